@@ -1,0 +1,32 @@
+# The two commands of the README, and the few that developers use. All work is in CMake and scripts/.
+JOBS ?= $(shell nproc)
+BUILD := build/release
+BIN := $(BUILD)/bin
+
+.PHONY: demo test build deps bench format tidy clean
+
+demo: build
+	scripts/demo.sh $(BIN)
+
+test: build
+	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE bench -j $(JOBS)
+
+build: deps
+	@cmake --preset release >/dev/null
+	cmake --build $(BUILD) -j $(JOBS)
+
+deps:
+	@scripts/install-deps.sh
+
+# Reruns what this machine can measure, and merges it into bench/results/summary.json and the README's table.
+bench: build
+	scripts/bench.sh $(BIN)
+
+format:
+	git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i
+
+tidy: build
+	git ls-files '*.cpp' | grep -v '^tests/' | xargs -P $(JOBS) -n 4 clang-tidy-22 -p $(BUILD) --quiet
+
+clean:
+	rm -rf build

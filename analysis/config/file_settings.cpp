@@ -1,0 +1,102 @@
+// Joins the sources of settings; explicit ones win: .warpwright.toml, then the compile command,
+// then the environment. Thread: one at a time.
+#include "analysis/config/file_settings.h"
+#include "analysis/config/flags.h"
+
+#include <algorithm>
+#include <llvm/Support/Path.h>
+
+namespace warpwright::config {
+namespace {
+
+/// A folder stands for the compile_commands.json in it.
+std::string database_file(const std::string &folder_or_file) {
+  if (folder_or_file.ends_with(".json"))
+    return folder_or_file;
+  return folder_or_file + "/compile_commands.json";
+}
+
+} // namespace
+
+SettingsReader::SettingsReader(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files,
+                               Environment environment)
+    : files_(std::move(files)), environment_(std::move(environment)) {}
+
+FileSettings SettingsReader::read(const std::string &file) {
+  FileSettings settings;
+  settings.parse.directory = llvm::sys::path::parent_path(file).str();
+  if (settings.parse.directory.empty())
+    settings.parse.directory = "/";
+  if (Result<ProjectConfig> project = load_project_config(*files_, file))
+    settings.project = std::move(*project);
+  else
+    settings.problems.push_back(project.error());
+  apply_compile_command(file, settings);
+  auto &flags = settings.parse.flags;
+  std::erase_if(flags, [&](const std::string &flag) {
+    return std::ranges::find(settings.project.remove_flags, flag) !=
+           settings.project.remove_flags.end();
+  });
+  flags.insert(flags.end(), settings.project.flags.begin(), settings.project.flags.end());
+  settings.toolkit =
+      find_toolkit(*files_, environment_,
+                   {{settings.project.cuda_path, "cuda_path in " + settings.project.path},
+                    {settings.parse.cuda_path, "the compile command"}});
+  if (!settings.project.cuda_path.empty() &&
+      (!settings.toolkit || settings.toolkit->path != settings.project.cuda_path))
+    settings.problems.push_back({settings.project.path + ": cuda_path " +
+                                     settings.project.cuda_path +
+                                     " holds no include/cuda_runtime.h",
+                                 "name the root of a CUDA toolkit, or remove the key"});
+  settings.parse.cuda_path = settings.toolkit ? settings.toolkit->path : "";
+  return settings;
+}
+
+const SettingsReader::Database &SettingsReader::database(const std::string &path) {
+  const auto status = files_->status(path);
+  Database &cached = databases_[path];
+  if (!status) {
+    cached = {.error = Error{"cannot read " + path + ": " + status.getError().message(),
+                             "generate it, with cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"}};
+    return cached;
+  }
+  if (cached.modified == status->getLastModificationTime() &&
+      (cached.error || !cached.commands.empty()))
+    return cached;
+  cached = {.modified = status->getLastModificationTime()};
+  const auto buffer = files_->getBufferForFile(path);
+  if (!buffer)
+    cached.error = Error{"cannot read " + path + ": " + buffer.getError().message(), ""};
+  else if (auto commands = parse_compile_database((*buffer)->getBuffer(), path))
+    cached.commands = std::move(*commands);
+  else
+    cached.error = commands.error();
+  return cached;
+}
+
+void SettingsReader::apply_compile_command(const std::string &file, FileSettings &settings) {
+  const std::optional<std::string> path = settings.project.compile_commands.empty()
+                                              ? find_compile_database(*files_, file)
+                                              : database_file(settings.project.compile_commands);
+  if (!path)
+    return;
+  const Database &commands = database(*path);
+  if (commands.error)
+    settings.problems.push_back(*commands.error);
+  const CompileCommand *command = command_for(commands.commands, file);
+  if (!command)
+    return;
+  TranslatedFlags translated =
+      translate_flags(command->arguments, command->directory,
+                      [this](const std::string &response) -> std::optional<std::string> {
+                        const auto buffer = files_->getBufferForFile(response);
+                        return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
+                      });
+  settings.parse.flags = std::move(translated.flags);
+  settings.parse.directory = command->directory;
+  settings.parse.cuda_path = std::move(translated.cuda_path);
+  settings.compile_commands = *path;
+  settings.command_of = command->file;
+}
+
+} // namespace warpwright::config

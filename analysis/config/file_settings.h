@@ -1,0 +1,52 @@
+// How one file is to be parsed: compile_commands.json, .warpwright.toml and the toolkit, joined.
+//
+// Caches the compile database until its file changes, because it may be large and is asked on every
+// open. What is wrong with a configuration is reported beside settings that work, never instead of
+// them. Thread: one at a time; the results are values.
+#pragma once
+
+#include "analysis/config/compile_database.h"
+#include "analysis/config/project_config.h"
+#include "analysis/config/toolkit.h"
+#include "analysis/parsed_unit.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace warpwright::config {
+
+struct FileSettings {
+  analysis::ParseSettings parse;
+  ProjectConfig project;
+  std::optional<Toolkit> toolkit;
+  std::string compile_commands; ///< the database that the flags came from; empty: none
+  std::string command_of;       ///< the entry that was used: the file itself or its closest kin
+  std::vector<Error> problems;
+};
+
+class SettingsReader {
+public:
+  explicit SettingsReader(
+      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files = llvm::vfs::getRealFileSystem(),
+      Environment environment = process_environment());
+
+  /// @param file absolute path; need not exist
+  FileSettings read(const std::string &file);
+
+private:
+  struct Database {
+    llvm::sys::TimePoint<> modified;
+    std::vector<CompileCommand> commands;
+    std::optional<Error> error;
+  };
+
+  const Database &database(const std::string &path);
+  void apply_compile_command(const std::string &file, FileSettings &settings);
+
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_;
+  Environment environment_;
+  std::map<std::string, Database> databases_;
+};
+
+} // namespace warpwright::config

@@ -1,0 +1,361 @@
+// Translation of compiler flags, by tables: what takes a value, what is kept, what is renamed.
+//
+// Sources: "nvcc command options" in the CUDA compiler driver manual; Clang's command line
+// reference. Thread: any.
+#include "analysis/config/flags.h"
+
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Support/Allocator.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/Path.h>
+#include <llvm/Support/StringSaver.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace warpwright::config {
+namespace {
+
+enum class Kind {
+  Path,          ///< kept, value made absolute
+  Text,          ///< kept as it is
+  Standard,      ///< -std
+  Language,      ///< -x
+  HostFlags,     ///< comma-separated flags of the host compiler
+  ResponseFiles, ///< comma-separated files of more flags
+  CudaPath,
+  Dropped, ///< takes a value, which goes with it
+};
+
+struct Option {
+  std::string_view name; ///< as written, dashes included
+  Kind kind;
+  std::string_view clang; ///< the spelling that Clang takes
+  bool joins = false;     ///< the value may follow without "=" or space: -Ipath
+};
+
+constexpr auto kOptions = std::to_array<Option>({
+    {"--include-path", Kind::Path, "-I"},
+    {"--system-include", Kind::Path, "-isystem"},
+    {"--pre-include", Kind::Path, "-include"},
+    {"--define-macro", Kind::Text, "-D"},
+    {"--undefine-macro", Kind::Text, "-U"},
+    {"-isystem", Kind::Path, "-isystem", true},
+    {"-iquote", Kind::Path, "-iquote", true},
+    {"-idirafter", Kind::Path, "-idirafter", true},
+    {"-isysroot", Kind::Path, "-isysroot"},
+    {"--sysroot", Kind::Path, "--sysroot"},
+    {"--gcc-toolchain", Kind::Path, "--gcc-toolchain"},
+    {"-include", Kind::Path, "-include"},
+    {"-imacros", Kind::Path, "-imacros"},
+    {"-I", Kind::Path, "-I", true},
+    {"-D", Kind::Text, "-D", true},
+    {"-U", Kind::Text, "-U", true},
+    {"--std", Kind::Standard, "-std"},
+    {"-std", Kind::Standard, "-std"},
+    {"--x", Kind::Language, "-x"},
+    {"-x", Kind::Language, "-x"},
+    {"--compiler-options", Kind::HostFlags, ""},
+    {"-Xcompiler", Kind::HostFlags, ""},
+    {"--options-file", Kind::ResponseFiles, ""},
+    {"-optf", Kind::ResponseFiles, ""},
+    {"--cuda-path", Kind::CudaPath, ""},
+});
+
+/// Options of nvcc and of host compilers whose value is a word of its own, all of no interest here.
+constexpr auto kDroppedWithValue = std::to_array<std::string_view>({
+    "-gencode",
+    "--generate-code",
+    "-arch",
+    "--gpu-architecture",
+    "-code",
+    "--gpu-code",
+    "-ccbin",
+    "--compiler-bindir",
+    "-Xptxas",
+    "--ptxas-options",
+    "-Xlinker",
+    "--linker-options",
+    "-Xnvlink",
+    "--nvlink-options",
+    "-Xarchive",
+    "--archive-options",
+    "-Xcudafe",
+    "-Xfatbin",
+    "-Xclang",
+    "-Xpreprocessor",
+    "-Xassembler",
+    "-Xcuda-ptxas",
+    "-mllvm",
+    "-o",
+    "--output-file",
+    "-odir",
+    "--output-directory",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "--dependency-output",
+    "--dependency-target-name",
+    "-maxrregcount",
+    "--maxrregcount",
+    "-t",
+    "--threads",
+    "-split-compile",
+    "--split-compile",
+    "-L",
+    "--library-path",
+    "-l",
+    "--library",
+    "-m",
+    "--machine",
+    "-rdc",
+    "--relocatable-device-code",
+    "-cudart",
+    "--cudart",
+    "-cudadevrt",
+    "--cudadevrt",
+    "-default-stream",
+    "--default-stream",
+    "-keep-dir",
+    "--keep-dir",
+    "-diag-suppress",
+    "--diag-suppress",
+    "-diag-error",
+    "--diag-error",
+    "-diag-warn",
+    "--diag-warn",
+    "-ftz",
+    "--ftz",
+    "-prec-div",
+    "--prec-div",
+    "-prec-sqrt",
+    "--prec-sqrt",
+    "-fmad",
+    "--fmad",
+    "-target",
+    "-ldir",
+    "--libdevice-directory",
+    "-dopt",
+    "--dopt",
+    "-Werror",
+    "--Werror",
+    "-O",
+    "--optimize",
+    "-time",
+    "--time",
+    "-tmpdir",
+    "-opt-info",
+    "--opt-info",
+    "-jump-table-density",
+    "--jump-table-density",
+    "-arch-list",
+});
+
+/// Flags of host compilers that change what parses. A trailing * stands for any ending.
+constexpr auto kKept = std::to_array<std::string_view>({
+    "-m32",
+    "-m64",
+    "-march=*",
+    "-mavx*",
+    "-msse*",
+    "-mfma",
+    "-mf16c",
+    "-mbmi*",
+    "-fopenmp",
+    "-fno-exceptions",
+    "-fexceptions",
+    "-fno-rtti",
+    "-frtti",
+    "-fsigned-char",
+    "-funsigned-char",
+    "-fms-extensions",
+    "-fchar8_t",
+    "-fno-char8_t",
+    "-fpermissive",
+    "-fcoroutines",
+    "-fshort-enums",
+    "-fshort-wchar",
+    "-nostdinc",
+    "-nostdinc++",
+    "-nostdlibinc",
+    "-stdlib=*",
+    "-pthread",
+    "-ansi",
+    "-undef",
+});
+
+bool matches(std::string_view pattern, std::string_view flag) {
+  return pattern.ends_with('*') ? flag.starts_with(pattern.substr(0, pattern.size() - 1))
+                                : flag == pattern;
+}
+
+/// nvcc gives a value by space or "=", -I and the like also directly.
+const Option *find_option(std::string_view argument, std::optional<std::string_view> &value) {
+  for (const Option &option : kOptions) {
+    if (!argument.starts_with(option.name))
+      continue;
+    const std::string_view rest = argument.substr(option.name.size());
+    value = std::nullopt;
+    if (rest.empty())
+      return &option;
+    if (rest[0] == '=' && option.name.size() > 2)
+      value = rest.substr(1);
+    else if (option.joins)
+      value = rest[0] == '=' ? rest.substr(1) : rest;
+    if (value)
+      return &option;
+  }
+  return nullptr;
+}
+
+class Translator {
+public:
+  Translator(const std::string &directory, const ReadFile &read_file)
+      : directory_(directory), read_file_(read_file) {}
+
+  void translate(const std::vector<std::string> &arguments) {
+    for (std::size_t index = 0; index < arguments.size(); ++index) {
+      const std::string &argument = arguments[index];
+      std::optional<std::string_view> value;
+      if (argument.starts_with('@')) {
+        include_response_file(argument.substr(1));
+      } else if (const Option *option = find_option(argument, value)) {
+        if (!value && ++index < arguments.size())
+          value = arguments[index];
+        if (value)
+          apply(*option, *value);
+      } else if (std::ranges::find(kDroppedWithValue, argument) != kDroppedWithValue.end()) {
+        // -Werror and -O may stand alone: what follows is a value only when it looks like none of
+        // the flags.
+        if (index + 1 < arguments.size() && takes_next(argument, arguments[index + 1]))
+          ++index;
+      } else if (std::ranges::any_of(
+                     kKept, [&](std::string_view kept) { return matches(kept, argument); })) {
+        result.flags.push_back(argument);
+      }
+    }
+  }
+
+  TranslatedFlags result;
+
+private:
+  static bool takes_next(const std::string &option, const std::string &next) {
+    const bool may_stand_alone =
+        option == "-Werror" || option == "--Werror" || option == "-O" || option == "-m";
+    return !may_stand_alone && !(next.starts_with("-") && next.size() > 1 && !is_free_form(option));
+  }
+  /// Their values are flags themselves.
+  static bool is_free_form(const std::string &option) {
+    return option.starts_with("-X") || option == "-mllvm" || option.ends_with("-options");
+  }
+
+  std::string absolute(std::string_view path) const {
+    llvm::SmallString<128> result(path);
+    if (!llvm::sys::path::is_absolute(path)) {
+      result = directory_;
+      llvm::sys::path::append(result, path);
+    }
+    llvm::sys::path::remove_dots(result, /*remove_dot_dot=*/true);
+    return std::string(result);
+  }
+
+  void apply(const Option &option, std::string_view value) {
+    switch (option.kind) {
+    case Kind::Path:
+      result.flags.emplace_back(option.clang);
+      result.flags.push_back(absolute(value));
+      return;
+    case Kind::Text:
+      result.flags.push_back(std::string(option.clang) + std::string(value));
+      return;
+    case Kind::Standard:
+      result.flags.push_back("-std=" + std::string(value));
+      return;
+    case Kind::Language:
+      result.flags.emplace_back("-x");
+      result.flags.emplace_back(value == "cu" ? "cuda" : value);
+      return;
+    case Kind::HostFlags:
+      return translate(split_list(value));
+    case Kind::ResponseFiles:
+      for (const std::string &path : split_list(value))
+        include_response_file(path);
+      return;
+    case Kind::CudaPath:
+      result.cuda_path = absolute(value);
+      return;
+    case Kind::Dropped:
+      return;
+    }
+  }
+
+  static std::vector<std::string> split_list(std::string_view value) {
+    if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+        value.back() == value.front())
+      value = value.substr(1, value.size() - 2);
+    std::vector<std::string> result;
+    std::string current;
+    for (std::size_t index = 0; index <= value.size(); ++index) {
+      const bool is_end = index == value.size();
+      if (!is_end && value[index] == '\\' && index + 1 < value.size())
+        current += value[++index];
+      else if (!is_end && value[index] != ',')
+        current += value[index];
+      else if (!current.empty())
+        std::ranges::move(split_command(std::exchange(current, {})), std::back_inserter(result));
+    }
+    return result;
+  }
+
+  /// A file that names itself is read once.
+  void include_response_file(const std::string &path) {
+    const std::string full = absolute(path);
+    if (!visited_.insert(full).second)
+      return;
+    if (const std::optional<std::string> text = read_file_(full))
+      translate(split_command(*text));
+  }
+
+  const std::string &directory_;
+  const ReadFile &read_file_;
+  std::set<std::string> visited_;
+};
+
+/// CMake writes launchers before the compiler.
+bool is_launcher(std::string_view program) {
+  const llvm::StringRef name = llvm::sys::path::filename(program);
+  return name == "ccache" || name == "sccache" || name == "distcc" || name == "icecc";
+}
+
+std::string toolkit_of(const std::string &compiler) {
+  if (llvm::sys::path::filename(compiler) != "nvcc" || !llvm::sys::path::is_absolute(compiler))
+    return {};
+  return llvm::sys::path::parent_path(llvm::sys::path::parent_path(compiler)).str();
+}
+
+} // namespace
+
+std::vector<std::string> split_command(std::string_view command) {
+  llvm::BumpPtrAllocator memory;
+  llvm::StringSaver saver(memory);
+  llvm::SmallVector<const char *, 64> words;
+  llvm::cl::TokenizeGNUCommandLine(command, saver, words);
+  return {words.begin(), words.end()};
+}
+
+TranslatedFlags translate_flags(const std::vector<std::string> &command,
+                                const std::string &directory, const ReadFile &read_file) {
+  Translator translator(directory, read_file);
+  std::size_t compiler = 0;
+  while (compiler + 1 < command.size() && is_launcher(command[compiler]))
+    ++compiler;
+  if (compiler < command.size()) {
+    translator.result.cuda_path = toolkit_of(command[compiler]);
+    translator.translate(
+        {command.begin() + static_cast<std::ptrdiff_t>(compiler) + 1, command.end()});
+  }
+  return std::move(translator.result);
+}
+
+} // namespace warpwright::config

@@ -1,0 +1,515 @@
+// Values of integer expressions; see affine.h. Places of pointers are in affine_places.cpp, uniformity in
+// affine_uniform.cpp.
+//
+// Cycles (a variable whose update reads itself) are cut by assuming uniform while a value is being computed: the
+// least fixed point, which is what a data-flow analysis would reach. A step budget bounds hostile input; beyond it
+// everything is an unknown of its own. Thread: that of the unit.
+#include "analysis/facts/affine.h"
+
+#include <clang/AST/ExprCXX.h>
+#include <clang/Lex/Lexer.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace warpwright::analysis {
+
+using namespace clang;
+
+namespace {
+
+constexpr int kMaxSteps = 100'000; ///< expressions looked at in one function
+constexpr int kMaxDepth = 200;     ///< of substitution
+constexpr std::size_t kMaxTerms = 48;
+constexpr int kWarpSize = 32;
+
+std::string symbol_of(Operation operation) {
+  switch (operation) {
+  case Operation::Divide:
+    return "/";
+  case Operation::Remainder:
+    return "%";
+  case Operation::And:
+    return "&";
+  case Operation::Or:
+    return "|";
+  case Operation::Xor:
+    return "^";
+  case Operation::ShiftRight:
+    return ">>";
+  default:
+    return ",";
+  }
+}
+
+SymbolKind worse(SymbolKind a, SymbolKind b) {
+  const auto rank = [](SymbolKind kind) {
+    return kind == SymbolKind::Varying  ? 3
+           : kind == SymbolKind::Thread ? 2
+           : kind == SymbolKind::Loop   ? 1
+                                        : 0;
+  };
+  return rank(a) >= rank(b) ? a : b;
+}
+
+bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
+
+/// left modulo divisor, without the terms that are multiples of it (sizes and indices are not negative).
+Polynomial reduced(const Polynomial &left, std::int64_t divisor) {
+  Polynomial result;
+  for (const auto &[monomial, coefficient] : left.terms()) {
+    if (coefficient % divisor == 0)
+      continue;
+    Polynomial term(coefficient);
+    for (const std::string &factor : monomial)
+      term = term * Polynomial::symbol(factor);
+    result = result + term;
+  }
+  return result;
+}
+
+std::optional<std::int64_t> folded(Operation operation, std::int64_t a, std::int64_t b) {
+  switch (operation) {
+  case Operation::Divide:
+    return b > 0 ? std::optional(a / b) : std::nullopt;
+  case Operation::Remainder:
+    return b > 0 ? std::optional(a % b) : std::nullopt;
+  case Operation::And:
+    return a & b;
+  case Operation::Or:
+    return a | b;
+  case Operation::Xor:
+    return a ^ b;
+  case Operation::ShiftRight:
+    return b >= 0 && b < 63 ? std::optional(a >> b) : std::nullopt;
+  case Operation::Minimum:
+    return std::min(a, b);
+  case Operation::Maximum:
+    return std::max(a, b);
+  case Operation::None:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::string builtin_index(const Expr *expression) {
+  if (!expression)
+    return {};
+  expression = expression->IgnoreParenImpCasts();
+  if (const auto *pseudo = dyn_cast<PseudoObjectExpr>(expression))
+    expression = pseudo->getSyntacticForm()->IgnoreParenImpCasts();
+  const Expr *base = nullptr;
+  std::string member;
+  if (const auto *access = dyn_cast<MemberExpr>(expression)) {
+    base = access->getBase();
+    member = access->getMemberDecl()->getNameAsString();
+  } else if (const auto *property = dyn_cast<MSPropertyRefExpr>(expression)) {
+    base = property->getBaseExpr();
+    member = property->getPropertyDecl()->getNameAsString();
+  }
+  const VarDecl *variable = named_variable(base);
+  if (!variable || variable->hasLocalStorage() || (member != "x" && member != "y" && member != "z"))
+    return {};
+  const std::string name = variable->getNameAsString();
+  if (name != "threadIdx" && name != "blockIdx" && name != "blockDim" && name != "gridDim")
+    return {};
+  return name + "." + member;
+}
+
+std::string expression_text(const ASTContext &context, const Expr *expression) {
+  if (!expression)
+    return {};
+  const StringRef source =
+      Lexer::getSourceText(CharSourceRange::getTokenRange(expression->getSourceRange()),
+                           context.getSourceManager(), context.getLangOpts());
+  std::string text;
+  for (const char c : source.take_front(400)) {
+    const bool is_space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!is_space)
+      text += c;
+    else if (!text.empty() && text.back() != ' ')
+      text += ' ';
+  }
+  return text.size() > 80 ? text.substr(0, 80) : text;
+}
+
+AffineAnalysis::AffineAnalysis(const ASTContext &context, const FunctionDecl &function)
+    : context_(context), function_(function), flow_(function.getBody()) {}
+
+Polynomial AffineAnalysis::opaque(const std::string &name, SymbolKind kind) {
+  Symbol &symbol = symbols_[name];
+  symbol.kind = worse(symbol.kind, kind);
+  return Polynomial::symbol(name);
+}
+
+Polynomial AffineAnalysis::opaque(const Expr *expression, SymbolKind kind) {
+  const std::string text = expression_text(context_, expression);
+  return opaque(text.empty() ? "?" : text, kind);
+}
+
+Polynomial AffineAnalysis::derived(Operation operation, const Polynomial &left,
+                                   const Polynomial &right) {
+  const auto a = left.number(), b = right.number();
+  if (a && b)
+    if (const auto value = folded(operation, *a, *b))
+      return *value;
+  if (operation == Operation::ShiftRight && b && *b >= 0 && *b < 32)
+    return derived(Operation::Divide, left, std::int64_t{1} << *b);
+  if (operation == Operation::And && b && *b > 0 && *b < INT64_MAX && is_power_of_two(*b + 1))
+    return derived(Operation::Remainder, left, *b + 1);
+  if (operation == Operation::Divide && b && *b > 0)
+    if (const auto exact = left.divided_by(*b))
+      return *exact;
+  Polynomial operand = left;
+  if (operation == Operation::Remainder && b && *b > 0)
+    operand = reduced(left, *b);
+  if (operand.is_zero() && (operation == Operation::Remainder || operation == Operation::Divide))
+    return 0;
+  const bool is_call = operation == Operation::Minimum || operation == Operation::Maximum;
+  const std::string prefix = operation == Operation::Minimum ? "min" : is_call ? "max" : "";
+  const std::string name =
+      prefix + "(" + operand.text() + symbol_of(operation) + right.text() + ")";
+  Symbol &symbol = symbols_[name];
+  symbol = {worse(kind_of(operand), kind_of(right)), operation, operand, right};
+  return Polynomial::symbol(name);
+}
+
+SymbolKind AffineAnalysis::kind_of(const Polynomial &value) const {
+  SymbolKind kind = SymbolKind::Uniform;
+  for (const std::string &name : value.symbols())
+    if (const auto found = symbols_.find(name); found != symbols_.end())
+      kind = worse(kind, found->second.kind);
+  return kind;
+}
+
+Polynomial AffineAnalysis::value(const Expr *expression) {
+  if (!expression || depth_ > kMaxDepth || ++steps_ > kMaxSteps)
+    return opaque("?", SymbolKind::Varying);
+  ++depth_;
+  Polynomial result = compute(expression->IgnoreParenImpCasts());
+  --depth_;
+  if (result.terms().size() > kMaxTerms)
+    return opaque(expression, kind_of(result) == SymbolKind::Uniform ? SymbolKind::Uniform
+                                                                     : SymbolKind::Varying);
+  return result;
+}
+
+Polynomial AffineAnalysis::compute(const Expr *e) {
+  if (const std::string name = builtin_index(e); !name.empty())
+    return opaque(name, name.starts_with("threadIdx") ? SymbolKind::Thread : SymbolKind::Uniform);
+  const auto unknown = [&] {
+    return opaque(e, varies(e) ? SymbolKind::Varying : SymbolKind::Uniform);
+  };
+  const QualType type = e->getType();
+  if (type.isNull() || (!type->isDependentType() && !type->isIntegralOrEnumerationType()))
+    return isa<DeclRefExpr>(e) ? value_of_use(cast<DeclRefExpr>(e)) : unknown();
+  if (!e->isTypeDependent() && !e->isValueDependent() && !e->containsErrors()) {
+    Expr::EvalResult constant;
+    if (e->EvaluateAsInt(constant, context_) && constant.Val.isInt() &&
+        constant.Val.getInt().isRepresentableByInt64())
+      return constant.Val.getInt().getExtValue();
+  }
+  if (const auto *use = dyn_cast<DeclRefExpr>(e))
+    return value_of_use(use);
+  if (const auto *binary = dyn_cast<BinaryOperator>(e))
+    return value_of_binary(binary->getOpcode(), binary->getLHS(), binary->getRHS(), e);
+  if (const auto *unary = dyn_cast<UnaryOperator>(e))
+    return value_of_unary(unary);
+  if (const auto *choice = dyn_cast<AbstractConditionalOperator>(e))
+    return value_of_choice(choice);
+  if (const auto *operation = dyn_cast<CXXOperatorCallExpr>(e);
+      operation && operation->getNumArgs() == 2 && operation->isInfixBinaryOp())
+    return value_of_binary(BinaryOperator::getOverloadedOpcode(operation->getOperator()),
+                           operation->getArg(0), operation->getArg(1), e);
+  if (const auto *cast = dyn_cast<ExplicitCastExpr>(e)) {
+    const QualType from = cast->getSubExpr()->getType();
+    return from.isNull() || from->isDependentType() || from->isIntegralOrEnumerationType()
+               ? value(cast->getSubExpr())
+               : unknown();
+  }
+  if (const auto *construct = dyn_cast<CXXUnresolvedConstructExpr>(e);
+      construct && construct->getNumArgs() == 1)
+    return value(construct->getArg(0));
+  if (const auto *call = dyn_cast<CallExpr>(e))
+    return value_of_call(call);
+  return unknown();
+}
+
+Polynomial AffineAnalysis::value_of_binary(BinaryOperatorKind opcode, const Expr *left,
+                                           const Expr *right, const Expr *whole) {
+  const auto with = [&](Operation operation) {
+    return derived(operation, value(left), value(right));
+  };
+  switch (opcode) {
+  case BO_Add:
+    return value(left) + value(right);
+  case BO_Sub:
+    return value(left) - value(right);
+  case BO_Mul: {
+    const Polynomial a = value(left), b = value(right);
+    if (a.terms().size() * b.terms().size() <= kMaxTerms)
+      return a * b;
+    break;
+  }
+  case BO_Shl:
+    if (const auto bits = value(right).number(); bits && *bits >= 0 && *bits < 62)
+      return value(left) * Polynomial(std::int64_t{1} << *bits);
+    break;
+  case BO_Div:
+    return with(Operation::Divide);
+  case BO_Rem:
+    return with(Operation::Remainder);
+  case BO_And:
+    return with(Operation::And);
+  case BO_Or:
+    return with(Operation::Or);
+  case BO_Xor:
+    return with(Operation::Xor);
+  case BO_Shr:
+    return with(Operation::ShiftRight);
+  case BO_Comma:
+    return value(right);
+  case BO_Assign:
+    return value(right);
+  default:
+    break;
+  }
+  return opaque(whole, varies(left) || varies(right) ? SymbolKind::Varying : SymbolKind::Uniform);
+}
+
+Polynomial AffineAnalysis::value_of_unary(const UnaryOperator *expression) {
+  const Expr *operand = expression->getSubExpr();
+  switch (expression->getOpcode()) {
+  case UO_Plus:
+  case UO_PostInc:
+  case UO_PostDec:
+    return value(operand);
+  case UO_Minus:
+    return Polynomial(0) - value(operand);
+  case UO_Not:
+    return Polynomial(-1) - value(operand);
+  case UO_PreInc:
+    return value(operand) + Polynomial(1);
+  case UO_PreDec:
+    return value(operand) - Polynomial(1);
+  default:
+    return opaque(expression, varies(expression) ? SymbolKind::Varying : SymbolKind::Uniform);
+  }
+}
+
+/// Clamps at a border (`i < n ? i : n - 1`) count as the arm that follows the thread index.
+Polynomial AffineAnalysis::value_of_choice(const AbstractConditionalOperator *expression) {
+  const Polynomial yes = value(expression->getTrueExpr()), no = value(expression->getFalseExpr());
+  if (yes == no)
+    return yes;
+  const auto is_uniform = [&](const Polynomial &arm) { return kind_of(arm) != SymbolKind::Thread; };
+  if (kind_of(yes) == SymbolKind::Thread && is_uniform(no) && kind_of(no) != SymbolKind::Varying)
+    return yes;
+  if (kind_of(no) == SymbolKind::Thread && is_uniform(yes) && kind_of(yes) != SymbolKind::Varying)
+    return no;
+  return opaque(expression, varies(expression) ? SymbolKind::Varying : SymbolKind::Uniform);
+}
+
+Polynomial AffineAnalysis::value_of_use(const DeclRefExpr *use) {
+  if (const auto *parameter = dyn_cast<ParmVarDecl>(use->getDecl()))
+    if (const auto bound = bound_.find(parameter); bound != bound_.end())
+      return bound->second;
+  const auto *variable = dyn_cast<VarDecl>(use->getDecl());
+  if (!variable)
+    return opaque(use, isa<NonTypeTemplateParmDecl>(use->getDecl()) ||
+                               isa<EnumConstantDecl>(use->getDecl())
+                           ? SymbolKind::Uniform
+                           : SymbolKind::Varying);
+  const std::string name = variable->getNameAsString();
+  if (name == "warpSize" && !variable->hasLocalStorage())
+    return kWarpSize;
+  if (!variable->hasLocalStorage())
+    return opaque(name, SymbolKind::Loop);
+  const auto position = flow_.position_of(use);
+  if (!position)
+    return opaque(name, SymbolKind::Varying);
+  return value_at(variable, *position);
+}
+
+Polynomial AffineAnalysis::value_at(const VarDecl *variable, const Position &at) {
+  const std::string name = variable->getNameAsString();
+  const bool is_parameter = isa<ParmVarDecl>(variable);
+  if (variable->getType()->isArrayType() && !is_parameter)
+    return opaque(name, SymbolKind::Varying);
+  if (is_parameter && flow_.definitions_of(variable).empty())
+    return opaque(name, SymbolKind::Uniform);
+  const auto key = std::pair(variable, at.order);
+  if (const auto found = known_.find(key); found != known_.end())
+    return found->second;
+  if (++steps_ > kMaxSteps)
+    return opaque("?", SymbolKind::Varying);
+  if (!in_progress_.insert(key).second)
+    return Polynomial::symbol(name);
+  const Reaching found = reaching(variable, at);
+  Polynomial result;
+  if (!found.base && !is_parameter)
+    result = merged(variable, Polynomial(0), found);
+  else {
+    result = found.base ? value_from(variable, *found.base) : opaque(name, SymbolKind::Uniform);
+    if (!found.updates.empty())
+      result = merged(variable, result, found);
+  }
+  in_progress_.erase(key);
+  if (in_progress_.empty())
+    known_[key] = result;
+  return result;
+}
+
+/// The value just after one definition.
+Polynomial AffineAnalysis::value_from(const VarDecl *variable, const Definition &definition) {
+  const std::string name = variable->getNameAsString();
+  switch (definition.update) {
+  case Update::Assign:
+    return definition.value ? value(definition.value) : opaque(name, SymbolKind::Uniform);
+  case Update::Add:
+    return value_at(variable, definition.at) +
+           (definition.value ? value(definition.value) : Polynomial(1));
+  case Update::Subtract:
+    return value_at(variable, definition.at) -
+           (definition.value ? value(definition.value) : Polynomial(1));
+  case Update::Other: {
+    const Polynomial before = value_at(variable, definition.at);
+    const SymbolKind kind = worse(
+        kind_of(before), definition.value ? kind_of(value(definition.value)) : SymbolKind::Uniform);
+    return opaque(name, kind == SymbolKind::Thread ? SymbolKind::Varying : kind);
+  }
+  case Update::Unknown:
+    return opaque(name, SymbolKind::Varying);
+  }
+  std::unreachable();
+}
+
+/// The value where several definitions meet: a counter that all threads advance alike, or an unknown.
+Polynomial AffineAnalysis::merged(const VarDecl *variable, const Polynomial &start,
+                                  const Reaching &reaching) {
+  const std::string name = variable->getNameAsString();
+  const SymbolKind start_kind = kind_of(start);
+  if (start_kind != SymbolKind::Varying && advances_uniformly(reaching)) {
+    if (start_kind != SymbolKind::Thread)
+      return opaque(name, SymbolKind::Loop);
+    return start + opaque("trip(" + name + ")", SymbolKind::Loop);
+  }
+  const bool differs = start_kind == SymbolKind::Varying || start_kind == SymbolKind::Thread ||
+                       std::ranges::any_of(reaching.updates, [&](const Definition *update) {
+                         return diverges(*update, reaching.base);
+                       });
+  return opaque(name, differs ? SymbolKind::Varying : SymbolKind::Loop);
+}
+
+Polynomial AffineAnalysis::value_of_call(const CallExpr *call) {
+  const FunctionDecl *callee = call->getDirectCallee();
+  const std::string name =
+      callee && callee->getIdentifier() ? callee->getNameAsString() : std::string();
+  if (call->getNumArgs() == 2) {
+    if (name == "min" || name == "umin")
+      return derived(Operation::Minimum, value(call->getArg(0)), value(call->getArg(1)));
+    if (name == "max" || name == "umax")
+      return derived(Operation::Maximum, value(call->getArg(0)), value(call->getArg(1)));
+    if (name == "__mul24" || name == "__umul24")
+      return value_of_binary(BO_Mul, call->getArg(0), call->getArg(1), call);
+  }
+  if (auto rank = group_rank(call))
+    return *rank;
+  if (auto result = inlined(call))
+    return *result;
+  return opaque(call, varies(call) ? SymbolKind::Varying : SymbolKind::Uniform);
+}
+
+/// thread_rank() of the groups of cooperative_groups.
+std::optional<Polynomial> AffineAnalysis::group_rank(const CallExpr *call) {
+  const auto *member = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParenImpCasts());
+  if (!member || member->getMemberDecl()->getNameAsString() != "thread_rank")
+    return std::nullopt;
+  const std::string group =
+      member->getBase()->getType().getCanonicalType().getUnqualifiedType().getAsString();
+  const auto thread = [&](const char *name) { return opaque(name, SymbolKind::Thread); };
+  const auto uniform = [&](const char *name) { return opaque(name, SymbolKind::Uniform); };
+  if (group.find("grid_group") != std::string::npos)
+    return thread("threadIdx.x") + uniform("blockDim.x") * uniform("blockIdx.x");
+  if (const std::size_t at = group.find("thread_block_tile<"); at != std::string::npos) {
+    const int width = std::atoi(group.c_str() + at + sizeof("thread_block_tile<") - 1);
+    if (width > 0)
+      return derived(Operation::Remainder, thread("threadIdx.x"), width);
+    return std::nullopt;
+  }
+  if (group.find("thread_block") != std::string::npos)
+    return thread("threadIdx.x") + uniform("blockDim.x") * thread("threadIdx.y");
+  return std::nullopt;
+}
+
+/// The result of a function whose body is one return statement.
+std::optional<Polynomial> AffineAnalysis::inlined(const CallExpr *call) {
+  const FunctionDecl *callee = call->getDirectCallee();
+  const FunctionDecl *definition = nullptr;
+  if (!callee || !callee->hasBody(definition) || !definition || isa<CXXMethodDecl>(callee))
+    return std::nullopt;
+  const auto *body = dyn_cast_or_null<CompoundStmt>(definition->getBody());
+  const auto *result =
+      body && body->size() == 1 ? dyn_cast<ReturnStmt>(body->body_front()) : nullptr;
+  if (!result || !result->getRetValue() || definition->getNumParams() != call->getNumArgs() ||
+      bound_.size() > 16)
+    return std::nullopt;
+  auto bindings = bound_;
+  for (unsigned i = 0; i < call->getNumArgs(); ++i)
+    if (!bindings.try_emplace(definition->getParamDecl(i), value(call->getArg(i))).second)
+      return std::nullopt;
+  std::swap(bindings, bound_);
+  Polynomial value_of_result = value(result->getRetValue());
+  std::swap(bindings, bound_);
+  return value_of_result;
+}
+
+AffineIndex AffineAnalysis::index_of(const Place &place, const Polynomial &element_bytes) const {
+  AffineIndex index;
+  const auto elements = place.bytes.divided_by(element_bytes.number().value_or(1));
+  if (!elements)
+    return index;
+  index.affine = true;
+  for (const auto &[monomial, coefficient] : elements->terms()) {
+    int thread_factors = 0;
+    for (const std::string &name : monomial) {
+      const auto found = symbols_.find(name);
+      const SymbolKind kind = found == symbols_.end() ? SymbolKind::Varying : found->second.kind;
+      thread_factors += name.starts_with("threadIdx.");
+      if (kind == SymbolKind::Varying ||
+          (kind == SymbolKind::Thread && !name.starts_with("threadIdx.")))
+        index.affine = false;
+    }
+    index.affine &= thread_factors <= 1;
+    if (monomial.empty())
+      index.constant = coefficient;
+    else
+      index.coefficients[to_string(monomial)] = coefficient;
+  }
+  const Polynomial stride = elements->coefficient_of("threadIdx.x");
+  if (!stride.number())
+    index.symbolic_stride = stride.text();
+  return index;
+}
+
+std::set<std::string> AffineAnalysis::root_symbols(const Polynomial &value) const {
+  std::set<std::string> roots;
+  std::vector<Polynomial> pending{value};
+  while (!pending.empty()) {
+    const Polynomial next = pending.back();
+    pending.pop_back();
+    for (const std::string &name : next.symbols()) {
+      const auto found = symbols_.find(name);
+      if (!roots.insert(name).second || found == symbols_.end() ||
+          found->second.operation == Operation::None)
+        continue;
+      pending.push_back(found->second.left);
+      pending.push_back(found->second.right);
+    }
+  }
+  return roots;
+}
+
+} // namespace warpwright::analysis

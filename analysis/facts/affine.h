@@ -1,0 +1,138 @@
+// Symbolic values of integer and pointer expressions inside one device function: the heart of the access analysis,
+// shared with the generator.
+//
+// Locals are replaced by the definition that reaches their use (flow.h), loop counters that advance by a uniform
+// step by "start + trip", one-line device functions by their result; what stays is a polynomial over symbols.
+// A symbol says how it differs between the threads of a warp, which is all that patterns and divergence need.
+// Everything here is a guess that the runner proves later. Thread: that of the unit.
+#pragma once
+
+#include "analysis/facts.h"
+#include "analysis/facts/flow.h"
+#include "analysis/facts/polynomial.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
+#include <clang/AST/Expr.h>
+#include <map>
+#include <set>
+#include <string>
+
+namespace warpwright::analysis {
+
+enum class SymbolKind {
+  Thread,  ///< threadIdx.*, or computed from it: known for each lane
+  Uniform, ///< one value for the whole block: parameters, blockIdx, sizes
+  Loop,    ///< uniform at any one time, but changes with a loop
+  Varying, ///< differs between threads in a way that is not known: loaded or merged values
+};
+
+/// What a derived symbol is computed by, so that it can be evaluated for each lane of a warp.
+enum class Operation { None, Divide, Remainder, And, Or, Xor, ShiftRight, Minimum, Maximum };
+
+struct Symbol {
+  SymbolKind kind = SymbolKind::Uniform;
+  Operation operation = Operation::None;
+  Polynomial left, right; ///< operands of `operation`
+};
+
+using SymbolTable = std::map<std::string, Symbol>;
+
+/// The definition that reaches a use and those that may change the variable in between.
+struct Reaching {
+  const Definition *base = nullptr; ///< null: none dominates the use
+  std::vector<const Definition *> updates;
+};
+
+/// A place in memory: a named base and an offset in bytes.
+struct Place {
+  const clang::ValueDecl *base = nullptr; ///< the parameter or variable; null when it is not known
+  std::string name;                       ///< of the base: "x", "params.data"
+  MemorySpace space = MemorySpace::Global;
+  Polynomial bytes;
+};
+
+class AffineAnalysis {
+public:
+  /// `function` must have a body. Templates are analysed as patterns; a dependent type counts as four bytes.
+  AffineAnalysis(const clang::ASTContext &context, const clang::FunctionDecl &function);
+
+  /// Value of an integer expression of the function. Never fails: what it cannot see is a Varying or Uniform symbol
+  /// spelled as in the source.
+  Polynomial value(const clang::Expr *expression);
+  /// Where a pointer or array expression points to; nullopt when the base is not known.
+  std::optional<Place> pointer(const clang::Expr *expression);
+  /// Where an lvalue (x[i], *p, s.m, a shared scalar) lies; nullopt for plain locals and unknown bases.
+  std::optional<Place> place(const clang::Expr *lvalue);
+  /// Whether threads of one block may see different values of an expression of any type.
+  bool varies(const clang::Expr *expression);
+  /// Whether it depends on blockIdx or threadIdx.
+  bool depends_on_thread_position(const clang::Expr *expression);
+
+  SymbolKind kind_of(const Polynomial &value) const; ///< of its worst symbol
+  const SymbolTable &symbols() const { return symbols_; }
+  const Flow &flow() const { return flow_; }
+  const clang::ASTContext &context() const { return context_; }
+  const clang::FunctionDecl &function() const { return function_; }
+
+  /// Bytes of a type, over template parameters where it depends on them.
+  Polynomial size_of(clang::QualType type);
+  /// An index in units of `element_bytes`, in the vocabulary of facts.h.
+  AffineIndex index_of(const Place &place, const Polynomial &element_bytes) const;
+  /// Every symbol that a polynomial needs, derived ones opened.
+  std::set<std::string> root_symbols(const Polynomial &value) const;
+
+private:
+  using Use = clang::DeclRefExpr;
+
+  Polynomial opaque(const clang::Expr *expression, SymbolKind kind);
+  Polynomial opaque(const std::string &name, SymbolKind kind);
+  Polynomial derived(Operation operation, const Polynomial &left, const Polynomial &right);
+  Polynomial compute(const clang::Expr *expression);
+  Polynomial value_of_binary(clang::BinaryOperatorKind opcode, const clang::Expr *left,
+                             const clang::Expr *right, const clang::Expr *whole);
+  Polynomial value_of_unary(const clang::UnaryOperator *expression);
+  Polynomial value_of_choice(const clang::AbstractConditionalOperator *expression);
+  Polynomial value_of_use(const Use *use);
+  Polynomial value_at(const clang::VarDecl *variable, const Position &at);
+  Polynomial value_from(const clang::VarDecl *variable, const Definition &definition);
+  Polynomial merged(const clang::VarDecl *variable, const Polynomial &start,
+                    const Reaching &reaching);
+  Polynomial value_of_call(const clang::CallExpr *call);
+  std::optional<Polynomial> inlined(const clang::CallExpr *call);
+  std::optional<Polynomial> group_rank(const clang::CallExpr *call);
+
+  Reaching reaching(const clang::VarDecl *variable, const Position &at) const;
+  /// Whether `definition` gives different threads different values, relative to what `base` gave them.
+  bool diverges(const Definition &definition, const Definition *base);
+  bool advances_uniformly(const Reaching &reaching);
+  bool use_varies(const Use *use);
+
+  std::optional<Place> pointer_variable(const clang::VarDecl *variable, const Use *use);
+  std::optional<Place> base_place(const clang::VarDecl *variable);
+  std::optional<Place> pointer_sum(const clang::BinaryOperator *expression);
+  std::optional<Place> element(const clang::Expr *base, const clang::Expr *index,
+                               clang::QualType type);
+  std::optional<Place> member(const clang::MemberExpr *expression);
+  bool varying_call(const clang::CallExpr *call);
+  bool reads_thread_index(const clang::FunctionDecl *function, int depth);
+
+  const clang::ASTContext &context_;
+  const clang::FunctionDecl &function_;
+  Flow flow_;
+  SymbolTable symbols_;
+  std::map<const clang::ParmVarDecl *, Polynomial> bound_; ///< of functions being inlined
+  std::set<std::pair<const clang::VarDecl *, unsigned>> in_progress_;
+  std::map<std::pair<const clang::VarDecl *, unsigned>, Polynomial> known_;
+  int depth_ = 0;
+  int steps_ = 0;
+};
+
+/// "threadIdx.x" and the like for an expression that names one member of a built-in index, in the stub's and in
+/// the toolkit's spelling; empty otherwise.
+std::string builtin_index(const clang::Expr *expression);
+
+/// The source text of an expression with white space normalised, cut at 80 characters.
+std::string expression_text(const clang::ASTContext &context, const clang::Expr *expression);
+
+} // namespace warpwright::analysis

@@ -1,0 +1,73 @@
+// Which headers are the user's own.
+// Thread: that of the parse.
+#include "analysis/parse/project_headers.h"
+
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Support/Path.h>
+
+#include <algorithm>
+#include <array>
+
+namespace warpwright::analysis {
+namespace {
+
+/// Folders under which libraries keep their headers.
+constexpr auto kLibraryFolders = std::to_array<llvm::StringRef>(
+    {"torch", "ATen",    "c10",           "caffe2",       "thrust",   "cub",
+     "cccl",  "cutlass", "cute",          "libcudacxx",   "pybind11", "boost",
+     "Eigen", "opencv2", "absl",          "fmt",          "spdlog",   "nlohmann",
+     "gtest", "google",  "site-packages", "dist-packages"});
+
+constexpr auto kSystemFolders = std::to_array<llvm::StringRef>({"/usr/", "/opt/", "/nix/store/"});
+
+/// The part of `path` below the deepest folder that it shares with `main_file`.
+llvm::StringRef relative_part(llvm::StringRef path, llvm::StringRef main_file) {
+  std::size_t folder = 0;
+  const std::size_t length = std::min(path.size(), main_file.size());
+  for (std::size_t index = 0; index < length && path[index] == main_file[index]; ++index)
+    if (path[index] == '/')
+      folder = index + 1;
+  return path.substr(folder);
+}
+
+std::error_code not_found() { return std::make_error_code(std::errc::no_such_file_or_directory); }
+
+} // namespace
+
+bool ProjectHeaders::is_foreign(llvm::StringRef path) const {
+  const auto is_under = [&](llvm::StringRef folder) {
+    return path.starts_with(folder) && !llvm::StringRef(main_file_).starts_with(folder);
+  };
+  if (std::ranges::any_of(kSystemFolders, is_under) ||
+      (!cuda_path_.empty() && is_under(cuda_path_ + "/")))
+    return true;
+  const llvm::StringRef rest = relative_part(path, main_file_);
+  return std::any_of(llvm::sys::path::begin(rest), llvm::sys::path::end(rest),
+                     [](llvm::StringRef folder) {
+                       return std::ranges::find(kLibraryFolders, folder) != kLibraryFolders.end();
+                     });
+}
+
+llvm::ErrorOr<llvm::vfs::Status> ProjectHeaders::status(const llvm::Twine &path) {
+  llvm::SmallString<128> memory;
+  if (is_foreign(path.toStringRef(memory)))
+    return not_found();
+  return ProxyFileSystem::status(path);
+}
+
+llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
+ProjectHeaders::openFileForRead(const llvm::Twine &path) {
+  llvm::SmallString<128> memory;
+  if (is_foreign(path.toStringRef(memory)))
+    return not_found();
+  auto file = ProxyFileSystem::openFileForRead(path);
+  if (!file)
+    return file;
+  const auto status = (*file)->status();
+  if (!status || spent_bytes_ + status->getSize() > kBudgetBytes)
+    return not_found();
+  spent_bytes_ += status->getSize();
+  return file;
+}
+
+} // namespace warpwright::analysis

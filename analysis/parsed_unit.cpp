@@ -1,0 +1,152 @@
+// The helpers of ParsedUnit: kernels and launches of the main file, and the way from Clang's
+// locations to bytes.
+//
+// Macros decide most of this file: a range that starts in a macro argument maps to where the
+// argument was written, one inside a macro body has no place in the text and maps to nothing.
+// Thread: that of the unit.
+#include "analysis/parsed_unit.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+#include <algorithm>
+
+namespace warpwright::analysis {
+namespace {
+
+/// By file, not by name: SourceManager::isInMainFile believes #line directives.
+bool is_in_main_file(const clang::SourceManager &sources, clang::SourceLocation location) {
+  return sources.getFileID(sources.getExpansionLoc(location)) == sources.getMainFileID();
+}
+
+class KernelVisitor : public clang::RecursiveASTVisitor<KernelVisitor> {
+public:
+  explicit KernelVisitor(const clang::SourceManager &sources) : sources_(sources) {}
+
+  bool VisitFunctionDecl(clang::FunctionDecl *function) {
+    if (function->hasAttr<clang::CUDAGlobalAttr>() && function->isThisDeclarationADefinition() &&
+        is_in_main_file(sources_, function->getLocation()))
+      found.push_back(function);
+    return true;
+  }
+  /// A body holds no kernel, and bodies are most of a file.
+  bool TraverseStmt(clang::Stmt *) { return true; }
+
+  std::vector<clang::FunctionDecl *> found;
+
+private:
+  const clang::SourceManager &sources_;
+};
+
+class LaunchVisitor : public clang::RecursiveASTVisitor<LaunchVisitor> {
+public:
+  bool VisitCUDAKernelCallExpr(clang::CUDAKernelCallExpr *launch) {
+    found.push_back(launch);
+    return true;
+  }
+
+  std::vector<const clang::CUDAKernelCallExpr *> found;
+};
+
+const clang::FunctionDecl *definition_of(const clang::FunctionDecl *function) {
+  if (const clang::FunctionDecl *pattern = function->getTemplateInstantiationPattern())
+    function = pattern;
+  else if (const clang::FunctionTemplateDecl *primary = function->getPrimaryTemplate();
+           primary &&
+           function->getTemplateSpecializationKind() != clang::TSK_ExplicitSpecialization)
+    function = primary->getTemplatedDecl();
+  const clang::FunctionDecl *definition = function->getDefinition();
+  return definition && definition->hasAttr<clang::CUDAGlobalAttr>() ? definition : nullptr;
+}
+
+/// The one kernel that an overload set of a dependent launch names, or null.
+const clang::FunctionDecl *kernel_among(const clang::OverloadExpr *overloads) {
+  for (const clang::NamedDecl *candidate : overloads->decls()) {
+    const clang::NamedDecl *declaration = candidate->getUnderlyingDecl();
+    if (const auto *templated = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration))
+      declaration = templated->getTemplatedDecl();
+    if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration))
+      if (const clang::FunctionDecl *kernel = definition_of(function))
+        return kernel;
+  }
+  return nullptr;
+}
+
+/// The kernel that an expression names: directly, through an overload set, or through a variable
+/// that was initialised with it (`auto kernel = scale<4>;`).
+const clang::FunctionDecl *kernel_named_by(const clang::Expr *expression) {
+  expression = expression->IgnoreParenImpCasts();
+  if (const auto *address = llvm::dyn_cast<clang::UnaryOperator>(expression))
+    expression = address->getSubExpr()->IgnoreParenImpCasts();
+  if (const auto *overloads = llvm::dyn_cast<clang::OverloadExpr>(expression))
+    return kernel_among(overloads);
+  const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression);
+  if (!reference)
+    return nullptr;
+  if (const auto *function = llvm::dyn_cast<clang::FunctionDecl>(reference->getDecl()))
+    return definition_of(function);
+  const auto *variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+  return variable && variable->hasInit() ? kernel_named_by(variable->getInit()) : nullptr;
+}
+
+} // namespace
+
+std::vector<clang::FunctionDecl *> ParsedUnit::kernels() const {
+  KernelVisitor visitor(sources());
+  for (clang::Decl *declaration : top_level_declarations())
+    visitor.TraverseDecl(declaration);
+  return std::move(visitor.found);
+}
+
+std::vector<const clang::CUDAKernelCallExpr *> ParsedUnit::launches() const {
+  LaunchVisitor visitor;
+  for (clang::Decl *declaration : top_level_declarations())
+    visitor.TraverseDecl(declaration);
+  auto &found = visitor.found;
+  std::erase_if(found, [&](const auto *launch) {
+    return !is_in_main_file(sources(), launch->getBeginLoc());
+  });
+  std::ranges::stable_sort(found, [&](const auto *left, const auto *right) {
+    return sources().getFileOffset(sources().getExpansionLoc(left->getBeginLoc())) <
+           sources().getFileOffset(sources().getExpansionLoc(right->getBeginLoc()));
+  });
+  return std::move(found);
+}
+
+const clang::FunctionDecl *ParsedUnit::kernel_of(const clang::CUDAKernelCallExpr *launch) {
+  if (const clang::FunctionDecl *callee = launch->getDirectCallee())
+    return definition_of(callee);
+  return kernel_named_by(launch->getCallee());
+}
+
+clang::FunctionDecl *ParsedUnit::find_kernel(std::string_view name) const {
+  for (clang::FunctionDecl *kernel : kernels())
+    if (kernel->getNameAsString() == name || kernel->getQualifiedNameAsString() == name)
+      return kernel;
+  return nullptr;
+}
+
+std::optional<Range> ParsedUnit::range_of(clang::SourceRange range) const {
+  if (range.isInvalid())
+    return std::nullopt;
+  const clang::CharSourceRange characters = clang::Lexer::makeFileCharRange(
+      clang::CharSourceRange::getTokenRange(range), sources(), context().getLangOpts());
+  if (characters.isInvalid() ||
+      sources().getFileID(characters.getBegin()) != sources().getMainFileID())
+    return std::nullopt;
+  const Range result{sources().getFileOffset(characters.getBegin()),
+                     sources().getFileOffset(characters.getEnd())};
+  if (result.begin > result.end || result.end > text().size())
+    return std::nullopt;
+  return result;
+}
+
+std::string_view ParsedUnit::text_of(clang::SourceRange range) const {
+  const std::optional<Range> bytes = range_of(range);
+  return bytes ? text().substr(bytes->begin, bytes->size()) : std::string_view{};
+}
+
+} // namespace warpwright::analysis

@@ -1,0 +1,84 @@
+// One parsed version of one file: Clang's AST with the helpers that facts, rules, slicer and moves
+// share.
+//
+// The stub pass parses against built-in CUDA declarations (analysis/stub/), so it needs no toolkit
+// and no file but the text itself; headers that do not exist are skipped. Nothing here reads a file
+// except through the VFS that it is given. Thread: a unit belongs to one thread at a time.
+#pragma once
+
+#include "analysis/facts.h"
+#include "support/error.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
+#include <clang/AST/Expr.h>
+#include <clang/AST/ExprCXX.h>
+#include <llvm/ADT/IntrusiveRefCntPtr.h>
+#include <llvm/Support/VirtualFileSystem.h>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpwright::analysis {
+
+struct SourceFile {
+  std::string path; ///< absolute, or a made-up name for an unsaved buffer
+  std::string text;
+};
+
+/// How to parse: flags already translated for Clang (compile_command.h does that).
+struct ParseSettings {
+  std::vector<std::string> flags; ///< "-DN=3", "-I/include", "-std=c++17", ...
+  std::string directory = "/";    ///< relative paths in flags start here
+  std::string cuda_path;          ///< toolkit root for the full pass; empty: no full pass
+};
+
+class ParsedUnit {
+public:
+  virtual ~ParsedUnit() = default;
+
+  virtual Pass pass() const = 0;
+  virtual const SourceFile &file() const = 0;
+  virtual clang::ASTContext &context() const = 0;
+  /// Errors and warnings of the parser in the main file, as rule "syntax".
+  virtual const std::vector<Diagnostic> &syntax_diagnostics() const = 0;
+
+  /// Parts of the main file that the preprocessor left out (`#if 0`, the device side of
+  /// `__CUDA_ARCH__`).
+  virtual const std::vector<Range> &inactive_ranges() const = 0;
+
+  std::string_view text() const { return file().text; }
+  const clang::SourceManager &sources() const { return context().getSourceManager(); }
+
+  /// Top-level declarations written in the main file, in order (namespaces are entered by visitors
+  /// themselves).
+  virtual std::vector<clang::Decl *> top_level_declarations() const = 0;
+
+  /// Definitions of __global__ functions in the main file, namespaces entered; a template's pattern
+  /// once.
+  std::vector<clang::FunctionDecl *> kernels() const;
+  /// Kernel launches in the main file, in order.
+  std::vector<const clang::CUDAKernelCallExpr *> launches() const;
+  /// The definition of the kernel that a launch calls (a template's pattern for a specialisation),
+  /// or null.
+  static const clang::FunctionDecl *kernel_of(const clang::CUDAKernelCallExpr *launch);
+  clang::FunctionDecl *find_kernel(std::string_view name) const;
+
+  /// Byte range in the main file of a token range, last token included; nullopt when it lies in a
+  /// macro body or another file. A range whose ends are macro arguments maps to where they were
+  /// written.
+  std::optional<Range> range_of(clang::SourceRange range) const;
+  /// As written in the main file; empty when range_of has none.
+  std::string_view text_of(clang::SourceRange range) const;
+  LineIndex line_index() const { return LineIndex(text()); }
+};
+
+/// Parses against the built-in declarations. Parsing goes on after errors, so this fails only when
+/// Clang itself cannot start (a flag that survived translation and is unknown); the message names
+/// it.
+Result<std::unique_ptr<ParsedUnit>>
+parse_stub(SourceFile file, const ParseSettings &settings = {},
+           llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files = llvm::vfs::getRealFileSystem());
+
+} // namespace warpwright::analysis

@@ -1,0 +1,434 @@
+// Cuts a kernel out of its file: closure over names, then the chosen text in source order.
+//
+// The closure goes by identifiers, not by resolved references: it takes every overload and every
+// specialisation of a name, works in dependent code and in code that does not parse, and at worst
+// takes a declaration too many. Conditional directives around a chosen declaration are kept, with
+// the branches that this parse did not take. Thread: that of the unit.
+#include "analysis/analyze.h"
+#include "analysis/slicer/compatibility.h"
+#include "analysis/slicer/declarations.h"
+
+#include <clang/AST/Attr.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+
+#include <algorithm>
+
+namespace warpwright::analysis {
+namespace {
+
+using namespace slicer;
+using Kind = Directive::Kind;
+
+/// One piece of a file in text order: a directive, or an item by index.
+struct Piece {
+  const Directive *directive = nullptr;
+  std::size_t item = 0;
+  std::size_t offset() const { return directive ? directive->range.begin : position; }
+  std::size_t position = 0;
+};
+
+using HostItems = std::map<const clang::Decl *, const Item *>;
+
+/// The first use of something that exists on the host only.
+struct HostUse : clang::RecursiveASTVisitor<HostUse> {
+  explicit HostUse(const HostItems &host) : host(host) {}
+
+  bool VisitDeclRefExpr(clang::DeclRefExpr *reference) {
+    if (!reference->isNonOdrUse() && host.contains(reference->getDecl()->getCanonicalDecl()))
+      found = {reference->getDecl(), reference->getLocation()};
+    return !found;
+  }
+  /// A call that the parser refused, or one in a template: host only when every candidate is.
+  bool VisitOverloadExpr(clang::OverloadExpr *overloads) {
+    const clang::NamedDecl *last = nullptr;
+    for (const clang::NamedDecl *candidate : overloads->decls()) {
+      last = candidate->getUnderlyingDecl();
+      if (!host.contains(last->getCanonicalDecl()))
+        return true;
+    }
+    if (last)
+      found = {last, overloads->getNameLoc()};
+    return !found;
+  }
+
+  const HostItems &host;
+  std::optional<std::pair<const clang::NamedDecl *, clang::SourceLocation>> found;
+};
+
+class Slicer {
+public:
+  explicit Slicer(const ParsedUnit &unit) : unit_(unit), inventory_(take_inventory(unit)) {
+    chosen_.resize(inventory_.items.size());
+    for (std::size_t file = 0; file < inventory_.files.size(); ++file)
+      pieces_.push_back(pieces_of(file));
+    for (const auto &file : inventory_.files)
+      for (const Directive &directive : file->directives)
+        if (directive.kind == Kind::Define)
+          macros_.insert(directive.name);
+  }
+
+  Result<std::string> run(const clang::FunctionDecl &kernel) {
+    const auto root = std::ranges::find_if(inventory_.items, [&](const Item &item) {
+      return std::ranges::any_of(item.declarations, [&](const clang::Decl *declaration) {
+        return holds(declaration, kernel);
+      });
+    });
+    if (root == inventory_.items.end())
+      return fail("cannot slice " + kernel.getNameAsString() +
+                      ": its definition was not found in the file's text",
+                  "Write the kernel out instead of generating it by nested macros");
+    choose(root - inventory_.items.begin());
+    close();
+    if (Result<void> checked = check(kernel); !checked)
+      return std::unexpected(checked.error());
+    std::string body = emit_file(0);
+    return preamble() + body;
+  }
+
+private:
+  static bool holds(const clang::Decl *declaration, const clang::FunctionDecl &kernel) {
+    if (declaration == &kernel)
+      return true;
+    const auto *templated = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration);
+    return templated && templated->getTemplatedDecl() == &kernel;
+  }
+
+  std::vector<Piece> pieces_of(std::size_t file) const {
+    std::vector<Piece> pieces;
+    std::vector<Range> covered;
+    for (std::size_t i = 0; i < inventory_.items.size(); ++i)
+      if (inventory_.items[i].file == file) {
+        pieces.push_back({nullptr, i, inventory_.items[i].range.begin});
+        covered.push_back(inventory_.items[i].range);
+      }
+    for (const Directive &directive : inventory_.files[file]->directives)
+      if (std::ranges::none_of(covered,
+                               [&](Range range) { return range.contains(directive.range.begin); }))
+        pieces.push_back({&directive, 0, directive.range.begin});
+    std::ranges::stable_sort(pieces, {}, &Piece::position);
+    return pieces;
+  }
+
+  void choose(std::size_t index) {
+    if (chosen_[index])
+      return;
+    chosen_[index] = true;
+    const Item &item = inventory_.items[index];
+    collect_identifiers(*inventory_.files[item.file], item.range, needed_);
+    for (const std::string &name : item.names)
+      needed_.insert(name);
+  }
+
+  bool is_needed(const Item &item) const {
+    if (item.is_host_only || item.is_using)
+      return false;
+    auto needed = [&](const std::string &name) { return needed_.contains(name); };
+    return std::ranges::any_of(item.names, needed) || std::ranges::any_of(item.operands, needed);
+  }
+
+  void close() {
+    for (std::size_t before = 0; before != needed_.size();) {
+      before = needed_.size();
+      for (std::size_t i = 0; i < inventory_.items.size(); ++i)
+        if (!chosen_[i] && is_needed(inventory_.items[i]))
+          choose(i);
+      for (std::size_t file = 0; file < inventory_.files.size(); ++file) {
+        for (const Directive &directive : inventory_.files[file]->directives)
+          if (directive.kind == Kind::Define && needed_.contains(directive.name))
+            collect_identifiers(*inventory_.files[file], directive.range, needed_);
+        std::size_t position = 0;
+        emit_pieces(file, position); // adds the identifiers of conditions and of branches not taken
+      }
+    }
+  }
+
+  // ---- errors
+
+  Result<void> check(const clang::FunctionDecl &kernel) {
+    const std::string what = "cannot slice " + kernel.getNameAsString() + ": ";
+    for (std::size_t i = 0; i < inventory_.items.size(); ++i)
+      if (chosen_[i])
+        if (Result<void> checked = check_std(what, inventory_.items[i]); !checked)
+          return checked;
+    return check_host_names(what);
+  }
+
+  std::string place(const Item &item, std::size_t offset) const {
+    const SourceText &source = *inventory_.files[item.file];
+    return source.display + " line " + std::to_string(LineIndex(source.text).line_of(offset) + 1);
+  }
+
+  /// Calls `visit(name, offset)` for each `std::name` in the item.
+  template <class Visit>
+  void for_each_std(const Item &item, Visit visit) const {
+    const SourceText &source = *inventory_.files[item.file];
+    for (std::size_t i = token_at(source, item.range.begin); i + 2 < source.tokens.size(); ++i) {
+      if (source.tokens[i].range.begin >= item.range.end)
+        return;
+      const bool is_std =
+          source.of(source.tokens[i]) == "std" && source.of(source.tokens[i + 1]) == "::";
+      const bool is_cuda = i >= 2 && source.of(source.tokens[i - 1]) == "::" &&
+                           source.of(source.tokens[i - 2]) == "cuda";
+      if (is_std && !is_cuda)
+        visit(std::string(source.of(source.tokens[i + 2])), source.tokens[i].range.begin);
+    }
+  }
+
+  Result<void> check_std(const std::string &what, const Item &item) {
+    Result<void> result;
+    for_each_std(item, [&](const std::string &name, std::size_t offset) {
+      if (is_supported_std(name))
+        std_names_.insert(name);
+      else if (result)
+        result = fail(what + "it needs std::" + name + " (" + place(item, offset) +
+                          "), which device code does not have when compiled at run time",
+                      "Write it out, or use cuda::std::" + name);
+    });
+    return result;
+  }
+
+  /// Host functions and host variables that chosen device functions refer to.
+  Result<void> check_host_names(const std::string &what) const {
+    HostItems host;
+    for (const Item &item : inventory_.items)
+      if (item.is_host_only)
+        for (const clang::Decl *declaration : item.declarations)
+          host[declaration->getCanonicalDecl()] = &item;
+    for (std::size_t i = 0; i < inventory_.items.size(); ++i) {
+      if (!chosen_[i])
+        continue;
+      const auto use = host_use(inventory_.items[i], host);
+      if (!use)
+        continue;
+      const Item &declared = *host.at(use->first->getCanonicalDecl());
+      const std::string name = use->first->getNameAsString();
+      const auto at = unit_.sources().getFileOffset(unit_.sources().getExpansionLoc(use->second));
+      return fail(what + "it uses " + name + " (" + place(inventory_.items[i], at) +
+                      "), which exists on the host only (declared at " +
+                      place(declared, declared.range.begin) + ")",
+                  declared.is_function ? "Mark " + name + " __device__"
+                                       : "Make " + name + " constexpr, or pass it to the kernel");
+    }
+    return {};
+  }
+
+  static std::optional<std::pair<const clang::NamedDecl *, clang::SourceLocation>>
+  host_use(const Item &item, const HostItems &host) {
+    HostUse visitor(host);
+    if (item.is_function)
+      for (const clang::Decl *declaration : item.declarations)
+        visitor.TraverseDecl(const_cast<clang::Decl *>(declaration));
+    return visitor.found;
+  }
+
+  // ---- emission
+
+  std::string preamble() const {
+    std::set<std::string> defined = macros_;
+    for (std::size_t i = 0; i < inventory_.items.size(); ++i)
+      if (chosen_[i])
+        defined.insert(inventory_.items[i].names.begin(), inventory_.items[i].names.end());
+    std::string text;
+    for (const std::string &define : inventory_.command_line_macros) {
+      const std::string name = define.substr(8, define.find_first_of(" (", 8) - 8);
+      if (needed_.contains(name))
+        text += "#ifndef " + name + "\n" + define + "\n#endif\n";
+    }
+    for (const auto &[header, marker] :
+         {std::pair("cuda_fp16.h", "half"), std::pair("cuda_bf16.h", "bfloat16")})
+      if (!includes(header) && std::ranges::any_of(needed_, [&](const std::string &name) {
+            return is_type_of_header(name, marker);
+          }))
+        text += "#include <" + std::string(header) + ">\n";
+    return text + compatibility_declarations(needed_, std_names_, defined);
+  }
+
+  static bool is_type_of_header(std::string_view name, std::string_view marker) {
+    if (marker == "half")
+      return name == "__half" || name == "half" || name == "__half2" || name == "half2";
+    return name == "__nv_bfloat16" || name == "__nv_bfloat162" || name == "nv_bfloat16" ||
+           name == "nv_bfloat162";
+  }
+
+  bool includes(std::string_view header) const {
+    for (const auto &file : inventory_.files)
+      for (const Directive &directive : file->directives)
+        if (directive.kind == Kind::Include && directive.name == header && uses_header(header))
+          return true;
+    return false;
+  }
+
+  /// Whether the chosen text uses something of a toolkit header: cub alone costs a second to
+  /// compile.
+  bool uses_header(std::string_view header) const {
+    static const std::pair<std::string_view, std::vector<std::string_view>> kMarkers[] = {
+        {"cuda_fp16", {"half"}},
+        {"cuda_bf16", {"bfloat16", "bf16"}},
+        {"cuda_fp8", {"fp8", "e4m3", "e5m2"}},
+        {"mma.h", {"wmma", "nvcuda"}},
+        {"cooperative_groups", {"cooperative_groups"}},
+        {"cub/", {"cub"}},
+        {"curand", {"curand"}},
+        {"math_constants", {"CUDART_"}},
+        {"cuda_pipeline", {"pipeline"}},
+        {"cuComplex", {"cu"}}};
+    for (const auto &[prefix, words] : kMarkers)
+      if (header.starts_with(prefix))
+        return std::ranges::any_of(needed_, [&](const std::string &name) {
+          return std::ranges::any_of(words,
+                                     [&](std::string_view word) { return name.contains(word); });
+        });
+    return true;
+  }
+
+  std::string emit_file(std::size_t file) {
+    std::size_t position = 0;
+    std::string text;
+    while (position < pieces_[file].size()) {
+      text += emit_pieces(file, position);
+      ++position; // an #endif or #else without its #if
+    }
+    return text;
+  }
+
+  /// Pieces up to the directive that ends the enclosing branch, which is left at `position`.
+  std::string emit_pieces(std::size_t file, std::size_t &position) {
+    std::string text;
+    while (position < pieces_[file].size()) {
+      const Piece &piece = pieces_[file][position];
+      if (!piece.directive) {
+        text += emit_item(inventory_.items[piece.item]);
+        ++position;
+      } else if (piece.directive->kind == Kind::If) {
+        text += emit_conditional(file, position);
+      } else if (piece.directive->kind == Kind::Elif || piece.directive->kind == Kind::Else ||
+                 piece.directive->kind == Kind::Endif) {
+        return text;
+      } else {
+        text += emit_directive(file, *piece.directive);
+        ++position;
+      }
+    }
+    return text;
+  }
+
+  std::string emit_conditional(std::size_t file, std::size_t &position) {
+    struct Branch {
+      const Directive *directive;
+      std::string text;
+      bool has_items = false;
+      Range range;
+    };
+    std::vector<Branch> branches;
+    const Directive *end = nullptr;
+    while (position < pieces_[file].size()) {
+      const Directive *directive = pieces_[file][position].directive;
+      ++position;
+      if (directive->kind == Kind::Endif) {
+        end = directive;
+        break;
+      }
+      const std::size_t first = position;
+      Branch branch{directive, emit_pieces(file, position), false, {directive->range.end, 0}};
+      for (std::size_t i = first; i < position; ++i)
+        branch.has_items = branch.has_items || !pieces_[file][i].directive;
+      branch.range.end = position < pieces_[file].size() ? pieces_[file][position].offset()
+                                                         : inventory_.files[file]->text.size();
+      branches.push_back(std::move(branch));
+    }
+    if (std::ranges::all_of(branches, [](const Branch &branch) { return branch.text.empty(); }))
+      return {};
+    const bool has_items = std::ranges::any_of(
+        branches, [](const Branch &b) { return b.has_items && !b.text.empty(); });
+    std::string text;
+    for (const Branch &branch : branches) {
+      collect_identifiers(*inventory_.files[file], branch.directive->range, needed_);
+      text += std::string(inventory_.files[file]->of(branch.directive->range)) + "\n";
+      text += has_items && !branch.has_items ? branch_not_taken(file, branch.range) : branch.text;
+    }
+    return text + (end ? std::string(inventory_.files[file]->of(end->range)) : "#endif") + "\n";
+  }
+
+  /// A branch beside a chosen declaration, which this parse skipped and another compiler may take.
+  std::string branch_not_taken(std::size_t file, Range range) {
+    const SourceText &source = *inventory_.files[file];
+    const std::size_t first = token_at(source, range.begin);
+    if (first >= source.tokens.size() || source.tokens[first].range.begin >= range.end)
+      return {};
+    collect_identifiers(source, range, needed_);
+    return line_marker(source, source.tokens[first].range.begin) +
+           std::string(source.of(Range{source.tokens[first].range.begin, range.end})) + "\n";
+  }
+
+  std::string emit_directive(std::size_t file, const Directive &directive) {
+    const SourceText &source = *inventory_.files[file];
+    switch (directive.kind) {
+    case Kind::Include: {
+      if (is_device_header(directive.name))
+        return uses_header(directive.name) ? "#include <" + directive.name + ">\n" : "";
+      const auto child = source.includes.find(directive.range.begin);
+      return child == source.includes.end() ? "" : emit_file(child->second);
+    }
+    case Kind::Define:
+    case Kind::Undef:
+      return needed_.contains(directive.name) ? std::string(source.of(directive.range)) + "\n" : "";
+    default:
+      return {};
+    }
+  }
+
+  static std::string line_marker(const SourceText &source, std::size_t offset) {
+    std::string name;
+    for (char c : source.display)
+      name += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+    return "#line " + std::to_string(LineIndex(source.text).line_of(offset) + 1) + " \"" + name +
+           "\"\n";
+  }
+
+  std::string emit_item(const Item &item) const {
+    const std::size_t index = &item - inventory_.items.data();
+    if (item.is_using ? !is_used_namespace(*item.names.begin()) : !chosen_[index])
+      return {};
+    const SourceText &source = *inventory_.files[item.file];
+    std::vector<TextEdit> edits = item.edits;
+    for (TextEdit &edit : edits)
+      edit.range = {edit.range.begin - item.range.begin, edit.range.end - item.range.begin};
+    const Result<std::string> text = apply_edits(source.of(item.range), edits);
+    std::string before, after;
+    for (const std::string &scope : item.scopes) {
+      before += scope + "\n";
+      after += "}\n";
+    }
+    return before + line_marker(source, item.range.begin) +
+           (text ? *text : std::string(source.of(item.range))) + "\n" + after;
+  }
+
+  /// A using directive is kept when its namespace has something in the slice.
+  bool is_used_namespace(const std::string &name) const {
+    if (name == "nvcuda" || name == "cooperative_groups" || name == "cub" || name == "wmma")
+      return std::ranges::any_of(inventory_.files, [&](const auto &file) {
+        return std::ranges::any_of(file->directives, [&](const Directive &directive) {
+          return directive.kind == Kind::Include && is_device_header(directive.name) &&
+                 uses_header(directive.name);
+        });
+      });
+    for (std::size_t i = 0; i < inventory_.items.size(); ++i)
+      if (chosen_[i] && std::ranges::count(inventory_.items[i].scopes, "namespace " + name + " {"))
+        return true;
+    return false;
+  }
+
+  const ParsedUnit &unit_;
+  Inventory inventory_;
+  std::vector<bool> chosen_;
+  std::vector<std::vector<Piece>> pieces_;
+  std::set<std::string> needed_, macros_, std_names_;
+};
+
+} // namespace
+
+Result<std::string> slice_kernel(const ParsedUnit &unit, const clang::FunctionDecl &kernel) {
+  return Slicer(unit).run(kernel);
+}
+
+} // namespace warpwright::analysis

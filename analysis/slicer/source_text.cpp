@@ -1,0 +1,146 @@
+// Lexes with Clang's raw lexer, which keeps directives as tokens and needs no preprocessor.
+// Thread: any.
+#include "analysis/slicer/source_text.h"
+
+#include <clang/Basic/LangOptions.h>
+#include <clang/Lex/Lexer.h>
+
+#include <algorithm>
+
+namespace warpwright::analysis::slicer {
+namespace {
+
+using Kind = Directive::Kind;
+
+clang::LangOptions raw_options() {
+  clang::LangOptions options;
+  options.CPlusPlus = options.CPlusPlus11 = options.CPlusPlus14 = options.CPlusPlus17 = true;
+  options.LineComment = options.Bool = true;
+  return options;
+}
+
+Kind kind_of(std::string_view word) {
+  static const std::map<std::string_view, Kind> kKinds{
+      {"define", Kind::Define}, {"undef", Kind::Undef},  {"include", Kind::Include},
+      {"if", Kind::If},         {"ifdef", Kind::If},     {"ifndef", Kind::If},
+      {"elif", Kind::Elif},     {"elifdef", Kind::Elif}, {"elifndef", Kind::Elif},
+      {"else", Kind::Else},     {"endif", Kind::Endif},  {"pragma", Kind::Pragma}};
+  const auto found = kKinds.find(word);
+  return found == kKinds.end() ? Kind::Other : found->second;
+}
+
+/// The end of the (continued) line that holds `offset`, without its newline.
+std::size_t line_end(std::string_view text, std::size_t offset) {
+  while (true) {
+    const std::size_t end = text.find('\n', offset);
+    if (end == std::string_view::npos)
+      return text.size();
+    std::size_t last = end;
+    if (last > 0 && text[last - 1] == '\r')
+      --last;
+    if (last == 0 || text[last - 1] != '\\')
+      return end;
+    offset = end + 1;
+  }
+}
+
+/// Reads the directive whose '#' is `tokens[hash]`.
+Directive read_directive(const SourceText &source, std::size_t hash) {
+  Directive directive;
+  const std::string_view text = source.text;
+  directive.range = {source.tokens[hash].range.begin,
+                     line_end(text, source.tokens[hash].range.begin)};
+  const std::size_t end = directive.range.end;
+  if (hash + 1 >= source.tokens.size() || source.tokens[hash + 1].range.begin >= end)
+    return directive;
+  directive.kind = kind_of(source.of(source.tokens[hash + 1]));
+  std::size_t at = source.tokens[hash + 1].range.end;
+  while (at < end && (text[at] == ' ' || text[at] == '\t'))
+    ++at;
+  if (directive.kind == Kind::Include && at < end && (text[at] == '"' || text[at] == '<')) {
+    directive.is_quoted = text[at] == '"';
+    const std::size_t close = text.find(directive.is_quoted ? '"' : '>', at + 1);
+    if (close != std::string_view::npos && close < end)
+      directive.name = text.substr(at + 1, close - at - 1);
+  } else if (hash + 2 < source.tokens.size() && source.tokens[hash + 2].range.begin < end) {
+    directive.name = source.of(source.tokens[hash + 2]);
+  }
+  return directive;
+}
+
+bool is_one_of(std::string_view token, std::string_view set) {
+  return token.size() == 1 && set.find(token[0]) != std::string_view::npos;
+}
+
+/// Where the declaration that starts at token `first` ends.
+std::size_t declaration_end(const SourceText &source, std::size_t first, bool is_function) {
+  int depth = 0;
+  for (std::size_t i = first; i < source.tokens.size(); ++i) {
+    if (source.tokens[i].in_directive)
+      continue;
+    const std::string_view token = source.of(source.tokens[i]);
+    if (is_one_of(token, "({["))
+      ++depth;
+    else if (is_one_of(token, ")}]"))
+      --depth;
+    if (depth <= 0 && (token == ";" || (is_function && token == "}")))
+      return source.tokens[i].range.end;
+    if (depth < 0)
+      return source.tokens[i].range.begin;
+  }
+  return source.text.size();
+}
+
+} // namespace
+
+SourceText read_source(std::string path, std::string display, std::string text) {
+  SourceText source{std::move(path), std::move(display), std::move(text), {}, {}, {}};
+  const clang::LangOptions options = raw_options();
+  const char *begin = source.text.c_str();
+  clang::Lexer lexer(clang::SourceLocation(), options, begin, begin, begin + source.text.size());
+  std::vector<std::size_t> hashes;
+  clang::Token token;
+  for (lexer.LexFromRawLexer(token); token.isNot(clang::tok::eof); lexer.LexFromRawLexer(token)) {
+    const std::size_t end = lexer.getBufferLocation() - begin;
+    if (token.is(clang::tok::hash) && token.isAtStartOfLine())
+      hashes.push_back(source.tokens.size());
+    source.tokens.push_back(
+        {{end - token.getLength(), end}, token.is(clang::tok::raw_identifier), false});
+  }
+  for (std::size_t hash : hashes) {
+    source.directives.push_back(read_directive(source, hash));
+    for (std::size_t i = hash; i < source.tokens.size() &&
+                               source.tokens[i].range.begin < source.directives.back().range.end;
+         ++i)
+      source.tokens[i].in_directive = true;
+  }
+  return source;
+}
+
+std::size_t token_at(const SourceText &source, std::size_t offset) {
+  return std::ranges::upper_bound(source.tokens, offset, {},
+                                  [](const Token &token) { return token.range.end; }) -
+         source.tokens.begin();
+}
+
+Range declaration_around(const SourceText &source, std::size_t offset, bool is_function) {
+  std::size_t first = token_at(source, offset);
+  if (first >= source.tokens.size())
+    return {offset, offset};
+  while (first > 0 && !source.tokens[first - 1].in_directive &&
+         !is_one_of(source.of(source.tokens[first - 1]), ";{}"))
+    --first;
+  return {source.tokens[first].range.begin, declaration_end(source, first, is_function)};
+}
+
+void collect_identifiers(const SourceText &source, Range range,
+                         std::set<std::string> &identifiers) {
+  for (std::size_t i = token_at(source, range.begin); i < source.tokens.size(); ++i) {
+    if (source.tokens[i].range.begin >= range.end)
+      return;
+    if (source.tokens[i].is_identifier)
+      identifiers.emplace(source.of(source.tokens[i]));
+  }
+}
+
+} // namespace warpwright::analysis::slicer

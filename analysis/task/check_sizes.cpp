@@ -1,0 +1,109 @@
+#include "analysis/task/check_sizes.h"
+
+#include <algorithm>
+
+namespace warpwright::analysis {
+namespace {
+
+constexpr std::size_t kEnough = 6, kFewest = 3;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 24; ///< of one buffer at a check binding
+
+/// Each row is one round; size i takes column (i + round) of it. Tails and odd sizes, then
+/// multiples.
+const std::vector<std::vector<std::int64_t>> kTails{
+    {1, 1, 1, 1},        {33, 17, 65, 5},      {1000, 129, 77, 31},    {1023, 100, 300, 63},
+    {257, 515, 130, 97}, {12345, 67, 33, 129}, {100003, 259, 190, 35}, {7, 300, 41, 513}};
+const std::vector<std::vector<std::int64_t>> kMultiples{
+    {64, 128, 96, 32},       {256, 64, 128, 192},      {96, 32, 160, 64},
+    {512, 256, 128, 64},     {1024, 512, 256, 128},    {768, 1280, 256, 512},
+    {2048, 1024, 3072, 512}, {5120, 3072, 1024, 2048}, {65536, 1024, 2048, 4096}};
+
+struct Judgement {
+  std::set<std::string> overrun, covered_writes, covered_reads;
+  std::map<std::string, bool> unbounded;
+  bool is_too_large = false, is_empty = false;
+};
+
+Judgement judge(const Probe &probe, const LaunchDraft &draft,
+                const std::map<std::string, Expression> &extents) {
+  Judgement result;
+  for (const DraftBuffer &buffer : draft.buffers) {
+    const auto known = extents.find(buffer.name);
+    const auto extent =
+        known == extents.end() ? Result<std::int64_t>(0) : known->second.evaluate(probe.sizes);
+    if (!extent || *extent < 1) {
+      result.is_empty = true;
+      continue;
+    }
+    result.is_too_large = result.is_too_large || *extent > kMaxElements;
+    const std::int64_t bytes =
+        *extent * static_cast<std::int64_t>(model::size_bytes(*buffer.dtype));
+    const auto use = probe.uses.find(buffer.name);
+    if (use == probe.uses.end())
+      continue;
+    const auto look = [&](const std::optional<Interval> &range, std::set<std::string> &covered) {
+      if (!range)
+        return;
+      if (range->low < 0 || range->high >= bytes)
+        result.overrun.insert(buffer.name);
+      if (range->low <= 0 && range->high >= bytes - 1)
+        covered.insert(buffer.name);
+    };
+    look(use->second.read, result.covered_reads);
+    look(use->second.written, result.covered_writes);
+  }
+  return result;
+}
+
+bool includes(const std::set<std::string> &all, const std::set<std::string> &some) {
+  return std::ranges::includes(all, some);
+}
+
+} // namespace
+
+std::vector<Sizes> choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft,
+                                      const Sizes &sizes,
+                                      const std::map<std::string, Expression> &extents) {
+  std::vector<Sizes> chosen;
+  const auto measured = probe.at(sizes);
+  if (!measured || sizes.empty())
+    return chosen;
+  const Judgement expected = judge(*measured, draft, extents);
+  const auto consider = [&](const Sizes &candidate) {
+    if (chosen.size() >= kEnough || candidate == sizes || std::ranges::count(chosen, candidate))
+      return;
+    const auto at = probe.at(candidate);
+    if (!at)
+      return;
+    const Judgement found = judge(*at, draft, extents);
+    if (!found.is_too_large && !found.is_empty && includes(expected.overrun, found.overrun) &&
+        includes(found.covered_reads, expected.covered_reads) &&
+        includes(found.covered_writes, expected.covered_writes))
+      chosen.push_back(candidate);
+  };
+  const auto rounds = [&](const std::vector<std::vector<std::int64_t>> &table) {
+    for (std::size_t round = 0; round < table.size(); ++round) {
+      Sizes candidate;
+      std::size_t i = 0;
+      for (const auto &[name, value] : sizes)
+        candidate[name] = std::min(table[round][(i++ + (sizes.size() > 1 ? round : 0)) % 4],
+                                   std::max<std::int64_t>(value, 1));
+      consider(candidate);
+    }
+  };
+  rounds(kTails);
+  if (chosen.size() < kFewest)
+    rounds(kMultiples);
+  // One size at a time, where the sizes are bound to one another or to the launch.
+  for (const auto &[name, value] : sizes)
+    for (const std::int64_t other :
+         {value - 1, value / 2, value / 4, value / 2 + 1, value / 4 * 3, value + 1}) {
+      Sizes candidate = sizes;
+      candidate[name] = other;
+      if (chosen.size() < kFewest && other > 0)
+        consider(candidate);
+    }
+  return chosen;
+}
+
+} // namespace warpwright::analysis

@@ -1,0 +1,19 @@
+// Further bindings of a task's sizes: tails, small, odd and rectangular ones that the kernel itself
+// allows.
+//
+// What a kernel allows is judged by comparison with the binding that the program uses: a binding is
+// legal when no buffer is overrun that was not, and every buffer that was covered still is. So a
+// kernel without a guard keeps multiples of its block, and one that needs N % TILE == 0 keeps
+// those. Thread: the unit's.
+#pragma once
+
+#include "analysis/task/size_probe.h"
+
+namespace warpwright::analysis {
+
+/// @param extents elements of each buffer
+std::vector<Sizes> choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft,
+                                      const Sizes &sizes,
+                                      const std::map<std::string, Expression> &extents);
+
+} // namespace warpwright::analysis

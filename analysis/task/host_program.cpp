@@ -1,0 +1,166 @@
+// One visitor over the main file's declarations fills the index.
+// Thread: the unit's.
+#include "analysis/task/host_program.h"
+
+#include <clang/AST/RecursiveASTVisitor.h>
+
+#include <algorithm>
+
+namespace warpwright::analysis {
+namespace {
+
+class Indexer : public clang::RecursiveASTVisitor<Indexer> {
+public:
+  explicit Indexer(HostProgram &program) : program_(program) {}
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
+  bool TraverseFunctionDecl(clang::FunctionDecl *function) {
+    return enter(function, &Base::TraverseFunctionDecl);
+  }
+  bool TraverseCXXMethodDecl(clang::CXXMethodDecl *function) {
+    return enter(function, &Base::TraverseCXXMethodDecl);
+  }
+
+  bool VisitCUDAKernelCallExpr(clang::CUDAKernelCallExpr *call) {
+    const clang::FunctionDecl *callee = call->getDirectCallee();
+    if (!callee)
+      callee = ParsedUnit::kernel_of(call);
+    if (callee)
+      program_.launches.push_back({call, enclosing_, callee});
+    return true;
+  }
+  bool VisitCallExpr(clang::CallExpr *call) {
+    if (const std::string name = callee_name(*call); !name.empty())
+      program_.calls[name].push_back({call, enclosing_});
+    return true;
+  }
+  bool VisitBinaryOperator(clang::BinaryOperator *assignment) {
+    if (assignment->getOpcode() != clang::BO_Assign)
+      return true;
+    const clang::Expr *target = assignment->getLHS()->IgnoreParenImpCasts();
+    if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(target))
+      program_.assignments[reference->getDecl()].push_back(assignment->getRHS());
+    if (const auto *member = llvm::dyn_cast<clang::MemberExpr>(target))
+      if (const auto *object =
+              llvm::dyn_cast<clang::DeclRefExpr>(member->getBase()->IgnoreParenImpCasts()))
+        program_
+            .member_assignments[{object->getDecl(), member->getMemberDecl()->getNameAsString()}] =
+            assignment->getRHS();
+    return true;
+  }
+
+private:
+  using Base = clang::RecursiveASTVisitor<Indexer>;
+
+  template <class Function>
+  bool enter(Function *function, bool (Base::*traverse)(Function *)) {
+    const clang::FunctionDecl *before = enclosing_;
+    enclosing_ = function;
+    const bool more = (this->*traverse)(function);
+    enclosing_ = before;
+    return more;
+  }
+
+  HostProgram &program_;
+  const clang::FunctionDecl *enclosing_ = nullptr;
+};
+
+const clang::FunctionDecl *pattern_of(const clang::FunctionDecl *function) {
+  if (const clang::FunctionDecl *pattern = function->getTemplateInstantiationPattern())
+    return pattern->getCanonicalDecl();
+  if (const clang::FunctionTemplateDecl *primary = function->getPrimaryTemplate())
+    return primary->getTemplatedDecl()->getCanonicalDecl();
+  return function->getCanonicalDecl();
+}
+
+bool is_pattern(const clang::FunctionDecl *function) {
+  return function && function->isDependentContext();
+}
+
+} // namespace
+
+HostProgram::HostProgram(const ParsedUnit &unit) : unit_(unit) {
+  Indexer indexer(*this);
+  for (clang::Decl *declaration : unit.top_level_declarations())
+    indexer.TraverseDecl(declaration);
+}
+
+std::vector<HostLaunch> HostProgram::launches_of(const clang::FunctionDecl &kernel) const {
+  std::vector<HostLaunch> found;
+  for (const HostLaunch &launch : launches)
+    if (pattern_of(launch.callee) == kernel.getCanonicalDecl())
+      found.push_back(launch);
+  std::ranges::stable_sort(
+      found, {}, [](const HostLaunch &launch) { return is_pattern(launch.enclosing) ? 1 : 0; });
+  return found;
+}
+
+std::vector<HostCall> HostProgram::calls_of(const clang::FunctionDecl &function) const {
+  std::vector<HostCall> found;
+  for (const HostCall &call : calls_named(function.getNameAsString()))
+    if (const clang::FunctionDecl *callee = call.call->getDirectCallee();
+        callee && callee->getCanonicalDecl() == function.getCanonicalDecl())
+      found.push_back(call);
+  return found;
+}
+
+const std::vector<HostCall> &HostProgram::calls_named(const std::string &name) const {
+  static const std::vector<HostCall> kNone;
+  const auto found = calls.find(name);
+  return found == calls.end() ? kNone : found->second;
+}
+
+std::vector<const clang::Expr *>
+HostProgram::assignments_to(const clang::ValueDecl &variable) const {
+  const auto found = assignments.find(&variable);
+  return found == assignments.end() ? std::vector<const clang::Expr *>{} : found->second;
+}
+
+const clang::Expr *HostProgram::member_assignment(const clang::ValueDecl &variable,
+                                                  const std::string &member) const {
+  const auto found = member_assignments.find({&variable, member});
+  return found == member_assignments.end() ? nullptr : found->second;
+}
+
+const clang::Expr *strip(const clang::Expr *expression) {
+  while (expression) {
+    const clang::Expr *inner = expression->IgnoreParenImpCasts();
+    if (const auto *cast = llvm::dyn_cast<clang::ExplicitCastExpr>(inner))
+      inner = cast->getSubExpr();
+    else if (const auto *full = llvm::dyn_cast<clang::FullExpr>(inner))
+      inner = full->getSubExpr();
+    else if (const auto *temporary = llvm::dyn_cast<clang::MaterializeTemporaryExpr>(inner))
+      inner = temporary->getSubExpr();
+    else if (const auto *bound = llvm::dyn_cast<clang::CXXBindTemporaryExpr>(inner))
+      inner = bound->getSubExpr();
+    else if (const auto *substituted = llvm::dyn_cast<clang::SubstNonTypeTemplateParmExpr>(inner))
+      inner = substituted->getReplacement();
+    else if (const auto *fallback = llvm::dyn_cast<clang::CXXDefaultArgExpr>(inner))
+      inner = fallback->getExpr();
+    else if (const auto *copy = llvm::dyn_cast<clang::CXXConstructExpr>(inner);
+             copy && copy->getNumArgs() == 1 && copy->getConstructor()->isCopyOrMoveConstructor())
+      inner = copy->getArg(0);
+    else if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(inner);
+             list && list->getNumInits() == 1 && !list->getType()->isRecordType() &&
+             !list->getType()->isArrayType())
+      inner = list->getInit(0);
+    if (inner == expression)
+      return expression;
+    expression = inner;
+  }
+  return expression;
+}
+
+std::string callee_name(const clang::CallExpr &call) {
+  if (const clang::FunctionDecl *callee = call.getDirectCallee())
+    return callee->getNameAsString();
+  const clang::Expr *callee = call.getCallee() ? call.getCallee()->IgnoreParenImpCasts() : nullptr;
+  if (const auto *overloads = llvm::dyn_cast_or_null<clang::OverloadExpr>(callee))
+    return overloads->getName().getAsString();
+  if (const auto *member = llvm::dyn_cast_or_null<clang::CXXDependentScopeMemberExpr>(callee))
+    return member->getMember().getAsString();
+  return {};
+}
+
+} // namespace warpwright::analysis

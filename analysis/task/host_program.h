@@ -1,0 +1,62 @@
+// The host side of a file, indexed once: launches, calls, assignments and CUDA memory calls.
+//
+// Instantiations of templates are entered, so that the launch in `template <class T> void run(T
+// *x)` is seen with its types; a pattern counts only where nothing instantiates it. Leaves out
+// control flow. Thread: the unit's.
+#pragma once
+
+#include "analysis/parsed_unit.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace warpwright::analysis {
+
+struct HostLaunch {
+  const clang::CUDAKernelCallExpr *call = nullptr;
+  const clang::FunctionDecl *enclosing = nullptr; ///< null at namespace scope
+  const clang::FunctionDecl *callee =
+      nullptr; ///< the specialisation that runs; the pattern when dependent
+};
+
+struct HostCall {
+  const clang::CallExpr *call = nullptr;
+  const clang::FunctionDecl *enclosing = nullptr;
+};
+
+class HostProgram {
+public:
+  explicit HostProgram(const ParsedUnit &unit);
+
+  /// Launches of a kernel (a template's pattern stands for its specialisations), in order of the
+  /// text.
+  std::vector<HostLaunch> launches_of(const clang::FunctionDecl &kernel) const;
+  /// Calls of a function, in order.
+  std::vector<HostCall> calls_of(const clang::FunctionDecl &function) const;
+  /// Calls of any function with this name, in order: "cudaMalloc".
+  const std::vector<HostCall> &calls_named(const std::string &name) const;
+  /// The right-hand sides assigned to a variable after its declaration, in order.
+  std::vector<const clang::Expr *> assignments_to(const clang::ValueDecl &variable) const;
+  /// The last value assigned to `variable.member`, or null.
+  const clang::Expr *member_assignment(const clang::ValueDecl &variable,
+                                       const std::string &member) const;
+
+  const ParsedUnit &unit() const { return unit_; }
+
+  std::vector<HostLaunch> launches;
+  std::map<std::string, std::vector<HostCall>> calls;
+  std::map<const clang::Decl *, std::vector<const clang::Expr *>> assignments;
+  std::map<std::pair<const clang::Decl *, std::string>, const clang::Expr *> member_assignments;
+
+private:
+  const ParsedUnit &unit_;
+};
+
+/// Parentheses, implicit nodes, copies and explicit casts between numbers or pointers removed.
+const clang::Expr *strip(const clang::Expr *expression);
+
+/// The name that a call calls, also where the parser could not resolve it.
+std::string callee_name(const clang::CallExpr &call);
+
+} // namespace warpwright::analysis

@@ -1,0 +1,480 @@
+// From a launch and the kernel's ranges to a task.
+//
+// The order: the spec, the launch with every root a name, which roots are sizes, the launch again
+// over those, then what the ranges say of each buffer. What cannot be found out is a question,
+// never a guess that changes the meaning; a guess that does not (the value of a float argument) is
+// an assumption. Thread: the unit's.
+#include "analysis/task/infer_task.h"
+#include "analysis/task/check_sizes.h"
+#include "analysis/task/launch_draft.h"
+#include "analysis/task/size_probe.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::analysis {
+namespace {
+
+using model::Direction;
+using Kind = model::Distribution::Kind;
+
+class Inference {
+public:
+  Inference(const ParsedUnit &unit, const clang::FunctionDecl &kernel, const Kernel &facts,
+            const std::string &slice, Spec spec)
+      : unit_(unit), kernel_(kernel), facts_(facts), slice_(slice), spec_(std::move(spec)),
+        program_(unit), fixed_(fixed_names(unit, slice)) {}
+
+  InferredTask run() {
+    find_launch();
+    result_.missing = draft_.missing;
+    result_.assumptions = draft_.assumptions;
+    bind_sizes();
+    model::Task &task = result_.task;
+    task.name = kernel_.getQualifiedNameAsString();
+    task.file = unit_.file().path;
+    task.scalars = draft_.scalars;
+    for (model::Scalar &scalar : task.scalars)
+      if (const auto given = spec_.scalars.find(scalar.name); given != spec_.scalars.end())
+        scalar.value = given->second;
+    if (slice_.empty())
+      miss("slice", "The kernel could not be cut out of its file.");
+    if (draft_.missing.empty() && result_.missing.empty())
+      describe_buffers();
+    else
+      ask_for_extents();
+    task.reference.source = slice_;
+    task.reference.options = {"-std=c++17"};
+    task.reference.steps.emplace_back(draft_.step);
+    if (result_.missing.empty())
+      finish();
+    result_.inferred = result_.missing.empty();
+    return std::move(result_);
+  }
+
+private:
+  void miss(const std::string &name, const std::string &question) {
+    if (std::ranges::none_of(result_.missing,
+                             [&](const MissingFact &fact) { return fact.name == name; }))
+      result_.missing.push_back({name, question});
+  }
+
+  // ---- launch and sizes
+
+  void find_launch() {
+    const auto launches = program_.launches_of(kernel_);
+    if (spec_.launch || launches.empty()) {
+      draft_ = draft_from_spec(unit_, kernel_, spec_);
+      return;
+    }
+    bool found = false;
+    for (const HostLaunch &launch : launches) {
+      LaunchDraft draft = draft_over_sizes(launch);
+      const bool is_complete =
+          draft.missing.empty() && std::ranges::all_of(draft.roots, [&](const auto &root) {
+            return root.second.value || spec_.sizes.contains(root.first);
+          });
+      if (!found || is_complete)
+        draft_ = std::move(draft);
+      found = true;
+      if (is_complete)
+        return;
+    }
+  }
+
+  /// First with every root a name; then only those stay that are sizes: integer arguments, and what
+  /// both the grid and an allocation depend on. Roots of the block shape are tuning, not sizes.
+  LaunchDraft draft_over_sizes(const HostLaunch &launch) {
+    LaunchDraft all = draft_launch(program_, launch, nullptr, fixed_);
+    std::set<std::string> symbols = all.roots_of["arguments"];
+    for (const std::string &root : all.roots_of["grid"])
+      if (all.roots_of["extents"].contains(root))
+        symbols.insert(root);
+    for (const std::string &root : all.roots_of["block"])
+      if (!all.roots_of["direct"].contains(root) && all.roots.contains(root) &&
+          all.roots.at(root).value)
+        symbols.erase(root);
+    for (const auto &[name, value] : spec_.sizes)
+      symbols.insert(name);
+    return draft_launch(program_, launch, &symbols, fixed_);
+  }
+
+  void bind_sizes() {
+    Sizes &sizes = result_.task.sizes;
+    std::set<std::string> used;
+    const auto use = [&](const Expression &expression) {
+      used.insert(expression.symbols().begin(), expression.symbols().end());
+    };
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      use(draft_.step.grid[axis]);
+      use(draft_.step.block[axis]);
+    }
+    use(draft_.step.shared_bytes);
+    for (const auto &[name, expression] : draft_.integers)
+      use(expression);
+    for (const model::Argument &argument : draft_.step.arguments)
+      if (const auto *buffer = std::get_if<model::BufferArgument>(&argument))
+        use(buffer->offset);
+    for (const DraftBuffer &buffer : draft_.buffers)
+      if (buffer.extent)
+        use(buffer.extent->expression());
+    for (const auto &[name, buffer] : spec_.buffers)
+      if (buffer.extent)
+        use(*buffer.extent);
+    for (const std::string &name : used) {
+      const auto root = draft_.roots.find(name);
+      if (const auto given = spec_.sizes.find(name); given != spec_.sizes.end())
+        sizes[name] = given->second;
+      else if (root != draft_.roots.end() && root->second.value && *root->second.value > 0)
+        sizes[name] = *root->second.value;
+      else
+        miss(name, "What is a typical value of " + name +
+                       "? Nothing in the file gives one; write `" + name +
+                       " = 1 << 20` in a warpwright comment above the kernel.");
+    }
+  }
+
+  // ---- buffers
+
+  std::optional<Expression> given_extent(const DraftBuffer &buffer) const {
+    for (const std::string &name : buffer.parameters)
+      if (const auto given = spec_.buffers.find(name);
+          given != spec_.buffers.end() && given->second.extent)
+        return given->second.extent;
+    return buffer.extent ? std::optional(buffer.extent->expression()) : std::nullopt;
+  }
+
+  void ask_for_extents() {
+    for (const DraftBuffer &buffer : draft_.buffers) {
+      const auto extent = given_extent(buffer);
+      model::Buffer described;
+      described.name = buffer.name;
+      described.dtype = buffer.dtype.value_or(model::Dtype::Float32);
+      described.extent = extent.value_or(Expression());
+      const auto parameter = std::ranges::find(facts_.parameters, buffer.name, &Parameter::name);
+      if (parameter != facts_.parameters.end() && parameter->is_written)
+        described.direction = Direction::InOut;
+      result_.task.buffers.push_back(std::move(described));
+      if (!extent && !draft_.step.grid[0].symbols().empty() && !result_.missing.empty())
+        continue; // the guards will tell once the sizes are known
+      if (!extent && program_.launches_of(kernel_).empty() && !spec_.launch)
+        continue;
+    }
+  }
+
+  void describe_buffers() {
+    const SizeProbe prober(unit_.context(), draft_);
+    measured_ = prober.at(result_.task.sizes);
+    if (!measured_) {
+      miss("launch", "The launch of " + draft_.step.kernel +
+                         " has an empty or too large grid or block at the sizes of the file. Which "
+                         "sizes are right?");
+      return;
+    }
+    probes_.push_back(*measured_);
+    for (const Sizes &sizes : SizeProbe::distinct(result_.task.sizes))
+      if (auto probe = prober.at(sizes))
+        probes_.push_back(std::move(*probe));
+    for (const DraftBuffer &buffer : draft_.buffers)
+      describe_buffer(prober, buffer);
+    for (model::Buffer &buffer : result_.task.buffers)
+      index_distribution(prober, buffer);
+    if (!result_.missing.empty())
+      return;
+    std::map<std::string, Expression> extents;
+    for (const model::Buffer &buffer : result_.task.buffers)
+      extents[buffer.name] = buffer.extent;
+    result_.task.check_sizes = spec_.check_sizes.empty()
+                                   ? choose_check_sizes(prober, draft_, result_.task.sizes, extents)
+                                   : completed_checks();
+    describe_work(prober);
+  }
+
+  /// A check that names some sizes takes the others from the measured binding.
+  std::vector<Sizes> completed_checks() const {
+    std::vector<Sizes> checks = spec_.check_sizes;
+    for (Sizes &check : checks)
+      for (const auto &[name, value] : result_.task.sizes)
+        check.try_emplace(name, value);
+    return checks;
+  }
+
+  void describe_buffer(const SizeProbe &prober, const DraftBuffer &draft) {
+    model::Buffer buffer;
+    buffer.name = draft.name;
+    buffer.dtype = *draft.dtype;
+    const auto use_entry = measured_->uses.find(draft.name);
+    const BufferUse use = use_entry == measured_->uses.end() ? BufferUse{} : use_entry->second;
+    const auto extent = extent_of(prober, draft, use);
+    if (!extent)
+      return miss(draft.name + ".extent", "How many elements does " + draft.name +
+                                              " hold? Write `" + draft.name + ": " +
+                                              std::string(use.is_written ? "inout " : "in ") +
+                                              c_name(buffer.dtype) + "[EXTENT]`.");
+    buffer.extent = *extent;
+    const bool escaped = std::ranges::any_of(draft.parameters, [&](const std::string &name) {
+      return measured_->ranges.escaped.contains(name);
+    });
+    buffer.direction = direction_of(draft, use, buffer, escaped);
+    buffer.distribution.kind = kind_of(draft, buffer, use);
+    for (const std::string &name : draft.parameters)
+      if (const auto given = spec_.buffers.find(name); given != spec_.buffers.end()) {
+        if (given->second.dtype)
+          buffer.dtype = *given->second.dtype;
+        if (given->second.direction)
+          buffer.direction = *given->second.direction;
+        if (given->second.distribution)
+          buffer.distribution = *given->second.distribution;
+      }
+    result_.task.buffers.push_back(std::move(buffer));
+  }
+
+  std::optional<Expression> extent_of(const SizeProbe &prober, const DraftBuffer &draft,
+                                      const BufferUse &use) {
+    if (auto given = given_extent(draft))
+      return given;
+    if (use.is_unbounded || !(use.read || use.written))
+      return std::nullopt;
+    const auto bytes = static_cast<std::int64_t>(model::size_bytes(*draft.dtype));
+    auto found = prober.explain(probes_, [&](const Probe &probe) -> std::optional<std::int64_t> {
+      const auto at = probe.uses.find(draft.name);
+      if (at == probe.uses.end() || at->second.is_unbounded)
+        return std::nullopt;
+      std::int64_t high = -1;
+      for (const auto &range : {at->second.read, at->second.written})
+        if (range)
+          high = std::max(high, range->high);
+      return high < 0 ? std::nullopt : std::optional((high + bytes) / bytes);
+    });
+    if (found)
+      result_.assumptions.push_back(draft.name + " holds " + found->text() +
+                                    " elements, from the highest index that the kernel uses");
+    return found;
+  }
+
+  bool covers(const std::optional<Interval> &range, const model::Buffer &buffer) const {
+    const auto extent = buffer.extent.evaluate(result_.task.sizes);
+    return range && extent && range->low <= 0 &&
+           range->high >= *extent * static_cast<std::int64_t>(model::size_bytes(buffer.dtype)) - 1;
+  }
+
+  Direction direction_of(const DraftBuffer &draft, const BufferUse &use,
+                         const model::Buffer &buffer, bool escaped) {
+    const auto parameter = std::ranges::find(facts_.parameters, draft.name, &Parameter::name);
+    const bool is_const = parameter != facts_.parameters.end() && parameter->is_const;
+    if (!use.is_written && !(escaped && !is_const))
+      return Direction::In;
+    const bool needs_fill =
+        use.is_read || use.is_atomic || use.is_uncertain_write || !covers(use.written, buffer);
+    const auto given = spec_.fills.find(draft.name);
+    const std::optional<int> fill =
+        given != spec_.fills.end() ? std::optional(given->second) : draft.fill;
+    if (fill && needs_fill) {
+      result_.task.reference.steps.emplace_back(model::FillStep{draft.name, *fill});
+      return Direction::Out;
+    }
+    return needs_fill || escaped ? Direction::InOut : Direction::Out;
+  }
+
+  Kind kind_of(const DraftBuffer &draft, const model::Buffer &buffer, const BufferUse &use) const {
+    const auto in = [&](const std::set<std::string> &set) {
+      return std::ranges::any_of(draft.parameters,
+                                 [&](const std::string &name) { return set.contains(name); });
+    };
+    if (!model::is_floating(buffer.dtype))
+      return Kind::Integers;
+    if (use.is_atomic && use.is_written)
+      return Kind::Zeros;
+    return in(measured_->ranges.positive) ? Kind::Positive : Kind::Normal;
+  }
+
+  /// Integers that index another buffer stay inside it.
+  void index_distribution(const SizeProbe &prober, model::Buffer &buffer) {
+    using enum Kind;
+    if (buffer.distribution.kind != Integers || given_distribution(buffer.name))
+      return;
+    buffer.distribution.lower = Expression(0);
+    if (buffer.direction != Direction::In &&
+        !std::ranges::any_of(measured_->ranges.accesses, [&](const auto &access) {
+          return access.loaded && access.loaded->buffer == buffer.name;
+        }))
+      buffer.distribution.kind = Zeros;
+    for (std::size_t i = 0; i < measured_->ranges.accesses.size(); ++i) {
+      const RangedAccess &access = measured_->ranges.accesses[i];
+      if (!access.loaded || access.loaded->buffer != buffer.name || access.bytes.is_bounded() ||
+          access.loaded->coefficient < 1)
+        continue;
+      const auto target = std::ranges::find_if(draft_.buffers, [&](const DraftBuffer &draft) {
+        return std::ranges::count(draft.parameters, access.buffer);
+      });
+      const auto described =
+          target == draft_.buffers.end()
+              ? result_.task.buffers.end()
+              : std::ranges::find(result_.task.buffers, target->name, &model::Buffer::name);
+      if (described == result_.task.buffers.end())
+        continue;
+      auto upper = prober.explain(probes_, [&](const Probe &probe) -> std::optional<std::int64_t> {
+        const auto extent = described->extent.evaluate(probe.sizes);
+        if (!extent || i >= probe.ranges.accesses.size() || !probe.ranges.accesses[i].loaded)
+          return std::nullopt;
+        const LoadedValue &loaded = *probe.ranges.accesses[i].loaded;
+        const auto bytes = static_cast<std::int64_t>(model::size_bytes(described->dtype));
+        return (*extent * bytes - bytes - loaded.rest.high) / loaded.coefficient + 1;
+      });
+      if (!upper)
+        continue;
+      buffer.distribution.kind = Integers;
+      buffer.distribution.upper = *upper;
+      result_.assumptions.push_back("the values of " + buffer.name + " lie in 0.." + upper->text() +
+                                    ", as they index " + access.buffer);
+    }
+    if (measured_->ranges.loop_bounds.contains(buffer.name) && !given_distribution(buffer.name))
+      miss(buffer.name + ".values",
+           "The values of " + buffer.name +
+               " bound a loop of the kernel. Which values does it hold? Write `" + buffer.name +
+               ": integers LOW..HIGH`.");
+  }
+
+  bool given_distribution(const std::string &name) const {
+    const auto given = spec_.buffers.find(name);
+    return given != spec_.buffers.end() && given->second.distribution;
+  }
+
+  static std::string c_name(model::Dtype dtype) {
+    switch (dtype) {
+    case model::Dtype::Float32:
+      return "float";
+    case model::Dtype::Float64:
+      return "double";
+    case model::Dtype::Float16:
+      return "half";
+    case model::Dtype::Int32:
+      return "int";
+    default:
+      return std::string(model::name(dtype));
+    }
+  }
+
+  // ---- tolerance and work
+
+  void describe_work(const SizeProbe &prober) {
+    std::string bytes;
+    for (const model::Buffer &buffer : result_.task.buffers) {
+      const auto use = measured_->uses.find(buffer.name);
+      if (use == measured_->uses.end())
+        continue;
+      const int times = (use->second.is_read && covers(use->second.read, buffer)) +
+                        (use->second.is_written && covers(use->second.written, buffer));
+      if (times == 0)
+        continue;
+      bytes += (bytes.empty() ? "" : " + ") + ("(" + buffer.extent.text() + ") * ") +
+               std::to_string(times * static_cast<int>(model::size_bytes(buffer.dtype)));
+    }
+    if (const auto parsed = Expression::parse(bytes); parsed && !bytes.empty())
+      result_.task.work.bytes = *parsed;
+    if (facts_.pattern != "matmul")
+      return;
+    const auto depth = prober.explain(
+        probes_, [](const Probe &probe) { return std::optional(probe.ranges.reduction_length); });
+    for (const model::Buffer &buffer : result_.task.buffers)
+      if (buffer.direction != Direction::In && depth)
+        if (const auto parsed =
+                Expression::parse("2 * (" + buffer.extent.text() + ") * (" + depth->text() + ")"))
+          result_.task.work.flops = *parsed;
+  }
+
+  /// Rounding error of a sum of `length` terms of size 1: it grows with the root of the length at
+  /// best, and blocked summation keeps it there (Higham, Accuracy and Stability, 4.2). Factor 4
+  /// over the expected error.
+  void set_tolerance() {
+    double epsilon = 0;
+    for (const model::Buffer &buffer : result_.task.buffers)
+      if (buffer.direction != Direction::In && model::is_floating(buffer.dtype))
+        epsilon = std::max(epsilon, buffer.dtype == model::Dtype::Float64   ? 1.1e-16
+                                    : buffer.dtype == model::Dtype::Float32 ? 6.0e-8
+                                    : buffer.dtype == model::Dtype::Float16 ? 4.9e-4
+                                                                            : 3.9e-3);
+    double length = static_cast<double>(measured_->ranges.reduction_length);
+    if (measured_->ranges.atomic_adds > 0)
+      length = std::max(length, static_cast<double>(measured_->ranges.atomic_adds));
+    const double blocked = std::sqrt(std::min(length, 4096.0));
+    model::Tolerance &tolerance = result_.task.tolerance;
+    tolerance.absolute =
+        epsilon == 0 ? 0 : std::max(epsilon * 128, 4 * epsilon * std::sqrt(length) * blocked);
+    tolerance.relative = epsilon == 0 ? 0 : std::max(epsilon * 128, 4 * epsilon * blocked);
+  }
+
+  void finish() {
+    model::Task &task = result_.task;
+    // Fills were added before the launch step: keep them first.
+    std::ranges::stable_partition(task.reference.steps, [](const model::Step &step) {
+      return std::holds_alternative<model::FillStep>(step);
+    });
+    set_tolerance();
+    if (spec_.tolerance)
+      task.tolerance = *spec_.tolerance;
+    const bool has_floats = std::ranges::any_of(
+        task.buffers, [](const model::Buffer &buffer) { return model::is_floating(buffer.dtype); });
+    if (auto text = has_floats ? double_precision(slice_) : std::nullopt) {
+      task.reference_fp64 = task.reference;
+      task.reference_fp64->source = std::move(*text);
+      for (model::Step &step : task.reference_fp64->steps)
+        if (auto *launch = std::get_if<model::LaunchStep>(&step))
+          promote(*launch);
+    }
+  }
+
+  /// Arguments and shared memory for the fp64 twin: floating-point scalars are passed as doubles.
+  void promote(model::LaunchStep &launch) const {
+    launch.kernel = double_precision(launch.kernel).value_or(launch.kernel);
+    const bool has_half =
+        std::ranges::any_of(result_.task.buffers, [](const model::Buffer &buffer) {
+          return buffer.dtype == model::Dtype::Float16 || buffer.dtype == model::Dtype::BFloat16;
+        });
+    if (launch.shared_bytes.text() != "0")
+      if (const auto wider =
+              Expression::parse("(" + launch.shared_bytes.text() + ") * " + (has_half ? "4" : "2")))
+        launch.shared_bytes = *wider;
+    for (model::Argument &argument : launch.arguments)
+      if (const auto *named = std::get_if<model::ScalarArgument>(&argument)) {
+        const auto scalar =
+            std::ranges::find(result_.task.scalars, named->scalar, &model::Scalar::name);
+        if (scalar != result_.task.scalars.end() && std::holds_alternative<double>(scalar->value))
+          argument =
+              model::ConstantArgument{std::get<double>(scalar->value), model::Dtype::Float64};
+      }
+  }
+
+  const ParsedUnit &unit_;
+  const clang::FunctionDecl &kernel_;
+  const Kernel &facts_;
+  const std::string &slice_;
+  Spec spec_;
+  HostProgram program_;
+  std::set<std::string> fixed_;
+  LaunchDraft draft_;
+  std::optional<Probe> measured_;
+  std::vector<Probe> probes_;
+  InferredTask result_;
+};
+
+} // namespace
+
+InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
+                        const Kernel &facts, const std::string &slice, const Spec &spec) {
+  CommentSpec above = spec_above(unit, kernel);
+  merge(above.spec, spec);
+  InferredTask result = Inference(unit, kernel, facts, slice, std::move(above.spec)).run();
+  if (above.error) {
+    result.missing.push_back({"spec", above.error->message});
+    result.inferred = false;
+  }
+  return result;
+}
+
+InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
+                        const Kernel &facts, const std::string &slice) {
+  return infer_task(unit, kernel, facts, slice, Spec{});
+}
+
+} // namespace warpwright::analysis

@@ -1,0 +1,421 @@
+// Arguments of a launch to buffers, scalars and sizes.
+// Thread: the unit's.
+#include "analysis/task/launch_draft.h"
+#include "analysis/task/infer_task.h"
+
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/PrettyPrinter.h>
+
+#include <algorithm>
+
+namespace warpwright::analysis {
+namespace {
+
+constexpr double kUnknownScalar =
+    1.25; ///< for a floating-point argument that only the running program knows
+
+/// "ns::reduce<float, 256>", as NVRTC's name expressions want it.
+std::string kernel_name(const clang::FunctionDecl &callee) {
+  std::string name = callee.getQualifiedNameAsString();
+  for (std::size_t at = 0; (at = name.find("(anonymous namespace)::")) != std::string::npos;)
+    name.erase(at, std::string_view("(anonymous namespace)::").size());
+  if (const clang::TemplateArgumentList *arguments = callee.getTemplateSpecializationArgs()) {
+    llvm::raw_string_ostream stream(name);
+    clang::PrintingPolicy policy(callee.getASTContext().getLangOpts());
+    policy.SuppressTagKeyword = true;
+    clang::printTemplateArgumentList(stream, arguments->asArray(), policy);
+  }
+  return name;
+}
+
+std::set<std::string> symbols_of(const HostValue &value) { return value.expression().symbols(); }
+
+class Drafter {
+public:
+  Drafter(const HostProgram &program, const HostLaunch &launch,
+          const std::set<std::string> *symbols, const std::set<std::string> &fixed)
+      : program_(program), launch_(launch), resolver_(program, symbols, fixed),
+        frame_{launch.enclosing, nullptr, nullptr} {}
+
+  LaunchDraft run() {
+    draft_.callee = launch_.callee;
+    draft_.step.kernel = kernel_name(*launch_.callee);
+    shape();
+    const unsigned count =
+        std::min<unsigned>(launch_.callee->getNumParams(), launch_.call->getNumArgs());
+    for (unsigned i = 0; i < count; ++i)
+      argument(*launch_.callee->getParamDecl(i), launch_.call->getArg(i));
+    for (DraftBuffer &buffer : draft_.buffers)
+      allocation(buffer);
+    draft_.roots = resolver_.roots();
+    draft_.assumptions = resolver_.assumptions();
+    return std::move(draft_);
+  }
+
+private:
+  void miss(const std::string &name, const std::string &question) {
+    draft_.missing.push_back({name, question});
+  }
+  void note_roots(const std::string &where, const HostValue &value) {
+    draft_.roots_of[where].merge(symbols_of(value));
+  }
+
+  void shape() {
+    const clang::CallExpr *configuration = launch_.call->getConfig();
+    for (const auto &[index, name] : {std::pair(0u, "grid"), std::pair(1u, "block")}) {
+      const auto value = configuration && index < configuration->getNumArgs()
+                             ? resolver_.dim3(configuration->getArg(index), frame_)
+                             : std::nullopt;
+      if (!value)
+        miss(name,
+             "Which " + std::string(name) + " does the launch of " + draft_.step.kernel + " use?");
+      for (std::size_t axis = 0; value && axis < 3; ++axis) {
+        (index == 0 ? draft_.step.grid : draft_.step.block)[axis] = (*value)[axis].expression();
+        note_roots(name, (*value)[axis]);
+      }
+    }
+    if (!configuration || configuration->getNumArgs() < 3)
+      return;
+    if (const clang::Expr *shared = configuration->getArg(2);
+        !llvm::isa<clang::CXXDefaultArgExpr>(shared->IgnoreImpCasts())) {
+      if (const auto value = resolver_.integer(shared, frame_))
+        draft_.step.shared_bytes = value->expression();
+      else
+        miss("shared", "How many bytes of shared memory does the launch of " + draft_.step.kernel +
+                           " ask for?");
+    }
+  }
+
+  void argument(const clang::ParmVarDecl &parameter, const clang::Expr *argument) {
+    const std::string name = parameter.getNameAsString();
+    const clang::QualType type = parameter.getType();
+    if (type->isPointerType() || type->isArrayType())
+      return pointer(parameter, argument);
+    const auto dtype = element_of(program_.unit().context(), type);
+    if (type->isIntegralOrEnumerationType()) {
+      if (const auto value = resolver_.integer(argument, frame_)) {
+        const Expression expression = value->expression();
+        note_roots("arguments", *value);
+        if (expression.symbols().contains(value->text))
+          draft_.roots_of["direct"].insert(value->text);
+        draft_.integers[name] = expression;
+        draft_.step.arguments.push_back(
+            model::SizeArgument{expression, dtype ? dtype->first : model::Dtype::Int32});
+        return;
+      }
+      return miss(name, "What value does the parameter " + name + " have?");
+    }
+    if (!dtype || dtype->second != 1)
+      return miss(name, "The parameter " + name + " has the type " + type.getAsString() +
+                            ", which a task cannot hold: can the kernel take its members as "
+                            "pointers and numbers?");
+    const auto value = resolver_.floating(argument, frame_);
+    if (!value)
+      draft_.assumptions.push_back(name + " is " + std::to_string(kUnknownScalar) +
+                                   ", as the file does not say");
+    draft_.scalars.push_back({name, dtype->first, value.value_or(kUnknownScalar)});
+    draft_.step.arguments.push_back(model::ScalarArgument{name});
+  }
+
+  void pointer(const clang::ParmVarDecl &parameter, const clang::Expr *argument) {
+    const std::string name = parameter.getNameAsString();
+    const clang::QualType pointee =
+        parameter.getType()->isPointerType()
+            ? parameter.getType()->getPointeeType()
+            : program_.unit().context().getBaseElementType(parameter.getType());
+    const auto target = resolver_.pointer(argument, frame_);
+    if (!target)
+      return miss(name, "Which memory does the pointer " + name + " get at the launch?");
+    const auto known = std::ranges::find_if(draft_.buffers, [&](const DraftBuffer &buffer) {
+      return buffer.variable == target->root && buffer.root == target->text;
+    });
+    const auto element = element_of(program_.unit().context(), pointee);
+    DraftBuffer *buffer = known == draft_.buffers.end() ? nullptr : &*known;
+    if (!buffer) {
+      draft_.buffers.push_back({});
+      buffer = &draft_.buffers.back();
+      buffer->name = name;
+      buffer->root = target->text;
+      buffer->variable = target->root;
+      if (element) {
+        buffer->dtype = element->first;
+        buffer->lanes = element->second;
+      } else {
+        miss(name + ".type", "What does " + name + " hold? Its type " + pointee.getAsString() +
+                                 " is not one number or a vector of equal numbers.");
+      }
+    }
+    buffer->parameters.push_back(name);
+    Expression offset;
+    if (target->offset)
+      offset =
+          combine("*", *target->offset, make_value(element ? element->second : 1)).expression();
+    draft_.step.arguments.push_back(model::BufferArgument{buffer->name, offset});
+  }
+
+  /// Frames that know a variable: the launch's, or its callers'.
+  const HostFrame &frame_around(const clang::FunctionDecl *function) {
+    for (const HostFrame *at = &frame_; at; at = resolver_.caller_of(*at))
+      if (at->function == function)
+        return *at;
+    return frame_;
+  }
+
+  bool points_to(const clang::Expr *argument, const DraftBuffer &buffer, const HostFrame &frame) {
+    argument = strip(argument);
+    if (const auto *address = llvm::dyn_cast<clang::UnaryOperator>(argument);
+        address && address->getOpcode() == clang::UO_AddrOf)
+      argument = strip(address->getSubExpr());
+    const auto target = resolver_.pointer(argument, frame);
+    return target && target->root == buffer.variable && target->text == buffer.root;
+  }
+
+  void allocation(DraftBuffer &buffer) {
+    if (!buffer.dtype)
+      return;
+    const int bytes = static_cast<int>(model::size_bytes(*buffer.dtype));
+    for (const char *function :
+         {"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync", "cudaMallocHost", "cudaHostAlloc"})
+      for (const HostCall &call : program_.calls_named(function)) {
+        const HostFrame &frame = frame_around(call.enclosing);
+        if (call.call->getNumArgs() < 2 || buffer.extent ||
+            !points_to(call.call->getArg(0), buffer, frame))
+          continue;
+        buffer.extent = elements(call.call->getArg(1), buffer, bytes, frame);
+      }
+    if (const auto *variable = llvm::dyn_cast_or_null<clang::VarDecl>(buffer.variable);
+        variable && !buffer.extent)
+      container_extent(*variable, buffer);
+    if (buffer.extent)
+      note_roots("extents", *buffer.extent);
+    memsets(buffer, bytes);
+  }
+
+  std::optional<HostValue> elements(const clang::Expr *size, const DraftBuffer &buffer, int bytes,
+                                    const HostFrame &frame) {
+    auto whole =
+        buffer.lanes > 1 ? resolver_.elements(size, bytes * buffer.lanes, frame) : std::nullopt;
+    if (whole)
+      return combine("*", *whole, make_value(buffer.lanes));
+    return resolver_.elements(size, bytes, frame);
+  }
+
+  /// thrust::device_vector<float> v(n)
+  void container_extent(const clang::VarDecl &variable, DraftBuffer &buffer) {
+    const auto *construction = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(
+        variable.getInit() ? strip(variable.getInit()) : nullptr);
+    if (!construction || construction->getNumArgs() == 0 ||
+        !construction->getArg(0)->getType()->isIntegerType())
+      return;
+    const auto *owner = llvm::dyn_cast<clang::FunctionDecl>(variable.getDeclContext());
+    const auto count = resolver_.integer(construction->getArg(0), frame_around(owner));
+    if (count)
+      buffer.extent = combine("*", *count, make_value(buffer.lanes));
+  }
+
+  void memsets(DraftBuffer &buffer, int bytes) {
+    for (const char *function : {"cudaMemset", "cudaMemsetAsync"})
+      for (const HostCall &call : program_.calls_named(function)) {
+        const HostFrame &frame = frame_around(call.enclosing);
+        if (call.call->getNumArgs() < 3 || !points_to(call.call->getArg(0), buffer, frame))
+          continue;
+        if (call.enclosing == launch_.enclosing && is_after(call.call))
+          continue;
+        const auto byte = resolver_.integer(call.call->getArg(1), frame);
+        const auto count = elements(call.call->getArg(2), buffer, bytes, frame);
+        if (byte && byte->number && count && (!buffer.extent || count->text == buffer.extent->text))
+          buffer.fill = static_cast<int>(*byte->number & 255);
+      }
+  }
+
+  bool is_after(const clang::CallExpr *call) const {
+    return program_.unit().sources().isBeforeInTranslationUnit(launch_.call->getBeginLoc(),
+                                                               call->getBeginLoc());
+  }
+
+  const HostProgram &program_;
+  const HostLaunch &launch_;
+  HostResolver resolver_;
+  HostFrame frame_;
+  LaunchDraft draft_;
+};
+
+} // namespace
+
+std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &context,
+                                                       clang::QualType type) {
+  type = type.getCanonicalType().getUnqualifiedType();
+  if (type->isDependentType())
+    return std::nullopt;
+  if (const auto *enumeration = type->getAs<clang::EnumType>())
+    type = enumeration->getDecl()->getIntegerType().isNull()
+               ? context.IntTy
+               : enumeration->getDecl()->getIntegerType();
+  clang::PrintingPolicy policy(context.getLangOpts());
+  policy.SuppressTagKeyword = policy.Bool = true;
+  if (const auto dtype = model::dtype_from_c_type(type.getAsString(policy)))
+    return std::pair(*dtype, 1);
+  const clang::RecordDecl *record = type->getAsRecordDecl();
+  record = record ? record->getDefinition() : nullptr;
+  if (!record || record->isUnion())
+    return std::nullopt;
+  const std::string name = record->getNameAsString();
+  if (name == "__half2" || name == "__nv_bfloat162")
+    return std::pair(name == "__half2" ? model::Dtype::Float16 : model::Dtype::BFloat16, 2);
+  std::optional<model::Dtype> dtype;
+  int count = 0;
+  for (const clang::FieldDecl *field : record->fields()) {
+    std::int64_t repeat = 1;
+    clang::QualType member = field->getType();
+    while (const auto *array = context.getAsConstantArrayType(member)) {
+      repeat *= static_cast<std::int64_t>(array->getSize().getZExtValue());
+      member = array->getElementType();
+    }
+    const auto element = element_of(context, member);
+    if (!element || (dtype && *dtype != element->first))
+      return std::nullopt;
+    dtype = element->first;
+    count += static_cast<int>(repeat) * element->second;
+  }
+  if (!dtype || static_cast<std::size_t>(context.getTypeSizeInChars(type).getQuantity()) !=
+                    count * model::size_bytes(*dtype))
+    return std::nullopt;
+  return std::pair(*dtype, count);
+}
+
+LaunchDraft draft_launch(const HostProgram &program, const HostLaunch &launch,
+                         const std::set<std::string> *symbols, const std::set<std::string> &fixed) {
+  return Drafter(program, launch, symbols, fixed).run();
+}
+
+LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
+                            const Spec &spec) {
+  LaunchDraft draft;
+  draft.callee = &kernel;
+  draft.step.kernel = kernel_name(kernel);
+  if (!spec.launch) {
+    draft.missing.push_back(
+        {"launch", "How is " + draft.step.kernel +
+                       " launched? The file has no launch of it that could be read."});
+  } else {
+    if (!spec.launch->kernel.empty())
+      draft.step.kernel = spec.launch->kernel;
+    draft.step.grid = spec.launch->grid;
+    draft.step.block = spec.launch->block;
+    draft.step.shared_bytes = spec.launch->shared_bytes;
+  }
+  for (const clang::ParmVarDecl *parameter : kernel.parameters()) {
+    const std::string name = parameter->getNameAsString();
+    const clang::QualType type = parameter->getType();
+    const bool is_pointer = type->isPointerType();
+    const auto element = element_of(unit.context(), is_pointer ? type->getPointeeType() : type);
+    if (is_pointer) {
+      const auto given = spec.buffers.find(name);
+      DraftBuffer buffer{.name = name,
+                         .root = {},
+                         .variable = nullptr,
+                         .dtype = element ? std::optional(element->first) : std::nullopt,
+                         .lanes = element ? element->second : 1,
+                         .parameters = {name},
+                         .extent = {},
+                         .fill = {}};
+      if (given != spec.buffers.end() && given->second.dtype)
+        buffer.dtype = given->second.dtype;
+      if (!buffer.dtype)
+        draft.missing.push_back({name + ".type", "What does " + name + " hold?"});
+      draft.buffers.push_back(std::move(buffer));
+      draft.step.arguments.push_back(model::BufferArgument{name, Expression()});
+    } else if (type->isIntegralOrEnumerationType()) {
+      const Expression size = make_symbol(name).expression();
+      draft.integers[name] = size;
+      draft.roots[name] = {name, std::nullopt};
+      draft.roots_of["direct"].insert(name);
+      draft.step.arguments.push_back(
+          model::SizeArgument{size, element ? element->first : model::Dtype::Int32});
+    } else if (const auto given = spec.scalars.find(name);
+               (element && element->second == 1) || given != spec.scalars.end()) {
+      if (given == spec.scalars.end())
+        draft.assumptions.push_back(name + " is " + std::to_string(kUnknownScalar) +
+                                    ", as nothing says");
+      draft.scalars.push_back({name, element ? element->first : model::Dtype::Float32,
+                               given == spec.scalars.end() ? kUnknownScalar : given->second});
+      draft.step.arguments.push_back(model::ScalarArgument{name});
+    } else {
+      draft.missing.push_back({name, "What value does " + name + " have? Its type " +
+                                         type.getAsString() + " is none that a task can hold."});
+    }
+  }
+  return draft;
+}
+
+std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &slice) {
+  std::set<std::string> names;
+  for (std::size_t at = 0; (at = slice.find("#define ", at)) != std::string::npos;) {
+    at += 8;
+    const std::size_t end = slice.find_first_of(" (\n\t", at);
+    names.insert(slice.substr(at, end - at));
+  }
+  for (const clang::Decl *declaration : unit.top_level_declarations())
+    if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(declaration);
+        variable && slice.contains(variable->getName()))
+      names.insert(variable->getNameAsString());
+  return names;
+}
+
+Result<model::LaunchStep> launch_step(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
+                                      const model::Task &task) {
+  const HostProgram program(unit);
+  std::set<std::string> symbols;
+  for (const auto &[name, value] : task.sizes)
+    symbols.insert(name);
+  const std::set<std::string> fixed;
+  std::string reason = "the file has no launch of it";
+  for (const HostLaunch &launch : program.launches_of(kernel)) {
+    LaunchDraft draft = draft_launch(program, launch, &symbols, fixed);
+    if (!draft.missing.empty()) {
+      reason = draft.missing.front().question;
+      continue;
+    }
+    if (const Result<void> known = check_names(draft.step, task); !known) {
+      reason = known.error().message;
+      continue;
+    }
+    return std::move(draft.step);
+  }
+  CommentSpec above = spec_above(unit, kernel);
+  if (above.spec.launch) {
+    LaunchDraft draft = draft_from_spec(unit, kernel, above.spec);
+    if (Result<void> known = check_names(draft.step, task); !known)
+      return std::unexpected(known.error());
+    if (draft.missing.empty())
+      return std::move(draft.step);
+  }
+  return fail("cannot express the launch of " + kernel.getNameAsString() +
+                  " over the sizes of its task: " + reason,
+              "Keep the launch in the file, with its shape computed from the sizes");
+}
+
+Result<void> check_names(const model::LaunchStep &step, const model::Task &task) {
+  const auto check = [&](const Expression &expression) -> std::string {
+    for (const std::string &symbol : expression.symbols())
+      if (!task.sizes.contains(symbol))
+        return symbol + " is no size of the task";
+    return {};
+  };
+  std::string problem;
+  for (const auto *shape : {&step.grid, &step.block})
+    for (const Expression &expression : *shape)
+      problem = problem.empty() ? check(expression) : problem;
+  problem = problem.empty() ? check(step.shared_bytes) : problem;
+  for (const model::Argument &argument : step.arguments)
+    if (const auto *size = std::get_if<model::SizeArgument>(&argument))
+      problem = problem.empty() ? check(size->value) : problem;
+    else if (const auto *buffer = std::get_if<model::BufferArgument>(&argument);
+             buffer && std::ranges::none_of(task.buffers, [&](const auto &known) {
+               return known.name == buffer->buffer;
+             }))
+      problem = buffer->buffer + " is no buffer of the task";
+  return problem.empty() ? Result<void>() : fail(problem);
+}
+
+} // namespace warpwright::analysis

@@ -1,0 +1,115 @@
+// Renders the warpwright comment of a kernel: known facts written out, `?` where the user has to
+// answer. Thread: any.
+#include "analysis/task/infer_task.h"
+
+#include <algorithm>
+
+namespace warpwright::analysis {
+namespace {
+
+std::string type_name(model::Dtype dtype) {
+  switch (dtype) {
+  case model::Dtype::Float32:
+    return "float";
+  case model::Dtype::Float64:
+    return "double";
+  case model::Dtype::Float16:
+    return "half";
+  case model::Dtype::Int32:
+    return "int";
+  default:
+    return std::string(model::name(dtype));
+  }
+}
+
+std::string direction_name(model::Direction direction) {
+  return direction == model::Direction::In    ? "in"
+         : direction == model::Direction::Out ? "out"
+                                              : "inout";
+}
+
+std::string distribution_name(const model::Distribution &distribution) {
+  using Kind = model::Distribution::Kind;
+  switch (distribution.kind) {
+  case Kind::Normal:
+    return "normal";
+  case Kind::Uniform:
+    return "uniform";
+  case Kind::Positive:
+    return "positive";
+  case Kind::Zeros:
+    return "zeros";
+  case Kind::Integers:
+    return "integers " + distribution.lower.text() + ".." + distribution.upper.text();
+  }
+  return "normal";
+}
+
+std::string shape(const char *name, const std::array<Expression, 3> &values) {
+  std::size_t count = 3;
+  while (count > 1 && values[count - 1].text() == "1")
+    --count;
+  std::string text = std::string(name) + "(";
+  for (std::size_t i = 0; i < count; ++i)
+    text += (i ? ", " : "") + values[i].text();
+  return text + ")";
+}
+
+std::string join(const std::vector<std::string> &items) {
+  std::string text;
+  for (const std::string &item : items)
+    text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+} // namespace
+
+std::string suggested_spec(const Kernel &kernel, const InferredTask &task) {
+  const auto is_missing = [&](const std::string &name) {
+    return std::ranges::any_of(task.missing,
+                               [&](const MissingFact &fact) { return fact.name == name; });
+  };
+  std::vector<std::string> sizes, buffers;
+  for (const auto &[name, value] : task.task.sizes)
+    sizes.push_back(name + " = " + std::to_string(value));
+  for (const Parameter &parameter : kernel.parameters) {
+    if (!parameter.is_pointer) {
+      if (is_missing(parameter.name))
+        sizes.push_back(parameter.name + " = ?");
+      continue;
+    }
+    const auto known = std::ranges::find(task.task.buffers, parameter.name, &model::Buffer::name);
+    if (known == task.task.buffers.end()) {
+      const auto dtype = model::dtype_from_c_type(parameter.element_type);
+      buffers.push_back(parameter.name + ": " + (parameter.is_written ? "inout " : "in ") +
+                        (dtype ? type_name(*dtype) : "?") + "[?]");
+      continue;
+    }
+    const bool has_extent = known->extent.text() != "0";
+    buffers.push_back(known->name + ": " + direction_name(known->direction) + " " +
+                      type_name(known->dtype) + "[" + (has_extent ? known->extent.text() : "?") +
+                      "] " + distribution_name(known->distribution));
+  }
+  for (const MissingFact &fact : task.missing)
+    if (std::ranges::none_of(
+            kernel.parameters,
+            [&](const Parameter &parameter) { return parameter.name == fact.name; }) &&
+        fact.name != "launch" && fact.name != "grid" && fact.name != "block" &&
+        fact.name != "slice" && fact.name != "spec" && !fact.name.contains('.'))
+      sizes.push_back(fact.name + " = ?");
+  std::string text;
+  const std::string prefix = "// warpwright: ";
+  if (!sizes.empty())
+    text += prefix + join(sizes) + "\n";
+  if (!buffers.empty())
+    text += prefix + join(buffers) + "\n";
+  if (is_missing("launch") || is_missing("grid") || is_missing("block"))
+    text += prefix + "launch grid(?) block(?)\n";
+  else if (!task.task.reference.steps.empty() && kernel.launches.empty())
+    if (const auto *launch = std::get_if<model::LaunchStep>(&task.task.reference.steps.back()))
+      text += prefix + "launch " + shape("grid", launch->grid) + " " +
+              shape("block", launch->block) + "\n";
+  return text;
+}
+
+} // namespace warpwright::analysis

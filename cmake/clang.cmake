@@ -1,0 +1,26 @@
+# Clang 22 and LLVM, statically. Debian's CMake package links the LLVM dylib, so the archives are named here.
+find_program(WARPWRIGHT_LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
+execute_process(COMMAND ${WARPWRIGHT_LLVM_CONFIG} --includedir OUTPUT_VARIABLE llvm_include OUTPUT_STRIP_TRAILING_WHITESPACE)
+execute_process(COMMAND ${WARPWRIGHT_LLVM_CONFIG} --libdir OUTPUT_VARIABLE llvm_libdir OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(WARPWRIGHT_CLANG_RESOURCE_DIR ${llvm_libdir}/clang/22 CACHE INTERNAL "")
+
+file(GLOB clang_archives ${llvm_libdir}/libclang[A-Z]*.a)
+list(FILTER clang_archives EXCLUDE REGEX "libclang(Tidy|Daemon|Doc|Move|Query|IncludeFixer|ReorderFields|ChangeNamespace|ApplyReplacements|Dependency|Installapi|InstallAPI).*")
+
+function(warpwright_llvm_libraries variable)
+  execute_process(COMMAND ${WARPWRIGHT_LLVM_CONFIG} --link-static --libs ${ARGN}
+    OUTPUT_VARIABLE libraries OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(libraries)
+  set(${variable} ${libraries} PARENT_SCOPE)
+endfunction()
+
+warpwright_llvm_libraries(llvm_all all)
+# Clang's archives refer to one another in circles: one group.
+foreach(target clang_parser clang_codegen)
+  add_library(${target} INTERFACE)
+  target_include_directories(${target} SYSTEM INTERFACE ${llvm_include})
+  target_compile_definitions(${target} INTERFACE _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
+  target_link_directories(${target} INTERFACE ${llvm_libdir})
+  target_link_libraries(${target} INTERFACE -Wl,--start-group ${clang_archives} ${llvm_all} -Wl,--end-group
+    -lz -lzstd -ldl -lm -lrt Threads::Threads)
+endforeach()

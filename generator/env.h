@@ -1,0 +1,22 @@
+// `warpwright env`: tasks, moves and plans of a source over JSON-RPC on stdio, for trainers and other programs.
+//
+// Every call carries its state, {"path", "text", "kernel", "flags", "moves"}, so the environment keeps nothing
+// between calls; "text" may be left out when "path" names a readable file. Methods:
+//   tasks {path, text, flags}       -> {"kernels": [{"name", "line", "inferred", "task", "missing", "assumptions"}]}
+//   moves {state}                   -> {"moves": [{"move", "name", "parameters", "is_template"}]}
+//   apply {state, "move"}           -> {"text", "moves"}
+//   plan  {state, "task"}           -> the plan, as in support/model/schemas
+// Thread: one.
+#pragma once
+
+#include "support/rpc/connection.h"
+
+namespace warpwright::generator {
+
+/// One call. Errors: MethodNotFound, InvalidParams for what is missing or illegal, each with a message for people.
+rpc::Outcome answer_env(const std::string &method, const rpc::Json &params);
+
+/// Serves until the input ends. @return the exit code: 0 after a clean end of stream, else 1
+int run_env(int input_fd = 0, int output_fd = 1);
+
+} // namespace warpwright::generator

@@ -1,0 +1,16 @@
+// The CPU backend as a Device: proves correctness where there is no GPU, and measures nothing.
+//
+// Compiles with Clang's libraries in this process, keeps the object code of what it compiled, and
+// runs kernels on the calling thread. Launches end inside launch(). Its times are no GPU times, so
+// it reports none. Thread: the job thread.
+#pragma once
+
+#include "runner/verify/device.h"
+#include "support/error.h"
+
+namespace warpwright::runner {
+
+/// One device a process at a time (faults.h says why).
+Result<std::unique_ptr<Device>> make_cpu_device();
+
+} // namespace warpwright::runner

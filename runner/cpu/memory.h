@@ -1,0 +1,45 @@
+// Device memory on the host: every allocation between pages that nobody may touch.
+//
+// An allocation ends where a guard page starts, so the first byte behind it faults; in front of it
+// lies the rest of its first page, filled with 0xFF, and then guard pages. The guards are wide
+// (address space is free), so an address that is far off is still named after the buffer it came
+// from. Thread: the job thread.
+#pragma once
+
+#include "runner/verify/device.h"
+
+#include <map>
+
+namespace warpwright::runner::cpu {
+
+class GuardedMemory {
+public:
+  GuardedMemory() = default;
+  GuardedMemory(const GuardedMemory &) = delete;
+  GuardedMemory &operator=(const GuardedMemory &) = delete;
+  ~GuardedMemory();
+
+  /// Zero pages, committed on first touch. Faults: OutOfMemory.
+  DeviceResult<Address> allocate(std::size_t size_bytes);
+  /// Unknown addresses are ignored.
+  void free(Address address);
+  /// For messages: `size_bytes` bytes from `address` on, inside one allocation, are `name`.
+  void set_name(Address address, std::size_t size_bytes, std::string name);
+  /// "4 bytes past the end of 'x' (400 bytes)", "at address 0x10, far from any buffer".
+  std::string describe(Address address) const;
+
+private:
+  struct Named {
+    std::size_t size_bytes = 0;
+    std::string name;
+  };
+  struct Allocation {
+    std::size_t size_bytes = 0;
+    void *mapping = nullptr;
+    std::size_t mapping_bytes = 0;
+    std::map<Address, Named> names;
+  };
+  std::map<Address, Allocation> allocations_;
+};
+
+} // namespace warpwright::runner::cpu

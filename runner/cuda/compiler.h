@@ -1,0 +1,41 @@
+// CUDA C++ to cubin by NVRTC, with the resource use that ptxas reports. Needs no GPU.
+//
+// NVRTC is opened at run time from wherever the toolkit or pip put it. Thread: one at a time.
+#pragma once
+
+#include "runner/cuda/compile_cache.h"
+#include "runner/cuda/shared_library.h"
+#include "runner/cuda/toolkit.h"
+#include "runner/verify/device.h"
+#include "support/error.h"
+
+namespace warpwright::runner::cuda {
+
+struct CompilerOptions {
+  int compute_capability = 90;           ///< 10 * major + minor
+  std::filesystem::path cache_directory; ///< empty: no cache
+};
+
+struct CompileOutput {
+  CompiledCode code;
+  std::vector<model::CompileReport> reports; ///< one a kernel of the request, from ptxas's report
+};
+
+class Compiler {
+public:
+  /// Errors: no NVRTC anywhere, with where it was looked for and what to do.
+  static Result<std::unique_ptr<Compiler>> make(const CompilerOptions &options);
+  virtual ~Compiler() = default;
+  /// Faults: CompileFailed with the log.
+  virtual DeviceResult<CompileOutput> compile(const CompileRequest &request) = 0;
+  virtual std::string version() const = 0;      ///< "13.0"
+  virtual std::string library_path() const = 0; ///< of NVRTC
+  virtual const ToolkitPaths &toolkit() const = 0;
+};
+
+/// Registers, shared memory, stack and spills of one kernel from the log of `--ptxas-options=-v`.
+/// @param lowered_name the kernel's mangled name
+void read_ptxas_report(const std::string &log, const std::string &lowered_name,
+                       model::CompileReport &report);
+
+} // namespace warpwright::runner::cuda

@@ -1,0 +1,361 @@
+// The CUDA device. All work goes to one stream; waiting polls it, so that the deadline holds for a
+// kernel that never ends: the fault then says that the device is lost, and the process's end stops
+// the kernel.
+#include "runner/cuda/device.h"
+#include "runner/cuda/compiler.h"
+#include "runner/cuda/gpu_timer.h"
+#include "runner/cuda/handles.h"
+#include "runner/cuda/rates.h"
+
+#include <algorithm>
+#include <map>
+#include <thread>
+#include <unistd.h>
+
+namespace warpwright::runner::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kDefaultSharedBytes =
+    48 * 1024;                     ///< more must be asked for (CUDA guide, 20.7.3)
+constexpr int kCaptureRelaxed = 2; ///< CU_STREAM_CAPTURE_MODE_RELAXED
+constexpr unsigned kStreamNonBlocking = 1;
+
+class CudaProgram final : public Program {
+public:
+  const std::vector<model::CompileReport> &reports() const override { return reports_; }
+
+  Module module;
+  std::vector<CUfunction> functions;
+  std::vector<std::optional<std::vector<std::size_t>>> parameter_bytes; ///< where the driver tells
+  std::vector<model::CompileReport> reports_;
+};
+
+class CudaRecording final : public Recording {
+public:
+  TimedGraph graph;
+};
+
+int attribute(const Driver &driver, int which, CUdevice device) {
+  int value = 0;
+  driver.cuDeviceGetAttribute(&value, which, device);
+  return value;
+}
+
+model::DeviceInfo describe_device(const Driver &driver, CUdevice device) {
+  model::DeviceInfo info;
+  info.kind = "cuda";
+  char name[256] = "";
+  driver.cuDeviceGetName(name, sizeof name, device);
+  info.name = name;
+  unsigned char uuid[16] = {};
+  driver.cuDeviceGetUuid(uuid, device);
+  info.identifier = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    if (i == 4 || i == 6 || i == 8 || i == 10)
+      info.identifier += '-';
+    info.identifier += {kDigits[uuid[i] >> 4], kDigits[uuid[i] & 15]};
+  }
+  info.compute_capability = std::to_string(attribute(driver, kComputeMajor, device)) + "." +
+                            std::to_string(attribute(driver, kComputeMinor, device));
+  std::size_t memory = 0;
+  driver.cuDeviceTotalMem(&memory, device);
+  info.memory_bytes = memory;
+  info.l2_bytes = static_cast<std::uint64_t>(attribute(driver, kL2CacheBytes, device));
+  int version = 0;
+  driver.cuDriverGetVersion(&version);
+  info.driver =
+      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  info.host = host;
+  return info;
+}
+
+class CudaDevice final : public Device {
+public:
+  static Result<std::unique_ptr<Device>> make(int ordinal) {
+    auto driver = Driver::load();
+    if (!driver)
+      return std::unexpected(driver.error());
+    auto device = std::make_unique<CudaDevice>(std::move(*driver));
+    if (auto started = device->start(ordinal); !started)
+      return std::unexpected(started.error());
+    return device;
+  }
+
+  explicit CudaDevice(Driver driver) : driver_(std::move(driver)) {}
+
+  const model::DeviceInfo &info() const override { return info_; }
+  Capabilities capabilities() const override {
+    return {.can_measure = true, .device_checks = true};
+  }
+  void set_deadline(Clock::time_point deadline) override { deadline_ = deadline; }
+
+  DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) override {
+    auto output = compiler_->compile(request);
+    if (!output)
+      return std::unexpected(output.error());
+    auto program = std::make_unique<CudaProgram>();
+    program->reports_ = std::move(output->reports);
+    CUmodule module = nullptr;
+    if (auto loaded = check(driver_.cuModuleLoadData(&module, output->code.cubin.data()),
+                            "loading the compiled code");
+        !loaded)
+      return std::unexpected(loaded.error());
+    program->module = Module(driver_, module);
+    for (std::size_t i = 0; i < request.kernels.size(); ++i) {
+      CUfunction function = nullptr;
+      if (auto found = check(
+              driver_.cuModuleGetFunction(&function, module, output->code.lowered_names[i].c_str()),
+              "finding " + request.kernels[i]);
+          !found)
+        return std::unexpected(found.error());
+      program->functions.push_back(function);
+      program->parameter_bytes.push_back(parameters_of(function));
+      add_attributes(function, program->reports_[i]);
+    }
+    return program;
+  }
+
+  std::optional<double> occupancy(const LaunchOperation &launch) override {
+    const CUfunction function = function_of(launch);
+    const int threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+    int blocks = 0;
+    if (driver_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads,
+                                                            launch.shared_bytes) != 0)
+      return std::nullopt;
+    const int warps = (threads + 31) / 32 * blocks;
+    return std::min(1.0,
+                    warps / (attribute(driver_, kMaxThreadsPerMultiprocessor, device_) / 32.0));
+  }
+
+  DeviceResult<Address> allocate(std::size_t size_bytes) override {
+    CUdeviceptr address = 0;
+    if (auto made = check(driver_.cuMemAlloc(&address, size_bytes),
+                          "allocating " + std::to_string(size_bytes) + " bytes");
+        !made)
+      return std::unexpected(made.error());
+    return address;
+  }
+  void free(Address address) override {
+    if (!driver_.abandoned)
+      driver_.cuMemFree(address);
+  }
+
+  DeviceResult<void> upload(Address to, const void *from, std::size_t size_bytes) override {
+    if (size_bytes == 0)
+      return {};
+    if (auto started = check(driver_.cuMemcpyHtoDAsync(to, from, size_bytes, stream_.get()),
+                             "copying to the device");
+        !started)
+      return started;
+    return synchronize();
+  }
+  DeviceResult<void> download(void *to, Address from, std::size_t size_bytes) override {
+    if (size_bytes == 0)
+      return {};
+    // Wait first: a pageable copy would block inside the driver behind a kernel that never ends.
+    if (auto idle = synchronize(); !idle)
+      return idle;
+    if (auto started = check(driver_.cuMemcpyDtoHAsync(to, from, size_bytes, stream_.get()),
+                             "copying from the device");
+        !started)
+      return started;
+    return synchronize();
+  }
+  DeviceResult<void> fill(const FillOperation &fill) override {
+    if (fill.size_bytes == 0)
+      return {};
+    return check(driver_.cuMemsetD8Async(fill.address, fill.byte, fill.size_bytes, stream_.get()),
+                 "filling memory");
+  }
+  DeviceResult<void> copy(Address to, Address from, std::size_t size_bytes) override {
+    return check(driver_.cuMemcpyDtoDAsync(to, from, size_bytes, stream_.get()),
+                 "copying on the device");
+  }
+
+  DeviceResult<void> launch(const LaunchOperation &launch) override {
+    const CUfunction function = function_of(launch);
+    if (auto fitting = check_arguments(launch); !fitting)
+      return fitting;
+    if (launch.shared_bytes > kDefaultSharedBytes)
+      if (auto raised = check(driver_.cuFuncSetAttribute(function, kFunctionMaxDynamicShared,
+                                                         static_cast<int>(launch.shared_bytes)),
+                              launch.kernel_name + " asks for " +
+                                  std::to_string(launch.shared_bytes) + " bytes of shared memory");
+          !raised)
+        return raised;
+    std::vector<void *> pointers;
+    for (const ArgumentValue &argument : launch.arguments)
+      pointers.push_back(const_cast<unsigned char *>(argument.bytes.data()));
+    return check(driver_.cuLaunchKernel(function, launch.grid[0], launch.grid[1], launch.grid[2],
+                                        launch.block[0], launch.block[1], launch.block[2],
+                                        launch.shared_bytes, stream_.get(), pointers.data(),
+                                        nullptr),
+                 "launching " + launch.kernel_name);
+  }
+
+  DeviceResult<void> synchronize() override {
+    for (int polls = 0;; ++polls) {
+      const Status status = driver_.cuStreamQuery(stream_.get());
+      if (status == 0)
+        return {};
+      if (status != kNotReady)
+        return std::unexpected(driver_.to_fault(status, "running the kernels"));
+      if (Clock::now() > deadline_) {
+        driver_.abandoned = true;
+        return fault(Fault::Kind::Timeout, "the kernels did not end before the job's deadline",
+                     true);
+      }
+      if (polls > 1000) // short kernels are worth spinning for, long ones are not
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+  DeviceResult<std::unique_ptr<Recording>> record(std::span<const Operation> operations) override {
+    if (auto idle = synchronize(); !idle)
+      return std::unexpected(idle.error());
+    auto recording = std::make_unique<CudaRecording>();
+    DeviceResult<void> started;
+    auto made = timer_->capture(kCaptureRelaxed, [&] {
+      for (const Operation &operation : operations) {
+        const auto *kernel = std::get_if<LaunchOperation>(&operation);
+        started = kernel ? launch(*kernel) : fill(std::get<FillOperation>(operation));
+        if (!started)
+          return;
+      }
+    });
+    if (!started)
+      return std::unexpected(started.error());
+    if (!made)
+      return std::unexpected(made.error());
+    recording->graph = std::move(*made);
+    return recording;
+  }
+
+  DeviceResult<Sample> time(Recording &recording) override {
+    auto &graph = static_cast<CudaRecording &>(recording).graph;
+    if (auto started = timer_->start(graph); !started)
+      return std::unexpected(started.error());
+    if (auto ended = synchronize(); !ended)
+      return std::unexpected(ended.error());
+    return timer_->read(graph);
+  }
+
+private:
+  Result<void> start(int ordinal) {
+    int count = 0;
+    driver_.cuDeviceGetCount(&count);
+    if (ordinal < 0 || ordinal >= count || driver_.cuDeviceGet(&device_, ordinal) != 0)
+      return fail("no GPU cuda:" + std::to_string(ordinal),
+                  "This machine has " + std::to_string(count));
+    info_ = describe_device(driver_, device_);
+    const int capability = 10 * attribute(driver_, kComputeMajor, device_) +
+                           attribute(driver_, kComputeMinor, device_);
+    const auto cache = cache_directory();
+    auto compiler = Compiler::make({capability, cache.empty() ? cache : cache / "cubin"});
+    if (!compiler)
+      return std::unexpected(compiler.error());
+    compiler_ = std::move(*compiler);
+    info_.driver += ", NVRTC " + compiler_->version();
+    context_ = std::make_unique<PrimaryContext>(driver_, device_);
+    if (context_->status() != 0)
+      return fail("cannot use " + info_.name + ": " + driver_.text(context_->status()),
+                  "See what nvidia-smi says");
+    CUstream stream = nullptr;
+    if (const Status status = driver_.cuStreamCreate(&stream, kStreamNonBlocking); status != 0)
+      return fail("cannot make a stream on " + info_.name + ": " + driver_.text(status));
+    stream_ = Stream(driver_, stream);
+    auto timer = GpuTimer::make(driver_, stream_.get(), *compiler_, info_);
+    if (!timer)
+      return fail("cannot set up timing on " + info_.name + ": " + timer.error().message);
+    timer_ = std::move(*timer);
+    info_.driver += timer_->driver_version().empty() ? "" : ", driver " + timer_->driver_version();
+    add_rates(driver_, stream_.get(), *compiler_, attribute(driver_, kMultiprocessorCount, device_),
+              info_);
+    return {};
+  }
+
+  DeviceResult<void> check(Status status, const std::string &what) const {
+    if (status == 0)
+      return {};
+    return std::unexpected(driver_.to_fault(status, what));
+  }
+
+  static CUfunction function_of(const LaunchOperation &launch) {
+    return static_cast<const CudaProgram *>(launch.program)->functions[launch.kernel];
+  }
+
+  std::optional<std::vector<std::size_t>> parameters_of(CUfunction function) const {
+    if (!driver_.cuFuncGetParamInfo)
+      return std::nullopt;
+    std::vector<std::size_t> sizes;
+    std::size_t offset = 0, size = 0;
+    while (driver_.cuFuncGetParamInfo(function, sizes.size(), &offset, &size) == 0)
+      sizes.push_back(size);
+    return sizes;
+  }
+
+  /// The driver would read past the arguments that are there.
+  static DeviceResult<void> check_arguments(const LaunchOperation &launch) {
+    const auto &expected =
+        static_cast<const CudaProgram *>(launch.program)->parameter_bytes[launch.kernel];
+    if (!expected)
+      return {};
+    if (expected->size() != launch.arguments.size())
+      return fault(Fault::Kind::BadLaunch,
+                   launch.kernel_name + " takes " + std::to_string(expected->size()) +
+                       " arguments and is given " + std::to_string(launch.arguments.size()));
+    for (std::size_t i = 0; i < expected->size(); ++i)
+      if ((*expected)[i] != launch.arguments[i].size_bytes)
+        return fault(Fault::Kind::BadLaunch,
+                     "argument " + std::to_string(i + 1) + " of " + launch.kernel_name + " is " +
+                         std::to_string((*expected)[i]) + " bytes wide and is given " +
+                         std::to_string(launch.arguments[i].size_bytes));
+    return {};
+  }
+
+  void add_attributes(CUfunction function, model::CompileReport &report) const {
+    int value = 0;
+    if (driver_.cuFuncGetAttribute(&value, kFunctionRegisters, function) == 0)
+      report.registers = value;
+    if (driver_.cuFuncGetAttribute(&value, kFunctionSharedBytes, function) == 0)
+      report.static_shared_bytes = value;
+    if (driver_.cuFuncGetAttribute(&value, kFunctionLocalBytes, function) == 0)
+      report.local_bytes = value;
+  }
+
+  // Declared in the order of their making: what goes last is destroyed first.
+  Driver driver_;
+  CUdevice device_ = 0;
+  model::DeviceInfo info_;
+  std::unique_ptr<Compiler> compiler_;
+  std::unique_ptr<PrimaryContext> context_;
+  Stream stream_;
+  std::unique_ptr<GpuTimer> timer_;
+  Clock::time_point deadline_ = Clock::time_point::max();
+};
+
+} // namespace
+
+Result<std::unique_ptr<Device>> make_cuda_device(int ordinal) { return CudaDevice::make(ordinal); }
+
+Result<std::vector<model::DeviceInfo>> list_cuda_devices() {
+  auto driver = Driver::load();
+  if (!driver)
+    return std::unexpected(driver.error());
+  int count = 0;
+  driver->cuDeviceGetCount(&count);
+  std::vector<model::DeviceInfo> devices;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    CUdevice device = 0;
+    if (driver->cuDeviceGet(&device, ordinal) == 0)
+      devices.push_back(describe_device(*driver, device));
+  }
+  return devices;
+}
+
+} // namespace warpwright::runner::cuda

@@ -1,0 +1,19 @@
+// One NVIDIA GPU as a Device: driver API for memory, launches and graphs, NVRTC for code.
+// Thread: the thread that made it.
+#pragma once
+
+#include "runner/verify/device.h"
+#include "support/error.h"
+
+#include <memory>
+
+namespace warpwright::runner::cuda {
+
+/// @param ordinal as in "cuda:0"
+/// Errors: no driver, no such GPU, no NVRTC; each with what to do.
+Result<std::unique_ptr<Device>> make_cuda_device(int ordinal);
+
+/// The GPUs that the driver sees, without making a context. Errors: as Driver::load().
+Result<std::vector<model::DeviceInfo>> list_cuda_devices();
+
+} // namespace warpwright::runner::cuda

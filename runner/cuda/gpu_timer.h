@@ -1,0 +1,53 @@
+// Times one CUDA graph on a GPU: cold L2, host jitter kept out, throttled samples marked.
+//
+// What lies between the two time stamps: the plan's kernels and memsets as graph nodes, and the
+// graph's own node-to-node gaps; the stamps are event nodes of the same graph, so launching the
+// graph is not in it. Queue of one sample: [reset persisting L2 lines] [write 2x the L2] [delay
+// kernel] [graph: stamp, plan, stamp]. The delay keeps the GPU busy until the host has queued the
+// graph. Nothing is subtracted. Thread: the job thread.
+#pragma once
+
+#include "runner/cuda/compiler.h"
+#include "runner/cuda/handles.h"
+#include "runner/cuda/l2_flush.h"
+#include "runner/cuda/throttle_monitor.h"
+
+#include <functional>
+
+namespace warpwright::runner::cuda {
+
+/// A plan as an executable graph between two event nodes.
+struct TimedGraph {
+  Event start, stop;
+  GraphExec executable;
+};
+
+class GpuTimer {
+public:
+  static DeviceResult<std::unique_ptr<GpuTimer>>
+  make(const Driver &driver, CUstream stream, Compiler &compiler, const model::DeviceInfo &device);
+
+  /// What `enqueue` puts on the stream becomes the graph; nothing runs.
+  DeviceResult<TimedGraph> capture(int mode, const std::function<void()> &enqueue);
+  /// Queues one sample without waiting for it.
+  DeviceResult<void> start(const TimedGraph &graph);
+  /// After the stream has ended.
+  DeviceResult<Sample> read(const TimedGraph &graph);
+  /// "580.159.04"; empty without NVML.
+  const std::string &driver_version() const { return throttle_.driver_version(); }
+
+private:
+  GpuTimer(const Driver &driver, CUstream stream, const model::DeviceInfo &device)
+      : driver_(driver), stream_(stream), throttle_(device.identifier) {}
+
+  DeviceResult<void> check(Status status, const std::string &what) const;
+
+  const Driver &driver_;
+  CUstream stream_;
+  L2Flush flush_;
+  Module delay_module_;
+  CUfunction delay_ = nullptr;
+  ThrottleMonitor throttle_;
+};
+
+} // namespace warpwright::runner::cuda

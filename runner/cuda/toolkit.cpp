@@ -1,0 +1,83 @@
+// The search for NVRTC and headers. pip's layouts: nvidia/cu13/{lib,include} since CUDA 13, before
+// that nvidia/cuda_nvrtc/lib and nvidia/cuda_runtime/include.
+#include "runner/cuda/toolkit.h"
+
+#include <cstdlib>
+#include <sstream>
+
+namespace warpwright::runner::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kNvrtcNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+
+std::vector<fs::path> python_packages() {
+  std::vector<fs::path> found;
+  std::vector<fs::path> prefixes;
+  if (const char *environment = std::getenv("VIRTUAL_ENV"))
+    prefixes.emplace_back(environment);
+  std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
+  for (std::string directory; std::getline(path, directory, ':');) {
+    std::error_code error;
+    if (fs::exists(fs::path(directory) / "python3", error))
+      prefixes.push_back(fs::path(directory).parent_path());
+  }
+  if (const char *home = std::getenv("HOME"))
+    prefixes.push_back(fs::path(home) / ".local");
+  for (const fs::path &prefix : prefixes) {
+    std::error_code error;
+    for (const fs::directory_entry &entry : fs::directory_iterator(prefix / "lib", error))
+      if (entry.path().filename().string().starts_with("python3"))
+        for (const char *name : {"site-packages", "dist-packages"})
+          if (fs::is_directory(entry.path() / name / "nvidia", error))
+            found.push_back(entry.path() / name / "nvidia");
+  }
+  return found;
+}
+
+void add_include(ToolkitPaths &paths, const fs::path &directory) {
+  std::error_code error;
+  if (!fs::exists(directory / "cuda_fp16.h", error))
+    return;
+  paths.include_dirs.push_back(directory);
+  if (fs::is_directory(directory / "cccl", error))
+    paths.include_dirs.push_back(directory / "cccl");
+}
+
+void add_libraries(ToolkitPaths &paths, const fs::path &directory) {
+  std::error_code error;
+  for (const char *name : kNvrtcNames)
+    if (fs::exists(directory / name, error))
+      paths.nvrtc.push_back((directory / name).string());
+}
+
+} // namespace
+
+ToolkitPaths find_toolkit() {
+  ToolkitPaths paths;
+  std::vector<fs::path> roots;
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char *value = std::getenv(variable); value && *value)
+      roots.emplace_back(value);
+  roots.insert(roots.end(), {"/usr/local/cuda", "/opt/cuda"});
+  for (const fs::path &root : roots) {
+    for (const char *library : {"lib64", "lib", "targets/x86_64-linux/lib"})
+      add_libraries(paths, root / library);
+    for (const char *include : {"include", "targets/x86_64-linux/include"})
+      if (paths.include_dirs.empty())
+        add_include(paths, root / include);
+  }
+  for (const fs::path &package : python_packages()) {
+    for (const char *library : {"cu13/lib", "cuda_nvrtc/lib"})
+      add_libraries(paths, package / library);
+    for (const char *include : {"cu13/include", "cuda_runtime/include"})
+      if (paths.include_dirs.empty())
+        add_include(paths, package / include);
+  }
+  for (const char *name : kNvrtcNames) // LD_LIBRARY_PATH and ld.so.cache
+    paths.nvrtc.emplace_back(name);
+  return paths;
+}
+
+} // namespace warpwright::runner::cuda

@@ -1,0 +1,153 @@
+// The ledger's SQLite schema and statements. One table; an entry's documents are JSON texts, so the
+// columns are only what is searched for. user_version numbers the schema.
+#include "runner/ledger/ledger.h"
+#include "support/model/json.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <cstdlib>
+#include <sqlite3.h>
+
+namespace warpwright::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSchemaVersion = 1, kBusyMs = 5000;
+
+constexpr const char *kSchema = R"(
+CREATE TABLE IF NOT EXISTS verdicts (
+  task_hash TEXT NOT NULL, plan_hash TEXT NOT NULL, device TEXT NOT NULL, driver TEXT NOT NULL,
+  file TEXT NOT NULL, kernel TEXT NOT NULL, recorded_at TEXT NOT NULL,
+  task TEXT NOT NULL, plan TEXT NOT NULL, verdict TEXT NOT NULL,
+  variant_text TEXT NOT NULL, source_hash TEXT NOT NULL,
+  PRIMARY KEY (task_hash, plan_hash, device, driver, file, kernel));
+CREATE INDEX IF NOT EXISTS verdicts_by_kernel ON verdicts (file, kernel, recorded_at);)";
+
+std::string dump(const nlohmann::json &document) {
+  return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Error explain(const std::exception &error, const fs::path &path) {
+  const auto *sqlite = dynamic_cast<const SQLite::Exception *>(&error);
+  const int code = sqlite ? sqlite->getErrorCode() : 0;
+  const std::string message = "the ledger " + path.string() + ": " + error.what();
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+    return {message, "It is damaged, or no ledger: move it away, and a new one is made"};
+  if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM)
+    return {message,
+            "Make the file and its folder writable, or set XDG_STATE_HOME to a folder that is"};
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+    return {message, "Another process holds it; try again"};
+  if (code == SQLITE_FULL)
+    return {message, "The disk is full"};
+  return {message, ""};
+}
+
+class SqliteLedger final : public Ledger {
+public:
+  /// Throws SQLite::Exception.
+  explicit SqliteLedger(const fs::path &path)
+      : path_(path),
+        database_(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMs) {}
+
+  Result<void> prepare() {
+    const int version = database_.execAndGet("PRAGMA user_version").getInt();
+    if (version > kSchemaVersion)
+      return fail("the ledger " + path_.string() + " was written by a newer version (schema " +
+                      std::to_string(version) + ", this one knows " +
+                      std::to_string(kSchemaVersion) + ")",
+                  "Update warpwright, or set XDG_STATE_HOME to another folder");
+    database_.exec("PRAGMA journal_mode = WAL");
+    database_.exec("PRAGMA synchronous = NORMAL");
+    database_.exec("BEGIN IMMEDIATE"); // two processes may make it at the same time
+    database_.exec(kSchema);
+    database_.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
+    database_.exec("COMMIT");
+    return {};
+  }
+
+  Result<void> record(const LedgerEntry &entry) override try {
+    SQLite::Statement insert(database_, "INSERT OR REPLACE INTO verdicts VALUES "
+                                        "(?,?,?,?,?,?,strftime('%Y-%m-%dT%H:%M:%fZ'),?,?,?,?,?)");
+    const model::DeviceInfo &device = entry.verdict.device;
+    const std::string columns[] = {model::hash(entry.task),
+                                   model::hash(entry.plan),
+                                   device.identifier.empty() ? device.kind + ":" + device.name
+                                                             : device.identifier,
+                                   device.driver,
+                                   entry.file,
+                                   entry.kernel,
+                                   dump(model::to_json(entry.task)),
+                                   dump(model::to_json(entry.plan)),
+                                   dump(model::to_json(entry.verdict)),
+                                   entry.variant_text,
+                                   entry.source_hash};
+    int index = 1;
+    for (const std::string &column : columns)
+      insert.bind(index++, column);
+    insert.exec();
+    return {};
+  } catch (const std::exception &error) {
+    return std::unexpected(explain(error, path_));
+  }
+
+  Result<std::vector<LedgerEntry>> of_kernel(const std::string &file,
+                                             const std::string &kernel) override try {
+    SQLite::Statement query(database_,
+                            "SELECT task, plan, verdict, variant_text, source_hash FROM verdicts "
+                            "WHERE file = ? AND kernel = ? ORDER BY recorded_at DESC, rowid DESC");
+    query.bind(1, file);
+    query.bind(2, kernel);
+    std::vector<LedgerEntry> entries;
+    while (query.executeStep()) {
+      auto task = model::task_from_json(nlohmann::json::parse(query.getColumn(0).getString()));
+      auto plan = model::plan_from_json(nlohmann::json::parse(query.getColumn(1).getString()));
+      auto verdict =
+          model::verdict_from_json(nlohmann::json::parse(query.getColumn(2).getString()));
+      if (!task || !plan || !verdict) {
+        const Error &error = !task ? task.error() : !plan ? plan.error() : verdict.error();
+        return fail("the ledger " + path_.string() + " holds an entry for " + kernel +
+                        " that cannot be read: " + error.message,
+                    "Move the ledger away, and a new one is made");
+      }
+      entries.push_back({file, kernel, std::move(*task), std::move(*plan), std::move(*verdict),
+                         query.getColumn(3).getString(), query.getColumn(4).getString()});
+    }
+    return entries;
+  } catch (const std::exception &error) {
+    return std::unexpected(explain(error, path_));
+  }
+
+private:
+  fs::path path_;
+  SQLite::Database database_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Ledger>> Ledger::open(const fs::path &path) {
+  std::error_code error;
+  if (path.has_parent_path())
+    fs::create_directories(path.parent_path(), error);
+  if (error)
+    return fail("the ledger " + path.string() + ": cannot make its folder: " + error.message(),
+                "Make the folder writable, or set XDG_STATE_HOME to one that is");
+  try {
+    auto ledger = std::make_unique<SqliteLedger>(path);
+    if (auto prepared = ledger->prepare(); !prepared)
+      return std::unexpected(prepared.error());
+    return ledger;
+  } catch (const std::exception &failure) {
+    return std::unexpected(explain(failure, path));
+  }
+}
+
+fs::path Ledger::default_path() {
+  const char *state = std::getenv("XDG_STATE_HOME"), *home = std::getenv("HOME");
+  const fs::path base = state && *state
+                            ? fs::path(state)
+                            : fs::path(home && *home ? home : "/tmp") / ".local" / "state";
+  return base / "warpwright" / "ledger.sqlite";
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,43 @@
+// The ledger: every verdict ever measured, in SQLite, keyed by the hashes of task and plan, device
+// and driver.
+//
+// Kept on the client's side (editor, command line), so that verdicts of remote runners are there
+// too. Hover and lens read it. Safe between processes (WAL). Thread: one at a time an object.
+#pragma once
+
+#include "support/error.h"
+#include "support/model/task.h"
+#include "support/model/verdict.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace warpwright::runner {
+
+struct LedgerEntry {
+  std::string file, kernel;
+  model::Task task;
+  model::Plan plan;
+  model::Verdict verdict;
+  std::string variant_text; ///< the user's file as this variant would leave it
+  std::string source_hash;  ///< sha256 of the kernel's slice that was measured against: staleness
+};
+
+class Ledger {
+public:
+  /// Opens or makes the database. Default path: $XDG_STATE_HOME/warpwright/ledger.sqlite.
+  /// Errors: not writable, not a database, newer schema; each with the path and what to do.
+  static Result<std::unique_ptr<Ledger>> open(const std::filesystem::path &path);
+  static std::filesystem::path default_path();
+  virtual ~Ledger() = default;
+
+  /// Replaces an entry with the same task, plan, device and driver.
+  virtual Result<void> record(const LedgerEntry &entry) = 0;
+  /// Newest first, of one kernel of one file, over all devices.
+  virtual Result<std::vector<LedgerEntry>> of_kernel(const std::string &file,
+                                                     const std::string &kernel) = 0;
+};
+
+} // namespace warpwright::runner

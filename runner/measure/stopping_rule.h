@@ -1,0 +1,44 @@
+// When enough pairs were measured: the ratio's interval is narrow enough, or the budget is spent.
+//
+// The interval is computed anew only when the count has grown by a fifth: a bootstrap costs more
+// than a short kernel. Thread: the job thread.
+#pragma once
+
+#include "runner/measure/bootstrap.h"
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+
+namespace warpwright::runner {
+
+struct StoppingLimits {
+  std::size_t min_pairs = 21, max_pairs = 2000;
+  double relative_half_width = 0.005;
+  std::chrono::milliseconds budget{2000};
+};
+
+class StoppingRule {
+public:
+  explicit StoppingRule(const StoppingLimits &limits)
+      : limits_(limits), next_look_(limits.min_pairs) {}
+
+  /// @param elapsed since measuring began
+  bool enough(std::span<const double> reference_ns, std::span<const double> candidate_ns,
+              std::chrono::nanoseconds elapsed) {
+    const std::size_t pairs = reference_ns.size();
+    if (pairs >= limits_.max_pairs || (elapsed >= limits_.budget && pairs >= 3))
+      return true;
+    if (pairs < next_look_)
+      return false;
+    next_look_ = pairs + pairs / 5 + 1;
+    return bootstrap_median_ratio(reference_ns, candidate_ns, pairs, 200).relative_half_width() <=
+           limits_.relative_half_width;
+  }
+
+private:
+  StoppingLimits limits_;
+  std::size_t next_look_;
+};
+
+} // namespace warpwright::runner

@@ -1,0 +1,90 @@
+// Discovery by asking `warpwright-runner devices`, and by looking beside the executable.
+#include "runner/service/devices.h"
+#include "support/model/json.h"
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace warpwright::runner {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::chrono::milliseconds kDriverLimit{30'000};
+
+void find_gpus(FoundDevices &found) {
+  const std::string self = executable_path();
+  const auto run = run_captured({self, "devices"}, "", kDriverLimit);
+  if (!run) {
+    found.notes.push_back("No GPU: asking the driver failed: " + describe(run.error()));
+    return;
+  }
+  const json answer = json::parse(run->output, nullptr, false);
+  if (!answer.is_object()) {
+    found.notes.push_back("No GPU: asking the driver ended with " + describe_exit(run->status));
+    return;
+  }
+  if (answer.contains("error")) {
+    found.notes.push_back("No GPU: " + answer["error"].get<std::string>() + ".");
+    return;
+  }
+  int ordinal = 0;
+  for (const json &device : answer["devices"]) {
+    const std::string name = "cuda:" + std::to_string(ordinal++);
+    if (auto info = model::device_from_json(device))
+      found.devices.push_back({name, *info, {.command = {self, "worker", "--device", name}}});
+  }
+}
+
+model::DeviceInfo describe_cpu() {
+  model::DeviceInfo info;
+  info.kind = "cpu";
+  info.name = "CPU";
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);)
+    if (line.starts_with("model name")) {
+      info.name = line.substr(std::min(line.find(':') + 2, line.size()));
+      break;
+    }
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  info.host = host;
+  info.memory_bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<std::uint64_t>(sysconf(_SC_PAGE_SIZE));
+  return info;
+}
+
+void find_cpu(FoundDevices &found) {
+  const char *chosen = std::getenv("WARPWRIGHT_CPU_WORKER");
+  const fs::path path = chosen && *chosen
+                            ? fs::path(chosen)
+                            : fs::path(executable_path()).parent_path() / "warpwright-worker-cpu";
+  if (access(path.c_str(), X_OK) != 0) {
+    found.notes.push_back(
+        "No CPU backend: " + path.string() +
+        " is not there; build with WARPWRIGHT_CPU_BACKEND=ON, or set WARPWRIGHT_CPU_WORKER.");
+    return;
+  }
+  WorkerSettings settings{.command = {path.string()}};
+  settings.grace = std::chrono::milliseconds(300); // it cannot interrupt itself
+  found.devices.push_back({"cpu", describe_cpu(), std::move(settings)});
+}
+
+} // namespace
+
+std::string executable_path() {
+  std::error_code error;
+  const fs::path path = fs::read_symlink("/proc/self/exe", error);
+  return error ? "warpwright-runner" : path.string();
+}
+
+FoundDevices find_devices() {
+  FoundDevices found;
+  find_gpus(found);
+  find_cpu(found);
+  return found;
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,119 @@
+// `doctor`, and the two internal subcommands that touch CUDA.
+#include "runner/cuda/compiler.h"
+#include "runner/cuda/device.h"
+#include "runner/service/commands.h"
+#include "runner/service/devices.h"
+#include "runner/worker/worker.h"
+#include "support/model/json.h"
+
+#include <charconv>
+#include <iostream>
+#include <unistd.h>
+
+namespace warpwright::runner {
+namespace {
+
+using nlohmann::json;
+
+struct Finding {
+  std::string what;
+  bool found = false;
+  std::string detail; ///< what it is, or why it is missing and what to do
+};
+
+Finding find_nvrtc() {
+  const auto compiler = cuda::Compiler::make({});
+  if (!compiler)
+    return {"NVRTC", false, describe(compiler.error())};
+  std::string detail = (*compiler)->version() + " (" + (*compiler)->library_path() + ")";
+  const auto compiled = (*compiler)->compile({"extern \"C\" __global__ void k() {}", {}, {"k"}});
+  if (!compiled)
+    return {"NVRTC", false, detail + " cannot compile: " + compiled.error().message};
+  return {"NVRTC", true, detail};
+}
+
+Finding find_headers() {
+  const cuda::ToolkitPaths paths = cuda::find_toolkit();
+  if (paths.include_dirs.empty())
+    return {"CUDA headers", false,
+            "sources that include cuda_fp16.h and the like cannot be compiled; install the "
+            "toolkit, or set CUDA_HOME"};
+  return {"CUDA headers", true, paths.include_dirs.front().string()};
+}
+
+Finding find_cache() {
+  const auto directory = cuda::cache_directory();
+  std::error_code error;
+  if (!directory.empty())
+    std::filesystem::create_directories(directory, error);
+  if (directory.empty() || error || access(directory.c_str(), W_OK) != 0)
+    return {"cache folder", false,
+            (directory.empty() ? "none" : directory.string() + " cannot be written") +
+                "; every kernel is compiled anew. Set XDG_CACHE_HOME"};
+  return {"cache folder", true, directory.string()};
+}
+
+std::vector<Finding> examine() {
+  std::vector<Finding> findings;
+  const FoundDevices found = find_devices();
+  for (const FoundDevice &device : found.devices)
+    findings.push_back(
+        {device.name, true,
+         device.info.name + (device.info.driver.empty() ? "" : ", " + device.info.driver)});
+  for (const std::string &note : found.notes)
+    findings.push_back({note.starts_with("No GPU") ? "GPU" : "CPU backend", false,
+                        note.substr(note.find(": ") + 2)});
+  findings.push_back(find_nvrtc());
+  findings.push_back(find_headers());
+  findings.push_back(find_cache());
+  return findings;
+}
+
+} // namespace
+
+int run_doctor(bool as_json) {
+  const std::vector<Finding> findings = examine();
+  bool usable = false;
+  json document = json::array();
+  for (const Finding &finding : findings) {
+    usable =
+        usable || (finding.found && (finding.what == "cpu" || finding.what.starts_with("cuda:")));
+    document.push_back(
+        {{"what", finding.what}, {"found", finding.found}, {"detail", finding.detail}});
+    if (!as_json)
+      std::cout << (finding.found ? "found    " : "missing  ") << finding.what << ": "
+                << finding.detail << "\n";
+  }
+  if (as_json)
+    std::cout << json{{"usable", usable}, {"findings", document}}.dump(1) << "\n";
+  else
+    std::cout << (usable ? "This machine can verify kernels.\n"
+                         : "This machine can verify nothing: it needs a GPU or the CPU backend.\n");
+  return usable ? 0 : 1;
+}
+
+int run_cuda_worker(const std::string &device) {
+  int ordinal = -1;
+  if (device.starts_with("cuda:"))
+    std::from_chars(device.data() + 5, device.data() + device.size(), ordinal);
+  if (ordinal < 0) {
+    std::cerr << "no device " << device << ": a worker's device is cuda:N" << std::endl;
+    return 2;
+  }
+  return run_worker([ordinal] { return cuda::make_cuda_device(ordinal); });
+}
+
+int run_devices() {
+  const auto devices = cuda::list_cuda_devices();
+  if (!devices) {
+    std::cout << json{{"error", describe(devices.error())}}.dump() << std::endl;
+    return 0;
+  }
+  json list = json::array();
+  for (const model::DeviceInfo &device : *devices)
+    list.push_back(model::to_json(device));
+  std::cout << json{{"devices", list}}.dump() << std::endl;
+  return 0;
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,178 @@
+// Decoding of requests, the choice of the device, and what happens when clients leave.
+#include "runner/service/service.h"
+#include "support/model/json.h"
+
+#include <map>
+
+namespace warpwright::runner {
+
+using rpc::Json;
+
+namespace {
+
+constexpr std::int64_t kMaxTimeoutMs = 3'600'000;
+constexpr std::size_t kMaxQueue = 1000;
+
+rpc::Outcome refuse(int code, std::string message) {
+  return std::unexpected(rpc::RpcError{code, std::move(message), {}});
+}
+
+/// The member as milliseconds. Errors: no integer, or out of range.
+Result<std::int64_t> milliseconds(const Json &options, const char *key, std::int64_t absent) {
+  if (!options.contains(key))
+    return absent;
+  const Json &value = options[key];
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 1 ||
+      value.get<std::int64_t>() > kMaxTimeoutMs)
+    return fail(std::string("options.") + key + " is " + value.dump(),
+                "It must be milliseconds from 1 to " + std::to_string(kMaxTimeoutMs));
+  return value.get<std::int64_t>();
+}
+
+/// Decodes and re-encodes a request, so that workers only ever see what the schemas allow.
+Result<QueuedJob> decode_job(const Json &params) {
+  if (!params.is_object() || !params.contains("task") || !params.contains("plan"))
+    return fail("verify needs {task, plan, options}");
+  auto task = model::task_from_json(params["task"]);
+  if (!task)
+    return std::unexpected(task.error());
+  auto plan = model::plan_from_json(params["plan"]);
+  if (!plan)
+    return std::unexpected(plan.error());
+  const Json options = params.value("options", Json::object());
+  if (!options.is_object())
+    return fail("options is " + options.dump(), "It must be an object");
+  auto timeout = milliseconds(options, "timeout_ms", 60'000);
+  auto budget = milliseconds(options, "measure_budget_ms", 2'000);
+  if (!timeout || !budget)
+    return std::unexpected(timeout ? budget.error() : timeout.error());
+  if (options.contains("measure") && !options["measure"].is_boolean())
+    return fail("options.measure is " + options["measure"].dump(), "It must be true or false");
+  QueuedJob job;
+  job.task_hash = model::hash(*task);
+  job.plan_hash = model::hash(*plan);
+  job.timeout = std::chrono::milliseconds(*timeout);
+  job.request = {{"task", model::to_json(*task)},
+                 {"plan", model::to_json(*plan)},
+                 {"options",
+                  {{"timeout_ms", *timeout},
+                   {"measure_budget_ms", *budget},
+                   {"measure", options.value("measure", true)}}}};
+  return job;
+}
+
+} // namespace
+
+struct Service::Client {
+  std::shared_ptr<rpc::Connection> connection;
+  struct Running {
+    std::int64_t job;
+    std::shared_ptr<DeviceWorker> worker;
+  };
+  std::map<std::string, Running> jobs; ///< by the request's id, dumped
+};
+
+Service::Service(boost::asio::any_io_executor executor, FoundDevices found)
+    : executor_(executor), notes_(std::move(found.notes)) {
+  for (FoundDevice &device : found.devices)
+    devices_.push_back(
+        {device.name, std::make_shared<DeviceWorker>(executor, device.info, device.worker)});
+}
+
+void Service::add_client(std::unique_ptr<rpc::Stream> stream, std::function<void()> on_end) {
+  auto client = std::make_shared<Client>();
+  rpc::Connection::Handlers handlers;
+  handlers.on_request = [this, client](const std::string &method, Json params, const Json &id,
+                                       rpc::Responder respond) {
+    on_request(client, method, std::move(params), id, std::move(respond));
+  };
+  handlers.on_notification = [this, client](const std::string &method, const Json &params) {
+    on_notification(client, method, params);
+  };
+  handlers.on_closed = [client, on_end = std::move(on_end)](const std::string &) {
+    for (const auto &[id, running] : std::exchange(client->jobs, {}))
+      running.worker->cancel(running.job);
+    client->connection.reset();
+    on_end();
+  };
+  client->connection = rpc::Connection::make(std::move(stream), std::move(handlers));
+  client->connection->start();
+}
+
+void Service::stop() {
+  for (Entry &entry : devices_)
+    entry.worker->stop();
+}
+
+void Service::on_request(const std::shared_ptr<Client> &client, const std::string &method,
+                         Json params, const Json &id, rpc::Responder respond) {
+  if (method == "info")
+    return respond(info());
+  if (method == "verify")
+    return verify(client, params, id, std::move(respond));
+  respond(refuse(rpc::kMethodNotFound,
+                 "the runner does not know the method " + method + "; it knows info and verify"));
+}
+
+void Service::on_notification(const std::shared_ptr<Client> &client, const std::string &method,
+                              const Json &params) {
+  if (method != "$/cancelRequest" || !params.is_object() || !params.contains("id"))
+    return;
+  if (const auto found = client->jobs.find(params["id"].dump()); found != client->jobs.end()) {
+    const Client::Running running = found->second;
+    running.worker->cancel(running.job);
+  }
+}
+
+Json Service::info() const {
+  Json devices = Json::array(), names = Json::array();
+  for (const Entry &entry : devices_) {
+    devices.push_back(model::to_json(entry.worker->device()));
+    names.push_back(entry.name);
+  }
+  return {
+      {"version", WARPWRIGHT_VERSION}, {"devices", devices}, {"names", names}, {"notes", notes_}};
+}
+
+Result<Service::Entry *> Service::device_for(const std::string &name) {
+  std::string known;
+  for (Entry &entry : devices_) {
+    if (name.empty() || entry.name == name)
+      return &entry;
+    known += (known.empty() ? "" : ", ") + entry.name;
+  }
+  if (!devices_.empty())
+    return fail("this runner has no device " + name, "It has " + known);
+  std::string why;
+  for (const std::string &note : notes_)
+    why += " " + note;
+  return fail("this runner has no device to verify on." + why, "Run `warpwright-runner doctor`");
+}
+
+void Service::verify(const std::shared_ptr<Client> &client, const Json &params, const Json &id,
+                     rpc::Responder respond) {
+  auto job = decode_job(params);
+  if (!job)
+    return respond(refuse(rpc::kInvalidParams, describe(job.error())));
+  const Json device = params.value("options", Json::object()).value("device", Json(""));
+  auto entry = device_for(device.is_string() ? device.get<std::string>() : device.dump());
+  if (!entry)
+    return respond(refuse(rpc::kInvalidParams, describe(entry.error())));
+  if ((*entry)->worker->waiting() >= kMaxQueue)
+    return respond(refuse(rpc::kInternalError,
+                          "the queue of " + (*entry)->name + " is full. Try again later"));
+  job->id = next_job_++;
+  const std::string key = id.dump();
+  client->jobs[key] = {job->id, (*entry)->worker};
+  job->on_stage = [client, id](const std::string &stage, const std::string &activity) {
+    if (client->connection)
+      client->connection->notify("stage", {{"id", id}, {"stage", stage}, {"activity", activity}});
+  };
+  job->done = [client, key, respond](rpc::Outcome outcome) {
+    client->jobs.erase(key);
+    respond(std::move(outcome));
+  };
+  (*entry)->worker->submit(std::move(*job));
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,44 @@
+// A plan at given sizes and addresses: operations that a device can run as they are.
+//
+// Everything a launch needs becomes a number here: shapes, byte addresses, packed arguments.
+// Thread: values, any.
+#pragma once
+
+#include "runner/verify/device.h"
+#include "support/model/task.h"
+
+#include <map>
+
+namespace warpwright::runner {
+
+/// A compiled plan: the program, and where each launch step's kernel is in it.
+struct CompiledPlan {
+  std::unique_ptr<Program> program;
+  std::map<std::string, std::size_t> kernel_index; ///< name expression -> index
+};
+
+/// Compiles all kernels that the plan launches.
+DeviceResult<CompiledPlan> compile_plan(Device &device, const model::Plan &plan);
+
+struct BoundBuffer {
+  Address address = 0;
+  model::Dtype dtype = model::Dtype::Float32;
+  std::uint64_t elements = 0;
+};
+/// By name: the task's buffers and the plan's temporaries.
+using BoundBuffers = std::map<std::string, BoundBuffer>;
+
+/// @param promote scalars of the task's lesser floating-point types are passed as double (the fp64
+/// reference) Faults: BadLaunch, with the expression or shape that is wrong at these sizes.
+DeviceResult<std::vector<Operation>> bind_plan(const model::Plan &plan,
+                                               const CompiledPlan &compiled,
+                                               const model::Task &task, const Sizes &sizes,
+                                               const BoundBuffers &buffers, bool promote = false);
+
+/// Starts all operations in order, without waiting.
+DeviceResult<void> run(Device &device, const std::vector<Operation> &operations);
+
+/// "n=1024, rows=3"
+std::string describe_sizes(const Sizes &sizes);
+
+} // namespace warpwright::runner

@@ -1,0 +1,141 @@
+// Allocation, drawing and checking of a task's buffers.
+#include "runner/verify/job.h"
+
+#include <algorithm>
+
+namespace warpwright::runner {
+
+using model::Direction;
+using model::Dtype;
+
+namespace {
+
+/// Two buffers of one drawing must not hold the same numbers.
+std::uint64_t buffer_seed(std::uint64_t seed, std::size_t index) {
+  return element::mix(seed * 64 + index);
+}
+
+DeviceResult<std::int64_t> evaluated(const Expression &expression, const Sizes &sizes,
+                                     const std::string &what) {
+  auto value = expression.evaluate(sizes);
+  if (!value)
+    return fault(Fault::Kind::BadLaunch,
+                 what + " at " + describe_sizes(sizes) + ": " + describe(value.error()));
+  return *value;
+}
+
+} // namespace
+
+std::string Drawing::text() const {
+  std::string text = describe_sizes(sizes) + ", seed " + std::to_string(seed);
+  if (scale != 1)
+    text += ", inputs scaled by " + std::to_string(scale).substr(0, 8);
+  if (misaligned)
+    text += ", buffers one element off alignment";
+  return text;
+}
+
+DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool promote) {
+  BufferSet set;
+  set.drawing_ = drawing;
+  set.promote_ = promote;
+  for (std::size_t index = 0; index < job.task.buffers.size(); ++index) {
+    const model::Buffer &buffer = job.task.buffers[index];
+    auto extent = evaluated(buffer.extent, drawing.sizes, "the extent of " + buffer.name);
+    auto lower =
+        evaluated(buffer.distribution.lower, drawing.sizes, "the lower bound of " + buffer.name);
+    auto upper =
+        evaluated(buffer.distribution.upper, drawing.sizes, "the upper bound of " + buffer.name);
+    for (const auto *value : {&extent, &lower, &upper})
+      if (!*value)
+        return std::unexpected(value->error());
+    const Dtype dtype = promote && model::is_floating(buffer.dtype) ? Dtype::Float64 : buffer.dtype;
+    const std::size_t width = model::size_bytes(dtype);
+    const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(*extent, 0));
+    auto memory = GuardedBuffer::make(job.device, elements * width, drawing.misaligned ? width : 0);
+    if (!memory)
+      return std::unexpected(memory.error());
+    job.device.set_name(memory->address(), memory->size_bytes(), buffer.name);
+    Entry entry{buffer.name, std::move(*memory),
+                make_draw(buffer.dtype, buffer.distribution.kind, *lower, *upper,
+                          buffer_seed(drawing.seed, index), drawing.scale, promote),
+                buffer.direction, elements};
+    set.bound_[buffer.name] = {entry.memory.address(), dtype, elements};
+    set.entries_.push_back(std::move(entry));
+  }
+  return set;
+}
+
+DeviceResult<void> BufferSet::use_temporaries_of(Job &job, const model::Plan &plan) {
+  for (const Entry &entry : entries_)
+    if (!entry.direction)
+      bound_.erase(entry.name);
+  std::erase_if(entries_, [](const Entry &entry) { return !entry.direction; });
+  for (const model::Temporary &temporary : plan.temporaries) {
+    auto extent = evaluated(temporary.extent, drawing_.sizes, "the extent of " + temporary.name);
+    if (!extent)
+      return std::unexpected(extent.error());
+    const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(*extent, 0));
+    // Temporaries belong to the plan itself: they are as well aligned as cudaMalloc makes them.
+    auto memory = GuardedBuffer::make(job.device, elements * model::size_bytes(temporary.dtype), 0);
+    if (!memory)
+      return std::unexpected(memory.error());
+    job.device.set_name(memory->address(), memory->size_bytes(), temporary.name);
+    job.device.set_name(memory->address(), elements * model::size_bytes(temporary.dtype),
+                        temporary.name);
+    bound_[temporary.name] = {memory->address(), temporary.dtype, elements};
+    entries_.push_back({temporary.name, std::move(*memory), {}, std::nullopt, elements});
+  }
+  return {};
+}
+
+DeviceResult<void> BufferSet::prepare(Job &job, unsigned char poison) {
+  for (Entry &entry : entries_) {
+    if (auto poisoned = entry.memory.poison_guards(poison); !poisoned)
+      return poisoned;
+    if (entry.direction == Direction::In)
+      if (auto drawn = job.checker.generate(entry.draw, entry.memory.address(), entry.elements);
+          !drawn)
+        return drawn;
+  }
+  return restore(job, poison);
+}
+
+DeviceResult<void> BufferSet::restore(Job &job, unsigned char poison) {
+  for (Entry &entry : entries_) {
+    auto done = entry.direction == Direction::In ? DeviceResult<void>{}
+                : entry.direction == Direction::InOut
+                    ? job.checker.generate(entry.draw, entry.memory.address(), entry.elements)
+                    : entry.memory.poison_payload(poison);
+    if (!done)
+      return done;
+  }
+  return {};
+}
+
+DeviceResult<std::optional<std::string>> BufferSet::find_damage(unsigned char poison) const {
+  for (const Entry &entry : entries_) {
+    auto damage = entry.memory.find_damage(poison);
+    if (!damage)
+      return std::unexpected(damage.error());
+    if (*damage)
+      return "wrote outside " + entry.name + ", " + **damage;
+  }
+  return std::nullopt;
+}
+
+DeviceResult<std::optional<std::string>> BufferSet::find_changed_input(Job &job) const {
+  for (const Entry &entry : entries_) {
+    if (entry.direction != Direction::In)
+      continue;
+    auto changed = job.checker.find_changed(entry.draw, entry.memory.address(), entry.elements);
+    if (!changed)
+      return std::unexpected(changed.error());
+    if (changed->count > 0)
+      return "changed " + std::to_string(changed->count) + " elements of the input " + entry.name +
+             ", the first is " + entry.name + "[" + std::to_string(changed->first) + "]";
+  }
+  return std::nullopt;
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,47 @@
+// Work over whole buffers: drawing inputs, finding changed ones, surveying and comparing outputs.
+//
+// Two implementations of one small interface: on the host for devices whose memory the host reads,
+// and by the runner's own kernels where buffers are large and far away. Both run element_math.h's
+// functions. Thread: the job thread.
+#pragma once
+
+#include "runner/verify/device.h"
+#include "runner/verify/element_math.h"
+#include "support/model/task.h"
+
+namespace warpwright::runner {
+
+/// Text of element_math.h and device_kernels.cu.
+extern const char *const kDeviceKernels;
+
+/// How a buffer's elements are drawn for one seed. `lower` and `upper` bound Integers.
+/// @param scale factor on Normal and Uniform values
+/// @param promote floating-point elements become float64, for the fp64 reference
+element::Draw make_draw(model::Dtype dtype, model::Distribution::Kind kind, std::int64_t lower,
+                        std::int64_t upper, std::uint64_t seed, float scale, bool promote = false);
+
+struct ChangedElements {
+  std::uint64_t count = 0, first = 0;
+};
+
+class Checker {
+public:
+  virtual ~Checker() = default;
+  virtual DeviceResult<void> generate(const element::Draw &draw, Address out,
+                                      std::uint64_t count) = 0;
+  virtual DeviceResult<ChangedElements> find_changed(const element::Draw &draw, Address buffer,
+                                                     std::uint64_t count) = 0;
+  virtual DeviceResult<element::Survey> survey(model::Dtype dtype, Address reference,
+                                               std::uint64_t count) = 0;
+  /// The pointers in `comparison` are device addresses.
+  virtual DeviceResult<element::Findings> compare(const element::Comparison &comparison,
+                                                  std::uint64_t count) = 0;
+};
+
+std::unique_ptr<Checker> make_host_checker(Device &device);
+/// Faults: the runner's kernels do not compile on this device.
+DeviceResult<std::unique_ptr<Checker>> make_device_checker(Device &device);
+/// The one that suits the device.
+DeviceResult<std::unique_ptr<Checker>> make_checker(Device &device);
+
+} // namespace warpwright::runner

@@ -1,0 +1,176 @@
+// The seam between the runner and what runs kernels: a CUDA GPU, the CPU backend, a fake in tests.
+//
+// The verifier, the measuring loop and the worker's main loop know this and nothing else of a
+// device. A Device compiles device source, owns memory and runs launches in order on one stream; it
+// decides nothing about right or wrong. It leaves out guard regions and poison
+// (runner/verify/guarded_buffer.h puts them round every buffer), queues and timeouts of whole jobs
+// (the service's, which kills the process). Thread: one, the worker's job thread.
+#pragma once
+
+#include "support/model/verdict.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace warpwright::runner {
+
+/// What went wrong on a device, in the terms of the verdict.
+struct Fault {
+  enum class Kind {
+    CompileFailed, ///< the source, options or a kernel's name; `message` holds the compiler's first
+                   ///< error
+    BadLaunch,     ///< a shape or argument that the device refuses; nothing ran
+    Crash,         ///< illegal or misaligned address, trap, deadlock
+    Timeout,       ///< did not end before the deadline
+    Unsupported,   ///< this backend cannot run it; says nothing about the source
+    OutOfMemory,
+    Internal, ///< the device or its driver, not the job
+  };
+  Kind kind = Kind::Internal;
+  std::string message;      ///< one sentence
+  std::string log;          ///< the compiler's whole log, when there is one
+  bool device_lost = false; ///< nothing can run in this process any more: report, then exit
+};
+template <class T>
+using DeviceResult = std::expected<T, Fault>;
+
+inline std::unexpected<Fault> fault(Fault::Kind kind, std::string message,
+                                    bool device_lost = false) {
+  return std::unexpected(Fault{kind, std::move(message), {}, device_lost});
+}
+
+/// A device address in bytes; on the CPU backend the host pointer.
+using Address = std::uint64_t;
+
+/// Every allocation starts and ends at a multiple of this.
+inline constexpr std::size_t kAlignment = 256;
+
+struct CompileRequest {
+  std::string source;
+  std::vector<std::string> options; ///< checked against the allow-list already
+  std::vector<std::string> kernels; ///< name expressions: "saxpy", "reduce<float, 256>"
+};
+
+/// Compiled source. Kernels are addressed by their index in the request.
+class Program {
+public:
+  virtual ~Program() = default;
+  /// One for each kernel of the request, same order.
+  virtual const std::vector<model::CompileReport> &reports() const = 0;
+};
+
+/// One kernel argument by value, little-endian as the kernel's parameter stores it; pointers are 8
+/// bytes.
+struct ArgumentValue {
+  std::array<unsigned char, 8> bytes{};
+  std::uint32_t size_bytes = 0;
+  template <class T>
+  static ArgumentValue of(T value) {
+    static_assert(sizeof(T) <= 8);
+    ArgumentValue argument;
+    std::memcpy(argument.bytes.data(), &value, sizeof(T));
+    argument.size_bytes = sizeof(T);
+    return argument;
+  }
+  bool operator==(const ArgumentValue &) const = default;
+};
+
+struct LaunchOperation {
+  const Program *program = nullptr; ///< of the same device
+  std::size_t kernel = 0;
+  std::string kernel_name; ///< for messages
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint32_t shared_bytes = 0; ///< dynamic
+  std::vector<ArgumentValue> arguments;
+};
+/// Sets `size_bytes` bytes from `address` on.
+struct FillOperation {
+  Address address = 0;
+  unsigned char byte = 0;
+  std::size_t size_bytes = 0;
+};
+using Operation = std::variant<LaunchOperation, FillOperation>;
+
+/// Operations made ready to be timed again and again (a CUDA graph).
+class Recording {
+public:
+  virtual ~Recording() = default;
+};
+
+/// One timed run.
+struct Sample {
+  double ns = 0;
+  bool throttled = false; ///< the clock was held down meanwhile: not to be used
+};
+
+struct Capabilities {
+  bool can_measure = false;       ///< record() and time() work, and their times are a GPU's
+  bool has_guard_pages = false;   ///< touching the byte after an allocation is a Crash
+  bool has_thread_orders = false; ///< set_thread_order() does something
+  bool host_memory = false;       ///< an Address is a host pointer of this process
+  bool device_checks =
+      false; ///< large buffers are generated and compared by kernels of the runner's own
+  /// Above this many elements in all buffers a task takes long: check_sizes serve better. nullopt:
+  /// any.
+  std::optional<std::int64_t> preferred_max_elements;
+};
+
+enum class ThreadOrder { Forward, Reverse };
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  virtual const model::DeviceInfo &info() const = 0;
+  virtual Capabilities capabilities() const = 0;
+
+  /// Faults: CompileFailed (with the log), Unsupported.
+  virtual DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) = 0;
+  /// Resident warps over the most a multiprocessor holds, for this launch; nullopt where it has no
+  /// meaning.
+  virtual std::optional<double> occupancy(const LaunchOperation &) { return std::nullopt; }
+
+  /// @param size_bytes a multiple of kAlignment, more than 0. The contents are undefined.
+  virtual DeviceResult<Address> allocate(std::size_t size_bytes) = 0;
+  virtual void free(Address address) = 0;
+  /// For the messages of faults: `size_bytes` bytes from `address` on, inside one allocation, are
+  /// `name`.
+  virtual void set_name(Address /*address*/, std::size_t /*size_bytes*/,
+                        const std::string & /*name*/) {}
+  /// These three happen in the order of the launches; upload and download have ended when they
+  /// return.
+  virtual DeviceResult<void> upload(Address to, const void *from, std::size_t size_bytes) = 0;
+  virtual DeviceResult<void> download(void *to, Address from, std::size_t size_bytes) = 0;
+  virtual DeviceResult<void> fill(const FillOperation &fill) = 0;
+  virtual DeviceResult<void> copy(Address to, Address from, std::size_t size_bytes) = 0;
+
+  /// Starts a launch; what it does wrong may only show in synchronize().
+  virtual DeviceResult<void> launch(const LaunchOperation &launch) = 0;
+  /// Waits until all that was started has ended. Faults: Crash, Timeout (after the deadline).
+  virtual DeviceResult<void> synchronize() = 0;
+  /// When launches have to be done. A device that cannot interrupt itself leaves this to the
+  /// service, which kills the process a little later.
+  virtual void set_deadline(std::chrono::steady_clock::time_point) {}
+
+  /// Order in which the threads of a block run where they are not ordered by barriers.
+  virtual void set_thread_order(ThreadOrder) {}
+
+  virtual DeviceResult<std::unique_ptr<Recording>> record(std::span<const Operation>) {
+    return fault(Fault::Kind::Unsupported, "this device measures nothing");
+  }
+  /// Device time of one run of the recording with a cold L2 cache.
+  virtual DeviceResult<Sample> time(Recording &) {
+    return fault(Fault::Kind::Unsupported, "this device measures nothing");
+  }
+};
+
+} // namespace warpwright::runner

@@ -1,0 +1,66 @@
+// The runner's own kernels over element_math.h, whose text stands before this one when NVRTC
+// compiles them. Grid-stride loops; each thread keeps its findings in registers and merges them
+// once at its end.
+
+using namespace warpwright::runner::element;
+
+__device__ inline u64 first_index() {
+  return blockIdx.x * static_cast<u64>(blockDim.x) + threadIdx.x;
+}
+__device__ inline u64 stride() { return static_cast<u64>(gridDim.x) * blockDim.x; }
+
+__device__ inline void merge_sum(u64 *into, u64 value) {
+  if (value)
+    atomicAdd(into, value);
+}
+__device__ inline void merge_max(double *into, double value) { // not negative: ordered as integers
+  if (value > 0)
+    atomicMax(reinterpret_cast<u64 *>(into), bit_copy<u64>(value));
+}
+
+extern "C" __global__ void ww_generate(const Draw *draw, void *out, u64 count) {
+  const Draw local = *draw;
+  for (u64 i = first_index(); i < count; i += stride())
+    generate(local, out, i);
+}
+
+extern "C" __global__ void ww_count_changed(const Draw *draw, const void *buffer, u64 count,
+                                            u64 *changed) {
+  const Draw local = *draw;
+  for (u64 i = first_index(); i < count; i += stride())
+    if (!is_as_drawn(local, buffer, i)) {
+      atomicAdd(changed, 1ull);
+      atomicMin(changed + 1, i);
+    }
+}
+
+extern "C" __global__ void ww_survey(int type, const void *reference, u64 count, Survey *result) {
+  Survey local{};
+  for (u64 i = first_index(); i < count; i += stride())
+    survey(local, type, reference, i);
+  atomicAdd(&result->sum_of_squares, local.sum_of_squares);
+  merge_sum(&result->finite, local.finite);
+  merge_sum(&result->unlike_first, local.unlike_first);
+  merge_sum(&result->digest, local.digest);
+}
+
+extern "C" __global__ void ww_compare(const Comparison *task, u64 count, Findings *result) {
+  const Comparison local = *task;
+  Findings found = no_findings();
+  for (u64 i = first_index(); i < count; i += stride())
+    compare(found, local, i);
+  const auto merge_note = [](u64 *number, u64 *first, u64 local_number, u64 local_first) {
+    if (local_number) {
+      atomicAdd(number, local_number);
+      atomicMin(first, local_first);
+    }
+  };
+  merge_note(&result->unwritten, &result->first_unwritten, found.unwritten, found.first_unwritten);
+  merge_note(&result->stray, &result->first_stray, found.stray, found.first_stray);
+  merge_note(&result->wrong, &result->first_wrong, found.wrong, found.first_wrong);
+  merge_note(&result->unstable, &result->first_unstable, found.unstable, found.first_unstable);
+  merge_max(&result->max_absolute, found.max_absolute);
+  merge_max(&result->max_relative, found.max_relative);
+  merge_max(&result->candidate_exact, found.candidate_exact);
+  merge_max(&result->reference_exact, found.reference_exact);
+}

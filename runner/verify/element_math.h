@@ -1,0 +1,376 @@
+// Per-element work of the verifier: drawing inputs, reading elements, judging outputs.
+//
+// One text, two compilers: the host includes it, and NVRTC compiles it into the runner's own
+// kernels (its text is embedded by CMake), so that the device path cannot judge otherwise than the
+// host path. Hence no includes under NVRTC, no library types, and arithmetic that gives the same
+// bits on both: integers, conversions written out, and single float operations without anything a
+// compiler could contract differently. Thread: pure functions.
+#pragma once
+
+#ifdef __CUDACC_RTC__
+#define WARPWRIGHT_ELEMENT __device__ inline
+#else
+#include <cstring>
+#define WARPWRIGHT_ELEMENT inline
+#endif
+
+namespace warpwright::runner::element {
+
+using u64 = unsigned long long;
+using u32 = unsigned int;
+
+/// model::Dtype's order; checked on the host side in checker.cpp.
+enum Type {
+  Bool,
+  Int8,
+  UInt8,
+  Int16,
+  UInt16,
+  Int32,
+  UInt32,
+  Int64,
+  UInt64,
+  Float16,
+  BFloat16,
+  Float32,
+  Float64
+};
+/// model::Distribution::Kind's order.
+enum Kind { Normal, Uniform, Positive, Integers, Zeros };
+
+constexpr u64 kNone = ~0ull;
+
+WARPWRIGHT_ELEMENT int width(int type) {
+  switch (type) {
+  case Bool:
+  case Int8:
+  case UInt8:
+    return 1;
+  case Int16:
+  case UInt16:
+  case Float16:
+  case BFloat16:
+    return 2;
+  case Int32:
+  case UInt32:
+  case Float32:
+    return 4;
+  default:
+    return 8;
+  }
+}
+
+template <class To, class From>
+WARPWRIGHT_ELEMENT To bit_copy(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+/// SplitMix64's finaliser (Steele et al., 2014): a counter-based generator, so any element can be
+/// drawn alone.
+WARPWRIGHT_ELEMENT u64 mix(u64 x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+WARPWRIGHT_ELEMENT u32 half_from_float(float value) {
+  const u32 bits = bit_copy<u32>(value), sign = bits >> 16 & 0x8000u,
+            magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u)
+    return sign | 0x7e00u;
+  if (magnitude >= 0x477ff000u) // rounds to infinity
+    return sign | 0x7c00u;
+  if (magnitude < 0x33000001u) // at most half of the smallest subnormal
+    return sign;
+  const int exponent = static_cast<int>(magnitude >> 23) - 112;
+  u32 mantissa = (magnitude & 0x7fffffu) | 0x800000u;
+  const int shift = exponent > 0 ? 13 : 14 - exponent;
+  u32 result = mantissa >> shift;
+  const u32 rest = mantissa & ((1u << shift) - 1), tie = 1u << (shift - 1);
+  result += rest > tie || (rest == tie && (result & 1));
+  return sign | (exponent > 0 ? result + (static_cast<u32>(exponent - 1) << 10) : result);
+}
+
+WARPWRIGHT_ELEMENT float float_from_half(u32 half) {
+  const u32 sign = (half & 0x8000u) << 16, exponent = half >> 10 & 31u, mantissa = half & 0x3ffu;
+  if (exponent == 31)
+    return bit_copy<float>(sign | 0x7f800000u | mantissa << 13);
+  if (exponent)
+    return bit_copy<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+  const float tiny = static_cast<float>(mantissa) * 5.9604644775390625e-8f; // 2^-24
+  return bit_copy<float>(bit_copy<u32>(tiny) | sign);
+}
+
+WARPWRIGHT_ELEMENT u32 bfloat_from_float(float value) {
+  const u32 bits = bit_copy<u32>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return bits >> 16 | 0x40u;
+  return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+}
+
+/// How the elements of one buffer are drawn.
+struct Draw {
+  int type, kind;
+  int promote;     ///< store floating-point elements as double, with the value `type` would hold
+  float factor;    ///< scale; Normal: over the standard deviation of the raw sum
+  long long lower; ///< Integers: the first value
+  u64 range;       ///< Integers: how many values
+  u64 seed;
+};
+
+WARPWRIGHT_ELEMENT float draw_float(const Draw &draw, u64 h) {
+  switch (draw.kind) {
+  case Normal: { // Irwin-Hall: the sum of four 16-bit uniforms
+    const int sum =
+        static_cast<int>((h & 0xffff) + (h >> 16 & 0xffff) + (h >> 32 & 0xffff) + (h >> 48)) -
+        131070;
+    return static_cast<float>(sum) * draw.factor;
+  }
+  case Uniform:
+    return static_cast<float>(h >> 40) * draw.factor;
+  case Positive:
+    return static_cast<float>((h >> 41) + (1ull << 22)) * 1.1920928955078125e-7f; // 2^-23
+  case Integers:
+    return static_cast<float>(draw.lower + static_cast<long long>(h % draw.range));
+  default:
+    return 0;
+  }
+}
+
+WARPWRIGHT_ELEMENT long long draw_integer(const Draw &draw, u64 h) {
+  if (draw.type == Bool)
+    return draw.kind == Zeros ? 0 : static_cast<long long>(h >> 63);
+  switch (draw.kind) {
+  case Integers:
+    return draw.lower + static_cast<long long>(h % draw.range);
+  case Positive:
+    return 1 + static_cast<long long>(h % 127);
+  case Zeros:
+    return 0;
+  default:
+    return static_cast<long long>(h % 128);
+  }
+}
+
+/// The element's bits in the low bytes of the result.
+WARPWRIGHT_ELEMENT u64 draw_bits(const Draw &draw, u64 index) {
+  const u64 h = mix(draw.seed ^ mix(index));
+  switch (draw.type) {
+  case Float16: {
+    const u32 half = half_from_float(draw_float(draw, h));
+    return draw.promote ? bit_copy<u64>(static_cast<double>(float_from_half(half))) : half;
+  }
+  case BFloat16: {
+    const u32 bfloat = bfloat_from_float(draw_float(draw, h));
+    return draw.promote ? bit_copy<u64>(static_cast<double>(bit_copy<float>(bfloat << 16)))
+                        : bfloat;
+  }
+  case Float32: {
+    const float value = draw_float(draw, h);
+    return draw.promote ? bit_copy<u64>(static_cast<double>(value)) : bit_copy<u32>(value);
+  }
+  case Float64:
+    return bit_copy<u64>(static_cast<double>(draw_float(draw, h)));
+  default:
+    return static_cast<u64>(draw_integer(draw, h));
+  }
+}
+
+WARPWRIGHT_ELEMENT int stored_width(const Draw &draw) {
+  return draw.promote && draw.type >= Float16 ? 8 : width(draw.type);
+}
+
+WARPWRIGHT_ELEMENT u64 load_bits(const void *base, int bytes, u64 index) {
+  switch (bytes) {
+  case 1:
+    return static_cast<const unsigned char *>(base)[index];
+  case 2:
+    return static_cast<const unsigned short *>(base)[index];
+  case 4:
+    return static_cast<const u32 *>(base)[index];
+  default:
+    return static_cast<const u64 *>(base)[index];
+  }
+}
+
+WARPWRIGHT_ELEMENT void store_bits(void *base, int bytes, u64 index, u64 bits) {
+  switch (bytes) {
+  case 1:
+    static_cast<unsigned char *>(base)[index] = static_cast<unsigned char>(bits);
+    break;
+  case 2:
+    static_cast<unsigned short *>(base)[index] = static_cast<unsigned short>(bits);
+    break;
+  case 4:
+    static_cast<u32 *>(base)[index] = static_cast<u32>(bits);
+    break;
+  default:
+    static_cast<u64 *>(base)[index] = bits;
+    break;
+  }
+}
+
+WARPWRIGHT_ELEMENT u64 low_bytes(u64 bits, int bytes) {
+  return bytes == 8 ? bits : bits & ((1ull << 8 * bytes) - 1);
+}
+
+WARPWRIGHT_ELEMENT void generate(const Draw &draw, void *out, u64 index) {
+  store_bits(out, stored_width(draw), index, draw_bits(draw, index));
+}
+WARPWRIGHT_ELEMENT bool is_as_drawn(const Draw &draw, const void *buffer, u64 index) {
+  const int bytes = stored_width(draw);
+  return load_bits(buffer, bytes, index) == low_bytes(draw_bits(draw, index), bytes);
+}
+
+WARPWRIGHT_ELEMENT double to_double(int type, u64 bits) {
+  switch (type) {
+  case Int8:
+    return static_cast<signed char>(bits);
+  case Int16:
+    return static_cast<short>(bits);
+  case Int32:
+    return static_cast<int>(bits);
+  case Int64:
+    return static_cast<double>(static_cast<long long>(bits));
+  case Float16:
+    return float_from_half(static_cast<u32>(bits));
+  case BFloat16:
+    return bit_copy<float>(static_cast<u32>(bits) << 16);
+  case Float32:
+    return bit_copy<float>(static_cast<u32>(bits));
+  case Float64:
+    return bit_copy<double>(bits);
+  default:
+    return static_cast<double>(bits);
+  }
+}
+
+WARPWRIGHT_ELEMENT bool is_nan(double x) { return x != x; }
+WARPWRIGHT_ELEMENT bool is_finite(double x) { return x - x == 0; }
+WARPWRIGHT_ELEMENT double magnitude(double x) { return x < 0 ? -x : x; }
+WARPWRIGHT_ELEMENT double larger(double a, double b) { return a > b ? a : b; }
+
+/// What is known of the reference's output before the comparison.
+struct Survey {
+  double sum_of_squares; ///< of finite elements
+  u64 finite;
+  u64 unlike_first; ///< elements whose bits are not the first's
+  u64 digest;       ///< of all bits, independent of the order of summation
+};
+
+WARPWRIGHT_ELEMENT void survey(Survey &result, int type, const void *reference, u64 index) {
+  const int bytes = width(type);
+  const u64 bits = load_bits(reference, bytes, index);
+  const double value = to_double(type, bits);
+  if (is_finite(value)) {
+    result.sum_of_squares += value * value;
+    ++result.finite;
+  }
+  result.unlike_first += bits != load_bits(reference, bytes, 0);
+  result.digest += mix(bits ^ mix(index));
+}
+
+/// One output buffer: two runs of each side, each run on its own poison.
+struct Comparison {
+  int type;
+  int compare_runs; ///< the candidate's two runs must agree to the bit
+  unsigned char poison[2];
+  const void *candidate[2], *reference[2];
+  const double *exact; ///< the fp64 reference's output, or null
+  double absolute, relative;
+  double scale;   ///< root mean square of the reference's output, above 0
+  double allowed; ///< largest error against fp64, relative; negative: not known yet, judge by the
+                  ///< reference
+};
+
+struct Findings {
+  u64 unwritten, first_unwritten; ///< the reference writes it, the candidate does not
+  u64 stray, first_stray;         ///< the candidate writes it, the reference does not
+  u64 wrong, first_wrong;
+  u64 unstable, first_unstable; ///< the candidate's runs differ
+  double max_absolute, max_relative, candidate_exact, reference_exact;
+};
+
+WARPWRIGHT_ELEMENT Findings no_findings() {
+  return {0, kNone, 0, kNone, 0, kNone, 0, kNone, 0, 0, 0, 0};
+}
+
+WARPWRIGHT_ELEMENT bool is_poison(u64 bits, int bytes, unsigned char poison) {
+  return bits == low_bytes(0x0101010101010101ull * poison, bytes);
+}
+
+WARPWRIGHT_ELEMENT void note(u64 &count, u64 &first, u64 index) {
+  ++count;
+  if (index < first)
+    first = index;
+}
+
+/// Judges one floating-point element of one run.
+WARPWRIGHT_ELEMENT bool is_right(Findings &found, const Comparison &task, double got,
+                                 double expected, bool has_exact, double exact) {
+  const bool exact_counts = has_exact && is_finite(exact);
+  const double weight = exact_counts ? larger(magnitude(exact), task.scale) : 1;
+  const double got_error = exact_counts && is_finite(got) ? magnitude(got - exact) / weight : 0;
+  if (!is_finite(expected)) {
+    if (got == expected || (is_nan(got) && is_nan(expected)))
+      return true;
+    // Finite where the reference overflowed: right only if the fp64 reference says so.
+    return exact_counts && is_finite(got) && got_error <= larger(task.allowed, task.relative);
+  }
+  if (!is_finite(got))
+    return false;
+  const double difference = magnitude(got - expected);
+  found.max_absolute = larger(found.max_absolute, difference);
+  found.max_relative =
+      larger(found.max_relative, difference / larger(magnitude(expected), task.scale));
+  if (exact_counts) {
+    found.candidate_exact = larger(found.candidate_exact, got_error);
+    found.reference_exact = larger(found.reference_exact, magnitude(expected - exact) / weight);
+    if (task.allowed >= 0)
+      return got_error <= task.allowed;
+  }
+  return difference <= task.absolute * task.scale + task.relative * magnitude(expected);
+}
+
+WARPWRIGHT_ELEMENT void compare(Findings &found, const Comparison &task, u64 index) {
+  const int bytes = width(task.type);
+  const u64 got[2] = {load_bits(task.candidate[0], bytes, index),
+                      load_bits(task.candidate[1], bytes, index)};
+  const u64 expected[2] = {load_bits(task.reference[0], bytes, index),
+                           load_bits(task.reference[1], bytes, index)};
+  const bool got_nothing =
+      is_poison(got[0], bytes, task.poison[0]) && is_poison(got[1], bytes, task.poison[1]);
+  const bool expected_nothing = is_poison(expected[0], bytes, task.poison[0]) &&
+                                is_poison(expected[1], bytes, task.poison[1]);
+  if (expected_nothing) {
+    if (!got_nothing)
+      note(found.stray, found.first_stray, index);
+    return;
+  }
+  if (got_nothing)
+    return note(found.unwritten, found.first_unwritten, index);
+  if (task.compare_runs && got[0] != got[1])
+    note(found.unstable, found.first_unstable, index);
+  bool right = true;
+  for (int run = 0; run < 2; ++run) {
+    if (task.type < Float16) {
+      right = right && got[run] == expected[run];
+      const double difference =
+          magnitude(to_double(task.type, got[run]) - to_double(task.type, expected[run]));
+      found.max_absolute = larger(found.max_absolute, difference);
+      continue;
+    }
+    const double exact = task.exact ? task.exact[index] : 0;
+    const bool ok = is_right(found, task, to_double(task.type, got[run]),
+                             to_double(task.type, expected[run]), task.exact != nullptr, exact);
+    right = right && ok;
+  }
+  if (!right)
+    note(found.wrong, found.first_wrong, index);
+}
+
+} // namespace warpwright::runner::element

@@ -1,0 +1,45 @@
+// A device buffer between two guard regions, so that a write just outside it is seen.
+//
+//   [ guard | payload, perhaps off alignment by one element | slack | guard ]   slack fills up to
+//   kAlignment
+//
+// On devices with guard pages the last guard is the page behind the allocation; the slack is still
+// checked. Payload and guards are poisoned with the same byte before a run; the byte differs
+// between the runs, so a value that happens to look like one poison cannot look like the other.
+// Thread: the job thread. The Device must outlive it.
+#pragma once
+
+#include "runner/verify/device.h"
+
+#include <optional>
+
+namespace warpwright::runner {
+
+/// The two poisons. As floats: NaN, and large finite numbers; as integers: -1, and large.
+inline constexpr unsigned char kPoisons[2] = {0xFF, 0x7B};
+
+class GuardedBuffer {
+public:
+  /// @param offset_bytes added to the payload's aligned start: 0, or the size of one element
+  static DeviceResult<GuardedBuffer> make(Device &device, std::size_t size_bytes,
+                                          std::size_t offset_bytes);
+  GuardedBuffer(GuardedBuffer &&other) noexcept { *this = std::move(other); }
+  GuardedBuffer &operator=(GuardedBuffer &&other) noexcept;
+  ~GuardedBuffer();
+
+  Address address() const { return base_ + front_bytes_; }
+  std::size_t size_bytes() const { return size_bytes_; }
+
+  DeviceResult<void> poison_payload(unsigned char byte) const;
+  DeviceResult<void> poison_guards(unsigned char byte) const;
+  /// A sentence about the first guard byte that is not `byte` any more; nullopt when all are.
+  DeviceResult<std::optional<std::string>> find_damage(unsigned char byte) const;
+
+private:
+  GuardedBuffer() = default;
+  Device *device_ = nullptr;
+  Address base_ = 0;
+  std::size_t front_bytes_ = 0, size_bytes_ = 0, total_bytes_ = 0;
+};
+
+} // namespace warpwright::runner

@@ -1,0 +1,134 @@
+// The checker for memory that the host can read: directly, or through a copy.
+#include "runner/verify/checker.h"
+
+namespace warpwright::runner {
+namespace {
+
+using model::Dtype;
+static_assert(static_cast<int>(Dtype::Bool) == element::Bool &&
+              static_cast<int>(Dtype::Int8) == element::Int8 &&
+              static_cast<int>(Dtype::UInt64) == element::UInt64 &&
+              static_cast<int>(Dtype::Float16) == element::Float16 &&
+              static_cast<int>(Dtype::Float64) == element::Float64);
+static_assert(static_cast<int>(model::Distribution::Kind::Zeros) == element::Zeros);
+
+/// Bytes of a device as host memory: in place where it is, else copied.
+class HostView {
+public:
+  static DeviceResult<HostView> of(Device &device, Address address, std::size_t size_bytes) {
+    HostView view;
+    if (device.capabilities().host_memory) {
+      view.data_ = reinterpret_cast<const void *>(address);
+      return view;
+    }
+    view.copy_.resize(size_bytes / 8 + 1);
+    if (auto copied = device.download(view.copy_.data(), address, size_bytes); !copied)
+      return std::unexpected(copied.error());
+    view.data_ = view.copy_.data();
+    return view;
+  }
+  const void *data() const { return data_; }
+
+private:
+  std::vector<std::uint64_t> copy_; // moves keep its storage, so data_ stays good
+  const void *data_ = nullptr;
+};
+
+class HostChecker final : public Checker {
+public:
+  explicit HostChecker(Device &device) : device_(device) {}
+
+  DeviceResult<void> generate(const element::Draw &draw, Address out,
+                              std::uint64_t count) override {
+    std::vector<std::uint64_t> drawn(
+        count * static_cast<std::size_t>(element::stored_width(draw)) / 8 + 1);
+    for (std::uint64_t i = 0; i < count; ++i)
+      element::generate(draw, drawn.data(), i);
+    return device_.upload(out, drawn.data(),
+                          count * static_cast<std::size_t>(element::stored_width(draw)));
+  }
+
+  DeviceResult<ChangedElements> find_changed(const element::Draw &draw, Address buffer,
+                                             std::uint64_t count) override {
+    auto view = HostView::of(device_, buffer,
+                             count * static_cast<std::size_t>(element::stored_width(draw)));
+    if (!view)
+      return std::unexpected(view.error());
+    ChangedElements changed;
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (!element::is_as_drawn(draw, view->data(), i) && changed.count++ == 0)
+        changed.first = i;
+    return changed;
+  }
+
+  DeviceResult<element::Survey> survey(Dtype dtype, Address reference,
+                                       std::uint64_t count) override {
+    auto view = HostView::of(device_, reference, count * model::size_bytes(dtype));
+    if (!view)
+      return std::unexpected(view.error());
+    element::Survey result{};
+    for (std::uint64_t i = 0; i < count; ++i)
+      element::survey(result, static_cast<int>(dtype), view->data(), i);
+    return result;
+  }
+
+  DeviceResult<element::Findings> compare(const element::Comparison &comparison,
+                                          std::uint64_t count) override {
+    element::Comparison local = comparison;
+    std::vector<HostView> views;
+    const std::size_t width = static_cast<std::size_t>(element::width(comparison.type));
+    const void **sides[] = {&local.candidate[0], &local.candidate[1], &local.reference[0],
+                            &local.reference[1]};
+    for (const void **side : sides) {
+      auto view = HostView::of(device_, reinterpret_cast<Address>(*side), count * width);
+      if (!view)
+        return std::unexpected(view.error());
+      views.push_back(std::move(*view));
+      *side = views.back().data();
+    }
+    if (comparison.exact) {
+      auto view = HostView::of(device_, reinterpret_cast<Address>(comparison.exact),
+                               count * sizeof(double));
+      if (!view)
+        return std::unexpected(view.error());
+      views.push_back(std::move(*view));
+      local.exact = static_cast<const double *>(views.back().data());
+    }
+    element::Findings found = element::no_findings();
+    for (std::uint64_t i = 0; i < count; ++i)
+      element::compare(found, local, i);
+    return found;
+  }
+
+private:
+  Device &device_;
+};
+
+} // namespace
+
+element::Draw make_draw(Dtype dtype, model::Distribution::Kind kind, std::int64_t lower,
+                        std::int64_t upper, std::uint64_t seed, float scale, bool promote) {
+  // Standard deviation of a sum of four 16-bit uniforms: 65536 * sqrt(4 / 12).
+  constexpr float kNormal = 1.0F / 37837.227F, kUniform = 1.0F / 16777216.0F;
+  element::Draw draw{};
+  draw.type = static_cast<int>(dtype);
+  draw.kind = static_cast<int>(kind);
+  draw.promote = promote;
+  draw.factor = scale * (kind == model::Distribution::Kind::Normal ? kNormal : kUniform);
+  draw.lower = lower;
+  draw.range = upper > lower ? static_cast<std::uint64_t>(upper - lower) : 1;
+  draw.seed = seed;
+  return draw;
+}
+
+std::unique_ptr<Checker> make_host_checker(Device &device) {
+  return std::make_unique<HostChecker>(device);
+}
+
+DeviceResult<std::unique_ptr<Checker>> make_checker(Device &device) {
+  if (device.capabilities().device_checks)
+    return make_device_checker(device);
+  return make_host_checker(device);
+}
+
+} // namespace warpwright::runner

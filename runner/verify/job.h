@@ -1,0 +1,116 @@
+// What the steps of one verification share: the device, the task, the compiled plans, and who is
+// running now. Thread: the job thread.
+#pragma once
+
+#include "runner/verify/bound_plan.h"
+#include "runner/verify/checker.h"
+#include "runner/verify/guarded_buffer.h"
+
+#include <functional>
+#include <optional>
+
+namespace warpwright::runner {
+
+/// Who is on the device: decides whose fault a fault is.
+enum class Side { Nobody, Reference, Candidate };
+
+/// Where a worker reports what it is doing, so that the service can name it when the worker dies.
+using StageSink =
+    std::function<void(const std::string &stage, const std::string &activity, Side running)>;
+
+/// A failed check, as it ends up in the verdict.
+struct Failure {
+  model::Outcome outcome = model::Outcome::WrongResult;
+  std::string check;
+  std::string message;
+};
+
+struct CompiledPlans {
+  CompiledPlan reference, candidate;
+  std::optional<CompiledPlan> reference_fp64;
+};
+
+class Job {
+public:
+  Job(Device &device, Checker &checker, const model::Task &task, const model::Plan &candidate,
+      const StageSink &sink)
+      : device(device), checker(checker), task(task), candidate(candidate), sink_(sink) {}
+
+  void enter(const std::string &stage, const std::string &activity, Side running) {
+    side_ = running;
+    sink_(stage, activity, running);
+  }
+  Side running() const { return side_; }
+
+  Device &device;
+  Checker &checker;
+  const model::Task &task;
+  const model::Plan &candidate;
+  CompiledPlans plans;
+
+private:
+  const StageSink &sink_;
+  Side side_ = Side::Nobody;
+};
+
+/// One drawing of all inputs at one binding of the sizes.
+struct Drawing {
+  Sizes sizes;
+  std::uint64_t seed = 1;
+  float scale = 1;
+  bool misaligned = false;
+  /// "n=1000, seed 7, inputs scaled by 64, buffers one element off alignment"
+  std::string text() const;
+};
+
+/// Guarded device buffers for one drawing: the task's, and the temporaries of one plan where asked
+/// for.
+class BufferSet {
+public:
+  /// @param promote as for the fp64 reference: floating-point buffers become float64
+  static DeviceResult<BufferSet> make(Job &job, const Drawing &drawing, bool promote = false);
+
+  /// Makes a plan's temporaries; those of the plan before are released.
+  DeviceResult<void> use_temporaries_of(Job &job, const model::Plan &plan);
+  /// Draws inputs, poisons outputs, temporaries and guards.
+  DeviceResult<void> prepare(Job &job, unsigned char poison);
+  /// Draws the InOut buffers anew and poisons the outputs, as between timed runs.
+  DeviceResult<void> restore(Job &job, unsigned char poison);
+  /// A sentence about the first guard that was written.
+  DeviceResult<std::optional<std::string>> find_damage(unsigned char poison) const;
+  /// A sentence about the first In buffer that changed.
+  DeviceResult<std::optional<std::string>> find_changed_input(Job &job) const;
+
+  const BoundBuffers &bound() const { return bound_; }
+  const Sizes &sizes() const { return drawing_.sizes; }
+
+private:
+  struct Entry {
+    std::string name;
+    GuardedBuffer memory;
+    element::Draw draw{};
+    std::optional<model::Direction> direction; ///< nullopt: a temporary
+    std::uint64_t elements = 0;
+  };
+  Drawing drawing_;
+  std::vector<Entry> entries_;
+  BoundBuffers bound_;
+  bool promote_ = false;
+};
+
+/// Largest absolute, relative and fp64 errors of two records, member by member.
+void keep_larger(model::Errors &into, const model::Errors &other);
+
+struct TrialResult {
+  std::optional<Failure> failure;
+  model::Errors errors;
+  std::uint64_t digest = 0;             ///< of the reference's outputs
+  bool constant_output = false;         ///< every output has one value in all its elements
+  std::optional<std::string> fp64_note; ///< why the fp64 reference was not used
+};
+
+/// Runs the candidate twice, then the reference twice and the fp64 reference once, and compares.
+/// The candidate comes first, so that no expected output exists anywhere while it runs.
+DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing);
+
+} // namespace warpwright::runner

@@ -1,0 +1,381 @@
+// The steps in order; the first that fails ends the verification, and its sentence is the verdict's
+// message.
+#include "runner/verify/verifier.h"
+#include "runner/measure/roofline.h"
+#include "runner/measure/session.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+#include <ctime>
+#include <random>
+#include <regex>
+
+namespace warpwright::runner {
+namespace {
+
+using model::Direction;
+using model::Outcome;
+
+/// Checks that every trial makes, in the order in which a verdict lists them.
+constexpr const char *kTrialChecks[] = {
+    "guard regions untouched", "inputs unchanged",      "every output element written",
+    "nothing else written",    "matches the reference", "accuracy against fp64",
+    "same result twice"};
+/// Of a compute-bound kernel, in the time of one element of a memory-bound one, roughly.
+constexpr std::int64_t kFlopsAnElement = 48;
+/// Large inputs, whose squares still fit a half; and small ones.
+constexpr float kLargeScale = 64, kSmallScale = 1.0F / 64;
+
+Outcome outcome_of(const Fault &fault, Side side) {
+  if (side == Side::Reference)
+    return Outcome::Unsupported;
+  switch (fault.kind) {
+  case Fault::Kind::CompileFailed:
+    return Outcome::CompileFailed;
+  case Fault::Kind::BadLaunch:
+    return Outcome::WrongResult;
+  case Fault::Kind::Crash:
+    return Outcome::Crash;
+  case Fault::Kind::Timeout:
+    return Outcome::Timeout;
+  default:
+    return Outcome::Unsupported;
+  }
+}
+
+/// Vector accesses and inline assembly may rely on the alignment that cudaMalloc gives.
+bool relies_on_alignment(const std::string &source) {
+  static const std::regex wide(
+      R"(\b(u?(char|short|int|long|longlong)|float|double|half|__half|__nv_bfloat16|bfloat16)[1-4]\b|\b__half2|\b__nv_bfloat162|reinterpret_cast|\basm\b|wmma|memcpy_async|__align__|alignas|assume_aligned|\(\s*(const\s+)?\w+\s*\*\s*\)\s*[&\w])");
+  return std::regex_search(source, wide);
+}
+
+class Verification {
+public:
+  Verification(Device &device, Checker &checker, const model::Task &task,
+               const model::Plan &candidate, const VerifySettings &settings, const StageSink &sink,
+               model::Verdict &verdict)
+      : job_(device, checker, task, candidate, sink), settings_(settings), verdict_(verdict),
+        random_(settings.seed ? settings.seed : std::random_device{}()) {}
+
+  /// Fills the verdict; the fault that ended it, if one did.
+  std::optional<Fault> run() {
+    for (auto step : {&Verification::compile, &Verification::try_drawings, &Verification::time_it,
+                      &Verification::try_again}) {
+      auto passed = (this->*step)();
+      if (!passed)
+        return fail_with(passed.error());
+      if (!*passed)
+        return std::nullopt;
+    }
+    succeed();
+    return std::nullopt;
+  }
+
+private:
+  /// True: go on; false: the verdict is made.
+  using StepResult = DeviceResult<bool>;
+
+  StepResult compile() {
+    job_.enter("compiling", "compiling the candidate", Side::Candidate);
+    auto candidate = compile_plan(job_.device, job_.candidate);
+    if (!candidate)
+      return std::unexpected(candidate.error());
+    job_.plans.candidate = std::move(*candidate);
+    verdict_.kernels = job_.plans.candidate.program->reports();
+    job_.enter("compiling", "compiling the reference", Side::Reference);
+    auto reference = compile_plan(job_.device, job_.task.reference);
+    if (!reference)
+      return std::unexpected(reference.error());
+    job_.plans.reference = std::move(*reference);
+    verdict_.reference_kernels = job_.plans.reference.program->reports();
+    verdict_.checks.push_back({"compiles", true, ""});
+    if (job_.task.reference_fp64) {
+      auto exact = compile_plan(job_.device, *job_.task.reference_fp64);
+      if (exact)
+        job_.plans.reference_fp64 = std::move(*exact);
+      else
+        fp64_note_ = "the fp64 reference does not compile: " + exact.error().message;
+    }
+    job_.enter("compiling", "done", Side::Nobody);
+    return true;
+  }
+
+  /// What one run of the plans takes, in elements of a simple kernel; the task's flops count where it knows them.
+  std::int64_t cost_at(const Sizes &sizes) const {
+    std::int64_t elements = 0;
+    for (const model::Buffer &buffer : job_.task.buffers)
+      elements += buffer.extent.evaluate(sizes).value_or(0);
+    const std::int64_t flops =
+        job_.task.work.flops ? job_.task.work.flops->evaluate(sizes).value_or(0) : 0;
+    return std::max(elements, flops / kFlopsAnElement);
+  }
+
+  bool affordable(const Sizes &sizes) const {
+    const auto limit = job_.device.capabilities().preferred_max_elements;
+    return !limit || cost_at(sizes) <= *limit;
+  }
+
+  /// The task's sizes; or, on a device that is too slow for them, the largest check sizes that it
+  /// can do.
+  Sizes main_sizes() {
+    if (affordable(job_.task.sizes))
+      return job_.task.sizes;
+    const Sizes *largest = nullptr;
+    for (const Sizes &sizes : job_.task.check_sizes)
+      if (affordable(sizes) && (!largest || cost_at(sizes) > cost_at(*largest)))
+        largest = &sizes;
+    if (!largest)
+      return job_.task.sizes;
+    sizes_note_ = "verified up to " + describe_sizes(*largest) + "; " +
+                  describe_sizes(job_.task.sizes) +
+                  " is more than this device does in reasonable time";
+    return *largest;
+  }
+
+  std::vector<Drawing> drawings() {
+    std::vector<Drawing> all;
+    const auto seed = [&] { return random_() >> 40; };
+    // Small, odd sizes first: they fail fast, and a fault there says more.
+    for (const Sizes &sizes : job_.task.check_sizes)
+      if (affordable(sizes))
+        all.push_back({sizes, seed(), 1, false});
+    all.push_back({main_sizes_, seed(), 1, false});
+    all.push_back({main_sizes_, seed(), 1, false});
+    all.push_back({main_sizes_, seed(), kLargeScale, false});
+    all.push_back({main_sizes_, seed(), kSmallScale, false});
+    if (!relies_on_alignment(job_.task.reference.source)) {
+      const bool small = !job_.task.check_sizes.empty() && affordable(job_.task.check_sizes.back());
+      all.push_back({small ? job_.task.check_sizes.back() : main_sizes_, seed(), 1, true});
+      tried_misaligned_ = true;
+    }
+    return all;
+  }
+
+  StepResult try_drawings() {
+    std::vector<std::uint64_t> digests; // of the measured sizes at scale 1
+    bool constant = true;
+    main_sizes_ = main_sizes();
+    for (const Drawing &drawing : drawings()) {
+      auto trial = run_trial(job_, drawing);
+      if (!trial) {
+        if (drawing.misaligned && job_.running() == Side::Candidate)
+          trial.error().message +=
+              "; buffers were one element off alignment, which the reference tolerates: check the "
+              "address before vector accesses";
+        return std::unexpected(trial.error());
+      }
+      if (!absorb(*trial))
+        return false;
+      if (drawing.sizes == main_sizes_ && drawing.scale == 1 && !drawing.misaligned) {
+        digests.push_back(trial->digest);
+        constant = constant && trial->constant_output;
+      }
+    }
+    for (const char *check : kTrialChecks)
+      if (std::string_view(check) != "accuracy against fp64" || verdict_.errors.candidate_fp64)
+        verdict_.checks.push_back({check, true, ""});
+    verdict_.checks.push_back(
+        {"buffers off alignment", true,
+         tried_misaligned_ ? "" : "not tried: the reference itself relies on alignment"});
+    if (!sizes_note_.empty())
+      verdict_.checks.push_back({"sizes", true, sizes_note_});
+    note_degenerate(digests, constant);
+    return true;
+  }
+
+  /// Takes a trial's numbers into the verdict. False: it failed, and the verdict is made.
+  bool absorb(const TrialResult &trial) {
+    keep_larger(verdict_.errors, trial.errors);
+    if (trial.fp64_note)
+      fp64_note_ = *trial.fp64_note;
+    if (!trial.failure)
+      return true;
+    conclude(*trial.failure);
+    return false;
+  }
+
+  void conclude(const Failure &failure) {
+    verdict_.outcome = failure.outcome;
+    verdict_.message = failure.message;
+    verdict_.checks.push_back({failure.check, false, failure.message});
+  }
+
+  void note_degenerate(const std::vector<std::uint64_t> &digests, bool constant) {
+    const bool has_inputs = std::any_of(
+        job_.task.buffers.begin(), job_.task.buffers.end(), [](const model::Buffer &buffer) {
+          return buffer.direction != Direction::Out &&
+                 buffer.distribution.kind != model::Distribution::Kind::Zeros;
+        });
+    if (!has_inputs)
+      return;
+    const bool independent = std::all_of(
+        digests.begin(), digests.end(), [&](std::uint64_t digest) { return digest == digests[0]; });
+    // A sum has one element, the same as itself: only what the inputs cannot change is degenerate.
+    if (independent)
+      degenerate_ =
+          constant
+              ? "the reference's output has the same value in every element, whatever the inputs"
+              : "the reference's output does not depend on its inputs";
+    verdict_.checks.push_back({"the task is not degenerate", degenerate_.empty(), degenerate_});
+  }
+
+  StepResult time_it() {
+    if (!settings_.measure || !job_.device.capabilities().can_measure)
+      return true;
+    MeasureSettings settings;
+    settings.limits.budget = settings_.measure_budget;
+    settings.seed = random_();
+    add_occupancy();
+    auto measured = measure(job_, settings);
+    if (!measured)
+      return std::unexpected(measured.error());
+    verdict_.discarded_samples = measured->discarded_samples;
+    if (measured->failure) {
+      conclude(*measured->failure);
+      return false;
+    }
+    verdict_.checks.push_back(
+        {"right while timed", true,
+         std::to_string(measured->verified_samples) + " timed runs were verified"});
+    verdict_.reference_time = measured->reference_time;
+    verdict_.candidate_time = measured->candidate_time;
+    verdict_.measured_sizes = describe_sizes(job_.task.sizes);
+    const RooflineResult roofline =
+        check_roofline(job_.task, job_.device.info(), measured->reference_time.median_ns,
+                       measured->candidate_time.median_ns, output_bytes());
+    verdict_.checks.push_back({"not faster than possible", !roofline.impossible, roofline.detail});
+    if (roofline.impossible) {
+      verdict_.outcome = Outcome::SuspectedCheat;
+      verdict_.message = "faster than the device can be: " + roofline.detail;
+      return false;
+    }
+    if (degenerate_.empty())
+      verdict_.speedup = measured->speedup;
+    return true;
+  }
+
+  /// Occupancy belongs to a launch shape: the first launch of each kernel at the measured sizes.
+  void add_occupancy() {
+    auto set = BufferSet::make(job_, {job_.task.sizes, 1, 1, false});
+    for (auto [plan, compiled, reports] :
+         {std::tuple{&job_.candidate, &job_.plans.candidate, &verdict_.kernels},
+          std::tuple{&job_.task.reference, &job_.plans.reference, &verdict_.reference_kernels}}) {
+      if (!set || !set->use_temporaries_of(job_, *plan))
+        return;
+      auto operations = bind_plan(*plan, *compiled, job_.task, job_.task.sizes, set->bound());
+      if (!operations)
+        return;
+      for (const Operation &operation : *operations)
+        if (const auto *launch = std::get_if<LaunchOperation>(&operation))
+          if (model::CompileReport &report = (*reports)[launch->kernel]; !report.occupancy)
+            report.occupancy = job_.device.occupancy(*launch);
+    }
+  }
+
+  double output_bytes() const {
+    double bytes = 0;
+    for (const model::Buffer &buffer : job_.task.buffers)
+      if (buffer.direction != Direction::In)
+        bytes += static_cast<double>(buffer.extent.evaluate(job_.task.sizes).value_or(0)) *
+                 static_cast<double>(model::size_bytes(buffer.dtype));
+    return bytes;
+  }
+
+  /// Step 5: fresh inputs once more, after all that running.
+  StepResult try_again() {
+    if (!verdict_.candidate_time)
+      return true;
+    auto trial = run_trial(job_, {job_.task.sizes, random_() >> 40, 1, false});
+    if (!trial)
+      return std::unexpected(trial.error());
+    if (!absorb(*trial)) {
+      verdict_.speedup.reset();
+      return false;
+    }
+    verdict_.checks.push_back({"right after timing", true, ""});
+    return true;
+  }
+
+  void succeed() {
+    verdict_.outcome = Outcome::Verified;
+    verdict_.message = "correct by every check";
+    if (verdict_.speedup)
+      verdict_.message += ", and measured";
+    else if (!degenerate_.empty())
+      verdict_.message +=
+          "; no speedup is reported, because the task is degenerate: " + degenerate_;
+    else if (job_.device.info().kind == "cpu")
+      verdict_.message += " on the CPU backend, which says nothing about GPU speed";
+    if (!fp64_note_.empty())
+      verdict_.checks.push_back({"fp64 reference", true, fp64_note_});
+  }
+
+  std::optional<Fault> fail_with(const Fault &fault) {
+    const Side side = job_.running();
+    verdict_.outcome = outcome_of(fault, side);
+    verdict_.message = (side == Side::Reference   ? "the task's reference: "
+                        : side == Side::Candidate ? ""
+                                                  : "the runner: ") +
+                       fault.message;
+    verdict_.speedup.reset();
+    const bool is_compile = fault.kind == Fault::Kind::CompileFailed;
+    verdict_.checks.push_back({is_compile ? "compiles" : "runs", false, fault.message});
+    if (is_compile && side == Side::Candidate && verdict_.kernels.empty())
+      verdict_.kernels.push_back({.kernel = first_kernel(), .log = fault.log});
+    return fault;
+  }
+
+  std::string first_kernel() const {
+    for (const model::Step &step : job_.candidate.steps)
+      if (const auto *launch = std::get_if<model::LaunchStep>(&step))
+        return launch->kernel;
+    return "";
+  }
+
+  Job job_;
+  const VerifySettings &settings_;
+  model::Verdict &verdict_;
+  std::mt19937_64 random_;
+  bool tried_misaligned_ = false;
+  std::string degenerate_, fp64_note_, sizes_note_;
+  Sizes main_sizes_; ///< at which several drawings are tried
+};
+
+} // namespace
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+VerifyResult verify(Device &device, const model::Task &task, const model::Plan &candidate,
+                    const VerifySettings &settings, const StageSink &sink) {
+  VerifyResult result;
+  model::Verdict &verdict = result.verdict;
+  verdict.device = device.info();
+  verdict.date = utc_now();
+  verdict.task_hash = model::hash(task);
+  verdict.plan_hash = model::hash(candidate);
+  if (auto checked = model::check_plan(candidate, task); !checked) {
+    verdict.outcome = Outcome::WrongResult;
+    verdict.message = "the plan does not fit the task: " + describe(checked.error());
+    verdict.checks.push_back({"fits the task", false, describe(checked.error())});
+    return result;
+  }
+  auto checker = make_checker(device);
+  if (!checker) {
+    verdict.message = checker.error().message;
+    result.device_lost = checker.error().device_lost;
+    return result;
+  }
+  if (auto ended = Verification(device, **checker, task, candidate, settings, sink, verdict).run())
+    result.device_lost = ended->device_lost;
+  return result;
+}
+
+} // namespace warpwright::runner

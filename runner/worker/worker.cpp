@@ -1,0 +1,158 @@
+// Two threads: this one reads and writes JSON-RPC, the job thread owns the device and runs one job
+// after the other. So stages go out while a job runs, and the end of stdin ends the process at
+// once, whatever runs.
+#include "runner/worker/worker.h"
+#include "runner/verify/verifier.h"
+#include "support/model/json.h"
+#include "support/rpc/connection.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <future>
+#include <iostream>
+#include <unistd.h>
+
+namespace warpwright::runner {
+namespace {
+
+using rpc::Json;
+
+const char *side_name(Side side) {
+  return side == Side::Reference ? "reference" : side == Side::Candidate ? "candidate" : "";
+}
+
+class Worker {
+public:
+  /// On the job thread, where the device will be used: CUDA contexts and signal stacks belong to
+  /// threads.
+  Result<void> make_device(const std::function<Result<std::unique_ptr<Device>>()> &make) {
+    std::promise<Result<void>> made;
+    boost::asio::post(jobs_, [&] {
+      auto device = make();
+      if (device)
+        device_ = std::move(*device);
+      made.set_value(device ? Result<void>{} : std::unexpected(device.error()));
+    });
+    return made.get_future().get();
+  }
+
+  /// @param protocol_in, protocol_out descriptors of the connection, owned from here on
+  int run(int protocol_in, int protocol_out) {
+    rpc::Connection::Handlers handlers;
+    handlers.on_request = [this](const std::string &method, Json params, const Json &,
+                                 rpc::Responder respond) {
+      on_request(method, std::move(params), std::move(respond));
+    };
+    handlers.on_closed = [](const std::string &) {
+      std::_Exit(0);
+    }; // a job may still hold the device: do not wait
+    connection_ = rpc::Connection::make(
+        rpc::make_descriptor_stream(loop_.get_executor(), protocol_in, protocol_out),
+        std::move(handlers));
+    connection_->start();
+    loop_.run();
+    jobs_.join();
+    return exit_code_;
+  }
+
+private:
+  void on_request(const std::string &method, Json params, rpc::Responder respond) {
+    if (method == "info")
+      return respond(model::to_json(device_->info()));
+    if (method != "verify")
+      return respond(std::unexpected(
+          rpc::RpcError{rpc::kMethodNotFound, "a worker does not know " + method, {}}));
+    boost::asio::post(jobs_, [this, params = std::move(params), respond = std::move(respond)] {
+      auto outcome = std::make_shared<rpc::Outcome>(run_job(params));
+      boost::asio::post(loop_, [this, respond, outcome] {
+        respond(std::move(*outcome));
+        if (device_lost_)
+          leave_when_written();
+      });
+    });
+  }
+
+  /// On the job thread. An exception of a third party ends here, with its cause.
+  rpc::Outcome run_job(const Json &params) {
+    try {
+      auto task = model::task_from_json(params.value("task", Json::object()));
+      if (!task)
+        return invalid(task.error());
+      auto plan = model::plan_from_json(params.value("plan", Json::object()));
+      if (!plan)
+        return invalid(plan.error());
+      const Json options = params.value("options", Json::object());
+      VerifySettings settings;
+      settings.measure = options.value("measure", true);
+      settings.measure_budget = std::chrono::milliseconds(options.value("measure_budget_ms", 2000));
+      settings.seed = options.value("seed", std::uint64_t{0});
+      device_->set_deadline(std::chrono::steady_clock::now() +
+                            std::chrono::milliseconds(options.value("timeout_ms", 60'000)));
+      const StageSink sink = [this](const std::string &stage, const std::string &activity,
+                                    Side running) { send_stage(stage, activity, running); };
+      const VerifyResult result = verify(*device_, *task, *plan, settings, sink);
+      device_lost_ = result.device_lost;
+      return Json{{"verdict", model::to_json(result.verdict)}, {"device_lost", result.device_lost}};
+    } catch (const std::exception &error) {
+      return std::unexpected(rpc::RpcError{
+          rpc::kInternalError, std::string("the worker failed: ") + error.what(), {}});
+    }
+  }
+
+  static rpc::Outcome invalid(const Error &error) {
+    return std::unexpected(rpc::RpcError{rpc::kInvalidParams, describe(error), {}});
+  }
+
+  /// Returns when the message has left this process: if the job kills the process next, the service
+  /// knows.
+  void send_stage(const std::string &stage, const std::string &activity, Side running) {
+    std::promise<void> written;
+    boost::asio::post(loop_, [&] {
+      connection_->notify(
+          "stage", {{"stage", stage}, {"activity", activity}, {"running", side_name(running)}});
+      wait_until_written([&] { written.set_value(); });
+    });
+    written.get_future().wait();
+  }
+
+  template <class Then>
+  void wait_until_written(Then then) {
+    if (connection_->pending_bytes() == 0)
+      return then();
+    boost::asio::post(loop_, [this, then] { wait_until_written(then); });
+  }
+
+  void leave_when_written() {
+    wait_until_written([] { std::_Exit(kExitDeviceLost); }); // tearing a lost device down may hang
+  }
+
+  boost::asio::io_context loop_;
+  boost::asio::thread_pool jobs_{1};
+  std::unique_ptr<Device> device_;
+  std::shared_ptr<rpc::Connection> connection_;
+  bool device_lost_ = false; ///< written on the job thread before it posts, read after
+  int exit_code_ = 0;
+};
+
+} // namespace
+
+int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make) {
+  // A driver or a compiler that prints must not write into the protocol.
+  const int protocol_in = fcntl(0, F_DUPFD_CLOEXEC, 3), protocol_out = fcntl(1, F_DUPFD_CLOEXEC, 3);
+  dup2(2, 1);
+  if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
+    dup2(nothing, 0);
+  std::signal(SIGPIPE, SIG_IGN);
+  Worker worker;
+  if (auto made = worker.make_device(make); !made) {
+    std::cerr << describe(made.error()) << std::endl;
+    return 2;
+  }
+  return worker.run(protocol_in, protocol_out);
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,25 @@
+// The main loop of a worker process: one device, one job at a time, JSON-RPC on stdin and stdout.
+//
+// `verify` {task, plan, options {measure, measure_budget_ms, timeout_ms, seed}} is answered with
+// {verdict, device_lost}; `info` with the device. While a job runs it notifies `stage` {stage,
+// activity, running}, where running is "reference", "candidate" or "": the service says from the
+// last one what a worker that died was doing. After a fault that lost the device the worker answers
+// and exits with kExitDeviceLost. A worker never outlives its stdin. stdout is taken over by the
+// protocol before the device exists: what anything else prints goes to stderr.
+#pragma once
+
+#include "runner/verify/device.h"
+#include "support/error.h"
+
+#include <functional>
+
+namespace warpwright::runner {
+
+inline constexpr int kExitDeviceLost = 3;
+
+/// `int main() { return run_worker([] { return make_cpu_device(); }); }`
+/// @param make called once, on the job thread, before the first request is read
+/// @return the process's exit code: 0 at the end of stdin, 2 when `make` failed (reason on stderr)
+int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make);
+
+} // namespace warpwright::runner

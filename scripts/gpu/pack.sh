@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Packs the stripped programs and the GPU tests of a build into one archive that runs on any x86-64 Linux with a driver.
+# usage: scripts/gpu/pack.sh BUILD_DIR ARCHIVE.tar.xz
+set -euo pipefail
+build=$(realpath "$1")
+archive=$(realpath -m "$2")
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+mkdir -p "$stage/bin" "$stage/tests" "$(dirname "$archive")"
+for program in warpwright warpwright-runner warpwright-worker-cpu; do
+  strip -o "$stage/bin/$program" "$build/bin/$program"
+done
+for test in runner_gpu_tests lsp_gpu_session; do
+  strip -o "$stage/tests/$test" "$build/tests/$test"
+done
+git -C "$(dirname "$0")" rev-parse --short HEAD >"$stage/commit"
+XZ_OPT="-T0 -6" tar -C "$stage" -cJf "$archive" .
+ls -l "$archive"

@@ -1,0 +1,60 @@
+// The subcommands of `warpwright` as functions, and the exit codes that all of them share.
+//
+// A command prints results on stdout, and progress and errors on stderr. Thread: main.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpwright::cli {
+
+enum ExitCode {
+  kOk = 0,     ///< all that was asked for was done; "nothing faster found" is a result too
+  kFailed = 1, ///< some kernel or file failed, or no runner answered
+  kUsage = 2,  ///< the arguments are wrong: unknown option, missing file, bad spec
+};
+
+enum class ApplyMode {
+  Never,
+  Measured, ///< write back what a GPU verified and measured as faster
+  Checked,  ///< write back what was verified, even where no GPU measured it
+};
+
+inline constexpr std::chrono::milliseconds kDefaultBudget{30'000};
+
+struct OptimizeOptions {
+  std::vector<std::string> paths; ///< files and directories
+  std::string kernel;             ///< empty: every kernel
+  std::string spec;               ///< path; empty: none
+  std::string runner;             ///< URL; empty: the project's, else start one
+  std::string device;             ///< "cuda:0", "cpu"; empty: the runner's best
+  std::optional<std::chrono::milliseconds>
+      budget;            ///< a kernel; absent: the project's, else kDefaultBudget
+  int max_variants = 64; ///< a kernel
+  ApplyMode apply = ApplyMode::Never;
+  bool json = false;
+  std::string html;    ///< path; empty: none
+  std::string ledger;  ///< path; empty: the default one
+  std::string command; ///< as typed, for the report
+};
+
+struct AnalyzeOptions {
+  std::vector<std::string> paths;
+  bool json = false;
+  std::string slices; ///< directory to write the slices to; empty: none
+};
+
+struct DoctorOptions {
+  bool json = false;
+  std::string runner; ///< URL; empty: start one
+  std::string ledger; ///< path; empty: the default one
+};
+
+/// Each returns the exit code.
+int run_optimize(const OptimizeOptions &options);
+int run_analyze(const AnalyzeOptions &options);
+int run_doctor(const DoctorOptions &options);
+
+} // namespace warpwright::cli

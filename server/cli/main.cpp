@@ -1,0 +1,180 @@
+// `warpwright`: reads the command line and calls one command. All wiring, no work.
+//
+// Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments (commands.h).
+#include "generator/env.h"
+#include "server/cli/commands.h"
+#include "server/cli/sources.h"
+#include "server/lsp_main.h"
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <map>
+
+namespace {
+
+using namespace warpwright;
+using namespace warpwright::cli;
+
+constexpr char kFooter[] = "Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments.";
+
+/// "warpwright optimize 'a file.cu'" as it could be typed again.
+std::string command_text(int argc, char **argv) {
+  std::string text = "warpwright";
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool plain =
+        argument.find_first_of(" \t\n'\"\\$`*?;&|<>()") == std::string::npos && !argument.empty();
+    text += plain ? " " + argument : " '" + argument + "'";
+  }
+  return text;
+}
+
+CLI::Validator duration_validator() {
+  return CLI::Validator(
+      [](std::string &text) {
+        const auto duration = parse_duration(text);
+        return duration ? std::string() : describe(duration.error());
+      },
+      "TIME");
+}
+
+/// Options of a command live as long as the parser refers to them.
+struct Options {
+  OptimizeOptions optimize;
+  AnalyzeOptions analyze;
+  DoctorOptions doctor;
+  std::string budget, apply;
+  server::LspOptions lsp;
+  bool stdio = true;
+  std::string lsp_ledger;
+};
+
+void add_optimize(CLI::App &app, Options &all) {
+  OptimizeOptions &options = all.optimize;
+  CLI::App *command = app.add_subcommand(
+      "optimize", "Search for faster versions of kernels, verify and measure them");
+  command
+      ->add_option("paths", options.paths, "CUDA sources, or directories with .cu and .cuh files")
+      ->required();
+  command->add_option("--kernel", options.kernel, "Only the kernel of this name");
+  command->add_option("--spec", options.spec,
+                      "File that answers what cannot be inferred from the source");
+  command->add_option("--runner", options.runner,
+                      "Runner to use: unix:/path or stdio:COMMAND; default: start one");
+  command
+      ->add_option("--budget", all.budget,
+                   "Time for each kernel, as 2m or 500ms; default: the project's, else 30s")
+      ->check(duration_validator());
+  command->add_flag(
+      "--apply{measured}", all.apply,
+      "Write the best variant back; =checked also takes what was only checked on a CPU");
+  command->add_flag("--json", options.json, "Print one JSON document");
+  command->add_option("--html", options.html, "Write a report with plots to this file");
+  command
+      ->add_option("--device", options.device,
+                   "Device of the runner: cuda:0, cpu; default: its best")
+      ->check(CLI::Validator(
+          [](std::string &text) {
+            const bool known = text == "cpu" || text == "cuda" ||
+                               (text.starts_with("cuda:") && text.size() > 5 && text.size() < 9 &&
+                                text.find_first_not_of("0123456789", 5) == std::string::npos);
+            return known ? std::string() : "'" + text + "' is no device; write cpu or cuda:0";
+          },
+          "DEVICE"));
+  command->add_option("--max-variants", options.max_variants, "Variants to try for each kernel")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command->add_option("--ledger", options.ledger, "Database that keeps the verdicts");
+  command->footer(kFooter);
+}
+
+void add_analyze(CLI::App &app, Options &all) {
+  CLI::App *command =
+      app.add_subcommand("analyze", "Show what is known of kernels without running anything");
+  command
+      ->add_option("paths", all.analyze.paths,
+                   "CUDA sources, or directories with .cu and .cuh files")
+      ->required();
+  command->add_flag("--json", all.analyze.json, "Print one JSON document");
+  command->add_option("--slices", all.analyze.slices,
+                      "Directory for the self-contained source of each kernel");
+  command->footer(kFooter);
+}
+
+void add_doctor(CLI::App &app, Options &all) {
+  CLI::App *command = app.add_subcommand(
+      "doctor", "Show what was found on this machine and what to do about the rest");
+  command->add_flag("--json", all.doctor.json, "Print one JSON document");
+  command->add_option("--runner", all.doctor.runner, "Runner to ask; default: start one");
+  command->add_option("--ledger", all.doctor.ledger, "Database to try");
+}
+
+CLI::App *add_lsp(CLI::App &app, Options &all) {
+  CLI::App *command = app.add_subcommand(
+      "lsp", "Serve an editor: the Language Server Protocol on stdin and stdout");
+  command->add_flag("--stdio", all.stdio,
+                    "Accepted for editors that pass it; there is no other transport");
+  command->add_option("--runner", all.lsp.runner, "Runner to use; default: start one");
+  command->add_option("--ledger", all.lsp_ledger, "Database that keeps the verdicts");
+  return command;
+}
+
+int optimize(Options &all, std::string command) {
+  const std::map<std::string, ApplyMode> modes{
+      {"", ApplyMode::Never}, {"measured", ApplyMode::Measured}, {"checked", ApplyMode::Checked}};
+  const auto mode = modes.find(all.apply);
+  if (mode == modes.end()) {
+    std::cerr << "warpwright: --apply=" << all.apply
+              << " is not known. Write --apply or --apply=checked\n";
+    return kUsage;
+  }
+  all.optimize.apply = mode->second;
+  if (!all.budget.empty())
+    all.optimize.budget = *parse_duration(all.budget);
+  all.optimize.command = std::move(command);
+  return run_optimize(all.optimize);
+}
+
+int run(int argc, char **argv) {
+  CLI::App app("Faster CUDA kernels, each verified and measured before it is offered",
+               "warpwright");
+  app.set_version_flag("--version", std::string("warpwright ") + WARPWRIGHT_VERSION);
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  Options options;
+  add_optimize(app, options);
+  add_analyze(app, options);
+  CLI::App *lsp = add_lsp(app, options);
+  CLI::App *env = app.add_subcommand(
+      "env", "Serve a trainer: tasks, moves and plans over JSON-RPC on stdin and stdout");
+  add_doctor(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  }
+  if (lsp->parsed()) {
+    options.lsp.ledger = options.lsp_ledger;
+    return server::run_lsp(options.lsp);
+  }
+  if (env->parsed())
+    return generator::run_env();
+  if (app.got_subcommand("analyze"))
+    return run_analyze(options.analyze);
+  if (app.got_subcommand("doctor"))
+    return run_doctor(options.doctor);
+  return optimize(options, command_text(argc, argv));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception &error) {
+    std::cerr << "warpwright: an error that should not happen: " << error.what()
+              << ". Please report it\n";
+    return kFailed;
+  }
+}

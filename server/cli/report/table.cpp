@@ -1,0 +1,174 @@
+// The terminal's view of one kernel: heading, table of variants, diff of the best, what to do next.
+#include "server/cli/report/report.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace warpwright::cli {
+namespace {
+
+constexpr std::size_t kColumns = 6;
+using Row = std::array<std::string, kColumns>;
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kNarrowestMoves = 16;
+
+struct Paint {
+  bool on = false;
+  std::string operator()(const char *code, const std::string &text) const {
+    return on ? std::string("\x1b[") + code + "m" + text + "\x1b[0m" : text;
+  }
+};
+
+std::string shorten(const std::string &text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
+
+Row row_of(const ReportVariant &variant) {
+  const model::Verdict &verdict = variant.verdict;
+  return {moves_text(variant.moves),
+          outcome_text(verdict.outcome),
+          error_text(shown_error(verdict.errors)),
+          verdict.candidate_time ? time_text(verdict.candidate_time->median_ns) : "-",
+          verdict.speedup ? speedup_text(*verdict.speedup) : "-",
+          verdict.device.name.empty() ? "-" : verdict.device.name};
+}
+
+const char *color_of(const ReportVariant &variant, bool is_best) {
+  if (is_best)
+    return "1;32";
+  return variant.verdict.outcome == model::Outcome::Verified ? "0" : "2";
+}
+
+std::string line_of(const Row &row, const std::array<std::size_t, kColumns> &widths) {
+  std::string line;
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    const std::string cell = shorten(row[column], widths[column]);
+    line += "  " + cell;
+    if (column + 1 < kColumns)
+      line += std::string(widths[column] - cell.size(), ' ');
+  }
+  return line;
+}
+
+std::array<std::size_t, kColumns> fit(const std::vector<Row> &rows, std::size_t width) {
+  std::array<std::size_t, kColumns> widths{};
+  for (const Row &row : rows)
+    for (std::size_t column = 0; column < kColumns; ++column)
+      widths[column] = std::max(widths[column], row[column].size());
+  std::size_t others = kGap * kColumns;
+  for (std::size_t column = 1; column < kColumns; ++column)
+    others += widths[column];
+  const std::size_t room = width > others + kNarrowestMoves ? width - others : kNarrowestMoves;
+  widths[0] = std::min(widths[0], room);
+  return widths;
+}
+
+std::string summary_of_hidden(const KernelReport &kernel, const std::vector<std::size_t> &hidden) {
+  std::map<std::string, int> counts;
+  for (std::size_t index : hidden)
+    ++counts[outcome_text(kernel.variants[index].verdict.outcome)];
+  std::string text;
+  for (const auto &[outcome, count] : counts)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + outcome;
+  return "  and " + std::to_string(hidden.size()) + " more (" + text +
+         "); --json and --html list all\n";
+}
+
+std::string render_table(const KernelReport &kernel, const TableOptions &options) {
+  const Paint paint{options.color};
+  std::vector<std::size_t> order = reading_order(kernel), hidden;
+  if (order.size() > options.max_rows) {
+    hidden.assign(order.begin() + options.max_rows, order.end());
+    order.resize(options.max_rows);
+  }
+  std::vector<Row> rows{{"moves", "outcome", "error", "time", "speedup", "device"}};
+  for (std::size_t index : order)
+    rows.push_back(row_of(kernel.variants[index]));
+  const auto widths = fit(rows, options.width);
+  std::string text = paint("1", line_of(rows[0], widths)) + "\n";
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool is_best = kernel.best == order[i];
+    text +=
+        paint(color_of(kernel.variants[order[i]], is_best), line_of(rows[i + 1], widths)) + "\n";
+  }
+  return hidden.empty() ? text : text + summary_of_hidden(kernel, hidden);
+}
+
+std::string render_diff(const std::string &diff, const Paint &paint) {
+  std::string text;
+  for (std::size_t begin = 0; begin < diff.size();) {
+    const std::size_t end = std::min(diff.find('\n', begin), diff.size());
+    const std::string line = diff.substr(begin, end - begin);
+    const bool is_header = line.starts_with("---") || line.starts_with("+++");
+    const char *code = is_header                ? "1"
+                       : line.starts_with("+")  ? "32"
+                       : line.starts_with("-")  ? "31"
+                       : line.starts_with("@@") ? "36"
+                                                : nullptr;
+    text += (code ? paint(code, line) : line) + "\n";
+    begin = end + 1;
+  }
+  return text;
+}
+
+/// What a reader without a GPU must not mistake, or why there is nothing to apply.
+std::string conclusion(const KernelReport &kernel, const Report &report) {
+  if (!on_gpu(report))
+    return kernel.best ? "Checked on the CPU: this proves that a variant computes the same, not "
+                         "that it is faster on a GPU.\n"
+                         "No speedup is shown. Run this on a machine with an NVIDIA GPU (or "
+                         "--runner URL) to measure.\n"
+                       : "No variant could be verified on the CPU.\n";
+  if (kernel.best)
+    return {};
+  return kernel.variants.empty()
+             ? "No move is legal for this kernel: nothing was tried.\n"
+             : "No variant is faster than the original with confidence: leave it as it is.\n";
+}
+
+std::string next_step(const KernelReport &kernel, const Report &report) {
+  if (kernel.apply)
+    return kernel.apply->message + "\n";
+  if (!kernel.best)
+    return {};
+  return std::string("Apply it: warpwright optimize ") + kernel.file + " --kernel " + kernel.name +
+         (on_gpu(report) ? " --apply\n" : " --apply=checked\n");
+}
+
+std::string render_error(const KernelReport &kernel, const Paint &paint) {
+  std::string text = paint("31", "  " + describe(*kernel.error)) + "\n";
+  for (const auto &[name, question] : kernel.missing)
+    text += "  - " + name + ": " + question + "\n";
+  if (!kernel.comment.empty())
+    text +=
+        "Insert this above the kernel and fill in what is left open:\n\n" + kernel.comment + "\n";
+  return text;
+}
+
+} // namespace
+
+std::string render_text(const KernelReport &kernel, const Report &report,
+                        const TableOptions &options) {
+  const Paint paint{options.color};
+  std::string text =
+      paint("1", kernel.name) + "  " + kernel.file + ":" + std::to_string(kernel.line);
+  if (!kernel.sizes.empty())
+    text += "  (" + kernel.sizes + ")";
+  text += "\n";
+  for (const std::string &assumption : kernel.assumptions)
+    text += paint("2", "  assumed: " + assumption) + "\n";
+  if (kernel.error)
+    text += render_error(kernel, paint);
+  if (const model::Time *time = reference_time(kernel))
+    text += "  original: " + time_text(time->median_ns) + "\n";
+  if (!kernel.variants.empty())
+    text += "\n" + render_table(kernel, options);
+  if (!kernel.diff.empty())
+    text += "\n" + render_diff(kernel.diff, paint);
+  if (!kernel.error)
+    text += "\n" + conclusion(kernel, report);
+  return text + next_step(kernel, report) + "\n";
+}
+
+} // namespace warpwright::cli

@@ -1,0 +1,38 @@
+// The files that a command works on: found, read, and written back without ever leaving half a
+// file. Thread: any; touches the file system.
+#pragma once
+
+#include "support/error.h"
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warpwright::cli {
+
+/// Files as given, and of directories every .cu and .cuh below them, hidden directories left out,
+/// sorted. Errors: a path that does not exist; a directory without CUDA sources.
+Result<std::vector<std::filesystem::path>> find_sources(const std::vector<std::string> &paths);
+
+/// Errors: with the path and the system's reason.
+Result<std::string> read_file(const std::filesystem::path &path);
+
+/// Writes a file beside the target, flushes it to disk and renames it over the target, so that a
+/// reader sees the old text or the new one. Keeps the target's permissions and follows symbolic
+/// links. Errors: with the path and the system's reason; the target is then unchanged.
+Result<void> write_atomically(const std::filesystem::path &path, const std::string &text);
+
+/// As write_atomically, when the file still holds `before`.
+/// Errors: also a file that changed meanwhile.
+Result<void> replace_unchanged(const std::filesystem::path &path, const std::string &before,
+                               const std::string &after);
+
+/// "30s", "500ms", "2m", "45" (seconds).
+/// Errors: a text that is no duration above zero.
+Result<std::chrono::milliseconds> parse_duration(const std::string &text);
+
+/// Now, ISO 8601 in UTC.
+std::string utc_date();
+
+} // namespace warpwright::cli

@@ -1,0 +1,51 @@
+// The slow work of the server as plain functions without Clang types: analysis of a version, one
+// optimisation, and making a measured variant's edit again.
+//
+// Thread: any of a pool, never the strand.
+#pragma once
+
+#include "runner/client/client.h"
+#include "runner/ledger/ledger.h"
+#include "server/scheduler.h"
+#include "server/settings.h"
+
+namespace warpwright::server {
+
+/// The real passes, with compile commands and .warpwright.toml of the file's project.
+Analyses make_analyses();
+
+struct OptimizeRequest {
+  SnapshotPtr snapshot;
+  std::string kernel;
+  Settings settings;
+};
+
+struct OptimizeEvents {
+  std::function<void(runner::LedgerEntry)> on_entry;      ///< one a tried variant
+  std::function<void(const std::string &stage)> on_stage; ///< of the variant under way
+  std::function<void(const Error &)> on_runner_error;     ///< a job was lost with its runner
+};
+
+struct OptimizeSummary {
+  std::size_t tried = 0;
+  std::size_t verified = 0;
+  std::optional<model::Speedup> best; ///< of the fastest verified variant that a GPU measured
+};
+
+/// Searches for faster versions of one kernel until the budget, the limits or `stop` end it.
+/// Errors: a task that is not complete; a runner that is gone and does not come back.
+Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::BlockingClient &client,
+                                 const OptimizeEvents &events, std::stop_token stop);
+
+/// The edits that turn `text` into the variant of `entry`: its moves made again on this text, so
+/// that unrelated edits survive, and compared with the plan that was verified. Errors: the text no
+/// longer leads to the code that was verified.
+Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
+                                            const runner::LedgerEntry &entry);
+
+/// The structured comment that asks for the facts that `kernel` lacks, to be inserted above it.
+/// Errors: the kernel is not there, or lacks nothing.
+Result<std::vector<TextEdit>> missing_facts_edits(const Snapshot &snapshot,
+                                                  const std::string &kernel);
+
+} // namespace warpwright::server

@@ -1,0 +1,124 @@
+// Quick fixes of diagnostics, and the actions on the kernel under the cursor.
+//
+// Quick fixes carry their edit: it is known. Applying a variant does not: the edit is made again
+// from its moves when the client resolves the action, so that it fits the text of that moment or is
+// refused.
+#include "server/features/features.h"
+
+#include "support/model/json.h"
+
+#include <algorithm>
+
+namespace warpwright::server::features {
+
+namespace {
+
+/// Whether the client asked for `kind`: no filter, the kind itself, or a parent of it.
+bool wants(const protocol::CodeActionParams &params, const std::string &kind) {
+  const auto &only = params.context.only;
+  return !only || std::any_of(only->begin(), only->end(), [&](const std::string &wanted) {
+    return wanted.empty() || kind == wanted || kind.starts_with(wanted + ".");
+  });
+}
+
+/// The diagnostics of the client that this finding produced: same code at the same place.
+std::vector<protocol::Json> matching(const protocol::CodeActionParams &params,
+                                     const protocol::Json &range, const std::string &rule) {
+  std::vector<protocol::Json> result;
+  for (const protocol::Json &diagnostic : params.context.diagnostics)
+    if (diagnostic.is_object() && diagnostic.value("source", "") == "warpwright" &&
+        diagnostic.value("code", protocol::Json()) == rule &&
+        diagnostic.value("range", protocol::Json()) == range)
+      result.push_back(diagnostic);
+  return result;
+}
+
+void add_quick_fixes(const Context &context, const protocol::CodeActionParams &params,
+                     std::vector<protocol::CodeAction> &actions) {
+  const Range asked = context.snapshot.positions.bytes(params.range);
+  const auto shown = diagnostics(context);
+  std::size_t next_shown = 0;
+  for (const analysis::Diagnostic &found : context.snapshot.facts.diagnostics) {
+    if (context.settings.disabled_rules.contains(found.rule))
+      continue;
+    const protocol::Diagnostic &diagnostic = shown[next_shown++];
+    if (found.range.end < asked.begin || asked.end < found.range.begin)
+      continue;
+    auto answered = matching(params, protocol::encode(diagnostic.range), found.rule);
+    if (answered.empty())
+      answered.push_back(protocol::encode(diagnostic));
+    bool is_first = true;
+    for (const analysis::QuickFix &fix : found.fixes) {
+      protocol::CodeAction action{fix.title, protocol::kQuickFixKind};
+      action.diagnostics = answered;
+      action.is_preferred = std::exchange(is_first, false);
+      action.edit = workspace_edit(context, fix.edits);
+      actions.push_back(std::move(action));
+    }
+  }
+}
+
+/// An action that the client resolves, or, where it cannot, one that runs the command.
+protocol::CodeAction lazy_action(const Context &context, const analysis::Kernel &kernel,
+                                 const std::string &title, const char *command,
+                                 std::optional<std::string> plan) {
+  protocol::CodeAction action{title, protocol::kRewriteKind};
+  protocol::Command run = kernel_command(title, command, context, kernel, std::move(plan));
+  if (context.client.lazy_code_action_edits)
+    action.data = protocol::Json{{"command", command}, {"reference", run.arguments.front()}};
+  else
+    action.command = std::move(run);
+  return action;
+}
+
+void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
+                        std::vector<protocol::CodeAction> &actions) {
+  const KernelStatus status = context.status(kernel);
+  if (status.best)
+    actions.push_back(lazy_action(context, kernel, apply_title(*status.best),
+                                  protocol::kApplyCommand, model::hash(status.best->plan)));
+  if (kernel.task.inferred && !status.job) {
+    protocol::CodeAction action{"Optimise " + kernel.name + " (runner " + context.runner_name + ")",
+                                protocol::kRewriteKind};
+    action.command = kernel_command(action.title, protocol::kOptimizeCommand, context, kernel);
+    actions.push_back(std::move(action));
+  }
+  if (!kernel.task.inferred && !kernel.task.missing.empty())
+    actions.push_back(lazy_action(context, kernel,
+                                  "Insert the facts that Warpwright needs above " + kernel.name,
+                                  protocol::kInsertFactsCommand, {}));
+}
+
+} // namespace
+
+std::string apply_title(const runner::LedgerEntry &entry) {
+  return is_faster(entry.verdict)
+             ? "Apply verified variant: " + speedup_text(*entry.verdict.speedup)
+             : "Apply checked variant (correct on the CPU backend, speed not measured)";
+}
+
+std::vector<protocol::CodeAction> code_actions(const Context &context,
+                                               const protocol::CodeActionParams &params) {
+  std::vector<protocol::CodeAction> actions;
+  if (wants(params, protocol::kQuickFixKind) && context.client.code_action_literals)
+    add_quick_fixes(context, params, actions);
+  const Snapshot::Hit hit =
+      context.snapshot.hit(context.snapshot.positions.offset(params.range.start));
+  if (wants(params, protocol::kRewriteKind) && hit.kernel)
+    add_kernel_actions(context, *hit.kernel, actions);
+  return actions;
+}
+
+protocol::WorkspaceEdit workspace_edit(const Context &context, const std::vector<TextEdit> &edits) {
+  std::vector<protocol::TextEdit> wire;
+  for (const TextEdit &edit : edits)
+    wire.push_back({context.snapshot.positions.range(edit.range), edit.replacement});
+  protocol::WorkspaceEdit result;
+  if (context.client.document_changes)
+    result.document_changes = {{{context.snapshot.uri, context.snapshot.version}, std::move(wire)}};
+  else
+    result.changes = protocol::Json{{context.snapshot.uri, protocol::encode(wire)}};
+  return result;
+}
+
+} // namespace warpwright::server::features

@@ -1,0 +1,97 @@
+// One line above each kernel: its state, and what a click does about it.
+#include "server/features/features.h"
+
+#include <algorithm>
+
+namespace warpwright::server::features {
+
+namespace {
+
+std::string measured_text(const KernelStatus &status) {
+  const model::Verdict &verdict = status.best->verdict;
+  return is_faster(verdict) ? "best verified " + speedup_text(*verdict.speedup)
+                            : "variant checked (correct on the CPU backend, speed not measured)";
+}
+
+std::string running_text(const JobStatus &job) {
+  std::string text = "measuring " + std::to_string(std::min(job.tried + 1, job.max_variants)) +
+                     " of " + std::to_string(job.max_variants);
+  return job.stage.empty() ? text : text + " (" + job.stage + ")";
+}
+
+std::string missing_text(const analysis::Kernel &kernel) {
+  std::string names;
+  for (const analysis::MissingFact &fact : kernel.task.missing)
+    names += (names.empty() ? "" : ", ") + fact.name;
+  return "missing facts" + (names.empty() ? "" : ": " + names);
+}
+
+/// Title and command of a state.
+protocol::Command command_of(const Context &context, const analysis::Kernel &kernel) {
+  const KernelStatus status = context.status(kernel);
+  const auto command = [&](const std::string &title, const char *name) {
+    return kernel_command("Warpwright: " + title, name, context, kernel);
+  };
+  switch (status.state) {
+  case KernelState::NotMeasured:
+    return command("not measured · optimise", protocol::kOptimizeCommand);
+  case KernelState::MissingFacts:
+    return command(missing_text(kernel) + " · insert", protocol::kInsertFactsCommand);
+  case KernelState::Queued:
+    return command("waiting for the runner · cancel", protocol::kCancelCommand);
+  case KernelState::Measuring:
+    return command(running_text(*status.job) + " · cancel", protocol::kCancelCommand);
+  case KernelState::Faster:
+  case KernelState::Checked:
+    return command(measured_text(status) + " · apply", protocol::kApplyCommand);
+  case KernelState::NothingFaster:
+    return command("tried " + std::to_string(status.current.size()) +
+                       " variants, none verified faster · try again",
+                   protocol::kOptimizeCommand);
+  case KernelState::Applied: {
+    const model::Verdict &verdict = status.applied->verdict;
+    return command("applied variant, " +
+                       (verdict.speedup ? speedup_text(*verdict.speedup)
+                                        : std::string("checked on the CPU backend")) +
+                       " · optimise further",
+                   protocol::kOptimizeCommand);
+  }
+  case KernelState::Stale:
+    return command("stale: the code changed since it was measured · optimise again",
+                   protocol::kOptimizeCommand);
+  }
+  return command("not measured · optimise", protocol::kOptimizeCommand);
+}
+
+} // namespace
+
+protocol::Command kernel_command(const std::string &title, const char *command,
+                                 const Context &context, const analysis::Kernel &kernel,
+                                 std::optional<std::string> plan) {
+  return {title,
+          command,
+          {protocol::encode(protocol::KernelReference{context.snapshot.uri, kernel.name,
+                                                      context.snapshot.version, std::move(plan)})}};
+}
+
+std::vector<protocol::CodeLens> code_lenses(const Context &context) {
+  std::vector<protocol::CodeLens> lenses;
+  for (const analysis::Kernel &kernel : context.snapshot.facts.kernels)
+    lenses.push_back({context.snapshot.positions.range(kernel.name_range), std::nullopt,
+                      protocol::encode(protocol::KernelReference{
+                          context.snapshot.uri, kernel.name, context.snapshot.version, {}})});
+  return lenses;
+}
+
+Result<protocol::CodeLens> resolve_code_lens(const Context &context, protocol::CodeLens lens) {
+  const auto reference =
+      protocol::decode<protocol::KernelReference>(lens.data.value_or(protocol::Json()));
+  const analysis::Kernel *kernel = context.snapshot.find_kernel(reference.kernel);
+  if (!kernel)
+    return fail("the kernel '" + reference.kernel + "' is no longer in this file",
+                "ask for the lenses again");
+  lens.command = command_of(context, *kernel);
+  return lens;
+}
+
+} // namespace warpwright::server::features

@@ -1,0 +1,177 @@
+// The hover of a kernel: what was measured, or, before that, what analysis knows and lacks.
+//
+// clangd shows the declaration; this shows only what clangd does not know, and shortly.
+#include "server/features/features.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+namespace warpwright::server::features {
+
+namespace {
+
+constexpr std::size_t kMaxRows = 12;
+constexpr std::size_t kMaxAccesses = 8;
+
+/// Text for a table cell: no pipes, no line ends, not too long.
+std::string cell(std::string text) {
+  std::string result;
+  for (const char c : text.substr(0, 120))
+    result += c == '|' ? '/' : c == '\n' ? ' ' : c;
+  return result;
+}
+
+std::string interval_text(const model::Verdict &verdict) {
+  if (!verdict.speedup)
+    return "not measured";
+  char text[96];
+  std::snprintf(text, sizeof text, "%.2fx [%.2f, %.2f]", verdict.speedup->ratio,
+                verdict.speedup->low, verdict.speedup->high);
+  return text;
+}
+
+void write_table(std::ostream &out, std::vector<const runner::LedgerEntry *> entries) {
+  const auto rank = [](const runner::LedgerEntry *entry) {
+    const model::Verdict &verdict = entry->verdict;
+    return std::pair(verdict.outcome == model::Outcome::Verified,
+                     verdict.speedup ? verdict.speedup->ratio : 0.0);
+  };
+  std::sort(entries.begin(), entries.end(), [&](const auto *a, const auto *b) {
+    return rank(a) == rank(b) ? a < b : rank(a) > rank(b); // newest first among equals
+  });
+  out << "| variant | outcome | time | speedup | device | date |\n|---|---|---|---|---|---|\n";
+  for (std::size_t i = 0; i < std::min(entries.size(), kMaxRows); ++i) {
+    const runner::LedgerEntry &entry = *entries[i];
+    const model::Verdict &verdict = entry.verdict;
+    out << "| " << cell(moves_text(entry.plan.moves)) << " | " << outcome_text(verdict.outcome)
+        << " | " << (verdict.candidate_time ? time_text(verdict.candidate_time->median_ns) : "-")
+        << " | " << interval_text(verdict) << " | " << cell(verdict.device.name) << " | "
+        << verdict.date.substr(0, 10) << " |\n";
+  }
+  if (entries.size() > kMaxRows)
+    out << "\n" << entries.size() - kMaxRows << " more variants are in the ledger.\n";
+}
+
+/// "32 registers, no spills, 4.0 KiB shared, occupancy 75%"; what is unknown is left out.
+std::string resources_text(const model::CompileReport &report) {
+  std::vector<std::string> parts;
+  if (report.registers)
+    parts.push_back(std::to_string(*report.registers) + " registers");
+  if (report.spill_store_bytes && report.spill_load_bytes) {
+    const auto spills = *report.spill_store_bytes + *report.spill_load_bytes;
+    parts.push_back(spills ? std::to_string(spills) + " bytes spilled" : "no spills");
+  }
+  if (report.static_shared_bytes)
+    parts.push_back(std::to_string(*report.static_shared_bytes) + " bytes shared");
+  if (report.occupancy)
+    parts.push_back("occupancy " + std::to_string(static_cast<int>(*report.occupancy * 100 + 0.5)) +
+                    "%");
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+void write_resources(std::ostream &out, const KernelStatus &status) {
+  const auto line = [&](const char *what, const std::vector<model::CompileReport> &reports) {
+    if (const std::string text = reports.empty() ? "" : resources_text(reports.front());
+        !text.empty())
+      out << "\n" << what << ": " << text << "\n";
+  };
+  if (!status.current.empty())
+    line("As written", status.current.front()->verdict.reference_kernels);
+  if (status.best)
+    line("Best variant", status.best->verdict.kernels);
+  if (status.applied)
+    line("As written", status.applied->verdict.kernels);
+}
+
+std::string pattern_text(const analysis::Access &access) {
+  switch (access.pattern) {
+  case analysis::AccessPattern::Coalesced:
+    return "coalesced";
+  case analysis::AccessPattern::Broadcast:
+    return "broadcast";
+  case analysis::AccessPattern::Strided:
+    return "stride " +
+           (access.stride ? std::to_string(*access.stride) : access.index.symbolic_stride);
+  case analysis::AccessPattern::Irregular:
+    return "irregular";
+  }
+  return "unknown";
+}
+
+void write_accesses(std::ostream &out, const analysis::Kernel &kernel) {
+  std::vector<std::string> lines;
+  for (const analysis::Access &access : kernel.accesses) {
+    if (access.space != analysis::MemorySpace::Global)
+      continue;
+    const std::string line = std::string("- ") + (access.is_write ? "writes" : "reads") + " `" +
+                             access.buffer + "[" + access.index.text +
+                             "]`: " + pattern_text(access);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(line);
+  }
+  for (std::size_t i = 0; i < std::min(lines.size(), kMaxAccesses); ++i)
+    out << lines[i] << "\n";
+  if (lines.size() > kMaxAccesses)
+    out << "- and " << lines.size() - kMaxAccesses << " more\n";
+}
+
+void write_unmeasured(std::ostream &out, const analysis::Kernel &kernel) {
+  out << (kernel.task.inferred ? "Not measured.\n" : "Not measured: facts are missing.\n");
+  if (kernel.pattern)
+    out << "Recognised as " << *kernel.pattern << ".\n";
+  out << "\n";
+  write_accesses(out, kernel);
+  if (kernel.task.missing.empty())
+    return;
+  out << "\nMissing:\n";
+  for (const analysis::MissingFact &fact : kernel.task.missing)
+    out << "- `" << fact.name << "`: " << fact.question << "\n";
+}
+
+void write_measured(std::ostream &out, const KernelStatus &status) {
+  if (status.applied) {
+    out << "The code is a verified variant (" << moves_text(status.applied->plan.moves) << "): "
+        << (status.applied->verdict.speedup
+                ? interval_text(status.applied->verdict) + " against what it replaced"
+                : std::string("correct, speed not measured"))
+        << ".\n\n";
+  }
+  if (!status.current.empty()) {
+    write_table(out, status.current);
+  } else {
+    if (!status.applied)
+      out << "**Stale**: the code changed since these were measured.\n\n";
+    write_table(out, status.stale);
+  }
+  write_resources(out, status);
+  const runner::LedgerEntry *newest =
+      status.current.empty() ? status.entries->data() : status.current.front();
+  if (!newest->verdict.measured_sizes.empty())
+    out << "\nSizes: " << newest->verdict.measured_sizes << "\n";
+  if (std::none_of(status.entries->begin(), status.entries->end(),
+                   [](const auto &entry) { return entry.verdict.speedup.has_value(); }))
+    out << "\nNo GPU measured these: outcomes prove correctness, not speed.\n";
+}
+
+} // namespace
+
+std::optional<protocol::Hover> hover(const Context &context, protocol::Position position) {
+  const Snapshot::Hit hit = context.snapshot.hit(context.snapshot.positions.offset(position));
+  if (!hit.kernel || !hit.on_name)
+    return std::nullopt;
+  const KernelStatus status = context.status(*hit.kernel);
+  std::ostringstream out;
+  out << "**Warpwright** `" << hit.kernel->name << "`\n\n";
+  if (status.entries->empty())
+    write_unmeasured(out, *hit.kernel);
+  else
+    write_measured(out, status);
+  return protocol::Hover{{context.client.hover_markdown ? "markdown" : "plaintext", out.str()},
+                         context.snapshot.positions.range(hit.range)};
+}
+
+} // namespace warpwright::server::features

@@ -1,0 +1,114 @@
+// The decision table of kernel states, and the words for measured values.
+#include "server/kernel_status.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace warpwright::server {
+
+namespace {
+
+std::string format(const char *pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
+
+/// Faster before slower, measured before checked; ties keep the newest.
+bool better(const runner::LedgerEntry *a, const runner::LedgerEntry *b) {
+  const double left = is_faster(a->verdict) ? a->verdict.speedup->ratio : 0;
+  const double right = is_faster(b->verdict) ? b->verdict.speedup->ratio : 0;
+  return left > right;
+}
+
+KernelState state_of(const KernelStatus &status, const analysis::Kernel &kernel) {
+  if (status.job)
+    return status.job->queued ? KernelState::Queued : KernelState::Measuring;
+  if (status.best)
+    return is_faster(status.best->verdict) ? KernelState::Faster : KernelState::Checked;
+  if (status.applied)
+    return KernelState::Applied;
+  if (!status.current.empty())
+    return KernelState::NothingFaster;
+  if (!status.stale.empty())
+    return KernelState::Stale;
+  return kernel.task.inferred ? KernelState::NotMeasured : KernelState::MissingFacts;
+}
+
+} // namespace
+
+bool is_faster(const model::Verdict &verdict) {
+  return verdict.outcome == model::Outcome::Verified && verdict.speedup && verdict.speedup->low > 1;
+}
+
+bool is_checked(const model::Verdict &verdict) {
+  return verdict.outcome == model::Outcome::Verified && !verdict.speedup;
+}
+
+KernelStatus kernel_status(const analysis::Kernel &kernel, const std::string &hash,
+                           EntriesPtr entries, std::optional<JobStatus> job) {
+  KernelStatus status;
+  status.entries = std::move(entries);
+  status.job = std::move(job);
+  for (const runner::LedgerEntry &entry : *status.entries) {
+    const bool is_current = !hash.empty() && entry.source_hash == hash;
+    (is_current ? status.current : status.stale).push_back(&entry);
+    const bool is_applied = !is_current && !hash.empty() &&
+                            source_hash(entry.plan.source) == hash &&
+                            entry.verdict.outcome == model::Outcome::Verified;
+    if (is_applied && !status.applied)
+      status.applied = &entry;
+  }
+  for (const runner::LedgerEntry *entry : status.current) {
+    const bool offered =
+        (is_faster(entry->verdict) || is_checked(entry->verdict)) && !entry->plan.moves.empty();
+    if (offered && (!status.best || better(entry, status.best)))
+      status.best = entry;
+  }
+  status.state = state_of(status, kernel);
+  return status;
+}
+
+std::string speedup_text(const model::Speedup &speedup) {
+  return format("%.2fx", speedup.ratio) + format(" [%.2f, ", speedup.low) +
+         format("%.2f]", speedup.high) + " on " + speedup.device;
+}
+
+std::string moves_text(const std::vector<std::string> &moves) {
+  if (moves.empty())
+    return "as written";
+  std::string text;
+  for (const std::string &move : moves)
+    text += (text.empty() ? "" : ", ") + move;
+  return text;
+}
+
+std::string outcome_text(model::Outcome outcome) {
+  switch (outcome) {
+  case model::Outcome::Verified:
+    return "verified";
+  case model::Outcome::CompileFailed:
+    return "compile failed";
+  case model::Outcome::WrongResult:
+    return "wrong result";
+  case model::Outcome::Timeout:
+    return "timeout";
+  case model::Outcome::Crash:
+    return "crash";
+  case model::Outcome::SuspectedCheat:
+    return "suspected cheat";
+  case model::Outcome::Unsupported:
+    return "unsupported";
+  }
+  return "unknown";
+}
+
+std::string time_text(double nanoseconds) {
+  if (nanoseconds < 1e3)
+    return format("%.0f ns", nanoseconds);
+  if (nanoseconds < 1e6)
+    return format("%.1f us", nanoseconds / 1e3);
+  return format("%.2f ms", nanoseconds / 1e6);
+}
+
+} // namespace warpwright::server

@@ -1,0 +1,182 @@
+// Commands: optimise, cancel, apply, insert facts.
+#include "server/lsp_server.h"
+
+#include "server/protocol/uri.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+
+namespace warpwright::server {
+
+namespace {
+
+using protocol::Json;
+
+Json summary_json(const std::string &kernel, const OptimizeSummary &summary) {
+  Json best;
+  if (summary.best)
+    best = {{"ratio", summary.best->ratio},
+            {"low", summary.best->low},
+            {"high", summary.best->high},
+            {"device", summary.best->device}};
+  return {
+      {"kernel", kernel}, {"tried", summary.tried}, {"verified", summary.verified}, {"best", best}};
+}
+
+std::string summary_text(const OptimizeSummary &summary) {
+  if (summary.best)
+    return "best verified " + speedup_text(*summary.best);
+  return std::to_string(summary.verified) + " of " + std::to_string(summary.tried) +
+         " variants verified, none measured faster";
+}
+
+/// Keeps the link from the cancelled request to the optimisation for as long as that runs.
+using CancelLink = std::stop_callback<std::function<void()>>;
+
+} // namespace
+
+void LspServer::execute_command(protocol::ExecuteCommandParams params, Reply<Json> reply) {
+  const auto reference = protocol::decode<protocol::KernelReference>(
+      params.arguments && !params.arguments->empty() ? params.arguments->front() : Json::object());
+  if (params.command == protocol::kOptimizeCommand)
+    return start_optimization(reference, params.work_done_token, reply);
+  if (params.command == protocol::kApplyCommand || params.command == protocol::kInsertFactsCommand)
+    return run_edit_command(params.command, reference, reply);
+  if (params.command != protocol::kCancelCommand)
+    return reply(refuse(rpc::kInvalidParams, "no command '" + params.command + "' here"));
+  optimizer_.cancel(protocol::path_of(reference.uri), reference.kernel);
+  reply(Json());
+}
+
+void LspServer::cancel_progress(protocol::ProgressToken params) {
+  client_.cancel_progress(params.token);
+}
+
+void LspServer::start_optimization(const protocol::KernelReference &reference,
+                                   std::optional<Json> token, Reply<Json> reply) {
+  if (!documents_.find(reference.uri))
+    return reply(refuse(rpc::kInvalidParams, "the document " + reference.uri + " is not open"));
+  scheduler_.with_snapshot(reference.uri, [=, this](const SnapshotPtr &snapshot) {
+    const analysis::Kernel *kernel = snapshot ? snapshot->find_kernel(reference.kernel) : nullptr;
+    if (!kernel)
+      return reply(refuse(rpc::kInvalidParams,
+                          "there is no kernel '" + reference.kernel + "' in " + reference.uri));
+    run_optimization(snapshot, kernel->name, token, reply);
+  });
+}
+
+void LspServer::run_optimization(SnapshotPtr snapshot, const std::string &kernel,
+                                 std::optional<Json> token, Reply<Json> reply) {
+  const std::string path = snapshot->facts.path;
+  const auto cancel = [this, path, kernel] { optimizer_.cancel(path, kernel); };
+  const auto link = std::make_shared<CancelLink>(reply.stop(), cancel);
+  const auto started = optimizer_.start(
+      {snapshot, kernel, settings_for(*snapshot)},
+      [this, path, kernel, reply, link](Result<OptimizeSummary> result) {
+        const auto running = running_.extract({path, kernel});
+        if (!running.empty())
+          running.mapped().progress->end(result ? summary_text(*result) : result.error().message);
+        if (result)
+          return reply(summary_json(kernel, *result));
+        reply(refuse(kRequestFailed, describe(result.error())));
+      });
+  if (!started)
+    return reply(refuse(kRequestFailed, describe(started.error())));
+  running_[{path, kernel}].progress =
+      client_.begin_progress("Warpwright: optimising " + kernel, std::move(token), cancel);
+}
+
+Settings LspServer::settings_for(const Snapshot &snapshot) const {
+  Settings settings = settings_;
+  const Settings defaults;
+  if (settings.runner.empty())
+    settings.runner = snapshot.project.runner;
+  if (settings.budget == defaults.budget && snapshot.project.budget)
+    settings.budget = *snapshot.project.budget;
+  return settings;
+}
+
+void LspServer::show_status(const std::string &path, const std::string &kernel) {
+  const auto running = running_.find({path, kernel});
+  const auto status = optimizer_.status(path, kernel);
+  if (running != running_.end() && status && !status->queued) {
+    const std::size_t percentage =
+        100 * status->tried / std::max<std::size_t>(1, status->max_variants);
+    running->second.progress->report(
+        "variant " + std::to_string(status->tried + 1) + " of " +
+            std::to_string(status->max_variants),
+        static_cast<std::uint32_t>(std::min<std::size_t>(percentage, 99)));
+  }
+  client_.refresh();
+}
+
+void LspServer::run_edit_command(const std::string &command,
+                                 const protocol::KernelReference &reference, Reply<Json> reply) {
+  make_edit(command, reference, [this, reply](auto edit) {
+    if (!edit)
+      return reply(std::unexpected(edit.error()));
+    client_.apply_edit({"Warpwright", *edit}, [reply](const Result<void> &applied) {
+      if (applied)
+        return reply(Json());
+      reply(refuse(kRequestFailed, describe(applied.error())));
+    });
+  });
+}
+
+void LspServer::make_edit(const std::string &command, const protocol::KernelReference &reference,
+                          EditCallback callback) {
+  const Document *document = documents_.find(reference.uri);
+  if (!document)
+    return callback(refuse(rpc::kInvalidParams, "the document " + reference.uri + " is not open"));
+  const auto changed = [] {
+    return refuse(rpc::kContentModified,
+                  "the text changed meanwhile, so nothing was edited; ask again on the new text");
+  };
+  if (reference.version && *reference.version != document->version)
+    return callback(changed());
+  scheduler_.with_snapshot(reference.uri, [=, this](const SnapshotPtr &snapshot) {
+    if (!snapshot || (reference.version && *reference.version != snapshot->version))
+      return callback(changed());
+    const auto maker = edit_maker(command, reference, snapshot);
+    if (!maker)
+      return callback(std::unexpected(maker.error()));
+    pool_.post([=, this, make = *maker] {
+      const auto edits = make();
+      boost::asio::post(strand_, [=, this] {
+        const Document *now = documents_.find(reference.uri);
+        if (!now || now->text != snapshot->text)
+          return callback(changed());
+        if (!edits)
+          return callback(refuse(kRequestFailed, describe(edits.error())));
+        callback(features::workspace_edit(context(*snapshot), *edits));
+      });
+    });
+  });
+}
+
+std::expected<LspServer::EditMaker, rpc::RpcError>
+LspServer::edit_maker(const std::string &command, const protocol::KernelReference &reference,
+                      const SnapshotPtr &snapshot) {
+  const analysis::Kernel *kernel = snapshot->find_kernel(reference.kernel);
+  if (!kernel)
+    return refuse(rpc::kInvalidParams,
+                  "there is no kernel '" + reference.kernel + "' in " + reference.uri);
+  if (command == protocol::kInsertFactsCommand)
+    return [snapshot, name = kernel->name, make = environment_.missing_facts_edits] {
+      return make(*snapshot, name);
+    };
+  const KernelStatus known = status(*snapshot, *kernel);
+  const runner::LedgerEntry *entry = reference.plan ? nullptr : known.best;
+  for (const runner::LedgerEntry *candidate : known.current)
+    if (reference.plan && model::hash(candidate->plan) == *reference.plan &&
+        candidate->verdict.outcome == model::Outcome::Verified)
+      entry = candidate;
+  if (!entry)
+    return refuse(kRequestFailed, "no verified variant of '" + kernel->name +
+                                      "' fits the code as it stands. Optimise it again");
+  return [snapshot, entry = *entry, make = environment_.variant_edits] {
+    return make(snapshot->facts.path, *snapshot->text, entry);
+  };
+}
+
+} // namespace warpwright::server

@@ -1,0 +1,139 @@
+// The language server: the protocol's methods over documents, facts, measurements and the
+// optimizer.
+//
+// It owns all mutable state and lives on one strand, which never blocks: analysis, the ledger and
+// the runner run on pools and post their results back. Thread: the strand, all of it.
+#pragma once
+
+#include "server/binder.h"
+#include "server/editor_client.h"
+#include "server/features/features.h"
+#include "server/optimizer.h"
+
+namespace warpwright::server {
+
+/// What main wires in, and tests replace.
+struct LspEnvironment {
+  Analyses analyses;
+  Measurements::OpenLedger open_ledger;
+  Optimizer::Connect connect_runner;
+  Optimizer::Run optimize;
+  std::function<Result<std::vector<TextEdit>>(const std::string &path, const std::string &text,
+                                              const runner::LedgerEntry &)>
+      variant_edits;
+  std::function<Result<std::vector<TextEdit>>(const Snapshot &, const std::string &kernel)>
+      missing_facts_edits;
+  std::string docs_url;
+  Settings settings; ///< what the command line says; the editor's settings come over it
+  unsigned analysis_threads = 2;
+};
+
+class LspServer {
+public:
+  using Json = protocol::Json;
+
+  /// @param on_exit called once with the exit code when the session is over
+  LspServer(boost::asio::any_io_executor strand, LspEnvironment environment,
+            std::function<void(int)> on_exit);
+
+  /// Serves one client; call once.
+  void serve(std::unique_ptr<rpc::Stream> stream);
+  /// Tells all work to stop. wait() then takes as long as the slowest step of it.
+  void stop();
+  void wait();
+  bool is_over() const { return phase_ == Phase::Over; }
+  std::size_t pending_bytes() const { return connection_ ? connection_->pending_bytes() : 0; }
+
+private:
+  enum class Phase { Starting, Running, ShutDown, Over };
+  using EditCallback = std::function<void(std::expected<protocol::WorkspaceEdit, rpc::RpcError>)>;
+  using EditMaker = std::function<Result<std::vector<TextEdit>>()>;
+
+  void bind();
+  void on_request(const std::string &method, const Json &params, const Json &id,
+                  const rpc::Responder &respond);
+  void on_notification(const std::string &method, const Json &params);
+  void end(int exit_code);
+
+  // Lifecycle and settings
+  void initialize(protocol::InitializeParams params, Reply<Json> reply);
+  void initialized(Json);
+  void shutdown(Json, Reply<protocol::Null> reply);
+  void watch_parent(std::int64_t process_id);
+  void change_configuration(Json params);
+  void use_settings(const Json &json);
+
+  // Documents
+  void did_open(protocol::DidOpenParams params);
+  void did_change(protocol::DidChangeParams params);
+  void did_close(protocol::TextDocumentParams params);
+  void publish(const SnapshotPtr &snapshot);
+
+  // Features
+  void hover(protocol::TextDocumentPositionParams params,
+             Reply<std::optional<protocol::Hover>> reply);
+  void code_lens(protocol::TextDocumentParams params, Reply<std::vector<protocol::CodeLens>> reply);
+  void resolve_code_lens(protocol::CodeLens lens, Reply<protocol::CodeLens> reply);
+  void code_action(protocol::CodeActionParams params, Reply<Json> reply);
+  void resolve_code_action(Json action, Reply<Json> reply);
+  void inlay_hint(protocol::InlayHintParams params, Reply<std::vector<protocol::InlayHint>> reply);
+
+  // Commands
+  void execute_command(protocol::ExecuteCommandParams params, Reply<Json> reply);
+  void cancel_progress(protocol::ProgressToken params);
+  void start_optimization(const protocol::KernelReference &reference, std::optional<Json> token,
+                          Reply<Json> reply);
+  void run_optimization(SnapshotPtr snapshot, const std::string &kernel, std::optional<Json> token,
+                        Reply<Json> reply);
+  /// The user's settings, and the project's where the user said nothing.
+  Settings settings_for(const Snapshot &snapshot) const;
+  void show_status(const std::string &path, const std::string &kernel);
+  void run_edit_command(const std::string &command, const protocol::KernelReference &reference,
+                        Reply<Json> reply);
+  /// The edit that `command` (apply, insert facts) makes on the document's current text.
+  void make_edit(const std::string &command, const protocol::KernelReference &reference,
+                 EditCallback callback);
+  std::expected<EditMaker, rpc::RpcError> edit_maker(const std::string &command,
+                                                     const protocol::KernelReference &reference,
+                                                     const SnapshotPtr &snapshot);
+
+  features::Context context(const Snapshot &snapshot);
+  KernelStatus status(const Snapshot &snapshot, const analysis::Kernel &kernel) const;
+  /// Answers with compute(context) when the facts of the document's current version are there.
+  template <class T, class Compute>
+  void with_facts(const std::string &uri, Reply<T> reply, Compute compute);
+
+  boost::asio::any_io_executor strand_;
+  LspEnvironment environment_;
+  std::function<void(int)> on_exit_;
+  Phase phase_ = Phase::Starting;
+  Settings settings_;
+  std::string runner_name_;
+  std::optional<std::string> asked_runner_; ///< the URL whose name was asked for
+  Binder binder_;
+  EditorClient client_;
+  std::shared_ptr<rpc::Connection> connection_;
+  std::shared_ptr<void> parent_watch_;
+  Documents documents_;
+  Pool pool_;
+  Scheduler scheduler_;
+  Measurements measurements_;
+  Optimizer optimizer_;
+  struct Running {
+    std::shared_ptr<Progress> progress;
+  };
+  std::map<std::pair<std::string, std::string>, Running> running_; ///< by path and kernel
+};
+
+template <class T, class Compute>
+void LspServer::with_facts(const std::string &uri, Reply<T> reply, Compute compute) {
+  if (!documents_.find(uri))
+    return reply(refuse(rpc::kInvalidParams, "the document " + uri + " is not open"));
+  scheduler_.with_snapshot(uri, [this, reply, compute, uri](const SnapshotPtr &snapshot) {
+    if (!snapshot)
+      return reply(refuse(rpc::kContentModified, "the document " + uri + " was closed"));
+    reply(compute(context(*snapshot)));
+  });
+}
+
+} // namespace warpwright::server

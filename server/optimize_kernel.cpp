@@ -1,0 +1,190 @@
+// One optimisation from the editor, and making a verified variant's edit again.
+//
+// A runner that is lost costs the candidate under way; three losses in a row end the search.
+#include "server/engine.h"
+
+#include "analysis/task/infer_task.h"
+#include "generator/search.h"
+#include "server/project.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+
+namespace warpwright::server {
+
+namespace {
+
+constexpr int kLossesInARow = 3;
+constexpr std::chrono::milliseconds kMeasureBudget{2'000};
+
+std::string names_of(const std::vector<analysis::MissingFact> &missing) {
+  std::string names;
+  for (const analysis::MissingFact &fact : missing)
+    names += (names.empty() ? "" : ", ") + fact.name;
+  return names;
+}
+
+Error missing_task(const analysis::Kernel &kernel) {
+  if (!kernel.slice_error.empty())
+    return {"'" + kernel.name + "' cannot be measured on its own: " + kernel.slice_error};
+  return {"not all that a run of '" + kernel.name +
+              "' needs is known: " + names_of(kernel.task.missing),
+          "Use the code action 'Insert the facts that Warpwright needs above " + kernel.name + "'"};
+}
+
+/// The runner as the search sees it, and what it did.
+class Trial {
+public:
+  Trial(const OptimizeRequest &request, runner::BlockingClient &client,
+        const OptimizeEvents &events)
+      : request_(request), client_(client), events_(events) {
+    options_.device = request.settings.device;
+    options_.measure_budget = std::min(kMeasureBudget, request.settings.budget);
+  }
+
+  model::Verdict evaluate(const model::Task &task, const model::Plan &plan, std::stop_token stop) {
+    auto verdict = client_.verify(task, plan, options_, stop, events_.on_stage);
+    if (verdict) {
+      losses_ = 0;
+      return *verdict;
+    }
+    if (!stop.stop_requested()) {
+      if (events_.on_runner_error)
+        events_.on_runner_error(verdict.error());
+      if (++losses_ >= kLossesInARow) {
+        lost_ = verdict.error();
+        give_up.request_stop();
+      }
+    }
+    model::Verdict lost;
+    lost.outcome = model::Outcome::Crash;
+    lost.message = describe(verdict.error());
+    return lost;
+  }
+
+  void take(const generator::Variant &variant, const model::Task &task, const std::string &hash) {
+    const model::Verdict &verdict = variant.verdict;
+    if (verdict.device.kind.empty())
+      return; // lost with its runner: it says nothing about the variant
+    ++summary_.tried;
+    summary_.verified += verdict.outcome == model::Outcome::Verified;
+    if (is_faster_than_best(verdict))
+      summary_.best = verdict.speedup;
+    if (events_.on_entry)
+      events_.on_entry({request_.snapshot->facts.path, request_.kernel, task, variant.plan, verdict,
+                        variant.state.file.text, hash});
+  }
+
+  Result<OptimizeSummary> summary() const {
+    if (lost_)
+      return fail("the runner was lost " + std::to_string(kLossesInARow) +
+                      " times in a row: " + lost_->message,
+                  lost_->remedy);
+    return summary_;
+  }
+
+  std::stop_source give_up;
+
+private:
+  bool is_faster_than_best(const model::Verdict &verdict) const {
+    return verdict.outcome == model::Outcome::Verified && verdict.speedup &&
+           verdict.speedup->low > 1 &&
+           (!summary_.best || verdict.speedup->ratio > summary_.best->ratio);
+  }
+
+  const OptimizeRequest &request_;
+  runner::BlockingClient &client_;
+  const OptimizeEvents &events_;
+  runner::VerifyOptions options_;
+  OptimizeSummary summary_;
+  std::optional<Error> lost_;
+  int losses_ = 0;
+};
+
+/// Whether two plans compute the same in the same way: source without line numbers, and everything
+/// else.
+bool same_plan(model::Plan left, model::Plan right) {
+  const bool same_source = source_hash(left.source) == source_hash(right.source);
+  left.source.clear();
+  right.source.clear();
+  return same_source && model::hash(left) == model::hash(right);
+}
+
+} // namespace
+
+Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::BlockingClient &client,
+                                 const OptimizeEvents &events, std::stop_token stop) {
+  const analysis::Kernel *kernel = request.snapshot->find_kernel(request.kernel);
+  if (!kernel)
+    return fail("there is no kernel '" + request.kernel + "' in " + request.snapshot->facts.path);
+  if (!kernel->task.inferred)
+    return std::unexpected(missing_task(*kernel));
+  const std::string hash = source_hash(kernel->slice);
+  const std::string &path = request.snapshot->facts.path;
+  const model::Task &task = kernel->task.task;
+  const generator::State original{
+      {path, *request.snapshot->text}, ProjectSettings().read(path).parse, kernel->name, {}};
+
+  Trial trial(request, client, events);
+  const std::stop_callback forward(stop, [&] { trial.give_up.request_stop(); });
+  generator::SearchEvents search_events;
+  search_events.evaluate = [&](const model::Task &task, const model::Plan &plan,
+                               std::stop_token token) {
+    return trial.evaluate(task, plan, std::move(token));
+  };
+  search_events.on_variant = [&](const generator::Variant &variant, std::size_t) {
+    trial.take(variant, task, hash);
+  };
+  const auto policy = generator::make_beam_policy();
+  generator::search(
+      original, task, *policy,
+      {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
+      search_events, trial.give_up.get_token());
+  return trial.summary();
+}
+
+Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
+                                            const runner::LedgerEntry &entry) {
+  const Error changed{"the code around '" + entry.kernel +
+                          "' no longer leads to the variant that was verified",
+                      "Optimise it again"};
+  generator::State state{{path, text}, ProjectSettings().read(path).parse, entry.kernel, {}};
+  for (const std::string &spelling : entry.plan.moves) {
+    const auto move = generator::move_from_string(spelling);
+    if (!move)
+      return std::unexpected(move.error());
+    auto next = generator::apply_move(state, *move);
+    if (!next)
+      return fail(changed.message + ": " + spelling + ": " + next.error().message, changed.remedy);
+    state = std::move(*next);
+  }
+  const auto plan = generator::render_plan(state, entry.task);
+  if (!plan)
+    return fail(changed.message + ": " + plan.error().message, changed.remedy);
+  if (!same_plan(*plan, entry.plan))
+    return std::unexpected(changed);
+  return diff_edits(text, state.file.text);
+}
+
+Result<std::vector<TextEdit>> missing_facts_edits(const Snapshot &snapshot,
+                                                  const std::string &name) {
+  const analysis::Kernel *kernel = snapshot.find_kernel(name);
+  if (!kernel || kernel->task.missing.empty())
+    return fail("no facts of '" + name + "' are missing");
+  const std::string comment = analysis::suggested_spec(*kernel, kernel->task);
+  if (comment.empty())
+    return fail("a comment cannot give what '" + name +
+                "' lacks: " + kernel->task.missing.front().question);
+  const LineIndex lines(*snapshot.text);
+  const std::size_t start = lines.line_start(lines.line_of(kernel->range.begin));
+  const std::string indentation = indentation_at(*snapshot.text, start);
+  std::string text;
+  for (std::size_t begin = 0; begin < comment.size();) {
+    const std::size_t end = std::min(comment.find('\n', begin), comment.size() - 1) + 1;
+    text += indentation + comment.substr(begin, end - begin);
+    begin = end;
+  }
+  return std::vector<TextEdit>{{{start, start}, text}};
+}
+
+} // namespace warpwright::server

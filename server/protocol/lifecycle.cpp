@@ -1,0 +1,65 @@
+// Reading client capabilities, and the list of what this server offers.
+#include "server/protocol/lifecycle.h"
+
+#include <algorithm>
+
+namespace warpwright::server::protocol {
+
+namespace {
+
+/// Walks a path of member names; null where it breaks off.
+Json member(const Json &json, const char *pointer) {
+  const Json::json_pointer path(pointer);
+  return json.is_object() && json.contains(path) ? json.at(path) : Json();
+}
+
+bool flag(const Json &json, const char *pointer) {
+  const Json value = member(json, pointer);
+  return value.is_boolean() && value.get<bool>();
+}
+
+bool lists(const Json &json, const char *pointer, const char *wanted) {
+  const Json value = member(json, pointer);
+  return value.is_array() && std::find(value.begin(), value.end(), Json(wanted)) != value.end();
+}
+
+} // namespace
+
+ClientCapabilities read_capabilities(const Json &json) {
+  ClientCapabilities client;
+  client.work_done_progress = flag(json, "/window/workDoneProgress");
+  client.code_lens_refresh = flag(json, "/workspace/codeLens/refreshSupport");
+  client.inlay_hint_refresh = flag(json, "/workspace/inlayHint/refreshSupport");
+  client.configuration = flag(json, "/workspace/configuration");
+  client.document_changes = flag(json, "/workspace/workspaceEdit/documentChanges");
+  client.apply_edit = flag(json, "/workspace/applyEdit");
+  client.code_action_literals =
+      member(json, "/textDocument/codeAction/codeActionLiteralSupport").is_object();
+  client.lazy_code_action_edits =
+      lists(json, "/textDocument/codeAction/resolveSupport/properties", "edit");
+  client.hover_markdown = member(json, "/textDocument/hover/contentFormat").is_null() ||
+                          lists(json, "/textDocument/hover/contentFormat", "markdown");
+  if (lists(json, "/general/positionEncodings", "utf-8"))
+    client.encoding = PositionEncoding::Utf8;
+  return client;
+}
+
+Json initialize_result(const ClientCapabilities &client, const std::string &version) {
+  return {
+      {"capabilities",
+       {{"positionEncoding", client.encoding == PositionEncoding::Utf8 ? "utf-8" : "utf-16"},
+        {"textDocumentSync",
+         {{"openClose", true}, {"change", 2}, {"save", {{"includeText", false}}}}},
+        {"hoverProvider", true},
+        {"codeLensProvider", {{"resolveProvider", true}}},
+        {"codeActionProvider",
+         {{"codeActionKinds", {kQuickFixKind, kRewriteKind}}, {"resolveProvider", true}}},
+        {"inlayHintProvider", true},
+        {"executeCommandProvider",
+         {{"commands", {kOptimizeCommand, kCancelCommand, kApplyCommand, kInsertFactsCommand}},
+          {"workDoneProgress", true}}}}},
+      {"serverInfo", {{"name", "warpwright"}, {"version", version}}},
+  };
+}
+
+} // namespace warpwright::server::protocol

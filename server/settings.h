@@ -1,0 +1,33 @@
+// The user's settings, from initializationOptions and from workspace/configuration (section
+// "warpwright").
+//
+// A member of the wrong type keeps its value and is named in a problem, so a typing mistake in a
+// settings file is said, not swallowed. Thread: values, any.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace warpwright::server {
+
+struct Settings {
+  std::string runner;                       ///< URL; empty: the runner beside this program
+  std::string device;                       ///< empty: the runner's best
+  std::chrono::milliseconds budget{30'000}; ///< of one optimisation, wall time
+  int max_variants = 20;
+  std::set<std::string> disabled_rules;
+  bool hover = true;
+  bool inlay_hints = true;
+  bool operator==(const Settings &) const = default;
+};
+
+/// Overwrites the members that `json` has: {"runner": "", "device": "", "budget": "30s" or 30
+/// (seconds), "maxVariants": 20, "disabledRules": [], "hover": true, "inlayHints": true}. null
+/// changes nothing.
+/// @return one sentence for each member that could not be used
+std::vector<std::string> update_settings(Settings &settings, const nlohmann::json &json);
+
+} // namespace warpwright::server

@@ -1,0 +1,51 @@
+// What is known of one version of one document. Immutable once published; every feature reads only
+// this. Thread: any.
+#pragma once
+
+#include "analysis/facts.h"
+#include "server/protocol/position.h"
+#include "server/source_hash.h"
+
+#include <chrono>
+#include <memory>
+
+namespace warpwright::server {
+
+/// What .warpwright.toml says beyond how to parse; the editor's settings come over it.
+struct ProjectDefaults {
+  std::string runner; ///< URL; empty: it says nothing
+  std::optional<std::chrono::milliseconds> budget;
+};
+
+/// What one analysis of a file gives.
+struct AnalysisResult {
+  analysis::FileFacts facts;
+  ProjectDefaults project;
+};
+
+struct Snapshot {
+  Snapshot(std::string uri, std::int64_t version, std::shared_ptr<const std::string> text,
+           AnalysisResult result, protocol::PositionEncoding encoding);
+
+  const analysis::Kernel *find_kernel(const std::string &name) const;
+  /// The kernel whose name, launch or body (in this order) holds `offset`, and the range to
+  /// highlight.
+  struct Hit {
+    const analysis::Kernel *kernel = nullptr;
+    Range range;
+    bool on_name = false; ///< the name in the definition or a launch; else only the body
+  };
+  Hit hit(std::size_t offset) const;
+
+  std::string uri;
+  std::int64_t version;
+  std::shared_ptr<const std::string> text;
+  analysis::FileFacts facts;
+  ProjectDefaults project;
+  protocol::PositionMap positions;
+  std::vector<std::string> source_hashes; ///< of each kernel, empty where there is no slice
+};
+
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+} // namespace warpwright::server

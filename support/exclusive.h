@@ -1,0 +1,37 @@
+// A value that several threads use one at a time: the mutex and what it guards in one object, so
+// that the value cannot be reached without holding it. Thread: any.
+#pragma once
+
+#include <mutex>
+#include <utility>
+
+namespace warpwright {
+
+template <class T>
+class Exclusive {
+public:
+  template <class... Arguments>
+  explicit Exclusive(Arguments &&...arguments) : value_(std::forward<Arguments>(arguments)...) {}
+
+  /// Calls work(value) while nobody else does; waits for its turn.
+  template <class Work>
+  decltype(auto) with(Work &&work) {
+    const std::lock_guard lock(mutex_);
+    return std::forward<Work>(work)(value_);
+  }
+
+  /// Calls work(value) when nobody else does right now. @return whether it was called
+  template <class Work>
+  bool try_with(Work &&work) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock)
+      std::forward<Work>(work)(value_);
+    return lock.owns_lock();
+  }
+
+private:
+  std::mutex mutex_;
+  T value_;
+};
+
+} // namespace warpwright

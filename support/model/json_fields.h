@@ -1,0 +1,62 @@
+// Small conversions that the JSON of tasks, plans and verdicts share. Private to support/model.
+#pragma once
+
+#include "support/error.h"
+#include "support/expression.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace warpwright::model::fields {
+
+using nlohmann::json;
+
+/// JSON has no NaN and no infinity: they travel as strings.
+inline json number(double value) {
+  if (std::isnan(value))
+    return "nan";
+  if (std::isinf(value))
+    return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+inline double number_from(const json &value) {
+  if (value.is_number())
+    return value.get<double>();
+  const std::string text = value;
+  if (text == "nan")
+    return std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  return text == "-inf" ? -infinity : infinity;
+}
+
+/// The expression at `object[key]`, or `absent` when there is none. Errors name `where`.
+inline Result<Expression> expression(const json &object, const char *key, const std::string &where,
+                                     Expression absent = {}) {
+  const auto found = object.find(key);
+  if (found == object.end())
+    return absent;
+  if (found->is_number_integer())
+    return Expression(found->get<std::int64_t>());
+  auto parsed = Expression::parse(found->get<std::string>());
+  if (!parsed)
+    return fail(where + "." + key + ": " + parsed.error().message, parsed.error().remedy);
+  return parsed;
+}
+
+template <class T>
+void set(json &object, const char *key, const std::optional<T> &value) {
+  if (value)
+    object[key] = *value;
+}
+
+template <class T>
+void get(const json &object, const char *key, std::optional<T> &value) {
+  if (const auto found = object.find(key); found != object.end())
+    value = found->get<T>();
+}
+
+} // namespace warpwright::model::fields

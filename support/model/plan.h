@@ -1,0 +1,78 @@
+// A plan: how something is computed. Device source and steps over named buffers, and nothing else.
+//
+// A candidate is data (ARCHITECTURE.md, invariant 1): no host code of a proposer ever runs, so a plan is all
+// that a proposer can hand in. Buffer names are the task's, or the plan's own temporaries.
+// Thread: values, any.
+#pragma once
+
+#include "support/expression.h"
+#include "support/model/dtype.h"
+
+#include <array>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace warpwright::model {
+
+/// One kernel argument. Exactly one alternative of what the kernel's parameter takes.
+struct BufferArgument {
+  std::string buffer;
+  Expression offset; ///< in elements, added to the buffer's start
+  bool operator==(const BufferArgument &) const = default;
+};
+struct ScalarArgument {
+  std::string scalar; ///< name of a scalar of the task
+  bool operator==(const ScalarArgument &) const = default;
+};
+/// An integer computed from the sizes.
+struct SizeArgument {
+  Expression value;
+  Dtype dtype = Dtype::Int32;
+  bool operator==(const SizeArgument &) const = default;
+};
+/// A literal, for floating-point constants at a launch: scale(x, 0.5f).
+struct ConstantArgument {
+  double value = 0;
+  Dtype dtype = Dtype::Float32;
+  bool operator==(const ConstantArgument &) const = default;
+};
+using Argument = std::variant<BufferArgument, ScalarArgument, SizeArgument, ConstantArgument>;
+
+struct LaunchStep {
+  std::string kernel; ///< name expression as C++ spells it: "saxpy", "reduce<float, 256>", "ns::k"
+  std::array<Expression, 3> grid{1, 1, 1};
+  std::array<Expression, 3> block{1, 1, 1};
+  Expression shared_bytes; ///< dynamic shared memory, bytes
+  std::vector<Argument> arguments;
+  bool operator==(const LaunchStep &) const = default;
+};
+
+/// Sets every byte of a buffer, as cudaMemset does.
+struct FillStep {
+  std::string buffer;
+  int byte = 0; ///< 0..255
+  bool operator==(const FillStep &) const = default;
+};
+
+using Step = std::variant<LaunchStep, FillStep>;
+
+/// Scratch memory of the plan, uninitialised (poisoned by the runner) before each run.
+struct Temporary {
+  std::string name;
+  Dtype dtype = Dtype::Float32;
+  Expression extent; ///< elements
+  bool operator==(const Temporary &) const = default;
+};
+
+struct Plan {
+  std::string source;               ///< CUDA C++ device source; `#include`s of the toolkit only
+  std::vector<std::string> options; ///< of NVRTC, from the schema's list: "-std=c++17", "-DTILE=16"
+  std::vector<Temporary> temporaries;
+  std::vector<Step> steps; ///< run in this order on one stream
+  std::vector<std::string>
+      moves; ///< how it was made from the reference; empty for the reference itself
+  bool operator==(const Plan &) const = default;
+};
+
+} // namespace warpwright::model

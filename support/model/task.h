@@ -1,0 +1,80 @@
+// A task: what must be computed, on which sizes and data, and how exactly.
+//
+// The reference is itself a plan, cut from the user's source, so that reference and candidate run through the
+// same executor. Kind "cuda" here; torch kinds add their own reference later.
+// Thread: values, any.
+#pragma once
+
+#include "support/model/plan.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpwright::model {
+
+enum class Direction { In, Out, InOut };
+
+/// Where a buffer's values come from. The runner draws several seeds, and for Normal several scales too.
+struct Distribution {
+  enum class Kind {
+    Normal,   ///< mean 0, standard deviation 1
+    Uniform,  ///< [0, 1)
+    Positive, ///< [0.5, 1.5): for divisors and arguments of sqrt and log
+    Integers, ///< uniform in [lower, upper): indices, keys, class labels
+    Zeros,    ///< accumulators that the caller clears
+  };
+  Kind kind = Kind::Normal;
+  Expression lower;      ///< Integers only
+  Expression upper{256}; ///< Integers only, exclusive
+  bool operator==(const Distribution &) const = default;
+};
+
+struct Buffer {
+  std::string name;
+  Dtype dtype = Dtype::Float32;
+  Expression extent; ///< elements
+  Direction direction = Direction::In;
+  Distribution distribution;
+  bool operator==(const Buffer &) const = default;
+};
+
+struct Scalar {
+  std::string name;
+  Dtype dtype = Dtype::Float32;
+  std::variant<Expression, double> value; ///< Expression for integers, double for floating point
+  bool operator==(const Scalar &) const = default;
+};
+
+/// Element-wise: |candidate - expected| <= absolute + relative * |expected|, and against the fp64 reference the
+/// candidate's error may not exceed max(floor, error_factor * the reference's own error).
+struct Tolerance {
+  double absolute = 1e-5;
+  double relative = 1e-5;
+  double error_factor = 4;
+  bool operator==(const Tolerance &) const = default;
+};
+
+/// The least work any correct plan does, for the roofline. Absent when it is not known.
+struct Work {
+  std::optional<Expression> bytes; ///< device memory that must move
+  std::optional<Expression> flops; ///< floating-point operations
+  bool operator==(const Work &) const = default;
+};
+
+struct Task {
+  std::string name;               ///< of the kernel, as the user knows it
+  std::string file;               ///< where it came from; information only
+  Sizes sizes;                    ///< the binding that is measured
+  std::vector<Sizes> check_sizes; ///< further bindings that must come out right: tails, small, odd
+  std::vector<Buffer> buffers;
+  std::vector<Scalar> scalars;
+  Plan reference;
+  /// The reference with float replaced by double; float16, bfloat16 and float32 buffers become float64.
+  std::optional<Plan> reference_fp64;
+  Tolerance tolerance;
+  Work work;
+  bool operator==(const Task &) const = default;
+};
+
+} // namespace warpwright::model

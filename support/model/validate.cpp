@@ -1,0 +1,123 @@
+// Validation against the embedded JSON schemas (draft 7), by valijson.
+//
+// valijson says where a document is wrong; what was expected there is read off the schema itself,
+// so that the message can be acted upon without opening the schema. The schemas are parsed once and
+// then only read.
+#include "support/model/json.h"
+#include "support/model/schemas.h"
+
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+namespace warpwright::model {
+namespace {
+
+using nlohmann::json;
+using Adapter = valijson::adapters::NlohmannJsonAdapter;
+
+constexpr std::size_t kMaxReported = 3;
+
+struct Loaded {
+  json text;
+  valijson::Schema schema;
+  explicit Loaded(const char *source) : text(json::parse(source)) {
+    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(Adapter(text), schema);
+  }
+};
+
+const Loaded &loaded(Schema schema) {
+  static const Loaded task(kTaskSchema), plan(kPlanSchema), verdict(kVerdictSchema);
+  return schema == Schema::Task ? task : schema == Schema::Plan ? plan : verdict;
+}
+
+const json &resolve(const json &root, const json &node) {
+  if (!node.contains("$ref"))
+    return node;
+  const std::string reference = node["$ref"]; // "#/definitions/name"
+  return root.at(json::json_pointer(reference.substr(1)));
+}
+
+/// valijson's context ("<root>", "[steps]", "[0]") as "steps[0]", and the schema node found on the
+/// way.
+std::pair<std::string, json> locate(const json &root, const std::vector<std::string> &context) {
+  std::string path;
+  json node = root;
+  for (const std::string &part : context) {
+    if (part.size() < 3 || part.front() != '[' || part.back() != ']')
+      continue;
+    std::string key = part.substr(1, part.size() - 2);
+    if (key.size() >= 2 && key.front() == '"' && key.back() == '"') // later versions quote names
+      key = key.substr(1, key.size() - 2);
+    if (node.contains("items")) {
+      path += "[" + key + "]";
+      node = json(resolve(root, node["items"]));
+      continue;
+    }
+    path += (path.empty() ? "" : ".") + key;
+    if (node.contains("properties") && node["properties"].contains(key))
+      node = json(resolve(root, node["properties"][key]));
+    else if (node.contains("additionalProperties") && node["additionalProperties"].is_object())
+      node = json(resolve(root, node["additionalProperties"]));
+    else
+      node = json::object();
+  }
+  return {path.empty() ? "the document" : path, std::move(node)};
+}
+
+std::string expectation(const json &node) {
+  if (node.contains("description"))
+    return node["description"];
+  if (node.contains("enum"))
+    return "one of " + node["enum"].dump();
+  std::string text;
+  if (node.contains("type"))
+    text = node["type"].is_string() ? node["type"].get<std::string>() : node["type"].dump();
+  for (const char *limit :
+       {"minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "required"})
+    if (node.contains(limit))
+      text += std::string(text.empty() ? "" : ", ") + limit + " " + node[limit].dump();
+  return text;
+}
+
+} // namespace
+
+Result<void> validate(const json &document, Schema schema) {
+  const Loaded &rules = loaded(schema);
+  valijson::ValidationResults results;
+  valijson::Validator validator;
+  try {
+    if (validator.validate(rules.schema, Adapter(document), &results))
+      return {};
+  } catch (const std::exception &error) {
+    return fail(std::string("cannot validate the document: ") + error.what());
+  }
+  // The deepest errors say most; valijson also reports one for each level above.
+  std::size_t deepest = 0;
+  std::vector<valijson::ValidationResults::Error> errors(results.begin(), results.end());
+  for (const auto &error : errors)
+    deepest = std::max(deepest, error.context.size());
+  std::string message;
+  std::size_t reported = 0;
+  for (const auto &error : errors) {
+    if (error.context.size() != deepest || reported == kMaxReported)
+      continue;
+    auto [path, node] = locate(rules.text, error.context);
+    const std::string expected = expectation(node);
+    std::string problem = error.description;
+    while (problem.ends_with('.'))
+      problem.pop_back();
+    message += (reported++ ? "; " : "") + path + ": " + problem;
+    if (!expected.empty())
+      message += "; expected " + expected;
+  }
+  const char *document_name = schema == Schema::Task   ? "task"
+                              : schema == Schema::Plan ? "plan"
+                                                       : "verdict";
+  return fail("the " + std::string(document_name) + " does not fit its schema: " + message,
+              "See support/model/schemas/" + std::string(document_name) + ".schema.json");
+}
+
+} // namespace warpwright::model

@@ -1,0 +1,97 @@
+// A verdict: all that the runner found out about one plan for one task.
+//
+// Unavailable is never 0: what was not measured or not computed is absent.
+// Thread: values, any.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpwright::model {
+
+enum class Outcome {
+  Verified, ///< correct by every check; with a speedup when it was measured on a GPU
+  CompileFailed,
+  WrongResult,
+  Timeout,
+  Crash,          ///< illegal address, out-of-bounds access, deadlock, a lost worker
+  SuspectedCheat, ///< canaries, changed inputs, stale outputs, faster than possible
+  Unsupported,    ///< this backend cannot run it; says nothing about the candidate
+};
+
+struct DeviceInfo {
+  std::string kind;               ///< "cuda" or "cpu"
+  std::string name;               ///< "NVIDIA H200"
+  std::string identifier;         ///< UUID of the GPU; empty on the CPU
+  std::string compute_capability; ///< "9.0"; empty on the CPU
+  std::string driver;             ///< driver and NVRTC versions, or the CPU backend's
+  std::string host;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t l2_bytes = 0;
+  std::optional<double> copy_bytes_per_s; ///< measured, bytes read plus written
+  std::optional<double> fp32_flops_per_s; ///< measured
+  bool operator==(const DeviceInfo &) const = default;
+};
+
+/// Of the kernel with the largest share of the plan (the first launch where that is unknown).
+struct CompileReport {
+  std::string kernel;
+  std::optional<int> registers; ///< a thread
+  std::optional<std::int64_t> static_shared_bytes, local_bytes, spill_store_bytes, spill_load_bytes;
+  std::optional<double> occupancy; ///< resident warps / the most the multiprocessor holds, 0..1
+  double compile_ms = 0;
+  std::string
+      log; ///< the compiler's diagnostics, in the user's line numbers where `#line` gives them
+  bool operator==(const CompileReport &) const = default;
+};
+
+struct Check {
+  std::string name; ///< "canaries", "inputs unchanged", "every element written", "run twice", ...
+  bool passed = false;
+  std::string detail;
+  bool operator==(const Check &) const = default;
+};
+
+/// Largest over all outputs, seeds, distributions and sizes. Relative: |difference| / max(|expected|, scale),
+/// scale the root mean square of the expected output.
+struct Errors {
+  std::optional<double> max_absolute, max_relative; ///< candidate against the reference
+  std::optional<double> candidate_fp64,
+      reference_fp64; ///< relative, each against the fp64 reference
+  bool operator==(const Errors &) const = default;
+};
+
+/// Device time of one run of a plan, ns.
+struct Time {
+  double median_ns = 0, low_ns = 0, high_ns = 0; ///< median and its 95% confidence interval
+  int samples = 0;
+  bool operator==(const Time &) const = default;
+};
+
+struct Speedup {
+  double ratio = 0, low = 0, high = 0; ///< reference time / candidate time, 95% confidence interval
+  int samples = 0;                     ///< pairs
+  std::string device;
+  bool operator==(const Speedup &) const = default;
+};
+
+struct Verdict {
+  Outcome outcome = Outcome::Unsupported;
+  std::string message; ///< one sentence: why this outcome
+  DeviceInfo device;
+  std::vector<CompileReport> kernels; ///< of the candidate
+  std::vector<CompileReport> reference_kernels;
+  std::vector<Check> checks;
+  Errors errors;
+  std::optional<Time> reference_time, candidate_time;
+  std::optional<Speedup> speedup; ///< only from a GPU
+  int discarded_samples = 0;      ///< under clock throttling
+  std::string measured_sizes;     ///< "n=16777216"
+  std::string date;               ///< ISO 8601, UTC
+  std::string task_hash, plan_hash;
+  bool operator==(const Verdict &) const = default;
+};
+
+} // namespace warpwright::model

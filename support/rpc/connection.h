@@ -1,0 +1,108 @@
+// JSON-RPC 2.0 over a byte stream with LSP's Content-Length framing: one implementation for every arrow
+// between editor, server, runner, workers and trainer.
+//
+// A Connection owns its stream. Handlers, replies and the closed callback run on the executor the connection
+// was made with (one strand); send calls must come from there too. It leaves out JSON-RPC batches, which
+// neither LSP nor our own programs use.
+#pragma once
+
+#include "support/error.h"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace warpwright::rpc {
+
+using Json = nlohmann::json;
+
+/// JSON-RPC's and LSP's codes that the project uses.
+enum ErrorCode {
+  kParseError = -32700,
+  kInvalidRequest = -32600,
+  kMethodNotFound = -32601,
+  kInvalidParams = -32602,
+  kInternalError = -32603,
+  kServerNotInitialized = -32002,
+  kRequestCancelled = -32800,
+  kContentModified = -32801,
+};
+
+struct RpcError {
+  int code = kInternalError;
+  std::string message;
+  Json data; ///< null when absent
+};
+
+using Outcome = std::expected<Json, RpcError>;
+
+/// Answers one request, exactly once; later calls are ignored. Copyable; a request whose last copy is dropped
+/// unanswered is answered with an internal error, so that no client waits for ever. Call on the strand.
+class Responder {
+public:
+  Responder(std::function<void(Outcome)> send);
+  void operator()(Outcome outcome) const;
+
+private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// Bytes in, bytes out: the seam to pipes, sockets, TLS and in-memory tests.
+class Stream {
+public:
+  virtual ~Stream() = default;
+  /// Reads at least one byte into [data, data + size); 0 bytes or an error ends the connection.
+  virtual void async_read(char *data, std::size_t size,
+                          std::function<void(boost::system::error_code, std::size_t)>) = 0;
+  virtual void async_write(const std::string &data,
+                           std::function<void(boost::system::error_code)>) = 0;
+  virtual void close() = 0;
+};
+
+/// A pair of descriptors (pipes, or 0 and 1), which it owns.
+std::unique_ptr<Stream> make_descriptor_stream(boost::asio::any_io_executor executor, int read_fd,
+                                               int write_fd);
+
+class Connection : public std::enable_shared_from_this<Connection> {
+public:
+  using RequestId = Json; ///< integer or string
+  using RequestHandler =
+      std::function<void(const std::string &method, Json params, const RequestId &id, Responder)>;
+  using NotificationHandler = std::function<void(const std::string &method, Json params)>;
+  using Reply = std::function<void(Outcome)>;
+
+  struct Handlers {
+    RequestHandler on_request;           ///< unset: every request is answered with MethodNotFound
+    NotificationHandler on_notification; ///< unset: dropped
+    std::function<void(std::string reason)>
+        on_closed; ///< once; an empty reason is a clean end of stream
+  };
+
+  static std::shared_ptr<Connection> make(std::unique_ptr<Stream> stream, Handlers handlers,
+                                          std::size_t max_message_bytes = 256u << 20);
+
+  void start();
+  /// `reply` is called exactly once: with the result, the peer's error, or an error when the connection closes.
+  /// @return the id, for cancel()
+  std::int64_t request(const std::string &method, Json params, Reply reply);
+  void notify(const std::string &method, Json params);
+  /// Sends `$/cancelRequest`; the peer still answers.
+  void cancel(std::int64_t id);
+  void close();
+  /// Bytes waiting to be written.
+  std::size_t pending_bytes() const;
+
+private:
+  struct Impl;
+  explicit Connection(std::unique_ptr<Stream> stream, Handlers handlers,
+                      std::size_t max_message_bytes);
+  std::shared_ptr<Impl> impl_;
+};
+
+} // namespace warpwright::rpc

@@ -1,0 +1,179 @@
+// Flags, compile databases, .warpwright.toml and toolkit discovery, all on files held in memory.
+// Thread: one.
+#include "analysis/config/file_settings.h"
+#include "analysis/config/flags.h"
+
+#include <doctest/doctest.h>
+#include <map>
+
+namespace {
+
+using namespace warpwright;
+using namespace warpwright::config;
+
+std::string joined(const std::vector<std::string> &words) {
+  std::string result;
+  for (const std::string &word : words)
+    result += (result.empty() ? "" : " ") + word;
+  return result;
+}
+
+std::string translated(const std::string &command,
+                       const std::map<std::string, std::string> &files = {}) {
+  return joined(translate_flags(split_command(command), "/project/build",
+                                [&](const std::string &path) -> std::optional<std::string> {
+                                  const auto file = files.find(path);
+                                  return file == files.end() ? std::nullopt
+                                                             : std::optional(file->second);
+                                })
+                    .flags);
+}
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem>
+files_with(const std::map<std::string, std::string> &texts) {
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  for (const auto &[path, text] : texts)
+    files->addFile(path, 1, llvm::MemoryBuffer::getMemBufferCopy(text, path));
+  return files;
+}
+
+FileSettings settings_of(const std::string &file, const std::map<std::string, std::string> &texts,
+                         const std::map<std::string, std::string> &environment = {}) {
+  return SettingsReader(files_with(texts),
+                        [&](const char *name) {
+                          const auto value = environment.find(name);
+                          return value == environment.end() ? std::string() : value->second;
+                        })
+      .read(file);
+}
+
+std::string config_error(const std::string &text) {
+  const auto config = parse_project_config(text, "/p/.warpwright.toml");
+  return config ? "accepted" : config.error().message;
+}
+
+const char *kDatabase = R"([
+ {"directory": "/p/build", "file": "../src/a.cu", "command": "nvcc -DA -I../include -c ../src/a.cu -o a.o"},
+ {"directory": "/p/build", "file": "/p/src/b.cpp", "arguments": ["g++", "-DB", "-c", "/p/src/b.cpp"]},
+ {"directory": "/p/build", "file": "/p/other/c.cu", "command": "nvcc -DC -c /p/other/c.cu"}
+])";
+
+} // namespace
+
+TEST_CASE("nvcc's code generation and linking flags are dropped with their values") {
+  CHECK(translated("nvcc -gencode arch=compute_90,code=sm_90 -gencode=arch=compute_80,code=sm_80 "
+                   "-arch=sm_90 -arch sm_80 "
+                   "-code sm_80 -rdc=true -rdc true -dc -ccbin g++-12 --expt-relaxed-constexpr "
+                   "--extended-lambda "
+                   "-Xptxas -v,-O3 -Xlinker -rpath,/x -Xcudafe --display_error_number -lineinfo "
+                   "-use_fast_math -O3 -G -g "
+                   "-maxrregcount=64 -t 4 -MD -MT a.o -MF a.d -x cu -c /p/a.cu -o a.o") ==
+        "-x cuda");
+}
+
+TEST_CASE("definitions, include paths and the standard are kept, with absolute paths") {
+  CHECK(translated("/usr/local/cuda/bin/nvcc -DN=3 -D M=4 --define-macro=K -UX -I../include -I "
+                   "/abs -isystem=sys "
+                   "-isystem /s -include pre.h --std c++17 -std=c++20 a.cu") ==
+        "-DN=3 -DM=4 -DK -UX -I /project/include -I /abs -isystem /project/build/sys -isystem /s "
+        "-include /project/build/pre.h -std=c++17 -std=c++20");
+}
+
+TEST_CASE("host compiler flags inside -Xcompiler are kept when they matter and dropped when not") {
+  CHECK(
+      translated("nvcc -Xcompiler -fPIC,-DHOST -Xcompiler=-fopenmp --compiler-options='-Wall,-I/h' "
+                 "-Xcompiler \"-O2 -DTWO\" a.cu") == "-DHOST -fopenmp -I /h -DTWO");
+}
+
+TEST_CASE("response files are read, once each, and missing ones are passed over") {
+  CHECK(translated("nvcc --options-file flags.rsp @more.rsp @absent.rsp -DLAST",
+                   {{"/project/build/flags.rsp", "-DONE -I\"with space\""},
+                    {"/project/build/more.rsp", "-DTWO @more.rsp"}}) ==
+        "-DONE -I /project/build/with space -DTWO -DLAST");
+}
+
+TEST_CASE("unknown flags, launchers and flags without their value are never fatal") {
+  CHECK(translated("ccache nvcc --no-such-flag -fno-such-thing -mno-such -DX") == "-DX");
+  CHECK(translated("nvcc -I") == "");
+  CHECK(translated("nvcc -gencode -DX") == "-DX");
+  CHECK(translated("nvcc -Werror all-warnings -O 3 -DX") == "-DX");
+  CHECK(translated("") == "");
+}
+
+TEST_CASE("the toolkit is known from the compiler's path") {
+  CHECK(translate_flags({"/opt/cuda-12/bin/nvcc"}, "/", {}).cuda_path == "/opt/cuda-12");
+  CHECK(translate_flags({"clang++", "--cuda-path=/c"}, "/", {}).cuda_path == "/c");
+  CHECK(translate_flags({"g++"}, "/", {}).cuda_path == "");
+}
+
+TEST_CASE("a file takes its own command, a header that of its namesake, a stranger that of the "
+          "nearest of its kind") {
+  const auto commands = parse_compile_database(kDatabase, "/p/build/compile_commands.json");
+  REQUIRE(commands.has_value());
+  CHECK(command_for(*commands, "/p/src/a.cu")->arguments[1] == "-DA");
+  CHECK(command_for(*commands, "/p/include/b.h")->file == "/p/src/b.cpp");
+  CHECK(command_for(*commands, "/p/src/new.cu")->file == "/p/src/a.cu");
+  CHECK(command_for(*commands, "/p/other/deep/new.cuh")->file == "/p/other/c.cu");
+  CHECK(command_for({}, "/p/src/a.cu") == nullptr);
+}
+
+TEST_CASE(
+    "a broken compile database says which entry and what to do, and the file is still parsed") {
+  const FileSettings settings =
+      settings_of("/p/src/a.cu", {{"/p/compile_commands.json", R"([{"file": "a.cu"}])"}});
+  REQUIRE(settings.problems.size() == 1);
+  CHECK(describe(settings.problems[0]).contains("entry 0 of /p/compile_commands.json"));
+  CHECK(settings.parse.flags.empty());
+  CHECK(settings_of("/p/a.cu", {{"/p/compile_commands.json", "{"}}).problems.size() == 1);
+}
+
+TEST_CASE("the database is found upward and in build folders, and joined with .warpwright.toml") {
+  const FileSettings settings = settings_of(
+      "/p/src/a.cu", {{"/p/build/compile_commands.json", kDatabase},
+                      {"/p/.warpwright.toml",
+                       "flags = ['-DEXTRA']\nremove_flags = ['-DA']\nbudget = '500ms'\n"
+                       "runner = 'tcp:host:1'\ndisable_rules = ['x']\n[sizes]\nn = 4096\n"}});
+  CHECK(settings.problems.empty());
+  CHECK(settings.compile_commands == "/p/build/compile_commands.json");
+  CHECK(joined(settings.parse.flags) == "-I /p/include -DEXTRA");
+  CHECK(settings.parse.directory == "/p/build");
+  CHECK(settings.project.budget_ms == 500);
+  CHECK(settings.project.runner_url == "tcp:host:1");
+  CHECK(settings.project.disabled_rules == std::vector<std::string>{"x"});
+  CHECK(settings.project.sizes.at("n") == 4096);
+}
+
+TEST_CASE("errors of .warpwright.toml name file, line and key") {
+  CHECK(config_error("flags = []\nflgas = []") == "/p/.warpwright.toml:2: unknown key \"flgas\"");
+  CHECK(config_error("\n\nbudget = '30'")
+            .starts_with("/p/.warpwright.toml:3: \"budget\" must be a time"));
+  CHECK(config_error("[sizes]\nn = 0").contains("\"sizes\" must be"));
+  CHECK(config_error("flags = '-DX'").contains("\"flags\" must be a list"));
+  CHECK(config_error("flags = [").starts_with("/p/.warpwright.toml:1: "));
+  CHECK(config_error("") == "accepted");
+}
+
+TEST_CASE("the toolkit is looked for where it was asked for, then in the environment, then in the "
+          "usual places") {
+  const std::string runtime = "/include/cuda_runtime.h", api = "/include/cuda_runtime_api.h";
+  const std::map<std::string, std::string> files{
+      {"/env/cuda" + runtime, ""},
+      {"/usr/local/cuda" + runtime, ""},
+      {"/usr/local/cuda" + api, "#define CUDART_VERSION  12080\n"},
+      {"/nv/bin/nvcc", ""},
+      {"/nv" + runtime, ""}};
+  CHECK(settings_of("/p/a.cu", files, {{"CUDA_HOME", "/env/cuda"}}).toolkit->path == "/env/cuda");
+  CHECK(settings_of("/p/a.cu", files, {{"CUDA_HOME", "/absent"}, {"PATH", "/bin:/nv/bin"}})
+            .toolkit->path == "/nv");
+  const auto usual = settings_of("/p/a.cu", files).toolkit;
+  REQUIRE(usual.has_value());
+  CHECK(usual->path == "/usr/local/cuda");
+  CHECK(usual->version == "12.8");
+  CHECK(!settings_of("/p/a.cu", {}).toolkit.has_value());
+  auto wrong = files;
+  wrong["/p/.warpwright.toml"] = "cuda_path = 'nothing/here'";
+  const FileSettings settings = settings_of("/p/a.cu", wrong);
+  REQUIRE(settings.problems.size() == 1);
+  CHECK(settings.problems[0].message.contains("/p/nothing/here"));
+  CHECK(settings.parse.cuda_path == "/usr/local/cuda");
+}

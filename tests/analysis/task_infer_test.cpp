@@ -1,0 +1,269 @@
+// Tasks of realistic programs are complete without any comment; what is missing elsewhere is asked
+// for.
+#include "analysis/analyze.h"
+#include "analysis/task/infer_task.h"
+#include "nvrtc_probe.h"
+#include "support/model/json.h"
+#include "task_corpus.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+namespace warpwright::analysis {
+namespace {
+
+using model::Direction;
+using Kind = model::Distribution::Kind;
+
+struct Inferred {
+  Kernel kernel;
+  InferredTask task;
+};
+
+Inferred infer(const std::string &source, const std::string &name, const Spec &spec = {}) {
+  auto unit = parse_stub({"/test/task.cu", source});
+  REQUIRE(unit);
+  const clang::FunctionDecl *declaration = (*unit)->find_kernel(name);
+  REQUIRE_MESSAGE(declaration, "no kernel " << name);
+  Inferred result{kernel_facts(**unit, *declaration), {}};
+  const Result<std::string> slice = slice_kernel(**unit, *declaration);
+  REQUIRE_MESSAGE(slice, (slice ? "" : describe(slice.error())));
+  result.task = infer_task(**unit, *declaration, result.kernel, *slice, spec);
+  return result;
+}
+
+std::string questions(const InferredTask &task) {
+  std::string text;
+  for (const MissingFact &fact : task.missing)
+    text += fact.name + ": " + fact.question + "\n";
+  return text;
+}
+
+/// Complete, accepted by the schema and the plan checks, legal at every check size, and both
+/// sources compile.
+model::Task complete(const std::string &source, const std::string &name) {
+  const Inferred inferred = infer(source, name);
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  const model::Task &task = inferred.task.task;
+  const auto checked = model::check_plan(task.reference, task);
+  CHECK_MESSAGE(checked, (checked ? "" : describe(checked.error())));
+  const auto decoded = model::task_from_json(model::to_json(task));
+  CHECK_MESSAGE(decoded, (decoded ? "" : describe(decoded.error())));
+  for (const Sizes &sizes : task.check_sizes)
+    for (const model::Buffer &buffer : task.buffers)
+      CHECK(buffer.extent.evaluate(sizes).value_or(0) > 0);
+  const auto &launch = std::get<model::LaunchStep>(task.reference.steps.back());
+  if (const auto errors = tests::nvrtc_errors(task.reference.source, {launch.kernel}))
+    CHECK_MESSAGE(errors->empty(), *errors);
+  if (task.reference_fp64)
+    if (const auto errors = tests::nvrtc_errors(
+            task.reference_fp64->source,
+            {std::get<model::LaunchStep>(task.reference_fp64->steps.back()).kernel}))
+      CHECK_MESSAGE(errors->empty(), *errors);
+  return task;
+}
+
+const model::Buffer &buffer(const model::Task &task, const std::string &name) {
+  const auto found = std::ranges::find(task.buffers, name, &model::Buffer::name);
+  REQUIRE_MESSAGE(found != task.buffers.end(), "no buffer " << name);
+  return *found;
+}
+
+const model::LaunchStep &launch_of(const model::Task &task) {
+  return std::get<model::LaunchStep>(task.reference.steps.back());
+}
+
+std::int64_t value(const Expression &expression, const Sizes &sizes) {
+  return expression.evaluate(sizes).value_or(-1);
+}
+
+TEST_CASE("a tiled matmul without guards keeps multiples of its tile, rectangular ones") {
+  const model::Task task = complete(corpus::kTiledMatmul, "matmul_tiled");
+  CHECK(task.sizes == Sizes{{"M", 1024}, {"N", 512}, {"K", 2048}});
+  CHECK(value(buffer(task, "A").extent, {{"M", 3}, {"K", 5}, {"N", 7}}) == 15);
+  CHECK(buffer(task, "C").direction == Direction::Out);
+  CHECK(value(launch_of(task).grid[0], {{"M", 32}, {"N", 64}, {"K", 16}}) == 4);
+  CHECK(task.check_sizes.size() >= 3);
+  bool is_rectangular = false;
+  for (const Sizes &sizes : task.check_sizes) {
+    for (const auto &[name, size] : sizes)
+      CHECK_MESSAGE(size % 16 == 0, name << " = " << size);
+    is_rectangular = is_rectangular || sizes.at("M") != sizes.at("N");
+  }
+  CHECK(is_rectangular);
+}
+
+TEST_CASE("a template launched two levels down gets its arguments, sizes and shared memory") {
+  const model::Task task = complete(corpus::kLauncher, "row_softmax");
+  CHECK(launch_of(task).kernel == "row_softmax<float, 256>");
+  CHECK(task.sizes == Sizes{{"rows", 2048}, {"cols", 1024}});
+  CHECK(value(launch_of(task).shared_bytes, task.sizes) == 1024);
+  CHECK(buffer(task, "in").direction == Direction::In);
+  CHECK(buffer(task, "out").direction == Direction::Out);
+  CHECK(value(buffer(task, "out").extent, {{"rows", 3}, {"cols", 7}}) == 21);
+  REQUIRE(task.reference_fp64);
+  CHECK(std::get<model::LaunchStep>(task.reference_fp64->steps.back()).kernel ==
+        "row_softmax<double, 256>");
+}
+
+TEST_CASE("particles are updated in place, divisors are positive, constants are scalars") {
+  const model::Task task = complete(corpus::kParticles, "update");
+  CHECK(task.sizes == Sizes{{"count", 1000000}});
+  CHECK(buffer(task, "x").direction == Direction::InOut);
+  CHECK(buffer(task, "mass").direction == Direction::In);
+  CHECK(buffer(task, "mass").distribution.kind == Kind::Positive);
+  REQUIRE(task.scalars.size() == 1);
+  CHECK(std::get<double>(task.scalars[0].value) == doctest::Approx(0.01));
+  CHECK(std::ranges::any_of(task.check_sizes,
+                            [](const Sizes &sizes) { return sizes.at("count") % 256 != 0; }));
+}
+
+TEST_CASE("subscripts that were loaded stay inside what they index") {
+  const model::Task task = complete(corpus::kGather, "embed");
+  const model::Buffer &ids = buffer(task, "ids");
+  CHECK(ids.dtype == model::Dtype::Int32);
+  CHECK(ids.distribution.kind == Kind::Integers);
+  CHECK(value(ids.distribution.lower, task.sizes) == 0);
+  for (const Sizes &sizes : {task.sizes, Sizes{{"tokens", 5}, {"dim", 6}, {"vocabulary", 7}}})
+    CHECK(value(ids.distribution.upper, sizes) == sizes.at("vocabulary"));
+  CHECK(task.sizes.contains("tokens"));
+}
+
+TEST_CASE("a stencil that leaves its border alone works in place on initialised memory") {
+  const model::Task task = complete(corpus::kStencil, "blur");
+  CHECK(buffer(task, "out").direction == Direction::InOut);
+  CHECK(value(launch_of(task).grid[0], task.sizes) == 120);
+  CHECK(value(launch_of(task).grid[1], task.sizes) == 270);
+  CHECK(task.check_sizes.size() >= 3);
+}
+
+TEST_CASE("half buffers, grid-stride loops and capped grids") {
+  const model::Task task = complete(corpus::kHalf, "scale");
+  CHECK(buffer(task, "y").dtype == model::Dtype::Float16);
+  CHECK(buffer(task, "y").direction == Direction::Out);
+  CHECK(value(launch_of(task).grid[0], {{"n", 1000}}) == 4);
+  CHECK(value(launch_of(task).grid[0], {{"n", 1 << 22}}) == 1024);
+  CHECK(task.tolerance.relative > 1e-3);
+}
+
+TEST_CASE("buffers behind float4 count floats") {
+  const model::Task task = complete(corpus::kVectors, "add4");
+  CHECK(buffer(task, "a").dtype == model::Dtype::Float32);
+  CHECK(value(buffer(task, "c").extent, {{"n", 4096}}) == 4096);
+  CHECK(buffer(task, "c").direction == Direction::Out);
+  CHECK(value(task.work.bytes.value_or(Expression()), {{"n", 4096}}) == 3 * 4 * 4096);
+}
+
+TEST_CASE("every example gives a complete task") {
+  for (const char *name : {"saxpy", "matmul", "transpose", "reduce", "softmax", "stencil",
+                           "histogram", "layernorm", "bias_gelu", "column_sum"}) {
+    std::ifstream in(std::string(WARPWRIGHT_SOURCE_DIR) + "/examples/" + name + ".cu");
+    REQUIRE_MESSAGE(in, name);
+    std::stringstream text;
+    text << in.rdbuf();
+    auto unit = parse_stub({"/test/example.cu", text.str()});
+    REQUIRE(unit);
+    for (const clang::FunctionDecl *kernel : (*unit)->kernels()) {
+      CAPTURE(name);
+      const model::Task task = complete(text.str(), kernel->getNameAsString());
+      CHECK(task.check_sizes.size() >= 3);
+      CHECK(task.work.bytes.has_value());
+    }
+  }
+}
+
+TEST_CASE("accumulators that the program clears are cleared by the plan") {
+  const model::Task task = complete(R"(
+#define BINS 64
+__global__ void count(const unsigned char *data, int *bins, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) atomicAdd(&bins[data[i] % BINS], 1); }
+int main() { int n = 1 << 20; unsigned char *d; int *b; cudaMalloc(&d, n); cudaMalloc(&b, BINS * sizeof(int)); cudaMemset(b, 0, BINS * sizeof(int));
+  count<<<(n + 255) / 256, 256>>>(d, b, n); cudaMemset(b, 1, 4); }
+)",
+                                    "count");
+  REQUIRE(task.reference.steps.size() == 2);
+  CHECK(std::get<model::FillStep>(task.reference.steps[0]) == model::FillStep{"bins", 0});
+  CHECK(buffer(task, "bins").direction == Direction::Out);
+  CHECK(value(buffer(task, "bins").extent, {}) == 64);
+  CHECK(task.tolerance.absolute == 0);
+}
+
+TEST_CASE("without allocations the guards tell how much the buffers hold") {
+  const Inferred inferred = infer(R"(
+__global__ void add(const float *a, const float *row, float *c, int rows, int cols) {
+  int y = blockIdx.y * blockDim.y + threadIdx.y, x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (y < rows && x < cols) c[y * cols + x] = a[y * cols + x] + row[x];
+}
+void launch(const float *a, const float *row, float *c) { int rows = 300, cols = 500; dim3 b(16, 16); add<<<dim3((cols + 15) / 16, (rows + 15) / 16), b>>>(a, row, c, rows, cols); }
+)",
+                                  "add");
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  CHECK(value(buffer(inferred.task.task, "c").extent, {{"rows", 3}, {"cols", 11}}) == 33);
+  CHECK(value(buffer(inferred.task.task, "row").extent, {{"rows", 3}, {"cols", 11}}) == 11);
+  CHECK(!inferred.task.assumptions.empty());
+}
+
+TEST_CASE("an unknown size is asked for by name, and the suggested comment has its blank") {
+  const Inferred inferred = infer(R"(
+__global__ void twice(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2.0f; }
+void launch(float *x, int n) { twice<<<(n + 255) / 256, 256>>>(x, n); }
+)",
+                                  "twice");
+  CHECK(!inferred.task.inferred);
+  REQUIRE(inferred.task.missing.size() == 1);
+  CHECK(inferred.task.missing[0].name == "n");
+  CHECK(inferred.task.missing[0].question.contains("n = "));
+  const std::string comment = suggested_spec(inferred.kernel, inferred.task);
+  CHECK(comment.contains("// warpwright: n = ?"));
+  CHECK(comment.contains("x: inout float[?]"));
+}
+
+TEST_CASE("a kernel without a launch asks for one, and a comment gives it") {
+  const std::string kernel = "__global__ void twice(float *x, int n) { int i = blockIdx.x * "
+                             "blockDim.x + threadIdx.x; if (i < n) x[i] *= 2.0f; }\n";
+  const Inferred without = infer(kernel, "twice");
+  CHECK(!without.task.inferred);
+  CHECK(std::ranges::any_of(without.task.missing,
+                            [](const MissingFact &fact) { return fact.name == "launch"; }));
+  CHECK(suggested_spec(without.kernel, without.task).contains("launch grid(?) block(?)"));
+  const Inferred with = infer("// warpwright: n = 1 << 20, check n = 1 | 1000\n// warpwright: "
+                              "launch grid((n + 127) / 128) block(128)\n" +
+                                  kernel,
+                              "twice");
+  REQUIRE_MESSAGE(with.task.inferred, questions(with.task));
+  CHECK(with.task.task.sizes == Sizes{{"n", 1 << 20}});
+  CHECK(with.task.task.check_sizes == std::vector<Sizes>{{{"n", 1}}, {{"n", 1000}}});
+  CHECK(value(launch_of(with.task.task).grid[0], {{"n", 129}}) == 2);
+  CHECK(value(buffer(with.task.task, "x").extent, {{"n", 129}}) == 129);
+}
+
+TEST_CASE("the launch of an edited file is read over the sizes of the task") {
+  const model::Task task = complete(corpus::kParticles, "update");
+  std::string edited = corpus::kParticles;
+  edited.replace(edited.find("threads = 256"), 13, "threads = 512");
+  auto unit = parse_stub({"/test/task.cu", edited});
+  REQUIRE(unit);
+  const auto step = launch_step(**unit, *(*unit)->find_kernel("update"), task);
+  REQUIRE_MESSAGE(step, (step ? "" : describe(step.error())));
+  CHECK(value(step->block[0], {}) == 512);
+  CHECK(value(step->grid[0], {{"count", 513}}) == 2);
+  CHECK(step->arguments == launch_of(task).arguments);
+  auto without = parse_stub({"/test/task.cu", "__global__ void update(float *x, int n) {}\n"});
+  const auto missing = launch_step(**without, *(*without)->find_kernel("update"), task);
+  REQUIRE(!missing);
+  CHECK(missing.error().message.contains("no launch"));
+}
+
+TEST_CASE("broken programs lose facts, not the process") {
+  for (const std::string source : {corpus::kTiledMatmul, corpus::kLauncher, corpus::kStencil})
+    for (std::size_t length = 40; length < source.size(); length += 97) {
+      const FileFacts facts = analyze({"/test/cut.cu", source.substr(0, length)});
+      for (const Kernel &kernel : facts.kernels)
+        CHECK((kernel.task.inferred || !kernel.task.missing.empty()));
+    }
+}
+
+} // namespace
+} // namespace warpwright::analysis

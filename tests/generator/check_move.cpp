@@ -1,0 +1,56 @@
+// Applying one move to a marked source; see check_move.h.
+#include "tests/generator/check_move.h"
+
+#include "generator/generator.h"
+
+#include <cctype>
+
+namespace warpwright::generator::test {
+
+State state_of(std::string marked) {
+  const std::size_t mark = marked.find('^');
+  REQUIRE(mark != std::string::npos);
+  marked.erase(mark, 1);
+  std::size_t end = mark;
+  while (end < marked.size() &&
+         (std::isalnum(static_cast<unsigned char>(marked[end])) || marked[end] == '_'))
+    ++end;
+  State state;
+  state.kernel = marked.substr(mark, end - mark);
+  state.file = {"snippet.cu", std::move(marked)};
+  return state;
+}
+
+std::string parse_errors(const State &state) {
+  auto unit = analysis::parse_stub(state.file, state.settings);
+  if (!unit)
+    return describe(unit.error());
+  std::string errors;
+  for (const analysis::Diagnostic &diagnostic : (*unit)->syntax_diagnostics())
+    if (diagnostic.severity == analysis::Severity::Error)
+      errors += std::to_string(diagnostic.line) + ": " + diagnostic.message + "\n";
+  return errors;
+}
+
+void check_move(const std::string &marked, const std::string &move, const std::string &expected) {
+  const State before = state_of(marked);
+  CHECK(parse_errors(before) == "");
+  auto parsed = move_from_string(move);
+  REQUIRE(parsed);
+  auto after = apply_move(before, *parsed);
+  REQUIRE_MESSAGE(after, (after ? "" : describe(after.error())));
+  CHECK(after->file.text == expected);
+  CHECK(parse_errors(*after) == "");
+  CHECK(after->moves == std::vector<Move>{*parsed});
+}
+
+void check_refused(const std::string &marked, const std::string &move, const std::string &reason) {
+  const State state = state_of(marked);
+  auto parsed = move_from_string(move);
+  REQUIRE(parsed);
+  auto after = apply_move(state, *parsed);
+  REQUIRE_FALSE(after);
+  CHECK(after.error().message == move + " is not legal for " + state.kernel + ": " + reason);
+}
+
+} // namespace warpwright::generator::test

@@ -1,0 +1,27 @@
+// How moves are tested: a source whose kernel is marked with ^, a move, and the exact text that must come out.
+//
+// The result must also parse without errors, because moves compose by parsing again.
+#pragma once
+
+#include <doctest/doctest.h>
+#include <string>
+
+namespace warpwright::generator {
+struct State; // of generator/generator.h, which costs seconds to include
+}
+
+namespace warpwright::generator::test {
+
+/// The state of a marked source: `__global__ void ^scale(...)`.
+State state_of(std::string marked);
+
+/// `move` turns the marked source into `expected`.
+void check_move(const std::string &marked, const std::string &move, const std::string &expected);
+
+/// `move` is refused with exactly this reason.
+void check_refused(const std::string &marked, const std::string &move, const std::string &reason);
+
+/// The parser's errors of a text, one a line; empty when it parses.
+std::string parse_errors(const State &state);
+
+} // namespace warpwright::generator::test

@@ -1,0 +1,79 @@
+// The methods of `warpwright env`: a whole round from a source to a plan, and what is refused.
+#include "generator/env.h"
+
+#include <doctest/doctest.h>
+
+using namespace warpwright;
+using generator::answer_env;
+using rpc::Json;
+
+namespace {
+
+constexpr const char *kSource = R"cuda(__global__ void fill(float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = i;
+}
+int main() {
+  const int n = 4096;
+  float *y;
+  cudaMalloc(&y, n * sizeof(float));
+  fill<<<(n + 255) / 256, 256>>>(y, n);
+}
+)cuda";
+
+Json call(const std::string &method, const Json &params) {
+  auto outcome = answer_env(method, params);
+  REQUIRE_MESSAGE(outcome, (outcome ? "" : outcome.error().message));
+  return *outcome;
+}
+
+int error_code(const std::string &method, const Json &params) {
+  auto outcome = answer_env(method, params);
+  REQUIRE_FALSE(outcome);
+  CHECK_FALSE(outcome.error().message.empty());
+  return outcome.error().code;
+}
+
+} // namespace
+
+TEST_CASE("env goes from a source to a plan of an edited state") {
+  const Json tasks = call("tasks", {{"text", kSource}});
+  REQUIRE(tasks["kernels"].size() == 1);
+  const Json &kernel = tasks["kernels"][0];
+  CHECK(kernel["name"] == "fill");
+  CHECK(kernel["inferred"] == true);
+
+  Json state{{"text", kSource}, {"kernel", "fill"}};
+  const Json moves = call("moves", state);
+  bool offered = false;
+  for (const Json &move : moves["moves"])
+    offered |= move["move"] == "vectorize(width=4)" && move["parameters"]["width"] == "4" &&
+               move["is_template"] == false;
+  CHECK(offered);
+
+  Json step = state;
+  step["move"] = "vectorize(width=4)";
+  const Json next = call("apply", step);
+  CHECK(next["moves"] == Json{"vectorize(width=4)"});
+
+  const Json plan = call("plan", {{"text", next["text"]},
+                                  {"kernel", "fill"},
+                                  {"moves", next["moves"]},
+                                  {"task", kernel["task"]}});
+  CHECK(plan["moves"] == Json{"vectorize(width=4)"});
+  CHECK(plan["source"].get<std::string>().find("float4") != std::string::npos);
+}
+
+TEST_CASE("env refuses what is missing, malformed or illegal") {
+  CHECK(error_code("dance", Json::object()) == rpc::kMethodNotFound);
+  CHECK(error_code("moves", Json::array()) == rpc::kInvalidParams);
+  CHECK(error_code("moves", {{"text", kSource}}) == rpc::kInvalidParams);
+  CHECK(error_code("moves", {{"text", kSource}, {"kernel", "absent"}}) == rpc::kInvalidParams);
+  CHECK(error_code("moves", {{"text", 7}, {"kernel", "fill"}}) == rpc::kInvalidParams);
+  CHECK(error_code("tasks", {{"path", "/nowhere/at/all.cu"}}) == rpc::kInvalidParams);
+  CHECK(error_code("apply", {{"text", kSource}, {"kernel", "fill"}, {"move", "gemm(bm=1)"}}) ==
+        rpc::kInvalidParams);
+  CHECK(error_code("plan", {{"text", kSource}, {"kernel", "fill"}, {"task", Json::object()}}) ==
+        rpc::kInvalidParams);
+}

@@ -1,0 +1,143 @@
+// block_size: the exact text it makes, and what it refuses.
+#include "tests/generator/check_move.h"
+
+using namespace warpwright::generator::test;
+
+TEST_CASE("block_size: the block and the grid's numbers follow") {
+  check_move(R"cuda(__global__ void ^saxpy(int n, float a, float *x, float *y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = a * x[i] + y[i]; // in place
+}
+void run(int n, float *x, float *y) { saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, x, y); }
+)cuda",
+             "block_size(x=512)", R"cuda(__global__ void saxpy(int n, float a, float *x, float *y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = a * x[i] + y[i]; // in place
+}
+void run(int n, float *x, float *y) { saxpy<<<(n + 511) / 512, 512>>>(n, 2.0f, x, y); }
+)cuda");
+}
+
+TEST_CASE("block_size: a macro that serves the kernel alone is changed at its definition") {
+  check_move(R"cuda(#define BLOCK 256
+__global__ void ^total(const float *x, float *out, int n) {
+  __shared__ float part[BLOCK];
+  int t = threadIdx.x;
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  part[t] = i < n ? x[i] : 0.0f;
+  __syncthreads();
+  for (int s = BLOCK / 2; s > 0; s >>= 1) {
+    if (t < s)
+      part[t] += part[t + s];
+    __syncthreads();
+  }
+  if (t == 0)
+    atomicAdd(out, part[0]);
+}
+void run(int n, float *x, float *out) { total<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(x, out, n); }
+)cuda",
+             "block_size(x=128)", R"cuda(#define BLOCK 128
+__global__ void total(const float *x, float *out, int n) {
+  __shared__ float part[BLOCK];
+  int t = threadIdx.x;
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  part[t] = i < n ? x[i] : 0.0f;
+  __syncthreads();
+  for (int s = BLOCK / 2; s > 0; s >>= 1) {
+    if (t < s)
+      part[t] += part[t + s];
+    __syncthreads();
+  }
+  if (t == 0)
+    atomicAdd(out, part[0]);
+}
+void run(int n, float *x, float *out) { total<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(x, out, n); }
+)cuda");
+}
+
+TEST_CASE("block_size: a constant that another kernel shares becomes a number") {
+  check_move(R"cuda(constexpr int kBlock = 256;
+__global__ void ^a(float *x, int n) {
+  int i = blockIdx.x * kBlock + threadIdx.x;
+  if (i < n)
+    x[i] = 1;
+}
+__global__ void b(float *x, int n) {
+  int i = blockIdx.x * kBlock + threadIdx.x;
+  if (i < n)
+    x[i] = 2;
+}
+void run(int n, float *x) {
+  a<<<(n + kBlock - 1) / kBlock, kBlock>>>(x, n);
+  b<<<(n + kBlock - 1) / kBlock, kBlock>>>(x, n);
+}
+)cuda",
+             "block_size(x=512)", R"cuda(constexpr int kBlock = 256;
+__global__ void a(float *x, int n) {
+  int i = blockIdx.x * 512 + threadIdx.x;
+  if (i < n)
+    x[i] = 1;
+}
+__global__ void b(float *x, int n) {
+  int i = blockIdx.x * kBlock + threadIdx.x;
+  if (i < n)
+    x[i] = 2;
+}
+void run(int n, float *x) {
+  a<<<(n + 512 - 1) / 512, 512>>>(x, n);
+  b<<<(n + kBlock - 1) / kBlock, kBlock>>>(x, n);
+}
+)cuda");
+}
+
+TEST_CASE("block_size: a two-dimensional block in a variable") {
+  check_move(R"cuda(__global__ void ^fill(float *m, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  int c = blockIdx.y * blockDim.y + threadIdx.y;
+  if (r < rows && c < cols)
+    m[r * cols + c] = r;
+}
+void run(float *m, int rows, int cols) {
+  dim3 block(32, 8);
+  dim3 grid((rows + block.x - 1) / block.x, (cols + block.y - 1) / block.y);
+  fill<<<grid, block>>>(m, rows, cols);
+}
+)cuda",
+             "block_size(x=64,y=4)", R"cuda(__global__ void fill(float *m, int rows, int cols) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  int c = blockIdx.y * blockDim.y + threadIdx.y;
+  if (r < rows && c < cols)
+    m[r * cols + c] = r;
+}
+void run(float *m, int rows, int cols) {
+  dim3 block(64, 4);
+  dim3 grid((rows + block.x - 1) / block.x, (cols + block.y - 1) / block.y);
+  fill<<<grid, block>>>(m, rows, cols);
+}
+)cuda");
+}
+
+TEST_CASE("block_size: a grid that does not follow is refused") {
+  check_refused(R"cuda(__global__ void ^k(float *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    x[i] = 1;
+}
+void run(int n, float *x, int blocks) { k<<<blocks, 256>>>(x, n); }
+)cuda",
+                "block_size(x=512)", "the grid does not follow from the block");
+}
+
+TEST_CASE("block_size: launch bounds are respected") {
+  check_refused(
+      R"cuda(__global__ void __launch_bounds__(256) ^saxpy(int n, float a, float *x, float *y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = a * x[i] + y[i]; // in place
+}
+void run(int n, float *x, float *y) { saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, x, y); }
+)cuda",
+      "block_size(x=512)", "__launch_bounds__ fixes the block");
+}

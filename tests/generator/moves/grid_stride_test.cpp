@@ -1,0 +1,71 @@
+// grid_stride: the exact text it makes, and what it refuses.
+#include "tests/generator/check_move.h"
+
+using namespace warpwright::generator::test;
+
+TEST_CASE("grid_stride: a guarded kernel becomes a loop over a capped grid") {
+  check_move(R"cuda(__global__ void ^saxpy(int n, float a, float *x, float *y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = a * x[i] + y[i]; // in place
+}
+void run(int n, float *x, float *y) { saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, x, y); }
+)cuda",
+             "grid_stride(blocks=1056)",
+             R"cuda(__global__ void saxpy(int n, float a, float *x, float *y) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    y[i] = a * x[i] + y[i]; // in place
+}
+void run(int n, float *x, float *y) { saxpy<<<(n + 255) / 256 < 1056 ? (n + 255) / 256 : 1056, 256>>>(n, 2.0f, x, y); }
+)cuda");
+}
+
+TEST_CASE("grid_stride: an early return becomes the loop's bound") {
+  check_move(R"cuda(__global__ void ^scale(const float *in, float *out, int n) {
+    const int i = blockDim.x * blockIdx.x + threadIdx.x;
+    if (i >= n) return;
+    float v = in[i];
+    out[i] = v * v;
+}
+void run(int n, float *x, float *y) {
+    int threads = 128;
+    int blocks = (n + threads - 1) / threads;
+    scale<<<blocks, threads>>>(x, y, n);
+}
+)cuda",
+             "grid_stride(blocks=528)",
+             R"cuda(__global__ void scale(const float *in, float *out, int n) {
+    for (int i = blockDim.x * blockIdx.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+        float v = in[i];
+        out[i] = v * v;
+    }
+}
+void run(int n, float *x, float *y) {
+    int threads = 128;
+    int blocks = (n + threads - 1) / threads < 528 ? (n + threads - 1) / threads : 528;
+    scale<<<blocks, threads>>>(x, y, n);
+}
+)cuda");
+}
+
+TEST_CASE("grid_stride: a barrier in the work is refused") {
+  check_refused(R"cuda(__global__ void ^k(float *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    x[i] = 1;
+    __syncthreads();
+  }
+}
+void run(int n, float *x) { k<<<n / 256, 256>>>(x, n); }
+)cuda",
+                "grid_stride(blocks=528)", "the work contains a return or a barrier");
+}
+
+TEST_CASE("grid_stride: a kernel without a bounds check is refused") {
+  check_refused(
+      R"cuda(__global__ void ^k(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+void run(int n, float *x) { k<<<n / 256, 256>>>(x); }
+)cuda",
+      "grid_stride(blocks=528)",
+      "the kernel has no one-dimensional global index with a bounds check");
+}

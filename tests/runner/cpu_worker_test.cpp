@@ -1,0 +1,117 @@
+// The worker as the service starts it: a fresh process with an empty environment, over its pipes.
+#include "support/model/json.h"
+#include "support/process.h"
+#include "support/rpc/connection.h"
+
+#include <boost/asio/steady_timer.hpp>
+#include <doctest/doctest.h>
+
+using namespace warpwright;
+
+namespace {
+
+model::Task saxpy_task() {
+  const std::string source = R"(
+__global__ void saxpy(float a, const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+})";
+  model::Task task;
+  task.name = "saxpy";
+  task.sizes = {{"n", 4096}};
+  task.check_sizes = {{{"n", 1}}, {{"n", 1001}}};
+  const Expression n = Expression::parse("n").value();
+  task.buffers = {{"x", model::Dtype::Float32, n, model::Direction::In, {}},
+                  {"y", model::Dtype::Float32, n, model::Direction::InOut, {}}};
+  task.scalars = {{"a", model::Dtype::Float32, 2.5}};
+  model::LaunchStep step;
+  step.kernel = "saxpy";
+  step.grid[0] = Expression::parse("ceil_div(n, 256)").value();
+  step.block[0] = 256;
+  step.arguments = {model::ScalarArgument{"a"}, model::BufferArgument{"x", {}},
+                    model::BufferArgument{"y", {}}, model::SizeArgument{n, model::Dtype::Int32}};
+  task.reference.source = source;
+  task.reference.steps = {step};
+  return task;
+}
+
+std::string replaced(std::string text, const std::string &from, const std::string &to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+/// A worker process and one request at a time to it.
+class WorkerProcess {
+public:
+  WorkerProcess()
+      : process_(std::move(
+            Process::spawn({"/usr/bin/env", "-i", WARPWRIGHT_BINARY_DIR "/warpwright-worker-cpu"},
+                           {})
+                .value())) {
+    auto stream = rpc::make_descriptor_stream(loop_.get_executor(), process_.release_stdout(),
+                                              process_.release_stdin());
+    connection_ = rpc::Connection::make(std::move(stream), {});
+    connection_->start();
+  }
+  ~WorkerProcess() {
+    connection_->close();
+    loop_.poll();
+  }
+  rpc::Outcome request(const std::string &method, rpc::Json params) {
+    std::optional<rpc::Outcome> result;
+    connection_->request(method, std::move(params),
+                         [&](rpc::Outcome outcome) { result = std::move(outcome); });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!result && std::chrono::steady_clock::now() < end)
+      loop_.run_one_for(std::chrono::seconds(1));
+    return result.value_or(std::unexpected(rpc::RpcError{0, "no answer within 60 s", {}}));
+  }
+  model::Verdict verify(const model::Task &task, const model::Plan &plan) {
+    auto outcome = request("verify", {{"task", model::to_json(task)},
+                                      {"plan", model::to_json(plan)},
+                                      {"options", {{"timeout_ms", 30'000}}}});
+    INFO((outcome ? outcome->dump() : outcome.error().message));
+    REQUIRE(outcome.has_value());
+    auto verdict = model::verdict_from_json(outcome->at("verdict"));
+    REQUIRE(verdict.has_value());
+    return *verdict;
+  }
+
+private:
+  boost::asio::io_context loop_;
+  Process process_;
+  std::shared_ptr<rpc::Connection> connection_;
+};
+
+} // namespace
+
+TEST_CASE("a fresh worker needs nothing from its environment and verifies a plan") {
+  WorkerProcess worker;
+  auto info = worker.request("info", rpc::Json::object());
+  REQUIRE(info.has_value());
+  CHECK((*info)["kind"] == "cpu");
+  const model::Task task = saxpy_task();
+  model::Plan plan = task.reference;
+  plan.source = replaced(plan.source, "a * x[i] + y[i]", "fmaf(a, x[i], y[i])");
+  model::Verdict verdict = worker.verify(task, plan);
+  INFO(verdict.message);
+  CHECK(verdict.outcome == model::Outcome::Verified);
+  CHECK_FALSE(verdict.speedup.has_value());
+  CHECK_FALSE(verdict.candidate_time.has_value());
+}
+
+TEST_CASE("a worker tells wrong from unsupported from crashed") {
+  WorkerProcess worker;
+  const model::Task task = saxpy_task();
+  model::Plan plan = task.reference;
+  plan.source = replaced(task.reference.source, "i < n", "i < n - 1");
+  CHECK(worker.verify(task, plan).outcome == model::Outcome::WrongResult);
+  plan.source = replaced(task.reference.source, "if (i < n)", "asm(\"membar.gl;\"); if (i < n)");
+  CHECK(worker.verify(task, plan).outcome == model::Outcome::Unsupported);
+  plan.source = replaced(task.reference.source, "i < n", "i < m");
+  CHECK(worker.verify(task, plan).outcome == model::Outcome::CompileFailed);
+  plan.source = replaced(task.reference.source, "a * x[i]", "a * x[i + 100000]");
+  model::Verdict verdict = worker.verify(task, plan);
+  INFO(verdict.message);
+  CHECK(verdict.outcome == model::Outcome::Crash);
+  CHECK(verdict.message.find("past the end of 'x'") != std::string::npos);
+}

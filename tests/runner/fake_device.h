@@ -1,0 +1,224 @@
+// A device in this process's memory whose "kernels" are C++ functions chosen by name, well-behaved
+// and not.
+//
+// Every kernel gets (x, y, n): pointers and an int, as saxpy and square of tasks.h do. Names it
+// knows are in kKernels; "source" is not read. time() returns made-up times: 1000 ns, or 100 ns for
+// kernels whose name starts with "fast", with a little noise.
+#pragma once
+
+#include "runner/verify/device.h"
+
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <map>
+#include <new>
+#include <unistd.h>
+
+namespace warpwright::runner::testing {
+
+struct FakeState {
+  ThreadOrder order = ThreadOrder::Forward;
+  int launches = 0;
+  std::vector<float> cache;
+};
+using FakeKernel = void (*)(FakeState &, float *x, float *y, int n);
+
+inline void square_all(float *x, float *y, int n) {
+  for (int i = 0; i < n; ++i)
+    y[i] = x[i] * x[i];
+}
+
+inline const std::map<std::string, FakeKernel> kKernels = {
+    {"square", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
+    {"fast_square", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
+    {"overrun",
+     [](FakeState &, float *x, float *y, int n) {
+       square_all(x, y, n);
+       y[n] = 1;
+     }},
+    {"underrun",
+     [](FakeState &, float *x, float *y, int n) {
+       square_all(x, y, n);
+       y[-2] = 1;
+     }},
+    {"mutate",
+     [](FakeState &, float *x, float *y, int n) {
+       square_all(x, y, n);
+       x[n / 2] += 1;
+     }},
+    {"skip_last", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n - 1); }},
+    {"skip_all", [](FakeState &, float *, float *, int) {}},
+    {"nan",
+     [](FakeState &, float *x, float *y, int n) {
+       square_all(x, y, n);
+       y[0] = std::numeric_limits<float>::quiet_NaN();
+     }},
+    {"inexact",
+     [](FakeState &, float *x, float *y, int n) {
+       square_all(x, y, n);
+       for (int i = 0; i < n; ++i)
+         y[i] *= 1.001F;
+     }},
+    {"wrong_tail",
+     [](FakeState &, float *x, float *y, int n) {
+       square_all(x, y, n);
+       if (n % 4)
+         y[n - 1] += 1;
+     }},
+    {"race",
+     [](FakeState &state, float *x, float *y, int n) {
+       square_all(x, y, n);
+       if (state.order == ThreadOrder::Reverse)
+         y[n / 3] *= 1.0000002F;
+     }},
+    {"constant",
+     [](FakeState &, float *, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = 3;
+     }},
+    {"index",
+     [](FakeState &, float *, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = static_cast<float>(i);
+     }},
+    {"even_only",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; i += 2)
+         y[i] = x[i] * x[i];
+     }},
+    {"root",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = std::sqrt(x[i]);
+     }},
+    {"root_of_positive",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = x[i] < 0 ? 0 : std::sqrt(x[i]);
+     }},
+    {"cached",
+     [](FakeState &state, float *x, float *y, int n) {
+       if (++state.launches < 16 || static_cast<int>(state.cache.size()) != n) {
+         square_all(x, y, n);
+         state.cache.assign(y, y + n);
+       } else
+         std::copy(state.cache.begin(), state.cache.end(), y);
+     }},
+    {"crash", [](FakeState &, float *, float *, int) { raise(SIGSEGV); }},
+    {"hang",
+     [](FakeState &, float *, float *, int) {
+       for (;;)
+         pause();
+     }},
+    {"exit", [](FakeState &, float *, float *, int) { _exit(7); }},
+};
+
+class FakeProgram final : public Program {
+public:
+  explicit FakeProgram(const CompileRequest &request) : names(request.kernels) {
+    for (const std::string &name : names)
+      reports_.push_back({.kernel = name, .registers = 8, .compile_ms = 1});
+  }
+  const std::vector<model::CompileReport> &reports() const override { return reports_; }
+  std::vector<std::string> names;
+
+private:
+  std::vector<model::CompileReport> reports_;
+};
+
+class FakeDevice final : public Device {
+public:
+  struct FakeRecording final : Recording {
+    std::vector<Operation> operations;
+  };
+
+  explicit FakeDevice(bool can_measure = false) : can_measure_(can_measure) {
+    info_.kind = "cpu";
+    info_.name = "Fake";
+    info_.memory_bytes = std::uint64_t{1} << 30;
+  }
+
+  const model::DeviceInfo &info() const override { return info_; }
+  Capabilities capabilities() const override {
+    return {.can_measure = can_measure_,
+            .has_thread_orders = true,
+            .host_memory = true,
+            .preferred_max_elements = preferred_max_elements};
+  }
+  DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) override {
+    for (const std::string &name : request.kernels)
+      if (!kKernels.contains(name))
+        return std::unexpected(
+            Fault{Fault::Kind::CompileFailed, "no kernel " + name, "the log", false});
+    return std::make_unique<FakeProgram>(request);
+  }
+  DeviceResult<Address> allocate(std::size_t size_bytes) override {
+    ++live_allocations;
+    return reinterpret_cast<Address>(std::aligned_alloc(kAlignment, size_bytes));
+  }
+  void free(Address address) override {
+    --live_allocations;
+    std::free(reinterpret_cast<void *>(address));
+  }
+  DeviceResult<void> upload(Address to, const void *from, std::size_t size) override {
+    std::memcpy(reinterpret_cast<void *>(to), from, size);
+    return {};
+  }
+  DeviceResult<void> download(void *to, Address from, std::size_t size) override {
+    std::memcpy(to, reinterpret_cast<void *>(from), size);
+    return {};
+  }
+  DeviceResult<void> fill(const FillOperation &fill) override {
+    std::memset(reinterpret_cast<void *>(fill.address), fill.byte, fill.size_bytes);
+    return {};
+  }
+  DeviceResult<void> copy(Address to, Address from, std::size_t size) override {
+    std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), size);
+    return {};
+  }
+  DeviceResult<void> launch(const LaunchOperation &launch) override {
+    const auto value = [&](std::size_t index) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, launch.arguments.at(index).bytes.data(), 8);
+      return bits;
+    };
+    kKernels.at(static_cast<const FakeProgram *>(launch.program)->names[launch.kernel])(
+        state_, reinterpret_cast<float *>(value(0)), reinterpret_cast<float *>(value(1)),
+        static_cast<int>(value(2)));
+    return {};
+  }
+  DeviceResult<void> synchronize() override { return {}; }
+  void set_thread_order(ThreadOrder order) override { state_.order = order; }
+
+  DeviceResult<std::unique_ptr<Recording>> record(std::span<const Operation> operations) override {
+    auto recording = std::make_unique<FakeRecording>();
+    recording->operations.assign(operations.begin(), operations.end());
+    return recording;
+  }
+  DeviceResult<Sample> time(Recording &recording) override {
+    double ns = 0;
+    for (const Operation &operation : static_cast<FakeRecording &>(recording).operations)
+      if (const auto *kernel = std::get_if<LaunchOperation>(&operation)) {
+        if (auto ran = launch(*kernel); !ran)
+          return std::unexpected(ran.error());
+        noise_ = noise_ * 1664525U + 1013904223U;
+        ns += (kernel->kernel_name.starts_with("fast") ? 100 : 1000) * (1 + (noise_ >> 24) * 1e-5);
+      }
+    return Sample{ns, throttled};
+  }
+
+  int live_allocations = 0;
+  bool throttled = false;
+  std::optional<std::int64_t> preferred_max_elements;
+
+private:
+  model::DeviceInfo info_;
+  bool can_measure_;
+  FakeState state_;
+  std::uint32_t noise_ = 1;
+};
+
+} // namespace warpwright::runner::testing

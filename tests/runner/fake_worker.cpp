@@ -1,0 +1,27 @@
+// A worker process on the fake device, and, as WARPWRIGHT_FAKE_WORKER asks, one that speaks no
+// protocol, never gets ready, or does not start. "measure": its made-up times count as a GPU's.
+#include "runner/worker/worker.h"
+#include "tests/runner/fake_device.h"
+
+#include <iostream>
+
+int main() {
+  using namespace warpwright;
+  const char *variable = std::getenv("WARPWRIGHT_FAKE_WORKER");
+  const std::string mode = variable ? variable : "";
+  if (mode == "garbage") {
+    std::cout << "Segmentation fault (core dumped)\n\nContent-Length: nonsense\r\n\r\n"
+              << std::flush;
+    for (;;)
+      pause();
+  }
+  if (mode == "silent")
+    for (;;)
+      pause();
+  return runner::run_worker([&]() -> Result<std::unique_ptr<runner::Device>> {
+    if (mode == "broken")
+      return fail("the fake device is broken", "Use another");
+    std::cout << "this goes to stderr, not into the protocol" << std::endl;
+    return std::make_unique<runner::testing::FakeDevice>(mode == "measure");
+  });
+}

@@ -1,0 +1,221 @@
+// The CUDA device on a real GPU, in this process: verdicts, the device's checker against the
+// host's, timing. Faults that take the CUDA context down are tested through the service, in
+// gpu_service_test.cpp.
+#include "runner/cuda/device.h"
+#include "runner/measure/session.h"
+#include "runner/verify/verifier.h"
+#include "tests/runner/tasks.h"
+
+#include <iostream>
+
+namespace warpwright::runner {
+namespace {
+
+using namespace testing;
+using model::Outcome;
+
+/// Null without a GPU, which is said once, in the words that CTest knows as "skipped".
+Device *gpu() {
+  static const auto device = [] {
+    auto made = cuda::make_cuda_device(0);
+    if (!made)
+      std::cout << "all cases skipped: " << describe(made.error()) << std::endl;
+    return made ? std::move(*made) : nullptr;
+  }();
+  if (device)
+    device->set_deadline(std::chrono::steady_clock::now() + std::chrono::seconds(60));
+  return device.get();
+}
+
+model::Verdict run(const Task &task, const Plan &plan, bool measure = false) {
+  VerifySettings settings;
+  settings.measure = measure;
+  settings.measure_budget = std::chrono::milliseconds(500);
+  const auto result = verify(*gpu(), task, plan, settings, [](const auto &...) {});
+  INFO(model::to_json(result.verdict).dump(1));
+  CHECK(result.verdict.date.size() == 20);
+  return result.verdict;
+}
+
+void check_outcome(const model::Verdict &verdict, Outcome outcome, const std::string &part) {
+  INFO(model::to_json(verdict).dump(1));
+  CHECK(verdict.outcome == outcome);
+  CHECK(verdict.message.find(part) != std::string::npos);
+}
+
+TEST_CASE("the same kernel is verified, and its speedup's interval holds 1") {
+  if (!gpu())
+    return;
+  const Task task = saxpy_task(1 << 24);
+  const model::Verdict verdict = run(task, task.reference, true);
+  check_outcome(verdict, Outcome::Verified, "measured");
+  REQUIRE(verdict.speedup);
+  std::cout << "A/A saxpy 16M: " << verdict.speedup->ratio << " [" << verdict.speedup->low << ", "
+            << verdict.speedup->high << "], " << verdict.candidate_time->median_ns / 1e3
+            << " us, pairs " << verdict.speedup->samples << "\n";
+  CHECK(verdict.speedup->low <= 1.005);
+  CHECK(verdict.speedup->high >= 0.995);
+  REQUIRE(verdict.errors.candidate_fp64);
+  CHECK(*verdict.errors.candidate_fp64 < 1e-6);
+  REQUIRE(!verdict.kernels.empty());
+  CHECK(verdict.kernels[0].registers.value_or(0) > 0);
+  CHECK(verdict.kernels[0].occupancy.value_or(0) > 0.5);
+  CHECK(verdict.device.copy_bytes_per_s.value_or(0) > 1e11);
+  std::cout << model::to_json(verdict.device).dump() << "\n";
+}
+
+TEST_CASE("a tiny kernel is timed in single microseconds") {
+  if (!gpu())
+    return;
+  const Task task = saxpy_task(1024);
+  const model::Verdict verdict = run(task, task.reference, true);
+  check_outcome(verdict, Outcome::Verified, "measured");
+  std::cout << "A/A saxpy 1K: " << verdict.speedup->ratio << " [" << verdict.speedup->low << ", "
+            << verdict.speedup->high << "], " << verdict.candidate_time->median_ns / 1e3
+            << " us, pairs " << verdict.speedup->samples << "\n";
+  CHECK(verdict.candidate_time->median_ns < 12'000);
+}
+
+TEST_CASE("a slower reference gives a speedup above 1") {
+  if (!gpu())
+    return;
+  Task task = square_task(1 << 22);
+  task.reference = square_candidate("  if (i < n) { float s = 0; for (int k = 0; k < 200; ++k) s "
+                                    "+= __cosf(x[i] * k) * 1e-30f; y[i] = x[i] * x[i] + s; }");
+  const model::Verdict verdict =
+      run(task, square_candidate("  if (i < n) y[i] = x[i] * x[i];"), true);
+  check_outcome(verdict, Outcome::Verified, "measured");
+  CHECK(verdict.speedup->low > 1.2);
+}
+
+TEST_CASE("wrong, unwritten, stray, mutating and racing candidates are told apart") {
+  if (!gpu())
+    return;
+  const Task task = square_task(1 << 20);
+  check_outcome(
+      run(task, square_candidate("  if (i < n) y[i] = x[i] * x[i] * (i == 12345 ? 1.01f : 1.0f);")),
+      Outcome::WrongResult, "y[12345] is ");
+  check_outcome(run(task, square_candidate("  if (i < n - 1) y[i] = x[i] * x[i];")),
+                Outcome::WrongResult, "unwritten");
+  check_outcome(run(task, square_candidate("  if (i <= n) y[i] = i < n ? x[i] * x[i] : 0.0f;")),
+                Outcome::SuspectedCheat, "outside y");
+  check_outcome(
+      run(task,
+          square_candidate(
+              "  if (i < n) { y[i] = x[i] * x[i]; if (i == 3) const_cast<float *>(x)[i] = 0; }")),
+      Outcome::SuspectedCheat, "changed 1 elements of the input x");
+  check_outcome(run(task, square_candidate(
+                              "  if (i < n) y[i] = x[i] * x[i] + (i == 5 ? 0.0f / 0.0f : 0.0f);")),
+                Outcome::WrongResult, "nan");
+  check_outcome(run(task, square_candidate("  if (i < n) y[i] = x[i] * y;")),
+                Outcome::CompileFailed, "line");
+}
+
+TEST_CASE("a result that is kept across launches is caught while timed") {
+  if (!gpu())
+    return;
+  const Task task = square_task(1 << 16);
+  const Plan caching =
+      square_candidate("  if (i >= n) return;\n"
+                       "  if (n < 65536) { y[i] = x[i] * x[i]; return; }\n"
+                       "  if (blockIdx.x == 0 && threadIdx.x == 0) atomicAdd(&launches, 1);\n"
+                       "  if (launches > 40) { y[i] = cache[i]; return; }\n"
+                       "  y[i] = cache[i] = x[i] * x[i];",
+                       "__device__ float cache[65536]; __device__ int launches;");
+  const model::Verdict verdict = run(task, caching, true);
+  INFO(model::to_json(verdict).dump(1));
+  CHECK((verdict.outcome == Outcome::SuspectedCheat || verdict.outcome == Outcome::WrongResult));
+  CHECK(!verdict.speedup);
+}
+
+TEST_CASE("a task that claims more work than its own reference does accuses nobody") {
+  if (!gpu())
+    return;
+  Task task = square_task(1 << 26);
+  task.work.bytes =
+      expression("800 * n"); // claims a hundred times the bytes: the reference disproves it
+  const model::Verdict verdict = run(task, task.reference, true);
+  check_outcome(verdict, Outcome::Verified, "measured");
+}
+
+TEST_CASE("half precision inside is caught where the task is single") {
+  if (!gpu())
+    return;
+  Task task = square_task(1 << 16);
+  Plan exact = plan_of(R"(extern "C" __global__ void square(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * x[i];
+})",
+                       "square", {"x", "y"});
+  task.reference_fp64 = exact;
+  const model::Verdict verdict =
+      run(task, square_candidate("  if (i < n) { float h = __uint_as_float(__float_as_uint(x[i]) & "
+                                 "0xffffe000u); y[i] = h * h; }"));
+  check_outcome(verdict, Outcome::WrongResult, "error against fp64");
+}
+
+TEST_CASE("the device's checker judges as the host's does") {
+  if (!gpu())
+    return;
+  auto host = make_host_checker(*gpu());
+  auto device = make_device_checker(*gpu());
+  REQUIRE(device.has_value());
+  constexpr std::uint64_t kCount = 100'003;
+  using Kind = model::Distribution::Kind;
+  for (Dtype dtype : {Dtype::Bool, Dtype::Int8, Dtype::UInt16, Dtype::Int32, Dtype::Int64,
+                      Dtype::Float16, Dtype::BFloat16, Dtype::Float32, Dtype::Float64})
+    for (Kind kind : {Kind::Normal, Kind::Uniform, Kind::Positive, Kind::Integers, Kind::Zeros}) {
+      CAPTURE(model::name(dtype));
+      auto a = GuardedBuffer::make(*gpu(), kCount * 8, 0),
+           b = GuardedBuffer::make(*gpu(), kCount * 8, 0);
+      REQUIRE((a && b));
+      const auto draw = make_draw(dtype, kind, -5, 17, 99, 64);
+      REQUIRE(host->generate(draw, a->address(), kCount).has_value());
+      REQUIRE((*device)->generate(draw, b->address(), kCount).has_value());
+      CHECK((*device)->find_changed(draw, a->address(), kCount)->count == 0);
+      CHECK(host->find_changed(draw, b->address(), kCount)->count == 0);
+      CHECK(
+          (*device)
+              ->find_changed(make_draw(dtype, kind, -5, 17, 98, 64), a->address(), kCount)
+              ->count ==
+          host->find_changed(make_draw(dtype, kind, -5, 17, 98, 64), a->address(), kCount)->count);
+      const auto here = host->survey(dtype, a->address(), kCount),
+                 there = (*device)->survey(dtype, b->address(), kCount);
+      CHECK(here->digest == there->digest);
+      CHECK(here->unlike_first == there->unlike_first);
+      CHECK(here->sum_of_squares == doctest::Approx(there->sum_of_squares));
+      REQUIRE((*device)
+                  ->generate(make_draw(dtype, kind, -5, 17, 97, 64), b->address(), kCount)
+                  .has_value());
+      element::Comparison comparison{
+          .type = static_cast<int>(dtype), .compare_runs = 1, .poison = {0xFF, 0x7B}};
+      comparison.candidate[0] = comparison.candidate[1] =
+          reinterpret_cast<const void *>(a->address());
+      comparison.reference[0] = comparison.reference[1] =
+          reinterpret_cast<const void *>(b->address());
+      comparison.absolute = comparison.relative = 1e-3;
+      comparison.scale = 1;
+      comparison.allowed = -1;
+      const auto mine = host->compare(comparison, kCount),
+                 theirs = (*device)->compare(comparison, kCount);
+      CHECK(mine->wrong == theirs->wrong);
+      CHECK(mine->first_wrong == theirs->first_wrong);
+      CHECK(mine->max_absolute == theirs->max_absolute);
+      CHECK(mine->max_relative == doctest::Approx(theirs->max_relative));
+    }
+}
+
+TEST_CASE("verification of 64M elements is quick") {
+  if (!gpu())
+    return;
+  const Task task = saxpy_task(1 << 26);
+  const auto start = std::chrono::steady_clock::now();
+  check_outcome(run(task, task.reference), Outcome::Verified, "correct");
+  const auto ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  std::cout << "verify saxpy 64M, all drawings: " << ms << " ms\n";
+  CHECK(ms < 5000);
+}
+
+} // namespace
+} // namespace warpwright::runner

@@ -1,0 +1,135 @@
+// The ledger on real files: round trips, replacement, order, and every way in which it cannot be
+// opened.
+#include "runner/ledger/ledger.h"
+#include "tests/runner/tasks.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+
+namespace warpwright::runner {
+namespace {
+
+using namespace testing;
+namespace fs = std::filesystem;
+
+struct Folder {
+  fs::path path;
+  Folder() {
+    char name[] = "/tmp/warpwright-test-XXXXXX";
+    path = mkdtemp(name);
+  }
+  ~Folder() {
+    std::error_code error;
+    fs::permissions(path, fs::perms::owner_all, error);
+    fs::remove_all(path, error);
+  }
+};
+
+LedgerEntry entry_of(const std::string &move, double ratio) {
+  LedgerEntry entry;
+  entry.file = "/src/a.cu";
+  entry.kernel = "saxpy";
+  entry.task = saxpy_task(1024);
+  entry.plan = entry.task.reference;
+  entry.plan.source += "\n// " + move;
+  entry.plan.moves = {move};
+  entry.verdict.outcome = model::Outcome::Verified;
+  entry.verdict.message = "correct";
+  entry.verdict.device = {
+      .kind = "cuda", .name = "NVIDIA H200", .identifier = "GPU-1", .driver = "13.0"};
+  entry.verdict.speedup = model::Speedup{ratio, ratio - 0.1, ratio + 0.1, 30, "NVIDIA H200"};
+  entry.variant_text = "text after " + move;
+  entry.source_hash = "abc";
+  return entry;
+}
+
+std::unique_ptr<Ledger> open(const fs::path &path) {
+  auto ledger = Ledger::open(path);
+  REQUIRE_MESSAGE(ledger.has_value(), (ledger ? "" : describe(ledger.error())));
+  return std::move(*ledger);
+}
+
+TEST_CASE("entries come back as they were, newest first, after reopening") {
+  const Folder folder;
+  const fs::path path = folder.path / "deep" / "ledger.sqlite";
+  {
+    auto ledger = open(path);
+    REQUIRE(ledger->record(entry_of("a", 1.5)).has_value());
+    REQUIRE(ledger->record(entry_of("b", 2)).has_value());
+    LedgerEntry other = entry_of("c", 3);
+    other.kernel = "other";
+    REQUIRE(ledger->record(other).has_value());
+  }
+  auto entries = open(path)->of_kernel("/src/a.cu", "saxpy");
+  REQUIRE(entries.has_value());
+  REQUIRE(entries->size() == 2);
+  CHECK((*entries)[0].plan.moves == std::vector<std::string>{"b"});
+  const LedgerEntry expected = entry_of("a", 1.5);
+  CHECK((*entries)[1].task == expected.task);
+  CHECK((*entries)[1].plan == expected.plan);
+  CHECK((*entries)[1].verdict == expected.verdict);
+  CHECK((*entries)[1].variant_text == expected.variant_text);
+  CHECK((*entries)[1].source_hash == "abc");
+}
+
+TEST_CASE("the same task, plan, device and driver replace, another driver adds") {
+  const Folder folder;
+  auto ledger = open(folder.path / "ledger.sqlite");
+  REQUIRE(ledger->record(entry_of("a", 1.5)).has_value());
+  REQUIRE(ledger->record(entry_of("a", 1.7)).has_value());
+  auto entries = ledger->of_kernel("/src/a.cu", "saxpy");
+  REQUIRE(entries->size() == 1);
+  CHECK((*entries)[0].verdict.speedup->ratio == 1.7);
+  LedgerEntry newer = entry_of("a", 1.8);
+  newer.verdict.device.driver = "13.1";
+  REQUIRE(ledger->record(newer).has_value());
+  CHECK(ledger->of_kernel("/src/a.cu", "saxpy")->size() == 2);
+}
+
+TEST_CASE("what cannot be opened says why and what to do") {
+  const Folder folder;
+  const fs::path garbage = folder.path / "garbage.sqlite", newer = folder.path / "newer.sqlite";
+  std::ofstream(garbage) << std::string(4096, 'x');
+  auto corrupt = Ledger::open(garbage);
+  REQUIRE(!corrupt.has_value());
+  CHECK(corrupt.error().remedy.find("damaged, or no ledger") != std::string::npos);
+  CHECK(corrupt.error().message.find(garbage.string()) != std::string::npos);
+
+  SQLite::Database(newer.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+      .exec("PRAGMA user_version = 99");
+  auto future = Ledger::open(newer);
+  REQUIRE(!future.has_value());
+  CHECK(future.error().message.find("newer version (schema 99") != std::string::npos);
+
+  auto unwritable = Ledger::open("/proc/warpwright/ledger.sqlite"); // not even root can make that
+  REQUIRE(!unwritable.has_value());
+  CHECK(unwritable.error().remedy.find("XDG_STATE_HOME") != std::string::npos);
+
+  auto folder_instead = Ledger::open(folder.path);
+  REQUIRE(!folder_instead.has_value());
+  CHECK(folder_instead.error().remedy.find("writable") != std::string::npos);
+}
+
+TEST_CASE("several ledgers write to one file at the same time") {
+  const Folder folder;
+  const fs::path path = folder.path / "ledger.sqlite";
+  std::vector<std::thread> writers;
+  std::atomic<int> failures = 0;
+  for (int writer = 0; writer < 4; ++writer)
+    writers.emplace_back([&, writer] {
+      auto ledger = Ledger::open(path);
+      for (int i = 0; i < 10; ++i)
+        if (!ledger || !(*ledger)->record(entry_of(std::to_string(writer * 100 + i), 1)))
+          ++failures;
+    });
+  for (std::thread &writer : writers)
+    writer.join();
+  CHECK(failures == 0);
+  CHECK(open(path)->of_kernel("/src/a.cu", "saxpy")->size() == 40);
+}
+
+} // namespace
+} // namespace warpwright::runner

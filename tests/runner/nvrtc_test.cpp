@@ -1,0 +1,138 @@
+// NVRTC for real, without a GPU: cubins, lowered names, resource reports, errors, the cache on
+// disk. Reported as passed without NVRTC, where the message says that there was none to try.
+#include "runner/cuda/compiler.h"
+#include "runner/verify/checker.h"
+#include "tests/runner/tasks.h"
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace warpwright::runner::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::unique_ptr<Compiler> compiler(const fs::path &cache = {}, int capability = 90) {
+  auto made = Compiler::make({capability, cache});
+  if (!made)
+    MESSAGE(describe(made.error()));
+  return made ? std::move(*made) : nullptr;
+}
+
+TEST_CASE("a template is compiled for Hopper, with its lowered name and its resources") {
+  const auto nvrtc = compiler();
+  if (!nvrtc)
+    return;
+  const auto output = nvrtc->compile({R"(
+template <class T, int N> __global__ void reduce(const T *x, T *y) {
+  __shared__ T block[N];
+  block[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = block[N - 1 - threadIdx.x];
+}
+__global__ void plain(float *y) { y[0] = 1; })",
+                                      {},
+                                      {"reduce<float, 256>", "plain"}});
+  REQUIRE_MESSAGE(output.has_value(), (output ? "" : output.error().log));
+  CHECK(output->code.cubin.substr(1, 3) == "ELF");
+  CHECK(output->code.lowered_names[0].starts_with("_Z"));
+  REQUIRE(output->reports.size() == 2);
+  CHECK(output->reports[0].kernel == "reduce<float, 256>");
+  CHECK(output->reports[0].static_shared_bytes == 1024);
+  CHECK(output->reports[0].registers.value_or(0) > 0);
+  CHECK(output->reports[0].spill_store_bytes == 0);
+  CHECK(output->reports[1].static_shared_bytes == 0);
+  CHECK(output->reports[0].compile_ms > 0);
+  CHECK(output->reports[0].log == "");
+}
+
+TEST_CASE(
+    "the runner's own kernels compile, and so do the toolkit's headers and Hopper's instructions") {
+  const auto nvrtc = compiler();
+  if (!nvrtc)
+    return;
+  const auto own = nvrtc->compile({kDeviceKernels,
+                                   {"-std=c++17", "--fmad=false"},
+                                   {"ww_generate", "ww_count_changed", "ww_survey", "ww_compare"}});
+  CHECK_MESSAGE(own.has_value(), (own ? "" : own.error().log));
+  if (nvrtc->toolkit().include_dirs.empty())
+    return;
+  const auto half = nvrtc->compile({"#include <cuda_fp16.h>\n#include <mma.h>\nextern \"C\" "
+                                    "__global__ void k(__half *x) { x[0] = __hadd(x[1], x[2]); "
+                                    "asm volatile(\"wgmma.fence.sync.aligned;\"); }",
+                                    {},
+                                    {"k"}});
+  CHECK_MESSAGE(half.has_value(), (half ? "" : half.error().log));
+}
+
+TEST_CASE("errors name the line, an unknown kernel its name") {
+  const auto nvrtc = compiler();
+  if (!nvrtc)
+    return;
+  const auto broken =
+      nvrtc->compile({"__global__ void k(float *x) {\n  x[0] = nothing;\n}", {}, {"k"}});
+  REQUIRE(!broken.has_value());
+  CHECK(broken.error().kind == Fault::Kind::CompileFailed);
+  CHECK(broken.error().message.find("line 2") != std::string::npos);
+  CHECK(broken.error().message.find("nothing") != std::string::npos);
+  CHECK(broken.error().log.find("identifier") != std::string::npos);
+  const auto unknown = nvrtc->compile({"__global__ void k(float *x) {}", {}, {"other"}});
+  REQUIRE(!unknown.has_value());
+  CHECK(unknown.error().message.find("other") != std::string::npos);
+  const auto directive = nvrtc->compile(
+      {"#line 40 \"user.cu\"\n__global__ void k(float *x) { x[0] = nothing; }", {}, {"k"}});
+  REQUIRE(!directive.has_value());
+  CHECK(directive.error().message.find("user.cu(40)") != std::string::npos);
+}
+
+TEST_CASE(
+    "the cache gives the same code back, misses on a damaged entry, and is keyed by options") {
+  char name[] = "/tmp/warpwright-test-XXXXXX";
+  const fs::path folder = mkdtemp(name);
+  const auto nvrtc = compiler(folder);
+  if (!nvrtc)
+    return;
+  const CompileRequest request{
+      "extern \"C\" __global__ void k(float *x) { x[threadIdx.x] = VALUE; }", {"-DVALUE=1"}, {"k"}};
+  const auto first = nvrtc->compile(request), second = nvrtc->compile(request);
+  REQUIRE((first.has_value() && second.has_value()));
+  CHECK(first->code.cubin == second->code.cubin);
+  CHECK(first->code.compile_ms == second->code.compile_ms); // it was not compiled again
+  CHECK(first->reports == second->reports);
+  CompileRequest other = request;
+  other.options = {"-DVALUE=2"};
+  REQUIRE(nvrtc->compile(other).has_value());
+  CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 2);
+  for (const auto &entry : fs::directory_iterator(folder))
+    fs::resize_file(entry.path(), fs::file_size(entry.path()) - 10);
+  const auto again = nvrtc->compile(request);
+  REQUIRE(again.has_value());
+  CHECK(again->code.cubin == first->code.cubin);
+  CHECK(again->code.compile_ms != first->code.compile_ms);
+  fs::remove_all(folder);
+}
+
+TEST_CASE("ptxas's report is read kernel by kernel") {
+  const std::string log = R"(ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function '_Z1aPf' for 'sm_90a'
+ptxas info    : Function properties for _Z1aPf
+    16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 40 registers, used 1 barriers, 16 bytes cumulative stack size, 4096 bytes smem
+ptxas info    : Compiling entry function '_Z2aaPf' for 'sm_90a'
+ptxas info    : Function properties for _Z2aaPf
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 10 registers, used 0 barriers
+)";
+  model::CompileReport a, aa, none;
+  read_ptxas_report(log, "_Z1aPf", a);
+  read_ptxas_report(log, "_Z2aaPf", aa);
+  read_ptxas_report(log, "_Z3aaaPf", none);
+  CHECK((a.registers == 40 && a.local_bytes == 16 && a.spill_store_bytes == 8 &&
+         a.spill_load_bytes == 12 && a.static_shared_bytes == 4096));
+  CHECK((aa.registers == 10 && aa.spill_store_bytes == 0 && aa.static_shared_bytes == 0));
+  CHECK(!none.registers);
+}
+
+} // namespace
+} // namespace warpwright::runner::cuda

@@ -1,0 +1,244 @@
+// The verifier against a fake device whose kernels misbehave in one way each.
+#include "runner/measure/session.h"
+#include "runner/verify/verifier.h"
+#include "tests/runner/fake_device.h"
+#include "tests/runner/tasks.h"
+
+namespace warpwright::runner {
+namespace {
+
+using namespace testing;
+using model::Outcome;
+
+Task fake_task(const std::string &reference = "square") {
+  Task task = square_task(4096);
+  task.reference = plan_of("reference", reference, {"x", "y"});
+  return task;
+}
+
+Plan fake_plan(const std::string &kernel, const std::string &source = "candidate") {
+  return plan_of(source, kernel, {"x", "y"});
+}
+
+model::Verdict run(const Task &task, const Plan &plan, bool can_measure = false) {
+  FakeDevice device(can_measure);
+  VerifySettings settings;
+  settings.measure_budget = std::chrono::milliseconds(200);
+  settings.seed = 11;
+  const VerifyResult result = verify(device, task, plan, settings, [](const auto &...) {});
+  CHECK(device.live_allocations == 0);
+  CHECK(!result.device_lost);
+  auto decoded = model::verdict_from_json(model::to_json(result.verdict));
+  REQUIRE_MESSAGE(decoded.has_value(), (decoded ? "" : decoded.error().message));
+  CHECK(*decoded == result.verdict);
+  return result.verdict;
+}
+
+void check(const std::string &candidate, Outcome outcome, const std::string &failed_check,
+           const std::string &part, const std::string &reference = "square") {
+  const model::Verdict verdict = run(fake_task(reference), fake_plan(candidate));
+  INFO(candidate << ": " << verdict.message);
+  CHECK(verdict.outcome == outcome);
+  CHECK(verdict.message.find(part) != std::string::npos);
+  REQUIRE(!verdict.checks.empty());
+  if (outcome != Outcome::Verified) {
+    CHECK(verdict.checks.back().name == failed_check);
+    CHECK(!verdict.checks.back().passed);
+  }
+}
+
+TEST_CASE("a right candidate is verified, by every check") {
+  const model::Verdict verdict = run(fake_task(), fake_plan("square"));
+  CHECK(verdict.outcome == Outcome::Verified);
+  for (const model::Check &check : verdict.checks)
+    CHECK_MESSAGE(check.passed, check.name);
+  CHECK(verdict.checks.size() >= 8);
+  CHECK(!verdict.speedup);
+  CHECK(verdict.errors.max_absolute == 0.0);
+  CHECK(!verdict.errors.candidate_fp64);
+}
+
+TEST_CASE("each way of being wrong has its outcome, its check and its sentence") {
+  check("overrun", Outcome::SuspectedCheat, "guard regions untouched",
+        "wrote outside y, 0 bytes past its end");
+  check("underrun", Outcome::SuspectedCheat, "guard regions untouched",
+        "wrote outside y, 5 bytes before its start");
+  check("mutate", Outcome::SuspectedCheat, "inputs unchanged",
+        "changed 1 elements of the input x, the first is x[3] (n=7");
+  check("skip_last", Outcome::WrongResult, "every output element written",
+        "1 elements of y unwritten, the first is y[6]");
+  check("skip_all", Outcome::WrongResult, "every output element written",
+        "7 elements of y unwritten, the first is y[0]");
+  check("nan", Outcome::WrongResult, "matches the reference", "y[0] is nan, expected ");
+  check("inexact", Outcome::WrongResult, "matches the reference", "elements are wrong (n=7, seed ");
+  check("wrong_tail", Outcome::WrongResult, "matches the reference", "y[6] is ");
+  check("race", Outcome::WrongResult, "same result twice",
+        "two runs of the candidate on the same inputs differ, first in y[2]");
+  check("no_such_kernel", Outcome::CompileFailed, "compiles", "no kernel no_such_kernel");
+}
+
+TEST_CASE("an element that the reference leaves alone must be left alone") {
+  check("even_only", Outcome::Verified, "", "correct", "even_only");
+  check("square", Outcome::WrongResult, "nothing else written", "the first is y[1]", "even_only");
+}
+
+TEST_CASE("NaN is right where the reference has it, and a number there is not") {
+  check("root", Outcome::Verified, "", "correct", "root");
+  check("root_of_positive", Outcome::WrongResult, "matches the reference", "expected nan", "root");
+  check("root_of_positive", Outcome::Verified, "", "correct", "root_of_positive");
+}
+
+TEST_CASE("what is wrong with the task is not the candidate's fault") {
+  check("square", Outcome::Unsupported, "guard regions untouched", "the reference wrote outside y",
+        "overrun");
+  check("square", Outcome::Unsupported, "inputs unchanged", "the reference changed", "mutate");
+  check("square", Outcome::Unsupported, "compiles", "the task's reference: no kernel gone", "gone");
+}
+
+TEST_CASE("degenerate tasks are named and get no speedup") {
+  for (const char *kernel : {"constant", "index"}) {
+    const model::Verdict verdict = run(fake_task(kernel), fake_plan(kernel), true);
+    INFO(verdict.message);
+    CHECK(verdict.outcome == Outcome::Verified);
+    CHECK(verdict.message.find("degenerate") != std::string::npos);
+    CHECK(!verdict.speedup);
+  }
+}
+
+TEST_CASE(
+    "the fp64 reference lets a candidate differ from a bad reference, and forbids lost precision") {
+  struct Case {
+    double reference_error, candidate_error;
+    bool right;
+  };
+  // The judgement itself, over one element whose exact value is 1.
+  for (const Case &c : {Case{1e-3, 0, true}, Case{1e-3, 3e-3, true}, Case{1e-3, 5e-3, false},
+                        Case{0, 5e-6, true}, Case{0, 3e-4, false}}) {
+    const float candidate = static_cast<float>(1 + c.candidate_error),
+                reference = static_cast<float>(1 + c.reference_error);
+    const double exact = 1;
+    element::Comparison comparison{.type = element::Float32, .poison = {0xFF, 0x7B}};
+    comparison.candidate[0] = comparison.candidate[1] = &candidate;
+    comparison.reference[0] = comparison.reference[1] = &reference;
+    comparison.exact = &exact;
+    comparison.relative = comparison.absolute = 1e-5;
+    comparison.scale = 1;
+    comparison.allowed = std::max(1e-5, 4 * c.reference_error);
+    element::Findings found = element::no_findings();
+    element::compare(found, comparison, 0);
+    CAPTURE(c.candidate_error);
+    CHECK((found.wrong == 0) == c.right);
+  }
+}
+
+TEST_CASE("drawings are spread as their kind says") {
+  FakeDevice device;
+  auto checker = make_host_checker(device);
+  const auto draw_values = [&](model::Distribution::Kind kind, Dtype dtype, std::int64_t lower,
+                               std::int64_t upper, float scale) {
+    constexpr std::size_t kCount = 40'000;
+    std::vector<std::uint64_t> bytes(kCount);
+    REQUIRE(checker
+                ->generate(make_draw(dtype, kind, lower, upper, 5, scale),
+                           reinterpret_cast<Address>(bytes.data()), kCount)
+                .has_value());
+    std::vector<double> values;
+    for (std::size_t i = 0; i < kCount; ++i)
+      values.push_back(element::to_double(
+          static_cast<int>(dtype),
+          element::load_bits(bytes.data(), element::width(static_cast<int>(dtype)), i)));
+    return values;
+  };
+  const auto moments = [](const std::vector<double> &values) {
+    double sum = 0, squares = 0;
+    for (double value : values) {
+      sum += value;
+      squares += value * value;
+    }
+    const double mean = sum / static_cast<double>(values.size());
+    return std::pair{mean, std::sqrt(squares / static_cast<double>(values.size()) - mean * mean)};
+  };
+  using Kind = model::Distribution::Kind;
+  for (Dtype dtype : {Dtype::Float32, Dtype::Float16, Dtype::BFloat16, Dtype::Float64}) {
+    const auto [mean, deviation] = moments(draw_values(Kind::Normal, dtype, 0, 1, 64));
+    CHECK(std::abs(mean) < 1.5);
+    CHECK(deviation == doctest::Approx(64).epsilon(0.03));
+  }
+  CHECK(moments(draw_values(Kind::Uniform, Dtype::Float32, 0, 1, 1)).first ==
+        doctest::Approx(0.5).epsilon(0.03));
+  const auto positive = draw_values(Kind::Positive, Dtype::Float16, 0, 1, 64);
+  CHECK(*std::min_element(positive.begin(), positive.end()) >= 0.5);
+  CHECK(*std::max_element(positive.begin(), positive.end()) <= 1.5);
+  const auto integers = draw_values(Kind::Integers, Dtype::Int64, -3, 9, 1);
+  CHECK(*std::min_element(integers.begin(), integers.end()) == -3);
+  CHECK(*std::max_element(integers.begin(), integers.end()) == 8);
+}
+
+TEST_CASE("half conversion rounds to nearest even at every edge") {
+  const std::pair<float, std::uint32_t> cases[] = {
+      {1.0F, 0x3c00},           {-2.0F, 0xc000},         {65504.0F, 0x7bff},
+      {65519.9F, 0x7bff},       {65520.0F, 0x7c00},      {6.1035156e-5F, 0x0400},
+      {5.9604645e-8F, 0x0001},  {2.9802322e-8F, 0x0000}, {2.9802326e-8F, 0x0001},
+      {1.00048828125F, 0x3c00}, {1.0014648F, 0x3c02},    {0.0F, 0},
+      {-0.0F, 0x8000}};
+  for (const auto &[value, half] : cases) {
+    CAPTURE(value);
+    CHECK(element::half_from_float(value) == half);
+  }
+  for (std::uint32_t half = 0; half < 0x7c00; ++half)
+    REQUIRE(element::half_from_float(element::float_from_half(half)) == half);
+}
+
+TEST_CASE("a faster candidate gets a speedup with an interval, and a cached result is caught while "
+          "timed") {
+  const model::Verdict fast = run(fake_task(), fake_plan("fast_square"), true);
+  INFO(fast.message);
+  REQUIRE(fast.speedup);
+  CHECK(fast.speedup->ratio == doctest::Approx(10).epsilon(0.01));
+  CHECK(fast.speedup->low <= fast.speedup->ratio);
+  CHECK(fast.speedup->high >= fast.speedup->ratio);
+  CHECK(fast.candidate_time->median_ns == doctest::Approx(100).epsilon(0.01));
+  CHECK(fast.measured_sizes == "n=4096");
+
+  const model::Verdict cached = run(fake_task(), fake_plan("cached"), true);
+  INFO(cached.message);
+  CHECK(cached.outcome == Outcome::SuspectedCheat);
+  CHECK(cached.message.find("depends on earlier runs") != std::string::npos);
+  CHECK(!cached.speedup);
+}
+
+TEST_CASE("samples under a throttled clock are never a result") {
+  FakeDevice device(true);
+  device.throttled = true;
+  VerifySettings settings;
+  settings.measure_budget = std::chrono::milliseconds(20);
+  const VerifyResult result =
+      verify(device, fake_task(), fake_plan("square"), settings, [](const auto &...) {});
+  CHECK(result.verdict.outcome == Outcome::Unsupported);
+  CHECK(result.verdict.message.find("clock was held down") != std::string::npos);
+  CHECK(!result.verdict.speedup);
+}
+
+TEST_CASE("a slow device verifies at the largest check sizes that suit it, and says so") {
+  FakeDevice device;
+  device.preferred_max_elements = 3000; // 4096 elements in x and y each are too many, 1025 are not
+  const VerifyResult result =
+      verify(device, fake_task(), fake_plan("square"), {.seed = 3}, [](const auto &...) {});
+  CHECK(result.verdict.outcome == Outcome::Verified);
+  const auto &checks = result.verdict.checks;
+  const auto sizes = std::find_if(checks.begin(), checks.end(),
+                                  [](const model::Check &check) { return check.name == "sizes"; });
+  REQUIRE(sizes != checks.end());
+  CHECK(sizes->detail.find("verified up to n=1025; n=4096 is more") != std::string::npos);
+}
+
+TEST_CASE("a launch that CUDA refuses at a check size is the candidate's fault, with the size") {
+  const model::Verdict verdict =
+      run(fake_task(), plan_of("candidate", "square", {"x", "y"}, "n / 256"));
+  CHECK(verdict.outcome == Outcome::WrongResult);
+  CHECK(verdict.message.find("the grid of square is 0 at n=7, which CUDA refuses") !=
+        std::string::npos);
+}
+
+} // namespace
+} // namespace warpwright::runner
