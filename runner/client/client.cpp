@@ -83,12 +83,7 @@ public:
     }
     Json request = {{"task", model::to_json(task)},
                     {"plan", model::to_json(plan)},
-                    {"options",
-                     {{"timeout_ms", options.timeout.count()},
-                      {"measure_budget_ms", options.measure_budget.count()},
-                      {"measure", options.measure}}}};
-    if (!options.device.empty())
-      request["options"]["device"] = options.device;
+                    {"options", model::to_json(options)}};
     jobs_[id].on_stage = std::move(on_stage);
     const std::int64_t rpc_id = connection_->request(
         "verify", std::move(request),

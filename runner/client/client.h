@@ -8,6 +8,7 @@
 #include "support/error.h"
 #include "support/model/task.h"
 #include "support/model/verdict.h"
+#include "support/model/verify_options.h"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <chrono>
@@ -19,13 +20,7 @@
 
 namespace warpwright::runner {
 
-struct VerifyOptions {
-  std::string device; ///< "cuda:0", "cpu"; empty: the runner's best
-  std::chrono::milliseconds timeout{
-      60'000}; ///< wall time of one job, after which the verdict is Timeout
-  std::chrono::milliseconds measure_budget{2'000};
-  bool measure = true; ///< false: verify only
-};
+using model::VerifyOptions;
 
 struct RunnerInfo {
   std::string version;

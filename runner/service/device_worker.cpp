@@ -145,7 +145,7 @@ void DeviceWorker::send(QueuedJob job) {
   activity_ = "starting the job";
   side_.clear();
   running_ = std::move(job);
-  arm(running_->timeout + settings_.grace, Ended::TimedOut);
+  arm(running_->options.timeout + settings_.grace, Ended::TimedOut);
   connection_->request("verify", running_->request,
                        [weak = weak_from_this(), generation = generation_](rpc::Outcome outcome) {
                          if (const auto self = weak.lock(); self && self->generation_ == generation)
@@ -294,7 +294,7 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
   model::Verdict verdict;
   if (ended_ == Ended::TimedOut) {
     verdict =
-        lost_verdict("did not end within " + std::to_string(running_->timeout.count()) + " ms");
+        lost_verdict("did not end within " + std::to_string(running_->options.timeout.count()) + " ms");
     verdict.outcome = side_ == "reference" ? model::Outcome::Unsupported : model::Outcome::Timeout;
   } else {
     std::string how = "ended the worker process, " + describe_exit(status);

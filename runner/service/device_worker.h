@@ -8,6 +8,7 @@
 #pragma once
 
 #include "support/model/verdict.h"
+#include "support/model/verify_options.h"
 #include "support/process.h"
 #include "support/rpc/connection.h"
 
@@ -21,7 +22,7 @@ struct QueuedJob {
   std::int64_t id = 0;
   rpc::Json request; ///< validated {task, plan, options}, as the worker takes it
   std::string task_hash, plan_hash;
-  std::chrono::milliseconds timeout{60'000};
+  model::VerifyOptions options;
   std::function<void(const std::string &stage, const std::string &activity)> on_stage;
   std::function<void(rpc::Outcome)> done; ///< once, with a verdict's JSON
   std::optional<model::Verdict> first; ///< of the run before, when this is the second measurement

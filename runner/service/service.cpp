@@ -10,23 +10,10 @@ using rpc::Json;
 
 namespace {
 
-constexpr std::int64_t kMaxTimeoutMs = 3'600'000;
 constexpr std::size_t kMaxQueue = 1000;
 
 rpc::Outcome refuse(int code, std::string message) {
   return std::unexpected(rpc::RpcError{code, std::move(message), {}});
-}
-
-/// The member as milliseconds. Errors: no integer, or out of range.
-Result<std::int64_t> milliseconds(const Json &options, const char *key, std::int64_t absent) {
-  if (!options.contains(key))
-    return absent;
-  const Json &value = options[key];
-  if (!value.is_number_integer() || value.get<std::int64_t>() < 1 ||
-      value.get<std::int64_t>() > kMaxTimeoutMs)
-    return fail(std::string("options.") + key + " is " + value.dump(),
-                "It must be milliseconds from 1 to " + std::to_string(kMaxTimeoutMs));
-  return value.get<std::int64_t>();
 }
 
 /// Decodes and re-encodes a request, so that workers only ever see what the schemas allow.
@@ -39,25 +26,16 @@ Result<QueuedJob> decode_job(const Json &params) {
   auto plan = model::plan_from_json(params["plan"]);
   if (!plan)
     return std::unexpected(plan.error());
-  const Json options = params.value("options", Json::object());
-  if (!options.is_object())
-    return fail("options is " + options.dump(), "It must be an object");
-  auto timeout = milliseconds(options, "timeout_ms", 60'000);
-  auto budget = milliseconds(options, "measure_budget_ms", 2'000);
-  if (!timeout || !budget)
-    return std::unexpected(timeout ? budget.error() : timeout.error());
-  if (options.contains("measure") && !options["measure"].is_boolean())
-    return fail("options.measure is " + options["measure"].dump(), "It must be true or false");
+  auto options = model::verify_options_from_json(params.value("options", Json::object()));
+  if (!options)
+    return std::unexpected(options.error());
   QueuedJob job;
   job.task_hash = model::hash(*task);
   job.plan_hash = model::hash(*plan);
-  job.timeout = std::chrono::milliseconds(*timeout);
+  job.options = *options;
   job.request = {{"task", model::to_json(*task)},
                  {"plan", model::to_json(*plan)},
-                 {"options",
-                  {{"timeout_ms", *timeout},
-                   {"measure_budget_ms", *budget},
-                   {"measure", options.value("measure", true)}}}};
+                 {"options", model::to_json(*options)}};
   return job;
 }
 
@@ -154,8 +132,7 @@ void Service::verify(const std::shared_ptr<Client> &client, const Json &params, 
   auto job = decode_job(params);
   if (!job)
     return respond(refuse(rpc::kInvalidParams, describe(job.error())));
-  const Json device = params.value("options", Json::object()).value("device", Json(""));
-  auto entry = device_for(device.is_string() ? device.get<std::string>() : device.dump());
+  auto entry = device_for(job->options.device);
   if (!entry)
     return respond(refuse(rpc::kInvalidParams, describe(entry.error())));
   if ((*entry)->worker->waiting() >= kMaxQueue)

@@ -3,7 +3,8 @@
 // Both runs of a side start from the same inputs on different poisons, so that an element nobody
 // wrote, a result that depends on stale memory, and (by thread order on the CPU, by chance on a
 // GPU) a race all show.
-#include "runner/verify/job.h"
+#include "runner/verify/plan_run.h"
+#include "runner/verify/reference_noise.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,53 +37,6 @@ constexpr double kUnrelated = 0.1;
 /// However bad the reference is, a candidate may not be worse than this.
 constexpr double kWorstAllowed = 1e-2;
 
-/// A copy of every output of one run, in memory that the plans never see.
-struct SavedOutputs {
-  std::map<std::string, GuardedBuffer> copies;
-
-  DeviceResult<void> save(Job &job, const BufferSet &set) {
-    for (const model::Buffer &buffer : job.task.buffers) {
-      if (buffer.direction == Direction::In)
-        continue;
-      const BoundBuffer &bound = set.bound().at(buffer.name);
-      const std::size_t bytes = bound.elements * model::size_bytes(bound.dtype);
-      auto copy = GuardedBuffer::make(job.device, bytes, 0);
-      if (!copy)
-        return std::unexpected(copy.error());
-      if (bytes > 0)
-        if (auto copied = job.device.copy(copy->address(), bound.address, bytes); !copied)
-          return copied;
-      copies.emplace(buffer.name, std::move(*copy));
-    }
-    return {};
-  }
-};
-
-/// Runs a plan on the set and looks for stray writes. The failure speaks of "the plan".
-DeviceResult<std::optional<Failure>> run_once(Job &job, BufferSet &set, const model::Plan &plan,
-                                              const CompiledPlan &compiled, unsigned char poison) {
-  if (auto prepared = set.prepare(job, poison); !prepared)
-    return std::unexpected(prepared.error());
-  auto operations = bind_plan(plan, compiled, job.task, set.sizes(), set.bound());
-  if (!operations)
-    return std::unexpected(operations.error());
-  if (auto started = run(job.device, *operations); !started)
-    return std::unexpected(started.error());
-  if (auto ended = job.device.synchronize(); !ended)
-    return std::unexpected(ended.error());
-  auto damage = set.find_damage(poison);
-  if (!damage)
-    return std::unexpected(damage.error());
-  if (*damage)
-    return Failure{Outcome::SuspectedCheat, "guard regions untouched", **damage};
-  auto changed = set.find_changed_input(job);
-  if (!changed)
-    return std::unexpected(changed.error());
-  if (*changed)
-    return Failure{Outcome::SuspectedCheat, "inputs unchanged", **changed};
-  return std::nullopt;
-}
-
 /// Both runs of one side.
 DeviceResult<std::optional<Failure>> run_twice(Job &job, BufferSet &set, const Drawing &drawing,
                                                Side side, SavedOutputs (&saved)[2]) {
@@ -109,32 +63,6 @@ DeviceResult<std::optional<Failure>> run_twice(Job &job, BufferSet &set, const D
   }
   job.enter("verifying", "comparing", Side::Nobody);
   return std::nullopt;
-}
-
-DeviceResult<std::optional<BufferSet>> run_exact(Job &job, const Drawing &drawing) {
-  if (!job.plans.reference_fp64)
-    return std::nullopt;
-  Drawing aligned = drawing;
-  aligned.misaligned = false;
-  auto set = BufferSet::make(job, aligned, true);
-  if (!set)
-    return std::unexpected(set.error());
-  job.enter("verifying", "running the fp64 reference at " + drawing.text(), Side::Reference);
-  job.device.set_thread_order(ThreadOrder::Forward);
-  if (auto made = set->use_temporaries_of(job, *job.task.reference_fp64); !made)
-    return std::unexpected(made.error());
-  if (auto prepared = set->prepare(job, kPoisons[0]); !prepared)
-    return std::unexpected(prepared.error());
-  auto operations = bind_plan(*job.task.reference_fp64, *job.plans.reference_fp64, job.task,
-                              drawing.sizes, set->bound(), true);
-  if (!operations)
-    return std::unexpected(operations.error());
-  if (auto started = run(job.device, *operations); !started)
-    return std::unexpected(started.error());
-  if (auto ended = job.device.synchronize(); !ended)
-    return std::unexpected(ended.error());
-  job.enter("verifying", "comparing", Side::Nobody);
-  return std::optional<BufferSet>(std::move(*set));
 }
 
 std::string number(double value) {
@@ -198,7 +126,8 @@ private:
   static const void *pointer(Address address) { return reinterpret_cast<const void *>(address); }
 
   /// With an fp64 reference the first pass finds the reference's own error, which sets what is
-  /// allowed.
+  /// allowed. An output of few elements says little about that error, and may be close to 0 by
+  /// cancellation: before such a candidate is called wrong, further drawings are asked.
   DeviceResult<element::Findings> compare_all(std::uint64_t elements, TrialResult &result) {
     auto found = job_.checker.compare(comparison_, elements);
     if (!found || !comparison_.exact)
@@ -208,12 +137,24 @@ private:
                          number(found->reference_exact) + " in " + buffer_.name +
                          ": it was not used";
       comparison_.exact = nullptr;
-    } else {
-      comparison_.allowed = std::max(
-          comparison_.relative,
-          std::min(job_.task.tolerance.error_factor * found->reference_exact, kWorstAllowed));
+      return job_.checker.compare(comparison_, elements);
     }
+    allow(found->reference_exact);
+    found = job_.checker.compare(comparison_, elements);
+    if (!found || !found->wrong || elements > kFewElements)
+      return found;
+    auto noise = reference_noise(job_, drawing_, buffer_, comparison_.scale);
+    if (!noise)
+      return std::unexpected(noise.error());
+    comparison_.scale = noise->scale;
+    allow(std::max(found->reference_exact, noise->error));
     return job_.checker.compare(comparison_, elements);
+  }
+
+  void allow(double reference_error) {
+    comparison_.allowed =
+        std::max(comparison_.relative,
+                 std::min(job_.task.tolerance.error_factor * reference_error, kWorstAllowed));
   }
 
   void note_errors(const element::Findings &found, model::Errors &errors) const {
@@ -275,8 +216,8 @@ private:
         element_name(found.first_wrong) + " is " + number(got) + ", expected " + number(expected);
     if (comparison_.exact && comparison_.allowed >= 0)
       message += "; error against fp64 " + number(found.candidate_exact) + ", allowed " +
-                 number(comparison_.allowed) + " (the reference's own is " +
-                 number(found.reference_exact) + ")";
+                 number(comparison_.allowed) + " (" + number(job_.task.tolerance.error_factor) +
+                 " times the reference's own, or " + number(comparison_.relative) + ")";
     message += "; " + std::to_string(found.wrong) + " elements are wrong" + at;
     const bool by_exact = comparison_.exact && found.max_relative <= comparison_.relative;
     return Failure{Outcome::WrongResult,

@@ -3,17 +3,11 @@
 #pragma once
 
 #include "runner/verify/job.h"
-
-#include <chrono>
+#include "support/model/verify_options.h"
 
 namespace warpwright::runner {
 
-struct VerifySettings {
-  bool measure = true;
-  std::chrono::milliseconds measure_budget{2'000};
-  std::uint64_t seed =
-      0; ///< of all drawings; 0: unpredictable, so that no candidate can know its inputs
-};
+using VerifySettings = model::VerifyOptions;
 
 struct VerifyResult {
   model::Verdict verdict;

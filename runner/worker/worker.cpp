@@ -85,16 +85,13 @@ private:
       auto plan = model::plan_from_json(params.value("plan", Json::object()));
       if (!plan)
         return invalid(plan.error());
-      const Json options = params.value("options", Json::object());
-      VerifySettings settings;
-      settings.measure = options.value("measure", true);
-      settings.measure_budget = std::chrono::milliseconds(options.value("measure_budget_ms", 2000));
-      settings.seed = options.value("seed", std::uint64_t{0});
-      device_->set_deadline(std::chrono::steady_clock::now() +
-                            std::chrono::milliseconds(options.value("timeout_ms", 60'000)));
+      auto options = model::verify_options_from_json(params.value("options", Json::object()));
+      if (!options)
+        return invalid(options.error());
+      device_->set_deadline(std::chrono::steady_clock::now() + options->timeout);
       const StageSink sink = [this](const std::string &stage, const std::string &activity,
                                     Side running) { send_stage(stage, activity, running); };
-      const VerifyResult result = verify(*device_, *task, *plan, settings, sink);
+      const VerifyResult result = verify(*device_, *task, *plan, *options, sink);
       device_lost_ = result.device_lost;
       return Json{{"verdict", model::to_json(result.verdict)}, {"device_lost", result.device_lost}};
     } catch (const std::exception &error) {

@@ -15,6 +15,7 @@
 #include <limits>
 #include <map>
 #include <new>
+#include <numeric>
 #include <unistd.h>
 
 namespace warpwright::runner::testing {
@@ -106,6 +107,25 @@ inline const std::map<std::string, FakeKernel> kKernels = {
          state.cache.assign(y, y + n);
        } else
          std::copy(state.cache.begin(), state.cache.end(), y);
+     }},
+    {"sum", [](FakeState &, float *x, float *y, int n) { y[0] = std::accumulate(x, x + n, 0.0F); }},
+    {"sum_exactly",
+     [](FakeState &, float *x, float *y, int n) {
+       const auto *in = reinterpret_cast<double *>(x);
+       *reinterpret_cast<double *>(y) = std::accumulate(in, in + n, 0.0);
+     }},
+    {"sum_in_parts",
+     [](FakeState &, float *x, float *y, int n) {
+       float parts[8] = {};
+       for (int i = 0; i < n; ++i)
+         parts[i % 8] += x[i];
+       y[0] = std::accumulate(parts, parts + 8, 0.0F);
+     }},
+    {"sum_of_halves",
+     [](FakeState &, float *x, float *y, int n) {
+       y[0] = 0;
+       for (int i = 0; i < n; ++i) // 11 bits of each term, as TF32 keeps
+         y[0] += std::round(std::ldexp(x[i], 10)) / 1024;
      }},
     {"crash", [](FakeState &, float *, float *, int) { raise(SIGSEGV); }},
     {"hang",

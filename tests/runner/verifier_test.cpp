@@ -88,6 +88,25 @@ TEST_CASE("NaN is right where the reference has it, and a number there is not") 
   check("root_of_positive", Outcome::Verified, "", "correct", "root_of_positive");
 }
 
+TEST_CASE(
+    "another order of summation is right for every seed, and lost precision wrong for every one") {
+  Task task = fake_task("sum");
+  task.buffers[1].extent = 1;
+  task.reference_fp64 = fake_plan("sum_exactly");
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    FakeDevice device;
+    VerifySettings settings{.measure = false};
+    settings.seed = seed;
+    const auto verify_sum = [&](const std::string &kernel) {
+      return verify(device, task, fake_plan(kernel), settings, [](const auto &...) {}).verdict;
+    };
+    const model::Verdict right = verify_sum("sum_in_parts"), wrong = verify_sum("sum_of_halves");
+    CHECK_MESSAGE(right.outcome == Outcome::Verified, right.message);
+    CHECK_MESSAGE(wrong.outcome == Outcome::WrongResult, wrong.message);
+    CHECK(device.live_allocations == 0);
+  }
+}
+
 TEST_CASE("what is wrong with the task is not the candidate's fault") {
   check("square", Outcome::Unsupported, "guard regions untouched", "the reference wrote outside y",
         "overrun");
