@@ -1,5 +1,6 @@
 // `serve`: the service on stdio, or on a unix socket with many clients.
 #include "runner/service/commands.h"
+#include "runner/service/device_runner.h"
 #include "runner/service/service.h"
 
 #include <boost/asio/io_context.hpp>
@@ -79,7 +80,8 @@ private:
 
 int run_serve(const std::string &socket) {
   boost::asio::io_context loop;
-  Service service(loop.get_executor(), find_devices());
+  DeviceRunner devices(loop.get_executor(), find_devices());
+  Service service(loop.get_executor(), devices);
   boost::asio::signal_set signals(loop, SIGINT, SIGTERM);
   signals.async_wait([&](boost::system::error_code error, int) {
     if (!error)
@@ -108,7 +110,7 @@ int run_serve(const std::string &socket) {
     std::cerr << "listening on " << socket << std::endl;
   }
   loop.run();
-  service.stop();
+  devices.stop();
   return 0;
 }
 

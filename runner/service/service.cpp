@@ -10,8 +10,6 @@ using rpc::Json;
 
 namespace {
 
-constexpr std::size_t kMaxQueue = 1000;
-
 rpc::Outcome refuse(int code, std::string message) {
   return std::unexpected(rpc::RpcError{code, std::move(message), {}});
 }
@@ -43,19 +41,11 @@ Result<QueuedJob> decode_job(const Json &params) {
 
 struct Service::Client {
   std::shared_ptr<rpc::Connection> connection;
-  struct Running {
-    std::int64_t job;
-    std::shared_ptr<DeviceWorker> worker;
-  };
-  std::map<std::string, Running> jobs; ///< by the request's id, dumped
+  std::map<std::string, std::int64_t> jobs; ///< by the request's id, dumped
 };
 
-Service::Service(boost::asio::any_io_executor executor, FoundDevices found)
-    : executor_(executor), notes_(std::move(found.notes)) {
-  for (FoundDevice &device : found.devices)
-    devices_.push_back(
-        {device.name, std::make_shared<DeviceWorker>(executor, device.info, device.worker)});
-}
+Service::Service(boost::asio::any_io_executor executor, JobRunner &jobs)
+    : executor_(executor), jobs_(jobs) {}
 
 void Service::add_client(std::unique_ptr<rpc::Stream> stream, std::function<void()> on_end) {
   auto client = std::make_shared<Client>();
@@ -67,19 +57,14 @@ void Service::add_client(std::unique_ptr<rpc::Stream> stream, std::function<void
   handlers.on_notification = [this, client](const std::string &method, const Json &params) {
     on_notification(client, method, params);
   };
-  handlers.on_closed = [client, on_end = std::move(on_end)](const std::string &) {
-    for (const auto &[id, running] : std::exchange(client->jobs, {}))
-      running.worker->cancel(running.job);
+  handlers.on_closed = [this, client, on_end = std::move(on_end)](const std::string &) {
+    for (const auto &[id, job] : std::exchange(client->jobs, {}))
+      jobs_.cancel(job);
     client->connection.reset();
     on_end();
   };
   client->connection = rpc::Connection::make(std::move(stream), std::move(handlers));
   client->connection->start();
-}
-
-void Service::stop() {
-  for (Entry &entry : devices_)
-    entry.worker->stop();
 }
 
 void Service::on_request(const std::shared_ptr<Client> &client, const std::string &method,
@@ -96,35 +81,14 @@ void Service::on_notification(const std::shared_ptr<Client> &client, const std::
                               const Json &params) {
   if (method != "$/cancelRequest" || !params.is_object() || !params.contains("id"))
     return;
-  if (const auto found = client->jobs.find(params["id"].dump()); found != client->jobs.end()) {
-    const Client::Running running = found->second;
-    running.worker->cancel(running.job);
-  }
+  if (const auto found = client->jobs.find(params["id"].dump()); found != client->jobs.end())
+    jobs_.cancel(found->second);
 }
 
 Json Service::info() const {
-  Json devices = Json::array(), names = Json::array();
-  for (const Entry &entry : devices_) {
-    devices.push_back(model::to_json(entry.worker->device()));
-    names.push_back(entry.name);
-  }
-  return {
-      {"version", WARPWRIGHT_VERSION}, {"devices", devices}, {"names", names}, {"notes", notes_}};
-}
-
-Result<Service::Entry *> Service::device_for(const std::string &name) {
-  std::string known;
-  for (Entry &entry : devices_) {
-    if (name.empty() || entry.name == name)
-      return &entry;
-    known += (known.empty() ? "" : ", ") + entry.name;
-  }
-  if (!devices_.empty())
-    return fail("this runner has no device " + name, "It has " + known);
-  std::string why;
-  for (const std::string &note : notes_)
-    why += " " + note;
-  return fail("this runner has no device to verify on." + why, "Run `warpwright-runner doctor`");
+  Json info = jobs_.describe();
+  info["version"] = WARPWRIGHT_VERSION;
+  return info;
 }
 
 void Service::verify(const std::shared_ptr<Client> &client, const Json &params, const Json &id,
@@ -132,15 +96,9 @@ void Service::verify(const std::shared_ptr<Client> &client, const Json &params, 
   auto job = decode_job(params);
   if (!job)
     return respond(refuse(rpc::kInvalidParams, describe(job.error())));
-  auto entry = device_for(job->options.device);
-  if (!entry)
-    return respond(refuse(rpc::kInvalidParams, describe(entry.error())));
-  if ((*entry)->worker->waiting() >= kMaxQueue)
-    return respond(refuse(rpc::kInternalError,
-                          "the queue of " + (*entry)->name + " is full. Try again later"));
   job->id = next_job_++;
   const std::string key = id.dump();
-  client->jobs[key] = {job->id, (*entry)->worker};
+  client->jobs[key] = job->id;
   job->on_stage = [client, id](const std::string &stage, const std::string &activity) {
     if (client->connection)
       client->connection->notify("stage", {{"id", id}, {"stage", stage}, {"activity", activity}});
@@ -149,7 +107,10 @@ void Service::verify(const std::shared_ptr<Client> &client, const Json &params, 
     client->jobs.erase(key);
     respond(std::move(outcome));
   };
-  (*entry)->worker->submit(std::move(*job));
+  if (auto taken = jobs_.submit(std::move(*job)); !taken) {
+    client->jobs.erase(key);
+    respond(refuse(rpc::kInvalidParams, describe(taken.error())));
+  }
 }
 
 } // namespace warpwright::runner

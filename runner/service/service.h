@@ -6,24 +6,18 @@
 // the client's connection. Thread: one strand.
 #pragma once
 
-#include "runner/service/devices.h"
+#include "runner/service/job_runner.h"
 
 namespace warpwright::runner {
 
 class Service {
 public:
-  Service(boost::asio::any_io_executor executor, FoundDevices found);
+  Service(boost::asio::any_io_executor executor, JobRunner &jobs);
   /// Serves one client until its stream ends. @param on_end called once then
   void add_client(std::unique_ptr<rpc::Stream> stream, std::function<void()> on_end);
-  /// Ends all workers; every job in flight ends as cancelled.
-  void stop();
 
 private:
   struct Client;
-  struct Entry {
-    std::string name;
-    std::shared_ptr<DeviceWorker> worker;
-  };
 
   void on_request(const std::shared_ptr<Client> &client, const std::string &method,
                   rpc::Json params, const rpc::Json &id, rpc::Responder respond);
@@ -32,11 +26,9 @@ private:
   rpc::Json info() const;
   void verify(const std::shared_ptr<Client> &client, const rpc::Json &params, const rpc::Json &id,
               rpc::Responder respond);
-  Result<Entry *> device_for(const std::string &name);
 
   boost::asio::any_io_executor executor_;
-  std::vector<std::string> notes_;
-  std::vector<Entry> devices_;
+  JobRunner &jobs_;
   std::int64_t next_job_ = 1;
 };
 

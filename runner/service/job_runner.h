@@ -1,0 +1,22 @@
+// The seam between the service, which knows clients, and what runs jobs: the devices of this
+// machine, or a fake in tests. Thread: the service's strand.
+#pragma once
+
+#include "runner/service/device_worker.h"
+
+namespace warpwright::runner {
+
+class JobRunner {
+public:
+  virtual ~JobRunner() = default;
+  /// What `info` says of it: {devices, names, notes}.
+  virtual rpc::Json describe() const = 0;
+  /// Takes the job; its `done` is called once. Errors: no device of the wanted name.
+  virtual Result<void> submit(QueuedJob job) = 0;
+  /// The job ends with RequestCancelled; unknown ids are ignored.
+  virtual void cancel(std::int64_t id) = 0;
+  /// Ends all workers and jobs.
+  virtual void stop() = 0;
+};
+
+} // namespace warpwright::runner
