@@ -32,6 +32,8 @@ Result<DeviceInfo> device_from_json(const nlohmann::json &document);
 
 /// "verified", "compile_failed", ...
 std::string_view name(Outcome outcome);
+/// "memory", "compute", "latency".
+std::string_view name(Bound bound);
 
 /// Hash of all of the task but `name` and `file`, which do not change what is computed.
 std::string hash(const Task &task);

@@ -4,6 +4,9 @@
 // Thread: values, any.
 #pragma once
 
+#include "support/model/counters.h"
+#include "support/model/record.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,8 +33,12 @@ struct DeviceInfo {
   std::string host;
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
-  std::optional<double> copy_bytes_per_s; ///< measured, bytes read plus written
-  std::optional<double> fp32_flops_per_s; ///< measured
+  std::optional<double> copy_bytes_per_s;                   ///< measured, bytes read plus written
+  std::optional<double> fp32_flops_per_s;                   ///< measured
+  std::optional<double> tf32_flops_per_s, bf16_flops_per_s; ///< tensor cores, dense, measured
+  /// Between two time stamps of a graph with nothing between them, measured; what Time::kernel_ns
+  /// leaves out.
+  std::optional<double> bracket_ns;
   bool operator==(const DeviceInfo &) const = default;
 };
 
@@ -63,10 +70,12 @@ struct Errors {
   bool operator==(const Errors &) const = default;
 };
 
-/// Device time of one run of a plan, ns.
+/// Time of one run of a plan, ns.
 struct Time {
   double median_ns = 0, low_ns = 0, high_ns = 0; ///< median and its 95% confidence interval
   int samples = 0;
+  /// Device time only: the median without the device's bracket_ns, as a profiler counts a kernel.
+  std::optional<double> kernel_ns = std::nullopt;
   bool operator==(const Time &) const = default;
 };
 
@@ -75,6 +84,38 @@ struct Speedup {
   int samples = 0;                     ///< pairs
   std::string device;
   bool operator==(const Speedup &) const = default;
+};
+
+/// As a program sees it: host time from before the first call of the driver (plain launches on one
+/// stream) until the stream is idle. Launch costs are in it.
+struct AsCalled {
+  Time reference_time, candidate_time;
+  Speedup speedup;
+  bool operator==(const AsCalled &) const = default;
+};
+
+struct Range {
+  double low = 0, high = 0;
+  bool operator==(const Range &) const = default;
+};
+
+/// What the driver said of the GPU while samples were taken.
+struct ClockRecord {
+  std::optional<Range> sm_mhz, memory_mhz, temperature_c;
+  std::optional<bool> power_capped; ///< at least once; such samples are kept
+  int discarded_pairs = 0;          ///< the SM clocks of the pair's two sides differed
+  bool operator==(const ClockRecord &) const = default;
+};
+
+/// What holds a plan back, by rule from its rates: see docs/measuring.md.
+enum class Bound { Memory, Compute, Latency };
+
+/// Achieved rates of one side: the task's least work over the median device time.
+struct Evidence {
+  std::optional<double> bytes_per_s, flops_per_s;
+  std::optional<double> memory_share, compute_share; ///< of what the device was measured to reach
+  Bound bound = Bound::Latency;
+  bool operator==(const Evidence &) const = default;
 };
 
 struct Verdict {
@@ -86,11 +127,16 @@ struct Verdict {
   std::vector<Check> checks;
   Errors errors;
   std::optional<Time> reference_time, candidate_time;
-  std::optional<Speedup> speedup; ///< only from a GPU
-  int discarded_samples = 0;      ///< under clock throttling
-  std::string measured_sizes;     ///< "n=16777216"
-  std::string date;               ///< ISO 8601, UTC
+  std::optional<Speedup> speedup; ///< of device time, only from a GPU
+  std::optional<AsCalled> as_called;
+  std::optional<ClockRecord> clocks; ///< absent without NVML
+  std::optional<Evidence> reference_evidence, candidate_evidence;
+  int discarded_samples = 0;  ///< under clock throttling
+  std::string measured_sizes; ///< "n=16777216"
+  std::string date;           ///< ISO 8601, UTC
   std::string task_hash, plan_hash;
+  std::optional<Counters> counters; ///< where they were asked for and could be read
+  std::optional<Record> record;     ///< all that a re-run needs; filled by the service
   bool operator==(const Verdict &) const = default;
 };
 

@@ -44,13 +44,101 @@ CompileReport report_from(const json &document) {
 }
 
 json time_json(const Time &time) {
-  return {{"median_ns", time.median_ns},
-          {"low_ns", time.low_ns},
-          {"high_ns", time.high_ns},
-          {"samples", time.samples}};
+  json document = {{"median_ns", time.median_ns},
+                   {"low_ns", time.low_ns},
+                   {"high_ns", time.high_ns},
+                   {"samples", time.samples}};
+  set(document, "kernel_ns", time.kernel_ns);
+  return document;
 }
 Time time_from(const json &document) {
-  return {document["median_ns"], document["low_ns"], document["high_ns"], document["samples"]};
+  Time time{document["median_ns"], document["low_ns"], document["high_ns"], document["samples"]};
+  get(document, "kernel_ns", time.kernel_ns);
+  return time;
+}
+
+json speedup_json(const Speedup &speedup) {
+  return {{"ratio", speedup.ratio},
+          {"low", speedup.low},
+          {"high", speedup.high},
+          {"samples", speedup.samples},
+          {"device", speedup.device}};
+}
+Speedup speedup_from(const json &document) {
+  return {document["ratio"], document["low"], document["high"], document["samples"],
+          document["device"]};
+}
+
+json range_json(const Range &range) { return {{"low", range.low}, {"high", range.high}}; }
+
+/// The ranges of ClockRecord with their names, for both directions.
+constexpr std::pair<const char *, std::optional<Range> ClockRecord::*> kClockRanges[] = {
+    {"sm_mhz", &ClockRecord::sm_mhz},
+    {"memory_mhz", &ClockRecord::memory_mhz},
+    {"temperature_c", &ClockRecord::temperature_c}};
+
+constexpr std::pair<const char *, Bound> kBounds[] = {
+    {"memory", Bound::Memory}, {"compute", Bound::Compute}, {"latency", Bound::Latency}};
+
+constexpr std::pair<const char *, std::optional<double> Evidence::*> kEvidenceMembers[] = {
+    {"bytes_per_s", &Evidence::bytes_per_s},
+    {"flops_per_s", &Evidence::flops_per_s},
+    {"memory_share", &Evidence::memory_share},
+    {"compute_share", &Evidence::compute_share}};
+
+json evidence_json(const Evidence &evidence) {
+  json document = {{"bound", name(evidence.bound)}};
+  for (const auto &[key, member] : kEvidenceMembers)
+    set(document, key, evidence.*member);
+  return document;
+}
+
+Evidence evidence_from(const json &document) {
+  Evidence evidence;
+  for (const auto &[text, value] : kBounds)
+    if (document["bound"] == text)
+      evidence.bound = value;
+  for (const auto &[key, member] : kEvidenceMembers)
+    get(document, key, evidence.*member);
+  return evidence;
+}
+
+void add_measurements(const Verdict &verdict, json &document) {
+  if (const auto &called = verdict.as_called)
+    document["as_called"] = {{"reference_time", time_json(called->reference_time)},
+                             {"candidate_time", time_json(called->candidate_time)},
+                             {"speedup", speedup_json(called->speedup)}};
+  if (const auto &clocks = verdict.clocks) {
+    json &record = document["clocks"] = {{"discarded_pairs", clocks->discarded_pairs}};
+    for (const auto &[key, member] : kClockRanges)
+      if ((*clocks).*member)
+        record[key] = range_json(*((*clocks).*member));
+    set(record, "power_capped", clocks->power_capped);
+  }
+  if (verdict.reference_evidence)
+    document["evidence"]["reference"] = evidence_json(*verdict.reference_evidence);
+  if (verdict.candidate_evidence)
+    document["evidence"]["candidate"] = evidence_json(*verdict.candidate_evidence);
+}
+
+void read_measurements(const json &document, Verdict &verdict) {
+  if (const auto called = document.find("as_called"); called != document.end())
+    verdict.as_called =
+        AsCalled{time_from((*called)["reference_time"]), time_from((*called)["candidate_time"]),
+                 speedup_from((*called)["speedup"])};
+  if (const auto record = document.find("clocks"); record != document.end()) {
+    ClockRecord &clocks = verdict.clocks.emplace();
+    for (const auto &[key, member] : kClockRanges)
+      if (record->contains(key))
+        clocks.*member = Range{(*record)[key]["low"], (*record)[key]["high"]};
+    get(*record, "power_capped", clocks.power_capped);
+    clocks.discarded_pairs = record->value("discarded_pairs", 0);
+  }
+  const json evidence = document.value("evidence", json::object());
+  if (evidence.contains("reference"))
+    verdict.reference_evidence = evidence_from(evidence["reference"]);
+  if (evidence.contains("candidate"))
+    verdict.candidate_evidence = evidence_from(evidence["candidate"]);
 }
 
 /// The members of Errors with their names, for both directions.
@@ -72,6 +160,9 @@ DeviceInfo decode_device(const json &document) {
   device.l2_bytes = document.value("l2_bytes", std::uint64_t{0});
   get(document, "copy_bytes_per_s", device.copy_bytes_per_s);
   get(document, "fp32_flops_per_s", device.fp32_flops_per_s);
+  get(document, "tf32_flops_per_s", device.tf32_flops_per_s);
+  get(document, "bf16_flops_per_s", device.bf16_flops_per_s);
+  get(document, "bracket_ns", device.bracket_ns);
   return device;
 }
 
@@ -80,6 +171,13 @@ DeviceInfo decode_device(const json &document) {
 std::string_view name(Outcome outcome) {
   for (const auto &[text, value] : kOutcomes)
     if (value == outcome)
+      return text;
+  return {};
+}
+
+std::string_view name(Bound bound) {
+  for (const auto &[text, value] : kBounds)
+    if (value == bound)
       return text;
   return {};
 }
@@ -95,6 +193,9 @@ json to_json(const DeviceInfo &device) {
                    {"l2_bytes", device.l2_bytes}};
   set(document, "copy_bytes_per_s", device.copy_bytes_per_s);
   set(document, "fp32_flops_per_s", device.fp32_flops_per_s);
+  set(document, "tf32_flops_per_s", device.tf32_flops_per_s);
+  set(document, "bf16_flops_per_s", device.bf16_flops_per_s);
+  set(document, "bracket_ns", device.bracket_ns);
   return document;
 }
 
@@ -125,12 +226,13 @@ json to_json(const Verdict &verdict) {
     document["reference_time"] = time_json(*verdict.reference_time);
   if (verdict.candidate_time)
     document["candidate_time"] = time_json(*verdict.candidate_time);
-  if (const auto &speedup = verdict.speedup)
-    document["speedup"] = {{"ratio", speedup->ratio},
-                           {"low", speedup->low},
-                           {"high", speedup->high},
-                           {"samples", speedup->samples},
-                           {"device", speedup->device}};
+  if (verdict.speedup)
+    document["speedup"] = speedup_json(*verdict.speedup);
+  add_measurements(verdict, document);
+  if (verdict.counters)
+    document["counters"] = to_json(*verdict.counters);
+  if (verdict.record)
+    document["record"] = to_json(*verdict.record);
   return document;
 }
 
@@ -169,16 +271,22 @@ Result<Verdict> verdict_from_json(const json &document) {
     verdict.reference_time = time_from(document["reference_time"]);
   if (document.contains("candidate_time"))
     verdict.candidate_time = time_from(document["candidate_time"]);
-  if (document.contains("speedup")) {
-    const json &speedup = document["speedup"];
-    verdict.speedup = Speedup{speedup["ratio"], speedup["low"], speedup["high"], speedup["samples"],
-                              speedup["device"]};
-  }
+  if (document.contains("speedup"))
+    verdict.speedup = speedup_from(document["speedup"]);
+  read_measurements(document, verdict);
   verdict.discarded_samples = document.value("discarded_samples", 0);
   verdict.measured_sizes = document.value("measured_sizes", "");
   verdict.date = document.value("date", "");
   verdict.task_hash = document.value("task_hash", "");
   verdict.plan_hash = document.value("plan_hash", "");
+  if (document.contains("counters"))
+    verdict.counters = counters_from_json(document["counters"]);
+  if (document.contains("record")) {
+    auto record = record_from_json(document["record"]);
+    if (!record)
+      return fail("the verdict's record: " + record.error().message, record.error().remedy);
+    verdict.record = std::move(*record);
+  }
   return verdict;
 }
 

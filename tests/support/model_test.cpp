@@ -56,6 +56,28 @@ TEST_CASE("a task and its plans come back as they were") {
   CHECK(std::get<LaunchStep>(plan->steps[1]).block[0].text() == "256");
 }
 
+TEST_CASE("a verdict carries its counters and all that a re-run needs") {
+  Verdict verdict;
+  verdict.device.kind = "cuda";
+  Record record{*task_from_json(task_document()), *plan_from_json(plan_document()), {}, "0.1.0"};
+  record.options.seed = 18446744073709551615u;
+  record.options.timeout = std::chrono::milliseconds(1234);
+  verdict.record = record;
+  PlanCounters candidate{{{"dram_throughput_percent", 91.5}, {"kernels", 2}}, "memory"};
+  verdict.counters = Counters{.candidate = candidate, .tool = "ncu 2025.3.1", .sizes = "n=1024"};
+  auto again = verdict_from_json(json::parse(to_json(verdict).dump()));
+  REQUIRE_MESSAGE(again.has_value(), (again ? "" : describe(again.error())));
+  CHECK(*again == verdict);
+  json broken = to_json(verdict);
+  broken["record"]["plan"]["source"] = 3;
+  again = verdict_from_json(broken);
+  REQUIRE(!again.has_value());
+  CHECK(again.error().message.find("record") != std::string::npos);
+  broken = to_json(verdict);
+  broken["counters"]["candidate"]["bound"] = "luck";
+  CHECK(!verdict_from_json(broken).has_value());
+}
+
 TEST_CASE("a verdict comes back as it was, with what is absent and what is infinite") {
   Verdict verdict;
   verdict.outcome = Outcome::WrongResult;
@@ -73,6 +95,18 @@ TEST_CASE("a verdict comes back as it was, with what is absent and what is infin
   CHECK(to_json(verdict)["errors"] == json{{"max_relative", "inf"}});
   verdict.speedup = Speedup{2, 1.9, 2.1, 40, "NVIDIA H200"};
   CHECK(verdict_from_json(to_json(verdict)).value() == verdict);
+  verdict.device.tf32_flops_per_s = 4e14;
+  verdict.device.bf16_flops_per_s = 8e14;
+  verdict.device.bracket_ns = 900;
+  verdict.candidate_time->kernel_ns = 8.5;
+  verdict.as_called = AsCalled{{20, 19, 21, 30}, {15, 14, 16, 30}, {1.3, 1.2, 1.4, 30, "H200"}};
+  verdict.clocks =
+      ClockRecord{.sm_mhz = Range{1700, 1980}, .power_capped = true, .discarded_pairs = 2};
+  verdict.candidate_evidence =
+      Evidence{.bytes_per_s = 3e12, .memory_share = 0.75, .bound = Bound::Memory};
+  CHECK(verdict_from_json(to_json(verdict)).value() == verdict);
+  CHECK(!to_json(verdict)["clocks"].contains("temperature_c"));
+  CHECK(!to_json(verdict)["evidence"].contains("reference"));
   for (int outcome = 0; outcome <= static_cast<int>(Outcome::Unsupported); ++outcome) {
     verdict.outcome = static_cast<Outcome>(outcome);
     CHECK(verdict_from_json(to_json(verdict))->outcome == verdict.outcome);
