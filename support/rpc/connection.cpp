@@ -7,21 +7,16 @@
 // itself alive until it closes.
 #include "support/rpc/connection.h"
 
+#include "support/rpc/frame_reader.h"
+
 #include <array>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/write.hpp>
-#include <charconv>
-#include <csignal>
-#include <strings.h>
-#include <unistd.h>
+#include <boost/asio/error.hpp>
 
 namespace warpwright::rpc {
 
 namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;
-constexpr std::size_t kMaxHeaderBytes = 4 * 1024;
 /// Deeper documents are refused: walking them recursively could exhaust the stack.
 constexpr int kMaxDepth = 256;
 
@@ -46,29 +41,6 @@ int nesting_depth(std::string_view text) {
   return deepest;
 }
 
-/// The value of Content-Length in a header block, lines separated by CR LF.
-Result<std::size_t> content_length(std::string_view header) {
-  constexpr std::string_view kName = "Content-Length:";
-  while (!header.empty()) {
-    const auto end = header.find("\r\n");
-    std::string_view line = header.substr(0, end);
-    header.remove_prefix(end == std::string_view::npos ? header.size() : end + 2);
-    if (line.size() < kName.size() || ::strncasecmp(line.data(), kName.data(), kName.size()) != 0)
-      continue;
-    line.remove_prefix(kName.size());
-    while (!line.empty() && (line.front() == ' ' || line.front() == '\t'))
-      line.remove_prefix(1);
-    std::size_t value = 0;
-    const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), value);
-    if (error != std::errc() || rest == line.data() ||
-        std::string_view(rest, line.data() + line.size() - rest).find_first_not_of(" \t") !=
-            std::string_view::npos)
-      return fail("the Content-Length header holds no number: '" + std::string(line) + "'");
-    return value;
-  }
-  return fail("a message header has no Content-Length");
-}
-
 Json error_json(const RpcError &error) {
   Json json{{"code", error.code}, {"message", error.message}};
   if (!error.data.is_null())
@@ -88,43 +60,7 @@ RpcError error_from_json(const Json &json) {
   return error;
 }
 
-class DescriptorStream final : public Stream {
-public:
-  DescriptorStream(const boost::asio::any_io_executor &executor, int read_fd, int write_fd)
-      : reader_(executor, read_fd), writer_(executor, write_fd) {}
-
-  void async_read(char *data, std::size_t size,
-                  std::function<void(boost::system::error_code, std::size_t)> done) override {
-    reader_.async_read_some(boost::asio::buffer(data, size), std::move(done));
-  }
-  void async_write(const std::string &data,
-                   std::function<void(boost::system::error_code)> done) override {
-    boost::asio::async_write(
-        writer_, boost::asio::buffer(data),
-        [done = std::move(done)](boost::system::error_code error, std::size_t) { done(error); });
-  }
-  void close() override {
-    boost::system::error_code ignored; // closing is best effort: there is no one left to tell
-    reader_.close(ignored);
-    writer_.close(ignored);
-  }
-
-private:
-  boost::asio::posix::stream_descriptor reader_, writer_;
-};
-
 } // namespace
-
-std::unique_ptr<Stream> make_descriptor_stream(boost::asio::any_io_executor executor, int read_fd,
-                                               int write_fd) {
-  // A peer that is gone must be an error of the write, not a signal. A handler of the program's own
-  // is kept.
-  struct sigaction current{};
-  if (::sigaction(SIGPIPE, nullptr, &current) == 0 && current.sa_handler == SIG_DFL)
-    ::signal(SIGPIPE, SIG_IGN);
-  return std::make_unique<DescriptorStream>(executor, read_fd,
-                                            read_fd == write_fd ? ::dup(write_fd) : write_fd);
-}
 
 struct Responder::State {
   explicit State(std::function<void(Outcome)> send) : send(std::move(send)) {}
@@ -149,18 +85,25 @@ void Responder::operator()(Outcome outcome) const {
 struct Connection::Impl : std::enable_shared_from_this<Impl> {
   std::unique_ptr<Stream> stream;
   Handlers handlers;
-  std::size_t max_message_bytes;
+  Limits limits;
 
   std::array<char, kReadBytes> chunk;
-  std::string inbox;
-  std::optional<std::size_t> body_bytes; ///< of the frame whose header was read
+  FrameReader frames{limits.message_bytes};
+  std::chrono::steady_clock::time_point last_received = std::chrono::steady_clock::now();
 
   std::string writing, waiting;
   bool write_active = false;
   bool closed = false;
+  std::string abort_reason; ///< why the stream was closed under the connection
+  std::string complaint;    ///< what the peer could not read, in its words
 
   std::int64_t next_id = 1;
   std::map<std::int64_t, Reply> pending;
+
+  void set_limits(const Limits &wanted) {
+    limits = wanted;
+    frames.set_max_body_bytes(limits.message_bytes);
+  }
 
   /// The pending read is what keeps `owner` alive.
   void read(std::shared_ptr<Connection> owner) {
@@ -176,70 +119,64 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
       return;
     if (error || size == 0)
       return shut(end_reason(error));
-    inbox.append(chunk.data(), size);
+    last_received = std::chrono::steady_clock::now();
+    frames.append({chunk.data(), size});
     take_frames();
     if (!closed)
       read(owner);
   }
 
   std::string end_reason(boost::system::error_code error) const {
+    if (!abort_reason.empty())
+      return abort_reason;
+    if (!complaint.empty())
+      return complaint;
     const bool clean_end = !error || error == boost::asio::error::eof;
     if (!clean_end)
       return "reading failed: " + error.message();
-    return inbox.empty() && !body_bytes ? "" : "the stream ended inside a message";
+    return frames.between_messages() ? "" : "the stream ended inside a message";
   }
 
   void take_frames() {
-    std::size_t position = 0;
     while (!closed) {
-      if (!body_bytes) {
-        const auto end = std::string_view(inbox).substr(position, kMaxHeaderBytes).find("\r\n\r\n");
-        if (end == std::string_view::npos) {
-          if (inbox.size() - position >= kMaxHeaderBytes)
-            return shut("a message header is longer than " + std::to_string(kMaxHeaderBytes) +
-                        " bytes");
-          break;
-        }
-        const auto length = content_length(std::string_view(inbox).substr(position, end));
-        if (!length)
-          return shut(length.error().message);
-        if (*length > max_message_bytes)
-          return shut("a message of " + std::to_string(*length) + " bytes is over the limit of " +
-                      std::to_string(max_message_bytes));
-        body_bytes = *length;
-        position += end + 4;
+      auto body = frames.next();
+      if (!body) {
+        send_error(nullptr, {kInvalidRequest, body.error().message, nullptr});
+        return shut(body.error().message);
       }
-      if (inbox.size() - position < *body_bytes)
-        break;
-      const std::string body = inbox.substr(position, *body_bytes);
-      position += *body_bytes;
-      body_bytes.reset();
-      on_body(body);
+      if (!*body)
+        return;
+      on_body(**body);
     }
-    inbox.erase(0, position);
+  }
+
+  /// Answers what is no message of the protocol.
+  void refuse(const Json &id, const RpcError &error) {
+    send_error(id, error);
+    if (limits.strict)
+      shut(error.message);
   }
 
   void on_body(const std::string &body) {
     if (nesting_depth(body) > kMaxDepth)
-      return send_error(
+      return refuse(
           nullptr,
           {kParseError, "the message nests deeper than " + std::to_string(kMaxDepth), nullptr});
     Json message = Json::parse(body, nullptr, /*allow_exceptions=*/false);
     if (message.is_discarded())
-      return send_error(nullptr, {kParseError, "the message is not JSON", nullptr});
+      return refuse(nullptr, {kParseError, "the message is not JSON in UTF-8", nullptr});
     if (!message.is_object())
-      return send_error(nullptr,
-                        {kInvalidRequest, "the message is not a JSON-RPC object", nullptr});
+      return refuse(nullptr, {kInvalidRequest, "the message is not a JSON-RPC object", nullptr});
     const auto method = message.find("method");
     const auto id = message.find("id");
     const bool has_id = id != message.end() && (id->is_number_integer() || id->is_string());
     if (method == message.end())
       return has_id || message.contains("error")
                  ? on_reply(message)
-                 : send_error(nullptr,
-                              {kInvalidRequest, "the message has neither method nor id", nullptr});
+                 : refuse(nullptr,
+                          {kInvalidRequest, "the message has neither method nor id", nullptr});
     if (!method->is_string() || (id != message.end() && !has_id))
-      return send_error(
+      return refuse(
           has_id ? *id : Json(),
           {kInvalidRequest, "method must be a string and id an integer or a string", nullptr});
     Json params = message.value("params", Json());
@@ -282,8 +219,11 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
 
   void on_reply(const Json &message) {
     const auto id = message.find("id");
-    if (id == message.end() || !id->is_number_integer())
+    if (id == message.end() || !id->is_number_integer()) {
+      if (message.contains("error"))
+        complaint = "the peer refused: " + error_from_json(message["error"]).message;
       return;
+    }
     const auto found = pending.find(id->get<std::int64_t>());
     if (found == pending.end())
       return;
@@ -305,6 +245,9 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
       return;
     const std::string body = message.dump(-1, ' ', false, Json::error_handler_t::replace);
     waiting += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    if (limits.unsent_bytes && writing.size() + waiting.size() > limits.unsent_bytes)
+      return abort("the peer does not read: " + std::to_string(writing.size() + waiting.size()) +
+                   " bytes wait for it");
     write();
   }
 
@@ -332,6 +275,16 @@ struct Connection::Impl : std::enable_shared_from_this<Impl> {
       stream->close();
   }
 
+  /// The pending read fails, and that ends it.
+  void abort(const std::string &reason) {
+    if (closed)
+      return stream->close();
+    if (abort_reason.empty())
+      abort_reason = reason;
+    waiting.clear();
+    stream->close();
+  }
+
   /// Ends it for the owner at once; the stream stays open until what was sent before is written.
   void shut(const std::string &reason) {
     if (std::exchange(closed, true))
@@ -356,7 +309,7 @@ Connection::Connection(std::unique_ptr<Stream> stream, Handlers handlers,
     : impl_(std::make_shared<Impl>()) {
   impl_->stream = std::move(stream);
   impl_->handlers = std::move(handlers);
-  impl_->max_message_bytes = max_message_bytes;
+  impl_->set_limits({.message_bytes = max_message_bytes});
 }
 
 std::shared_ptr<Connection> Connection::make(std::unique_ptr<Stream> stream, Handlers handlers,
@@ -392,6 +345,16 @@ void Connection::notify(const std::string &method, Json params) {
 void Connection::cancel(std::int64_t id) { notify("$/cancelRequest", {{"id", id}}); }
 
 void Connection::close() { impl_->shut(""); }
+
+void Connection::abort(const std::string &reason) { impl_->abort(reason); }
+
+void Connection::set_limits(const Limits &limits) { impl_->set_limits(limits); }
+
+bool Connection::is_open() const { return !impl_->closed; }
+
+std::chrono::steady_clock::time_point Connection::last_received() const {
+  return impl_->last_received;
+}
 
 std::size_t Connection::pending_bytes() const {
   return impl_->writing.size() + impl_->waiting.size();

@@ -10,6 +10,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -69,6 +70,13 @@ public:
 std::unique_ptr<Stream> make_descriptor_stream(boost::asio::any_io_executor executor, int read_fd,
                                                int write_fd);
 
+/// What a connection takes from its peer.
+struct Limits {
+  std::size_t message_bytes = 256u << 20; ///< of one message that arrives
+  std::size_t unsent_bytes = 0;           ///< that may wait for a peer that does not read; 0: any
+  bool strict = false; ///< a malformed message ends the connection, after its answer
+};
+
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
   using RequestId = Json; ///< integer or string
@@ -94,7 +102,15 @@ public:
   void notify(const std::string &method, Json params);
   /// Sends `$/cancelRequest`; the peer still answers.
   void cancel(std::int64_t id);
+  /// What was sent before is still written.
   void close();
+  /// Closes without waiting for the peer; on_closed follows, with this reason.
+  void abort(const std::string &reason);
+  void set_limits(const Limits &limits);
+  /// False from the moment it ends, while pending replies are told so.
+  bool is_open() const;
+  std::chrono::steady_clock::time_point
+  last_received() const; ///< any byte; at first: when it was made
   /// Bytes waiting to be written.
   std::size_t pending_bytes() const;
 

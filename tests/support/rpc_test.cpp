@@ -155,6 +155,63 @@ TEST_CASE("an oversize message ends the connection before its body is read") {
   CHECK(fixture.closed->find("over the limit of 64") != std::string::npos);
 }
 
+TEST_CASE("a peer is told why its stream is refused before the connection ends") {
+  for (const std::string header :
+       {"Content-Length: 1073741824\r\n\r\n", "Content-Length: many\r\n\r\n",
+        "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ", "GET / HTTP/1.1\r\n\r\n"}) {
+    CAPTURE(header);
+    Fixture fixture;
+    fixture.write(header);
+    const Json answer = fixture.receive();
+    CHECK(error_code(answer) == rpc::kInvalidRequest);
+    fixture.run_until([&] { return fixture.closed.has_value(); });
+    CHECK(answer.at("error").at("message") == *fixture.closed);
+  }
+}
+
+TEST_CASE("a peer's complaint about our messages is why the connection closed") {
+  Fixture fixture;
+  fixture.write(
+      frame(R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"too big"}})"));
+  fixture.hang_up();
+  fixture.run_until([&] { return fixture.closed.has_value(); });
+  CHECK(*fixture.closed == "the peer refused: too big");
+}
+
+TEST_CASE("a strict connection ends at the first malformed message") {
+  for (const std::string body : {"{", "[]", "{}", "\"\xff\""}) {
+    Fixture fixture;
+    fixture.connection->set_limits({.strict = true});
+    fixture.write(frame(body) + frame(R"({"method":"after"})"));
+    CHECK(fixture.receive().contains("error"));
+    fixture.run_until([&] { return fixture.closed.has_value(); });
+    CHECK(fixture.notifications.empty());
+  }
+}
+
+TEST_CASE("a peer that does not read is left when too much waits for it") {
+  Fixture fixture;
+  fixture.connection->set_limits({.unsent_bytes = 1 << 20});
+  for (int i = 0; i < 100 && fixture.connection->is_open() && !fixture.closed; ++i) {
+    fixture.connection->notify("large", {{"text", std::string(1 << 16, 'x')}});
+    fixture.io.restart();
+    fixture.io.poll();
+  }
+  fixture.run_until([&] { return fixture.closed.has_value(); });
+  CHECK(fixture.closed->find("the peer does not read") != std::string::npos);
+  CHECK_FALSE(fixture.connection->is_open());
+}
+
+TEST_CASE("an aborted connection gives its reason, and its requests end") {
+  Fixture fixture;
+  bool answered = false;
+  fixture.connection->request("slow", nullptr, [&](const rpc::Outcome &) { answered = true; });
+  fixture.connection->abort("nothing was heard");
+  fixture.run_until([&] { return fixture.closed.has_value(); });
+  CHECK(*fixture.closed == "nothing was heard");
+  CHECK(answered);
+}
+
 TEST_CASE("a broken header ends the connection with its reason") {
   for (const std::string header :
        {"Content-Length: many\r\n\r\n", "Content-Length: -1\r\n\r\n", "Content-Type: x\r\n\r\n",

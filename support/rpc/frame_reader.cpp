@@ -1,0 +1,95 @@
+// Headers are short, so they are searched anew with every block that arrives; bodies are only waited
+// for.
+#include "support/rpc/frame_reader.h"
+
+#include <charconv>
+#include <strings.h>
+
+namespace warpwright::rpc {
+namespace {
+
+constexpr std::size_t kMaxHeaderBytes = 4 * 1024;
+/// Peers' bytes in our messages are shortened to this.
+constexpr std::size_t kQuotedBytes = 40;
+
+bool has_name(std::string_view line, std::string_view name) {
+  return line.size() >= name.size() && ::strncasecmp(line.data(), name.data(), name.size()) == 0;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  return first == std::string_view::npos
+             ? std::string_view()
+             : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+Result<std::size_t> to_length(std::string_view text) {
+  std::size_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || text.empty() || rest != text.data() + text.size())
+    return fail("the Content-Length header holds no number: '" +
+                std::string(text.substr(0, kQuotedBytes)) + "'");
+  return value;
+}
+
+/// The value of Content-Length in a header block, lines separated by CR LF. Two that differ are
+/// refused: readers that pick different ones would disagree about all that follows.
+Result<std::size_t> content_length(std::string_view header) {
+  constexpr std::string_view kName = "Content-Length:";
+  std::optional<std::size_t> length;
+  while (!header.empty()) {
+    const auto end = header.find("\r\n");
+    const std::string_view line = header.substr(0, end);
+    header.remove_prefix(end == std::string_view::npos ? header.size() : end + 2);
+    if (!has_name(line, kName))
+      continue;
+    const auto value = to_length(trimmed(line.substr(kName.size())));
+    if (!value)
+      return value;
+    if (length && *length != *value)
+      return fail("a message header has two different Content-Length");
+    length = *value;
+  }
+  if (!length)
+    return fail("a message header has no Content-Length");
+  return *length;
+}
+
+} // namespace
+
+Result<bool> FrameReader::read_header() {
+  const std::string_view rest = std::string_view(bytes_).substr(position_);
+  const auto end = rest.substr(0, kMaxHeaderBytes).find("\r\n\r\n");
+  if (end == std::string_view::npos) {
+    if (rest.size() >= kMaxHeaderBytes)
+      return fail("a message header is longer than " + std::to_string(kMaxHeaderBytes) + " bytes");
+    return false;
+  }
+  const auto length = content_length(rest.substr(0, end));
+  if (!length)
+    return std::unexpected(length.error());
+  if (*length > max_body_bytes_)
+    return fail("a message of " + std::to_string(*length) + " bytes is over the limit of " +
+                std::to_string(max_body_bytes_));
+  body_bytes_ = *length;
+  position_ += end + 4;
+  return true;
+}
+
+Result<std::optional<std::string>> FrameReader::next() {
+  if (!body_bytes_) {
+    const auto read = read_header();
+    if (!read)
+      return std::unexpected(read.error());
+  }
+  if (!body_bytes_ || bytes_.size() - position_ < *body_bytes_) {
+    bytes_.erase(0, std::exchange(position_, 0));
+    return std::nullopt;
+  }
+  std::string body = bytes_.substr(position_, *body_bytes_);
+  position_ += *body_bytes_;
+  body_bytes_.reset();
+  return body;
+}
+
+} // namespace warpwright::rpc
