@@ -1,10 +1,9 @@
 // One optimisation from the editor, and making a verified variant's edit again.
-//
-// A runner that is lost costs the candidate under way; three losses in a row end the search.
 #include "server/engine.h"
 
 #include "analysis/task/infer_task.h"
 #include "generator/search.h"
+#include "server/candidate_evaluator.h"
 #include "server/project.h"
 #include "support/model/json.h"
 
@@ -14,7 +13,6 @@ namespace warpwright::server {
 
 namespace {
 
-constexpr int kLossesInARow = 3;
 constexpr std::chrono::milliseconds kMeasureBudget{2'000};
 
 std::string names_of(const std::vector<analysis::MissingFact> &missing) {
@@ -32,40 +30,23 @@ Error missing_task(const analysis::Kernel &kernel) {
           "Use the code action 'Insert the facts that Warpwright needs above " + kernel.name + "'"};
 }
 
-/// The runner as the search sees it, and what it did.
+runner::VerifyOptions verify_options(const OptimizeRequest &request) {
+  runner::VerifyOptions options;
+  options.device = request.settings.device;
+  options.measure_budget = std::min(kMeasureBudget, request.settings.budget);
+  return options;
+}
+
+/// What the search has found so far, as the editor is told.
 class Trial {
 public:
-  Trial(const OptimizeRequest &request, runner::BlockingClient &client,
-        const OptimizeEvents &events)
-      : request_(request), client_(client), events_(events) {
-    options_.device = request.settings.device;
-    options_.measure_budget = std::min(kMeasureBudget, request.settings.budget);
-  }
-
-  model::Verdict evaluate(const model::Task &task, const model::Plan &plan, std::stop_token stop) {
-    auto verdict = client_.verify(task, plan, options_, stop, events_.on_stage);
-    if (verdict) {
-      losses_ = 0;
-      return *verdict;
-    }
-    if (!stop.stop_requested()) {
-      if (events_.on_runner_error)
-        events_.on_runner_error(verdict.error());
-      if (++losses_ >= kLossesInARow) {
-        lost_ = verdict.error();
-        give_up.request_stop();
-      }
-    }
-    model::Verdict lost;
-    lost.outcome = model::Outcome::Crash;
-    lost.message = describe(verdict.error());
-    return lost;
-  }
+  Trial(const OptimizeRequest &request, const OptimizeEvents &events)
+      : request_(request), events_(events) {}
 
   void take(const generator::Variant &variant, const model::Task &task, const std::string &hash) {
     const model::Verdict &verdict = variant.verdict;
-    if (verdict.device.kind.empty())
-      return; // lost with its runner: it says nothing about the variant
+    if (!is_from_runner(verdict))
+      return; // it says nothing about the variant
     ++summary_.tried;
     summary_.verified += verdict.outcome == model::Outcome::Verified;
     if (is_faster_than_best(verdict))
@@ -75,15 +56,7 @@ public:
                         variant.state.file.text, hash});
   }
 
-  Result<OptimizeSummary> summary() const {
-    if (lost_)
-      return fail("the runner was lost " + std::to_string(kLossesInARow) +
-                      " times in a row: " + lost_->message,
-                  lost_->remedy);
-    return summary_;
-  }
-
-  std::stop_source give_up;
+  const OptimizeSummary &summary() const { return summary_; }
 
 private:
   bool is_faster_than_best(const model::Verdict &verdict) const {
@@ -93,12 +66,8 @@ private:
   }
 
   const OptimizeRequest &request_;
-  runner::BlockingClient &client_;
   const OptimizeEvents &events_;
-  runner::VerifyOptions options_;
   OptimizeSummary summary_;
-  std::optional<Error> lost_;
-  int losses_ = 0;
 };
 
 /// Whether two plans compute the same in the same way: source without line numbers, and everything
@@ -125,12 +94,14 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   const generator::State original{
       {path, *request.snapshot->text}, ProjectSettings().read(path).parse, kernel->name, {}};
 
-  Trial trial(request, client, events);
-  const std::stop_callback forward(stop, [&] { trial.give_up.request_stop(); });
+  Trial trial(request, events);
+  CandidateEvaluator evaluator(client, verify_options(request));
+  const std::stop_callback forward(stop, [&] { evaluator.give_up().request_stop(); });
   generator::SearchEvents search_events;
   search_events.evaluate = [&](const model::Task &task, const model::Plan &plan,
                                std::stop_token token) {
-    return trial.evaluate(task, plan, std::move(token));
+    return evaluator.evaluate(task, plan, std::move(token), events.on_stage,
+                              events.on_runner_error);
   };
   search_events.on_variant = [&](const generator::Variant &variant, std::size_t) {
     trial.take(variant, task, hash);
@@ -139,7 +110,9 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   generator::search(
       original, task, *policy,
       {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
-      search_events, trial.give_up.get_token());
+      search_events, evaluator.give_up().get_token());
+  if (evaluator.failure())
+    return std::unexpected(*evaluator.failure());
   return trial.summary();
 }
 

@@ -2,6 +2,7 @@
 #include "server/cli/kernel_search.h"
 
 #include "analysis/task/infer_task.h"
+#include "server/candidate_evaluator.h"
 #include "server/source_hash.h"
 #include "support/model/json.h"
 
@@ -11,8 +12,6 @@ namespace warpwright::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr int kRunnerFailuresInARow = 3; ///< after which the search gives up
 
 std::optional<std::int64_t> evaluated(const std::optional<Expression> &expression,
                                       const Sizes &sizes) {
@@ -56,33 +55,20 @@ bool is_broken(const analysis::FileFacts &facts, const analysis::Kernel &kernel)
   });
 }
 
-/// One search as it runs: counts for the progress bar, the ledger, and the runner's failures.
+/// One search as it runs: counts for the progress bar, and the ledger.
 class Evaluation {
 public:
   Evaluation(const SearchSetup &setup, const analysis::SourceFile &file,
              const analysis::Kernel &kernel)
-      : setup_(setup), file_(file), kernel_(kernel), started_(Clock::now()) {
+      : setup_(setup), file_(file), kernel_(kernel), evaluator_(setup.client, setup.verify),
+        started_(Clock::now()) {
     progress_.kernel = kernel.name;
     progress_.limit = std::size_t(setup.limits.max_variants);
   }
 
   model::Verdict evaluate(const model::Task &task, const model::Plan &plan, std::stop_token stop) {
     show(moves_text(plan.moves));
-    Result<model::Verdict> verdict = setup_.client.verify(task, plan, setup_.verify, stop);
-    if (verdict) {
-      failures_in_a_row_ = 0;
-      return *verdict;
-    }
-    if (!stop.stop_requested() && ++failures_in_a_row_ >= kRunnerFailuresInARow) {
-      failure_ = verdict.error();
-      give_up_.request_stop();
-    }
-    model::Verdict lost;
-    lost.outcome = model::Outcome::Crash;
-    lost.message = describe(verdict.error());
-    lost.task_hash = model::hash(task);
-    lost.plan_hash = model::hash(plan);
-    return lost;
+    return evaluator_.evaluate(task, plan, std::move(stop));
   }
 
   void take(const generator::Variant &variant, const model::Task &task) {
@@ -95,8 +81,8 @@ public:
     record(variant, task);
   }
 
-  std::stop_source &give_up() { return give_up_; }
-  const std::optional<Error> &failure() const { return failure_; }
+  std::stop_source &give_up() { return evaluator_.give_up(); }
+  const std::optional<Error> &failure() const { return evaluator_.failure(); }
   const std::optional<Error> &ledger_failure() const { return ledger_failure_; }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
 
@@ -108,7 +94,7 @@ private:
   }
 
   void record(const generator::Variant &variant, const model::Task &task) {
-    if (!setup_.ledger || variant.verdict.device.kind.empty())
+    if (!setup_.ledger || !server::is_from_runner(variant.verdict))
       return;
     const Result<void> recorded =
         setup_.ledger->record({file_.path, kernel_.name, task, variant.plan, variant.verdict,
@@ -120,11 +106,10 @@ private:
   const SearchSetup &setup_;
   const analysis::SourceFile &file_;
   const analysis::Kernel &kernel_;
+  server::CandidateEvaluator evaluator_;
   Clock::time_point started_;
   ProgressState progress_;
-  int failures_in_a_row_ = 0;
-  std::optional<Error> failure_, ledger_failure_;
-  std::stop_source give_up_;
+  std::optional<Error> ledger_failure_;
 };
 
 std::optional<std::size_t> choose_best(const std::vector<generator::Variant> &variants,
