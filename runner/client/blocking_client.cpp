@@ -11,12 +11,15 @@
 namespace warpwright::runner {
 namespace {
 
+constexpr std::chrono::seconds kFarewellLimit{2};
+
 class ThreadedClient final : public BlockingClient {
 public:
-  ThreadedClient() : work_(loop_.get_executor()), thread_([this] { loop_.run(); }) {}
+  ThreadedClient() : work_(loop_.get_executor()), thread_([this] { run(); }) {}
   ~ThreadedClient() override {
     boost::asio::post(loop_, [this] {
       client_.reset();
+      work_.reset();
       loop_.stop();
     });
     thread_.join();
@@ -25,9 +28,10 @@ public:
   Result<void> open(const std::string &url) {
     return on_loop<void>([&](auto done) {
       auto connected = runner::connect(url, loop_.get_executor());
-      if (connected)
-        client_ = std::move(*connected);
-      done(connected ? Result<void>{} : std::unexpected(connected.error()));
+      if (!connected)
+        return done(std::unexpected(connected.error()));
+      client_ = std::move(*connected);
+      client_->open(done);
     });
   }
 
@@ -54,6 +58,12 @@ public:
   }
 
 private:
+  void run() {
+    loop_.run();
+    loop_.restart();
+    loop_.run_for(kFarewellLimit); // what the client's end still has to say
+  }
+
   /// Runs `start(done)` on the loop and waits until done(result) was called.
   template <class T, class Start>
   Result<T> on_loop(Start start) {

@@ -1,8 +1,6 @@
-// Talking to a runner: the same calls whether it is a child process, a unix socket or (later) a
-// remote host.
+// Talking to a runner: the same calls whether it is a child process, a unix socket or a remote host.
 //
-// Thread: methods and callbacks on the executor's strand, except verify_blocking, which any other
-// thread may call.
+// Thread: methods and callbacks on the executor's strand; BlockingClient: any thread.
 #pragma once
 
 #include "support/error.h"
@@ -32,10 +30,14 @@ struct RunnerInfo {
 class Client {
 public:
   using VerdictCallback = std::function<void(Result<model::Verdict>)>;
-  using StageCallback =
-      std::function<void(const std::string &stage)>; ///< "compiling", "verifying", "measuring"
+  using StageCallback = std::function<void(
+      const std::string
+          &stage)>; ///< "queued", "compiling", "verifying", "measuring", "reconnecting"
 
   virtual ~Client() = default;
+  /// Reaches the runner now; the other calls do so when they need it. Errors: why it cannot be
+  /// reached, and what to do.
+  virtual void open(std::function<void(Result<void>)> callback) { callback({}); }
   virtual void info(std::function<void(Result<RunnerInfo>)> callback) = 0;
   /// @return an id for cancel()
   virtual std::int64_t verify(const model::Task &task, const model::Plan &plan,
@@ -44,18 +46,23 @@ public:
   virtual void cancel(std::int64_t id) = 0;
 };
 
-/// Connects to `url`:
-///  ""                     starts `warpwright-runner serve` from beside this executable (or
-///  $WARPWRIGHT_RUNNER) "stdio:COMMAND ARGS"   starts that command "unix:/path"           a
-///  listening runner
+/// A client of the runner at `url`; it is reached when it is first needed.
+///   ""                     starts `warpwright-runner serve` from beside this executable, or
+///                          $WARPWRIGHT_RUNNER
+///   "stdio:COMMAND ARGS"   starts that command
+///   "unix:/path"           a listening runner of this machine
+///   "amqps://..."          a fleet behind a broker (runner/fleet/address.h, docs/fleet.md)
+///   "tls://HOST:PORT?..."  a remote one (runner/net/tls_url.h, docs/remote.md)
 /// A child that dies is started again, at most 3 times in 60 s; jobs in flight then end with an
-/// Error that says so. Errors: an URL that is not understood; an executable that is not there.
+/// Error that says so. A line that is lost is opened again for 10 minutes, and jobs are resumed.
+/// Errors: an URL that is not understood; an executable or a file that is not there.
 Result<std::shared_ptr<Client>> connect(const std::string &url,
                                         boost::asio::any_io_executor executor);
 
 /// For programs without an event loop of their own: runs one on its own thread.
 class BlockingClient {
 public:
+  /// Waits until the runner is reached. Errors: as connect() and Client::open().
   static Result<std::unique_ptr<BlockingClient>> connect(const std::string &url);
   virtual ~BlockingClient() = default;
   virtual Result<RunnerInfo> info() = 0;

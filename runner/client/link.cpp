@@ -1,8 +1,10 @@
 // URLs, and the search for the runner's executable.
 #include "runner/client/link.h"
+#include "runner/net/tls_url.h"
 
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -51,56 +53,146 @@ Result<std::string> find_runner() {
   return beside.string();
 }
 
-LinkFactory child_factory(std::vector<std::string> command, boost::asio::any_io_executor executor) {
-  return [command = std::move(command), executor]() -> Result<Link> {
+std::unexpected<net::LinkFailure> lost(Error error) {
+  return std::unexpected(net::LinkFailure{std::move(error), false});
+}
+
+/// Counts the starts of a child: one that keeps ending is not started for ever.
+class StartLimit {
+public:
+  /// Errors: too many in too short a time.
+  Result<void> count() {
+    const auto now = Clock::now();
+    while (!starts_.empty() && now - starts_.front() > kStartWindow)
+      starts_.pop_front();
+    // The first start is no restart.
+    if (starts_.size() > kMaxStarts)
+      return fail("the runner ended " + std::to_string(starts_.size()) + " times within a minute",
+                  "See what it wrote to stderr, and run `warpwright-runner doctor`");
+    starts_.push_back(now);
+    return {};
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t kMaxStarts = 3;
+  static constexpr std::chrono::seconds kStartWindow{60};
+  std::deque<Clock::time_point> starts_;
+};
+
+Route child_route(std::vector<std::string> command, boost::asio::any_io_executor executor) {
+  Route route;
+  route.open = [command = std::move(command), executor,
+                starts = StartLimit()](const Route::Opened &opened) mutable {
+    if (auto counted = starts.count(); !counted)
+      return opened(lost(counted.error()));
     auto process = Process::spawn(command);
     if (!process)
-      return std::unexpected(process.error());
+      return opened(lost(process.error()));
     const int out = process->release_stdout(), in = process->release_stdin();
-    return Link{rpc::make_descriptor_stream(executor, out, in), std::move(*process)};
+    opened(Link{rpc::make_descriptor_stream(executor, out, in), std::move(*process)});
   };
+  return route;
 }
 
-LinkFactory socket_factory(std::string path, boost::asio::any_io_executor executor) {
-  return [path = std::move(path), executor]() -> Result<Link> {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path)
-      return fail("the socket path " + path + " is longer than 107 bytes");
-    std::memcpy(address.sun_path, path.c_str(), path.size());
-    const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (descriptor < 0 ||
-        connect(descriptor, reinterpret_cast<sockaddr *>(&address), sizeof address) != 0) {
-      const std::string reason = std::strerror(errno);
-      if (descriptor >= 0)
-        ::close(descriptor);
-      return fail("cannot reach a runner at " + path + ": " + reason,
-                  "Start one: warpwright-runner serve --socket " + path);
-    }
-    return Link{rpc::make_descriptor_stream(executor, descriptor, descriptor), std::nullopt};
-  };
+std::expected<Link, net::LinkFailure> connect_socket(const std::string &path,
+                                                     boost::asio::any_io_executor executor) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    return std::unexpected(
+        net::LinkFailure{{"the socket path " + path + " is longer than 107 bytes", ""}, true});
+  std::memcpy(address.sun_path, path.c_str(), path.size());
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0 ||
+      connect(descriptor, reinterpret_cast<sockaddr *>(&address), sizeof address) != 0) {
+    const std::string reason = std::strerror(errno);
+    if (descriptor >= 0)
+      ::close(descriptor);
+    return lost({"cannot reach a runner at " + path + ": " + reason,
+                 "Start one: warpwright-runner serve --socket " + path});
+  }
+  return Link{rpc::make_descriptor_stream(executor, descriptor, descriptor), std::nullopt};
 }
 
-} // namespace
+Route socket_route(std::string path, boost::asio::any_io_executor executor) {
+  Route route;
+  route.open = [path = std::move(path), executor](const Route::Opened &opened) {
+    opened(connect_socket(path, executor));
+  };
+  route.resumes = true;
+  return route;
+}
 
-Result<LinkFactory> parse_runner_url(const std::string &url,
-                                     boost::asio::any_io_executor executor) {
+Result<Route> tls_route(const std::string &url, boost::asio::any_io_executor executor) {
+  auto remote = net::parse_tls_url(url);
+  if (!remote)
+    return std::unexpected(remote.error());
+  Route route;
+  route.open = [target = remote->target, executor](const Route::Opened &opened) {
+    net::connect_tls(executor, target, [opened](auto stream) {
+      if (!stream)
+        return opened(std::unexpected(stream.error()));
+      opened(Link{std::move(*stream), std::nullopt});
+    });
+  };
+  route.resumes = true;
+  route.retry = remote->retry;
+  route.token = remote->token;
+  return route;
+}
+
+Result<Route> route_of(const std::string &url, boost::asio::any_io_executor executor) {
   if (url.empty()) {
     auto runner = find_runner();
     if (!runner)
       return std::unexpected(runner.error());
-    return child_factory({*runner, "serve"}, executor);
+    return child_route({*runner, "serve"}, executor);
   }
   if (url.starts_with("stdio:")) {
     auto command = split_command(url.substr(6));
     if (command.empty())
       return fail("the runner URL \"" + url + "\" names no command", "Write stdio:COMMAND ARGS");
-    return child_factory(std::move(command), executor);
+    return child_route(std::move(command), executor);
   }
   if (url.starts_with("unix:") && url.size() > 5)
-    return socket_factory(url.substr(5), executor);
-  return fail("the runner URL \"" + url + "\" is not understood",
-              "Write unix:/path, stdio:COMMAND ARGS, or nothing for a runner of its own");
+    return socket_route(url.substr(5), executor);
+  if (url.starts_with("tls://"))
+    return tls_route(url, executor);
+  return fail("the runner URL \"" + net::without_secrets(url) + "\" is not understood",
+              "Write tls://HOST:PORT, unix:/path, stdio:COMMAND ARGS, or nothing for a runner of "
+              "its own. Plain TCP is not offered");
+}
+
+bool any_of(const std::string &text, std::initializer_list<const char *> parts) {
+  for (const char *part : parts)
+    if (text.find(part) != std::string::npos)
+      return true;
+  return false;
+}
+
+} // namespace
+
+Result<Route> parse_runner_url(const std::string &url, boost::asio::any_io_executor executor) {
+  auto route = route_of(url, executor);
+  if (route)
+    route->url = net::without_secrets(url);
+  return route;
+}
+
+Error explain_refusal(const std::string &reason, const std::string &url) {
+  if (any_of(reason, {"wrong token"}))
+    return {"the runner at " + url + " does not know this token",
+            "Copy the runner's token file to this machine, and name it with ?token-file=FILE or "
+            "WARPWRIGHT_RUNNER_TOKEN_FILE"};
+  if (any_of(reason, {"certificate required"}))
+    return {"the runner at " + url + " wants a client certificate",
+            "Add ?cert=FILE&key=FILE, signed by the authority that the runner's --client-ca names"};
+  if (any_of(reason, {"unknown ca", "bad certificate", "certificate unknown", "certificate expired",
+                      "certificate revoked", "unsupported certificate"}))
+    return {"the runner at " + url + " refuses this client certificate: " + reason,
+            "It must be valid, and signed by the authority that the runner's --client-ca names"};
+  return {"the runner at " + url + " refused: " + reason, ""};
 }
 
 } // namespace warpwright::runner

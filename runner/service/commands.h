@@ -1,23 +1,70 @@
 // The subcommands of warpwright-runner. Each returns the process's exit code.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace warpwright::runner {
 
 struct VerifyCommand {
   std::string task_path, plan_path, device, url;
   int timeout_ms = 60'000;
-  bool no_measure = false, as_json = false;
+  bool no_measure = false, deep = false, profile = false, as_json = false;
+  std::uint64_t seed = 0;
 };
 
-/// Stdio when `socket` is empty; ends when stdin does, or on SIGINT and SIGTERM.
-int run_serve(const std::string &socket);
+/// Measures again what a verdict's record says.
+struct ReplayCommand {
+  std::string verdict_path, url;
+  std::string device; ///< empty: as recorded
+  bool same_seed = false, as_json = false;
+};
+
+/// One plain launch of a plan, for tools that watch the process.
+struct LaunchCommand {
+  std::string task_path, plan_path, device;
+  std::vector<std::string> sizes; ///< "n=7,m=3", a run each; none: the task's
+  std::uint64_t seed = 1;
+  int repeat = 1;
+  std::string leash; ///< deep/leash.h
+};
+
+struct AdversaryCommand {
+  std::string device, url, only; ///< `only`: the name of one case
+  bool as_json = false, list = false;
+};
+
+/// The defaults are those of ServiceLimits.
+struct ServeCommand {
+  std::string fleet;                                   ///< amqps://..., docs/fleet.md
+  std::string socket;                                  ///< path of a unix socket
+  std::vector<std::string> listen;                     ///< tls://HOST:PORT
+  std::string certificate, key, client_ca, token_file; ///< of all of `listen`
+  std::size_t max_message_bytes = 16u << 20, max_queue = 1'000, max_clients = 512, max_jobs = 256;
+  int max_job_time_ms = 3'600'000, linger_s = 600;
+};
+
+/// Stdio when no listener is named; ends when stdin does, or on SIGINT and SIGTERM.
+/// 2: a listener could not be opened.
+int run_serve(const ServeCommand &command);
 /// 0: verified; 1: any other verdict; 2: no verdict.
 int run_verify(const VerifyCommand &command);
+/// 0: the same; 1: faster, slower, or another outcome; 2: it could not be told.
+int run_replay(const ReplayCommand &command);
+/// 0: all ran; 3: it could not be launched, or failed on the device.
+int run_launch(const LaunchCommand &command);
+int run_examine();
+/// Cheating, broken and honest candidates through a service (runner/adversary).
+/// 0: every case ended as it must; 1: one did not; 2: nothing could run.
+int run_adversary(const AdversaryCommand &command);
 /// 0: something can verify here.
 int run_doctor(bool as_json);
 int run_cuda_worker(const std::string &device);
 int run_devices();
+/// @param capability 10 * major + minor
+int run_compile_worker(int capability);
+/// What holds a worker of this kind here, as JSON, from inside.
+int run_isolation(const std::string &kind);
 
 } // namespace warpwright::runner

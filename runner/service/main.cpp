@@ -5,6 +5,52 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+namespace {
+
+void add_serve_options(CLI::App &serve, warpwright::runner::ServeCommand &command) {
+  serve.add_option("--socket", command.socket, "Listen on this unix socket");
+  serve.add_option("--fleet", command.fleet,
+                   "Take jobs from the broker amqps://USER:PASSWORD@HOST:PORT/VHOST?ca=FILE");
+  serve.add_option("--listen", command.listen, "Listen on tls://HOST:PORT; may be repeated");
+  serve.add_option("--cert", command.certificate, "PEM file: the certificate (chain) of --listen");
+  serve.add_option("--key", command.key, "PEM file: its key");
+  serve.add_option("--token-file", command.token_file, "Who may use --listen: a token a line");
+  serve.add_option("--client-ca", command.client_ca,
+                   "PEM file: clients of --listen also need a certificate that it signed");
+  serve.add_option("--max-message", command.max_message_bytes, "Bytes of one message");
+  serve.add_option("--max-queue", command.max_queue, "Jobs that wait and run, over all clients");
+  serve.add_option("--max-jobs", command.max_jobs, "Jobs outstanding for one client");
+  serve.add_option("--max-clients", command.max_clients, "Clients on sockets, connected at once");
+  serve.add_option("--max-job-time", command.max_job_time_ms, "Milliseconds of one job")
+      ->check(CLI::Range(1, 3'600'000));
+  serve
+      .add_option("--linger", command.linger_s,
+                  "Seconds that the jobs and verdicts of a lost client are kept")
+      ->check(CLI::Range(0, 86'400));
+}
+
+void add_replay_options(CLI::App &replay, warpwright::runner::ReplayCommand &command) {
+  replay.add_option("VERDICT", command.verdict_path, "What verify --json printed; - is stdin")
+      ->required();
+  replay.add_option("--runner", command.url, "Where to ask; default: a child");
+  replay.add_option("--device", command.device, "cuda:0, cpu; default: as recorded");
+  replay.add_flag("--same-seed", command.same_seed, "The same inputs; default: fresh ones");
+  replay.add_flag("--json", command.as_json, "Print the comparison as JSON");
+}
+
+void add_launch_options(CLI::App &launch, warpwright::runner::LaunchCommand &command) {
+  launch.add_option("TASK", command.task_path, "task.json")->required();
+  launch.add_option("PLAN", command.plan_path, "plan.json")->required();
+  launch.add_option("--device", command.device, "cuda:N")->required();
+  launch.add_option("--size", command.sizes, "n=7,m=3; may be repeated, a run each");
+  launch.add_option("--seed", command.seed, "Of the inputs");
+  launch.add_option("--repeat", command.repeat, "Runs at each of the sizes")
+      ->check(CLI::Range(1, 1'000'000));
+  launch.add_option("--leash", command.leash, "Ends when this file's lock is free")->group("");
+}
+
+} // namespace
+
 int main(int argc, char **argv) {
   using namespace warpwright::runner;
   CLI::App app{"Verifies GPU kernels against their reference and measures them",
@@ -12,21 +58,44 @@ int main(int argc, char **argv) {
   app.set_version_flag("--version", WARPWRIGHT_VERSION);
   app.require_subcommand(1);
 
-  std::string socket, task, plan, device;
+  std::string device;
+  ServeCommand serve_command;
   bool as_json = false;
   VerifyCommand verify_command;
   auto *serve =
-      app.add_subcommand("serve", "Serve JSON-RPC on stdin and stdout, or on a unix socket");
-  serve->add_option("--socket", socket, "Listen on this unix socket");
+      app.add_subcommand("serve", "Serve JSON-RPC on stdin and stdout, on a unix socket, over TLS");
+  add_serve_options(*serve, serve_command);
   auto *verify = app.add_subcommand("verify", "Verify one plan for one task");
   verify->add_option("TASK", verify_command.task_path, "task.json")->required();
   verify->add_option("PLAN", verify_command.plan_path, "plan.json")->required();
   verify->add_option("--device", verify_command.device, "cuda:0, cpu; default: the best");
   verify->add_option("--timeout", verify_command.timeout_ms, "Milliseconds")
       ->check(CLI::Range(1, 3'600'000));
-  verify->add_option("--runner", verify_command.url, "unix:/path of a running service");
+  verify->add_option(
+      "--runner", verify_command.url,
+      "tls://HOST:PORT?ca=FILE, unix:/path, or amqps:// of a fleet's broker; default: a child");
   verify->add_flag("--no-measure", verify_command.no_measure, "Verify only");
+  verify->add_flag("--deep", verify_command.deep, "Also check under compute-sanitizer");
+  verify->add_flag("--profile", verify_command.profile, "Also read hardware counters with ncu");
+  verify->add_option("--seed", verify_command.seed, "Of all drawings; 0: unpredictable");
   verify->add_flag("--json", verify_command.as_json, "Print the verdict as JSON");
+  ReplayCommand replay_command;
+  auto *replay =
+      app.add_subcommand("replay", "Measure a verdict again: SAME, FASTER, SLOWER, or DIFFERENT");
+  add_replay_options(*replay, replay_command);
+  LaunchCommand launch_command;
+  auto *launch =
+      app.add_subcommand("launch", "Launch a plan plainly, under tools (internal)")->group("");
+  add_launch_options(*launch, launch_command);
+  auto *examine = app.add_subcommand("examine", "Run tools over launches (internal)")->group("");
+  AdversaryCommand adversary_command;
+  auto *adversary = app.add_subcommand(
+      "adversary", "Cheating and broken candidates, each of which must be refused");
+  adversary->add_option("--device", adversary_command.device, "cuda:0, cpu; default: the best");
+  adversary->add_option("--runner", adversary_command.url, "As for verify");
+  adversary->add_option("--case", adversary_command.only, "Only the case of this name");
+  adversary->add_flag("--list", adversary_command.list, "Say what there is and run nothing");
+  adversary->add_flag("--json", adversary_command.as_json, "As JSON");
   auto *doctor =
       app.add_subcommand("doctor", "What was found on this machine, and what to do about the rest");
   doctor->add_flag("--json", as_json, "As JSON");
@@ -34,19 +103,39 @@ int main(int argc, char **argv) {
   worker->add_option("--device", device, "cuda:N")->required();
   auto *devices =
       app.add_subcommand("devices", "The GPUs that the driver sees, as JSON (internal)")->group("");
+  int capability = 0;
+  auto *compile_worker =
+      app.add_subcommand("compile-worker", "Compiles ahead (internal)")->group("");
+  compile_worker->add_option("--capability", capability, "90 for 9.0")->required();
+  std::string kind;
+  auto *isolation =
+      app.add_subcommand("isolation", "What holds a worker in, as JSON (internal)")->group("");
+  isolation->add_option("KIND", kind, "cpu, compiler, cuda")->required();
 
   CLI11_PARSE(app, argc, argv);
   try {
     if (*serve)
-      return run_serve(socket);
+      return run_serve(serve_command);
     if (*verify)
       return run_verify(verify_command);
+    if (*adversary)
+      return run_adversary(adversary_command);
+    if (*replay)
+      return run_replay(replay_command);
+    if (*launch)
+      return run_launch(launch_command);
+    if (*examine)
+      return run_examine();
     if (*doctor)
       return run_doctor(as_json);
     if (*worker)
       return run_cuda_worker(device);
     if (*devices)
       return run_devices();
+    if (*compile_worker)
+      return run_compile_worker(capability);
+    if (*isolation)
+      return run_isolation(kind);
   } catch (const std::exception &error) {
     std::cerr << "warpwright-runner: " << error.what() << std::endl;
     return 2;

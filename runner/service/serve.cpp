@@ -1,117 +1,181 @@
-// `serve`: the service on stdio, or on a unix socket with many clients.
+// `serve`: the service on stdio, or on a unix socket and TLS ports with many clients.
+#include "runner/fleet/fleet_runner.h"
+#include "runner/net/tls_url.h"
 #include "runner/service/commands.h"
-#include "runner/service/device_runner.h"
+#include "runner/service/scheduler.h"
 #include "runner/service/service.h"
+#include "runner/service/socket_server.h"
+#include "support/log.h"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
-#include <filesystem>
 #include <iostream>
-#include <sys/stat.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 namespace warpwright::runner {
 namespace {
 
-using Local = boost::asio::local::stream_protocol;
+constexpr std::string_view kTls = "tls://";
 
-/// True when somebody answers there; a socket file that nobody serves is removed.
-bool is_served(boost::asio::io_context &loop, const std::string &path) {
-  boost::system::error_code error;
-  Local::socket probe(loop);
-  probe.connect(Local::endpoint(path), error);
-  if (!error)
-    return true;
-  std::error_code status_error;
-  if (std::filesystem::is_socket(path, status_error))
-    ::unlink(path.c_str());
-  return false;
+ServiceLimits limits_of(const ServeCommand &command) {
+  ServiceLimits limits;
+  limits.max_message_bytes = command.max_message_bytes;
+  limits.max_clients = command.max_clients;
+  limits.max_jobs_of_client = command.max_jobs;
+  limits.max_job_time = std::chrono::milliseconds(command.max_job_time_ms);
+  limits.jobs.max_unfinished = command.max_queue;
+  limits.jobs.linger = std::chrono::seconds(command.linger_s);
+  return limits;
 }
 
-class SocketServer {
-public:
-  SocketServer(boost::asio::io_context &loop, Service &service, std::string path)
-      : service_(service), acceptor_(loop), path_(std::move(path)) {}
-  ~SocketServer() {
-    if (acceptor_.is_open())
-      ::unlink(path_.c_str());
-  }
+/// Errors: options that do not belong together; a token file that cannot be used.
+Result<net::TokenList> check_options(const ServeCommand &command) {
+  const bool any = !command.certificate.empty() || !command.key.empty() ||
+                   !command.token_file.empty() || !command.client_ca.empty();
+  if (command.listen.empty())
+    return any ? fail("--cert, --key, --token-file and --client-ca are those of --listen",
+                      "Add --listen tls://HOST:PORT")
+               : Result<net::TokenList>();
+  for (const std::string &url : command.listen)
+    if (!url.starts_with(kTls))
+      return fail("cannot listen on " + url, "Write tls://HOST:PORT: plain TCP is not offered");
+  if (command.certificate.empty() || command.key.empty() || command.token_file.empty())
+    return fail("--listen needs --cert FILE, --key FILE and --token-file FILE",
+                "docs/remote.md has the commands that make them");
+  return net::TokenList::load(command.token_file);
+}
 
-  boost::system::error_code listen() {
-    boost::system::error_code error;
-    acceptor_.open(Local(), error);
-    const mode_t before = umask(0177); // the owner's only, from the moment it exists
-    if (!error)
-      acceptor_.bind(Local::endpoint(path_), error);
-    umask(before);
-    if (!error)
-      acceptor_.listen(16, error);
-    if (error)
-      acceptor_.close();
-    else
-      accept();
-    return error;
+/// Every client is a descriptor.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
   }
+}
 
-private:
-  void accept() {
-    acceptor_.async_accept([this](boost::system::error_code error, Local::socket socket) {
-      if (error == boost::asio::error::operation_aborted)
-        return;
-      if (!error) {
-        boost::system::error_code release_error;
-        const int descriptor = socket.release(release_error);
-        if (!release_error)
-          service_.add_client(
-              rpc::make_descriptor_stream(acceptor_.get_executor(), descriptor, descriptor), [] {});
-      }
-      accept();
-    });
-  }
-
-  Service &service_;
-  Local::acceptor acceptor_;
-  std::string path_;
+struct Listeners {
+  std::unique_ptr<SocketServer> socket;
+  std::vector<std::unique_ptr<net::TlsListener>> tls;
 };
+
+Result<void> open_socket(const ServeCommand &command, boost::asio::io_context &loop,
+                         Service &service, Listeners &listeners) {
+  listeners.socket = std::make_unique<SocketServer>(
+      loop, command.socket, [&service](std::unique_ptr<rpc::Stream> stream) {
+        service.add_client(std::move(stream), {Arrival::Kind::Local, "unix socket"});
+      });
+  auto listening = listeners.socket->listen();
+  if (listening)
+    std::cerr << "listening on " << command.socket << std::endl;
+  return listening;
+}
+
+Result<void> open_tls(const std::string &url, const ServeCommand &command,
+                      boost::asio::io_context &loop, Service &service, Listeners &listeners) {
+  const auto address = net::parse_host_port(url.substr(kTls.size()));
+  if (!address)
+    return std::unexpected(address.error());
+  auto listener = net::listen_tls(
+      loop.get_executor(), address->host, address->port,
+      {command.certificate, command.key, command.client_ca}, {},
+      [&service](std::unique_ptr<rpc::Stream> stream, const std::string &peer,
+                 net::AdmissionSlot slot) {
+        service.add_client(std::move(stream), {Arrival::Kind::Remote, peer, std::move(slot)});
+      },
+      [](const std::string &line) { log::warning(line); });
+  if (!listener)
+    return std::unexpected(listener.error());
+  std::cerr << "listening on " << kTls << (*listener)->address() << std::endl;
+  listeners.tls.push_back(std::move(*listener));
+  return {};
+}
+
+Result<void> open_listeners(const ServeCommand &command, boost::asio::io_context &loop,
+                            Service &service, Listeners &listeners) {
+  if (!command.socket.empty())
+    if (auto opened = open_socket(command, loop, service, listeners); !opened)
+      return opened;
+  for (const std::string &url : command.listen)
+    if (auto opened = open_tls(url, command, loop, service, listeners); !opened)
+      return opened;
+  return {};
+}
+
+void serve_stdio(boost::asio::io_context &loop, Service &service) {
+  // The protocol's stdout is kept; what anything else prints goes to stderr.
+  const int out = dup(1);
+  dup2(2, 1);
+  service.add_client(rpc::make_descriptor_stream(loop.get_executor(), dup(0), out),
+                     {Arrival::Kind::Child, "stdio"}, [&] { loop.stop(); });
+}
+
+/// Errors: the URL; the rest is reported by `on_failure` later.
+Result<std::unique_ptr<fleet::FleetRunner>>
+join_fleet(const std::string &url, boost::asio::io_context &loop, Service &service,
+           std::function<void(const Error &)> on_failure) {
+  auto address = fleet::parse_fleet_url(url);
+  if (!address)
+    return std::unexpected(address.error());
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return fail("no socket pair for the fleet");
+  service.add_client(rpc::make_descriptor_stream(loop.get_executor(), ends[0], ends[0]),
+                     {Arrival::Kind::Child, "fleet"});
+  return std::make_unique<fleet::FleetRunner>(
+      loop.get_executor(), std::move(*address),
+      rpc::make_descriptor_stream(loop.get_executor(), ends[1], ends[1]), std::move(on_failure));
+}
+
+int complain(const Error &error) {
+  std::cerr << describe(error) << std::endl;
+  return 2;
+}
 
 } // namespace
 
-int run_serve(const std::string &socket) {
+int run_serve(const ServeCommand &command) {
+  auto tokens = check_options(command);
+  if (!tokens)
+    return complain(tokens.error());
+  raise_descriptor_limit();
   boost::asio::io_context loop;
-  DeviceRunner devices(loop.get_executor(), find_devices());
-  Service service(loop.get_executor(), devices);
+  PrivateDirectory::remove_leftovers();
+  FoundDevices found = find_devices();
+  const auto gpus = static_cast<std::size_t>(std::ranges::count(
+      found.devices, "cuda", [](const FoundDevice &device) { return device.info.kind; }));
+  Scheduler devices(loop.get_executor(), std::move(found),
+                    make_compile_ahead(loop.get_executor(), gpus));
+  Service service(loop.get_executor(), devices, limits_of(command), std::move(*tokens));
   boost::asio::signal_set signals(loop, SIGINT, SIGTERM);
   signals.async_wait([&](boost::system::error_code error, int) {
     if (!error)
       loop.stop();
   });
-  std::unique_ptr<SocketServer> server;
-  if (socket.empty()) {
-    // The protocol's stdout is kept; what anything else prints goes to stderr.
-    const int out = dup(1);
-    dup2(2, 1);
-    service.add_client(rpc::make_descriptor_stream(loop.get_executor(), dup(0), out),
-                       [&] { loop.stop(); });
-  } else {
-    if (is_served(loop, socket)) {
-      std::cerr << "cannot listen on " << socket
-                << ": another runner serves it. Use that one, or another path" << std::endl;
-      return 2;
-    }
-    server = std::make_unique<SocketServer>(loop, service, socket);
-    if (const auto error = server->listen()) {
-      std::cerr << "cannot listen on " << socket << ": " << error.message()
-                << ". Choose a path in a folder you may write to, shorter than 108 bytes"
-                << std::endl;
-      return 2;
-    }
-    std::cerr << "listening on " << socket << std::endl;
+  Listeners listeners;
+  if (command.socket.empty() && command.listen.empty() && command.fleet.empty())
+    serve_stdio(loop, service);
+  else if (auto opened = open_listeners(command, loop, service, listeners); !opened)
+    return complain(opened.error());
+  int exit_code = 0;
+  std::unique_ptr<fleet::FleetRunner> member;
+  if (!command.fleet.empty()) {
+    auto joined = join_fleet(command.fleet, loop, service, [&](const Error &error) {
+      exit_code = complain(error);
+      loop.stop();
+    });
+    if (!joined)
+      return complain(joined.error());
+    member = std::move(*joined);
   }
   loop.run();
+  member.reset();
   devices.stop();
-  return 0;
+  return exit_code;
 }
 
 } // namespace warpwright::runner

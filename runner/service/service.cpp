@@ -1,8 +1,7 @@
-// Decoding of requests, the choice of the device, and what happens when clients leave.
+// Admission of clients, decoding of requests, and what happens when clients leave.
 #include "runner/service/service.h"
+#include "support/log.h"
 #include "support/model/json.h"
-
-#include <map>
 
 namespace warpwright::runner {
 
@@ -10,12 +9,15 @@ using rpc::Json;
 
 namespace {
 
-rpc::Outcome refuse(int code, std::string message) {
+/// Of one message before authentication; a token fits.
+constexpr std::size_t kFirstMessageBytes = 4 * 1024;
+
+rpc::Outcome refusal(int code, std::string message) {
   return std::unexpected(rpc::RpcError{code, std::move(message), {}});
 }
 
 /// Decodes and re-encodes a request, so that workers only ever see what the schemas allow.
-Result<QueuedJob> decode_job(const Json &params) {
+Result<QueuedJob> decode_job(const Json &params, std::chrono::milliseconds max_time) {
   if (!params.is_object() || !params.contains("task") || !params.contains("plan"))
     return fail("verify needs {task, plan, options}");
   auto task = model::task_from_json(params["task"]);
@@ -27,6 +29,7 @@ Result<QueuedJob> decode_job(const Json &params) {
   auto options = model::verify_options_from_json(params.value("options", Json::object()));
   if (!options)
     return std::unexpected(options.error());
+  options->timeout = std::min(options->timeout, max_time);
   QueuedJob job;
   job.task_hash = model::hash(*task);
   job.plan_hash = model::hash(*plan);
@@ -37,80 +40,191 @@ Result<QueuedJob> decode_job(const Json &params) {
   return job;
 }
 
+/// The text of a member of a notification; empty when there is none.
+std::string text_of(const Json &params, const char *member) {
+  const auto found = params.is_object() ? params.find(member) : params.end();
+  return found != params.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 } // namespace
 
 struct Service::Client {
-  std::shared_ptr<rpc::Connection> connection;
-  std::map<std::string, std::int64_t> jobs; ///< by the request's id, dumped
+  Client(boost::asio::any_io_executor executor, Arrival arrival)
+      : arrival(std::move(arrival)), deadline(executor) {}
+
+  bool lingers() const { return arrival.kind != Arrival::Kind::Child; }
+
+  Arrival arrival;
+  boost::asio::steady_timer deadline;          ///< of authentication; of the answer to a wrong one
+  std::shared_ptr<rpc::Connection> connection; ///< null once it has ended
+  std::string owner, name;                     ///< whose jobs these are; which client this is
+  bool admitted = false, refused = false;
+  std::map<std::string, JobTable::Ticket> requests; ///< outstanding, by the request's id, dumped
+  std::unique_ptr<net::Keepalive> keepalive;
 };
 
-Service::Service(boost::asio::any_io_executor executor, JobRunner &jobs)
-    : executor_(executor), jobs_(jobs) {}
+Service::Service(boost::asio::any_io_executor executor, JobRunner &runner, ServiceLimits limits,
+                 net::TokenList tokens)
+    : executor_(executor), runner_(runner), limits_(limits), tokens_(std::move(tokens)),
+      jobs_(executor, runner, limits.jobs) {}
 
-void Service::add_client(std::unique_ptr<rpc::Stream> stream, std::function<void()> on_end) {
-  auto client = std::make_shared<Client>();
-  rpc::Connection::Handlers handlers;
-  handlers.on_request = [this, client](const std::string &method, Json params, const Json &id,
-                                       rpc::Responder respond) {
-    on_request(client, method, std::move(params), id, std::move(respond));
-  };
-  handlers.on_notification = [this, client](const std::string &method, const Json &params) {
-    on_notification(client, method, params);
-  };
-  handlers.on_closed = [this, client, on_end = std::move(on_end)](const std::string &) {
-    for (const auto &[id, job] : std::exchange(client->jobs, {}))
-      jobs_.cancel(job);
-    client->connection.reset();
-    on_end();
-  };
-  client->connection = rpc::Connection::make(std::move(stream), std::move(handlers));
+void Service::add_client(std::unique_ptr<rpc::Stream> stream, Arrival arrival,
+                         std::function<void()> on_end) {
+  const auto client = std::make_shared<Client>(executor_, std::move(arrival));
+  client->name = std::to_string(++arrivals_);
+  client->connection =
+      rpc::Connection::make(std::move(stream), handlers_for(client, std::move(on_end)));
+  if (client->arrival.kind == Arrival::Kind::Remote)
+    await_authentication(client);
+  else
+    admit(client, client->arrival.kind == Arrival::Kind::Local ? "local" : "child");
   client->connection->start();
 }
 
-void Service::on_request(const std::shared_ptr<Client> &client, const std::string &method,
-                         Json params, const Json &id, rpc::Responder respond) {
-  if (method == "info")
-    return respond(info());
-  if (method == "verify")
-    return verify(client, params, id, std::move(respond));
-  respond(refuse(rpc::kMethodNotFound,
-                 "the runner does not know the method " + method + "; it knows info and verify"));
+rpc::Connection::Handlers Service::handlers_for(const ClientPtr &client,
+                                                std::function<void()> on_end) {
+  rpc::Connection::Handlers handlers;
+  handlers.on_request = [this, client](const std::string &method, const Json &params,
+                                       const Json &id, const rpc::Responder &respond) {
+    client->admitted ? on_request(client, method, params, id, respond)
+                     : authenticate(client, method, params, respond);
+  };
+  handlers.on_notification = [this, client](const std::string &method, const Json &params) {
+    client->admitted ? on_notification(client, method, params) : client->connection->close();
+  };
+  handlers.on_closed = [this, client, on_end = std::move(on_end)](const std::string &reason) {
+    on_closed(client, reason);
+    on_end();
+  };
+  return handlers;
 }
 
-void Service::on_notification(const std::shared_ptr<Client> &client, const std::string &method,
+void Service::await_authentication(const ClientPtr &client) {
+  client->connection->set_limits({kFirstMessageBytes, 2 * kFirstMessageBytes, /*strict=*/true});
+  client->deadline.expires_after(limits_.authentication_limit);
+  client->deadline.async_wait([client](boost::system::error_code error) {
+    if (!error && client->connection && !client->admitted && !client->refused)
+      client->connection->abort("it did not authenticate in time");
+  });
+}
+
+void Service::authenticate(const ClientPtr &client, const std::string &method, const Json &params,
+                           const rpc::Responder &respond) {
+  if (client->refused)
+    return client->connection->close();
+  const auto owner = net::check_authentication(tokens_, method, params);
+  if (!owner)
+    return refuse(client, describe(owner.error()), respond);
+  if (admitted_ >= limits_.max_clients)
+    return refuse(client,
+                  "this runner serves its " + std::to_string(admitted_) +
+                      " clients already. Try again later",
+                  respond);
+  admit(client, *owner);
+  log::info("client authenticated", {{"peer", client->arrival.peer}, {"owner", *owner}});
+  respond(Json{{"version", WARPWRIGHT_VERSION}, {"protocol", net::kProtocolVersion}});
+}
+
+void Service::admit(const ClientPtr &client, const std::string &owner) {
+  client->owner = owner;
+  client->admitted = true;
+  client->deadline.cancel();
+  client->arrival.slot.reset();
+  if (client->arrival.kind == Arrival::Kind::Child)
+    return;
+  ++admitted_;
+  client->connection->set_limits({limits_.max_message_bytes, limits_.max_unsent_bytes, false});
+  client->keepalive =
+      std::make_unique<net::Keepalive>(executor_, client->connection, limits_.keepalive);
+}
+
+void Service::refuse(const ClientPtr &client, const std::string &reason,
+                     const rpc::Responder &respond) {
+  client->refused = true;
+  client->deadline.expires_after(limits_.refusal_delay);
+  client->deadline.async_wait([client, reason, respond](boost::system::error_code error) {
+    if (error || !client->connection)
+      return;
+    log::warning("client refused", {{"peer", client->arrival.peer}, {"reason", reason}});
+    respond(refusal(rpc::kInvalidRequest, reason));
+    client->connection->close();
+  });
+}
+
+void Service::on_closed(const ClientPtr &client, const std::string &reason) {
+  client->deadline.cancel();
+  client->keepalive.reset();
+  client->arrival.slot.reset();
+  client->connection.reset();
+  if (client->admitted && client->lingers())
+    --admitted_;
+  if (!reason.empty() && client->lingers())
+    log::warning("client lost", {{"peer", client->arrival.peer}, {"reason", reason}});
+  for (const auto &[id, ticket] : std::exchange(client->requests, {}))
+    jobs_.leave(ticket, client->lingers());
+}
+
+void Service::on_request(const ClientPtr &client, const std::string &method, const Json &params,
+                         const Json &id, const rpc::Responder &respond) {
+  if (method == "verify")
+    return verify(client, params, id, respond);
+  if (method == "info")
+    return respond(info());
+  if (method == "ping")
+    return respond(Json::object());
+  respond(refusal(rpc::kMethodNotFound, "the runner does not know the method " + method +
+                                            "; it knows info, verify and ping"));
+}
+
+void Service::on_notification(const ClientPtr &client, const std::string &method,
                               const Json &params) {
+  if (method == "cancel")
+    return jobs_.cancel(client->owner, text_of(params, "job"));
+  if (method == "received")
+    return jobs_.received(client->owner, text_of(params, "job"));
   if (method != "$/cancelRequest" || !params.is_object() || !params.contains("id"))
     return;
-  if (const auto found = client->jobs.find(params["id"].dump()); found != client->jobs.end())
+  if (const auto found = client->requests.find(params["id"].dump());
+      found != client->requests.end())
     jobs_.cancel(found->second);
 }
 
 Json Service::info() const {
-  Json info = jobs_.describe();
+  Json info = runner_.describe();
   info["version"] = WARPWRIGHT_VERSION;
   return info;
 }
 
-void Service::verify(const std::shared_ptr<Client> &client, const Json &params, const Json &id,
-                     rpc::Responder respond) {
-  auto job = decode_job(params);
+void Service::verify(const ClientPtr &client, const Json &params, const Json &id,
+                     const rpc::Responder &respond) {
+  if (client->requests.size() >= limits_.max_jobs_of_client)
+    return respond(refusal(rpc::kInternalError, "this client has " +
+                                                    std::to_string(client->requests.size()) +
+                                                    " jobs here already. Wait for one of them"));
+  auto job = decode_job(params, limits_.max_job_time);
   if (!job)
-    return respond(refuse(rpc::kInvalidParams, describe(job.error())));
-  job->id = next_job_++;
-  const std::string key = id.dump();
-  client->jobs[key] = job->id;
-  job->on_stage = [client, id](const std::string &stage, const std::string &activity) {
+    return respond(refusal(rpc::kInvalidParams, describe(job.error())));
+  job->client = client->name;
+  const std::string request = id.dump();
+  if (!client->requests.try_emplace(request).second)
+    return respond(refusal(rpc::kInvalidRequest, "the id " + request + " is in use"));
+  JobListener listener;
+  listener.on_stage = [client, id](const std::string &stage, const std::string &activity) {
     if (client->connection)
       client->connection->notify("stage", {{"id", id}, {"stage", stage}, {"activity", activity}});
   };
-  job->done = [client, key, respond](rpc::Outcome outcome) {
-    client->jobs.erase(key);
+  listener.done = [client, request, respond](rpc::Outcome outcome) {
+    client->requests.erase(request);
     respond(std::move(outcome));
   };
-  if (auto taken = jobs_.submit(std::move(*job)); !taken) {
-    client->jobs.erase(key);
-    respond(refuse(rpc::kInvalidParams, describe(taken.error())));
+  const auto ticket = jobs_.take(client->owner, std::move(*job), std::move(listener));
+  if (!ticket) {
+    client->requests.erase(request);
+    return respond(std::unexpected(ticket.error()));
   }
+  // The answer may have come already.
+  if (const auto found = client->requests.find(request); found != client->requests.end())
+    found->second = *ticket;
 }
 
 } // namespace warpwright::runner

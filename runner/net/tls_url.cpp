@@ -1,0 +1,144 @@
+// Splitting, percent-decoding, and what the environment adds.
+#include "runner/net/tls_url.h"
+#include "runner/net/token.h"
+
+#include <charconv>
+#include <map>
+
+namespace warpwright::runner::net {
+namespace {
+
+constexpr std::string_view kScheme = "tls://";
+constexpr const char *kForm =
+    "Write tls://[TOKEN@]HOST:PORT?ca=FILE&token-file=FILE&cert=FILE&key=FILE&server-name=NAME";
+
+std::string environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+template <class Number>
+std::optional<Number> to_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty()
+             ? std::optional(value)
+             : std::nullopt;
+}
+
+Result<std::string> percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    unsigned value = 0;
+    const std::string_view digits = text.substr(std::min(i + 1, text.size()), 2);
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    if (error != std::errc() || end != digits.data() + 2)
+      return fail("'" + std::string(text) + "' has a % that two hexadecimal digits must follow");
+    decoded += static_cast<char>(value);
+    i += 2;
+  }
+  return decoded;
+}
+
+/// The members of a query that `known` names. Errors: another one.
+Result<void> read_query(std::string_view query, const std::map<std::string, std::string *> &known) {
+  while (!query.empty()) {
+    const auto end = query.find('&');
+    const std::string_view item = query.substr(0, end);
+    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
+    const auto equals = item.find('=');
+    const std::string name(item.substr(0, equals));
+    const auto found = known.find(name);
+    if (found == known.end() || equals == std::string_view::npos)
+      return fail("the runner URL has '" + name + "', which is not understood", kForm);
+    auto value = percent_decoded(item.substr(equals + 1));
+    if (!value)
+      return std::unexpected(value.error());
+    *found->second = std::move(*value);
+  }
+  return {};
+}
+
+Result<std::string> find_token(const std::string &in_url, const std::string &file) {
+  if (!in_url.empty())
+    return in_url;
+  if (!file.empty())
+    return read_token(file);
+  if (auto token = environment("WARPWRIGHT_RUNNER_TOKEN"); !token.empty())
+    return token;
+  if (const auto path = environment("WARPWRIGHT_RUNNER_TOKEN_FILE"); !path.empty())
+    return read_token(path);
+  return fail("a remote runner wants a token and there is none",
+              "Add ?token-file=FILE to the URL, or set WARPWRIGHT_RUNNER_TOKEN_FILE");
+}
+
+} // namespace
+
+Result<HostPort> parse_host_port(const std::string &text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0 || !to_number<std::uint16_t>(text.substr(colon + 1)))
+    return fail("'" + text + "' is no HOST:PORT", "Write 10.0.0.7:4433 or [::1]:4433");
+  HostPort parsed{text.substr(0, colon), text.substr(colon + 1)};
+  if (parsed.host.starts_with('[') && parsed.host.ends_with(']'))
+    parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
+  else if (parsed.host.find(':') != std::string::npos)
+    return fail("'" + text + "' is no HOST:PORT", "Write an IPv6 address in brackets: [::1]:4433");
+  return parsed;
+}
+
+Result<RemoteUrl> parse_tls_url(const std::string &url) {
+  std::string_view rest = std::string_view(url).substr(kScheme.size());
+  const auto question = rest.find('?');
+  const std::string_view query =
+      question == std::string_view::npos ? std::string_view() : rest.substr(question + 1);
+  rest = rest.substr(0, question);
+  const auto at = rest.rfind('@');
+  auto token = percent_decoded(at == std::string_view::npos ? "" : rest.substr(0, at));
+  if (!token)
+    return std::unexpected(token.error());
+  auto address =
+      parse_host_port(std::string(rest.substr(at == std::string_view::npos ? 0 : at + 1)));
+  if (!address)
+    return std::unexpected(address.error());
+  RemoteUrl remote;
+  TlsTarget &target = remote.target;
+  target.host = address->host;
+  target.port = address->port;
+  target.ca = environment("WARPWRIGHT_RUNNER_CA");
+  std::string token_file, retry_s;
+  if (auto read = read_query(query, {{"ca", &target.ca},
+                                     {"cert", &target.certificate},
+                                     {"key", &target.key},
+                                     {"server-name", &target.server_name},
+                                     {"token-file", &token_file},
+                                     {"retry-s", &retry_s}});
+      !read)
+    return std::unexpected(read.error());
+  if (target.certificate.empty() != target.key.empty())
+    return fail("the runner URL has one of cert and key", "A client certificate needs both");
+  if (const auto seconds = to_number<std::uint32_t>(retry_s))
+    remote.retry = std::chrono::seconds(*seconds);
+  else if (!retry_s.empty())
+    return fail("retry-s of the runner URL is no number of seconds: " + retry_s, kForm);
+  auto found = find_token(*token, token_file);
+  if (!found)
+    return std::unexpected(found.error());
+  remote.token = std::move(*found);
+  return remote;
+}
+
+std::string without_secrets(const std::string &url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string::npos)
+    return url;
+  const std::size_t start = scheme + 3;
+  const auto at = url.substr(0, url.find_first_of("/?", start)).rfind('@');
+  return at == std::string::npos || at < start ? url : url.substr(0, start) + url.substr(at + 1);
+}
+
+} // namespace warpwright::runner::net

@@ -1,0 +1,94 @@
+// The jobs of all clients: what is waited for, by whom, and what becomes of it when a line is lost.
+//
+// A job with a key (VerifyOptions::job) belongs to its owner, not to a connection: when the client's
+// line is lost the job runs on, and when the client sends the same key again it is attached to it,
+// or gets the verdict that was kept meanwhile. So a job runs once however often it is sent. A key of
+// another owner is another job: nobody reaches a verdict by guessing. A job without a key ends with
+// its connection. Nothing is kept on disk: jobs that must survive the runner are the fleet's.
+// Thread: the service's strand.
+#pragma once
+
+#include "runner/service/job_runner.h"
+
+#include <map>
+
+namespace warpwright::runner {
+
+struct JobTableLimits {
+  std::size_t max_unfinished = 1'000; ///< waiting and running
+  std::size_t max_unfinished_bytes = 512u << 20;
+  std::size_t max_stored_bytes = 64u
+                                 << 20; ///< verdicts that nobody has acknowledged; oldest go first
+  /// How long a job whose clients are gone runs on, and how long a verdict is kept.
+  std::chrono::milliseconds linger{600'000};
+};
+
+/// One client that waits for a job.
+struct JobListener {
+  std::function<void(const std::string &stage, const std::string &activity)> on_stage;
+  std::function<void(rpc::Outcome)> done; ///< once, unless it leaves before
+};
+
+class JobTable {
+public:
+  /// A listener's place at its job.
+  struct Ticket {
+    std::int64_t job = 0, listener = 0;
+  };
+
+  JobTable(boost::asio::any_io_executor executor, JobRunner &runner, JobTableLimits limits);
+  ~JobTable();
+
+  /// Runs the job, or attaches the listener to the one that its owner sent with this key before; its
+  /// `done` may be called before this returns.
+  /// Errors: the queue is full, the key names another job, no such device.
+  std::expected<Ticket, rpc::RpcError> take(const std::string &owner, QueuedJob job,
+                                            JobListener listener);
+  /// Ends the job for all who wait for it.
+  void cancel(Ticket ticket);
+  void cancel(const std::string &owner, const std::string &key);
+  /// The client has the verdict: it need not be kept any longer.
+  void received(const std::string &owner, const std::string &key);
+  /// The listener is gone. @param lingers whether its client may come back
+  void leave(Ticket ticket, bool lingers);
+
+  std::size_t unfinished() const { return unfinished_; }
+  std::size_t stored_bytes() const { return stored_bytes_; }
+
+private:
+  using Key = std::pair<std::string, std::string>; ///< owner, key
+  using Clock = std::chrono::steady_clock;
+  struct Job {
+    Key key;
+    std::string task_hash, plan_hash;
+    std::map<std::int64_t, JobListener> listeners;
+    std::string stage, activity; ///< last reported
+    std::optional<rpc::Outcome> outcome;
+    std::size_t size_bytes = 0;               ///< of the request; of the outcome, once there is one
+    std::optional<Clock::time_point> expires; ///< when nobody comes for it
+    bool is_keyed() const { return !key.second.empty(); }
+  };
+  using Jobs = std::map<std::int64_t, Job>;
+
+  std::expected<Ticket, rpc::RpcError> attach(Jobs::iterator found, const QueuedJob &job,
+                                              JobListener listener);
+  std::optional<rpc::RpcError> no_room(std::size_t size_bytes) const;
+  void on_stage(std::int64_t id, const std::string &stage, const std::string &activity);
+  void on_done(std::int64_t id, rpc::Outcome outcome);
+  void store(std::int64_t id, Job &job, const rpc::Outcome &outcome);
+  void erase(Jobs::iterator found);
+  void expire_at(Job &job, Clock::time_point time);
+  void arm();
+  void sweep();
+
+  JobRunner &runner_;
+  JobTableLimits limits_;
+  boost::asio::steady_timer timer_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); ///< for what comes after the end
+  Jobs jobs_; ///< by id, so in the order of their arrival
+  std::map<Key, std::int64_t> keys_;
+  std::size_t unfinished_ = 0, unfinished_bytes_ = 0, stored_bytes_ = 0;
+  std::int64_t next_job_ = 1, next_listener_ = 1;
+};
+
+} // namespace warpwright::runner
