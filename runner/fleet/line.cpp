@@ -1,0 +1,306 @@
+// The thread's side owns all but the mailbox; the mailbox wakes it through an eventfd.
+#include "runner/fleet/line.h"
+#include "support/exclusive.h"
+
+#include <algorithm>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <map>
+#include <poll.h>
+#include <random>
+#include <sys/eventfd.h>
+#include <thread>
+#include <unistd.h>
+
+namespace warpwright::runner::fleet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kFirstPause{100}, kLongestPause{5'000};
+/// Often enough for heartbeats of 10 s.
+constexpr std::chrono::milliseconds kIdle{1'000};
+/// A broker that answers heartbeats and confirms nothing for so long has lost the message.
+constexpr std::chrono::seconds kConfirmLimit{120};
+
+struct Publish {
+  Message message;
+  std::function<void(Published)> on_published;
+};
+struct Send {
+  Message message;
+};
+struct Settle {
+  Receipt receipt;
+  Settlement settlement;
+};
+struct Stop {};
+using Command = std::variant<Publish, Send, Settle, Stop>;
+
+struct Unconfirmed {
+  Publish publish;
+  std::optional<std::uint64_t> sequence; ///< on this connection; empty: not sent on it
+  Clock::time_point sent;
+  bool returned = false;
+};
+
+} // namespace
+
+class BrokerLine::Thread {
+public:
+  Thread(boost::asio::any_io_executor executor, BrokerAddress address, Topology topology,
+         std::weak_ptr<LineHandlers> handlers)
+      : executor_(boost::asio::prefer(executor, boost::asio::execution::outstanding_work.tracked)),
+        address_(std::move(address)), topology_(std::move(topology)),
+        handlers_(std::move(handlers)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    sigset_t all, before; // signals are the main thread's
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_ = std::thread([this] { run(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  ~Thread() {
+    post(Stop{});
+    thread_.join();
+    ::close(wake_);
+  }
+
+  void post(Command command) {
+    mailbox_.with([&](auto &mail) { mail.push_back(std::move(command)); });
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(wake_, &one, sizeof one);
+  }
+
+private:
+  void run() {
+    std::chrono::milliseconds pause = kFirstPause;
+    while (!stopped_) {
+      auto fault = connect();
+      if (!fault) {
+        pause = kFirstPause;
+        fault = serve();
+        if (!fault)
+          break; // asked to stop
+      }
+      connection_.reset();
+      for (auto &[id, message] : unconfirmed_)
+        message.sequence.reset();
+      if (fault->refused && generation_ == 0)
+        return tell([error = fault->error](LineHandlers &to) { to.on_refused(error); });
+      tell([error = fault->error](LineHandlers &to) { to.on_lost(error); });
+      rest(pause);
+      pause = std::min(pause * 2, kLongestPause);
+    }
+    if (connection_)
+      connection_->close();
+  }
+
+  /// Nothing when the line is up.
+  std::optional<LineFault> connect() {
+    auto connection = AmqpConnection::open(address_, topology_.connection_name);
+    if (!connection)
+      return connection.error();
+    auto ready = connection->set_up(topology_);
+    if (!ready)
+      return ready.error();
+    connection_ = std::move(*connection);
+    ++generation_;
+    tell([ready = *ready](LineHandlers &to) { to.on_connected(ready); });
+    for (auto &[id, message] : unconfirmed_)
+      if (auto sent = transmit(message); !sent)
+        return sent.error();
+    return std::nullopt;
+  }
+
+  /// Until the connection breaks, or nothing when asked to stop.
+  std::optional<LineFault> serve() {
+    for (;;) {
+      if (auto done = take_commands(); !done)
+        return done.error();
+      if (stopped_)
+        return std::nullopt;
+      if (auto done = take_events(); !done)
+        return done.error();
+      if (auto done = check_confirmations(); !done)
+        return done.error();
+      wait(kIdle, connection_->descriptor());
+    }
+  }
+
+  LineResult<void> take_commands() {
+    auto commands = mailbox_.with([](auto &mail) { return std::exchange(mail, {}); });
+    for (Command &command : commands)
+      if (auto done = std::visit([this](auto &held) { return execute(held); }, command); !done)
+        return done;
+    return {};
+  }
+
+  LineResult<void> execute(Publish &publish) {
+    Unconfirmed &message = unconfirmed_[next_id_++];
+    message.publish = std::move(publish);
+    return connection_ ? transmit(message) : LineResult<void>{};
+  }
+  LineResult<void> execute(Send &send) {
+    if (!connection_)
+      return {};
+    auto sent = connection_->publish(send.message);
+    return sent ? LineResult<void>{} : std::unexpected(sent.error());
+  }
+  LineResult<void> execute(Settle &settle) {
+    if (!connection_ || settle.receipt.connection != generation_)
+      return {};
+    return settle.settlement == Settlement::Done ? connection_->acknowledge(settle.receipt.tag)
+                                                 : connection_->reject(settle.receipt.tag, true);
+  }
+  LineResult<void> execute(Stop &) {
+    stopped_ = true;
+    return {};
+  }
+
+  LineResult<void> transmit(Unconfirmed &message) {
+    auto sequence = connection_->publish(message.publish.message);
+    if (!sequence)
+      return std::unexpected(sequence.error());
+    message.sequence = *sequence;
+    message.sent = Clock::now();
+    message.returned = false;
+    return {};
+  }
+
+  LineResult<void> take_events() {
+    for (;;) {
+      auto event = connection_->next();
+      if (!event)
+        return std::unexpected(event.error());
+      if (!*event)
+        return {};
+      if (auto done = std::visit([this](auto &held) { return handle(held); }, **event); !done)
+        return done;
+    }
+  }
+
+  LineResult<void> handle(Delivery &delivery) {
+    const Receipt receipt{generation_, delivery.tag};
+    tell([delivery = std::move(delivery), receipt](LineHandlers &to) mutable {
+      to.on_delivery(std::move(delivery), receipt);
+    });
+    return {};
+  }
+
+  LineResult<void> handle(Returned &returned) { // its confirmation follows
+    for (auto &[id, unconfirmed] : unconfirmed_) {
+      const Message &message = unconfirmed.publish.message;
+      if (message.mandatory && unconfirmed.sequence && message.message_id == returned.message_id &&
+          message.routing_key == returned.routing_key)
+        unconfirmed.returned = true;
+    }
+    return {};
+  }
+
+  LineResult<void> handle(Confirmation &confirmation) {
+    for (auto entry = unconfirmed_.begin(); entry != unconfirmed_.end();) {
+      Unconfirmed &message = entry->second;
+      const bool meant =
+          message.sequence && (confirmation.multiple ? *message.sequence <= confirmation.sequence
+                                                     : *message.sequence == confirmation.sequence);
+      if (!meant) {
+        ++entry;
+        continue;
+      }
+      if (!confirmation.accepted) { // sent again after the pause of check_confirmations
+        message.sequence.reset();
+        ++entry;
+        continue;
+      }
+      tell(
+          [on_published = std::move(message.publish.on_published),
+           outcome = message.returned ? Published::Unroutable : Published::Stored](LineHandlers &) {
+            if (on_published)
+              on_published(outcome);
+          });
+      entry = unconfirmed_.erase(entry);
+    }
+    return {};
+  }
+
+  LineResult<void> check_confirmations() {
+    const auto now = Clock::now();
+    for (auto &[id, message] : unconfirmed_) {
+      if (message.sequence && now - message.sent > kConfirmLimit)
+        return std::unexpected(LineFault{
+            {"the broker at " + address_.place() + " has not stored a message within two minutes",
+             "See its log for memory or disk alarms"}});
+      if (!message.sequence && now - message.sent > kIdle)
+        if (auto sent = transmit(message); !sent)
+          return sent;
+    }
+    return {};
+  }
+
+  /// Down: takes the mail, so that publishing goes on and a stop is seen, until the pause is over.
+  void rest(std::chrono::milliseconds pause) {
+    std::uniform_real_distribution<double> spread(0.5, 1.0); // a fleet must not return in one wave
+    const auto until =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(pause * spread(random_));
+    for (auto now = Clock::now(); !stopped_ && now < until; now = Clock::now()) {
+      wait(std::chrono::ceil<std::chrono::milliseconds>(until - now), -1);
+      (void)take_commands(); // no connection, no fault
+    }
+  }
+
+  void wait(std::chrono::milliseconds limit, int descriptor) {
+    pollfd polled[] = {{wake_, POLLIN, 0}, {descriptor, POLLIN, 0}};
+    ::poll(polled, descriptor < 0 ? 1 : 2, static_cast<int>(limit.count()));
+    std::uint64_t count;
+    [[maybe_unused]] const auto read = ::read(wake_, &count, sizeof count);
+  }
+
+  template <class Call>
+  void tell(Call call) {
+    boost::asio::post(executor_, [handlers = handlers_, call = std::move(call)]() mutable {
+      if (const auto to = handlers.lock())
+        call(*to);
+    });
+  }
+
+  boost::asio::any_io_executor executor_;
+  const BrokerAddress address_;
+  const Topology topology_;
+  std::weak_ptr<LineHandlers> handlers_;
+  Exclusive<std::deque<Command>> mailbox_;
+  int wake_;
+  std::optional<AmqpConnection> connection_;
+  std::uint64_t generation_ = 0; ///< of the connection
+  std::map<std::uint64_t, Unconfirmed> unconfirmed_;
+  std::uint64_t next_id_ = 1;
+  std::minstd_rand random_{std::random_device{}()};
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+BrokerLine::BrokerLine(boost::asio::any_io_executor executor, BrokerAddress address,
+                       Topology topology, LineHandlers handlers)
+    : handlers_(std::make_shared<LineHandlers>(std::move(handlers))),
+      thread_(std::make_unique<Thread>(std::move(executor), std::move(address), std::move(topology),
+                                       handlers_)) {}
+
+BrokerLine::~BrokerLine() {
+  handlers_.reset();
+  thread_.reset();
+}
+
+void BrokerLine::publish(Message message, std::function<void(Published)> on_published) {
+  thread_->post(Publish{std::move(message), std::move(on_published)});
+}
+
+void BrokerLine::send(Message message) { thread_->post(Send{std::move(message)}); }
+
+void BrokerLine::settle(Receipt receipt, Settlement settlement) {
+  thread_->post(Settle{receipt, settlement});
+}
+
+} // namespace warpwright::runner::fleet
