@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Packs the stripped programs and the GPU tests of a build into one archive that runs on any x86-64 Linux with a driver.
+# With CUPTI's headers here it also holds the trace library of bench/honesty, which opens libcupti where it runs.
 # usage: scripts/gpu/pack.sh BUILD_DIR ARCHIVE.tar.xz
 set -euo pipefail
 build=$(realpath "$1")
@@ -12,6 +13,12 @@ for program in warpwright warpwright-runner warpwright-worker-cpu; do
 done
 for test in runner_gpu_tests lsp_gpu_session; do
   strip -o "$stage/tests/$test" "$build/tests/$test"
+done
+for include in "${CUDA_PATH:-/usr/local/cuda}"/{extras/CUPTI/include,include}; do
+  [ -e "$include/cupti.h" ] && [ ! -e "$stage/lib" ] || continue
+  mkdir -p "$stage/lib"
+  g++ -std=c++17 -O2 -s -static-libstdc++ -static-libgcc -shared -fPIC -I"$include" -I"${CUDA_PATH:-/usr/local/cuda}/include" \
+    "$(dirname "$0")/../../bench/honesty/cupti_trace.cpp" -o "$stage/lib/cupti_trace.so" -ldl -pthread
 done
 git -C "$(dirname "$0")" rev-parse --short HEAD >"$stage/commit"
 XZ_OPT="-T0 -6" tar -C "$stage" -cJf "$archive" .

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Tests of bench/honesty: the arithmetic on small samples, and each script against fake_worker.py. Run by CTest.
+
+With WARPWRIGHT_RUNNER set to a built warpwright-runner, every task also passes the service's own validation.
+"""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BENCH = os.path.join(HERE, "..", "..", "bench")
+sys.path[:0] = [BENCH, os.path.join(BENCH, "honesty")]
+import aa  # noqa: E402
+import adversary  # noqa: E402
+import cupti  # noqa: E402
+import entries  # noqa: E402
+import kernels  # noqa: E402
+import latency  # noqa: E402
+import repeat  # noqa: E402
+import summary  # noqa: E402
+import trace  # noqa: E402
+from runner_client import Runner, serve_command  # noqa: E402
+
+FAKE = os.path.join(HERE, "fake_worker.py")
+
+
+def pair(ratio, low, high, elements=1024):
+    return {"kernel": "copy", "elements": elements, "ratio": ratio, "low": low, "high": high, "samples": 30,
+            "candidate_ns": 2000.0}
+
+
+class ArithmeticTest(unittest.TestCase):
+    def test_the_interval_of_a_rate_is_wilsons(self):
+        low, high = entries.wilson(10, 200)
+        self.assertAlmostEqual(low, 0.0274, places=3)
+        self.assertAlmostEqual(high, 0.0896, places=3)
+        self.assertEqual(entries.wilson(0, 200)[0], 0.0)
+
+    def test_quantiles_lie_between_neighbours(self):
+        self.assertEqual(entries.quantile([4, 1, 3, 2], 0.5), 2.5)
+        self.assertEqual(entries.quantile([5], 0.9), 5)
+
+    def test_an_interval_without_1_is_a_false_speedup_and_a_pair_without_one_is_counted_apart(self):
+        records = [pair(1.01, 1.005, 1.015), pair(0.99, 0.985, 0.995), pair(1.0, 0.999, 1.001), pair(1.001, 1.0, 1.002),
+                   pair(None, None, None)]
+        found = aa.summarise(records)
+        self.assertEqual((found["false"], found["measured"], found["not_measured"]), (2, 4, 1))
+        self.assertEqual(found["false_rate"], 0.5)
+        self.assertAlmostEqual(found["largest_false_distance"], 0.01)
+        self.assertEqual(aa.summarise(records[-1:])["measured"], 0)
+
+    def test_200_pairs_hold_every_family_and_every_size(self):
+        pairs = aa.draw_pairs(200, 1)
+        self.assertEqual(len(pairs), 200)
+        self.assertEqual({family for family, _, _ in pairs}, set(kernels.FAMILIES))
+        self.assertEqual({elements for _, elements, _ in pairs}, set(aa.SIZES))
+        self.assertEqual(pairs, aa.draw_pairs(200, 1))
+
+    def test_the_budget_of_a_pair_is_what_is_left_within_its_limits(self):
+        self.assertEqual(aa.budget_ms(100, 100, 0.25), 750)
+        self.assertEqual(aa.budget_ms(1, 100, 0.25), aa.BUDGET_MS[0])
+        self.assertEqual(aa.budget_ms(1000, 1, 0.25), aa.BUDGET_MS[1])
+
+    def test_the_spread_of_long_kernels_counts_and_that_of_short_ones_does_not(self):
+        def run(ratio, ns):
+            return {"ratio": ratio, "low": ratio - 0.01, "high": ratio + 0.01, "reference_ns": 2 * ns, "candidate_ns": ns}
+        found = repeat.summarise({"long": [run(2.0, 50_000), run(2.02, 50_000)], "short": [run(2.0, 5_000), run(3.0, 5_000)],
+                                  "lost": [run(2.0, 50_000), {"ratio": None}]})
+        self.assertEqual(found["long_cases"], 1)
+        self.assertAlmostEqual(found["worst_spread"], 0.02 / 2.01)
+
+    def test_cold_launches_are_the_graph_launches_right_after_a_flush(self):
+        lines = ["M 0 10 50\n", "K 20 30 0 ww_delay\n", "K 40 45 0 cand_a\n",              # not in a graph
+                 "M 100 110 500\n", "K 120 130 0 ww_delay\n", "K 140 147 9 cand_a\n",      # cold
+                 "K 150 155 9 cand_a\n",                                                   # warm: follows a kernel
+                 "M 200 210 99\n", "K 240 245 9 cand_a\n",                                 # the memset was too small
+                 "M 300 310 500\n", "K 340 349 9 name with spaces(int)\n", "K 400 4"]       # cut off
+        found = trace.cold_durations(trace.read_trace(lines), 100)
+        self.assertEqual(found, {"cand_a": [7], "name with spaces(int)": [9]})
+
+    def test_records_out_of_order_are_put_in_order(self):
+        lines = ["K 140 147 9 cand_a\n", "M 100 110 500\n"]
+        self.assertEqual(trace.cold_durations(trace.read_trace(lines), 100), {"cand_a": [7]})
+
+    def test_ncu_durations_are_read_from_its_csv(self):
+        text = ('==PROF== Connected\n"ID","Process ID","Kernel Name","gpu__time_duration.sum"\n"","","","nsecond"\n'
+                '"0","7","cand_copy_1","1,504"\n"1","7","cand_copy_1","1496"\n').splitlines(True)
+        self.assertEqual(cupti.parse_ncu(text), {"cand_copy_1": [1504.0, 1496.0]})
+        self.assertEqual(cupti.parse_ncu(["==ERROR== no permission\n"]), {})
+
+    def test_agreement_is_judged_from_3_us_on(self):
+        def times(ns):
+            return {"ns": ns, "raw_ns": ns + 500, "samples": 30}
+        first, second = cupti.case_name(cupti.CASES[0]), cupti.case_name(cupti.CASES[1])
+        rows = cupti.rows_of({first: times(1000), second: times(4000)}, {second: times(4040)}, {},
+                             {"cand_" + first: [2000], "cand_" + second: [4000, 4000, 4100]}, {})
+        found = cupti.summarise(rows)
+        self.assertEqual((found["kernels"], found["worst_kernel"]), (1, second))
+        self.assertAlmostEqual(found["worst"], 0.005)
+        self.assertEqual(rows[1]["raw_ns"], 4520)
+
+    def test_a_refusal_for_the_wrong_reason_does_not_count(self):
+        case = {"name": "x", "family": "memory", "refused": True, "as_expected": False}
+        found = adversary.summarise({"cases": [case, {**case, "as_expected": True}]})
+        self.assertEqual((found["cases"], found["refused"], found["missed"]), (2, 1, ["x"]))
+
+
+class ScriptsTest(unittest.TestCase):
+    """Each script as the GPU machine calls it, against a runner that computes nothing."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def run_script(self, name, *arguments):
+        script = os.path.join(BENCH, "honesty", name)
+        done = subprocess.run([sys.executable, "-B", script, "--runner", FAKE, "--out", self.folder.name, *arguments],
+                              capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        stem = os.path.join(self.folder.name, name.removesuffix(".py"))
+        with open(stem + ".entries.json", encoding="utf-8") as file:
+            made = json.load(file)
+        for entry in made:
+            summary.check_entry(entry, name)
+            self.assertIsNot(summary.meets(entry), False, entry)
+        with open(stem + ".json", encoding="utf-8") as file:
+            return json.load(file), {entry["key"]: entry["value"] for entry in made}
+
+    def test_aa(self):
+        report, made = self.run_script("aa.py")
+        self.assertEqual(len(report["pairs"]), 200)
+        self.assertEqual(made["honesty.aa_false_rate"], 0)
+
+    def test_repeat(self):
+        report, made = self.run_script("repeat.py", "--processes", "2")
+        self.assertEqual(len(report["runs"]), len(repeat.CASES))
+        self.assertIn("honesty.repeatability", made)
+
+    def test_cupti_finds_the_cold_launches_in_the_trace_that_the_worker_wrote(self):
+        report, made = self.run_script("cupti.py", "--library", "none.so")
+        self.assertEqual({row["cupti_launches"] for row in report["kernels"]}, {30})
+        self.assertLess(made["honesty.cupti_difference"], 0.01)
+        self.assertAlmostEqual(report["kernels"][0]["raw_ns"] - report["kernels"][0]["reported_ns"], 500)
+
+    def test_latency(self):
+        report, made = self.run_script("latency.py", "--rounds", "2")
+        self.assertEqual({name: len(runs) for name, runs in report["faults"].items()}, dict.fromkeys(latency.BAD, 2))
+        self.assertIn("fault.next_job_s", made)
+
+    def test_an_adversary_report_of_a_gpu_becomes_entries(self):
+        report = os.path.join(self.folder.name, "adversary.json")
+        with open(report, "w", encoding="utf-8") as file:
+            subprocess.run([sys.executable, "-B", FAKE, "adversary"], stdout=file, check=True)
+        script = os.path.join(BENCH, "honesty", "adversary.py")
+        subprocess.run([sys.executable, "-B", script, "--report", report, "--out", self.folder.name], check=True,
+                       stdout=subprocess.DEVNULL)
+        made = summary.load(os.path.join(self.folder.name, "adversary.entries.json"))
+        self.assertEqual([(e["key"], e["value"], e["target"]) for e in made],
+                         [("adversary.refused", 2, "== 2"), ("adversary.honest_verified", 1, "== 1")])
+
+
+@unittest.skipUnless(os.environ.get("WARPWRIGHT_RUNNER"), "WARPWRIGHT_RUNNER names no built runner")
+class ServiceTest(unittest.TestCase):
+    def test_the_service_takes_every_task_and_plan(self):
+        with Runner(serve_command(os.environ["WARPWRIGHT_RUNNER"]), {"WARPWRIGHT_CPU_WORKER": FAKE}) as runner:
+            for family, kind in kernels.FAMILIES.items():
+                for elements in (aa.SIZES[0], kind.most):
+                    task = kernels.task_of(family, elements, name="ref", naive=family in kernels.NAIVE)
+                    verdict = runner.verify(task, kernels.plan_of(family, 256, "cand"), device="cpu", hidden_sizes=False)
+                    self.assertEqual(verdict["outcome"], "verified", verdict["message"])
+            self.assertEqual(runner.verify(latency.task(), latency.plan(), device="cpu")["outcome"], "verified")
+
+
+class ResultsTest(unittest.TestCase):
+    def test_no_committed_result_is_of_the_imaginary_gpu(self):
+        for path in glob.glob(os.path.join(BENCH, "results", "**", "*.json"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                self.assertNotIn("Imaginary", file.read(), path)
+
+
+if __name__ == "__main__":
+    unittest.main()
