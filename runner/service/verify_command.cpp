@@ -1,36 +1,12 @@
 // `verify TASK PLAN`: one job through a runner, by the same client that editors use.
 #include "runner/client/client.h"
 #include "runner/service/commands.h"
-#include "support/model/json.h"
+#include "runner/service/json_file.h"
 
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 namespace warpwright::runner {
 namespace {
-
-Result<nlohmann::json> read_json(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return fail("cannot open " + path, "Name a JSON file that can be read");
-  try {
-    return nlohmann::json::parse(file);
-  } catch (const nlohmann::json::exception &error) {
-    return fail(path + " is no JSON: " + error.what());
-  }
-}
-
-template <class Decode>
-auto load(const std::string &path, Decode decode) -> decltype(decode(nlohmann::json())) {
-  auto document = read_json(path);
-  if (!document)
-    return std::unexpected(document.error());
-  auto decoded = decode(*document);
-  if (!decoded)
-    return fail(path + ": " + decoded.error().message, decoded.error().remedy);
-  return decoded;
-}
 
 void print_table(const model::Verdict &verdict) {
   std::cout << model::name(verdict.outcome) << ": " << verdict.message << "\n"
@@ -49,10 +25,10 @@ void print_table(const model::Verdict &verdict) {
 }
 
 Result<model::Verdict> ask(const VerifyCommand &command) {
-  auto task = load(command.task_path, model::task_from_json);
+  auto task = load_json_file(command.task_path, model::task_from_json);
   if (!task)
     return std::unexpected(task.error());
-  auto plan = load(command.plan_path, model::plan_from_json);
+  auto plan = load_json_file(command.plan_path, model::plan_from_json);
   if (!plan)
     return std::unexpected(plan.error());
   auto client = BlockingClient::connect(command.url);
@@ -62,6 +38,9 @@ Result<model::Verdict> ask(const VerifyCommand &command) {
   options.device = command.device;
   options.timeout = std::chrono::milliseconds(command.timeout_ms);
   options.measure = !command.no_measure;
+  options.deep = command.deep;
+  options.profile = command.profile;
+  options.seed = command.seed;
   return (*client)->verify(*task, *plan, options, {}, [&](const std::string &stage) {
     if (!command.as_json)
       std::cerr << stage << "\n";

@@ -1,0 +1,351 @@
+// The tools one after the other; each writes its check into the verdict before the next one starts.
+#include "runner/deep/examination.h"
+#include "runner/deep/profile_report.h"
+#include "runner/deep/sanitizer_report.h"
+#include "runner/deep/tool_run.h"
+#include "runner/deep/tools.h"
+#include "runner/verify/bound_plan.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace warpwright::runner::deep {
+namespace {
+
+namespace fs = std::filesystem;
+using model::Outcome;
+
+constexpr const char *kCounters = "hardware counters";
+/// In all buffers. Under racecheck a simple kernel of this size takes seconds.
+constexpr std::int64_t kMaxCheckedElements = std::int64_t{1} << 24;
+/// Counters belong to the measured sizes; above this, drawing the inputs on the host takes too long.
+constexpr std::int64_t kMaxProfiledElements = std::int64_t{1} << 30;
+/// As the verifier weighs them: floating-point operations in the time of one element.
+constexpr std::int64_t kFlopsAnElement = 48;
+/// Memory after every allocation that belongs to nobody: a stray access lands there, not in a neighbour.
+constexpr const char *kPaddingBytes = "65536";
+constexpr int kMaxTries = 3;
+
+struct SanitizerTool {
+  const char *name;
+  Outcome outcome; ///< of a candidate with a finding
+};
+constexpr SanitizerTool kSanitizerTools[] = {{"memcheck", Outcome::Crash},
+                                             {"racecheck", Outcome::WrongResult},
+                                             {"initcheck", Outcome::WrongResult},
+                                             {"synccheck", Outcome::Crash}};
+
+std::int64_t cost_at(const model::Task &task, const Sizes &sizes) {
+  std::int64_t elements = 0;
+  for (const model::Buffer &buffer : task.buffers)
+    elements += buffer.extent.evaluate(sizes).value_or(0);
+  const std::int64_t flops = task.work.flops ? task.work.flops->evaluate(sizes).value_or(0) : 0;
+  return std::max(elements, flops / kFlopsAnElement);
+}
+
+/// "n=7,m=3" for the launch's --size
+std::string size_argument(const Sizes &sizes) {
+  std::string text;
+  for (const auto &[name, value] : sizes)
+    text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
+  return text;
+}
+
+std::string last_line(const std::string &output) {
+  const std::size_t end = output.find_last_not_of("\r\n ");
+  if (end == std::string::npos)
+    return "it printed nothing";
+  const std::size_t start = output.find_last_of('\n', end);
+  return output.substr(start == std::string::npos ? 0 : start + 1,
+                       end - (start == std::string::npos ? 0 : start + 1) + 1);
+}
+
+/// Barriers of a part of a block are legal, and synccheck does not always know them as such.
+bool has_named_barriers(const std::string &source) {
+  for (const char *spelling : {"bar.sync", "bar.arrive", "barrier.sync", "barrier.cta", "mbarrier"})
+    if (source.find(spelling) != std::string::npos)
+      return true;
+  return false;
+}
+
+/// A private folder for what is handed to the launch; removed at the end.
+class Folder {
+public:
+  static Result<Folder> make() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "warpwright-deep-XXXXXX").string();
+    if (!mkdtemp(name.data()))
+      return fail("cannot make a folder like " + name,
+                  "Set TMPDIR to a folder that can be written");
+    Folder folder;
+    folder.path_ = name;
+    return folder;
+  }
+  Folder(Folder &&other) noexcept { std::swap(path_, other.path_); }
+  ~Folder() {
+    std::error_code error;
+    if (!path_.empty())
+      fs::remove_all(path_, error);
+  }
+  std::string file(const std::string &name) const { return (path_ / name).string(); }
+  std::string write(const std::string &name, const nlohmann::json &document) const {
+    std::ofstream(path_ / name) << document.dump();
+    return file(name);
+  }
+
+private:
+  Folder() = default;
+  fs::path path_;
+};
+
+class Examination {
+public:
+  Examination(const ExaminationRequest &request, std::chrono::steady_clock::time_point deadline,
+              std::stop_token stop, const std::function<void(const std::string &)> &say,
+              Folder folder)
+      : request_(request), deadline_(deadline), stop_(stop), say_(say), folder_(std::move(folder)),
+        verdict_(request.verdict) {
+    task_file_ = folder_.write("task.json", model::to_json(request.task));
+    candidate_file_ = folder_.write("candidate.json", model::to_json(request.plan));
+    reference_file_ = folder_.write("reference.json", model::to_json(request.task.reference));
+  }
+
+  model::Verdict run() {
+    if (request_.options.deep)
+      sanitize();
+    if (request_.options.profile && verdict_.outcome == Outcome::Verified)
+      profile();
+    return std::move(verdict_);
+  }
+
+private:
+  void note(const std::string &check, const std::string &detail, bool passed = true) {
+    verdict_.checks.push_back({check, passed, detail});
+  }
+
+  void sanitize() {
+    const auto tool = find(Tool::ComputeSanitizer);
+    if (!tool)
+      return add_not_run({.deep = true}, describe(tool.error()), verdict_);
+    sizes_ = examined_sizes(request_.task, kMaxCheckedElements);
+    for (const SanitizerTool &check : kSanitizerTools) {
+      say_("running " + std::string(check.name));
+      const auto candidate = report_of(*tool, check.name, candidate_file_);
+      if (!candidate)
+        note(check.name, "not run: " + describe(candidate.error()));
+      else if (candidate->errors == 0)
+        note(check.name, passed_detail(*candidate));
+      else
+        judge(*tool, check, *candidate);
+    }
+  }
+
+  /// Errors: the tool did not come to its end.
+  Result<SanitizerReport> report_of(const fs::path &tool, const std::string &check,
+                                    const std::string &plan_file) {
+    std::vector<std::string> command = {
+        tool.string(), "--tool",           check, "--error-exitcode",
+        "86",          "--print-limit",    "100", "--report-api-errors",
+        "no",          "--show-backtrace", "no"};
+    if (check == "memcheck")
+      command.insert(command.end(), {"--padding", kPaddingBytes});
+    auto run = run_launch(std::move(command), plan_file, sizes_);
+    if (!run)
+      return std::unexpected(run.error());
+    SanitizerReport report = read_sanitizer_report(run->output);
+    if (report.errors > 0)
+      return report;
+    if (!report.launch_failure.empty())
+      return fail("the launch failed: " + report.launch_failure);
+    if (!report.complete)
+      return fail(report.trouble.empty() ? last_line(run->output) : report.trouble);
+    return report;
+  }
+
+  Result<ToolRun> run_launch(std::vector<std::string> command, const std::string &plan_file,
+                             const std::vector<Sizes> &sizes) {
+    auto leash = Leash::make(folder_.file("leash-" + std::to_string(leashes_++)));
+    if (!leash)
+      return std::unexpected(leash.error());
+    command.insert(command.end(),
+                   {request_.launcher, "launch", task_file_, plan_file, "--device", request_.device,
+                    "--seed", std::to_string(std::max<std::uint64_t>(request_.options.seed, 1)),
+                    "--leash", leash->path()});
+    for (const Sizes &binding : sizes)
+      if (!binding.empty())
+        command.insert(command.end(), {"--size", size_argument(binding)});
+    auto run = run_tool(command, std::move(*leash), deadline_, stop_);
+    if (!run)
+      return run;
+    if (run->end == ToolRun::End::TimedOut)
+      return fail("it did not end within the job's time",
+                  "Give the job more (--timeout), or the task smaller check sizes");
+    if (run->end == ToolRun::End::Stopped)
+      return fail("the job was cancelled");
+    return run;
+  }
+
+  std::string passed_detail(const SanitizerReport &report) const {
+    std::string detail;
+    for (const Sizes &sizes : sizes_)
+      detail += (detail.empty() ? "at " : "; at ") + describe_sizes(sizes);
+    if (sizes_.back() != request_.task.sizes)
+      detail += "; " + describe_sizes(request_.task.sizes) + " is too much for this check";
+    if (report.warnings > 0)
+      detail += "; " + std::to_string(report.warnings) + " warnings, the first: " + report.first;
+    return detail;
+  }
+
+  void judge(const fs::path &tool, const SanitizerTool &check, const SanitizerReport &candidate) {
+    std::string found =
+        candidate.first.empty() ? "it counts errors and describes none" : candidate.first;
+    if (candidate.errors > 1)
+      found += "; " + std::to_string(candidate.errors) + " errors in all";
+    const auto reference = report_of(tool, check.name, reference_file_);
+    if (reference && reference->errors > 0)
+      return note(check.name,
+                  found +
+                      "; the reference is reported for the same, so it is not held against "
+                      "the candidate: " +
+                      reference->first,
+                  false);
+    if (std::string_view(check.name) == "synccheck" && has_named_barriers(request_.plan.source))
+      return note(check.name,
+                  found + "; the source has barriers of parts of a block, which this check does "
+                          "not always know: not held against the candidate",
+                  false);
+    note(check.name, found, false);
+    if (verdict_.outcome != Outcome::Verified)
+      return;
+    verdict_.outcome = check.outcome;
+    verdict_.message = std::string(check.name) + ": " + found;
+    verdict_.speedup.reset();
+  }
+
+  void profile() {
+    const auto tool = find(Tool::Ncu);
+    if (!tool)
+      return add_not_run({.profile = true}, describe(tool.error()), verdict_);
+    const bool affordable = cost_at(request_.task, request_.task.sizes) <= kMaxProfiledElements;
+    const std::vector<Sizes> sizes = {
+        affordable ? request_.task.sizes
+                   : examined_sizes(request_.task, kMaxProfiledElements).back()};
+    model::Counters counters;
+    counters.sizes = describe_sizes(sizes[0]);
+    for (const auto &[side, file, member] :
+         {std::tuple{"reference", &reference_file_, &model::Counters::reference},
+          std::tuple{"candidate", &candidate_file_, &model::Counters::candidate}}) {
+      say_(std::string("reading hardware counters of the ") + side);
+      auto read = counters_of(*tool, *file, sizes);
+      if (!read)
+        return note(kCounters, "not run: " + describe(read.error()));
+      counters.*member = std::move(*read);
+    }
+    counters.tool = "ncu" + version_of(*tool);
+    verdict_.counters = std::move(counters);
+  }
+
+  Result<model::PlanCounters> counters_of(const fs::path &tool, const std::string &plan_file,
+                                          const std::vector<Sizes> &sizes) {
+    for (int tries = 1;; ++tries) {
+      std::string list;
+      for (const std::string &metric : metrics_)
+        list += (list.empty() ? "" : ",") + metric;
+      auto run =
+          run_launch({tool.string(), "--csv", "--page", "raw", "--print-units", "base", "--metrics",
+                      list, "--cache-control", "all", "--clock-control", "none"},
+                     plan_file, sizes);
+      if (!run)
+        return std::unexpected(run.error());
+      auto counters = read_profile(run->output);
+      const std::vector<std::string> refused = refused_metrics(run->output);
+      if (counters || refused.empty() || tries == kMaxTries)
+        return counters;
+      std::erase_if(metrics_, [&](const std::string &metric) {
+        return std::find(refused.begin(), refused.end(), metric) != refused.end();
+      });
+    }
+  }
+
+  /// " 2025.3.1.0"; empty when it does not say
+  static std::string version_of(const fs::path &tool) {
+    const auto run = run_captured({tool.string(), "--version"}, "", std::chrono::seconds(10));
+    const std::size_t at = run ? run->output.find("Version ") : std::string::npos;
+    if (at == std::string::npos)
+      return "";
+    return " " + run->output.substr(at + 8, run->output.find_first_of(" \r\n", at + 8) - at - 8);
+  }
+
+  const ExaminationRequest &request_;
+  std::chrono::steady_clock::time_point deadline_;
+  std::stop_token stop_;
+  const std::function<void(const std::string &)> &say_;
+  Folder folder_;
+  model::Verdict verdict_;
+  std::string task_file_, candidate_file_, reference_file_;
+  std::vector<Sizes> sizes_;
+  std::vector<std::string> metrics_ = profile_metrics();
+  int leashes_ = 0;
+};
+
+} // namespace
+
+bool wants_examination(const model::VerifyOptions &options, const model::Verdict &verdict) {
+  if (verdict.outcome == Outcome::Verified)
+    return options.deep || options.profile;
+  const bool ran =
+      std::none_of(verdict.checks.begin(), verdict.checks.end(), [&](const model::Check &check) {
+        return !check.passed && (check.name == "fits the task" || check.name == "compiles" ||
+                                 (check.name == "runs" && verdict.outcome != Outcome::Crash));
+      });
+  // Why it is wrong, in the user's lines: a tool can say more than the comparison did.
+  return options.deep && ran &&
+         (verdict.outcome == Outcome::WrongResult || verdict.outcome == Outcome::Crash ||
+          verdict.outcome == Outcome::SuspectedCheat);
+}
+
+void add_not_run(const model::VerifyOptions &options, const std::string &reason,
+                 model::Verdict &verdict) {
+  const auto add = [&](const char *name) {
+    const bool known = std::any_of(verdict.checks.begin(), verdict.checks.end(),
+                                   [&](const model::Check &check) { return check.name == name; });
+    if (!known)
+      verdict.checks.push_back({name, true, "not run: " + reason});
+  };
+  if (options.deep)
+    for (const SanitizerTool &tool : kSanitizerTools)
+      add(tool.name);
+  if (options.profile && !verdict.counters && verdict.outcome == Outcome::Verified)
+    add(kCounters);
+}
+
+std::vector<Sizes> examined_sizes(const model::Task &task, std::int64_t max_elements) {
+  std::vector<Sizes> all = task.check_sizes;
+  all.push_back(task.sizes);
+  std::stable_sort(all.begin(), all.end(), [&](const Sizes &left, const Sizes &right) {
+    return cost_at(task, left) < cost_at(task, right);
+  });
+  std::vector<Sizes> chosen = {all.front()};
+  const auto largest = std::find_if(all.rbegin(), all.rend(), [&](const Sizes &sizes) {
+    return cost_at(task, sizes) <= max_elements;
+  });
+  if (largest != all.rend() && *largest != all.front())
+    chosen.push_back(*largest);
+  return chosen;
+}
+
+model::Verdict examine(const ExaminationRequest &request,
+                       std::chrono::steady_clock::time_point deadline, std::stop_token stop,
+                       const std::function<void(const std::string &)> &say) {
+  auto folder = Folder::make();
+  if (!folder) {
+    model::Verdict verdict = request.verdict;
+    add_not_run(request.options, describe(folder.error()), verdict);
+    return verdict;
+  }
+  return Examination(request, deadline, stop, say, std::move(*folder)).run();
+}
+
+} // namespace warpwright::runner::deep

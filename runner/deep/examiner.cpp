@@ -1,0 +1,135 @@
+// Life: start, request, answer or a reason against one, connection closed, process gone, done. Closing the
+// connection is how the child is told to stop: it ends its tools and then itself.
+#include "runner/deep/examiner.h"
+#include "runner/deep/examination.h"
+#include "support/model/json.h"
+
+#include <boost/asio/post.hpp>
+#include <csignal>
+#include <filesystem>
+
+namespace warpwright::runner::deep {
+namespace {
+
+using rpc::Json;
+
+/// Beyond the job's timeout, for the child to end its tools and to answer.
+constexpr std::chrono::seconds kGrace{15};
+constexpr std::chrono::milliseconds kReapInterval{10};
+constexpr int kReapTries = 1500;
+
+} // namespace
+
+std::optional<ExaminerJob> examiner_job(const Json &request, const model::VerifyOptions &options,
+                                        const std::string &device, Json &verdict) {
+  if (!options.deep && !options.profile)
+    return std::nullopt;
+  auto decoded = model::verdict_from_json(verdict);
+  if (!decoded || !wants_examination(options, *decoded))
+    return std::nullopt;
+  if (decoded->device.kind != "cuda") {
+    add_not_run(options, "the tools examine GPUs; the CPU backend has checks of its own", *decoded);
+    verdict = model::to_json(*decoded);
+    return std::nullopt;
+  }
+  ExaminerJob job;
+  job.request = request;
+  job.options = options;
+  job.verdict = std::move(*decoded);
+  job.device = device;
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  job.command = {error ? "warpwright-runner" : self.string(), "examine"};
+  return job;
+}
+
+Examiner::Examiner(boost::asio::any_io_executor executor, ExaminerJob job)
+    : executor_(executor), job_(std::move(job)), timer_(executor) {}
+
+void Examiner::start() {
+  auto process = Process::spawn(job_.command);
+  if (!process) {
+    why_ = describe(process.error());
+    return boost::asio::post(executor_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock())
+        self->finish();
+    });
+  }
+  process_ = std::move(*process);
+  rpc::Connection::Handlers handlers;
+  handlers.on_notification = [weak = weak_from_this()](const std::string &method,
+                                                       const Json &params) {
+    if (const auto self = weak.lock(); self && method == "stage" && params.is_object())
+      self->job_.on_activity(params.value("activity", ""));
+  };
+  handlers.on_closed = [weak = weak_from_this()](const std::string &) {
+    if (const auto self = weak.lock())
+      self->on_closed();
+  };
+  const int out = process_->release_stdout(), in = process_->release_stdin();
+  connection_ =
+      rpc::Connection::make(rpc::make_descriptor_stream(executor_, out, in), std::move(handlers));
+  connection_->start();
+  Json request = job_.request;
+  request["verdict"] = model::to_json(job_.verdict);
+  request["device"] = job_.device;
+  connection_->request("examine", std::move(request),
+                       [weak = weak_from_this()](const rpc::Outcome &outcome) {
+                         if (const auto self = weak.lock())
+                           self->on_answer(outcome);
+                       });
+  timer_.expires_after(job_.options.timeout + kGrace);
+  timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+    if (const auto self = weak.lock(); !error && self)
+      self->close("the examination did not end within the job's time");
+  });
+}
+
+void Examiner::cancel() { close("the job was cancelled"); }
+
+void Examiner::on_answer(const rpc::Outcome &outcome) {
+  if (!outcome)
+    return close("the examination ended: " + outcome.error().message);
+  auto verdict = model::verdict_from_json(*outcome);
+  if (!verdict)
+    return close("the examination's answer: " + describe(verdict.error()));
+  answer_ = std::move(*verdict);
+  close("");
+}
+
+void Examiner::close(const std::string &why) {
+  if (why_.empty())
+    why_ = why;
+  if (const auto connection = connection_)
+    connection->close(); // on_closed follows, and drops it
+}
+
+void Examiner::on_closed() {
+  timer_.cancel();
+  if (std::exchange(connection_, nullptr))
+    reap(0);
+}
+
+void Examiner::reap(int tries) {
+  if (process_->poll())
+    return finish();
+  if (tries == kReapTries)
+    process_->kill(SIGKILL); // what it started is on its leash
+  timer_.expires_after(kReapInterval);
+  timer_.async_wait([weak = weak_from_this(), tries](boost::system::error_code error) {
+    if (const auto self = weak.lock(); !error && self)
+      self->reap(tries + 1);
+  });
+}
+
+void Examiner::finish() {
+  process_.reset();
+  model::Verdict verdict = answer_ ? std::move(*answer_) : std::move(job_.verdict);
+  if (!answer_)
+    add_not_run(job_.options, why_.empty() ? "the examination's process ended" : why_, verdict);
+  const auto done = std::exchange(job_.done, {});
+  if (done)
+    done(std::move(verdict));
+}
+
+} // namespace warpwright::runner::deep

@@ -1,0 +1,251 @@
+// Driver calls without the measuring device: that one times kernels of its own when it starts, which a
+// profiler would report and a sanitizer would slow down.
+#include "runner/deep/plain_launch.h"
+#include "runner/cuda/compiler.h"
+#include "runner/cuda/handles.h"
+#include "runner/verify/bound_plan.h"
+#include "runner/verify/checker.h"
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+namespace warpwright::runner::deep {
+namespace {
+
+constexpr std::uint32_t kDefaultSharedBytes = 48 * 1024; ///< more must be asked for
+constexpr std::uint64_t kElementsAThread = 1 << 16;
+
+Error error_of(const Fault &fault) { return {fault.message, {}}; }
+
+/// As BufferSet draws: two buffers of one drawing do not hold the same numbers.
+std::uint64_t buffer_seed(std::uint64_t seed, std::size_t index) {
+  return element::mix(seed * 64 + index);
+}
+
+std::vector<std::uint64_t> draw_on_host(const element::Draw &draw, std::uint64_t count) {
+  std::vector<std::uint64_t> drawn(
+      count * static_cast<std::size_t>(element::stored_width(draw)) / 8 + 1);
+  const std::uint64_t threads = std::clamp<std::uint64_t>(count / kElementsAThread, 1,
+                                                          std::thread::hardware_concurrency() + 1);
+  // Multiples of 8: no two threads write one word.
+  const std::uint64_t share = (count / threads + 8) / 8 * 8;
+  std::vector<std::jthread> workers;
+  for (std::uint64_t thread = 0; thread < threads; ++thread)
+    workers.emplace_back([&, first = thread * share] {
+      for (std::uint64_t i = first; i < std::min(first + share, count); ++i)
+        element::generate(draw, drawn.data(), i);
+    });
+  workers.clear();
+  return drawn;
+}
+
+class Launcher {
+public:
+  Launcher(const PlainLaunch &wanted, const std::function<void(const std::string &)> &say)
+      : wanted_(wanted), say_(say) {}
+
+  Result<void> run() {
+    for (auto step : {&Launcher::open, &Launcher::compile})
+      if (auto done = (this->*step)(); !done)
+        return done;
+    for (const Sizes &sizes : wanted_.sizes)
+      if (auto done = run_at(sizes); !done)
+        return done;
+    return {};
+  }
+
+private:
+  Result<void> open() {
+    auto driver = cuda::Driver::load();
+    if (!driver)
+      return std::unexpected(driver.error());
+    driver_ = std::make_unique<cuda::Driver>(std::move(*driver));
+    int count = 0;
+    driver_->cuDeviceGetCount(&count);
+    if (wanted_.ordinal < 0 || wanted_.ordinal >= count ||
+        driver_->cuDeviceGet(&device_, wanted_.ordinal) != 0)
+      return fail("no GPU cuda:" + std::to_string(wanted_.ordinal),
+                  "This machine has " + std::to_string(count));
+    context_ = std::make_unique<cuda::PrimaryContext>(*driver_, device_);
+    if (context_->status() != 0)
+      return fail("cannot use the GPU: " + driver_->text(context_->status()));
+    cuda::CUstream stream = nullptr;
+    if (auto made = check(driver_->cuStreamCreate(&stream, 0), "making a stream"); !made)
+      return made;
+    stream_ = cuda::Stream(*driver_, stream);
+    return {};
+  }
+
+  Result<void> compile() {
+    int major = 0, minor = 0;
+    driver_->cuDeviceGetAttribute(&major, cuda::kComputeMajor, device_);
+    driver_->cuDeviceGetAttribute(&minor, cuda::kComputeMinor, device_);
+    const auto cache = cuda::cache_directory();
+    auto compiler =
+        cuda::Compiler::make({10 * major + minor, cache.empty() ? cache : cache / "cubin"});
+    if (!compiler)
+      return std::unexpected(compiler.error());
+    CompileRequest request{wanted_.plan.source, wanted_.plan.options, {}};
+    request.options.emplace_back("-lineinfo");
+    for (const model::Step &step : wanted_.plan.steps)
+      if (const auto *launch = std::get_if<model::LaunchStep>(&step))
+        if (compiled_.kernel_index.emplace(launch->kernel, request.kernels.size()).second)
+          request.kernels.push_back(launch->kernel);
+    auto output = (*compiler)->compile(request);
+    if (!output)
+      return std::unexpected(error_of(output.error()));
+    cuda::CUmodule module = nullptr;
+    if (auto loaded = check(driver_->cuModuleLoadData(&module, output->code.cubin.data()),
+                            "loading the compiled code");
+        !loaded)
+      return loaded;
+    module_ = cuda::Module(*driver_, module);
+    for (std::size_t i = 0; i < request.kernels.size(); ++i) {
+      cuda::CUfunction function = nullptr;
+      if (auto found = check(driver_->cuModuleGetFunction(&function, module,
+                                                          output->code.lowered_names[i].c_str()),
+                             "finding " + request.kernels[i]);
+          !found)
+        return found;
+      functions_.push_back(function);
+    }
+    return {};
+  }
+
+  Result<void> run_at(const Sizes &sizes) {
+    say_("at " + describe_sizes(sizes));
+    buffers_.clear();
+    bound_.clear();
+    for (const model::Buffer &buffer : wanted_.task.buffers)
+      if (auto made = allocate(buffer.name, buffer.dtype, buffer.extent, sizes); !made)
+        return made;
+    for (const model::Temporary &temporary : wanted_.plan.temporaries)
+      if (auto made = allocate(temporary.name, temporary.dtype, temporary.extent, sizes); !made)
+        return made;
+    auto operations = bind_plan(wanted_.plan, compiled_, wanted_.task, sizes, bound_);
+    if (!operations)
+      return std::unexpected(error_of(operations.error()));
+    for (int run = 0; run < wanted_.repeat; ++run) {
+      if (auto filled = fill_inputs(sizes); !filled)
+        return filled;
+      for (const Operation &operation : *operations)
+        if (auto started = start(operation); !started)
+          return started;
+      if (auto ended = wait("running the kernels"); !ended)
+        return ended;
+    }
+    return {};
+  }
+
+  Result<void> allocate(const std::string &name, model::Dtype dtype, const Expression &extent,
+                        const Sizes &sizes) {
+    auto elements = extent.evaluate(sizes);
+    if (!elements)
+      return fail("the extent of " + name + ": " + describe(elements.error()));
+    const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(*elements, 0));
+    const std::size_t bytes = count * model::size_bytes(dtype);
+    cuda::CUdeviceptr address = 0;
+    if (auto made = check(driver_->cuMemAlloc(&address, std::max<std::size_t>(bytes, 1)),
+                          "allocating " + std::to_string(bytes) + " bytes for " + name);
+        !made)
+      return made;
+    buffers_.emplace_back(*driver_, address);
+    bound_[name] = {address, dtype, count};
+    std::ostringstream line;
+    line << "buffer " << name << " 0x" << std::hex << address << std::dec << " " << bytes;
+    say_(line.str());
+    return {};
+  }
+
+  Result<void> fill_inputs(const Sizes &sizes) {
+    for (std::size_t index = 0; index < wanted_.task.buffers.size(); ++index) {
+      const model::Buffer &buffer = wanted_.task.buffers[index];
+      if (buffer.direction == model::Direction::Out)
+        continue;
+      const auto lower = buffer.distribution.lower.evaluate(sizes),
+                 upper = buffer.distribution.upper.evaluate(sizes);
+      if (!lower || !upper)
+        return fail("the distribution of " + buffer.name + ": " +
+                    describe(lower ? upper.error() : lower.error()));
+      const BoundBuffer &bound = bound_.at(buffer.name);
+      if (bound.elements == 0)
+        continue;
+      const element::Draw draw = make_draw(buffer.dtype, buffer.distribution.kind, *lower, *upper,
+                                           buffer_seed(wanted_.seed, index), 1);
+      const std::vector<std::uint64_t> drawn = draw_on_host(draw, bound.elements);
+      if (auto copied = check(driver_->cuMemcpyHtoDAsync(
+                                  bound.address, drawn.data(),
+                                  bound.elements * model::size_bytes(buffer.dtype), stream_.get()),
+                              "copying " + buffer.name + " to the device");
+          !copied)
+        return copied;
+      if (auto ended = wait("copying " + buffer.name + " to the device"); !ended)
+        return ended;
+    }
+    return {};
+  }
+
+  Result<void> start(const Operation &operation) {
+    if (const auto *fill = std::get_if<FillOperation>(&operation))
+      return fill->size_bytes == 0
+                 ? Result<void>{}
+                 : check(driver_->cuMemsetD8Async(fill->address, fill->byte, fill->size_bytes,
+                                                  stream_.get()),
+                         "filling memory");
+    const auto &kernel = std::get<LaunchOperation>(operation);
+    const cuda::CUfunction function = functions_[kernel.kernel];
+    if (kernel.shared_bytes > kDefaultSharedBytes)
+      if (auto raised = check(driver_->cuFuncSetAttribute(function, cuda::kFunctionMaxDynamicShared,
+                                                          static_cast<int>(kernel.shared_bytes)),
+                              kernel.kernel_name + " asks for " +
+                                  std::to_string(kernel.shared_bytes) + " bytes of shared memory");
+          !raised)
+        return raised;
+    std::vector<void *> pointers;
+    for (const ArgumentValue &argument : kernel.arguments)
+      pointers.push_back(const_cast<unsigned char *>(argument.bytes.data()));
+    return check(driver_->cuLaunchKernel(function, kernel.grid[0], kernel.grid[1], kernel.grid[2],
+                                         kernel.block[0], kernel.block[1], kernel.block[2],
+                                         kernel.shared_bytes, stream_.get(), pointers.data(),
+                                         nullptr),
+                 "launching " + kernel.kernel_name);
+  }
+
+  Result<void> wait(const std::string &what) {
+    for (;;) {
+      const cuda::Status status = driver_->cuStreamQuery(stream_.get());
+      if (status != cuda::kNotReady)
+        return check(status, what);
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  }
+
+  Result<void> check(cuda::Status status, const std::string &what) const {
+    if (status == 0)
+      return {};
+    return std::unexpected(error_of(driver_->to_fault(status, what)));
+  }
+
+  const PlainLaunch &wanted_;
+  const std::function<void(const std::string &)> &say_;
+  // Declared in the order of their making: what goes last is destroyed first.
+  std::unique_ptr<cuda::Driver> driver_;
+  cuda::CUdevice device_ = 0;
+  std::unique_ptr<cuda::PrimaryContext> context_;
+  cuda::Stream stream_;
+  CompiledPlan compiled_; ///< without a Program: only where each kernel is
+  cuda::Module module_;
+  std::vector<cuda::CUfunction> functions_;
+  std::vector<cuda::Memory> buffers_;
+  BoundBuffers bound_;
+};
+
+} // namespace
+
+Result<void> launch_plainly(const PlainLaunch &launch,
+                            const std::function<void(const std::string &)> &say) {
+  return Launcher(launch, say).run();
+}
+
+} // namespace warpwright::runner::deep

@@ -1,0 +1,99 @@
+// The search. Folders with a version in their names sort by the numbers in them, newest first.
+#include "runner/deep/tools.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <unistd.h>
+#include <vector>
+
+namespace warpwright::runner::deep {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char *variable_of(Tool tool) {
+  return tool == Tool::Ncu ? "WARPWRIGHT_NCU" : "WARPWRIGHT_COMPUTE_SANITIZER";
+}
+
+bool can_run(const fs::path &path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+std::vector<int> version_in(const std::string &text) {
+  std::vector<int> numbers;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] < '0' || text[i] > '9') {
+      ++i;
+      continue;
+    }
+    int number = 0;
+    for (; i < text.size() && text[i] >= '0' && text[i] <= '9' && number < 100'000; ++i)
+      number = 10 * number + (text[i] - '0');
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+/// Folders in `parent` whose names start so, newest version first.
+std::vector<fs::path> versions(const fs::path &parent, const std::string &prefix) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry &entry : fs::directory_iterator(parent, error))
+    if (entry.path().filename().string().starts_with(prefix))
+      found.push_back(entry.path());
+  std::sort(found.begin(), found.end(), [](const fs::path &left, const fs::path &right) {
+    return version_in(left.filename().string()) > version_in(right.filename().string());
+  });
+  return found;
+}
+
+std::vector<fs::path> folders(Tool tool) {
+  std::vector<fs::path> folders;
+  std::stringstream path(std::getenv("PATH") ? std::getenv("PATH") : "");
+  for (std::string directory; std::getline(path, directory, ':');)
+    if (!directory.empty())
+      folders.emplace_back(directory);
+  std::vector<fs::path> roots;
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char *value = std::getenv(variable); value && *value)
+      roots.emplace_back(value);
+  roots.insert(roots.end(), {"/usr/local/cuda", "/opt/cuda"});
+  for (fs::path &root : versions("/usr/local", "cuda-"))
+    roots.push_back(std::move(root));
+  for (const fs::path &root : roots) {
+    folders.push_back(root / "bin");
+    if (tool == Tool::ComputeSanitizer)
+      folders.push_back(root / "compute-sanitizer");
+  }
+  if (tool == Tool::Ncu)
+    for (fs::path &root : versions("/opt/nvidia/nsight-compute", ""))
+      folders.push_back(std::move(root));
+  return folders;
+}
+
+} // namespace
+
+std::string name(Tool tool) { return tool == Tool::Ncu ? "ncu" : "compute-sanitizer"; }
+
+Result<fs::path> find(Tool tool) {
+  const char *variable = variable_of(tool);
+  if (const char *chosen = std::getenv(variable); chosen && *chosen) {
+    if (can_run(chosen))
+      return chosen;
+    return fail(std::string(variable) + " is " + chosen + ", which cannot be run",
+                std::string("Name the executable ") + name(tool) + ", or unset it");
+  }
+  for (const fs::path &folder : folders(tool))
+    if (can_run(folder / name(tool)))
+      return folder / name(tool);
+  return fail(
+      name(tool) + " was found neither on PATH nor in CUDA_HOME, /usr/local/cuda*" +
+          (tool == Tool::Ncu ? " or /opt/nvidia/nsight-compute" : ""),
+      tool == Tool::Ncu
+          ? "Install Nsight Compute (package cuda-nsight-compute-13-0), or set WARPWRIGHT_NCU"
+          : "Install it (package cuda-sanitizer-13-0), or set WARPWRIGHT_COMPUTE_SANITIZER");
+}
+
+} // namespace warpwright::runner::deep

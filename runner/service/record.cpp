@@ -1,0 +1,27 @@
+// The seed is the system's randomness: no candidate can know its inputs, and afterwards everybody can.
+#include "runner/service/record.h"
+
+#include <random>
+
+namespace warpwright::runner {
+
+using rpc::Json;
+
+void carry_record(QueuedJob &job) {
+  if (job.options.seed == 0) {
+    std::random_device random;
+    while (job.options.seed == 0)
+      job.options.seed = (std::uint64_t{random()} << 32) | random();
+    job.request["options"]["seed"] = job.options.seed;
+  }
+  Json record = job.request;
+  record["options"].erase("job");
+  record["runner_version"] = WARPWRIGHT_VERSION;
+  job.done = [done = std::move(job.done), record = std::move(record)](rpc::Outcome outcome) {
+    if (outcome && outcome->is_object())
+      (*outcome)["record"] = record;
+    done(std::move(outcome));
+  };
+}
+
+} // namespace warpwright::runner
