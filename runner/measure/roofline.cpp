@@ -7,13 +7,30 @@
 namespace warpwright::runner {
 namespace {
 
-// Read-only streams reach at most a fifth more than a copy (measured on H200: 4.3 against 4.8 TB/s
-// nominal).
-constexpr double kReadOverCopy = 1.25;
-// FP8 tensor cores against FP32 units on Hopper: 1979 against 67 TFLOP/s (NVIDIA H100 datasheet).
+/// Where tensor rates were not measured: FP8 tensor cores against FP32 units on Hopper, 1979 against 67
+/// TFLOP/s (NVIDIA H100 datasheet).
 constexpr double kTensorOverFp32 = 32;
+/// Eight-bit against 16-bit tensor cores, from Turing to Blackwell (NVIDIA datasheets).
+constexpr double kEightBitOverBf16 = 2;
+
+bool has_eight_bit_buffers(const model::Task &task) {
+  return std::any_of(task.buffers.begin(), task.buffers.end(), [](const model::Buffer &buffer) {
+    return model::size_bytes(buffer.dtype) == 1;
+  });
+}
 
 } // namespace
+
+std::optional<double> fastest_flops_per_s(const model::Task &task,
+                                          const model::DeviceInfo &device) {
+  if (!device.fp32_flops_per_s)
+    return std::nullopt;
+  if (!device.bf16_flops_per_s)
+    return *device.fp32_flops_per_s * kTensorOverFp32;
+  const double fastest = std::max(
+      {*device.fp32_flops_per_s, *device.bf16_flops_per_s, device.tf32_flops_per_s.value_or(0)});
+  return (has_eight_bit_buffers(task) ? fastest * kEightBitOverBf16 : fastest) * kRooflineMargin;
+}
 
 RooflineResult check_roofline(const model::Task &task, const model::DeviceInfo &device,
                               double reference_ns, double candidate_ns, double output_bytes) {
@@ -22,12 +39,12 @@ RooflineResult check_roofline(const model::Task &task, const model::DeviceInfo &
   if (task.work.bytes && device.copy_bytes_per_s) {
     const double bytes = static_cast<double>(task.work.bytes->evaluate(task.sizes).value_or(0));
     const double hidden = std::min(output_bytes, static_cast<double>(device.l2_bytes));
-    floor_ns = std::max(0.0, bytes - hidden) / (*device.copy_bytes_per_s * kReadOverCopy) * 1e9;
+    floor_ns = std::max(0.0, bytes - hidden) / (*device.copy_bytes_per_s * kRooflineMargin) * 1e9;
     text << "bytes that must move take at least " << floor_ns / 1e3 << " us";
   }
-  if (task.work.flops && device.fp32_flops_per_s) {
+  if (const auto rate = fastest_flops_per_s(task, device); task.work.flops && rate) {
     const double flops = static_cast<double>(task.work.flops->evaluate(task.sizes).value_or(0));
-    const double flops_ns = flops / (*device.fp32_flops_per_s * kTensorOverFp32) * 1e9;
+    const double flops_ns = flops / *rate * 1e9;
     text << (text.str().empty() ? "" : ", ") << "operations at least " << flops_ns / 1e3 << " us";
     floor_ns = std::max(floor_ns, flops_ns);
   }

@@ -1,13 +1,16 @@
 // Measuring one candidate against its reference.
 //
-// What is timed: the device time between two event nodes inside a CUDA graph that holds the plan's
-// launches and fills, with a cold L2 cache; no host work, no graph launch, no restoring of buffers.
-// Both sides run as graphs of the same kind on the same stream over the same buffers, in pairs
-// whose order is random, with the inputs rotated among several drawings. Before every run outputs
-// are poisoned and InOut buffers drawn anew, outside the bracket. Nothing is subtracted. On
-// randomly chosen pairs the candidate's timed run is verified against the reference's run of the
-// same pair, so a candidate cannot tell a timed run from a checked one. Leaves out as-called time
-// (with launch overhead), which the torch kinds need. Thread: the job thread.
+// Two times. Device time is between two event nodes inside a CUDA graph that holds the plan's launches and
+// fills: no host work, no graph launch, no restoring of buffers. As-called time is the host's, from before
+// the first driver call of plain launches until the stream is idle. Both sides run the same way on the same
+// stream over the same buffers with a cold L2 cache, in pairs whose order is random, device and as-called
+// pairs mixed at random. Outputs are poisoned and InOut buffers drawn anew before every run, outside the
+// bracket.
+//
+// So that a plan cannot live on what it kept: its module is loaded anew for timing, and once more at a random
+// moment; inputs rotate among several drawings, and are at random redrawn in place, whole or in part; timed
+// runs are verified at random, by the same rule as all others. A plan cannot tell a timed run from a checked
+// one. Thread: the job thread.
 #pragma once
 
 #include "runner/measure/stopping_rule.h"
@@ -24,8 +27,12 @@ struct Measurement {
   std::optional<Failure> failure; ///< a timed run whose result was wrong
   model::Time reference_time, candidate_time;
   model::Speedup speedup;
+  std::optional<model::AsCalled> as_called; ///< absent where the budget did not suffice
+  std::optional<model::ClockRecord> clocks;
   int discarded_samples = 0;
-  int verified_samples = 0;
+  int verified_samples = 0, redrawn_samples = 0, loads = 0;
+  CompiledPlan
+      candidate; ///< as it was timed: its `__device__` variables hold what the runs left there
 };
 
 /// Faults: as the device's; Unsupported when all samples were taken under a throttled clock.

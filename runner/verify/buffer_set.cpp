@@ -10,6 +10,9 @@ using model::Dtype;
 
 namespace {
 
+/// What Drawing::part_seed draws is one part in this many.
+constexpr std::uint64_t kPartOf = 8;
+
 /// Two buffers of one drawing must not hold the same numbers.
 std::uint64_t buffer_seed(std::uint64_t seed, std::size_t index) {
   return element::mix(seed * 64 + index);
@@ -27,12 +30,56 @@ DeviceResult<std::int64_t> evaluated(const Expression &expression, const Sizes &
 } // namespace
 
 std::string Drawing::text() const {
-  std::string text = describe_sizes(sizes) + ", seed " + std::to_string(seed);
+  std::string text =
+      (hidden ? "hidden sizes " : "") + describe_sizes(sizes) + ", seed " + std::to_string(seed);
   if (scale != 1)
     text += ", inputs scaled by " + std::to_string(scale).substr(0, 8);
   if (misaligned)
     text += ", buffers one element off alignment";
+  if (part_seed)
+    text += ", a part drawn anew";
   return text;
+}
+
+void BufferSet::choose_draws() {
+  for (std::size_t index = 0; index < entries_.size(); ++index) {
+    Entry &entry = entries_[index];
+    if (!entry.direction)
+      continue;
+    entry.draw.seed = buffer_seed(drawing_.seed, index);
+    entry.part_first = entry.part_count = 0;
+    if (!drawing_.part_seed || entry.elements == 0)
+      continue;
+    entry.part_count = (entry.elements + kPartOf - 1) / kPartOf;
+    entry.part_first = element::mix(buffer_seed(drawing_.part_seed, index)) %
+                       (entry.elements - entry.part_count + 1);
+  }
+}
+
+std::vector<BufferSet::Range> BufferSet::ranges_of(const Entry &entry, std::size_t index) const {
+  const std::uint64_t after = entry.part_first + entry.part_count;
+  std::vector<Range> ranges;
+  const auto add = [&](std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
+    element::Draw draw = entry.draw;
+    draw.seed = seed;
+    draw.first = first;
+    if (count > 0)
+      ranges.push_back({draw, first, count});
+  };
+  add(entry.draw.seed, 0, entry.part_first);
+  add(buffer_seed(drawing_.part_seed, index), entry.part_first, entry.part_count);
+  add(entry.draw.seed, after, entry.elements - after);
+  return ranges;
+}
+
+DeviceResult<void> BufferSet::draw(Job &job, const Entry &entry, std::size_t index) const {
+  const auto width = static_cast<std::uint64_t>(element::stored_width(entry.draw));
+  for (const Range &range : ranges_of(entry, index))
+    if (auto drawn = job.checker.generate(range.draw, entry.memory.address() + range.first * width,
+                                          range.count);
+        !drawn)
+      return drawn;
+  return {};
 }
 
 DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool promote) {
@@ -63,6 +110,7 @@ DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool p
     set.bound_[buffer.name] = {entry.memory.address(), dtype, elements};
     set.entries_.push_back(std::move(entry));
   }
+  set.choose_draws();
   return set;
 }
 
@@ -90,26 +138,37 @@ DeviceResult<void> BufferSet::use_temporaries_of(Job &job, const model::Plan &pl
 }
 
 DeviceResult<void> BufferSet::prepare(Job &job, unsigned char poison) {
-  for (Entry &entry : entries_) {
+  for (std::size_t index = 0; index < entries_.size(); ++index) {
+    const Entry &entry = entries_[index];
     if (auto poisoned = entry.memory.poison_guards(poison); !poisoned)
       return poisoned;
     if (entry.direction == Direction::In)
-      if (auto drawn = job.checker.generate(entry.draw, entry.memory.address(), entry.elements);
-          !drawn)
+      if (auto drawn = draw(job, entry, index); !drawn)
         return drawn;
   }
   return restore(job, poison);
 }
 
 DeviceResult<void> BufferSet::restore(Job &job, unsigned char poison) {
-  for (Entry &entry : entries_) {
-    auto done = entry.direction == Direction::In ? DeviceResult<void>{}
-                : entry.direction == Direction::InOut
-                    ? job.checker.generate(entry.draw, entry.memory.address(), entry.elements)
-                    : entry.memory.poison_payload(poison);
+  for (std::size_t index = 0; index < entries_.size(); ++index) {
+    const Entry &entry = entries_[index];
+    auto done = entry.direction == Direction::In      ? DeviceResult<void>{}
+                : entry.direction == Direction::InOut ? draw(job, entry, index)
+                                                      : entry.memory.poison_payload(poison);
     if (!done)
       return done;
   }
+  return {};
+}
+
+DeviceResult<void> BufferSet::redraw(Job &job, std::uint64_t seed, std::uint64_t part_seed) {
+  drawing_.seed = seed;
+  drawing_.part_seed = part_seed;
+  choose_draws();
+  for (std::size_t index = 0; index < entries_.size(); ++index)
+    if (entries_[index].direction == Direction::In)
+      if (auto drawn = draw(job, entries_[index], index); !drawn)
+        return drawn;
   return {};
 }
 
@@ -125,15 +184,24 @@ DeviceResult<std::optional<std::string>> BufferSet::find_damage(unsigned char po
 }
 
 DeviceResult<std::optional<std::string>> BufferSet::find_changed_input(Job &job) const {
-  for (const Entry &entry : entries_) {
+  for (std::size_t index = 0; index < entries_.size(); ++index) {
+    const Entry &entry = entries_[index];
     if (entry.direction != Direction::In)
       continue;
-    auto changed = job.checker.find_changed(entry.draw, entry.memory.address(), entry.elements);
-    if (!changed)
-      return std::unexpected(changed.error());
-    if (changed->count > 0)
-      return "changed " + std::to_string(changed->count) + " elements of the input " + entry.name +
-             ", the first is " + entry.name + "[" + std::to_string(changed->first) + "]";
+    const auto width = static_cast<std::uint64_t>(element::stored_width(entry.draw));
+    ChangedElements all;
+    for (const Range &range : ranges_of(entry, index)) {
+      auto changed = job.checker.find_changed(
+          range.draw, entry.memory.address() + range.first * width, range.count);
+      if (!changed)
+        return std::unexpected(changed.error());
+      if (changed->count > 0 && all.count == 0)
+        all.first = range.first + changed->first;
+      all.count += changed->count;
+    }
+    if (all.count > 0)
+      return "changed " + std::to_string(all.count) + " elements of the input " + entry.name +
+             ", the first is " + entry.name + "[" + std::to_string(all.first) + "]";
   }
   return std::nullopt;
 }

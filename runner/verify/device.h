@@ -106,10 +106,17 @@ public:
   virtual ~Recording() = default;
 };
 
+/// What the driver says of the GPU at one moment; absent is what it does not tell.
+struct ClockReading {
+  std::optional<double> sm_mhz, memory_mhz, temperature_c;
+  std::optional<bool> power_capped; ///< the clock is lower than it could be, to save power
+};
+
 /// One timed run.
 struct Sample {
   double ns = 0;
   bool throttled = false; ///< the clock was held down meanwhile: not to be used
+  ClockReading clocks{};  ///< of the last reading, which may be some milliseconds old
 };
 
 struct Capabilities {
@@ -133,6 +140,8 @@ public:
   virtual const model::DeviceInfo &info() const = 0;
   virtual Capabilities capabilities() const = 0;
 
+  /// Every program has `__device__` variables of its own, as their initialisers say: compiling the same
+  /// request again is how a module is loaded anew, and a device keeps what makes that fast.
   /// Faults: CompileFailed (with the log), Unsupported.
   virtual DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) = 0;
   /// Resident warps over the most a multiprocessor holds, for this launch; nullopt where it has no
@@ -167,8 +176,13 @@ public:
   virtual DeviceResult<std::unique_ptr<Recording>> record(std::span<const Operation>) {
     return fault(Fault::Kind::Unsupported, "this device measures nothing");
   }
-  /// Device time of one run of the recording with a cold L2 cache.
+  /// Device time of one run of the recording with a cold L2 cache. All that the run started has ended.
   virtual DeviceResult<Sample> time(Recording &) {
+    return fault(Fault::Kind::Unsupported, "this device measures nothing");
+  }
+  /// Host time of one run by plain launches with a cold L2 cache, from before the first call of the driver
+  /// until the stream is idle.
+  virtual DeviceResult<Sample> time_as_called(std::span<const Operation>) {
     return fault(Fault::Kind::Unsupported, "this device measures nothing");
   }
 };

@@ -120,6 +120,7 @@ struct Draw {
   long long lower; ///< Integers: the first value
   u64 range;       ///< Integers: how many values
   u64 seed;
+  u64 first; ///< which element of the drawing the buffer starts with
 };
 
 WARPWRIGHT_ELEMENT float draw_float(const Draw &draw, u64 h) {
@@ -158,7 +159,7 @@ WARPWRIGHT_ELEMENT long long draw_integer(const Draw &draw, u64 h) {
 
 /// The element's bits in the low bytes of the result.
 WARPWRIGHT_ELEMENT u64 draw_bits(const Draw &draw, u64 index) {
-  const u64 h = mix(draw.seed ^ mix(index));
+  const u64 h = mix(draw.seed ^ mix(index + draw.first));
   switch (draw.type) {
   case Float16: {
     const u32 half = half_from_float(draw_float(draw, h));

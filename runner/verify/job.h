@@ -59,6 +59,9 @@ struct Drawing {
   std::uint64_t seed = 1;
   float scale = 1;
   bool misaligned = false;
+  /// Not 0: an eighth of each input, at a place that this decides, is drawn from it instead.
+  std::uint64_t part_seed = 0;
+  bool hidden = false; ///< sizes that the task does not name, where its reference may not be at home
   /// "n=1000, seed 7, inputs scaled by 64, buffers one element off alignment"
   std::string text() const;
 };
@@ -76,11 +79,15 @@ public:
   DeviceResult<void> prepare(Job &job, unsigned char poison);
   /// Draws the InOut buffers anew and poisons the outputs, as between timed runs.
   DeviceResult<void> restore(Job &job, unsigned char poison);
+  /// Draws all inputs anew at the same addresses; as prepare(), but for guards and temporaries.
+  /// @param part_seed not 0: only a part of each input changes, as Drawing says
+  DeviceResult<void> redraw(Job &job, std::uint64_t seed, std::uint64_t part_seed);
   /// A sentence about the first guard that was written.
   DeviceResult<std::optional<std::string>> find_damage(unsigned char poison) const;
   /// A sentence about the first In buffer that changed.
   DeviceResult<std::optional<std::string>> find_changed_input(Job &job) const;
 
+  const Drawing &drawing() const { return drawing_; }
   const BoundBuffers &bound() const { return bound_; }
   const Sizes &sizes() const { return drawing_.sizes; }
 
@@ -91,7 +98,16 @@ private:
     element::Draw draw{};
     std::optional<model::Direction> direction; ///< nullopt: a temporary
     std::uint64_t elements = 0;
+    std::uint64_t part_first = 0, part_count = 0; ///< elements that Drawing::part_seed draws
   };
+  /// Elements of an entry with one draw of their own.
+  struct Range {
+    element::Draw draw;
+    std::uint64_t first, count;
+  };
+  std::vector<Range> ranges_of(const Entry &entry, std::size_t index) const;
+  DeviceResult<void> draw(Job &job, const Entry &entry, std::size_t index) const;
+  void choose_draws();
   Drawing drawing_;
   std::vector<Entry> entries_;
   BoundBuffers bound_;

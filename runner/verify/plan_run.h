@@ -9,12 +9,19 @@ namespace warpwright::runner {
 struct SavedOutputs {
   std::map<std::string, GuardedBuffer> copies;
 
+  /// allocate(), then copy().
   DeviceResult<void> save(Job &job, const BufferSet &set);
+  /// Makes the memory, so that copy() can follow a run at once.
+  DeviceResult<void> allocate(Job &job, const BufferSet &set);
+  DeviceResult<void> copy(Job &job, const BufferSet &set);
 };
 
 /// Runs a plan on the set and looks for stray writes. The failure speaks of "the plan".
 DeviceResult<std::optional<Failure>> run_once(Job &job, BufferSet &set, const model::Plan &plan,
                                               const CompiledPlan &compiled, unsigned char poison);
+
+/// Whether the order of its additions may differ from run to run.
+bool uses_atomics(const std::string &source);
 
 /// Runs the fp64 reference on the promoted inputs of a drawing, aligned; nullopt where the task has
 /// none.

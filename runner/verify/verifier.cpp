@@ -1,8 +1,8 @@
 // The steps in order; the first that fails ends the verification, and its sentence is the verdict's
 // message.
 #include "runner/verify/verifier.h"
-#include "runner/measure/roofline.h"
-#include "runner/measure/session.h"
+#include "runner/verify/hidden_sizes.h"
+#include "runner/verify/measuring_step.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -23,6 +23,10 @@ constexpr const char *kTrialChecks[] = {
     "same result twice"};
 /// Of a compute-bound kernel, in the time of one element of a memory-bound one, roughly.
 constexpr std::int64_t kFlopsAnElement = 48;
+/// Sizes that the task does not name: how many bindings, the most that one may cost, and the check's name.
+constexpr int kHiddenBindings = 2;
+constexpr std::int64_t kMostHiddenElements = std::int64_t{1} << 24;
+constexpr const char *kHiddenCheck = "sizes that the task does not name";
 /// Large inputs, whose squares still fit a half; and small ones.
 constexpr float kLargeScale = 64, kSmallScale = 1.0F / 64;
 
@@ -60,8 +64,8 @@ public:
 
   /// Fills the verdict; the fault that ended it, if one did.
   std::optional<Fault> run() {
-    for (auto step : {&Verification::compile, &Verification::try_drawings, &Verification::time_it,
-                      &Verification::try_again}) {
+    for (auto step : {&Verification::compile, &Verification::try_drawings,
+                      &Verification::try_hidden_sizes, &Verification::time_it}) {
       auto passed = (this->*step)();
       if (!passed)
         return fail_with(passed.error());
@@ -220,81 +224,71 @@ private:
     verdict_.checks.push_back({"the task is not degenerate", degenerate_.empty(), degenerate_});
   }
 
+  /// At each of a few bindings of the sizes the reference runs alone first: whether it is at home there is
+  /// not known.
+  StepResult try_hidden_sizes() {
+    if (!settings_.hidden_sizes)
+      return true;
+    std::string tried, dropped;
+    const auto drop = [&](const Sizes &sizes, const std::string &why) {
+      dropped += "; not at " + describe_sizes(sizes) + ": the reference " + why;
+    };
+    for (int i = 0; i < kHiddenBindings; ++i) {
+      const auto sizes = draw_hidden_sizes(job_.task, random_, [&](const Sizes &drawn) {
+        return affordable(drawn) && cost_at(drawn) <= kMostHiddenElements;
+      });
+      if (!sizes)
+        continue;
+      auto reason = probe_reference(job_, hidden_drawing(*sizes));
+      if (!reason)
+        return std::unexpected(reason.error());
+      if (*reason) {
+        drop(*sizes, **reason);
+        continue;
+      }
+      auto trial = run_trial(job_, hidden_drawing(*sizes));
+      if (!trial && (job_.running() != Side::Reference || trial.error().device_lost))
+        return std::unexpected(trial.error());
+      if (!trial || (trial->failure && trial->failure->outcome == Outcome::Unsupported)) {
+        drop(*sizes, trial ? trial->failure->message : trial.error().message);
+        continue;
+      }
+      if (trial->failure)
+        trial->failure->check = kHiddenCheck;
+      if (!absorb(*trial))
+        return false;
+      tried += (tried.empty() ? "at " : "; at ") + describe_sizes(*sizes);
+    }
+    verdict_.checks.push_back(
+        {kHiddenCheck, true, (tried.empty() ? "none were tried" : tried) + dropped});
+    return true;
+  }
+
+  Drawing hidden_drawing(const Sizes &sizes) {
+    Drawing drawing{sizes, random_() >> 40, 1, false};
+    drawing.hidden = true;
+    return drawing;
+  }
+
   StepResult time_it() {
     if (!settings_.measure || !job_.device.capabilities().can_measure)
       return true;
     MeasureSettings settings;
     settings.limits.budget = settings_.measure_budget;
     settings.seed = random_();
-    add_occupancy();
-    auto measured = measure(job_, settings);
-    if (!measured)
-      return std::unexpected(measured.error());
-    verdict_.discarded_samples = measured->discarded_samples;
-    if (measured->failure) {
-      conclude(*measured->failure);
-      return false;
-    }
-    verdict_.checks.push_back(
-        {"right while timed", true,
-         std::to_string(measured->verified_samples) + " timed runs were verified"});
-    verdict_.reference_time = measured->reference_time;
-    verdict_.candidate_time = measured->candidate_time;
-    verdict_.measured_sizes = describe_sizes(job_.task.sizes);
-    const RooflineResult roofline =
-        check_roofline(job_.task, job_.device.info(), measured->reference_time.median_ns,
-                       measured->candidate_time.median_ns, output_bytes());
-    verdict_.checks.push_back({"not faster than possible", !roofline.impossible, roofline.detail});
-    if (roofline.impossible) {
-      verdict_.outcome = Outcome::SuspectedCheat;
-      verdict_.message = "faster than the device can be: " + roofline.detail;
-      return false;
-    }
-    if (degenerate_.empty())
-      verdict_.speedup = measured->speedup;
-    return true;
+    auto failure = measure_and_check(job_, settings, random_, verdict_);
+    if (!failure)
+      return std::unexpected(failure.error());
+    if (*failure)
+      conclude(**failure);
+    if (*failure || !degenerate_.empty())
+      take_speedups_back();
+    return !*failure;
   }
 
-  /// Occupancy belongs to a launch shape: the first launch of each kernel at the measured sizes.
-  void add_occupancy() {
-    auto set = BufferSet::make(job_, {job_.task.sizes, 1, 1, false});
-    for (auto [plan, compiled, reports] :
-         {std::tuple{&job_.candidate, &job_.plans.candidate, &verdict_.kernels},
-          std::tuple{&job_.task.reference, &job_.plans.reference, &verdict_.reference_kernels}}) {
-      if (!set || !set->use_temporaries_of(job_, *plan))
-        return;
-      auto operations = bind_plan(*plan, *compiled, job_.task, job_.task.sizes, set->bound());
-      if (!operations)
-        return;
-      for (const Operation &operation : *operations)
-        if (const auto *launch = std::get_if<LaunchOperation>(&operation))
-          if (model::CompileReport &report = (*reports)[launch->kernel]; !report.occupancy)
-            report.occupancy = job_.device.occupancy(*launch);
-    }
-  }
-
-  double output_bytes() const {
-    double bytes = 0;
-    for (const model::Buffer &buffer : job_.task.buffers)
-      if (buffer.direction != Direction::In)
-        bytes += static_cast<double>(buffer.extent.evaluate(job_.task.sizes).value_or(0)) *
-                 static_cast<double>(model::size_bytes(buffer.dtype));
-    return bytes;
-  }
-
-  /// Step 5: fresh inputs once more, after all that running.
-  StepResult try_again() {
-    if (!verdict_.candidate_time)
-      return true;
-    auto trial = run_trial(job_, {job_.task.sizes, random_() >> 40, 1, false});
-    if (!trial)
-      return std::unexpected(trial.error());
-    if (!absorb(*trial)) {
-      verdict_.speedup.reset();
-      return false;
-    }
-    verdict_.checks.push_back({"right after timing", true, ""});
-    return true;
+  void take_speedups_back() {
+    verdict_.speedup.reset();
+    verdict_.as_called.reset();
   }
 
   void succeed() {
@@ -318,7 +312,7 @@ private:
                         : side == Side::Candidate ? ""
                                                   : "the runner: ") +
                        fault.message;
-    verdict_.speedup.reset();
+    take_speedups_back();
     const bool is_compile = fault.kind == Fault::Kind::CompileFailed;
     verdict_.checks.push_back({is_compile ? "compiles" : "runs", false, fault.message});
     if (is_compile && side == Side::Candidate && verdict_.kernels.empty())

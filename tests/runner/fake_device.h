@@ -3,13 +3,14 @@
 //
 // Every kernel gets (x, y, n): pointers and an int, as saxpy and square of tasks.h do. Names it
 // knows are in kKernels; "source" is not read. time() returns made-up times: 1000 ns, or 100 ns for
-// kernels whose name starts with "fast", with a little noise.
+// kernels whose name starts with "fast", with a little noise; time_as_called() adds 5000 ns.
 #pragma once
 
 #include "runner/verify/device.h"
 
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <limits>
@@ -17,13 +18,18 @@
 #include <new>
 #include <numeric>
 #include <unistd.h>
+#include <utility>
 
 namespace warpwright::runner::testing {
 
+/// Of one loaded module: what `__device__` variables would hold.
 struct FakeState {
   ThreadOrder order = ThreadOrder::Forward;
   int launches = 0;
   std::vector<float> cache;
+  std::map<const float *, std::vector<float>> by_pointer;
+  std::map<float, std::vector<float>> by_first_element;
+  std::function<void()> later; ///< what the kernel does after it seems to have ended
 };
 using FakeKernel = void (*)(FakeState &, float *x, float *y, int n);
 
@@ -108,6 +114,53 @@ inline const std::map<std::string, FakeKernel> kKernels = {
        } else
          std::copy(state.cache.begin(), state.cache.end(), y);
      }},
+    {"cached_by_pointer",
+     [](FakeState &state, float *x, float *y, int n) {
+       std::vector<float> &kept = state.by_pointer[x];
+       if (static_cast<int>(kept.size()) != n) {
+         square_all(x, y, n);
+         kept.assign(y, y + n);
+       }
+       std::copy(kept.begin(), kept.end(), y);
+     }},
+    {"cached_by_first_element",
+     [](FakeState &state, float *x, float *y, int n) {
+       std::vector<float> &kept = state.by_first_element[x[0]];
+       if (static_cast<int>(kept.size()) != n) {
+         square_all(x, y, n);
+         kept.assign(y, y + n);
+       }
+       std::copy(kept.begin(), kept.end(), y);
+     }},
+    {"inexact_after_a_while",
+     [](FakeState &state, float *x, float *y, int n) {
+       square_all(x, y, n);
+       if (++state.launches > 4)
+         for (int i = 0; i < n; ++i)
+           y[i] *= 1.001F;
+     }},
+    {"late",
+     [](FakeState &state, float *x, float *y, int n) {
+       square_all(x, y, n / 2);
+       state.later = [=] { square_all(x, y, n); };
+     }},
+    {"mutate_after_a_while",
+     [](FakeState &state, float *x, float *y, int n) {
+       square_all(x, y, n);
+       if (++state.launches > 4)
+         x[n / 2] += 1;
+     }},
+    {"named_sizes_only",
+     [](FakeState &, float *x, float *y, int n) {
+       square_all(x, y, n);
+       if (n != 7 && n != 1025 && n != 4096)
+         y[n / 2] += 1;
+     }},
+    {"up_to_a_thousand",
+     [](FakeState &, float *x, float *y, int n) {
+       if (n < 1000 || n == 1025 || n == 4096)
+         square_all(x, y, n);
+     }},
     {"sum", [](FakeState &, float *x, float *y, int n) { y[0] = std::accumulate(x, x + n, 0.0F); }},
     {"sum_exactly",
      [](FakeState &, float *x, float *y, int n) {
@@ -127,6 +180,13 @@ inline const std::map<std::string, FakeKernel> kKernels = {
        for (int i = 0; i < n; ++i) // 11 bits of each term, as TF32 keeps
          y[0] += std::round(std::ldexp(x[i], 10)) / 1024;
      }},
+    {"slow_square", // tells each start, so that runs can be counted
+     [](FakeState &state, float *x, float *y, int n) {
+       if (state.launches++ == 0)
+         std::fputs("slow_square starts\n", stderr);
+       usleep(20'000);
+       square_all(x, y, n);
+     }},
     {"crash", [](FakeState &, float *, float *, int) { raise(SIGSEGV); }},
     {"hang",
      [](FakeState &, float *, float *, int) {
@@ -144,6 +204,7 @@ public:
   }
   const std::vector<model::CompileReport> &reports() const override { return reports_; }
   std::vector<std::string> names;
+  mutable FakeState state;
 
 private:
   std::vector<model::CompileReport> reports_;
@@ -197,6 +258,7 @@ public:
   }
   DeviceResult<void> copy(Address to, Address from, std::size_t size) override {
     std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), size);
+    end_late_work();
     return {};
   }
   DeviceResult<void> launch(const LaunchOperation &launch) override {
@@ -205,13 +267,19 @@ public:
       std::memcpy(&bits, launch.arguments.at(index).bytes.data(), 8);
       return bits;
     };
-    kKernels.at(static_cast<const FakeProgram *>(launch.program)->names[launch.kernel])(
-        state_, reinterpret_cast<float *>(value(0)), reinterpret_cast<float *>(value(1)),
-        static_cast<int>(value(2)));
+    const auto *program = static_cast<const FakeProgram *>(launch.program);
+    program->state.order = order_;
+    kKernels.at(program->names[launch.kernel])(program->state, reinterpret_cast<float *>(value(0)),
+                                               reinterpret_cast<float *>(value(1)),
+                                               static_cast<int>(value(2)));
+    later_ = std::exchange(program->state.later, nullptr);
     return {};
   }
-  DeviceResult<void> synchronize() override { return {}; }
-  void set_thread_order(ThreadOrder order) override { state_.order = order; }
+  DeviceResult<void> synchronize() override {
+    end_late_work();
+    return {};
+  }
+  void set_thread_order(ThreadOrder order) override { order_ = order; }
 
   DeviceResult<std::unique_ptr<Recording>> record(std::span<const Operation> operations) override {
     auto recording = std::make_unique<FakeRecording>();
@@ -227,17 +295,33 @@ public:
         noise_ = noise_ * 1664525U + 1013904223U;
         ns += (kernel->kernel_name.starts_with("fast") ? 100 : 1000) * (1 + (noise_ >> 24) * 1e-5);
       }
-    return Sample{ns, throttled};
+    ++timed_runs;
+    return Sample{ns, throttled, clocks};
+  }
+  DeviceResult<Sample> time_as_called(std::span<const Operation> operations) override {
+    FakeRecording recording;
+    recording.operations.assign(operations.begin(), operations.end());
+    auto sample = time(recording);
+    if (sample)
+      sample->ns += 5000;
+    return sample;
   }
 
-  int live_allocations = 0;
+  int live_allocations = 0, timed_runs = 0;
   bool throttled = false;
+  ClockReading clocks;
   std::optional<std::int64_t> preferred_max_elements;
 
 private:
+  void end_late_work() {
+    if (auto work = std::exchange(later_, nullptr))
+      work();
+  }
+
   model::DeviceInfo info_;
   bool can_measure_;
-  FakeState state_;
+  ThreadOrder order_ = ThreadOrder::Forward;
+  std::function<void()> later_;
   std::uint32_t noise_ = 1;
 };
 

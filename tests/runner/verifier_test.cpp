@@ -1,5 +1,6 @@
 // The verifier against a fake device whose kernels misbehave in one way each.
 #include "runner/measure/session.h"
+#include "runner/verify/hidden_sizes.h"
 #include "runner/verify/verifier.h"
 #include "tests/runner/fake_device.h"
 #include "tests/runner/tasks.h"
@@ -218,6 +219,10 @@ TEST_CASE("a faster candidate gets a speedup with an interval, and a cached resu
   CHECK(fast.speedup->high >= fast.speedup->ratio);
   CHECK(fast.candidate_time->median_ns == doctest::Approx(100).epsilon(0.01));
   CHECK(fast.measured_sizes == "n=4096");
+  REQUIRE(fast.as_called);
+  CHECK(fast.as_called->speedup.ratio == doctest::Approx(6000.0 / 5100).epsilon(0.01));
+  CHECK(fast.as_called->candidate_time.median_ns == doctest::Approx(5100).epsilon(0.01));
+  CHECK(!fast.clocks); // the device tells nothing of them
 
   const model::Verdict cached = run(fake_task(), fake_plan("cached"), true);
   INFO(cached.message);
@@ -257,6 +262,144 @@ TEST_CASE("a launch that CUDA refuses at a check size is the candidate's fault, 
   CHECK(verdict.outcome == Outcome::WrongResult);
   CHECK(verdict.message.find("the grid of square is 0 at n=7, which CUDA refuses") !=
         std::string::npos);
+}
+
+/// What measuring alone, without the checks before it, finds wrong with a candidate.
+std::optional<Failure> measure_only(const std::string &kernel, std::uint64_t seed) {
+  FakeDevice device(true);
+  auto checker = make_host_checker(device);
+  const Task task = fake_task();
+  const Plan plan = fake_plan(kernel);
+  const StageSink sink = [](const auto &...) {};
+  std::optional<Failure> failure;
+  {
+    Job job(device, *checker, task, plan, sink);
+    auto reference = compile_plan(device, task.reference), candidate = compile_plan(device, plan);
+    REQUIRE((reference && candidate));
+    job.plans.reference = std::move(*reference);
+    job.plans.candidate = std::move(*candidate);
+    auto measured = measure(job, {.seed = seed});
+    REQUIRE(measured.has_value());
+    failure = measured->failure;
+    CHECK((failure || measured->verified_samples >= 5));
+    CHECK((failure || measured->loads == 2));
+    CHECK((failure || measured->as_called));
+  }
+  CHECK(device.live_allocations == 0);
+  return failure;
+}
+
+TEST_CASE("results kept by launch count, by pointer or by a first element are caught while timed, "
+          "whatever "
+          "the seed") {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    CAPTURE(seed);
+    CHECK(!measure_only("square", seed));
+    for (const char *kernel : {"cached", "cached_by_pointer", "cached_by_first_element"}) {
+      CAPTURE(kernel);
+      const auto failure = measure_only(kernel, seed);
+      REQUIRE(failure);
+      CHECK(failure->outcome == Outcome::SuspectedCheat);
+      CHECK(failure->message.find("depends on earlier runs") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("timed runs are held to the same tolerance as all others, and to the same guards") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    const auto inexact = measure_only("inexact_after_a_while", seed);
+    REQUIRE(inexact);
+    CHECK(inexact->check == "right while timed");
+    const auto mutating = measure_only("mutate_after_a_while", seed);
+    REQUIRE(mutating);
+    CHECK(mutating->check == "inputs unchanged");
+    CHECK(mutating->message.find("a timed run of the candidate changed") != std::string::npos);
+  }
+}
+
+TEST_CASE("work that goes on after the clock stopped is seen") {
+  const model::Verdict verdict = run(fake_task(), fake_plan("late"), true);
+  INFO(verdict.message);
+  CHECK(verdict.outcome == Outcome::SuspectedCheat);
+  CHECK(verdict.checks.back().name == "nothing runs after the clock stops");
+  CHECK(!verdict.speedup);
+  CHECK(!verdict.as_called);
+}
+
+const model::Check *hidden_check(const model::Verdict &verdict) {
+  for (const model::Check &check : verdict.checks)
+    if (check.name == "sizes that the task does not name")
+      return &check;
+  return nullptr;
+}
+
+TEST_CASE("a candidate that knows the task's sizes is wrong at sizes that nobody named") {
+  const model::Verdict verdict = run(fake_task(), fake_plan("named_sizes_only"));
+  CHECK(verdict.outcome == Outcome::WrongResult);
+  REQUIRE(hidden_check(verdict));
+  CHECK(!hidden_check(verdict)->passed);
+  CHECK(verdict.message.find("(hidden sizes n=") != std::string::npos);
+  FakeDevice device;
+  const VerifyResult blind = verify(device, fake_task(), fake_plan("named_sizes_only"),
+                                    {.hidden_sizes = false, .seed = 1}, [](const auto &...) {});
+  CHECK(blind.verdict.outcome == Outcome::Verified);
+  CHECK(!hidden_check(blind.verdict));
+}
+
+TEST_CASE("where the reference is not at home, hidden sizes are dropped, and nobody is blamed") {
+  const Task task = fake_task("up_to_a_thousand");
+  bool dropped = false, announced = false;
+  for (std::uint64_t seed = 1; seed <= 40 && !(dropped && announced); ++seed) {
+    FakeDevice device;
+    const VerifyResult result =
+        verify(device, task, fake_plan("square"), {.seed = seed},
+               [&](const std::string &, const std::string &activity, Side running) {
+                 announced =
+                     announced || (running == Side::Reference &&
+                                   activity.find("at hidden sizes n=") != std::string::npos);
+               });
+    CHECK(result.verdict.outcome == Outcome::Verified);
+    const model::Check *check = hidden_check(result.verdict);
+    REQUIRE(check);
+    CHECK(check->passed);
+    dropped = dropped || (check->detail.find("not at n=") != std::string::npos &&
+                          check->detail.find("outputs unwritten") != std::string::npos);
+  }
+  CHECK(dropped);
+  CHECK(announced);
+}
+
+TEST_CASE("hidden sizes lie between the known ones and keep their equalities and products") {
+  Task task;
+  task.sizes = {{"batch", 4}, {"rows", 64}, {"cols", 48}, {"n", 3072}, {"pitch", 48}};
+  task.check_sizes = {{{"batch", 4}, {"rows", 3}, {"cols", 5}, {"n", 15}, {"pitch", 5}}};
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 100; ++i) {
+    auto sizes = draw_hidden_sizes(task, random, [](const Sizes &) { return true; });
+    REQUIRE(sizes);
+    CHECK((*sizes)["batch"] == 4);
+    CHECK(((*sizes)["rows"] >= 3 && (*sizes)["rows"] <= 64));
+    CHECK(((*sizes)["cols"] >= 5 && (*sizes)["cols"] <= 48));
+    CHECK((*sizes)["n"] == (*sizes)["rows"] * (*sizes)["cols"]);
+    CHECK((*sizes)["pitch"] == (*sizes)["cols"]);
+  }
+  CHECK(!draw_hidden_sizes(task, random, [](const Sizes &) { return false; }));
+  task.check_sizes.clear();
+  CHECK(!draw_hidden_sizes(task, random, [](const Sizes &) { return true; }));
+}
+
+TEST_CASE("clocks are recorded where the device tells them") {
+  FakeDevice device(true);
+  device.clocks = {.sm_mhz = 1980, .power_capped = true};
+  const VerifyResult result =
+      verify(device, fake_task(), fake_plan("square"),
+             {.measure_budget = std::chrono::milliseconds(200), .seed = 2}, [](const auto &...) {});
+  REQUIRE(result.verdict.clocks);
+  CHECK(result.verdict.clocks->sm_mhz == model::Range{1980, 1980});
+  CHECK(!result.verdict.clocks->temperature_c);
+  CHECK(result.verdict.clocks->power_capped == true);
+  CHECK(model::verdict_from_json(model::to_json(result.verdict)).value() == result.verdict);
 }
 
 } // namespace

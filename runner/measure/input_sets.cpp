@@ -1,0 +1,101 @@
+// Buffers, bindings and recordings of the timed plans.
+#include "runner/measure/input_sets.h"
+
+#include <algorithm>
+
+namespace warpwright::runner {
+namespace {
+
+constexpr std::size_t kMostSets = 3;
+/// The drawings of all input sets may take this share of the device's memory.
+constexpr double kMemoryShare = 0.4;
+
+/// Temporaries of the two plans under names of their own, so that one buffer set serves both.
+model::Plan with_all_temporaries(const model::Plan &reference, const model::Plan &candidate) {
+  model::Plan both;
+  both.temporaries = candidate.temporaries;
+  for (model::Temporary temporary : reference.temporaries) {
+    temporary.name = "reference." + temporary.name;
+    both.temporaries.push_back(std::move(temporary));
+  }
+  return both;
+}
+
+/// The bindings as the reference's plan names them.
+BoundBuffers reference_view(const BoundBuffers &bound) {
+  BoundBuffers view = bound;
+  for (const auto &[name, buffer] : bound)
+    if (name.starts_with("reference."))
+      view[name.substr(10)] = buffer;
+  return view;
+}
+
+std::size_t affordable_sets(const Job &job, const BoundBuffers &bound) {
+  double bytes = 1;
+  for (const auto &[name, buffer] : bound)
+    bytes += static_cast<double>(buffer.elements * model::size_bytes(buffer.dtype));
+  const double sets = kMemoryShare * static_cast<double>(job.device.info().memory_bytes) / bytes;
+  return std::clamp<std::size_t>(static_cast<std::size_t>(sets), 1, kMostSets);
+}
+
+} // namespace
+
+DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random) {
+  InputSets made;
+  const model::Plan temporaries = with_all_temporaries(job.task.reference, job.candidate);
+  std::size_t wanted = kMostSets;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    auto set = BufferSet::make(job, {job.task.sizes, random(), 1, false});
+    if (!set)
+      return std::unexpected(set.error());
+    if (auto done = set->use_temporaries_of(job, temporaries); !done)
+      return std::unexpected(done.error());
+    if (auto prepared = set->prepare(job, kPoisons[0]); !prepared)
+      return std::unexpected(prepared.error());
+    if (i == 0)
+      wanted = affordable_sets(job, set->bound());
+    made.sets_.push_back({std::move(*set), {}, {}});
+  }
+  if (auto loaded = made.load_anew(job, random); !loaded)
+    return std::unexpected(loaded.error());
+  return made;
+}
+
+DeviceResult<void> InputSets::load_anew(Job &job, std::mt19937_64 &random) {
+  for (InputSet &set : sets_)
+    for (std::unique_ptr<Recording> &recording : set.recordings)
+      recording.reset();
+  const std::size_t first = random() % 2;
+  for (const std::size_t side : {first, 1 - first})
+    if (auto ready = make_ready(job, side); !ready)
+      return ready;
+  return {};
+}
+
+DeviceResult<void> InputSets::make_ready(Job &job, std::size_t side) {
+  const model::Plan &plan = side == kCandidateSide ? job.candidate : job.task.reference;
+  auto compiled = compile_plan(job.device, plan);
+  if (!compiled)
+    return std::unexpected(compiled.error());
+  plans_[side] = std::move(*compiled);
+  for (InputSet &set : sets_) {
+    const BoundBuffers &bound = set.buffers.bound();
+    auto operations = bind_plan(plan, plans_[side], job.task, job.task.sizes,
+                                side == kCandidateSide ? bound : reference_view(bound));
+    if (!operations)
+      return std::unexpected(operations.error());
+    auto recording = job.device.record(*operations);
+    if (!recording)
+      return std::unexpected(recording.error());
+    set.operations[side] = std::move(*operations);
+    set.recordings[side] = std::move(*recording);
+  }
+  return {};
+}
+
+CompiledPlan InputSets::take_candidate() {
+  sets_.clear();
+  return std::move(plans_[kCandidateSide]);
+}
+
+} // namespace warpwright::runner

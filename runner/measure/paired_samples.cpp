@@ -1,0 +1,77 @@
+// Summaries of pairs.
+#include "runner/measure/paired_samples.h"
+#include "runner/measure/median_interval.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::runner {
+namespace {
+
+model::Time time_of(const std::vector<double> &samples, std::optional<double> bracket_ns) {
+  const Interval interval = median_interval(samples);
+  model::Time time{interval.median, interval.low, interval.high, static_cast<int>(samples.size())};
+  if (bracket_ns && interval.median > *bracket_ns)
+    time.kernel_ns = interval.median - *bracket_ns;
+  return time;
+}
+
+void widen(std::optional<model::Range> &range, const std::optional<double> &value) {
+  if (!value)
+    return;
+  if (!range)
+    range = model::Range{*value, *value};
+  range->low = std::min(range->low, *value);
+  range->high = std::max(range->high, *value);
+}
+
+} // namespace
+
+void PairedSamples::add(const Sample &reference, const Sample &candidate) {
+  reference_ns_.push_back(reference.ns);
+  candidate_ns_.push_back(candidate.ns);
+  const auto &one = reference.clocks.sm_mhz, &other = candidate.clocks.sm_mhz;
+  const double larger = one && other ? std::max(*one, *other) : 0;
+  clock_difference_.push_back(larger > 0 ? std::abs(*one - *other) / larger : 0);
+}
+
+int PairedSamples::drop_unequal_clocks() {
+  PairedSamples kept;
+  for (std::size_t i = 0; i < size(); ++i)
+    if (clock_difference_[i] <= kClockTolerance) {
+      kept.reference_ns_.push_back(reference_ns_[i]);
+      kept.candidate_ns_.push_back(candidate_ns_[i]);
+      kept.clock_difference_.push_back(clock_difference_[i]);
+    }
+  const std::size_t dropped = size() - kept.size();
+  if (dropped > size() / 2)
+    return 0;
+  *this = std::move(kept);
+  return static_cast<int>(dropped);
+}
+
+model::Time PairedSamples::reference_time(std::optional<double> bracket_ns) const {
+  return time_of(reference_ns_, bracket_ns);
+}
+model::Time PairedSamples::candidate_time(std::optional<double> bracket_ns) const {
+  return time_of(candidate_ns_, bracket_ns);
+}
+
+model::Speedup PairedSamples::speedup(const std::string &device) const {
+  const Interval ratio = median_ratio_interval(reference_ns_, candidate_ns_);
+  std::vector<double> reference = reference_ns_, candidate = candidate_ns_;
+  const double hidden = half_tick(reference_ns_) / median_of(reference) +
+                        half_tick(candidate_ns_) / median_of(candidate);
+  return {ratio.median, ratio.low * (1 - hidden), ratio.high * (1 + hidden),
+          static_cast<int>(size()), device};
+}
+
+void add_reading(model::ClockRecord &record, const ClockReading &reading) {
+  widen(record.sm_mhz, reading.sm_mhz);
+  widen(record.memory_mhz, reading.memory_mhz);
+  widen(record.temperature_c, reading.temperature_c);
+  if (reading.power_capped)
+    record.power_capped = record.power_capped.value_or(false) || *reading.power_capped;
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,39 @@
+// Samples in pairs, reference and candidate, and what is said of them. Thread: values.
+#pragma once
+
+#include "runner/verify/device.h"
+
+namespace warpwright::runner {
+
+class PairedSamples {
+public:
+  /// Two samples of one pair, neither taken under a throttled clock.
+  void add(const Sample &reference, const Sample &candidate);
+  std::size_t size() const { return reference_ns_.size(); }
+  const std::vector<double> &reference_ns() const { return reference_ns_; }
+  const std::vector<double> &candidate_ns() const { return candidate_ns_; }
+  void clear() { *this = {}; }
+
+  /// Drops pairs whose sides ran at SM clocks that differ by more than kClockTolerance; none where that would
+  /// leave less than half of them, for then the difference is the rule.
+  /// @return how many were dropped
+  int drop_unequal_clocks();
+
+  /// @param bracket_ns what Time::kernel_ns leaves out; absent: there is none
+  model::Time reference_time(std::optional<double> bracket_ns) const;
+  model::Time candidate_time(std::optional<double> bracket_ns) const;
+  /// The interval is widened by what the timer's tick hides.
+  model::Speedup speedup(const std::string &device) const;
+
+private:
+  std::vector<double> reference_ns_, candidate_ns_;
+  std::vector<double> clock_difference_; ///< over the larger clock; 0 where it is not known
+};
+
+/// A pair whose clocks differ by more than this says more about clocks than about kernels.
+inline constexpr double kClockTolerance = 0.02;
+
+/// Takes one reading into the record.
+void add_reading(model::ClockRecord &record, const ClockReading &reading);
+
+} // namespace warpwright::runner

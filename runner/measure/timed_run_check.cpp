@@ -1,0 +1,114 @@
+// Copies, the second look, and the comparison.
+#include "runner/measure/timed_run_check.h"
+#include "runner/verify/output_judge.h"
+
+namespace warpwright::runner {
+
+using model::Direction;
+using model::Outcome;
+
+DeviceResult<void> TimedRunCheck::prepare() {
+  for (SavedOutputs &outputs : saved_)
+    if (auto made = outputs.allocate(job_, set_.buffers); !made)
+      return made;
+  return {};
+}
+
+DeviceResult<void> TimedRunCheck::after_run(std::size_t side) {
+  if (auto copied = saved_[side].copy(job_, set_.buffers); !copied)
+    return copied;
+  if (side != kCandidateSide)
+    return {};
+  auto late = find_late_writes();
+  if (!late)
+    return std::unexpected(late.error());
+  if (*late)
+    failure_ = Failure{Outcome::SuspectedCheat, "nothing runs after the clock stops", **late};
+  auto damage = set_.buffers.find_damage(kPoisons[0]);
+  if (!damage)
+    return std::unexpected(damage.error());
+  auto changed = set_.buffers.find_changed_input(job_);
+  if (!changed)
+    return std::unexpected(changed.error());
+  if (*damage && !failure_)
+    failure_ = Failure{Outcome::SuspectedCheat, "guard regions untouched",
+                       "a timed run of the candidate " + **damage};
+  if (*changed && !failure_)
+    failure_ = Failure{Outcome::SuspectedCheat, "inputs unchanged",
+                       "a timed run of the candidate " + **changed};
+  return {};
+}
+
+DeviceResult<std::optional<std::string>> TimedRunCheck::find_late_writes() {
+  for (const auto &[name, copy] : saved_[kCandidateSide].copies) {
+    const BoundBuffer &live = set_.buffers.bound().at(name);
+    if (live.elements == 0)
+      continue;
+    auto before = job_.checker.survey(live.dtype, copy.address(), live.elements);
+    if (!before)
+      return std::unexpected(before.error());
+    auto after = job_.checker.survey(live.dtype, live.address, live.elements);
+    if (!after)
+      return std::unexpected(after.error());
+    if (before->digest != after->digest)
+      return name + " still changed after the timed run of the candidate had ended";
+  }
+  return std::nullopt;
+}
+
+DeviceResult<std::optional<Failure>> TimedRunCheck::judge() {
+  if (failure_)
+    return failure_;
+  auto exact = run_exact(job_, set_.buffers.drawing());
+  if (!exact)
+    return std::unexpected(exact.error());
+  return judge_outputs(*exact ? &**exact : nullptr);
+}
+
+DeviceResult<std::optional<Failure>> TimedRunCheck::judge_outputs(const BufferSet *exact) {
+  for (const model::Buffer &buffer : job_.task.buffers) {
+    const BoundBuffer &bound = set_.buffers.bound().at(buffer.name);
+    if (buffer.direction == Direction::In || bound.elements == 0)
+      continue;
+    OutputRuns runs;
+    for (int pass = 0; pass < 2; ++pass) {
+      runs.reference[pass] = saved_[kReferenceSide].copies.at(buffer.name).address();
+      runs.candidate[pass] = saved_[kCandidateSide].copies.at(buffer.name).address();
+    }
+    if (exact)
+      runs.exact = exact->bound().at(buffer.name).address;
+    runs.elements = bound.elements;
+    auto judgement = judge_output(job_, set_.buffers.drawing(), buffer, runs, false);
+    if (!judgement)
+      return std::unexpected(judgement.error());
+    const element::Findings &found = judgement->findings;
+    if (found.wrong == 0)
+      continue;
+    auto failure =
+        explain(std::to_string(found.wrong) + " wrong elements in " + buffer.name +
+                ", the first is " + buffer.name + "[" + std::to_string(found.first_wrong) + "]");
+    if (!failure)
+      return std::unexpected(failure.error());
+    return *failure;
+  }
+  return std::nullopt;
+}
+
+DeviceResult<Failure> TimedRunCheck::explain(const std::string &wrong) {
+  job_.enter("measuring", "running the candidate afresh", Side::Candidate);
+  auto fresh = compile_plan(job_.device, job_.candidate);
+  if (!fresh)
+    return std::unexpected(fresh.error());
+  job_.plans.candidate = std::move(*fresh);
+  auto trial = run_trial(job_, set_.buffers.drawing());
+  if (!trial)
+    return std::unexpected(trial.error());
+  if (trial->failure)
+    return *trial->failure;
+  return Failure{Outcome::SuspectedCheat, "right while timed",
+                 "a timed run of the candidate left " + wrong +
+                     ", although it is right on the same inputs when its module is loaded anew: "
+                     "its result depends on earlier runs"};
+}
+
+} // namespace warpwright::runner

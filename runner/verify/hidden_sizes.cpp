@@ -1,0 +1,222 @@
+// The drawing of sizes, and the reference's trial run.
+#include "runner/verify/hidden_sizes.h"
+#include "runner/verify/plan_run.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::runner {
+namespace {
+
+using model::Direction;
+
+constexpr int kTries = 16;
+
+/// Spread evenly over the orders of magnitude: small sizes fail as well as large ones, and sooner.
+std::int64_t draw_between(std::int64_t low, std::int64_t high, std::mt19937_64 &random) {
+  if (low >= high)
+    return low;
+  const double part = static_cast<double>(random() >> 11) * 0x1p-53;
+  const double from = static_cast<double>(std::max<std::int64_t>(low, 1)),
+               to = static_cast<double>(std::max<std::int64_t>(high, 1));
+  return std::clamp(std::llround(from * std::pow(to / from, part)), static_cast<long long>(low),
+                    static_cast<long long>(high));
+}
+
+struct Product {
+  std::string name, left, right;
+};
+
+/// What holds in every known binding.
+class Relations {
+public:
+  explicit Relations(const model::Task &task) {
+    known_.push_back(&task.sizes);
+    for (const Sizes &sizes : task.check_sizes)
+      if (sizes.size() == task.sizes.size())
+        known_.push_back(&sizes);
+    for (const auto &[name, value] : task.sizes) {
+      auto &[low, high] = bounds_[name];
+      low = high = value;
+      for (const Sizes *sizes : known_)
+        if (const auto found = sizes->find(name); found != sizes->end()) {
+          low = std::min(low, found->second);
+          high = std::max(high, found->second);
+        }
+    }
+    find_relations();
+  }
+
+  bool all_fixed() const {
+    return std::all_of(bounds_.begin(), bounds_.end(),
+                       [](const auto &entry) { return entry.second.first == entry.second.second; });
+  }
+
+  Sizes draw(std::mt19937_64 &random) const {
+    Sizes drawn;
+    for (const auto &[name, bounds] : bounds_)
+      drawn[name] = draw_between(bounds.first, bounds.second, random);
+    for (const auto &[name, same] : equal_)
+      drawn[name] = drawn[same];
+    for (const Product &product : products_)
+      drawn[product.name] = drawn[product.left] * drawn[product.right];
+    return drawn;
+  }
+
+  bool names(const Sizes &drawn) const {
+    return std::any_of(known_.begin(), known_.end(),
+                       [&](const Sizes *sizes) { return *sizes == drawn; });
+  }
+
+private:
+  bool always(const std::function<bool(const Sizes &)> &holds) const {
+    return std::all_of(known_.begin(), known_.end(),
+                       [&](const Sizes *sizes) { return holds(*sizes); });
+  }
+
+  bool is_fixed(const std::string &name) const {
+    return bounds_.at(name).first == bounds_.at(name).second;
+  }
+
+  /// A size is bound by one relation at most, and only to sizes that are bound by none.
+  void find_relations() {
+    std::vector<std::string> free;
+    for (const auto &[name, bounds] : bounds_) {
+      const auto same = std::find_if(free.begin(), free.end(), [&](const std::string &other) {
+        return always([&](const Sizes &sizes) { return sizes.at(name) == sizes.at(other); });
+      });
+      if (same != free.end() && !is_fixed(name))
+        equal_.emplace_back(name, *same);
+      else
+        free.push_back(name);
+    }
+    for (const std::string &name : free)
+      for (const std::string &left : free)
+        for (const std::string &right : free)
+          if (name != left && name != right && left <= right && !is_bound(name) &&
+              !is_bound(left) && !is_bound(right) && !is_fixed(name) &&
+              always([&](const Sizes &sizes) {
+                return sizes.at(name) == sizes.at(left) * sizes.at(right);
+              }))
+            products_.push_back({name, left, right});
+  }
+
+  bool is_bound(const std::string &name) const {
+    return std::any_of(products_.begin(), products_.end(),
+                       [&](const Product &product) { return product.name == name; });
+  }
+
+  std::vector<const Sizes *> known_;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> bounds_;
+  std::vector<std::pair<std::string, std::string>> equal_;
+  std::vector<Product> products_;
+};
+
+/// How many elements of the saved outputs nobody wrote, over both runs.
+DeviceResult<std::uint64_t> count_unwritten(Job &job, const SavedOutputs (&saved)[2]) {
+  std::uint64_t count = 0;
+  for (const model::Buffer &buffer : job.task.buffers) {
+    if (buffer.direction != Direction::Out)
+      continue;
+    const GuardedBuffer &first = saved[0].copies.at(buffer.name);
+    const std::uint64_t elements = first.size_bytes() / model::size_bytes(buffer.dtype);
+    if (elements == 0)
+      continue;
+    // Against zeros, which are written everywhere, an unwritten element is the only "unwritten" one.
+    auto zeros = GuardedBuffer::make(job.device, first.size_bytes(), 0);
+    if (!zeros)
+      return std::unexpected(zeros.error());
+    if (auto filled = zeros->poison_payload(0); !filled)
+      return std::unexpected(filled.error());
+    element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
+                                   .poison = {kPoisons[0], kPoisons[1]}};
+    for (int pass = 0; pass < 2; ++pass) {
+      comparison.candidate[pass] =
+          reinterpret_cast<const void *>(saved[pass].copies.at(buffer.name).address());
+      comparison.reference[pass] = reinterpret_cast<const void *>(zeros->address());
+    }
+    comparison.scale = 1;
+    auto found = job.checker.compare(comparison, elements);
+    if (!found)
+      return std::unexpected(found.error());
+    count += found->unwritten;
+  }
+  return count;
+}
+
+/// Whether the two runs differ: what the reference read outside its buffers differed, too.
+DeviceResult<bool> is_unstable(Job &job, const SavedOutputs (&saved)[2]) {
+  for (const model::Buffer &buffer : job.task.buffers) {
+    if (buffer.direction == Direction::In)
+      continue;
+    std::uint64_t digests[2] = {};
+    for (int pass = 0; pass < 2; ++pass) {
+      const GuardedBuffer &output = saved[pass].copies.at(buffer.name);
+      const std::uint64_t elements = output.size_bytes() / model::size_bytes(buffer.dtype);
+      if (elements == 0)
+        continue;
+      auto survey = job.checker.survey(buffer.dtype, output.address(), elements);
+      if (!survey)
+        return std::unexpected(survey.error());
+      digests[pass] = survey->digest;
+    }
+    if (digests[0] != digests[1])
+      return true;
+  }
+  return false;
+}
+
+DeviceResult<std::optional<std::string>> run_reference(Job &job, const Drawing &drawing) {
+  auto set = BufferSet::make(job, drawing);
+  if (!set)
+    return std::unexpected(set.error());
+  if (auto made = set->use_temporaries_of(job, job.task.reference); !made)
+    return std::unexpected(made.error());
+  SavedOutputs saved[2];
+  for (int pass = 0; pass < 2; ++pass) {
+    auto failure = run_once(job, *set, job.task.reference, job.plans.reference, kPoisons[pass]);
+    if (!failure)
+      return std::unexpected(failure.error());
+    if (*failure)
+      return (*failure)->message;
+    if (auto kept = saved[pass].save(job, *set); !kept)
+      return std::unexpected(kept.error());
+  }
+  auto unwritten = count_unwritten(job, saved);
+  if (!unwritten)
+    return std::unexpected(unwritten.error());
+  if (*unwritten)
+    return "leaves " + std::to_string(*unwritten) + " elements of its outputs unwritten";
+  auto unstable = is_unstable(job, saved);
+  if (!unstable)
+    return std::unexpected(unstable.error());
+  if (*unstable && !uses_atomics(job.task.reference.source))
+    return "gives two results on the same inputs";
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Sizes> draw_hidden_sizes(const model::Task &task, std::mt19937_64 &random,
+                                       const std::function<bool(const Sizes &)> &affordable) {
+  const Relations relations(task);
+  if (relations.all_fixed())
+    return std::nullopt;
+  for (int i = 0; i < kTries; ++i)
+    if (Sizes drawn = relations.draw(random); !relations.names(drawn) && affordable(drawn))
+      return drawn;
+  return std::nullopt;
+}
+
+DeviceResult<std::optional<std::string>> probe_reference(Job &job, const Drawing &drawing) {
+  job.enter("verifying", "running the reference at " + drawing.text(), Side::Reference);
+  auto reason = run_reference(job, drawing);
+  if (!reason && reason.error().device_lost)
+    return std::unexpected(reason.error());
+  if (!reason)
+    reason = std::string(reason.error().message);
+  job.enter("verifying", "comparing", Side::Nobody);
+  return reason;
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,25 @@
+// Sizes that the task does not name, so that a plan cannot know the shapes by which it is judged.
+//
+// Drawn between the smallest and the largest known value of each size. Sizes that are equal, or one the
+// product of two others, in every known binding stay so; nothing else is known of what they may be. Therefore
+// the reference runs there first, and where it is not at home (it faults, writes outside its buffers, leaves
+// outputs unwritten, is unstable) the sizes are dropped and said so. Thread: the job thread.
+#pragma once
+
+#include "runner/verify/job.h"
+
+#include <random>
+
+namespace warpwright::runner {
+
+/// @param affordable what is not is drawn again, a few times
+/// @return none where all known bindings are the same
+std::optional<Sizes> draw_hidden_sizes(const model::Task &task, std::mt19937_64 &random,
+                                       const std::function<bool(const Sizes &)> &affordable);
+
+/// Runs the reference alone, on inputs that the candidate will not see.
+/// @return why it is not at home at these sizes; nullopt where it is
+/// Faults: only those that lose the device.
+DeviceResult<std::optional<std::string>> probe_reference(Job &job, const Drawing &drawing);
+
+} // namespace warpwright::runner

@@ -1,0 +1,111 @@
+// After timing the candidate is verified twice: by the module that was timed, whose variables hold whatever
+// the runs left there, and by one that is loaded anew.
+#include "runner/verify/measuring_step.h"
+#include "runner/measure/evidence.h"
+#include "runner/measure/roofline.h"
+
+namespace warpwright::runner {
+namespace {
+
+using model::Direction;
+using model::Outcome;
+
+/// Occupancy belongs to a launch shape: the first launch of each kernel at the measured sizes.
+void add_occupancy(Job &job, model::Verdict &verdict) {
+  auto set = BufferSet::make(job, {job.task.sizes, 1, 1, false});
+  for (auto [plan, compiled, reports] :
+       {std::tuple{&job.candidate, &job.plans.candidate, &verdict.kernels},
+        std::tuple{&job.task.reference, &job.plans.reference, &verdict.reference_kernels}}) {
+    if (!set || !set->use_temporaries_of(job, *plan))
+      return;
+    auto operations = bind_plan(*plan, *compiled, job.task, job.task.sizes, set->bound());
+    if (!operations)
+      return;
+    for (const Operation &operation : *operations)
+      if (const auto *launch = std::get_if<LaunchOperation>(&operation))
+        if (model::CompileReport &report = (*reports)[launch->kernel]; !report.occupancy)
+          report.occupancy = job.device.occupancy(*launch);
+  }
+}
+
+double output_bytes(const model::Task &task) {
+  double bytes = 0;
+  for (const model::Buffer &buffer : task.buffers)
+    if (buffer.direction != Direction::In)
+      bytes += static_cast<double>(buffer.extent.evaluate(task.sizes).value_or(0)) *
+               static_cast<double>(model::size_bytes(buffer.dtype));
+  return bytes;
+}
+
+void take_numbers(const Job &job, const Measurement &measured, model::Verdict &verdict) {
+  verdict.checks.push_back({"right while timed", true,
+                            std::to_string(measured.verified_samples) +
+                                " timed runs were verified, inputs changed in "
+                                "place before " +
+                                std::to_string(measured.redrawn_samples) + ", modules loaded " +
+                                std::to_string(measured.loads) + " times"});
+  verdict.checks.push_back({"nothing runs after the clock stops", true, ""});
+  verdict.reference_time = measured.reference_time;
+  verdict.candidate_time = measured.candidate_time;
+  verdict.measured_sizes = describe_sizes(job.task.sizes);
+  verdict.speedup = measured.speedup;
+  verdict.as_called = measured.as_called;
+  verdict.clocks = measured.clocks;
+  const model::DeviceInfo &device = job.device.info();
+  verdict.reference_evidence = evidence_of(job.task, device, measured.reference_time);
+  verdict.candidate_evidence = evidence_of(job.task, device, measured.candidate_time);
+}
+
+std::optional<Failure> refuse_impossible(const Job &job, model::Verdict &verdict) {
+  const RooflineResult roofline =
+      check_roofline(job.task, job.device.info(), verdict.reference_time->median_ns,
+                     verdict.candidate_time->median_ns, output_bytes(job.task));
+  if (roofline.impossible)
+    return Failure{Outcome::SuspectedCheat, "not faster than possible",
+                   "faster than the device can be: " + roofline.detail};
+  verdict.checks.push_back({"not faster than possible", true, roofline.detail});
+  return std::nullopt;
+}
+
+DeviceResult<std::optional<Failure>>
+verify_again(Job &job, CompiledPlan timed, std::mt19937_64 &random, model::Verdict &verdict) {
+  job.plans.candidate = std::move(timed);
+  for (const bool anew : {false, true}) {
+    if (anew) {
+      job.enter("verifying", "loading the candidate anew", Side::Candidate);
+      auto loaded = compile_plan(job.device, job.candidate);
+      if (!loaded)
+        return std::unexpected(loaded.error());
+      job.plans.candidate = std::move(*loaded);
+    }
+    auto trial = run_trial(job, {job.task.sizes, random() >> 40, 1, false});
+    if (!trial)
+      return std::unexpected(trial.error());
+    keep_larger(verdict.errors, trial->errors);
+    if (trial->failure)
+      return trial->failure;
+  }
+  verdict.checks.push_back({"right after timing", true,
+                            "by the module that was timed, and by one that was loaded anew"});
+  return std::nullopt;
+}
+
+} // namespace
+
+DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSettings &settings,
+                                                       std::mt19937_64 &random,
+                                                       model::Verdict &verdict) {
+  add_occupancy(job, verdict);
+  auto measured = measure(job, settings);
+  if (!measured)
+    return std::unexpected(measured.error());
+  verdict.discarded_samples = measured->discarded_samples;
+  if (measured->failure)
+    return measured->failure;
+  take_numbers(job, *measured, verdict);
+  if (auto failure = refuse_impossible(job, verdict))
+    return failure;
+  return verify_again(job, std::move(measured->candidate), random, verdict);
+}
+
+} // namespace warpwright::runner

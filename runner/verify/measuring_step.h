@@ -1,0 +1,17 @@
+// Steps 4 to 6 of a verification: measure, verify again, refuse the impossible. Thread: the job thread.
+#pragma once
+
+#include "runner/measure/session.h"
+
+#include <random>
+
+namespace warpwright::runner {
+
+/// Measures and puts times, speedups, clocks, evidence and checks into the verdict. What a failure leaves
+/// there is for the caller to take back.
+/// @return the first check that failed
+DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSettings &settings,
+                                                       std::mt19937_64 &random,
+                                                       model::Verdict &verdict);
+
+} // namespace warpwright::runner

@@ -1,0 +1,38 @@
+// Whether the outputs of a run are right: the one rule, for the trials before and after timing and for timed
+// runs.
+//
+// Against the fp64 reference the candidate's error may not exceed the larger of the tolerance's floor and a
+// small multiple of the reference's own error; without one, reference and candidate must agree within the
+// tolerance. Thread: the job thread.
+#pragma once
+
+#include "runner/verify/job.h"
+
+namespace warpwright::runner {
+
+/// One output of both sides' runs, as device addresses. Where one run stands for both, it stands in both
+/// places: its poison then looks like neither, and an unwritten element counts as wrong.
+struct OutputRuns {
+  Address candidate[2] = {}, reference[2] = {};
+  std::optional<Address> exact; ///< of the fp64 reference on the same inputs, float64
+  std::uint64_t elements = 0;
+};
+
+struct Judgement {
+  element::Survey survey{};         ///< of the reference's first run
+  element::Comparison comparison{}; ///< as it was judged in the end
+  element::Findings findings = element::no_findings();
+  std::optional<std::string> fp64_note; ///< why the fp64 reference was not used
+};
+
+/// @param compare_runs the candidate's two runs must agree to the bit
+/// @param runs with at least one element
+DeviceResult<Judgement> judge_output(Job &job, const Drawing &drawing, const model::Buffer &buffer,
+                                     const OutputRuns &runs, bool compare_runs);
+
+/// The failure that the findings mean, in words; nullopt when all is right.
+DeviceResult<std::optional<Failure>> failure_of(Job &job, const Drawing &drawing,
+                                                const model::Buffer &buffer,
+                                                const Judgement &judgement);
+
+} // namespace warpwright::runner
