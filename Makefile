@@ -26,7 +26,7 @@ format:
 	git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i
 
 tidy: build
-	git ls-files '*.cpp' | grep -v '^tests/' | xargs -P $(JOBS) -n 4 clang-tidy-22 -p $(BUILD) --quiet
+	git ls-files '*.cpp' | grep -vE '^(tests|bench)/' | xargs -P $(JOBS) -n 4 clang-tidy-22 -p $(BUILD) --quiet
 
 clean:
 	rm -rf build

@@ -6,7 +6,7 @@ usage: bench/honesty/aa.py --runner BIN_DIR/warpwright-runner --out DIR [--devic
 Eight families of kernels from 1K to 64M elements, in an order drawn anew for each run from --seed; candidate and
 reference are the same text. One `serve` process, one job at a time, default options except that hidden sizes are not
 tried and the measuring budget is what is left of --seconds over the pairs that are left. A pair that gave no speedup
-(wrong result, suspected cheat, no GPU) is counted apart and never as passed.
+(wrong result, suspected cheat, no GPU) is counted apart and never as passed. As-called speedups are judged by themselves.
 Writes DIR/aa.json (every pair) and DIR/aa.entries.json. Standard library only.
 """
 import argparse
@@ -47,12 +47,15 @@ def record_of(pair, verdict, seconds):
     family, elements, block = pair
     record = {"kernel": family, "elements": elements, "block": block, "outcome": verdict["outcome"],
               "message": verdict["message"], "seconds": round(seconds, 3), "ratio": None, "low": None, "high": None,
-              "samples": None, "discarded": verdict.get("discarded_samples", 0), "reference_ns": None, "candidate_ns": None}
+              "samples": None, "discarded": verdict.get("discarded_samples", 0), "reference_ns": None, "candidate_ns": None,
+              "as_called": None}
     for side in ("reference", "candidate"):
         if f"{side}_time" in verdict:
             record[f"{side}_ns"] = verdict[f"{side}_time"]["median_ns"]
     if "speedup" in verdict:
         record.update({key: verdict["speedup"][key] for key in ("ratio", "low", "high", "samples")})
+    if "as_called" in verdict:
+        record["as_called"] = {key: verdict["as_called"]["speedup"][key] for key in ("ratio", "low", "high", "samples")}
     return record
 
 
@@ -75,6 +78,11 @@ def summarise(records):
                     "largest_distance": max(away),
                     "largest_false_distance": max([abs(r["ratio"] - 1) for r in false], default=0.0),
                     "median_ratio": entries.median([r["ratio"] for r in measured]), "by_size": []})
+    called = [record["as_called"] for record in records if record.get("as_called")]
+    if called:
+        false_called = sum(map(is_false, called))
+        summary["as_called"] = {"measured": len(called), "false": false_called, "false_rate": false_called / len(called),
+                                "median_distance": entries.median([abs(speedup["ratio"] - 1) for speedup in called])}
     for elements in sorted({record["elements"] for record in measured}):
         here = [record for record in measured if record["elements"] == elements]
         summary["by_size"].append({
@@ -93,6 +101,10 @@ def entries_of(summary, gpu, commit):
         made.add("honesty.aa_false_rate", summary["false_rate"], f"of {summary['measured']} pairs",
                  f"<= {RATE_TARGET}", summary["false_rate_low"], summary["false_rate_high"])
         made.add("honesty.aa_largest_difference", summary["largest_distance"], "of the ratio from 1")
+    if "as_called" in summary:
+        called = summary["as_called"]
+        made.add("honesty.aa_as_called_false_rate", called["false_rate"], f"of {called['measured']} as-called intervals",
+                 f"<= {RATE_TARGET}", *entries.wilson(called["false"], called["measured"]))
     made.add("honesty.aa_pairs", summary["measured"], "pairs with a speedup", ">= 200")
     return made
 
@@ -105,6 +117,10 @@ def print_summary(summary):
           f"[{summary['false_rate_low']:.1%}, {summary['false_rate_high']:.1%}]; {summary['not_measured']} pairs gave no speedup")
     print(f"|ratio - 1|: median {summary['median_distance']:.3%}, 95% {summary['p95_distance']:.3%}, "
           f"largest {summary['largest_distance']:.3%}")
+    if "as_called" in summary:
+        called = summary["as_called"]
+        print(f"as called: {called['false']} of {called['measured']} intervals exclude 1, |ratio - 1| median "
+              f"{called['median_distance']:.3%}")
     print(f"{'elements':>10} {'pairs':>5} {'false':>5} {'time':>10} {'|r-1|':>8} {'largest':>8} {'width/2':>8} {'samples':>7}")
     for row in summary["by_size"]:
         print(f"{row['elements']:>10} {row['pairs']:>5} {row['false']:>5} {row['median_ns'] / 1e3:>8.2f}us "

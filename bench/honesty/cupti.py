@@ -33,6 +33,8 @@ CASES = [("copy", 1 << 14), ("copy", 1 << 16), ("copy", 1 << 18), ("copy", 1 << 
 SHORTEST_NS = 3_000
 DIFFERENCE_TARGET = 0.02
 BUDGET_MS = (250, 1500)
+# A worker closes itself in; a library from elsewhere that writes a file needs it open.
+OPEN = {"WARPWRIGHT_ISOLATION": "off"}
 
 
 def case_name(case):
@@ -90,7 +92,7 @@ def measure_with_cupti(arguments, seconds):
     """(times, {kernel: durations}, device info)"""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace.txt")
-        environment = {"CUDA_INJECTION64_PATH": os.path.abspath(arguments.library), "WARPWRIGHT_TRACE": path}
+        environment = {**OPEN, "CUDA_INJECTION64_PATH": os.path.abspath(arguments.library), "WARPWRIGHT_TRACE": path}
         if arguments.libcupti:
             environment["WARPWRIGHT_CUPTI"] = arguments.libcupti
         with Runner(worker_command(arguments.runner, arguments.device), environment,
@@ -127,7 +129,7 @@ def measure_with_ncu(arguments):
     command = [arguments.ncu, "--csv", "--page", "raw", "--print-units", "base", "--log-file", log, "--cache-control", "all",
                "--clock-control", "none", "--metrics", "gpu__time_duration.sum", "--kernel-id", "::regex:^cand_:[3456]"]
     try:
-        with Runner(command + worker_command(arguments.runner, arguments.device),
+        with Runner(command + worker_command(arguments.runner, arguments.device), OPEN,
                     log=os.path.join(arguments.out, "ncu.stderr.txt")) as runner:
             measure(runner, arguments.device, arguments.seconds, measure_=False)
         with open(log, encoding="utf-8", errors="replace") as file:

@@ -16,6 +16,7 @@ steps=("$@")
 [ ${#steps[@]} -gt 0 ] || steps=(tests adversary latency cupti aa repeat kernelbench)
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
+chmod 755 "$work" # workers give up root
 trap 'rm -rf "$work"' EXIT
 tar -C "$work" -xJf "$archive" || exit 1
 bin=$work/bin raw=$work/raw commit=$(cat "$work/commit") runner=$work/bin/warpwright-runner

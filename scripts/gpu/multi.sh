@@ -8,6 +8,7 @@ mkdir -p "$2"
 out=$(realpath "$2")
 cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
+chmod 755 "$work" # workers give up root
 trap 'rm -rf "$work"' EXIT
 tar -C "$work" -xJf "$archive" || exit 1
 export PYTHONUNBUFFERED=1 XDG_CACHE_HOME=$work/cache
