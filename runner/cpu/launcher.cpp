@@ -142,7 +142,9 @@ void Launcher::run_block(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
 }
 
 void Launcher::poison_shared() const {
-  const int byte = request_->order == ThreadOrder::Forward ? 0xFF : 0x7B;
+  // Not the poison that outputs have in the same run (verify/guarded_buffer.h): a kernel that copies
+  // uninitialised shared memory to its output must not look like one that writes nothing.
+  const int byte = request_->order == ThreadOrder::Forward ? 0x7B : 0xFF;
   for (auto [address, size_bytes] : request_->kernel.shared)
     std::memset(address, byte, size_bytes);
   if (request_->operation.shared_bytes)

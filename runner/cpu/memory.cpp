@@ -1,6 +1,7 @@
 // mmap, and the search for the name nearest to an address.
 #include "runner/cpu/memory.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -10,6 +11,11 @@ namespace warpwright::runner::cpu {
 namespace {
 
 constexpr std::size_t kGuardBytes = 64u << 20;
+
+std::size_t most_bytes() {
+  return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) / 4 *
+         static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
 
 std::string bytes(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " byte" : " bytes");
@@ -43,6 +49,10 @@ GuardedMemory::~GuardedMemory() {
 DeviceResult<Address> GuardedMemory::allocate(std::size_t size_bytes) {
   const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t inner = (size_bytes + page - 1) / page * page;
+  if (inner > most_bytes() - std::min(most_bytes(), allocated_bytes_))
+    return fault(Fault::Kind::OutOfMemory,
+                 "cannot allocate " + bytes(size_bytes) + ": the CPU backend gives a job at most " +
+                     bytes(most_bytes()) + ", a quarter of this machine's memory");
   Allocation allocation;
   allocation.size_bytes = size_bytes;
   allocation.mapping_bytes = inner + 2 * kGuardBytes;
@@ -61,6 +71,7 @@ DeviceResult<Address> GuardedMemory::allocate(std::size_t size_bytes) {
   std::memset(start, 0xFF, inner - size_bytes);
   const Address address = reinterpret_cast<Address>(start + inner - size_bytes);
   allocations_.emplace(address, std::move(allocation));
+  allocated_bytes_ += inner;
   return address;
 }
 
@@ -69,6 +80,7 @@ void GuardedMemory::free(Address address) {
   if (found == allocations_.end())
     return;
   ::munmap(found->second.mapping, found->second.mapping_bytes);
+  allocated_bytes_ -= found->second.mapping_bytes - 2 * kGuardBytes;
   allocations_.erase(found);
 }
 

@@ -19,7 +19,8 @@ public:
   GuardedMemory &operator=(const GuardedMemory &) = delete;
   ~GuardedMemory();
 
-  /// Zero pages, committed on first touch. Faults: OutOfMemory.
+  /// Zero pages, committed on first touch. Faults: OutOfMemory, also where all allocations together
+  /// would take more than a quarter of the machine's memory: a plan may ask for any amount.
   DeviceResult<Address> allocate(std::size_t size_bytes);
   /// Unknown addresses are ignored.
   void free(Address address);
@@ -40,6 +41,7 @@ private:
     std::map<Address, Named> names;
   };
   std::map<Address, Allocation> allocations_;
+  std::size_t allocated_bytes_ = 0;
 };
 
 } // namespace warpwright::runner::cpu

@@ -34,7 +34,7 @@ __global__ void stale(int *out) {
   DeviceArray<int> out(bench.device(), std::vector<int>(64));
   CHECK(message(bench.run(source, "stale", {{2}, {32}}, out)) == "");
   CHECK(out.values()[0] == 5);
-  CHECK(out.values()[40] == -1);
+  CHECK(out.values()[40] == 0x7B7B7B7B);
 }
 
 TEST_CASE("reads and writes out of bounds are named") {
@@ -188,6 +188,18 @@ TEST_CASE("endless recursion is a stack overflow, not the end of the process") {
 __device__ __noinline__ int deep(volatile int *out, int n) { volatile int a[64]; a[n & 63] = n; return n < 0 ? 0 : deep(out, n + 1) + a[n & 63]; }
 __global__ void k(int *out) { __syncthreads(); out[0] = deep(out, 1); })";
   check_fault(bench.run(source, "k", {}, out), Kind::Crash, {"below the thread's stack"});
+}
+
+TEST_CASE("no job gets all of the machine's memory") {
+  Bench bench;
+  const auto refused = bench.device().allocate(std::size_t{1} << 46);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().kind == Fault::Kind::OutOfMemory);
+  INFO(refused.error().message);
+  CHECK(refused.error().message.find("at most") != std::string::npos);
+  const auto granted = bench.device().allocate(kAlignment);
+  REQUIRE(granted.has_value());
+  bench.device().free(*granted);
 }
 
 TEST_CASE("launches are refused as CUDA refuses them") {

@@ -241,16 +241,21 @@ TEST_CASE("plans are checked against their task: names, expressions, CUDA's limi
   has(replace("/steps/1/launch/block", json::array({64, 32})), "a block of 2048 threads");
   has(replace("/steps/1/launch/block", json::array({1, 1, 65})), "block[2]");
   has(replace("/steps/1/launch/shared_bytes", "n * 1024"), "shared_bytes");
-  for (const char *bad : {"#include \"/etc/passwd\"", "#include </etc/passwd>",
-                          "#include \"../x.h\"", "  #  include \"/a\"", "#inc\\\nlude \"/a\"",
-                          "%:include \"/a\"", "#define F \"/a\"\n#include F", "#include_next </a>",
-                          "#/**/include \"/a\"", "#import \"/a\""}) {
+  has(replace("/steps/1/launch/kernel", "k\n#include </a>\n"), "no kernel has such a name");
+  for (const char *bad :
+       {"#include \"/etc/passwd\"", "#include </etc/passwd>", "#include \"../x.h\"",
+        "  #  include \"/a\"", "#inc\\\nlude \"/a\"", "%:include \"/a\"",
+        "#define F \"/a\"\n#include F", "#include_next </a>", "#/**/include \"/a\"",
+        "#import \"/a\"", "/**/ #include \"/a\"", "# /* * */ include \"/a\"", "\f#include \"/a\"",
+        "\r#include \"/a\"", "#incl\\ \nude \"/a\"", "#if __has_include(</a>)\n#endif",
+        "#define H __has_include\n", "#embed \"/a\""}) {
     CAPTURE(bad);
     has(replace("/source", bad), "the source includes");
   }
   for (const char *good :
        {"#include <cuda_fp16.h>\n", "#include <cooperative_groups/reduce.h> // \"/x\"\n",
-        "#define includes 1\n", "// #included\n", "int include;\n"}) {
+        "#define includes 1\n", "// #included\n", "int include;\n",
+        "#if __has_include ( <cuda_bf16.h> )\n#endif\n"}) {
     CAPTURE(good);
     CHECK(message(replace("/source", good)) == "");
   }
