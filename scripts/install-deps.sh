@@ -11,7 +11,7 @@ packages=(
   clang-22 lld-22 libclang-22-dev llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev
   # libraries
   nlohmann-json3-dev libboost1.81-dev libboost-context1.81-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
-  libcli11-dev libtomlplusplus-dev libvalijson-dev
+  libcli11-dev libtomlplusplus-dev libvalijson-dev libseccomp-dev
   # tests and benchmarks
   doctest-dev neovim clangd-22
 )

@@ -4,5 +4,6 @@
 #include "runner/worker/worker.h"
 
 int main() {
-  return warpwright::runner::run_worker([] { return warpwright::runner::make_cpu_device(); });
+  using namespace warpwright::runner;
+  return run_worker([] { return make_cpu_device(); }, Sandbox{WorkerKind::Cpu, {}, {}});
 }

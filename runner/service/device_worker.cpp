@@ -1,26 +1,29 @@
 // States: Down -> Starting (process up, `info` asked) -> Idle <-> Busy; anything -> Down when the
 // process goes.
 #include "runner/service/device_worker.h"
+#include "runner/isolation/bubblewrap.h"
 #include "runner/verify/verifier.h"
+#include "support/log.h"
 #include "support/model/json.h"
 
-#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <cmath>
 #include <csignal>
-#include <cstring>
 #include <iostream>
 
 namespace warpwright::runner {
 namespace {
 
 using rpc::Json;
+using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kErrorTailBytes = 2000;
 constexpr std::chrono::milliseconds kReapInterval{5};
 constexpr int kReapTries = 400;
 /// Two measurements of one thing in two processes agree when their ratios do within this.
 constexpr double kAgreement = 0.2;
+/// Over this many times the best known speedup of a task is a surprise.
+constexpr double kSurprise = 2;
 
 std::string last_line(const std::string &text) {
   std::string trimmed = text;
@@ -32,41 +35,46 @@ std::string last_line(const std::string &text) {
 
 rpc::RpcError cancelled() { return {rpc::kRequestCancelled, "the job was cancelled", {}}; }
 
-} // namespace
-
-std::string describe_exit(const ExitStatus &status) {
-  if (status.signal)
-    return "signal " + std::to_string(status.signal) + " (" + strsignal(status.signal) + ")";
-  return "exit code " + std::to_string(status.code);
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+} // namespace
+
 DeviceWorker::DeviceWorker(boost::asio::any_io_executor executor, model::DeviceInfo device,
-                           WorkerSettings settings)
+                           WorkerSettings settings, WorkerHooks hooks)
     : executor_(executor), device_(std::move(device)), settings_(std::move(settings)),
-      timer_(executor), reap_timer_(executor) {}
+      hooks_(std::move(hooks)), timer_(executor), reap_timer_(executor) {
+  if (!hooks_.observer)
+    hooks_.observer = &nobody_;
+}
 
 void DeviceWorker::submit(QueuedJob job) {
-  queue_.push_back(std::move(job));
-  if (running_ || queue_.size() > 1)
-    queue_.back().on_stage("queued", "waiting for " +
-                                         std::to_string(queue_.size() - (running_ ? 0 : 1)) +
-                                         " jobs before it");
+  waiting_ = std::move(job);
   pump();
 }
 
+void DeviceWorker::warm_up() {
+  if (state_ == State::Down && !examiner_)
+    start();
+}
+
 void DeviceWorker::cancel(std::int64_t id) {
-  if (running_ && running_->id == id)
-    return end_process(Ended::Cancelled);
-  const auto found = std::find_if(queue_.begin(), queue_.end(),
-                                  [&](const QueuedJob &job) { return job.id == id; });
-  if (found == queue_.end())
+  if (running_ && running_->id == id) {
+    if (!examiner_)
+      return end_process(Ended::Cancelled);
+    ended_ = Ended::Cancelled;
+    return examiner_->cancel();
+  }
+  if (!waiting_ || waiting_->id != id)
     return;
-  const QueuedJob job = std::move(*found);
-  queue_.erase(found);
+  const QueuedJob job = std::move(*std::exchange(waiting_, std::nullopt));
   job.done(std::unexpected(cancelled()));
+  pump();
 }
 
 void DeviceWorker::stop() {
+  stopped_ = true;
   ++generation_;
   timer_.cancel();
   reap_timer_.cancel();
@@ -74,37 +82,46 @@ void DeviceWorker::stop() {
     std::exchange(connection_, nullptr)->close();
   errors_.reset();
   process_.reset(); // kills and reaps
+  examiner_.reset();
+  directory_.reset();
   state_ = State::Down;
-  if (running_)
-    std::exchange(running_, std::nullopt)->done(std::unexpected(cancelled()));
-  for (const QueuedJob &job : std::exchange(queue_, {}))
-    job.done(std::unexpected(cancelled()));
+  for (auto *slot : {&running_, &waiting_})
+    if (*slot)
+      std::exchange(*slot, std::nullopt)->done(std::unexpected(cancelled()));
 }
 
 void DeviceWorker::pump() {
-  if (queue_.empty())
+  if (is_free())
+    return hooks_.on_free();
+  if (!waiting_ || examiner_)
     return;
   if (state_ == State::Down)
     return start();
-  if (state_ != State::Idle)
-    return;
-  QueuedJob job = std::move(queue_.front());
-  queue_.pop_front();
-  send(std::move(job));
+  if (state_ == State::Idle)
+    send(std::move(*std::exchange(waiting_, std::nullopt)));
 }
 
 void DeviceWorker::start() {
+  if (stopped_)
+    return;
   state_ = State::Starting;
   ended_ = Ended::ByItself;
   error_tail_.clear();
   const std::uint64_t generation = ++generation_;
-  auto process = Process::spawn(settings_.command,
-                                {.environment = settings_.environment, .pipe_stderr = true});
+  std::vector<std::string> environment = settings_.environment;
+  directory_ = PrivateDirectory::make();
+  if (directory_)
+    environment.push_back(std::string(kPrivateDirectoryVariable) + "=" +
+                          directory_->path().string());
+  auto process = Process::spawn(in_bubblewrap(settings_.command, settings_.sandbox, directory_),
+                                {.environment = environment, .pipe_stderr = true});
   if (!process) {
     process_.reset();
     return on_lost({127, 0}, describe(process.error()));
   }
   process_ = std::move(*process);
+  hooks_.observer->worker_started(name(), std::exchange(started_before_, true));
+  log::info("worker started", {{"device", name()}, {"pid", process_->pid()}});
   rpc::Connection::Handlers handlers;
   handlers.on_notification = [weak = weak_from_this(), generation](const std::string &method,
                                                                    const Json &params) {
@@ -133,8 +150,15 @@ void DeviceWorker::start() {
 void DeviceWorker::on_ready(const rpc::Outcome &info) {
   if (!info || state_ != State::Starting)
     return; // its end is reported by on_closed
-  if (auto device = model::device_from_json(*info))
+  Json document = *info;
+  if (document.is_object() && document.contains("isolation")) {
+    isolation_ = document["isolation"];
+    document.erase("isolation");
+  }
+  if (auto device = model::device_from_json(document)) {
     device_ = *device;
+    described_ = true;
+  }
   timer_.cancel();
   state_ = State::Idle;
   pump();
@@ -158,7 +182,18 @@ void DeviceWorker::on_stage(const Json &params) {
     return;
   activity_ = params.value("activity", "");
   side_ = params.value("running", "");
-  running_->on_stage(params.value("stage", ""), activity_);
+  if (const std::string stage = params.value("stage", ""); stage != stage_) {
+    leave_stage();
+    stage_ = stage;
+    stage_start_ = Clock::now();
+  }
+  running_->on_stage(stage_, activity_);
+}
+
+void DeviceWorker::leave_stage() {
+  if (!stage_.empty())
+    hooks_.observer->stage_ended(name(), stage_, seconds_since(stage_start_));
+  stage_.clear();
 }
 
 void DeviceWorker::on_reply(rpc::Outcome outcome) {
@@ -168,49 +203,108 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
     return; // on_closed tells the whole story
   timer_.cancel();
   state_ = State::Idle;
-  if (!outcome) {
-    std::exchange(running_, std::nullopt)->done(std::move(outcome));
-    return pump();
-  }
+  leave_stage();
+  if (!outcome)
+    return answer(std::move(outcome));
   const bool lost = outcome->value("device_lost", false);
   auto verdict = model::verdict_from_json(outcome->value("verdict", Json()));
-  if (lost)
+  const LostWorker loss = describe_loss();
+  if (lost) {
+    hooks_.observer->worker_lost(name());
+    log::warning("device lost", {{"device", name()}, {"activity", activity_}});
     end_process(Ended::ByItself);
-  if (!verdict) {
-    std::exchange(running_, std::nullopt)
-        ->done(std::unexpected(rpc::RpcError{
-            rpc::kInternalError, "the worker's answer: " + describe(verdict.error()), {}}));
-    return pump();
   }
+  if (!verdict)
+    return answer(std::unexpected(rpc::RpcError{
+        rpc::kInternalError, "the worker's answer: " + describe(verdict.error()), {}}));
+  if (lost && failed_at_hidden_sizes(loss) && running_->options.hidden_sizes)
+    return run_again(false, "without hidden sizes: " + verdict->message);
   finish(std::move(*verdict));
+  if (lost)
+    warm_up();
 }
 
 void DeviceWorker::finish(model::Verdict verdict) {
   if (measures_again(verdict)) {
     running_->on_stage("measuring", "measuring again in a fresh worker");
     running_->first = std::move(verdict);
-    queue_.push_front(std::move(*std::exchange(running_, std::nullopt)));
+    waiting_ = std::move(*std::exchange(running_, std::nullopt));
     end_process(Ended::ByItself);
     return pump();
   }
-  if (running_->first) {
-    const model::Verdict &first = *running_->first;
-    const double before = first.speedup->ratio, now = verdict.speedup ? verdict.speedup->ratio : 0;
-    const bool agrees = now > 0 && std::abs(now - before) <= kAgreement * std::min(now, before);
-    const std::string detail =
-        std::to_string(before) + ", then " + (now > 0 ? std::to_string(now) : verdict.message);
-    if (verdict.outcome == model::Outcome::Verified && now > before)
-      verdict = first; // the smaller of the two
-    verdict.checks.push_back({"measured again in a fresh worker", agrees, detail});
-  }
-  const QueuedJob job = std::move(*std::exchange(running_, std::nullopt));
-  job.done(model::to_json(verdict));
-  pump();
+  if (running_->first)
+    compare_with_first(verdict);
+  verdict.checks.insert(verdict.checks.end(), running_->notes.begin(), running_->notes.end());
+  answer(model::to_json(verdict));
+}
+
+void DeviceWorker::compare_with_first(model::Verdict &verdict) {
+  const model::Verdict &first = *running_->first;
+  const double before = first.speedup->ratio, now = verdict.speedup ? verdict.speedup->ratio : 0;
+  const bool agrees = now > 0 && std::abs(now - before) <= kAgreement * std::min(now, before);
+  const std::string detail =
+      std::to_string(before) + ", then " + (now > 0 ? std::to_string(now) : verdict.message);
+  if (verdict.outcome == model::Outcome::Verified && now > before)
+    verdict = first; // the smaller of the two
+  verdict.checks.push_back({"measured again in a fresh worker", agrees, detail});
 }
 
 bool DeviceWorker::measures_again(const model::Verdict &verdict) {
-  return verdict.outcome == model::Outcome::Verified && verdict.speedup &&
-         verdict.speedup->ratio > settings_.large_speedup && !running_->first;
+  if (verdict.outcome != model::Outcome::Verified || !verdict.speedup || running_->first)
+    return false;
+  const auto &known = running_->options.best_known_speedup;
+  return verdict.speedup->ratio > settings_.large_speedup ||
+         (known && verdict.speedup->ratio > kSurprise * *known);
+}
+
+void DeviceWorker::answer(rpc::Outcome outcome) {
+  if (examine(outcome))
+    return;
+  const QueuedJob job = std::move(*std::exchange(running_, std::nullopt));
+  job.done(std::move(outcome));
+  pump();
+}
+
+bool DeviceWorker::examine(rpc::Outcome &outcome) {
+  if (stopped_ || !outcome || std::exchange(running_->examined, true))
+    return false;
+  auto job = deep::examiner_job(running_->request, running_->options, name(), *outcome);
+  if (!job)
+    return false;
+  end_process(Ended::ByItself);
+  job->on_activity = [on_stage = running_->on_stage](const std::string &activity) {
+    on_stage("examining", activity);
+  };
+  job->done = [weak = weak_from_this()](const model::Verdict &verdict) {
+    if (const auto self = weak.lock())
+      self->on_examined(verdict);
+  };
+  examiner_ = std::make_shared<deep::Examiner>(executor_, std::move(*job));
+  examiner_->start();
+  return true;
+}
+
+void DeviceWorker::on_examined(const model::Verdict &verdict) {
+  const auto keep = std::exchange(examiner_, nullptr); // it is calling
+  if (ended_ == Ended::Cancelled)
+    answer(std::unexpected(cancelled()));
+  else
+    answer(model::to_json(verdict));
+}
+
+void DeviceWorker::run_again(bool with_hidden_sizes, const std::string &why) {
+  log::warning(
+      "job runs again",
+      {{"job", running_->id}, {"client", running_->client}, {"device", name()}, {"reason", why}});
+  running_->ran_again = true;
+  running_->notes.push_back({"ran again", true, why});
+  if (!with_hidden_sizes) {
+    running_->options.hidden_sizes = false;
+    running_->request["options"]["hidden_sizes"] = false;
+  }
+  running_->on_stage("queued", "running again: " + why);
+  waiting_ = std::move(*std::exchange(running_, std::nullopt));
+  pump();
 }
 
 void DeviceWorker::arm(std::chrono::milliseconds limit, Ended reason) {
@@ -224,13 +318,8 @@ void DeviceWorker::arm(std::chrono::milliseconds limit, Ended reason) {
 
 void DeviceWorker::end_process(Ended reason) {
   ended_ = reason;
-  if (running_ && state_ == State::Busy) { // its reply is awaited: the end is reported by on_closed
-    if (process_)
-      process_->kill(SIGKILL);
-    return;
-  }
-  if (state_ == State::Starting) {
-    if (process_)
+  if ((running_ && state_ == State::Busy) || state_ == State::Starting) {
+    if (process_) // its reply is awaited: the end is reported by on_closed
       process_->kill(SIGKILL);
     return;
   }
@@ -240,6 +329,7 @@ void DeviceWorker::end_process(Ended reason) {
     std::exchange(connection_, nullptr)->close();
   errors_.reset();
   process_.reset();
+  directory_.reset();
   state_ = State::Down;
 }
 
@@ -256,72 +346,89 @@ void DeviceWorker::reap(std::uint64_t generation, const std::string &reason, int
   const auto status = process_->poll();
   if (status)
     return on_lost(*status, reason);
-  if (!reason.empty() ||
-      tries >= kReapTries) // it spoke no protocol, or closed its stdout and lives on
+  std::string why = reason;
+  if (tries >= kReapTries && why.empty())
+    why = "it closed its output and lived on";
+  if (!why.empty())
     process_->kill(SIGKILL);
   reap_timer_.expires_after(kReapInterval);
   reap_timer_.async_wait(
-      [weak = weak_from_this(), generation, reason, tries](boost::system::error_code error) {
+      [weak = weak_from_this(), generation, why, tries](boost::system::error_code error) {
         if (const auto self = weak.lock(); !error && self)
-          self->reap(generation, reason, tries + 1);
+          self->reap(generation, why, tries + 1);
       });
+}
+
+LostWorker DeviceWorker::describe_loss() const {
+  LostWorker lost;
+  lost.ended = ended_;
+  lost.last_words = error_tail_.empty() ? "" : last_line(error_tail_);
+  lost.side = side_;
+  lost.activity = activity_;
+  if (running_)
+    lost.timeout = running_->options.timeout;
+  return lost;
 }
 
 void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) {
   ++generation_;
   const State before = std::exchange(state_, State::Down);
+  LostWorker lost = describe_loss();
+  lost.status = through_bubblewrap(status);
+  lost.protocol_error = reason;
   connection_.reset();
   errors_.reset();
   process_.reset();
-  if (before == State::Starting) {
-    const std::string why = ended_ == Ended::StartTimedOut ? "it was not ready in time"
-                            : !error_tail_.empty()         ? last_line(error_tail_)
-                            : !reason.empty()              ? reason
-                                                           : describe_exit(status);
-    for (const QueuedJob &job : std::exchange(queue_, {}))
-      job.done(std::unexpected(rpc::RpcError{rpc::kInternalError,
-                                             "the worker of " + device_.name + " does not start: " +
-                                                 why + ". Run `warpwright-runner doctor`",
-                                             {}}));
-    return;
+  directory_.reset();
+  leave_stage();
+  if (before == State::Starting)
+    return on_start_lost(lost);
+  if (ended_ != Ended::Cancelled) {
+    hooks_.observer->worker_lost(name());
+    log::warning(
+        "worker lost",
+        {{"device", name()},
+         {"reason", lost.ended == Ended::TimedOut ? "timeout" : describe_exit(lost.status)},
+         {"activity", activity_},
+         {"running", side_}});
   }
   if (!running_)
     return pump();
-  if (ended_ == Ended::Cancelled) {
-    std::exchange(running_, std::nullopt)->done(std::unexpected(cancelled()));
-    return pump();
+  if (ended_ == Ended::Cancelled)
+    answer(std::unexpected(cancelled()));
+  else if (failed_at_hidden_sizes(lost) && running_->options.hidden_sizes)
+    run_again(false, "without hidden sizes: " + verdict_of(lost).message);
+  else if (was_killed_from_outside(lost) && !running_->ran_again)
+    run_again(true, "its worker was killed from outside: " + verdict_of(lost).message);
+  else {
+    model::Verdict verdict = verdict_of(lost);
+    verdict.device = device_;
+    verdict.date = utc_now();
+    verdict.task_hash = running_->task_hash;
+    verdict.plan_hash = running_->plan_hash;
+    verdict.checks.insert(verdict.checks.end(), running_->notes.begin(), running_->notes.end());
+    answer(model::to_json(verdict));
   }
-  model::Verdict verdict;
-  if (ended_ == Ended::TimedOut) {
-    verdict =
-        lost_verdict("did not end within " + std::to_string(running_->options.timeout.count()) + " ms");
-    verdict.outcome = side_ == "reference" ? model::Outcome::Unsupported : model::Outcome::Timeout;
-  } else {
-    std::string how = "ended the worker process, " + describe_exit(status);
-    if (!reason.empty())
-      how = "the worker's output was no protocol: " + reason;
-    if (!error_tail_.empty())
-      how += "; its last words: " + last_line(error_tail_);
-    verdict = lost_verdict(how);
-    verdict.outcome = side_ == "candidate" ? model::Outcome::Crash : model::Outcome::Unsupported;
-    if (side_.empty() && !reason.empty())
-      verdict.outcome = model::Outcome::Crash;
-  }
-  const QueuedJob job = std::move(*std::exchange(running_, std::nullopt));
-  job.done(model::to_json(verdict));
-  pump();
+  warm_up();
 }
 
-model::Verdict DeviceWorker::lost_verdict(const std::string &how) const {
-  model::Verdict verdict;
-  verdict.message =
-      (side_.empty() ? "the runner" : "the " + side_) + ": " + how + ", while " + activity_;
-  verdict.device = device_;
-  verdict.date = utc_now();
-  verdict.task_hash = running_->task_hash;
-  verdict.plan_hash = running_->plan_hash;
-  verdict.checks.push_back({"runs", false, verdict.message});
-  return verdict;
+void DeviceWorker::on_start_lost(const LostWorker &lost) {
+  const std::string why = lost.ended == Ended::StartTimedOut ? "it was not ready in time"
+                          : !lost.last_words.empty()         ? lost.last_words
+                          : !lost.protocol_error.empty()     ? lost.protocol_error
+                                                             : describe_exit(lost.status);
+  const std::string message = "the worker of " + device_.name + " does not start: " + why;
+  log::error("worker does not start", {{"device", name()}, {"reason", why}});
+  if (!waiting_)
+    return pump();
+  QueuedJob job = std::move(*std::exchange(waiting_, std::nullopt));
+  if (ended_ == Ended::Cancelled)
+    job.done(std::unexpected(cancelled()));
+  else if (hooks_.on_start_failed)
+    hooks_.on_start_failed(std::move(job), message);
+  else
+    job.done(std::unexpected(rpc::RpcError{rpc::kInternalError, message, {}}));
+  pump();
 }
 
 void DeviceWorker::read_errors() {

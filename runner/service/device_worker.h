@@ -1,20 +1,24 @@
-// One device's worker process and its queue: jobs run one after the other and never overlap on a
-// device.
+// One device's worker process, and the one job that it has: the scheduler hands it the next when it
+// is free, so measurements never overlap on a device.
 //
 // A worker that dies costs the job that ran on it, which gets a verdict that says what it was
-// doing; the next job starts a new worker. A job that outlives its time, or is cancelled while it
-// runs, costs the worker. Verdicts with a large speedup are measured again in a fresh worker before
-// they are reported. Thread: the service's strand.
+// doing; a new one is started at once, so that the next job does not wait for it. A job runs once
+// more, before anything is said about it, when its worker was killed from outside, or when the
+// reference itself failed at hidden sizes (then without them). A job that outlives its time, or is
+// cancelled while it runs, costs the worker. Verdicts with a large speedup are measured again in a
+// fresh worker before they are reported. Thread: the service's strand.
 #pragma once
 
-#include "support/model/verdict.h"
+#include "runner/deep/examiner.h"
+#include "runner/isolation/isolation.h"
+#include "runner/isolation/private_directory.h"
+#include "runner/metrics/observer.h"
+#include "runner/service/lost_worker.h"
 #include "support/model/verify_options.h"
-#include "support/process.h"
 #include "support/rpc/connection.h"
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <deque>
 
 namespace warpwright::runner {
 
@@ -25,34 +29,62 @@ struct QueuedJob {
   model::VerifyOptions options;
   std::function<void(const std::string &stage, const std::string &activity)> on_stage;
   std::function<void(rpc::Outcome)> done; ///< once, with a verdict's JSON
+  /// Whose turn it is, among clients: the service gives each client a name.
+  std::string client;
+  std::chrono::steady_clock::time_point accepted = std::chrono::steady_clock::now();
   std::optional<model::Verdict> first; ///< of the run before, when this is the second measurement
+  bool ran_again = false;              ///< after a worker that was lost through no fault of its own
+  std::vector<model::Check> notes;     ///< for the verdict: why it ran again
+  bool examined = false;               ///< by tools, where it asked for that
 };
 
 struct WorkerSettings {
+  std::string name; ///< "cuda:0", for logs and metrics
   std::vector<std::string> command;
   std::vector<std::string> environment;
+  Sandbox sandbox; ///< what it is let near, where bubblewrap starts it
   std::chrono::milliseconds start_limit{60'000};
   std::chrono::milliseconds grace{
       2'000}; ///< beyond a job's timeout, for the worker to report it itself
   double large_speedup = 3;
 };
 
+struct WorkerHooks {
+  /// A job can be submitted.
+  std::function<void()> on_free = [] {};
+  /// The worker could not be started for this job, and why.
+  std::function<void(QueuedJob job, const std::string &why)> on_start_failed;
+  Observer *observer = nullptr; ///< outlives the worker; null: nobody counts
+};
+
 class DeviceWorker : public std::enable_shared_from_this<DeviceWorker> {
 public:
   DeviceWorker(boost::asio::any_io_executor executor, model::DeviceInfo device,
-               WorkerSettings settings);
+               WorkerSettings settings, WorkerHooks hooks);
 
+  /// Only when is_free().
   void submit(QueuedJob job);
+  /// Starts the process ahead of a job.
+  void warm_up();
   /// The job ends with RequestCancelled; unknown ids are ignored.
   void cancel(std::int64_t id);
-  /// Ends the worker and all jobs.
+  /// Ends the worker and its job.
   void stop();
+
+  const std::string &name() const { return settings_.name; }
+  /// As the worker describes it, once one was ready; before, as the driver did.
   const model::DeviceInfo &device() const { return device_; }
-  std::size_t waiting() const { return queue_.size(); }
+  bool is_described() const { return described_; }
+  /// What keeps the worker in: [{name, active, detail}]; null until one was ready.
+  const rpc::Json &isolation() const { return isolation_; }
+  bool is_free() const { return !waiting_ && !running_; }
+  /// Of the process that is up; for tests and logs.
+  std::optional<pid_t> pid() const {
+    return process_ ? std::optional(process_->pid()) : std::nullopt;
+  }
 
 private:
   enum class State { Down, Starting, Idle, Busy };
-  enum class Ended { ByItself, TimedOut, Cancelled, StartTimedOut };
 
   void pump();
   void start();
@@ -67,13 +99,28 @@ private:
   void on_closed(std::uint64_t generation, const std::string &reason);
   void reap(std::uint64_t generation, const std::string &reason, int tries);
   void on_lost(const ExitStatus &status, const std::string &reason);
+  void on_start_lost(const LostWorker &lost);
   void finish(model::Verdict verdict);
   bool measures_again(const model::Verdict &verdict);
-  model::Verdict lost_verdict(const std::string &how) const;
+  void compare_with_first(model::Verdict &verdict);
+  /// The job runs once more, in a fresh worker.
+  void run_again(bool with_hidden_sizes, const std::string &why);
+  LostWorker describe_loss() const;
+  /// Ends the running job.
+  void answer(rpc::Outcome outcome);
+  /// Starts the examination that the running job asked for, on a GPU without a worker; its answer
+  /// follows. False: there is none.
+  bool examine(rpc::Outcome &outcome);
+  void on_examined(const model::Verdict &verdict);
+  void leave_stage();
 
   boost::asio::any_io_executor executor_;
   model::DeviceInfo device_;
   WorkerSettings settings_;
+  WorkerHooks hooks_;
+  Observer nobody_; ///< where no other is given
+  bool described_ = false, started_before_ = false, stopped_ = false;
+  rpc::Json isolation_;
   State state_ = State::Down;
   Ended ended_ = Ended::ByItself;
   std::uint64_t generation_ = 0; ///< of the process: late events of an old one are ignored
@@ -83,12 +130,11 @@ private:
   std::array<char, 4096> error_block_{};
   std::string error_tail_; ///< the end of what the worker wrote to stderr
   boost::asio::steady_timer timer_, reap_timer_;
-  std::deque<QueuedJob> queue_;
-  std::optional<QueuedJob> running_;
-  std::string activity_ = "starting", side_; ///< last reported
+  std::optional<PrivateDirectory> directory_;        ///< of the process
+  std::optional<QueuedJob> waiting_, running_;       ///< for the worker to be ready; on the worker
+  std::shared_ptr<deep::Examiner> examiner_;         ///< of the running job
+  std::string activity_ = "starting", side_, stage_; ///< last reported
+  std::chrono::steady_clock::time_point stage_start_;
 };
-
-/// "signal 11 (Segmentation fault)", "exit code 2"
-std::string describe_exit(const ExitStatus &status);
 
 } // namespace warpwright::runner

@@ -1,5 +1,7 @@
 // Discovery by asking `warpwright-runner devices`, and by looking beside the executable.
 #include "runner/service/devices.h"
+#include "runner/cuda/compile_cache.h"
+#include "runner/cuda/toolkit.h"
 #include "support/model/json.h"
 
 #include <filesystem>
@@ -34,7 +36,11 @@ void find_gpus(FoundDevices &found) {
   for (const json &device : answer["devices"]) {
     const std::string name = "cuda:" + std::to_string(ordinal++);
     if (auto info = model::device_from_json(device))
-      found.devices.push_back({name, *info, {.command = {self, "worker", "--device", name}}});
+      found.devices.push_back({name,
+                               *info,
+                               {.name = name,
+                                .command = {self, "worker", "--device", name},
+                                .sandbox = cuda_sandbox(WorkerKind::Cuda)}});
   }
 }
 
@@ -67,12 +73,27 @@ void find_cpu(FoundDevices &found) {
         " is not there; build with WARPWRIGHT_CPU_BACKEND=ON, or set WARPWRIGHT_CPU_WORKER.");
     return;
   }
-  WorkerSettings settings{.command = {path.string()}};
+  WorkerSettings settings{.name = "cpu", .command = {path.string()}};
   settings.grace = std::chrono::milliseconds(300); // it cannot interrupt itself
   found.devices.push_back({"cpu", describe_cpu(), std::move(settings)});
 }
 
 } // namespace
+
+Sandbox cuda_sandbox(WorkerKind kind) {
+  Sandbox sandbox{.kind = kind, .readable = {}, .cache = cuda::cache_directory().parent_path()};
+  const cuda::ToolkitPaths toolkit = cuda::find_toolkit();
+  for (const std::string &library : toolkit.nvrtc) // with libnvrtc-builtins beside it
+    if (fs::path(library).is_absolute())
+      sandbox.readable.push_back(fs::path(library).parent_path());
+  for (const fs::path &include : toolkit.include_dirs)
+    sandbox.readable.push_back(include);
+  std::error_code error;
+  for (fs::path &path : sandbox.readable) // what a link points to is what is opened
+    if (const fs::path real = fs::canonical(path, error); !error)
+      path = real;
+  return sandbox;
+}
 
 std::string executable_path() {
   std::error_code error;

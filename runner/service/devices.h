@@ -22,6 +22,9 @@ struct FoundDevices {
 /// executable.
 FoundDevices find_devices();
 
+/// What the CUDA worker and the compile workers use: NVRTC, the toolkit's headers, the cache.
+Sandbox cuda_sandbox(WorkerKind kind);
+
 /// The path of the running executable.
 std::string executable_path();
 

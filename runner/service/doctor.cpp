@@ -1,6 +1,7 @@
 // `doctor`, and the two internal subcommands that touch CUDA.
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/device.h"
+#include "runner/deep/tools.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
 #include "runner/worker/worker.h"
@@ -19,7 +20,10 @@ struct Finding {
   std::string what;
   bool found = false;
   std::string detail; ///< what it is, or why it is missing and what to do
+  json layers;        ///< of isolation
 };
+
+constexpr std::chrono::milliseconds kProbeLimit{10'000};
 
 Finding find_nvrtc() {
   const auto compiler = cuda::Compiler::make({});
@@ -53,6 +57,33 @@ Finding find_cache() {
   return {"cache folder", true, directory.string()};
 }
 
+/// Absent tools cost verify --deep and --profile, and nothing else.
+Finding find_tool(deep::Tool tool) {
+  const auto path = deep::find(tool);
+  return {deep::name(tool), path.has_value(),
+          path ? path->string() + deep::version_of(*path)
+               : describe(path.error()) + (tool == deep::Tool::Ncu ? " (for verify --profile)"
+                                                                   : " (for verify --deep)")};
+}
+
+/// Tried in a child process, as workers do it.
+Finding find_isolation(WorkerKind kind) {
+  const std::string what = std::string("isolation of the ") + name(kind) + " worker";
+  const auto run = run_captured({executable_path(), "isolation", name(kind)}, "", kProbeLimit);
+  const json layers = run ? json::parse(run->output, nullptr, false) : json();
+  if (!layers.is_array())
+    return {what, false,
+            run ? describe_exit(run->status) + " " + run->errors : describe(run.error())};
+  Finding finding{what, true, "", layers};
+  for (const json &layer : layers) {
+    const bool active = layer.value("active", false);
+    finding.found &= active;
+    finding.detail += (finding.detail.empty() ? "" : "; ") + layer.value("name", "") +
+                      (active ? ": " : " MISSING: ") + layer.value("detail", "");
+  }
+  return finding;
+}
+
 std::vector<Finding> examine() {
   std::vector<Finding> findings;
   const FoundDevices found = find_devices();
@@ -66,6 +97,10 @@ std::vector<Finding> examine() {
   findings.push_back(find_nvrtc());
   findings.push_back(find_headers());
   findings.push_back(find_cache());
+  findings.push_back(find_tool(deep::Tool::ComputeSanitizer));
+  findings.push_back(find_tool(deep::Tool::Ncu));
+  for (const WorkerKind kind : {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda})
+    findings.push_back(find_isolation(kind));
   return findings;
 }
 
@@ -80,6 +115,8 @@ int run_doctor(bool as_json) {
         usable || (finding.found && (finding.what == "cpu" || finding.what.starts_with("cuda:")));
     document.push_back(
         {{"what", finding.what}, {"found", finding.found}, {"detail", finding.detail}});
+    if (!finding.layers.is_null())
+      document.back()["isolation"] = finding.layers;
     if (!as_json)
       std::cout << (finding.found ? "found    " : "missing  ") << finding.what << ": "
                 << finding.detail << "\n";
@@ -100,7 +137,25 @@ int run_cuda_worker(const std::string &device) {
     std::cerr << "no device " << device << ": a worker's device is cuda:N" << std::endl;
     return 2;
   }
-  return run_worker([ordinal] { return cuda::make_cuda_device(ordinal); });
+  return run_worker([ordinal] { return cuda::make_cuda_device(ordinal); },
+                    cuda_sandbox(WorkerKind::Cuda));
+}
+
+int run_isolation(const std::string &kind_name) {
+  for (const WorkerKind kind : {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda}) {
+    if (kind_name != name(kind))
+      continue;
+    auto isolation = Isolation::enter(kind == WorkerKind::Cpu ? Sandbox{} : cuda_sandbox(kind));
+    if (!isolation) {
+      std::cerr << describe(isolation.error()) << std::endl;
+      return 2;
+    }
+    isolation->seal();
+    std::cout << to_json(isolation->layers()).dump() << std::endl;
+    return 0;
+  }
+  std::cerr << "no kind of worker is called " << kind_name << std::endl;
+  return 2;
 }
 
 int run_devices() {

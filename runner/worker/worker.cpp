@@ -59,10 +59,18 @@ public:
     return exit_code_;
   }
 
+  std::vector<IsolationLayer> isolation; ///< told in `info`
+
 private:
+  Json device_json() const {
+    Json info = model::to_json(device_->info());
+    info["isolation"] = to_json(isolation);
+    return info;
+  }
+
   void on_request(const std::string &method, Json params, rpc::Responder respond) {
     if (method == "info")
-      return respond(model::to_json(device_->info()));
+      return respond(device_json());
     if (method != "verify")
       return respond(std::unexpected(
           rpc::RpcError{rpc::kMethodNotFound, "a worker does not know " + method, {}}));
@@ -137,17 +145,33 @@ private:
 
 } // namespace
 
-int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make) {
+int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make,
+               const std::optional<Sandbox> &sandbox) {
   // A driver or a compiler that prints must not write into the protocol.
   const int protocol_in = fcntl(0, F_DUPFD_CLOEXEC, 3), protocol_out = fcntl(1, F_DUPFD_CLOEXEC, 3);
   dup2(2, 1);
   if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
     dup2(nothing, 0);
   std::signal(SIGPIPE, SIG_IGN);
+  std::optional<Isolation> isolation; // before the first thread
+  if (sandbox) {
+    auto entered = Isolation::enter(*sandbox);
+    if (!entered) {
+      std::cerr << describe(entered.error()) << std::endl;
+      return 2;
+    }
+    isolation = std::move(*entered);
+  }
   Worker worker;
   if (auto made = worker.make_device(make); !made) {
-    std::cerr << describe(made.error()) << std::endl;
+    std::cerr << describe(made.error())
+              << (isolation ? " (in isolation; WARPWRIGHT_ISOLATION=off tries without)" : "")
+              << std::endl;
     return 2;
+  }
+  if (isolation) {
+    isolation->seal();
+    worker.isolation = isolation->layers();
   }
   return worker.run(protocol_in, protocol_out);
 }

@@ -1,13 +1,14 @@
 // The main loop of a worker process: one device, one job at a time, JSON-RPC on stdin and stdout.
 //
 // `verify` {task, plan, options {measure, measure_budget_ms, timeout_ms, seed}} is answered with
-// {verdict, device_lost}; `info` with the device. While a job runs it notifies `stage` {stage,
+// {verdict, device_lost}; `info` with the device, and `isolation`, what keeps this process in. While a job runs it notifies `stage` {stage,
 // activity, running}, where running is "reference", "candidate" or "": the service says from the
 // last one what a worker that died was doing. After a fault that lost the device the worker answers
 // and exits with kExitDeviceLost. A worker never outlives its stdin. stdout is taken over by the
 // protocol before the device exists: what anything else prints goes to stderr.
 #pragma once
 
+#include "runner/isolation/isolation.h"
 #include "runner/verify/device.h"
 #include "support/error.h"
 
@@ -17,9 +18,11 @@ namespace warpwright::runner {
 
 inline constexpr int kExitDeviceLost = 3;
 
-/// `int main() { return run_worker([] { return make_cpu_device(); }); }`
+/// `int main() { return run_worker([] { return make_cpu_device(); }, Sandbox{}); }`
 /// @param make called once, on the job thread, before the first request is read
+/// @param sandbox what to keep the process in; nullopt: nothing (tests)
 /// @return the process's exit code: 0 at the end of stdin, 2 when `make` failed (reason on stderr)
-int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make);
+int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make,
+               const std::optional<Sandbox> &sandbox = std::nullopt);
 
 } // namespace warpwright::runner

@@ -1,0 +1,139 @@
+#include "runner/isolation/privileges.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace warpwright::runner {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t kNobody = 65534;
+constexpr int kLastCapability = 63; ///< beyond those that any kernel knows
+constexpr rlim_t kMegabyte = rlim_t{1} << 20;
+
+/// Whether another user, in no group of the file's, may do this to it.
+bool open_to_others(const fs::path &path, mode_t wanted) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && (status.st_mode & wanted) == wanted;
+}
+
+bool reachable_by_others(const fs::path &path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error)
+    return true; // it is not there: nobody needs it
+  for (fs::path folder = real.parent_path();; folder = folder.parent_path()) {
+    if (!open_to_others(folder, S_IXOTH))
+      return false;
+    if (folder == folder.parent_path())
+      break;
+  }
+  return open_to_others(real, fs::is_directory(real, error) ? S_IROTH | S_IXOTH : S_IROTH);
+}
+
+bool set_limit(int which, rlim_t value) {
+  rlimit limit{};
+  getrlimit(static_cast<__rlimit_resource_t>(which), &limit);
+  limit.rlim_max = std::min(limit.rlim_max, value);
+  limit.rlim_cur = limit.rlim_max;
+  return setrlimit(static_cast<__rlimit_resource_t>(which), &limit) == 0;
+}
+
+/// What a worker may hold: $WARPWRIGHT_WORKER_MEMORY_MB, else three quarters of what is there.
+rlim_t memory_limit() {
+  if (const char *chosen = std::getenv("WARPWRIGHT_WORKER_MEMORY_MB"))
+    if (const long megabytes = std::atol(chosen); megabytes > 0)
+      return static_cast<rlim_t>(megabytes) * kMegabyte;
+  return static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<rlim_t>(sysconf(_SC_PAGE_SIZE)) / 4 * 3;
+}
+
+std::string reason() { return std::strerror(errno); }
+
+} // namespace
+
+uid_t worker_uid() {
+  uid_t uid = 0;
+  const char *chosen = std::getenv("WARPWRIGHT_WORKER_UID");
+  if (chosen)
+    std::from_chars(chosen, chosen + std::strlen(chosen), uid);
+  return uid ? uid : kNobody;
+}
+
+IsolationLayer leave_root(const std::vector<fs::path> &must_reach,
+                          const std::vector<fs::path> &devices, const std::vector<fs::path> &own) {
+  const auto stays = [](const std::string &why) {
+    return IsolationLayer{"user", false, "stays root: " + why};
+  };
+  if (geteuid() != 0)
+    return {"user", true, "started as user " + std::to_string(geteuid())};
+  for (const fs::path &device : devices)
+    if (!open_to_others(device, S_IROTH | S_IWOTH))
+      return stays(device.string() + " is not open to other users");
+  for (const fs::path &path : must_reach)
+    if (!reachable_by_others(path))
+      return stays(path.string() + " cannot be read by other users");
+  const uid_t uid = worker_uid();
+  for (const fs::path &path : own)
+    if (::chown(path.c_str(), uid, uid) != 0)
+      return stays("cannot give " + path.string() + " to user " + std::to_string(uid) + ": " +
+                   reason());
+  // In this order: after setresuid nothing can be changed any more.
+  if (setgroups(0, nullptr) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0)
+    return stays("becoming user " + std::to_string(uid) + ": " + reason());
+  prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user clears it
+  set_limit(RLIMIT_NPROC, 512);     // counts threads of this user: of all workers
+  return {"user", true, "user " + std::to_string(uid) + " in place of root"};
+}
+
+void shrink_bounding_set() {
+  for (int capability = 0; capability <= kLastCapability; ++capability)
+    prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+}
+
+IsolationLayer drop_capabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2]{};
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  const bool dropped = syscall(SYS_capset, &header, none) == 0;
+  const std::string why = dropped ? "" : "capset: " + reason();
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    return {"capabilities", false, "no_new_privs: " + reason()};
+  return {"capabilities", dropped, dropped ? "none, and none to be gained" : why};
+}
+
+IsolationLayer leave_network() {
+  if (unshare(CLONE_NEWNET) == 0)
+    return {"network", true, "a namespace of its own, with no interface up"};
+  return {"network", false, "no namespace of its own: " + reason()};
+}
+
+IsolationLayer set_limits(WorkerKind kind) {
+  bool set = set_limit(RLIMIT_CORE, 0);
+  set &= set_limit(RLIMIT_NOFILE, kind == WorkerKind::Cuda ? 8192 : 512);
+  set &= set_limit(RLIMIT_FSIZE, 1024 * kMegabyte);
+  std::string detail = "no core dumps, few files";
+#if !defined(__SANITIZE_ADDRESS__)
+  // CUDA maps more than there is; so does AddressSanitizer.
+  if (kind != WorkerKind::Cuda) {
+    set &= set_limit(RLIMIT_DATA, memory_limit());
+    detail += ", " + std::to_string(memory_limit() / kMegabyte) + " MB of memory";
+  }
+#endif
+  return {"limits", set, set ? detail : "some limits were refused"};
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,324 @@
+// Two lists. Workers without a driver may make the calls that Clang, LLVM, NVRTC, Asio and glibc
+// were seen to make and no others: any other fails with EPERM, and those that no compiler makes end
+// the process by SIGSYS, which the service reports as a suspected cheat. The CUDA driver makes calls
+// that differ between versions, so its worker is denied what is dangerous (EPERM) and may do the
+// rest. Other architectures' calls (32 bit, x32) end the process.
+#include "runner/isolation/system_calls.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace warpwright::runner {
+namespace {
+
+/// By name, because libseccomp may be older than a call: names it does not know are left out.
+using Names = std::initializer_list<const char *>;
+
+/// What only an attack does in a worker.
+constexpr Names kAttacks = {"execve",
+                            "execveat",
+                            "fork",
+                            "vfork",
+                            "ptrace",
+                            "process_vm_readv",
+                            "process_vm_writev",
+                            "process_madvise",
+                            "mount",
+                            "umount2",
+                            "move_mount",
+                            "open_tree",
+                            "fsopen",
+                            "fsconfig",
+                            "fsmount",
+                            "fspick",
+                            "mount_setattr",
+                            "pivot_root",
+                            "chroot",
+                            "unshare",
+                            "setns",
+                            "bpf",
+                            "perf_event_open",
+                            "userfaultfd",
+                            "keyctl",
+                            "add_key",
+                            "request_key",
+                            "kexec_load",
+                            "kexec_file_load",
+                            "init_module",
+                            "finit_module",
+                            "delete_module",
+                            "reboot",
+                            "swapon",
+                            "swapoff",
+                            "acct",
+                            "quotactl",
+                            "quotactl_fd",
+                            "iopl",
+                            "ioperm",
+                            "modify_ldt",
+                            "kcmp",
+                            "io_uring_setup",
+                            "io_uring_enter",
+                            "io_uring_register",
+                            "open_by_handle_at",
+                            "pidfd_getfd",
+                            "pidfd_send_signal",
+                            "fanotify_init",
+                            "settimeofday",
+                            "clock_settime",
+                            "clock_adjtime",
+                            "adjtimex",
+                            "sethostname",
+                            "setdomainname",
+                            "syslog",
+                            "vhangup",
+                            "nfsservctl",
+                            "uselib",
+                            "personality",
+                            "setuid",
+                            "setgid",
+                            "setreuid",
+                            "setregid",
+                            "setresuid",
+                            "setresgid",
+                            "setfsuid",
+                            "setfsgid",
+                            "setgroups",
+                            "capset",
+                            "mknod",
+                            "mknodat",
+                            "lookup_dcookie",
+                            "migrate_pages",
+                            "move_pages"};
+
+/// Memory, threads, signals, time, reading files, and the pipes to the service.
+constexpr Names kNeeded = {"read",
+                           "readv",
+                           "pread64",
+                           "preadv",
+                           "write",
+                           "writev",
+                           "close",
+                           "close_range",
+                           "fstat",
+                           "stat",
+                           "lstat",
+                           "newfstatat",
+                           "statx",
+                           "statfs",
+                           "fstatfs",
+                           "lseek",
+                           "access",
+                           "faccessat",
+                           "faccessat2",
+                           "readlink",
+                           "readlinkat",
+                           "getcwd",
+                           "getdents64",
+                           "fadvise64",
+                           "mmap",
+                           "mprotect",
+                           "munmap",
+                           "mremap",
+                           "madvise",
+                           "mincore",
+                           "brk",
+                           "membarrier",
+                           "futex",
+                           "futex_waitv",
+                           "set_robust_list",
+                           "get_robust_list",
+                           "rseq",
+                           "set_tid_address",
+                           "sched_yield",
+                           "sched_getaffinity",
+                           "sched_getparam",
+                           "sched_getscheduler",
+                           "getcpu",
+                           "rt_sigaction",
+                           "rt_sigprocmask",
+                           "rt_sigreturn",
+                           "rt_sigpending",
+                           "rt_sigtimedwait",
+                           "sigaltstack",
+                           "restart_syscall",
+                           "pause",
+                           "timer_create",
+                           "timer_settime",
+                           "timer_gettime",
+                           "timer_delete",
+                           "timer_getoverrun",
+                           "nanosleep",
+                           "clock_nanosleep",
+                           "clock_gettime",
+                           "clock_getres",
+                           "gettimeofday",
+                           "time",
+                           "getpid",
+                           "gettid",
+                           "getppid",
+                           "getuid",
+                           "geteuid",
+                           "getgid",
+                           "getegid",
+                           "getresuid",
+                           "getresgid",
+                           "getgroups",
+                           "uname",
+                           "sysinfo",
+                           "getrusage",
+                           "getrlimit",
+                           "getrandom",
+                           "epoll_create1",
+                           "epoll_ctl",
+                           "epoll_wait",
+                           "epoll_pwait",
+                           "epoll_pwait2",
+                           "eventfd2",
+                           "timerfd_create",
+                           "timerfd_settime",
+                           "timerfd_gettime",
+                           "poll",
+                           "ppoll",
+                           "select",
+                           "pselect6",
+                           "fcntl",
+                           "dup",
+                           "dup2",
+                           "dup3",
+                           "pipe2",
+                           "exit",
+                           "exit_group",
+                           "arch_prctl"};
+
+/// The compiler's cache and temporary files, where Landlock lets it.
+constexpr Names kWritesFiles = {"open",
+                                "openat",
+                                "creat",
+                                "mkdir",
+                                "mkdirat",
+                                "rename",
+                                "renameat",
+                                "renameat2",
+                                "unlink",
+                                "unlinkat",
+                                "rmdir",
+                                "ftruncate",
+                                "pwrite64",
+                                "pwritev",
+                                "fsync",
+                                "fdatasync",
+                                "flock",
+                                "fchmod",
+                                "umask",
+                                "memfd_create",
+                                "setpriority",
+                                "getpriority",
+                                "sched_setscheduler"};
+
+class Filter {
+public:
+  explicit Filter(std::uint32_t default_action) : context_(seccomp_init(default_action)) {}
+  Filter(const Filter &) = delete;
+  ~Filter() {
+    if (context_)
+      seccomp_release(context_);
+  }
+
+  void add(std::uint32_t action, Names names) {
+    for (const char *call : names)
+      add_if(action, call, {});
+  }
+  void add_if(std::uint32_t action, const char *call, std::initializer_list<scmp_arg_cmp> when) {
+    const int number = seccomp_syscall_resolve_name(call);
+    if (number < 0 || !context_)
+      return;
+    const int status = seccomp_rule_add_array(context_, action, number,
+                                              static_cast<unsigned>(when.size()), when.begin());
+    if (status != 0 && status != -EEXIST && problem_.empty())
+      problem_ = std::string(call) + ": " + std::strerror(-status);
+  }
+
+  /// An empty text, or why it is not in force.
+  std::string load() {
+    if (!context_)
+      return "libseccomp gave no filter";
+    if (!problem_.empty())
+      return problem_;
+    seccomp_attr_set(context_, SCMP_FLTATR_CTL_TSYNC, 1);
+    const int status = seccomp_load(context_);
+    return status == 0 ? "" : std::strerror(-status);
+  }
+
+private:
+  scmp_filter_ctx context_;
+  std::string problem_;
+};
+
+constexpr std::uint32_t kRefuse = SCMP_ACT_ERRNO(EPERM);
+constexpr scmp_datum_t kThread = CLONE_VM | CLONE_THREAD;
+
+std::string allow_what_is_needed(WorkerKind kind) {
+  Filter filter(kRefuse);
+  filter.add(SCMP_ACT_ALLOW, kNeeded);
+  filter.add(SCMP_ACT_KILL_PROCESS, kAttacks);
+  // Threads, no processes. What clone3 is asked for lies in memory, out of sight: glibc falls back.
+  filter.add_if(SCMP_ACT_ALLOW, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, kThread)});
+  filter.add_if(SCMP_ACT_KILL_PROCESS, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
+  filter.add(SCMP_ACT_ERRNO(ENOSYS), {"clone3"});
+  // A library that asks for a name service gets EPERM and goes on; nothing here speaks IP.
+  filter.add_if(SCMP_ACT_KILL_PROCESS, "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
+  filter.add_if(SCMP_ACT_ALLOW, "tgkill",
+                {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid()))});
+  filter.add_if(SCMP_ACT_ALLOW, "prlimit64", {SCMP_A2(SCMP_CMP_EQ, 0)});
+  for (const int option : {PR_SET_NAME, PR_GET_NAME, 0x53564d41 /* PR_SET_VMA */})
+    filter.add_if(SCMP_ACT_ALLOW, "prctl",
+                  {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(option))});
+  for (const unsigned long request :
+       {0x5401ul /* TCGETS */, 0x5421ul /* FIONBIO */, 0x541Bul /* FIONREAD */})
+    filter.add_if(SCMP_ACT_ALLOW, "ioctl", {SCMP_A1(SCMP_CMP_EQ, request)});
+  if (kind == WorkerKind::Compiler) {
+    filter.add(SCMP_ACT_ALLOW, kWritesFiles);
+  } else {
+    constexpr scmp_datum_t kWrites = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
+    filter.add_if(SCMP_ACT_ALLOW, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, kWrites, O_RDONLY)});
+    filter.add_if(SCMP_ACT_ALLOW, "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, kWrites, O_RDONLY)});
+  }
+  return filter.load();
+}
+
+std::string deny_what_is_dangerous() {
+  Filter filter(SCMP_ACT_ALLOW);
+  filter.add(kRefuse, kAttacks);
+  filter.add_if(kRefuse, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
+  filter.add(SCMP_ACT_ERRNO(ENOSYS), {"clone3"});
+  filter.add_if(kRefuse, "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
+  for (const char *call : {"kill", "tgkill"})
+    filter.add_if(kRefuse, call, {SCMP_A0(SCMP_CMP_NE, static_cast<scmp_datum_t>(getpid()))});
+  filter.add(kRefuse, {"tkill"});
+  for (const unsigned long request : {0x5412ul /* TIOCSTI */, 0x541Cul /* TIOCLINUX */})
+    filter.add_if(kRefuse, "ioctl", {SCMP_A1(SCMP_CMP_EQ, request)});
+  return filter.load();
+}
+
+} // namespace
+
+IsolationLayer filter_system_calls(WorkerKind kind) {
+  const bool driver = kind == WorkerKind::Cuda;
+  const std::string problem = driver ? deny_what_is_dangerous() : allow_what_is_needed(kind);
+  if (!problem.empty())
+    return {"system calls", false, "the filter is not in force: " + problem};
+  return {"system calls", true,
+          driver ? "seccomp deny list: no new programs or processes, no network, no tracing, no "
+                   "mounts, no other user"
+                 : "seccomp allow list; attacks end the process"};
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,114 @@
+#include "runner/service/compile_ahead.h"
+#include "runner/cuda/compile_cache.h"
+#include "runner/service/devices.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace warpwright::runner {
+namespace {
+
+constexpr std::size_t kMostProcesses = 16;
+
+model::DeviceInfo compiler_info(int capability) {
+  model::DeviceInfo info;
+  info.kind = "cuda";
+  info.name =
+      "the compiler for " + std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+  return info;
+}
+
+CompileAhead::Answer judge(const rpc::Outcome &outcome) {
+  if (!outcome)
+    return {};
+  auto verdict = model::verdict_from_json(*outcome);
+  if (!verdict)
+    return {};
+  const bool compiles = std::ranges::any_of(verdict->checks, [](const model::Check &check) {
+    return check.name == "compiles" && check.passed;
+  });
+  CompileAhead::Answer answer{.in_cache = compiles, .refused = {}};
+  if (verdict->outcome == model::Outcome::CompileFailed)
+    answer.refused = std::move(*verdict);
+  return answer;
+}
+
+} // namespace
+
+CompileAhead::CompileAhead(boost::asio::any_io_executor executor, CompileAheadSettings settings)
+    : executor_(executor), settings_(std::move(settings)) {}
+
+CompileAhead::~CompileAhead() { stop(); }
+
+bool CompileAhead::has_free_process() const {
+  return slots_.size() < settings_.processes ||
+         std::ranges::any_of(slots_, [](const auto &slot) { return !slot->done; });
+}
+
+void CompileAhead::compile(const QueuedJob &wanted, int capability, Done done) {
+  QueuedJob job;
+  job.id = wanted.id;
+  job.client = wanted.client;
+  job.task_hash = wanted.task_hash;
+  job.plan_hash = wanted.plan_hash;
+  job.options = wanted.options;
+  job.request = wanted.request;
+  for (const char *only_on_the_gpu : {"measure", "hidden_sizes", "deep", "profile"})
+    job.request["options"][only_on_the_gpu] = false;
+  job.ran_again = true; // a lost compile worker is not worth a second run
+  job.on_stage = [](const std::string &, const std::string &) {};
+  Slot &slot = free_slot(capability);
+  slot.done = std::move(done);
+  job.done = [&slot](const rpc::Outcome &outcome) {
+    if (const Done answer = std::exchange(slot.done, nullptr))
+      answer(judge(outcome));
+  };
+  slot.worker->submit(std::move(job));
+}
+
+void CompileAhead::stop() {
+  for (const auto &slot : slots_) {
+    slot->done = nullptr;
+    slot->worker->stop();
+  }
+}
+
+CompileAhead::Slot &CompileAhead::free_slot(int capability) {
+  Slot *free = nullptr;
+  for (const auto &slot : slots_)
+    if (!slot->done && (!free || slot->capability == capability))
+      free = slot.get();
+  if (free && free->capability == capability)
+    return *free;
+  if (slots_.size() < settings_.processes)
+    free = slots_.emplace_back(std::make_unique<Slot>()).get();
+  else
+    free->worker->stop(); // it compiled for another architecture
+  WorkerSettings worker;
+  worker.name = "compile:" + std::to_string(capability);
+  worker.command = settings_.command;
+  worker.command.insert(worker.command.end(), {"--capability", std::to_string(capability)});
+  worker.environment = settings_.environment;
+  free->capability = capability;
+  free->worker = std::make_shared<DeviceWorker>(executor_, compiler_info(capability),
+                                                std::move(worker), WorkerHooks{});
+  return *free;
+}
+
+std::size_t compile_processes(std::size_t cores, std::size_t devices) {
+  return std::clamp<std::size_t>(cores > devices ? cores - devices : 1, 1, kMostProcesses);
+}
+
+std::unique_ptr<CompileAhead> make_compile_ahead(boost::asio::any_io_executor executor,
+                                                 std::size_t gpus) {
+  if (gpus == 0 || cuda::cache_directory().empty())
+    return nullptr;
+  return std::make_unique<CompileAhead>(
+      executor, CompileAheadSettings{
+                    .command = {executable_path(), "compile-worker"},
+                    .environment = {},
+                    .processes = compile_processes(std::thread::hardware_concurrency(), gpus)});
+}
+
+} // namespace warpwright::runner

@@ -1,0 +1,352 @@
+#include "runner/service/scheduler.h"
+#include "runner/service/record.h"
+#include "support/log.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace warpwright::runner {
+namespace {
+
+using rpc::Json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMaxQueue = 10'000;
+/// A worker that did not start is not tried again for so long.
+constexpr std::chrono::seconds kBroken{5};
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+rpc::RpcError error_of(int code, std::string message) { return {code, std::move(message), {}}; }
+
+/// "9.0" -> 90; 0 when it is no such thing.
+int capability_of(const model::DeviceInfo &info) {
+  int major = 0, minor = 0;
+  return std::sscanf(info.compute_capability.c_str(), "%d.%d", &major, &minor) == 2
+             ? 10 * major + minor
+             : 0;
+}
+
+std::string outcome_of(const rpc::Outcome &outcome) {
+  if (outcome)
+    return outcome->value("outcome", "error");
+  return outcome.error().code == rpc::kRequestCancelled ? "cancelled" : "error";
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+} // namespace
+
+Scheduler::Scheduler(boost::asio::any_io_executor executor, FoundDevices found,
+                     std::unique_ptr<CompileAhead> compile_ahead, Observer *observer)
+    : notes_(std::move(found.notes)), compile_ahead_(std::move(compile_ahead)),
+      observer_(observer ? observer : &nobody_) {
+  for (FoundDevice &device : found.devices) {
+    const std::size_t index = devices_.size();
+    WorkerHooks hooks{.on_free = [this] { dispatch(); },
+                      .on_start_failed =
+                          [this, index](QueuedJob job, const std::string &why) {
+                            on_start_failed(index, std::move(job), why);
+                          },
+                      .observer = observer_};
+    device.worker.name = device.name;
+    devices_.push_back(
+        {device.name,
+         device.info,
+         std::make_shared<DeviceWorker>(executor, device.info, device.worker, std::move(hooks)),
+         {},
+         {}});
+  }
+  count();
+}
+
+Scheduler::~Scheduler() { stop(); }
+
+Json Scheduler::describe() const {
+  Json devices = Json::array(), names = Json::array(), isolation = Json::array();
+  for (const Entry &entry : devices_) {
+    devices.push_back(model::to_json(entry.worker->device()));
+    names.push_back(entry.name);
+    isolation.push_back({{"device", entry.name}, {"layers", entry.worker->isolation()}});
+  }
+  return {{"devices", devices}, {"names", names}, {"notes", notes_}, {"isolation", isolation}};
+}
+
+// ---- Choosing devices
+
+std::vector<std::size_t> Scheduler::matching(const std::string &selector) const {
+  const bool any_gpu =
+      std::ranges::any_of(devices_, [](const Entry &entry) { return entry.found.kind == "cuda"; });
+  std::vector<std::size_t> exact, suited;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const Entry &entry = devices_[i];
+    const bool is_gpu = entry.found.kind == "cuda";
+    if (entry.name == selector)
+      exact.push_back(i);
+    else if (selector.empty() ? is_gpu || !any_gpu
+                              : entry.found.kind == selector ||
+                                    (is_gpu && lower(entry.found.name).contains(lower(selector))))
+      suited.push_back(i);
+  }
+  return exact.empty() ? suited : exact;
+}
+
+Error Scheduler::no_device(const std::string &selector) const {
+  if (!devices_.empty()) {
+    std::string known;
+    for (const Entry &entry : devices_)
+      known += (known.empty() ? "" : ", ") + entry.name + " (" + entry.found.name + ")";
+    return {"this runner has no device " + selector, "It has " + known};
+  }
+  std::string why;
+  for (const std::string &note : notes_)
+    why += " " + note;
+  return {"this runner has no device to verify on." + why, "Run `warpwright-runner doctor`"};
+}
+
+bool Scheduler::is_broken(std::size_t device) const {
+  return Clock::now() < devices_[device].broken_until;
+}
+
+std::size_t Scheduler::least_loaded(const std::vector<std::size_t> &devices) const {
+  const auto load = [&](std::size_t device) {
+    return std::pair(is_broken(device), !devices_[device].worker->is_free());
+  };
+  return *std::ranges::min_element(devices, {}, load);
+}
+
+// ---- Coming and going
+
+Result<void> Scheduler::submit(QueuedJob job) {
+  const std::vector<std::size_t> devices = matching(job.options.device);
+  if (devices.empty())
+    return std::unexpected(no_device(job.options.device));
+  if (std::ranges::all_of(devices, [&](std::size_t device) { return is_broken(device); }))
+    return fail(devices_[devices.front()].why_broken);
+  if (pending_.size() >= kMaxQueue)
+    return fail("the queue is full: " + std::to_string(pending_.size()) + " jobs wait",
+                "Try again later");
+  job.accepted = Clock::now();
+  carry_record(job);
+  job.done = [this, id = job.id, client = job.client, accepted = job.accepted,
+              done = std::move(job.done)](rpc::Outcome outcome) {
+    on_done(id, client, accepted, outcome);
+    done(std::move(outcome));
+  };
+  observer_->job_accepted();
+  log::info("job accepted", {{"job", job.id},
+                             {"client", job.client},
+                             {"key", job.options.job},
+                             {"selector", job.options.device}});
+  const std::size_t device = least_loaded(devices);
+  Pending pending{std::move(job), devices};
+  if (compile_ahead_ && capability_of(devices_[device].found) > 0)
+    pending.compiled = Compiled::NotYet;
+  tell_position(pending);
+  if (!is_broken(device))
+    devices_[device].worker->warm_up(); // starts while the job is compiled
+  enqueue(std::move(pending), false);
+  dispatch();
+  return {};
+}
+
+void Scheduler::tell_position(const Pending &pending) const {
+  std::size_t before = 0;
+  for (const std::size_t device : pending.devices) {
+    if (devices_[device].worker->is_free())
+      return;
+    ++before;
+  }
+  for (const auto &[id, other] : pending_)
+    before += std::ranges::find_first_of(other.devices, pending.devices) != other.devices.end();
+  pending.job.on_stage("queued", "waiting for " + std::to_string(before) + " jobs before it");
+}
+
+void Scheduler::enqueue(Pending pending, bool in_front) {
+  auto turn = std::ranges::find(turns_, pending.job.client, &Turn::client);
+  if (turn == turns_.end())
+    turn = turns_.insert(in_front ? turns_.begin() : turns_.end(), Turn{pending.job.client, {}});
+  const std::int64_t id = pending.job.id;
+  turn->jobs.insert(in_front ? turn->jobs.begin() : turn->jobs.end(), id);
+  pending_.emplace(id, std::move(pending));
+}
+
+std::optional<Scheduler::Pending> Scheduler::take(std::int64_t id) {
+  const auto found = pending_.find(id);
+  if (found == pending_.end())
+    return std::nullopt;
+  Pending pending = std::move(found->second);
+  pending_.erase(found);
+  const auto turn = std::ranges::find(turns_, pending.job.client, &Turn::client);
+  std::erase(turn->jobs, id);
+  if (turn->jobs.empty())
+    turns_.erase(turn);
+  return pending;
+}
+
+void Scheduler::end(std::int64_t id, rpc::Outcome outcome) {
+  if (auto pending = take(id))
+    pending->job.done(std::move(outcome));
+}
+
+void Scheduler::on_done(std::int64_t id, const std::string &client, Clock::time_point accepted,
+                        const rpc::Outcome &outcome) {
+  std::string device;
+  if (const auto found = on_device_.find(id); found != on_device_.end()) {
+    device = devices_[found->second].name;
+    on_device_.erase(found);
+  }
+  const double seconds = seconds_since(accepted);
+  observer_->job_finished(device, outcome_of(outcome), seconds);
+  log::info("job finished", {{"job", id},
+                             {"client", client},
+                             {"device", device},
+                             {"outcome", outcome_of(outcome)},
+                             {"seconds", seconds}});
+  count();
+}
+
+void Scheduler::cancel(std::int64_t id) {
+  const auto running = on_device_.find(id);
+  if (running != on_device_.end()) {
+    const std::shared_ptr<DeviceWorker> worker = devices_[running->second].worker;
+    return worker->cancel(id);
+  }
+  end(id, std::unexpected(error_of(rpc::kRequestCancelled, "the job was cancelled")));
+}
+
+void Scheduler::stop() {
+  if (compile_ahead_)
+    compile_ahead_->stop();
+  dispatching_ = true; // nothing starts any more
+  while (!pending_.empty())
+    end(pending_.begin()->first,
+        std::unexpected(error_of(rpc::kRequestCancelled, "the job was cancelled")));
+  for (Entry &entry : devices_)
+    entry.worker->stop();
+}
+
+// ---- Compiling ahead
+
+void Scheduler::feed_compilers() {
+  while (compile_ahead_ && compile_ahead_->has_free_process()) {
+    const auto id = next_to_compile();
+    if (!id)
+      return;
+    Pending &pending = pending_.at(*id);
+    pending.compiled = Compiled::Now;
+    pending.job.on_stage("compiling", "compiling on a CPU core");
+    compile_ahead_->compile(
+        pending.job, capability_of(devices_[least_loaded(pending.devices)].found),
+        [this, id = *id](CompileAhead::Answer answer) { on_compiled(id, std::move(answer)); });
+  }
+}
+
+std::optional<std::int64_t> Scheduler::next_to_compile() const {
+  std::size_t deepest = 1;
+  for (std::size_t depth = 0; depth < deepest; ++depth)
+    for (const Turn &turn : turns_) {
+      deepest = std::max(deepest, turn.jobs.size());
+      if (depth < turn.jobs.size() && pending_.at(turn.jobs[depth]).compiled == Compiled::NotYet)
+        return turn.jobs[depth];
+    }
+  return std::nullopt;
+}
+
+void Scheduler::on_compiled(std::int64_t id, CompileAhead::Answer answer) {
+  const auto found = pending_.find(id);
+  if (found == pending_.end())
+    return dispatch(); // cancelled; its process is free
+  Pending &pending = found->second;
+  pending.compiled = Compiled::Ended;
+  pending.compiled_ahead = answer.in_cache;
+  const DeviceWorker &worker = *devices_[least_loaded(pending.devices)].worker;
+  if (answer.refused && worker.is_described()) {
+    answer.refused->device = worker.device();
+    observer_->compiled_ahead(CompiledAhead::Refused);
+    end(id, model::to_json(*answer.refused));
+  } else if (!answer.in_cache && !answer.refused) {
+    observer_->compiled_ahead(CompiledAhead::Lost);
+  }
+  dispatch();
+}
+
+// ---- Handing jobs to devices
+
+void Scheduler::dispatch() {
+  // A job that ends at once frees its device while the loop below is still going.
+  if (std::exchange(dispatch_again_, true) || dispatching_)
+    return;
+  dispatching_ = true;
+  while (std::exchange(dispatch_again_, false)) {
+    feed_compilers();
+    for (std::size_t device = 0; device < devices_.size(); ++device)
+      if (devices_[device].worker->is_free() && !is_broken(device))
+        if (const auto id = next_for(device))
+          hand_over(*id, device);
+  }
+  dispatching_ = false;
+  count();
+}
+
+bool Scheduler::may_run(const Pending &pending, std::size_t device) const {
+  return std::ranges::find(pending.devices, device) != pending.devices.end();
+}
+
+std::optional<std::int64_t> Scheduler::next_for(std::size_t device) const {
+  std::optional<std::int64_t> uncompiled;
+  for (const Turn &turn : turns_)
+    for (const std::int64_t id : turn.jobs) {
+      const Pending &pending = pending_.at(id);
+      if (!may_run(pending, device))
+        continue;
+      if (pending.compiled == Compiled::Ended)
+        return id;
+      if (pending.compiled == Compiled::NotYet && !uncompiled)
+        uncompiled = id;
+    }
+  return uncompiled; // all compilers are busy: better than a device with nothing to do
+}
+
+void Scheduler::hand_over(std::int64_t id, std::size_t device) {
+  Pending pending = *take(id);
+  // The client's next job comes after everybody else's first.
+  if (const auto turn = std::ranges::find(turns_, pending.job.client, &Turn::client);
+      turn != turns_.end())
+    turns_.splice(turns_.end(), turns_, turn);
+  if (compile_ahead_ && capability_of(devices_[device].found) > 0)
+    observer_->compiled_ahead(pending.compiled_ahead ? CompiledAhead::Hit : CompiledAhead::Miss);
+  observer_->stage_ended(devices_[device].name, "queued", seconds_since(pending.job.accepted));
+  on_device_[id] = device;
+  devices_[device].worker->submit(std::move(pending.job));
+}
+
+void Scheduler::on_start_failed(std::size_t device, QueuedJob job, const std::string &why) {
+  devices_[device].broken_until = Clock::now() + kBroken;
+  devices_[device].why_broken = why;
+  on_device_.erase(job.id);
+  std::vector<std::size_t> devices = matching(job.options.device);
+  enqueue({std::move(job), std::move(devices)}, true);
+  std::vector<std::int64_t> lost; // jobs that no other device can take
+  for (const auto &[id, pending] : pending_)
+    if (std::ranges::all_of(pending.devices, [&](std::size_t other) { return is_broken(other); }))
+      lost.push_back(id);
+  for (const std::int64_t id : lost)
+    end(id, std::unexpected(error_of(rpc::kInternalError, why)));
+}
+
+void Scheduler::count() {
+  for (std::size_t device = 0; device < devices_.size(); ++device)
+    observer_->queue_changed(devices_[device].name, static_cast<std::size_t>(std::ranges::count_if(
+                                                        pending_, [&](const auto &entry) {
+                                                          return may_run(entry.second, device);
+                                                        })));
+}
+
+} // namespace warpwright::runner

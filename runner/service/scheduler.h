@@ -1,0 +1,91 @@
+// Which job runs on which device, and when: all devices of this machine are used, one job at a time
+// on each.
+//
+// A job names one device ("cuda:1"), a kind ("cuda"), a part of a GPU's name ("H200") or nothing
+// (the best kind there is). It waits in its client's queue until a device that suits it is free;
+// clients take turns, so one with a thousand jobs does not keep the others waiting. Jobs for GPUs
+// are compiled on CPU cores meanwhile (compile_ahead.h), and those that do not compile never reach
+// the GPU. A device whose worker does not start leaves its jobs to the others that suit them.
+// Thread: the service's strand.
+#pragma once
+
+#include "runner/service/compile_ahead.h"
+#include "runner/service/devices.h"
+#include "runner/service/job_runner.h"
+
+#include <deque>
+#include <list>
+#include <map>
+
+namespace warpwright::runner {
+
+class Scheduler final : public JobRunner {
+public:
+  /// @param compile_ahead null: devices compile for themselves
+  /// @param observer null, or outlives this
+  Scheduler(boost::asio::any_io_executor executor, FoundDevices found,
+            std::unique_ptr<CompileAhead> compile_ahead = nullptr, Observer *observer = nullptr);
+  ~Scheduler() override;
+
+  rpc::Json describe() const override;
+  Result<void> submit(QueuedJob job) override;
+  void cancel(std::int64_t id) override;
+  void stop() override;
+
+  /// Jobs that no device has taken yet.
+  std::size_t waiting() const { return pending_.size(); }
+
+private:
+  struct Entry {
+    std::string name;
+    model::DeviceInfo found; ///< by discovery: what selectors are matched with
+    std::shared_ptr<DeviceWorker> worker;
+    std::chrono::steady_clock::time_point broken_until{}; ///< its worker did not start
+    std::string why_broken;
+  };
+  enum class Compiled { NotYet, Now, Ended };
+  struct Pending {
+    QueuedJob job;
+    std::vector<std::size_t> devices; ///< that suit it, by index
+    Compiled compiled = Compiled::Ended;
+    bool compiled_ahead = false; ///< its code is in the cache
+  };
+  struct Turn {
+    std::string client;
+    std::deque<std::int64_t> jobs;
+  };
+
+  std::vector<std::size_t> matching(const std::string &selector) const;
+  Error no_device(const std::string &selector) const;
+  bool is_broken(std::size_t device) const;
+  std::size_t least_loaded(const std::vector<std::size_t> &devices) const;
+  void tell_position(const Pending &pending) const;
+  void enqueue(Pending pending, bool in_front);
+  std::optional<Pending> take(std::int64_t id);
+  /// Takes the job from its queue and ends it.
+  void end(std::int64_t id, rpc::Outcome outcome);
+  void feed_compilers();
+  /// The first job that nobody compiles yet, clients in turn; nullopt: none.
+  std::optional<std::int64_t> next_to_compile() const;
+  void on_compiled(std::int64_t id, CompileAhead::Answer answer);
+  void dispatch();
+  /// The job whose turn it is on this device; nullopt: none for now.
+  std::optional<std::int64_t> next_for(std::size_t device) const;
+  bool may_run(const Pending &pending, std::size_t device) const;
+  void hand_over(std::int64_t id, std::size_t device);
+  void on_start_failed(std::size_t device, QueuedJob job, const std::string &why);
+  void on_done(std::int64_t id, const std::string &client,
+               std::chrono::steady_clock::time_point accepted, const rpc::Outcome &outcome);
+  void count();
+
+  std::vector<std::string> notes_;
+  std::vector<Entry> devices_;
+  std::unique_ptr<CompileAhead> compile_ahead_;
+  Observer nobody_, *observer_;
+  std::map<std::int64_t, Pending> pending_; ///< by id
+  std::list<Turn> turns_;                   ///< clients with waiting jobs; whose turn it is first
+  std::map<std::int64_t, std::size_t> on_device_; ///< job -> device
+  bool dispatching_ = false, dispatch_again_ = false;
+};
+
+} // namespace warpwright::runner
