@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Keeps bench/results/summary.json and the table that README.md makes of it.
+"""Keeps bench/results/summary.json and the tables that README.md and docs/measuring.md make of it.
 
-usage: bench/summary.py merge ENTRIES.json...   put new measurements in, by key, and write the table anew
-       bench/summary.py table                   write the table anew
-       bench/summary.py check                   fail when the README's table is not what summary.json gives
+usage: bench/summary.py merge ENTRIES.json...   put new measurements in, by key, and write the tables anew
+       bench/summary.py table                   write the tables anew
+       bench/summary.py check                   fail when a table is not what summary.json gives
        bench/summary.py targets                 fail when a value misses its target
 
 An entry is {"key", "value", "low", "high", "unit", "target", "command", "gpu", "commit", "date"}; low, high, target
-and gpu may be null. A target is text: ">= 1.4", "<= 100", "> 1". Standard library only.
+and gpu may be null. A target is text: ">= 1.4", "<= 100", "> 1"; what the project promises of its runner is in PROMISES
+and cannot be entered with another target. Standard library only.
 """
 import json
 import operator
@@ -18,6 +19,15 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+# The documents with a table between the two marks, and which keys each shows.
+RUNNER_KEYS = ("adversary.", "fault.", "honesty.", "runner.", "throughput.")
+TABLES = {"README.md": ("",), "docs/measuring.md": RUNNER_KEYS}
+# Drawn by bench/honesty/plots.py; docs/measuring.md shows those that are there.
+PLOTS = {"measuring_aa": "A/A pairs: ratios with their intervals", "measuring_cupti": "Device time against CUPTI",
+         "measuring_repeat": "Ratios in fresh processes", "measuring_throughput": "Candidates a minute"}
+PROMISES = {"honesty.aa_false_rate": "<= 0.05", "honesty.aa_pairs": ">= 200", "honesty.repeatability": "<= 0.01",
+            "honesty.cupti_difference": "<= 0.02", "fault.next_job_s": "< 2", "throughput.vs_kernelbench": ">= 50",
+            "throughput.four_gpus": ">= 3.6"}
 MEMBERS = ("key", "value", "low", "high", "unit", "target", "command", "gpu", "commit", "date")
 OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "==": operator.eq}
 
@@ -43,6 +53,9 @@ def check_entry(entry, where):
             raise Problem(f"{where}: {name} is no text")
     if entry["target"] is not None:
         parse_target(entry["target"])
+    promised = PROMISES.get(entry["key"], entry["target"])
+    if entry["target"] != promised:
+        raise Problem(f"{where}: the target of {entry['key']} is {promised}, not {entry['target']}")
 
 
 def parse_target(text):
@@ -105,11 +118,13 @@ def table(entries):
     return "\n".join(lines) + "\n"
 
 
-def with_table(readme, entries):
-    begin, end = readme.find(BEGIN), readme.find(END)
+def with_table(text, entries, name="README.md", images=()):
+    begin, end = text.find(BEGIN), text.find(END)
     if begin < 0 or end < begin:
-        raise Problem(f"README.md has no {BEGIN} ... {END}")
-    return f"{readme[:begin]}{BEGIN}\n{table(entries)}{readme[end:]}"
+        raise Problem(f"{name} has no {BEGIN} ... {END}")
+    shown = table([entry for entry in entries if entry["key"].startswith(TABLES[name])])
+    plots = "".join(f"\n![{PLOTS[image]}](images/{image}.svg)\n" for image in images)
+    return f"{text[:begin]}{BEGIN}\n{shown}{plots}{text[end:]}"
 
 
 def read_text(path):
@@ -128,9 +143,19 @@ def write_text(path, text):
     os.replace(file.name, path)
 
 
-def write_readme(root, entries):
-    path = os.path.join(root, "README.md")
-    write_text(path, with_table(read_text(path), entries))
+def renewed_documents(root, entries):
+    """(name, path, text as it is, text as it must be) of those that are there."""
+    for name in TABLES:
+        path = os.path.join(root, *name.split("/"))
+        if os.path.exists(path):
+            images = [image for image in PLOTS if os.path.exists(os.path.join(root, "docs", "images", image + ".svg"))]
+            text = read_text(path)
+            yield name, path, text, with_table(text, entries, name, images if name.startswith("docs/") else ())
+
+
+def write_tables(root, entries):
+    for _, path, _, renewed in renewed_documents(root, entries):
+        write_text(path, renewed)
 
 
 def run(arguments, root=ROOT):
@@ -143,13 +168,13 @@ def run(arguments, root=ROOT):
         for path in paths:
             entries = merge(entries, load(path))
         write_text(summary, json.dumps(entries, indent=1) + "\n")
-        write_readme(root, entries)
+        write_tables(root, entries)
     elif command == "table":
-        write_readme(root, entries)
+        write_tables(root, entries)
     elif command == "check":
-        readme = read_text(os.path.join(root, "README.md"))
-        if with_table(readme, entries) != readme:
-            raise Problem("README.md's table differs from bench/results/summary.json; run bench/summary.py table")
+        for name, _, text, renewed in renewed_documents(root, entries):
+            if text != renewed:
+                raise Problem(f"{name}'s table differs from bench/results/summary.json; run bench/summary.py table")
     else:
         missed = [entry for entry in entries if meets(entry) is False]
         if missed:

@@ -5,11 +5,13 @@ With WARPWRIGHT_RUNNER set to a built warpwright-runner, every task also passes 
 """
 import glob
 import json
+import lzma
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+import xml.dom.minidom
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, "..", "..", "bench")
@@ -20,8 +22,10 @@ import cupti  # noqa: E402
 import entries  # noqa: E402
 import kernels  # noqa: E402
 import latency  # noqa: E402
+import plots  # noqa: E402
 import repeat  # noqa: E402
 import summary  # noqa: E402
+import svg  # noqa: E402
 import trace  # noqa: E402
 from runner_client import Runner, serve_command  # noqa: E402
 
@@ -175,10 +179,46 @@ class ServiceTest(unittest.TestCase):
             self.assertEqual(runner.verify(latency.task(), latency.plan(), device="cpu")["outcome"], "verified")
 
 
+class PlotsTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, name, report):
+        with lzma.open(os.path.join(self.folder.name, name + ".json.xz"), "wt", encoding="utf-8") as file:
+            json.dump({"device": {"name": "G", "driver": "1"}, "date": "2026-11-21T00:00:00Z", **report}, file)
+
+    def test_what_was_not_measured_is_not_drawn(self):
+        self.assertEqual(plots.draw(self.folder.name, self.folder.name), [])
+
+    def test_every_plot_is_well_formed_and_marks_what_is_false(self):
+        self.write("aa", {"pairs": [pair(1.01, 1.005, 1.015), pair(1.0, 0.999, 1.001), pair(None, None, None)]})
+        rows = cupti.rows_of({name: {"ns": 5000, "raw_ns": 6000, "samples": 9} for name in map(cupti.case_name, cupti.CASES)},
+                             {}, {}, {"cand_" + cupti.case_name(cupti.CASES[3]): [4990]}, {})
+        self.write("cupti", {"kernels": rows, "summary": cupti.summarise(rows)})
+        runs = {"saxpy 16777216": [{"ratio": ratio, "low": 1.9, "high": 2.1, "reference_ns": 1e5, "candidate_ns": 5e4}
+                                   for ratio in (2.0, 2.01)]}
+        self.write("repeat", {"runs": runs, "summary": repeat.summarise(runs), "processes": 2})
+        self.write("kernelbench", {"warpwright": {"a_minute": 200}, "kernelbench": {"a_minute": 2},
+                                   "kernelbench_precompiled": None})
+        self.assertEqual(len(plots.draw(self.folder.name, self.folder.name)), 4)
+        for path in glob.glob(os.path.join(self.folder.name, "*.svg")):
+            xml.dom.minidom.parse(path)
+        with open(os.path.join(self.folder.name, "measuring_aa.svg"), encoding="utf-8") as file:
+            drawing = file.read()
+        self.assertIn("1 of 2 intervals exclude 1", drawing)
+        self.assertIn(svg.RED, drawing)
+
+    def test_a_logarithmic_axis_has_its_decades_at_equal_distances(self):
+        axis = svg.Axis(1, 100, 0, 200, log=True)
+        self.assertEqual([round(axis.at(value)) for value in (1, 10, 100, 1000)], [0, 100, 200, 200])
+        self.assertEqual(axis.ticks(), [1, 2, 5, 10, 20, 50, 100])
+
+
 class ResultsTest(unittest.TestCase):
     def test_no_committed_result_is_of_the_imaginary_gpu(self):
-        for path in glob.glob(os.path.join(BENCH, "results", "**", "*.json"), recursive=True):
-            with open(path, encoding="utf-8") as file:
+        for path in glob.glob(os.path.join(BENCH, "results", "**", "*.json*"), recursive=True):
+            with (lzma.open if path.endswith(".xz") else open)(path, "rt", encoding="utf-8") as file:
                 self.assertNotIn("Imaginary", file.read(), path)
 
 

@@ -68,6 +68,26 @@ class SummaryTest(unittest.TestCase):
         self.run_tool("targets")
         self.assertIn("| CPU |", self.read("README.md"))
 
+    def test_the_page_on_measuring_shows_what_was_measured_of_the_runner(self):
+        os.makedirs(os.path.join(self.folder.name, "docs", "images"))
+        self.write("docs/images/measuring_aa.svg", "<svg/>")
+        self.write("docs/measuring.md", f"{summary.BEGIN}\n{summary.END}\n")
+        self.run_tool("merge", self.write("a.json", [entry(), entry(key="honesty.aa_pairs", value=200, target=">= 200")]))
+        page = self.read("docs/measuring.md")
+        self.assertIn("honesty.aa_pairs", page)
+        self.assertNotIn("matmul", page)
+        self.assertIn("(images/measuring_aa.svg)", page)
+        self.assertNotIn("measuring_cupti", page)
+        self.run_tool("check")
+        self.write("docs/measuring.md", page.replace("200", "201"))
+        with self.assertRaisesRegex(summary.Problem, "docs/measuring.md"):
+            self.run_tool("check")
+
+    def test_a_promise_cannot_be_entered_with_an_easier_target(self):
+        for target in ("<= 0.5", None):
+            with self.assertRaisesRegex(summary.Problem, "the target of honesty.aa_false_rate is <= 0.05"):
+                summary.check_entry(entry(key="honesty.aa_false_rate", target=target), "entry")
+
     def test_bad_entries_are_refused_and_change_nothing(self):
         for bad in ([entry(value="fast")], [entry(value=float("nan"))], [entry(target="about 2")], [{"key": "x"}], {}):
             with self.assertRaises(summary.Problem):
