@@ -222,6 +222,7 @@ private:
     verdict_.outcome = check.outcome;
     verdict_.message = std::string(check.name) + ": " + found;
     verdict_.speedup.reset();
+    verdict_.as_called.reset();
   }
 
   void profile() {
@@ -267,15 +268,6 @@ private:
         return std::find(refused.begin(), refused.end(), metric) != refused.end();
       });
     }
-  }
-
-  /// " 2025.3.1.0"; empty when it does not say
-  static std::string version_of(const fs::path &tool) {
-    const auto run = run_captured({tool.string(), "--version"}, "", std::chrono::seconds(10));
-    const std::size_t at = run ? run->output.find("Version ") : std::string::npos;
-    if (at == std::string::npos)
-      return "";
-    return " " + run->output.substr(at + 8, run->output.find_first_of(" \r\n", at + 8) - at - 8);
   }
 
   const ExaminationRequest &request_;

@@ -1,5 +1,6 @@
 // The search. Folders with a version in their names sort by the numbers in them, newest first.
 #include "runner/deep/tools.h"
+#include "support/process.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +12,8 @@ namespace warpwright::runner::deep {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kVersionLimit{10'000};
 
 const char *variable_of(Tool tool) {
   return tool == Tool::Ncu ? "WARPWRIGHT_NCU" : "WARPWRIGHT_COMPUTE_SANITIZER";
@@ -94,6 +97,14 @@ Result<fs::path> find(Tool tool) {
       tool == Tool::Ncu
           ? "Install Nsight Compute (package cuda-nsight-compute-13-0), or set WARPWRIGHT_NCU"
           : "Install it (package cuda-sanitizer-13-0), or set WARPWRIGHT_COMPUTE_SANITIZER");
+}
+
+std::string version_of(const fs::path &tool) {
+  const auto run = run_captured({tool.string(), "--version"}, "", kVersionLimit);
+  const std::size_t at = run ? run->output.find("Version ") : std::string::npos;
+  if (at == std::string::npos)
+    return "";
+  return " " + run->output.substr(at + 8, run->output.find_first_of(" \r\n", at + 8) - at - 8);
 }
 
 } // namespace warpwright::runner::deep

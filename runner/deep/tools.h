@@ -20,4 +20,7 @@ std::string name(Tool tool);
 /// Errors: it is nowhere, with where it was looked for and what to install.
 Result<std::filesystem::path> find(Tool tool);
 
+/// " 2025.3.1.0", asked of the tool itself; empty when it does not say.
+std::string version_of(const std::filesystem::path &tool);
+
 } // namespace warpwright::runner::deep

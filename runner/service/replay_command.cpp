@@ -3,6 +3,7 @@
 #include "runner/deep/verdict_comparison.h"
 #include "runner/service/commands.h"
 #include "runner/service/json_file.h"
+#include "runner/service/verdict_table.h"
 
 #include <iomanip>
 #include <iostream>
@@ -23,7 +24,9 @@ struct Replay {
 };
 
 Result<model::Verdict> load_verdict(const std::string &path) {
-  auto verdict = load_json_file(path, [](const json &document) {
+  auto verdict = load_json_file(path, [](const json &document) -> Result<model::Verdict> {
+    if (document.is_array())
+      return fail("it holds several verdicts", "Give one of them");
     return model::verdict_from_json(
         document.is_object() && document.contains("verdict") ? document["verdict"] : document);
   });
@@ -47,11 +50,8 @@ Result<Replay> replay(const ReplayCommand &command) {
   auto client = BlockingClient::connect(command.url);
   if (!client)
     return std::unexpected(client.error());
-  auto now =
-      (*client)->verify(record.task, record.plan, options, {}, [&](const std::string &stage) {
-        if (!command.as_json)
-          std::cerr << stage << "\n";
-      });
+  auto now = (*client)->verify(record.task, record.plan, options, {},
+                               print_stages(command.as_json ? nullptr : &std::cerr));
   if (!now)
     return std::unexpected(now.error());
   deep::VerdictComparison comparison = deep::compare(*before, *now);
@@ -61,7 +61,8 @@ Result<Replay> replay(const ReplayCommand &command) {
 std::string headline(const deep::VerdictComparison &comparison) {
   if (!comparison.same_outcome)
     return "DIFFERENT OUTCOME";
-  return deep::name(comparison.change().value_or(deep::Change::Same));
+  const auto change = comparison.change();
+  return change ? deep::name(*change) : "SAME OUTCOME";
 }
 
 void print(const char *what, double divisor, const char *unit, const Comparison &comparison) {
@@ -147,7 +148,7 @@ int run_replay(const ReplayCommand &command) {
     dump(replay_json(*done));
   else
     print_table(*done);
-  return headline(done->comparison) == "SAME" ? 0 : 1;
+  return headline(done->comparison).starts_with("SAME") ? 0 : 1;
 }
 
 } // namespace warpwright::runner

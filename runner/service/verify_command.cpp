@@ -1,30 +1,52 @@
-// `verify TASK PLAN`: one job through a runner, by the same client that editors use.
+// `verify TASK PLAN`: one job through a runner, or one on each of several devices, by the same client
+// that editors use.
 #include "runner/client/client.h"
+#include "runner/fleet/address.h"
 #include "runner/service/commands.h"
 #include "runner/service/json_file.h"
+#include "runner/service/verdict_table.h"
+#include "support/hash.h"
+#include "support/model/json.h"
 
+#include <algorithm>
+#include <future>
 #include <iostream>
+#include <sstream>
 
 namespace warpwright::runner {
 namespace {
 
-void print_table(const model::Verdict &verdict) {
-  std::cout << model::name(verdict.outcome) << ": " << verdict.message << "\n"
-            << "on " << verdict.device.name << " (" << verdict.device.driver << "), "
-            << verdict.date << "\n";
-  for (const model::Check &check : verdict.checks)
-    std::cout << (check.passed ? "  ok      " : "  FAILED  ") << check.name
-              << (check.detail.empty() ? "" : ": " + check.detail) << "\n";
-  if (verdict.reference_time && verdict.candidate_time)
-    std::cout << "  reference " << verdict.reference_time->median_ns / 1e3 << " us, candidate "
-              << verdict.candidate_time->median_ns / 1e3 << " us, at " << verdict.measured_sizes
-              << "\n";
-  if (verdict.speedup)
-    std::cout << "  speedup " << verdict.speedup->ratio << " [" << verdict.speedup->low << ", "
-              << verdict.speedup->high << "], " << verdict.speedup->samples << " pairs\n";
+using nlohmann::json;
+
+/// The devices to verify on, each once; one without a name is the runner's best.
+std::vector<std::string> wanted_devices(const VerifyCommand &command) {
+  std::vector<std::string> devices;
+  std::stringstream lists;
+  lists << command.device;
+  for (const std::string &device : command.on)
+    lists << "," << device;
+  for (std::string device; std::getline(lists, device, ',');)
+    if (!device.empty() && std::ranges::find(devices, device) == devices.end())
+      devices.push_back(device);
+  if (devices.empty())
+    devices.emplace_back();
+  return devices;
 }
 
-Result<model::Verdict> ask(const VerifyCommand &command) {
+/// In a session of a fleet the same command names the same job, so that it finds the verdict of the
+/// command before it that was interrupted.
+std::string job_key(const VerifyCommand &command, const model::Task &task, const model::Plan &plan,
+                    const VerifyOptions &options) {
+  const auto address = fleet::parse_fleet_url(command.url);
+  if (!address || address->session.empty())
+    return "";
+  return sha256_hex(model::hash(task) + model::hash(plan) + model::to_json(options).dump());
+}
+
+using Verdicts = std::vector<Result<model::Verdict>>; ///< one a device
+
+/// On all devices at once. Errors: no task, no plan, no runner.
+Result<Verdicts> ask(const VerifyCommand &command, const std::vector<std::string> &devices) {
   auto task = load_json_file(command.task_path, model::task_from_json);
   if (!task)
     return std::unexpected(task.error());
@@ -34,40 +56,61 @@ Result<model::Verdict> ask(const VerifyCommand &command) {
   auto client = BlockingClient::connect(command.url);
   if (!client)
     return std::unexpected(client.error());
-  VerifyOptions options;
-  options.device = command.device;
-  options.timeout = std::chrono::milliseconds(command.timeout_ms);
-  options.measure = !command.no_measure;
-  options.deep = command.deep;
-  options.profile = command.profile;
-  options.seed = command.seed;
-  return (*client)->verify(*task, *plan, options, {}, [&](const std::string &stage) {
-    if (!command.as_json)
-      std::cerr << stage << "\n";
-  });
+  std::vector<std::future<Result<model::Verdict>>> running;
+  for (const std::string &device : devices)
+    running.push_back(std::async(std::launch::async, [&] {
+      VerifyOptions options;
+      options.device = device;
+      options.timeout = std::chrono::milliseconds(command.timeout_ms);
+      options.measure = !command.no_measure;
+      options.deep = command.deep;
+      options.profile = command.profile;
+      options.seed = command.seed;
+      options.job = job_key(command, *task, *plan, options);
+      return (*client)->verify(*task, *plan, options, {},
+                               print_stages(command.as_json ? nullptr : &std::cerr,
+                                            devices.size() > 1 ? device + ": " : ""));
+    }));
+  Verdicts verdicts;
+  for (auto &one : running)
+    verdicts.push_back(one.get());
+  return verdicts;
+}
+
+json error_json(const Error &error) {
+  return {{"error", {{"message", error.message}, {"remedy", error.remedy}}}};
+}
+
+void print_json(const json &document) {
+  std::cout << document.dump(1, ' ', false, json::error_handler_t::replace) << "\n";
 }
 
 } // namespace
 
 int run_verify(const VerifyCommand &command) {
-  const auto verdict = ask(command);
-  if (!verdict) {
+  const std::vector<std::string> devices = wanted_devices(command);
+  const auto verdicts = ask(command, devices);
+  if (!verdicts) {
     if (command.as_json)
-      std::cout << nlohmann::json{{"error",
-                                   {{"message", verdict.error().message},
-                                    {"remedy", verdict.error().remedy}}}}
-                       .dump(1)
-                << "\n";
-    std::cerr << describe(verdict.error()) << std::endl;
+      print_json(error_json(verdicts.error()));
+    std::cerr << describe(verdicts.error()) << std::endl;
     return 2;
   }
+  int code = 0;
+  json documents = json::array();
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto &verdict = (*verdicts)[i];
+    documents.push_back(verdict ? model::to_json(*verdict) : error_json(verdict.error()));
+    if (!verdict)
+      std::cerr << (devices.size() > 1 ? devices[i] + ": " : "") << describe(verdict.error())
+                << std::endl;
+    else if (!command.as_json)
+      print_table(std::cout, *verdict);
+    code = std::max(code, !verdict ? 2 : verdict->outcome == model::Outcome::Verified ? 0 : 1);
+  }
   if (command.as_json)
-    std::cout << model::to_json(*verdict).dump(1, ' ', false,
-                                               nlohmann::json::error_handler_t::replace)
-              << "\n";
-  else
-    print_table(*verdict);
-  return verdict->outcome == model::Outcome::Verified ? 0 : 1;
+    print_json(devices.size() == 1 ? documents[0] : documents);
+  return code;
 }
 
 } // namespace warpwright::runner

@@ -216,8 +216,9 @@ public:
     std::vector<Operation> operations;
   };
 
-  explicit FakeDevice(bool can_measure = false) : can_measure_(can_measure) {
-    info_.kind = "cpu";
+  explicit FakeDevice(bool can_measure = false, const char *kind = "cpu")
+      : can_measure_(can_measure) {
+    info_.kind = kind;
     info_.name = "Fake";
     info_.memory_bytes = std::uint64_t{1} << 30;
   }

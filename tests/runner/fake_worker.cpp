@@ -1,5 +1,6 @@
 // A worker process on the fake device, and, as WARPWRIGHT_FAKE_WORKER asks, one that speaks no
-// protocol, never gets ready, or does not start. "measure": its made-up times count as a GPU's.
+// protocol, never gets ready, or does not start. "measure": its made-up times count as a GPU's. "gpu":
+// it also says that it is one.
 #include "runner/worker/worker.h"
 #include "tests/runner/fake_device.h"
 
@@ -22,6 +23,7 @@ int main() {
     if (mode == "broken")
       return fail("the fake device is broken", "Use another");
     std::cout << "this goes to stderr, not into the protocol" << std::endl;
-    return std::make_unique<runner::testing::FakeDevice>(mode == "measure");
+    return std::make_unique<runner::testing::FakeDevice>(mode == "measure" || mode == "gpu",
+                                                         mode == "gpu" ? "cuda" : "cpu");
   });
 }
