@@ -5,6 +5,7 @@
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/gpu_timer.h"
 #include "runner/cuda/handles.h"
+#include "runner/cuda/plain_launches.h"
 #include "runner/cuda/rates.h"
 
 #include <algorithm>
@@ -18,9 +19,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint32_t kDefaultSharedBytes =
-    48 * 1024;                     ///< more must be asked for (CUDA guide, 20.7.3)
-constexpr int kCaptureRelaxed = 2; ///< CU_STREAM_CAPTURE_MODE_RELAXED
+    48 * 1024; ///< more must be asked for (CUDA guide, 20.7.3)
 constexpr unsigned kStreamNonBlocking = 1;
+/// Compiled code that is kept to be loaded anew: of a job's plans and the runner's own kernels.
+constexpr std::size_t kKeptCode = 8;
 
 class CudaProgram final : public Program {
 public:
@@ -95,11 +97,11 @@ public:
   void set_deadline(Clock::time_point deadline) override { deadline_ = deadline; }
 
   DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) override {
-    auto output = compiler_->compile(request);
+    auto output = code_of(request);
     if (!output)
       return std::unexpected(output.error());
     auto program = std::make_unique<CudaProgram>();
-    program->reports_ = std::move(output->reports);
+    program->reports_ = output->reports;
     CUmodule module = nullptr;
     if (auto loaded = check(driver_.cuModuleLoadData(&module, output->code.cubin.data()),
                             "loading the compiled code");
@@ -178,24 +180,10 @@ public:
   }
 
   DeviceResult<void> launch(const LaunchOperation &launch) override {
-    const CUfunction function = function_of(launch);
-    if (auto fitting = check_arguments(launch); !fitting)
-      return fitting;
-    if (launch.shared_bytes > kDefaultSharedBytes)
-      if (auto raised = check(driver_.cuFuncSetAttribute(function, kFunctionMaxDynamicShared,
-                                                         static_cast<int>(launch.shared_bytes)),
-                              launch.kernel_name + " asks for " +
-                                  std::to_string(launch.shared_bytes) + " bytes of shared memory");
-          !raised)
-        return raised;
-    std::vector<void *> pointers;
-    for (const ArgumentValue &argument : launch.arguments)
-      pointers.push_back(const_cast<unsigned char *>(argument.bytes.data()));
-    return check(driver_.cuLaunchKernel(function, launch.grid[0], launch.grid[1], launch.grid[2],
-                                        launch.block[0], launch.block[1], launch.block[2],
-                                        launch.shared_bytes, stream_.get(), pointers.data(),
-                                        nullptr),
-                 "launching " + launch.kernel_name);
+    PlainLaunches launches;
+    if (auto added = add_to(launches, launch); !added)
+      return added;
+    return check(launches.start(driver_, stream_.get()), "launching " + launch.kernel_name);
   }
 
   DeviceResult<void> synchronize() override {
@@ -245,7 +233,67 @@ public:
     return timer_->read(graph);
   }
 
+  DeviceResult<Sample> time_as_called(std::span<const Operation> operations) override {
+    PlainLaunches launches;
+    for (const Operation &operation : operations) {
+      if (const auto *fill = std::get_if<FillOperation>(&operation))
+        launches.add(*fill);
+      else if (auto added = add_to(launches, std::get<LaunchOperation>(operation)); !added)
+        return std::unexpected(added.error());
+    }
+    if (auto flushed = timer_->flush(); !flushed)
+      return std::unexpected(flushed.error());
+    if (auto idle = synchronize(); !idle)
+      return std::unexpected(idle.error());
+    const auto start = Clock::now();
+    Status status = launches.start(driver_, stream_.get());
+    if (auto started = check(status, "launching the plan"); !started)
+      return std::unexpected(started.error());
+    auto now = start;
+    do { // no sleep: what ends now is seen now
+      status = driver_.cuStreamQuery(stream_.get());
+      now = Clock::now();
+    } while (status == kNotReady && now <= deadline_);
+    if (auto ended = synchronize(); !ended) // which words what went wrong
+      return std::unexpected(ended.error());
+    return timer_->sample_of(std::chrono::duration<double, std::nano>(now - start).count());
+  }
+
 private:
+  /// Compiled once: NVRTC takes longer than all the rest, and modules are loaded anew for timing.
+  DeviceResult<CompileOutput> code_of(const CompileRequest &request) {
+    const auto same = [&](const auto &kept) {
+      return kept.first.source == request.source && kept.first.options == request.options &&
+             kept.first.kernels == request.kernels;
+    };
+    if (auto found = std::find_if(code_.begin(), code_.end(), same); found != code_.end()) {
+      std::rotate(found, found + 1, code_.end());
+      return code_.back().second;
+    }
+    auto output = compiler_->compile(request);
+    if (!output)
+      return output;
+    if (code_.size() == kKeptCode)
+      code_.erase(code_.begin());
+    code_.emplace_back(request, *output);
+    return output;
+  }
+
+  DeviceResult<void> add_to(PlainLaunches &launches, const LaunchOperation &launch) {
+    const CUfunction function = function_of(launch);
+    if (auto fitting = check_arguments(launch); !fitting)
+      return fitting;
+    if (launch.shared_bytes > kDefaultSharedBytes)
+      if (auto raised = check(driver_.cuFuncSetAttribute(function, kFunctionMaxDynamicShared,
+                                                         static_cast<int>(launch.shared_bytes)),
+                              launch.kernel_name + " asks for " +
+                                  std::to_string(launch.shared_bytes) + " bytes of shared memory");
+          !raised)
+        return raised;
+    launches.add(function, launch);
+    return {};
+  }
+
   Result<void> start(int ordinal) {
     int count = 0;
     driver_.cuDeviceGetCount(&count);
@@ -274,8 +322,8 @@ private:
       return fail("cannot set up timing on " + info_.name + ": " + timer.error().message);
     timer_ = std::move(*timer);
     info_.driver += timer_->driver_version().empty() ? "" : ", driver " + timer_->driver_version();
-    add_rates(driver_, stream_.get(), *compiler_, attribute(driver_, kMultiprocessorCount, device_),
-              info_);
+    add_rates(driver_, stream_.get(), *compiler_, *timer_, capability,
+              attribute(driver_, kMultiprocessorCount, device_), info_);
     return {};
   }
 
@@ -337,6 +385,7 @@ private:
   Stream stream_;
   std::unique_ptr<GpuTimer> timer_;
   Clock::time_point deadline_ = Clock::time_point::max();
+  std::vector<std::pair<CompileRequest, CompileOutput>> code_; ///< most recently used last
 };
 
 } // namespace

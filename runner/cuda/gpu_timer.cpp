@@ -1,6 +1,8 @@
 // The queue of one sample, and the graph that is stamped.
 #include "runner/cuda/gpu_timer.h"
 
+#include <algorithm>
+
 namespace warpwright::runner::cuda {
 namespace {
 
@@ -9,6 +11,7 @@ constexpr unsigned kEventRecordExternal =
 /// Launching a graph of a few nodes takes the host under 10 us; the L2 write before covers most of
 /// it already.
 constexpr unsigned long long kDelayNs = 20'000;
+constexpr int kBracketSamples = 101;
 
 constexpr const char *kDelaySource = R"(
 extern "C" __global__ void ww_delay(unsigned long long ns) {
@@ -72,8 +75,12 @@ DeviceResult<TimedGraph> GpuTimer::capture(int mode, const std::function<void()>
   return timed;
 }
 
+DeviceResult<void> GpuTimer::flush() {
+  return check(flush_.run(driver_, stream_), "flushing the L2 cache");
+}
+
 DeviceResult<void> GpuTimer::start(const TimedGraph &graph) {
-  if (auto flushed = check(flush_.run(driver_, stream_), "flushing the L2 cache"); !flushed)
+  if (auto flushed = flush(); !flushed)
     return flushed;
   unsigned long long delay_ns = kDelayNs;
   void *arguments[] = {&delay_ns};
@@ -92,7 +99,33 @@ DeviceResult<Sample> GpuTimer::read(const TimedGraph &graph) {
                 "reading the time");
       !read)
     return std::unexpected(read.error());
-  return Sample{static_cast<double>(milliseconds) * 1e6, throttle_.is_throttled()};
+  return sample_of(static_cast<double>(milliseconds) * 1e6);
+}
+
+Sample GpuTimer::sample_of(double ns) {
+  throttle_.refresh();
+  return {ns, throttle_.is_throttled(), throttle_.clocks()};
+}
+
+std::optional<double> GpuTimer::measure_bracket() {
+  auto empty = capture(kCaptureRelaxed, [] {});
+  if (!empty)
+    return std::nullopt;
+  std::vector<double> samples;
+  for (int i = 0; i < kBracketSamples; ++i) {
+    if (!start(*empty))
+      return std::nullopt;
+    Status status = kNotReady;
+    while (status == kNotReady)
+      status = driver_.cuStreamQuery(stream_);
+    auto sample = status == 0 ? read(*empty) : DeviceResult<Sample>(std::unexpected(Fault{}));
+    if (!sample)
+      return std::nullopt;
+    samples.push_back(sample->ns);
+  }
+  const auto middle = samples.begin() + kBracketSamples / 2;
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
 }
 
 DeviceResult<void> GpuTimer::check(Status status, const std::string &what) const {

@@ -4,7 +4,13 @@
 // graph's own node-to-node gaps; the stamps are event nodes of the same graph, so launching the
 // graph is not in it. Queue of one sample: [reset persisting L2 lines] [write 2x the L2] [delay
 // kernel] [graph: stamp, plan, stamp]. The delay keeps the GPU busy until the host has queued the
-// graph. Nothing is subtracted. Thread: the job thread.
+// graph. Nothing is subtracted from samples; what the two stamps cost by themselves is measured once,
+// by the same queue with an empty plan, so that a kernel's own time can be told beside.
+//
+// When the stop event was recorded nothing of the plan is left: device code cannot start kernels (that
+// needs cudadevrt, which NVRTC's whole-program cubins cannot be linked with; tests/runner/nvrtc_test.cpp
+// holds the proof), has no other streams, and its stores are visible at the end of the grid.
+// Thread: the job thread.
 #pragma once
 
 #include "runner/cuda/compiler.h"
@@ -15,6 +21,8 @@
 #include <functional>
 
 namespace warpwright::runner::cuda {
+
+inline constexpr int kCaptureRelaxed = 2; ///< CU_STREAM_CAPTURE_MODE_RELAXED
 
 /// A plan as an executable graph between two event nodes.
 struct TimedGraph {
@@ -33,6 +41,12 @@ public:
   DeviceResult<void> start(const TimedGraph &graph);
   /// After the stream has ended.
   DeviceResult<Sample> read(const TimedGraph &graph);
+  /// Queues the flush of the L2 alone.
+  DeviceResult<void> flush();
+  /// A sample of this time, with what the driver says of clocks now.
+  Sample sample_of(double ns);
+  /// Between two stamps with nothing between them, ns: median of many. Waits for the stream.
+  std::optional<double> measure_bracket();
   /// "580.159.04"; empty without NVML.
   const std::string &driver_version() const { return throttle_.driver_version(); }
 

@@ -1,7 +1,9 @@
 // Best of several runs: a ceiling is a maximum. Copy of 1 GiB where memory allows; FP32 by chains
-// of fused multiply-adds in registers, with enough of them independent to fill the pipelines.
+// of fused multiply-adds in registers, with enough of them independent to fill the pipelines; tensor cores by
+// tensor_kernels.h.
 #include "runner/cuda/rates.h"
 #include "runner/cuda/handles.h"
+#include "runner/cuda/tensor_kernels.h"
 #include "support/hash.h"
 
 #include <algorithm>
@@ -13,8 +15,10 @@
 namespace warpwright::runner::cuda {
 namespace {
 
-constexpr int kRuns = 7, kThreads = 256, kBlocksPerMultiprocessor = 8, kIterations = 4096,
-              kChains = 8;
+/// Of the cached file: older ones are measured again.
+constexpr int kFormat = 2;
+constexpr int kRuns = 7, kTensorIterations = 2048, kThreads = 256, kBlocksPerMultiprocessor = 8,
+              kIterations = 4096, kChains = 8;
 
 constexpr const char *kFmaSource = R"(
 extern "C" __global__ void ww_fma(float *out, float b, int iterations) {
@@ -65,56 +69,103 @@ std::optional<double> measure_copy(const Driver &driver, CUstream stream,
   return ns > 0 ? std::optional(2.0 * static_cast<double>(bytes) / ns * 1e9) : std::nullopt;
 }
 
-std::optional<double> measure_fp32(const Driver &driver, CUstream stream, Compiler &compiler,
-                                   int multiprocessors) {
-  auto output = compiler.compile({kFmaSource, {}, {"ww_fma"}});
+/// Shortest run of a kernel that takes (float *, arguments...), ns; 0 when something fails.
+double best_kernel_ns(const Driver &driver, CUstream stream, Compiler &compiler,
+                      const std::string &source, const std::string &name, unsigned blocks,
+                      unsigned threads, const std::vector<void *> &arguments) {
+  auto output = compiler.compile({source, {}, {name}});
   CUmodule loaded = nullptr;
   CUfunction function = nullptr;
   if (!output || driver.cuModuleLoadData(&loaded, output->code.cubin.data()) != 0)
-    return std::nullopt;
+    return 0;
   const Module module(driver, loaded);
   const Memory out = allocate(driver, 256);
-  if (!out || driver.cuModuleGetFunction(&function, loaded, "ww_fma") != 0)
-    return std::nullopt;
+  if (!out || driver.cuModuleGetFunction(&function, loaded, output->code.lowered_names[0].c_str()))
+    return 0;
   CUdeviceptr address = out.get();
-  float factor = 0.999F;
-  int iterations = kIterations;
-  void *arguments[] = {&address, &factor, &iterations};
-  const unsigned blocks = static_cast<unsigned>(multiprocessors * kBlocksPerMultiprocessor);
-  const double ns = best_ns(driver, stream, [&] {
-    return driver.cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, stream, arguments,
+  std::vector<void *> all = {&address};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return best_ns(driver, stream, [&] {
+    return driver.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream, all.data(),
                                  nullptr);
   });
+}
+
+std::optional<double> measure_fp32(const Driver &driver, CUstream stream, Compiler &compiler,
+                                   int multiprocessors) {
+  float factor = 0.999F;
+  int iterations = kIterations;
+  const auto blocks = static_cast<unsigned>(multiprocessors * kBlocksPerMultiprocessor);
+  const double ns = best_kernel_ns(driver, stream, compiler, kFmaSource, "ww_fma", blocks, kThreads,
+                                   {&factor, &iterations});
   const double flops = 2.0 * kChains * kIterations * kThreads * blocks;
   return ns > 0 ? std::optional(flops / ns * 1e9) : std::nullopt;
 }
 
+std::optional<double> measure_tensor(const Driver &driver, CUstream stream, Compiler &compiler,
+                                     int capability, int multiprocessors, TensorType type) {
+  const auto kernel = tensor_kernel(capability, type);
+  if (!kernel)
+    return std::nullopt;
+  int iterations = kTensorIterations;
+  const unsigned blocks = static_cast<unsigned>(multiprocessors) * kernel->blocks_an_sm;
+  const double ns = best_kernel_ns(driver, stream, compiler, kernel->source, kernel->name, blocks,
+                                   kernel->threads, {&iterations});
+  const double flops = kernel->flops * kTensorIterations * blocks;
+  return ns > 0 ? std::optional(flops / ns * 1e9) : std::nullopt;
+}
+
+/// What is cached, with its names in the file.
+constexpr std::pair<const char *, std::optional<double> model::DeviceInfo::*> kRates[] = {
+    {"copy", &model::DeviceInfo::copy_bytes_per_s},
+    {"fp32", &model::DeviceInfo::fp32_flops_per_s},
+    {"tf32", &model::DeviceInfo::tf32_flops_per_s},
+    {"bf16", &model::DeviceInfo::bf16_flops_per_s},
+    {"bracket", &model::DeviceInfo::bracket_ns}};
+
+bool read_cached(const std::filesystem::path &file, model::DeviceInfo &info) {
+  std::ifstream cached(file);
+  if (!cached)
+    return false;
+  const auto document = nlohmann::json::parse(cached, nullptr, false);
+  if (!document.is_object() || document.value("format", 0) != kFormat)
+    return false;
+  for (const auto &[name, member] : kRates)
+    if (const auto found = document.find(name); found != document.end() && found->is_number())
+      info.*member = found->get<double>();
+  return info.copy_bytes_per_s && info.fp32_flops_per_s;
+}
+
+void write_cached(const std::filesystem::path &file, const model::DeviceInfo &info) {
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  nlohmann::json document = {{"format", kFormat}};
+  for (const auto &[name, member] : kRates)
+    if (info.*member)
+      document[name] = *(info.*member);
+  const std::filesystem::path temporary = file.string() + "." + std::to_string(getpid());
+  std::ofstream(temporary) << document;
+  std::filesystem::rename(temporary, file, error);
+}
+
 } // namespace
 
-void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, int multiprocessors,
-               model::DeviceInfo &info) {
-  namespace fs = std::filesystem;
-  const fs::path directory = cache_directory();
-  const fs::path file =
+void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, GpuTimer &timer,
+               int capability, int multiprocessors, model::DeviceInfo &info) {
+  const std::filesystem::path directory = cache_directory();
+  const std::filesystem::path file =
       directory / ("rates-" + sha256_hex(info.identifier + info.driver).substr(0, 16) + ".json");
-  if (std::ifstream cached(file); !directory.empty() && cached) {
-    const auto document = nlohmann::json::parse(cached, nullptr, false);
-    if (document.is_object() && document.contains("copy") && document.contains("fp32")) {
-      info.copy_bytes_per_s = document["copy"].get<double>();
-      info.fp32_flops_per_s = document["fp32"].get<double>();
-      return;
-    }
-  }
+  if (!directory.empty() && read_cached(file, info))
+    return;
   info.copy_bytes_per_s = measure_copy(driver, stream, info.memory_bytes);
   info.fp32_flops_per_s = measure_fp32(driver, stream, compiler, multiprocessors);
-  if (directory.empty() || !info.copy_bytes_per_s || !info.fp32_flops_per_s)
-    return;
-  std::error_code error;
-  fs::create_directories(directory, error);
-  const fs::path temporary = file.string() + "." + std::to_string(getpid());
-  std::ofstream(temporary) << nlohmann::json{{"copy", *info.copy_bytes_per_s},
-                                             {"fp32", *info.fp32_flops_per_s}};
-  fs::rename(temporary, file, error);
+  info.tf32_flops_per_s =
+      measure_tensor(driver, stream, compiler, capability, multiprocessors, TensorType::Tf32);
+  info.bf16_flops_per_s =
+      measure_tensor(driver, stream, compiler, capability, multiprocessors, TensorType::Bf16);
+  info.bracket_ns = timer.measure_bracket();
+  if (!directory.empty() && info.copy_bytes_per_s && info.fp32_flops_per_s)
+    write_cached(file, info);
 }
 
 } // namespace warpwright::runner::cuda

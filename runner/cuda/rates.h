@@ -1,15 +1,17 @@
-// The two ceilings of a GPU, measured once and cached by GPU and driver: copy bandwidth and FP32
-// rate. Thread: the job thread.
+// What a GPU reaches, measured once and cached by GPU and driver: copy bandwidth, the rates of the FP32 units
+// and of the tensor cores, and what two time stamps cost by themselves. Thread: the job thread.
 #pragma once
 
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/driver.h"
+#include "runner/cuda/gpu_timer.h"
 
 namespace warpwright::runner::cuda {
 
-/// Fills copy_bytes_per_s (bytes read plus written) and fp32_flops_per_s; leaves absent what cannot
-/// be measured.
-void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, int multiprocessors,
-               model::DeviceInfo &info);
+/// Fills copy_bytes_per_s (bytes read plus written), fp32_, tf32_ and bf16_flops_per_s and bracket_ns; leaves
+/// absent what cannot be measured.
+/// @param capability 10 * major + minor
+void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, GpuTimer &timer,
+               int capability, int multiprocessors, model::DeviceInfo &info);
 
 } // namespace warpwright::runner::cuda

@@ -4,10 +4,10 @@
 namespace warpwright::runner::cuda {
 namespace {
 
-// nvmlClocksThrottleReason*: HwSlowdown, SwThermal, HwThermal, HwPowerBrake. The software power cap
-// (0x4) is left out: large GPUs touch it in every dense kernel, and it hits both sides of an
-// interleaved pair alike.
-constexpr unsigned long long kThrottled = 0x8 | 0x20 | 0x40 | 0x80;
+/// nvmlClocksEventReason*: SwPowerCap; and HwSlowdown, SwThermal, HwThermal, HwPowerBrake.
+constexpr unsigned long long kPowerCap = 0x4, kThrottled = 0x8 | 0x20 | 0x40 | 0x80;
+/// nvmlClockType_t and nvmlTemperatureSensors_t.
+constexpr int kSmClock = 1, kMemoryClock = 2, kGpuSensor = 0;
 constexpr std::chrono::milliseconds kInterval{10};
 
 } // namespace
@@ -19,8 +19,12 @@ ThrottleMonitor::ThrottleMonitor(const std::string &gpu_uuid)
   auto *init = library_.find<int()>("nvmlInit_v2");
   auto *by_uuid = library_.find<int(const char *, Handle *)>("nvmlDeviceGetHandleByUUID");
   auto *version = library_.find<int(char *, unsigned)>("nvmlSystemGetDriverVersion");
-  throttle_reasons_ =
-      library_.find<int(Handle, unsigned long long *)>("nvmlDeviceGetCurrentClocksThrottleReasons");
+  for (const char *symbol : {"nvmlDeviceGetCurrentClocksThrottleReasons",
+                             "nvmlDeviceGetCurrentClocksEventReasons"}) // its newer name
+    if (!throttle_reasons_)
+      throttle_reasons_ = library_.find<int(Handle, unsigned long long *)>(symbol);
+  clock_ = library_.find<int(Handle, int, unsigned *)>("nvmlDeviceGetClockInfo");
+  temperature_ = library_.find<int(Handle, int, unsigned *)>("nvmlDeviceGetTemperature");
   if (!init || init() != 0)
     return;
   char text[96] = "";
@@ -36,14 +40,30 @@ ThrottleMonitor::~ThrottleMonitor() {
       shutdown();
 }
 
-bool ThrottleMonitor::is_throttled() {
+void ThrottleMonitor::refresh() {
   const auto now = std::chrono::steady_clock::now();
-  if (!device_ || !throttle_reasons_ || now - asked_ < kInterval)
-    return throttled_;
+  if (!device_ || now - asked_ < kInterval)
+    return;
   asked_ = now;
   unsigned long long reasons = 0;
-  throttled_ = throttle_reasons_(device_, &reasons) == 0 && (reasons & kThrottled) != 0;
-  return throttled_;
+  const bool told = throttle_reasons_ && throttle_reasons_(device_, &reasons) == 0;
+  throttled_ = told && (reasons & kThrottled) != 0;
+  clocks_ = {clock_mhz(kSmClock), clock_mhz(kMemoryClock), temperature_c(),
+             told ? std::optional((reasons & kPowerCap) != 0) : std::nullopt};
+}
+
+std::optional<double> ThrottleMonitor::clock_mhz(int domain) const {
+  unsigned value = 0;
+  if (!clock_ || clock_(device_, domain, &value) != 0)
+    return std::nullopt;
+  return value;
+}
+
+std::optional<double> ThrottleMonitor::temperature_c() const {
+  unsigned value = 0;
+  if (!temperature_ || temperature_(device_, kGpuSensor, &value) != 0)
+    return std::nullopt;
+  return value;
 }
 
 } // namespace warpwright::runner::cuda

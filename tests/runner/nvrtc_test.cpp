@@ -1,6 +1,7 @@
 // NVRTC for real, without a GPU: cubins, lowered names, resource reports, errors, the cache on
 // disk. Reported as passed without NVRTC, where the message says that there was none to try.
 #include "runner/cuda/compiler.h"
+#include "runner/cuda/tensor_kernels.h"
 #include "runner/verify/checker.h"
 #include "tests/runner/tasks.h"
 
@@ -111,6 +112,57 @@ TEST_CASE(
   CHECK(again->code.cubin == first->code.cubin);
   CHECK(again->code.compile_ms != first->code.compile_ms);
   fs::remove_all(folder);
+}
+
+TEST_CASE("the tensor kernels compile without a spill for every GPU that has one") {
+  for (int capability : {80, 86, 89, 90, 120})
+    for (TensorType type : {TensorType::Tf32, TensorType::Bf16}) {
+      CAPTURE(capability);
+      const auto kernel = tensor_kernel(capability, type);
+      REQUIRE(kernel);
+      const auto nvrtc = compiler({}, capability);
+      if (!nvrtc)
+        return;
+      const auto output = nvrtc->compile({kernel->source, {}, {kernel->name}});
+      REQUIRE_MESSAGE(output.has_value(), (output ? "" : output.error().log));
+      CHECK(output->reports[0].spill_store_bytes == 0);
+      // wgmma without waits between: ptxas warns where it has to serialise them.
+      CHECK(output->code.log.find("serializ") == std::string::npos);
+      CHECK(output->reports[0].registers.value_or(0) > 32);
+    }
+  CHECK(!tensor_kernel(75, TensorType::Bf16));
+  CHECK(!tensor_kernel(100, TensorType::Bf16)); // tcgen05 alone reaches its tensor cores
+}
+
+TEST_CASE("device code cannot start kernels of its own, so nothing outlives the last event") {
+  const auto nvrtc = compiler();
+  if (!nvrtc)
+    return;
+  const std::string child = "__global__ void child(float *x) { x[0] = 1; }\n";
+  const auto launch =
+      nvrtc->compile({child + "__global__ void k(float *x) { child<<<1, 1>>>(x); }", {}, {"k"}});
+  REQUIRE(!launch.has_value());
+  CHECK(launch.error().kind == Fault::Kind::CompileFailed);
+  MESSAGE(launch.error().message);
+  if (!nvrtc->toolkit()
+           .include_dirs.empty()) { // with the declarations it would have to be relocatable
+    const auto declared = nvrtc->compile({"#include <cuda_device_runtime_api.h>\n" + child +
+                                              "__global__ void k(float *x) { child<<<1, 1>>>(x); }",
+                                          {},
+                                          {"k"}});
+    REQUIRE(!declared.has_value());
+    MESSAGE(declared.error().message);
+  }
+  // Nor by the functions that the syntax stands for, which live in a library that is never linked.
+  const auto by_hand = nvrtc->compile(
+      {child + "extern \"C\" __device__ void *cudaGetParameterBufferV2(void *, dim3, dim3, "
+               "unsigned);\nextern \"C\" __device__ int cudaLaunchDeviceV2(void *, void *);\n"
+               "__global__ void k(float *x) { void *p = cudaGetParameterBufferV2((void *)child, "
+               "dim3(1), dim3(1), 0); *(float **)p = x; cudaLaunchDeviceV2(p, nullptr); }",
+       {},
+       {"k"}});
+  REQUIRE(!by_hand.has_value());
+  MESSAGE(by_hand.error().log);
 }
 
 TEST_CASE("ptxas's report is read kernel by kernel") {

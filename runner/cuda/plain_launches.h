@@ -1,0 +1,28 @@
+// A plan as a program would start it: driver calls on one stream, made ready so that nothing of the runner
+// lies between them. Thread: the job thread. The modules of the functions must outlive it.
+#pragma once
+
+#include "runner/cuda/driver.h"
+
+#include <deque>
+
+namespace warpwright::runner::cuda {
+
+class PlainLaunches {
+public:
+  void add(CUfunction function, const LaunchOperation &launch);
+  void add(const FillOperation &fill);
+  /// Starts everything in order; the first status that is not success.
+  Status start(const Driver &driver, CUstream stream);
+
+private:
+  struct Call {
+    CUfunction function = nullptr; ///< null: a fill
+    LaunchOperation launch;
+    std::vector<void *> arguments; ///< into launch.arguments
+    FillOperation fill;
+  };
+  std::deque<Call> calls_; ///< whose elements stay where they are
+};
+
+} // namespace warpwright::runner::cuda
