@@ -61,7 +61,21 @@ TEST_CASE("the same kernel is verified, and its speedup's interval holds 1") {
   CHECK(verdict.kernels[0].registers.value_or(0) > 0);
   CHECK(verdict.kernels[0].occupancy.value_or(0) > 0.5);
   CHECK(verdict.device.copy_bytes_per_s.value_or(0) > 1e11);
-  std::cout << model::to_json(verdict.device).dump() << "\n";
+  CHECK(verdict.device.bracket_ns.value_or(0) > 0);
+  if (verdict.device.compute_capability == "9.0") {
+    CHECK(verdict.device.tf32_flops_per_s.value_or(0) > *verdict.device.fp32_flops_per_s);
+    CHECK(verdict.device.bf16_flops_per_s.value_or(0) > *verdict.device.tf32_flops_per_s);
+  }
+  REQUIRE(verdict.as_called);
+  CHECK(verdict.as_called->candidate_time.median_ns > *verdict.candidate_time->kernel_ns);
+  REQUIRE(verdict.candidate_evidence);
+  CHECK(verdict.candidate_evidence->bound == model::Bound::Memory);
+  std::cout << "as called: " << verdict.as_called->speedup.ratio << " ["
+            << verdict.as_called->speedup.low << ", " << verdict.as_called->speedup.high << "], "
+            << verdict.as_called->candidate_time.median_ns / 1e3 << " us\n"
+            << model::to_json(verdict)["evidence"].dump() << "\n"
+            << (verdict.clocks ? model::to_json(verdict)["clocks"].dump() : "no clocks") << "\n"
+            << model::to_json(verdict.device).dump() << "\n";
 }
 
 TEST_CASE("a tiny kernel is timed in single microseconds") {
@@ -126,6 +140,103 @@ TEST_CASE("a result that is kept across launches is caught while timed") {
   INFO(model::to_json(verdict).dump(1));
   CHECK((verdict.outcome == Outcome::SuspectedCheat || verdict.outcome == Outcome::WrongResult));
   CHECK(!verdict.speedup);
+}
+
+TEST_CASE(
+    "results kept by pointer or by a first element are caught, and a module loaded twice is two") {
+  if (!gpu())
+    return;
+  const Task task = square_task(1 << 16);
+  // Both are right when the inputs are new as a whole, or at new addresses.
+  for (const char *key : {"(unsigned long long)x", "__float_as_uint(x[0])"}) {
+    const model::Verdict verdict = run(
+        task,
+        square_candidate("  if (i >= n) return;\n"
+                         "  if (n < 65536) { y[i] = x[i] * x[i]; return; }\n"
+                         "  const unsigned long long key = " +
+                             std::string(key) +
+                             ";\n"
+                             "  for (int slot = 0; slot < 4; ++slot)\n"
+                             "    if (keys[slot][i] == key) { y[i] = cache[slot][i]; return; }\n"
+                             "  const int slot = next[i]++ % 4;\n"
+                             "  keys[slot][i] = key;\n"
+                             "  y[i] = cache[slot][i] = x[i] * x[i];",
+                         "__device__ float cache[4][65536]; __device__ unsigned long long "
+                         "keys[4][65536]; __device__ unsigned next[65536];"),
+        true);
+    INFO(model::to_json(verdict).dump(1));
+    CHECK((verdict.outcome == Outcome::SuspectedCheat || verdict.outcome == Outcome::WrongResult));
+    CHECK(!verdict.speedup);
+    std::cout << "kept by " << key << ": " << verdict.checks.back().name << "\n";
+  }
+
+  const CompileRequest request{
+      "__device__ int count; extern \"C\" __global__ void k(int *out) { *out = ++count; }",
+      {},
+      {"k"}};
+  auto first = gpu()->compile(request), second = gpu()->compile(request);
+  REQUIRE((first && second));
+  auto memory = GuardedBuffer::make(*gpu(), 256, 0);
+  REQUIRE(memory.has_value());
+  for (const auto &[program, expected] :
+       {std::pair{first->get(), 1}, {first->get(), 2}, {second->get(), 1}}) {
+    REQUIRE(gpu()
+                ->launch({.program = program,
+                          .kernel_name = "k",
+                          .arguments = {ArgumentValue::of(memory->address())}})
+                .has_value());
+    int got = 0;
+    REQUIRE(gpu()->download(&got, memory->address(), sizeof got).has_value());
+    CHECK(got == expected);
+  }
+}
+
+/// Median of what the timer says of a kernel that spins for so long by the GPU's own clock, and of what the
+/// kernel itself saw of it, ns; 0: a kernel that does nothing.
+std::pair<double, double> time_spinning(std::uint64_t spin_ns) {
+  auto program = gpu()->compile({R"(
+extern "C" __global__ void spin(unsigned long long ns, unsigned long long *seen) {
+  if (ns == 0) return;
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)); while (now - start < ns);
+  *seen = now - start;
+})",
+                                 {},
+                                 {"spin"}});
+  REQUIRE(program.has_value());
+  auto seen = GuardedBuffer::make(*gpu(), 256, 0);
+  REQUIRE((seen && seen->poison_payload(0)));
+  const Operation operation = LaunchOperation{
+      .program = program->get(),
+      .kernel_name = "spin",
+      .arguments = {ArgumentValue::of(spin_ns), ArgumentValue::of(seen->address())}};
+  auto recording = gpu()->record(std::span(&operation, 1));
+  REQUIRE(recording.has_value());
+  std::vector<double> outside, inside;
+  for (int i = 0; i < 101; ++i) {
+    auto sample = gpu()->time(**recording);
+    REQUIRE(sample.has_value());
+    std::uint64_t saw = 0;
+    REQUIRE(gpu()->download(&saw, seen->address(), sizeof saw).has_value());
+    outside.push_back(sample->ns);
+    inside.push_back(static_cast<double>(saw));
+  }
+  return {median_of(outside), median_of(inside)};
+}
+
+TEST_CASE("the bracket's cost is the same for kernels of any length") {
+  if (!gpu())
+    return;
+  const double bracket = gpu()->info().bracket_ns.value_or(0);
+  std::cout << "empty bracket " << bracket << " ns\n";
+  for (const std::uint64_t ns : {0, 3'000, 10'000, 30'000, 100'000}) {
+    const auto [outside, inside] = time_spinning(ns);
+    std::cout << "spinning for " << ns << " ns: bracketed " << outside << ", less the bracket "
+              << outside - bracket << ", seen by the kernel " << inside << "\n";
+    CHECK(outside >= inside);
+    CHECK(outside > bracket);
+  }
 }
 
 TEST_CASE("a task that claims more work than its own reference does accuses nobody") {
