@@ -169,7 +169,14 @@ def summarise(rows):
     return {"kernels": len(judged), "worst": max(away, default=None), "median": entries.median(away) if away else None,
             "within": sum(value <= DIFFERENCE_TARGET for value in away),
             "worst_kernel": max(judged, key=lambda row: abs(row["difference"]))["kernel"] if judged else None,
-            "median_difference_ns": entries.median([row["difference_ns"] for row in judged]) if judged else None}
+            "median_difference_ns": entries.median([row["difference_ns"] for row in judged]) if judged else None,
+            "stamps_ns": stamps_cost(judged)}
+
+
+def stamps_cost(judged):
+    """What lies between the stamps beyond CUPTI's duration, ns: what the runner's own bracket_ns must be near."""
+    costs = [row["raw_ns"] - row["cupti_ns"] for row in judged]
+    return {"median": entries.median(costs), "smallest": min(costs), "largest": max(costs)} if costs else None
 
 
 def entries_of(summary, gpu, commit):
@@ -181,7 +188,7 @@ def entries_of(summary, gpu, commit):
     return made
 
 
-def print_rows(rows, summary):
+def print_rows(rows, summary, device):
     def us(value):
         return "-" if value is None else f"{value / 1e3:.3f}"
     print(f"{'kernel':20} {'bracket':>9} {'reported':>9} {'CUPTI':>9} {'+-':>9} {'%':>7} {'launches':>8} "
@@ -197,6 +204,9 @@ def print_rows(rows, summary):
         print(f"{summary['within']} of {summary['kernels']} kernels from 3 us within {DIFFERENCE_TARGET:.0%}; worst "
               f"{summary['worst']:.2%} ({summary['worst_kernel']}), median {summary['median']:.2%}, "
               f"median difference {summary['median_difference_ns']:+.0f} ns")
+        cost = summary["stamps_ns"]
+        print(f"between the stamps beyond CUPTI: median {cost['median']:.0f} ns [{cost['smallest']:.0f}, {cost['largest']:.0f}]; "
+              f"the runner's bracket_ns is {(device or {}).get('bracket_ns', 'not told')}")
 
 
 def main():
@@ -221,7 +231,7 @@ def main():
     ncu = measure_with_ncu(arguments) if arguments.ncu else {}
     rows = rows_of(plain, again, under_cupti, durations, ncu)
     summary = summarise(rows)
-    print_rows(rows, summary)
+    print_rows(rows, summary, info or traced)
     report = {"device": info or traced, "commit": arguments.commit, "date": entries.now(), "summary": summary, "kernels": rows}
     entries.write_results(arguments.out, "cupti", report,
                           entries_of(summary, entries.gpu_name(info or traced), arguments.commit))
