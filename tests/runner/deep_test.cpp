@@ -1,5 +1,6 @@
 // The deep check and the counters without a GPU: the readers on recorded texts, and whole examinations with
 // scripts in the tools' places.
+#include "runner/cuda/compiler.h"
 #include "runner/deep/examination.h"
 #include "runner/deep/examiner.h"
 #include "runner/deep/profile_report.h"
@@ -327,6 +328,20 @@ TEST_CASE("a stopped run ends the tool and what the tool started") {
   REQUIRE(run.has_value());
   CHECK(run->end == ToolRun::End::Stopped);
   CHECK(fs::exists(folder.path / "released"));
+}
+
+TEST_CASE("plans compile with line information of the user's file") {
+  const auto compiler = cuda::Compiler::make({});
+  if (!compiler) {
+    MESSAGE("skipped: " << compiler.error().message);
+    return;
+  }
+  const std::string source =
+      "#line 77 \"of_the_user.cu\"\n" + square_candidate("  if (i < n) y[i] = x[i];").source;
+  const auto output = (*compiler)->compile({source, {"-lineinfo"}, {"square"}});
+  REQUIRE(output.has_value());
+  CHECK(output->code.cubin.find("of_the_user.cu") != std::string::npos);
+  CHECK(output->code.cubin.find(".debug_line") != std::string::npos);
 }
 
 TEST_CASE("examinations are for verdicts on which a tool can say more") {
