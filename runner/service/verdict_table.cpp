@@ -1,7 +1,9 @@
 #include "runner/service/verdict_table.h"
 #include "support/model/json.h"
 
+#include <cmath>
 #include <iomanip>
+#include <utility>
 
 namespace warpwright::runner {
 namespace {
@@ -14,6 +16,47 @@ void print_speedup(std::ostream &out, const char *what, const model::Time &refer
     out << ", speedup " << speedup->ratio << " [" << speedup->low << ", " << speedup->high << "], "
         << speedup->samples << " pairs";
   out << "\n";
+}
+
+void print_evidence(std::ostream &out, const char *side, const model::Time &time,
+                    const std::optional<model::Evidence> &evidence) {
+  const char *separator = ": ";
+  const auto begin = [&]() -> std::ostream & {
+    return out << (*separator == ':' ? std::string("  ") + side : "")
+               << std::exchange(separator, ", ");
+  };
+  const auto print_rate = [&](const std::optional<double> &rate, double unit, const char *name,
+                              const std::optional<double> &share) {
+    if (!rate)
+      return;
+    begin() << *rate / unit << name;
+    if (share)
+      out << " (" << std::round(*share * 100) << "% of what the device reaches)";
+  };
+  if (time.kernel_ns)
+    begin() << "kernels alone " << *time.kernel_ns / 1e3 << " us";
+  if (evidence) {
+    print_rate(evidence->bytes_per_s, 1e9, " GB/s", evidence->memory_share);
+    print_rate(evidence->flops_per_s, 1e12, " TFLOP/s", evidence->compute_share);
+    begin() << "bound by " << model::name(evidence->bound);
+  }
+  if (time.kernel_ns || evidence)
+    out << "\n";
+}
+
+void print_clocks(std::ostream &out, const model::ClockRecord &clocks) {
+  const auto print_range = [&](const char *what, const std::optional<model::Range> &range,
+                               const char *unit) {
+    if (range)
+      out << " " << what << " " << range->low << " to " << range->high << unit << ";";
+  };
+  out << "  while timed:";
+  print_range("SM clock", clocks.sm_mhz, " MHz");
+  print_range("memory clock", clocks.memory_mhz, " MHz");
+  print_range("temperature", clocks.temperature_c, " C");
+  if (clocks.power_capped)
+    out << (*clocks.power_capped ? " power-capped at times;" : " not power-capped;");
+  out << " " << clocks.discarded_pairs << " pairs dropped for unequal clocks\n";
 }
 
 void print_counters(std::ostream &out, const model::Counters &counters) {
@@ -58,10 +101,14 @@ void print_table(std::ostream &out, const model::Verdict &verdict) {
     out << "  measured at " << verdict.measured_sizes << "\n";
     print_speedup(out, "device time", *verdict.reference_time, *verdict.candidate_time,
                   verdict.speedup);
+    print_evidence(out, "reference", *verdict.reference_time, verdict.reference_evidence);
+    print_evidence(out, "candidate", *verdict.candidate_time, verdict.candidate_evidence);
   }
   if (const auto &called = verdict.as_called)
     print_speedup(out, "as called", called->reference_time, called->candidate_time,
                   called->speedup);
+  if (verdict.clocks)
+    print_clocks(out, *verdict.clocks);
   if (verdict.counters)
     print_counters(out, *verdict.counters);
 }
