@@ -88,6 +88,8 @@ def main():
     mode = sys.argv[1] if len(sys.argv) > 1 else "cpu"
     if mode == "adversary":
         return adversary()
+    if mode == "devices":
+        return json.dump({"devices": [device("cuda", number) for number in range(GPUS)]}, sys.stdout)
     kind = "cpu" if mode == "cpu" else "cuda"
     draw = random.Random(7)
     while (message := read_message()) is not None:
