@@ -20,9 +20,9 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import cupti_records  # noqa: E402
 import entries  # noqa: E402
 import kernels  # noqa: E402
-import trace  # noqa: E402
 from runner_client import RpcError, Runner, serve_command, worker_command  # noqa: E402
 
 CASES = [("copy", 1 << 14), ("copy", 1 << 16), ("copy", 1 << 18), ("copy", 1 << 20), ("copy", 1 << 22), ("copy", 1 << 24),
@@ -103,9 +103,9 @@ def measure_with_cupti(arguments, seconds):
             print("no trace was written: see cupti.stderr.txt", flush=True)
             return found, {}, info
         with open(path, encoding="utf-8", errors="replace") as file:
-            events = trace.read_trace(file)
+            events = cupti_records.read_trace(file)
         print(f"{len(events)} activity records", flush=True)
-        return found, trace.cold_durations(events, (info or {}).get("l2_bytes") or 1 << 20), info
+        return found, cupti_records.cold_durations(events, (info or {}).get("l2_bytes") or 1 << 20), info
 
 
 def parse_ncu(lines):

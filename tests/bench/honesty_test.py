@@ -19,6 +19,7 @@ sys.path[:0] = [BENCH, os.path.join(BENCH, "honesty")]
 import aa  # noqa: E402
 import adversary  # noqa: E402
 import cupti  # noqa: E402
+import cupti_records  # noqa: E402
 import entries  # noqa: E402
 import kernels  # noqa: E402
 import latency  # noqa: E402
@@ -26,7 +27,6 @@ import plots  # noqa: E402
 import repeat  # noqa: E402
 import summary  # noqa: E402
 import svg  # noqa: E402
-import trace  # noqa: E402
 from runner_client import Runner, serve_command  # noqa: E402
 
 FAKE = os.path.join(HERE, "fake_worker.py")
@@ -83,12 +83,12 @@ class ArithmeticTest(unittest.TestCase):
                  "K 150 155 9 cand_a\n",                                                   # warm: follows a kernel
                  "M 200 210 99\n", "K 240 245 9 cand_a\n",                                 # the memset was too small
                  "M 300 310 500\n", "K 340 349 9 name with spaces(int)\n", "K 400 4"]       # cut off
-        found = trace.cold_durations(trace.read_trace(lines), 100)
+        found = cupti_records.cold_durations(cupti_records.read_trace(lines), 100)
         self.assertEqual(found, {"cand_a": [7], "name with spaces(int)": [9]})
 
     def test_records_out_of_order_are_put_in_order(self):
         lines = ["K 140 147 9 cand_a\n", "M 100 110 500\n"]
-        self.assertEqual(trace.cold_durations(trace.read_trace(lines), 100), {"cand_a": [7]})
+        self.assertEqual(cupti_records.cold_durations(cupti_records.read_trace(lines), 100), {"cand_a": [7]})
 
     def test_ncu_durations_are_read_from_its_csv(self):
         text = ('==PROF== Connected\n"ID","Process ID","Kernel Name","gpu__time_duration.sum"\n"","","","nsecond"\n'
