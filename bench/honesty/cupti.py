@@ -7,9 +7,9 @@ usage: bench/honesty/cupti.py --runner BIN_DIR/warpwright-runner --out DIR --lib
 Kernels from under 3 us to about 1 ms, one launch each. Each is measured three times: by a plain `serve`, by a worker
 process into which cupti_trace.so was injected, and by a plain `serve` again. CUPTI slows launches down, so what is
 compared is the plain verdicts' candidate_time.kernel_ns (mean of the two; median_ns where a verdict has no kernel_ns)
-with the median of CUPTI's durations of the same kernel's cold launches. The verdict under CUPTI stands beside them, and with --ncu also gpu__time_duration of Nsight
-Compute with --cache-control all --clock-control none, a second witness that serialises and rounds in its own way.
-Writes DIR/cupti.json and DIR/cupti.entries.json. Standard library only.
+with the median of CUPTI's durations of the same kernel's cold launches. The verdict under CUPTI stands beside them,
+and with --ncu also gpu__time_duration of Nsight Compute with --cache-control all --clock-control none, a second witness
+that serialises and rounds in its own way. Writes DIR/cupti.json and DIR/cupti.entries.json. Standard library only.
 """
 import argparse
 import csv
