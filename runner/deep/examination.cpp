@@ -1,5 +1,7 @@
 // The tools one after the other; each writes its check into the verdict before the next one starts.
 #include "runner/deep/examination.h"
+#include "runner/deep/examined_sizes.h"
+#include "runner/deep/launch_folder.h"
 #include "runner/deep/profile_report.h"
 #include "runner/deep/sanitizer_report.h"
 #include "runner/deep/tool_run.h"
@@ -8,8 +10,6 @@
 #include "support/model/json.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 namespace warpwright::runner::deep {
 namespace {
@@ -22,11 +22,10 @@ constexpr const char *kCounters = "hardware counters";
 constexpr std::int64_t kMaxCheckedElements = std::int64_t{1} << 24;
 /// Counters belong to the measured sizes; above this, drawing the inputs on the host takes too long.
 constexpr std::int64_t kMaxProfiledElements = std::int64_t{1} << 30;
-/// As the verifier weighs them: floating-point operations in the time of one element.
-constexpr std::int64_t kFlopsAnElement = 48;
 /// Memory after every allocation that belongs to nobody: a stray access lands there, not in a neighbour.
 constexpr const char *kPaddingBytes = "65536";
-constexpr int kMaxTries = 3;
+/// With ncu, which may name the metrics that it lacks one at a time.
+constexpr int kMaxTries = 8;
 
 struct SanitizerTool {
   const char *name;
@@ -36,22 +35,6 @@ constexpr SanitizerTool kSanitizerTools[] = {{"memcheck", Outcome::Crash},
                                              {"racecheck", Outcome::WrongResult},
                                              {"initcheck", Outcome::WrongResult},
                                              {"synccheck", Outcome::Crash}};
-
-std::int64_t cost_at(const model::Task &task, const Sizes &sizes) {
-  std::int64_t elements = 0;
-  for (const model::Buffer &buffer : task.buffers)
-    elements += buffer.extent.evaluate(sizes).value_or(0);
-  const std::int64_t flops = task.work.flops ? task.work.flops->evaluate(sizes).value_or(0) : 0;
-  return std::max(elements, flops / kFlopsAnElement);
-}
-
-/// "n=7,m=3" for the launch's --size
-std::string size_argument(const Sizes &sizes) {
-  std::string text;
-  for (const auto &[name, value] : sizes)
-    text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
-  return text;
-}
 
 std::string last_line(const std::string &output) {
   const std::size_t end = output.find_last_not_of("\r\n ");
@@ -70,41 +53,11 @@ bool has_named_barriers(const std::string &source) {
   return false;
 }
 
-/// A private folder for what is handed to the launch; removed at the end.
-class Folder {
-public:
-  static Result<Folder> make() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "warpwright-deep-XXXXXX").string();
-    if (!mkdtemp(name.data()))
-      return fail("cannot make a folder like " + name,
-                  "Set TMPDIR to a folder that can be written");
-    Folder folder;
-    folder.path_ = name;
-    return folder;
-  }
-  Folder(Folder &&other) noexcept { std::swap(path_, other.path_); }
-  ~Folder() {
-    std::error_code error;
-    if (!path_.empty())
-      fs::remove_all(path_, error);
-  }
-  std::string file(const std::string &name) const { return (path_ / name).string(); }
-  std::string write(const std::string &name, const nlohmann::json &document) const {
-    std::ofstream(path_ / name) << document.dump();
-    return file(name);
-  }
-
-private:
-  Folder() = default;
-  fs::path path_;
-};
-
 class Examination {
 public:
   Examination(const ExaminationRequest &request, std::chrono::steady_clock::time_point deadline,
               std::stop_token stop, const std::function<void(const std::string &)> &say,
-              Folder folder)
+              LaunchFolder folder)
       : request_(request), deadline_(deadline), stop_(stop), say_(say), folder_(std::move(folder)),
         verdict_(request.verdict) {
     task_file_ = folder_.write("task.json", model::to_json(request.task));
@@ -229,10 +182,7 @@ private:
     const auto tool = find(Tool::Ncu);
     if (!tool)
       return add_not_run({.profile = true}, describe(tool.error()), verdict_);
-    const bool affordable = cost_at(request_.task, request_.task.sizes) <= kMaxProfiledElements;
-    const std::vector<Sizes> sizes = {
-        affordable ? request_.task.sizes
-                   : examined_sizes(request_.task, kMaxProfiledElements).back()};
+    const std::vector<Sizes> sizes = {profiled_sizes(request_.task, kMaxProfiledElements)};
     model::Counters counters;
     counters.sizes = describe_sizes(sizes[0]);
     for (const auto &[side, file, member] :
@@ -274,7 +224,7 @@ private:
   std::chrono::steady_clock::time_point deadline_;
   std::stop_token stop_;
   const std::function<void(const std::string &)> &say_;
-  Folder folder_;
+  LaunchFolder folder_;
   model::Verdict verdict_;
   std::string task_file_, candidate_file_, reference_file_;
   std::vector<Sizes> sizes_;
@@ -313,25 +263,10 @@ void add_not_run(const model::VerifyOptions &options, const std::string &reason,
     add(kCounters);
 }
 
-std::vector<Sizes> examined_sizes(const model::Task &task, std::int64_t max_elements) {
-  std::vector<Sizes> all = task.check_sizes;
-  all.push_back(task.sizes);
-  std::stable_sort(all.begin(), all.end(), [&](const Sizes &left, const Sizes &right) {
-    return cost_at(task, left) < cost_at(task, right);
-  });
-  std::vector<Sizes> chosen = {all.front()};
-  const auto largest = std::find_if(all.rbegin(), all.rend(), [&](const Sizes &sizes) {
-    return cost_at(task, sizes) <= max_elements;
-  });
-  if (largest != all.rend() && *largest != all.front())
-    chosen.push_back(*largest);
-  return chosen;
-}
-
 model::Verdict examine(const ExaminationRequest &request,
                        std::chrono::steady_clock::time_point deadline, std::stop_token stop,
                        const std::function<void(const std::string &)> &say) {
-  auto folder = Folder::make();
+  auto folder = LaunchFolder::make();
   if (!folder) {
     model::Verdict verdict = request.verdict;
     add_not_run(request.options, describe(folder.error()), verdict);

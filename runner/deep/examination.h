@@ -41,8 +41,4 @@ model::Verdict examine(const ExaminationRequest &request,
                        std::chrono::steady_clock::time_point deadline, std::stop_token stop,
                        const std::function<void(const std::string &)> &say);
 
-/// Sizes small enough for tools that slow a kernel down a hundredfold: the smallest of the task's, and the
-/// largest within `max_elements`, which may be the measured ones. At least one.
-std::vector<Sizes> examined_sizes(const model::Task &task, std::int64_t max_elements);
-
 } // namespace warpwright::runner::deep

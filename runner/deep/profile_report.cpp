@@ -2,6 +2,7 @@
 #include "runner/deep/profile_report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -19,7 +20,7 @@ struct Metric {
   double factor = 1;
 };
 
-/// The pipe of tensor cores has a name for each generation: the largest that is there is taken.
+/// The pipe of tensor cores has a name for each generation. Of several that are there the largest counts.
 constexpr const char *kTensor = "tensor_pipe_percent";
 constexpr const char *kDuration = "duration_ns";
 constexpr double kSectorBytes = 32;
@@ -30,6 +31,8 @@ constexpr Metric kMetrics[] = {
      Fold::Average},
     {"dram__bytes_read.sum", "dram_read_bytes", Fold::Sum},
     {"dram__bytes_write.sum", "dram_write_bytes", Fold::Sum},
+    {"dram__bytes_op_read.sum", "dram_read_bytes", Fold::Sum}, // the same, as later chips name it
+    {"dram__bytes_op_write.sum", "dram_write_bytes", Fold::Sum},
     {"lts__throughput.avg.pct_of_peak_sustained_elapsed", "l2_throughput_percent", Fold::Average},
     {"lts__t_sector_hit_rate.pct", "l2_hit_percent", Fold::Average},
     {"l1tex__throughput.avg.pct_of_peak_sustained_active", "l1_throughput_percent", Fold::Average},
@@ -172,6 +175,17 @@ void add_stalls(const std::vector<Launch> &launches, std::map<std::string, doubl
     values[stall_name(stalls[i].second)] = stalls[i].first;
 }
 
+/// "Failed to find metric NAME.sum", or "... metric regex:^NAME\\.(sum|min|max)$".
+bool names_metric(const std::string &line, const std::string &metric) {
+  const std::string base = metric.substr(0, metric.find('.'));
+  for (std::size_t at = line.find(base); at != std::string::npos; at = line.find(base, at + 1)) {
+    const char next = at + base.size() < line.size() ? line[at + base.size()] : ' ';
+    if (!std::isalnum(static_cast<unsigned char>(next)) && next != '_')
+      return true;
+  }
+  return false;
+}
+
 /// ncu's first complaint, without its mark.
 std::string complaint(const std::string &output) {
   std::istringstream lines(output);
@@ -205,7 +219,7 @@ std::vector<std::string> refused_metrics(const std::string &output) {
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with("==ERROR==") || line.starts_with("==WARNING=="))
       for (const std::string &metric : profile_metrics())
-        if (line.find(metric) != std::string::npos)
+        if (names_metric(line, metric))
           refused.push_back(metric);
   return refused;
 }

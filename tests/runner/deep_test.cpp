@@ -2,7 +2,7 @@
 // scripts in the tools' places.
 #include "runner/cuda/compiler.h"
 #include "runner/deep/examination.h"
-#include "runner/deep/examiner.h"
+#include "runner/deep/examined_sizes.h"
 #include "runner/deep/profile_report.h"
 #include "runner/deep/sanitizer_report.h"
 #include "runner/deep/tool_run.h"
@@ -181,6 +181,8 @@ TEST_CASE("a profiler that may not read counters, or does not know a metric, say
   CHECK(refused_metrics(samples::kUnknownMetric) ==
         std::vector<std::string>{
             "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active"});
+  CHECK(refused_metrics("==ERROR== Failed to find metric regex:^dram__bytes_read\\.(sum|min)$") ==
+        std::vector<std::string>{"dram__bytes_read.sum"});
 }
 
 TEST_CASE("tools are found by their variables, and a wrong one is told") {

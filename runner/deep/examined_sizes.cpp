@@ -1,0 +1,48 @@
+#include "runner/deep/examined_sizes.h"
+
+#include <algorithm>
+
+namespace warpwright::runner::deep {
+namespace {
+
+/// As the verifier weighs them: floating-point operations in the time of one element.
+constexpr std::int64_t kFlopsAnElement = 48;
+
+std::int64_t cost_at(const model::Task &task, const Sizes &sizes) {
+  std::int64_t elements = 0;
+  for (const model::Buffer &buffer : task.buffers)
+    elements += buffer.extent.evaluate(sizes).value_or(0);
+  const std::int64_t flops = task.work.flops ? task.work.flops->evaluate(sizes).value_or(0) : 0;
+  return std::max(elements, flops / kFlopsAnElement);
+}
+
+} // namespace
+
+std::vector<Sizes> examined_sizes(const model::Task &task, std::int64_t max_elements) {
+  std::vector<Sizes> all = task.check_sizes;
+  all.push_back(task.sizes);
+  std::stable_sort(all.begin(), all.end(), [&](const Sizes &left, const Sizes &right) {
+    return cost_at(task, left) < cost_at(task, right);
+  });
+  std::vector<Sizes> chosen = {all.front()};
+  const auto largest = std::find_if(all.rbegin(), all.rend(), [&](const Sizes &sizes) {
+    return cost_at(task, sizes) <= max_elements;
+  });
+  if (largest != all.rend() && *largest != all.front())
+    chosen.push_back(*largest);
+  return chosen;
+}
+
+Sizes profiled_sizes(const model::Task &task, std::int64_t max_elements) {
+  return cost_at(task, task.sizes) <= max_elements ? task.sizes
+                                                   : examined_sizes(task, max_elements).back();
+}
+
+std::string size_argument(const Sizes &sizes) {
+  std::string text;
+  for (const auto &[name, value] : sizes)
+    text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
+  return text;
+}
+
+} // namespace warpwright::runner::deep
