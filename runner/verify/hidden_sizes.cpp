@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace warpwright::runner {
 namespace {
@@ -12,15 +13,23 @@ using model::Direction;
 
 constexpr int kTries = 16;
 
-/// Spread evenly over the orders of magnitude: small sizes fail as well as large ones, and sooner.
-std::int64_t draw_between(std::int64_t low, std::int64_t high, std::mt19937_64 &random) {
-  if (low >= high)
-    return low;
+/// What is known of one size.
+struct Bounds {
+  std::int64_t low, high;
+  std::int64_t divisor; ///< of all known values
+  bool fixed() const { return low == high; }
+};
+
+/// A multiple of `step` between the bounds, spread evenly over the orders of magnitude: small sizes fail as
+/// well as large ones, and sooner.
+std::int64_t draw_between(const Bounds &bounds, std::int64_t step, std::mt19937_64 &random) {
+  if (bounds.fixed())
+    return bounds.low;
+  const std::int64_t low = bounds.low / step, high = bounds.high / step;
   const double part = static_cast<double>(random() >> 11) * 0x1p-53;
   const double from = static_cast<double>(std::max<std::int64_t>(low, 1)),
                to = static_cast<double>(std::max<std::int64_t>(high, 1));
-  return std::clamp(std::llround(from * std::pow(to / from, part)), static_cast<long long>(low),
-                    static_cast<long long>(high));
+  return step * std::clamp<std::int64_t>(std::llround(from * std::pow(to / from, part)), low, high);
 }
 
 struct Product {
@@ -36,12 +45,13 @@ public:
       if (sizes.size() == task.sizes.size())
         known_.push_back(&sizes);
     for (const auto &[name, value] : task.sizes) {
-      auto &[low, high] = bounds_[name];
-      low = high = value;
+      Bounds &bounds = bounds_[name];
+      bounds = {value, value, value};
       for (const Sizes *sizes : known_)
         if (const auto found = sizes->find(name); found != sizes->end()) {
-          low = std::min(low, found->second);
-          high = std::max(high, found->second);
+          bounds.low = std::min(bounds.low, found->second);
+          bounds.high = std::max(bounds.high, found->second);
+          bounds.divisor = std::gcd(bounds.divisor, found->second);
         }
     }
     find_relations();
@@ -49,13 +59,15 @@ public:
 
   bool all_fixed() const {
     return std::all_of(bounds_.begin(), bounds_.end(),
-                       [](const auto &entry) { return entry.second.first == entry.second.second; });
+                       [](const auto &entry) { return entry.second.fixed(); });
   }
 
-  Sizes draw(std::mt19937_64 &random) const {
+  Sizes draw(HiddenSizes which, std::mt19937_64 &random) const {
     Sizes drawn;
     for (const auto &[name, bounds] : bounds_)
-      drawn[name] = draw_between(bounds.first, bounds.second, random);
+      drawn[name] = draw_between(
+          bounds, which == HiddenSizes::Multiples ? std::max<std::int64_t>(bounds.divisor, 1) : 1,
+          random);
     for (const auto &[name, same] : equal_)
       drawn[name] = drawn[same];
     for (const Product &product : products_)
@@ -74,9 +86,7 @@ private:
                        [&](const Sizes *sizes) { return holds(*sizes); });
   }
 
-  bool is_fixed(const std::string &name) const {
-    return bounds_.at(name).first == bounds_.at(name).second;
-  }
+  bool is_fixed(const std::string &name) const { return bounds_.at(name).fixed(); }
 
   /// A size is bound by one relation at most, and only to sizes that are bound by none.
   void find_relations() {
@@ -107,7 +117,7 @@ private:
   }
 
   std::vector<const Sizes *> known_;
-  std::map<std::string, std::pair<std::int64_t, std::int64_t>> bounds_;
+  std::map<std::string, Bounds> bounds_;
   std::vector<std::pair<std::string, std::string>> equal_;
   std::vector<Product> products_;
 };
@@ -197,13 +207,14 @@ DeviceResult<std::optional<std::string>> run_reference(Job &job, const Drawing &
 
 } // namespace
 
-std::optional<Sizes> draw_hidden_sizes(const model::Task &task, std::mt19937_64 &random,
+std::optional<Sizes> draw_hidden_sizes(const model::Task &task, HiddenSizes which,
+                                       std::mt19937_64 &random,
                                        const std::function<bool(const Sizes &)> &affordable) {
   const Relations relations(task);
   if (relations.all_fixed())
     return std::nullopt;
   for (int i = 0; i < kTries; ++i)
-    if (Sizes drawn = relations.draw(random); !relations.names(drawn) && affordable(drawn))
+    if (Sizes drawn = relations.draw(which, random); !relations.names(drawn) && affordable(drawn))
       return drawn;
   return std::nullopt;
 }
@@ -214,7 +225,7 @@ DeviceResult<std::optional<std::string>> probe_reference(Job &job, const Drawing
   if (!reason && reason.error().device_lost)
     return std::unexpected(reason.error());
   if (!reason)
-    reason = std::string(reason.error().message);
+    reason = "does not run: " + reason.error().message;
   job.enter("verifying", "comparing", Side::Nobody);
   return reason;
 }

@@ -12,9 +12,14 @@
 
 namespace warpwright::runner {
 
+/// Multiples: of the greatest common divisor of a size's known values, for references that have no guard and
+/// are at home nowhere else.
+enum class HiddenSizes { Any, Multiples };
+
 /// @param affordable what is not is drawn again, a few times
 /// @return none where all known bindings are the same
-std::optional<Sizes> draw_hidden_sizes(const model::Task &task, std::mt19937_64 &random,
+std::optional<Sizes> draw_hidden_sizes(const model::Task &task, HiddenSizes which,
+                                       std::mt19937_64 &random,
                                        const std::function<bool(const Sizes &)> &affordable);
 
 /// Runs the reference alone, on inputs that the candidate will not see.

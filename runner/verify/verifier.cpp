@@ -23,8 +23,11 @@ constexpr const char *kTrialChecks[] = {
     "same result twice"};
 /// Of a compute-bound kernel, in the time of one element of a memory-bound one, roughly.
 constexpr std::int64_t kFlopsAnElement = 48;
-/// Sizes that the task does not name: how many bindings, the most that one may cost, and the check's name.
+/// Sizes that the task does not name: how many bindings, which are tried, the most that one may cost, and
+/// the check's name.
 constexpr int kHiddenBindings = 2;
+constexpr HiddenSizes kHiddenAttempts[] = {HiddenSizes::Any, HiddenSizes::Any,
+                                           HiddenSizes::Multiples, HiddenSizes::Multiples};
 constexpr std::int64_t kMostHiddenElements = std::int64_t{1} << 24;
 constexpr const char *kHiddenCheck = "sizes that the task does not name";
 /// Large inputs, whose squares still fit a half; and small ones.
@@ -224,44 +227,56 @@ private:
     verdict_.checks.push_back({"the task is not degenerate", degenerate_.empty(), degenerate_});
   }
 
-  /// At each of a few bindings of the sizes the reference runs alone first: whether it is at home there is
-  /// not known.
   StepResult try_hidden_sizes() {
     if (!settings_.hidden_sizes)
       return true;
     std::string tried, dropped;
-    const auto drop = [&](const Sizes &sizes, const std::string &why) {
-      dropped += "; not at " + describe_sizes(sizes) + ": the reference " + why;
-    };
-    for (int i = 0; i < kHiddenBindings; ++i) {
-      const auto sizes = draw_hidden_sizes(job_.task, random_, [&](const Sizes &drawn) {
+    int bindings = 0;
+    for (const HiddenSizes which : kHiddenAttempts) {
+      const auto sizes = draw_hidden_sizes(job_.task, which, random_, [&](const Sizes &drawn) {
         return affordable(drawn) && cost_at(drawn) <= kMostHiddenElements;
       });
-      if (!sizes)
+      if (!sizes || bindings == kHiddenBindings)
         continue;
-      auto reason = probe_reference(job_, hidden_drawing(*sizes));
-      if (!reason)
-        return std::unexpected(reason.error());
-      if (*reason) {
-        drop(*sizes, **reason);
-        continue;
-      }
-      auto trial = run_trial(job_, hidden_drawing(*sizes));
-      if (!trial && (job_.running() != Side::Reference || trial.error().device_lost))
+      auto trial = try_hidden(*sizes);
+      if (!trial)
         return std::unexpected(trial.error());
-      if (!trial || (trial->failure && trial->failure->outcome == Outcome::Unsupported)) {
-        drop(*sizes, trial ? trial->failure->message : trial.error().message);
+      if (!trial->dropped.empty()) {
+        dropped += "; not at " + describe_sizes(*sizes) + ": " + trial->dropped;
         continue;
       }
-      if (trial->failure)
-        trial->failure->check = kHiddenCheck;
-      if (!absorb(*trial))
+      if (!absorb(trial->result))
         return false;
+      ++bindings;
       tried += (tried.empty() ? "at " : "; at ") + describe_sizes(*sizes);
     }
     verdict_.checks.push_back(
         {kHiddenCheck, true, (tried.empty() ? "none were tried" : tried) + dropped});
     return true;
+  }
+
+  struct HiddenTrial {
+    TrialResult result;
+    std::string dropped; ///< why the reference is not at home there; then there is no result
+  };
+
+  /// The reference runs alone first: whether it is at home there is not known.
+  DeviceResult<HiddenTrial> try_hidden(const Sizes &sizes) {
+    auto reason = probe_reference(job_, hidden_drawing(sizes));
+    if (!reason)
+      return std::unexpected(reason.error());
+    if (*reason)
+      return HiddenTrial{{}, "the reference " + **reason};
+    auto trial = run_trial(job_, hidden_drawing(sizes));
+    if (!trial && (job_.running() != Side::Reference || trial.error().device_lost))
+      return std::unexpected(trial.error());
+    if (!trial)
+      return HiddenTrial{{}, "the reference: " + trial.error().message};
+    if (trial->failure && trial->failure->outcome == Outcome::Unsupported)
+      return HiddenTrial{{}, trial->failure->message};
+    if (trial->failure)
+      trial->failure->check = kHiddenCheck;
+    return HiddenTrial{std::move(*trial), {}};
   }
 
   Drawing hidden_drawing(const Sizes &sizes) {
