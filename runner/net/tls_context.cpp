@@ -111,6 +111,27 @@ std::string certified_names(X509 *certificate) {
   return names.empty() ? "no host (it has no subjectAltName)" : names;
 }
 
+/// Where a connection keeps the certificate that was refused: OpenSSL itself forgets it.
+int refused_certificate_index() {
+  static const int index =
+      SSL_get_ex_new_index(0, nullptr, nullptr, nullptr,
+                           [](void *, void *certificate, CRYPTO_EX_DATA *, int, long, void *) {
+                             X509_free(static_cast<X509 *>(certificate));
+                           });
+  return index;
+}
+
+/// OpenSSL's verify callback; it changes no decision.
+int keep_refused(int accepted, X509_STORE_CTX *store) {
+  auto *connection =
+      static_cast<SSL *>(X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  X509 *certificate = X509_STORE_CTX_get_current_cert(store);
+  if (!accepted && connection && certificate &&
+      !SSL_get_ex_data(connection, refused_certificate_index()) && X509_up_ref(certificate) == 1)
+    SSL_set_ex_data(connection, refused_certificate_index(), certificate);
+  return accepted;
+}
+
 Error explain_verification(long result, X509 *certificate, const TlsTarget &target) {
   const std::string whose = "the certificate of " + target.address();
   switch (result) {
@@ -168,7 +189,7 @@ Result<TlsContext> make_client_context(const TlsTarget &target) {
   auto context = make_context(TLS_client_method());
   if (!context)
     return context;
-  SSL_CTX_set_verify(context->get(), SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_verify(context->get(), SSL_VERIFY_PEER, keep_refused);
   if (target.ca.empty())
     load_system_authorities(context->get());
   else if (auto loaded = load_authorities(context->get(), target.ca); !loaded)
@@ -204,7 +225,11 @@ std::string certificate_trouble(SSL_CTX *context) {
 LinkFailure explain_handshake(SSL *connection, const TlsTarget &target, const std::string &reason) {
   const long result = SSL_get_verify_result(connection);
   if (result != X509_V_OK)
-    return {explain_verification(result, SSL_get0_peer_certificate(connection), target), true};
+    return {explain_verification(
+                result,
+                static_cast<X509 *>(SSL_get_ex_data(connection, refused_certificate_index())),
+                target),
+            true};
   if (reason.find("wrong version number") != std::string::npos ||
       reason.find("packet length too long") != std::string::npos)
     return {{target.address() + " does not speak TLS", "Is this the runner's port?"}, true};

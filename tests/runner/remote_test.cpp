@@ -1,0 +1,283 @@
+// The real client and the real runner over TLS: what is refused and in which words, and what happens
+// to jobs when the line or the service is lost.
+#include "tests/runner/remote_fixture.h"
+
+#include <csignal>
+#include <future>
+
+namespace warpwright::runner {
+namespace {
+
+using namespace testing;
+using model::Outcome;
+
+Result<model::Verdict> ask(BlockingClient &client, const std::string &kernel,
+                           VerifyOptions options = fake_options(),
+                           Client::StageCallback on_stage = {}) {
+  return client.verify(fake_task(), fake_plan(kernel), options, {}, std::move(on_stage));
+}
+
+void check_verified(const Result<model::Verdict> &verdict) {
+  REQUIRE_MESSAGE(verdict.has_value(), (verdict ? "" : describe(verdict.error())));
+  INFO(verdict->message);
+  CHECK(verdict->outcome == Outcome::Verified);
+}
+
+int count(const std::string &text, const std::string &part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+/// How often a job of "slow_square" starts its kernel anew, counted on a job that nothing disturbs.
+int starts_of_one_job(const RunningService &service, const std::string &url) {
+  const int before = count(service.log(), "slow_square starts");
+  check_verified(ask(*connect_to(url), "slow_square"));
+  return count(service.log(), "slow_square starts") - before;
+}
+
+/// A job that runs in the background, and tells its stages.
+struct BackgroundJob {
+  BackgroundJob(BlockingClient &client, const std::string &kernel, VerifyOptions options)
+      : verdict(std::async(std::launch::async, [this, &client, kernel, options] {
+          auto answer = client.verify(fake_task(), fake_plan(kernel), options, stop.get_token(),
+                                      [this](const std::string &stage) { add(stage); });
+          ++answers;
+          return answer;
+        })) {}
+
+  void add(const std::string &stage) {
+    const std::lock_guard lock(mutex);
+    stages.push_back(stage);
+  }
+  bool had(const std::string &stage, std::size_t from = 0) {
+    const std::lock_guard lock(mutex);
+    return std::find(stages.begin() + static_cast<std::ptrdiff_t>(std::min(from, stages.size())),
+                     stages.end(), stage) != stages.end();
+  }
+  std::size_t stage_count() {
+    const std::lock_guard lock(mutex);
+    return stages.size();
+  }
+
+  std::stop_source stop;
+  std::mutex mutex;
+  std::vector<std::string> stages;
+  std::atomic<int> answers = 0;
+  std::future<Result<model::Verdict>> verdict;
+};
+
+TEST_CASE("a job is verified over TLS, and its stages arrive") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path);
+  const auto client = connect_to(url_of(service.address(), folder.path));
+  std::vector<std::string> stages;
+  check_verified(ask(*client, "square", fake_options(),
+                     [&](const std::string &stage) { stages.push_back(stage); }));
+  CHECK(std::find(stages.begin(), stages.end(), "verifying") != stages.end());
+  const auto info = client->info();
+  REQUIRE(info.has_value());
+  CHECK(info->url.find(kToken) == std::string::npos);
+  CHECK(info->url.starts_with("tls://" + service.address()));
+}
+
+TEST_CASE("who may not in is told why, and what to do") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path);
+  make_certificate(folder.path, {.name = "stranger"});
+  const std::string ca = "?ca=" + (folder.path / "server.pem").string();
+  const std::string address = service.address();
+  const std::string with_token = "tls://" + std::string(kToken) + "@" + address;
+  for (const auto &[url, message, remedy] : {
+           std::tuple{"tls://" + address + ca, "wants a token", "WARPWRIGHT_RUNNER_TOKEN_FILE"},
+           std::tuple{"tls://0123456789abcdef@" + address + ca, "does not know this token",
+                      "Copy the runner's token file"},
+           std::tuple{with_token, "signed by nobody that this machine trusts", "?ca=FILE"},
+           std::tuple{with_token + "?ca=" + (folder.path / "stranger.pem").string(),
+                      "signed by nobody", "?ca=FILE"},
+           std::tuple{with_token + ca + "&server-name=runner.example.org",
+                      "is made out to localhost, 127.0.0.1, not to runner.example.org",
+                      "server-name"},
+           std::tuple{"tls://" + std::string(kToken) + "@127.0.0.1:1" + ca, "connection refused",
+                      "Start a runner there"},
+           std::tuple{"tls://" + std::string(kToken) + "@" + address + "?ca=/nonexistent.pem",
+                      "cannot read the authority's certificate", "PEM file"},
+           std::tuple{"tls://" + std::string(kToken) + "@" + address + "?oops=1",
+                      "'oops', which is not understood", "Write tls://"},
+           std::tuple{std::string("tls://") + kToken + "@localhost", "is no HOST:PORT", "[::1]"},
+           std::tuple{"tcp://" + address, "is not understood", "Plain TCP is not offered"},
+       }) {
+    const auto client = BlockingClient::connect(url);
+    REQUIRE(!client.has_value());
+    INFO(url, ": ", describe(client.error()));
+    CHECK(client.error().message.find(message) != std::string::npos);
+    CHECK(client.error().remedy.find(remedy) != std::string::npos);
+    CHECK(client.error().message.find(kToken) == std::string::npos);
+  }
+  check_verified(ask(*connect_to(url_of(address, folder.path)), "square"));
+}
+
+TEST_CASE("a certificate that has expired, or is not valid yet, is refused with its date") {
+  for (const auto &[from, until, part] : {std::tuple{-90'000L, -3'600L, "expired on"},
+                                          std::tuple{86'400L, 172'800L, "not valid before"}}) {
+    const TemporaryFolder folder;
+    make_certificate(folder.path, {.valid_from_s = from, .valid_until_s = until});
+    const RunningService service(folder.path);
+    CHECK(service.log().find("clients will refuse it") != std::string::npos);
+    const auto client = BlockingClient::connect(url_of(service.address(), folder.path));
+    REQUIRE(!client.has_value());
+    INFO(describe(client.error()));
+    CHECK(client.error().message.find(part) != std::string::npos);
+    CHECK(client.error().message.find("GMT") != std::string::npos);
+  }
+}
+
+TEST_CASE("a service that asks for client certificates takes only those of its authority") {
+  const TemporaryFolder folder;
+  make_certificate(folder.path, {.name = "authority", .alternatives = ""});
+  make_certificate(folder.path, {.name = "member", .alternatives = "", .issuer = "authority"});
+  make_certificate(
+      folder.path,
+      {.name = "former", .alternatives = "", .valid_until_s = -60, .issuer = "authority"});
+  make_certificate(folder.path, {.name = "stranger", .alternatives = ""});
+  const RunningService service(folder.path,
+                               {"--client-ca", (folder.path / "authority.pem").string()});
+  const auto with = [&](const std::string &name) {
+    return url_of(service.address(), folder.path) +
+           "&cert=" + (folder.path / (name + ".pem")).string() +
+           "&key=" + (folder.path / (name + ".key")).string();
+  };
+  for (const auto &[url, part] :
+       {std::pair{url_of(service.address(), folder.path), "wants a client certificate"},
+        std::pair{with("former"), "refuses this client certificate"},
+        std::pair{with("stranger"), "refuses this client certificate"}}) {
+    const auto client = BlockingClient::connect(url);
+    REQUIRE(!client.has_value());
+    INFO(describe(client.error()));
+    CHECK(client.error().message.find(part) != std::string::npos);
+  }
+  check_verified(ask(*connect_to(with("member")), "square"));
+}
+
+TEST_CASE("a job whose line is cut runs on, and its verdict arrives once over the next line") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path);
+  Relay relay(service.address());
+  const int starts = starts_of_one_job(service, url_of(service.address(), folder.path));
+  const auto client = connect_to(url_of(relay.address(), folder.path));
+  BackgroundJob job(*client, "slow_square", fake_options());
+  REQUIRE(eventually([&] { return job.had("verifying"); }));
+  relay.cut(/*stays_down=*/false);
+  REQUIRE(eventually([&] { return job.had("reconnecting"); }));
+  check_verified(job.verdict.get());
+  CHECK(job.answers == 1);
+  CHECK(count(service.log(), "slow_square starts") == 2 * starts);
+}
+
+TEST_CASE("a verdict that was finished while the line was down is delivered after") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path);
+  Relay relay(service.address());
+  const auto other = connect_to(url_of(service.address(), folder.path));
+  const int starts = starts_of_one_job(service, url_of(service.address(), folder.path));
+  const auto client = connect_to(url_of(relay.address(), folder.path));
+  BackgroundJob job(*client, "slow_square", fake_options());
+  REQUIRE(eventually([&] { return job.had("verifying"); }));
+  relay.cut(/*stays_down=*/true);
+  // The one device takes jobs in their order: when this one has its verdict, the other has ended.
+  check_verified(ask(*other, "square"));
+  CHECK(job.answers == 0);
+  relay.restore();
+  check_verified(job.verdict.get());
+  CHECK(count(service.log(), "slow_square starts") == 2 * starts);
+  check_verified(ask(*client, "square"));
+}
+
+TEST_CASE("progress is streamed, and a cancel reaches the worker, after a resume too") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path);
+  Relay relay(service.address());
+  const auto client = connect_to(url_of(relay.address(), folder.path));
+  BackgroundJob job(*client, "hang", fake_options());
+  REQUIRE(eventually([&] { return job.had("verifying"); }));
+  relay.cut(/*stays_down=*/false);
+  REQUIRE(eventually([&] { return job.had("reconnecting"); }));
+  const std::size_t before = job.stage_count();
+  REQUIRE(eventually([&] { return job.had("verifying", before - 1); }));
+  job.stop.request_stop();
+  const auto verdict = job.verdict.get();
+  REQUIRE(!verdict.has_value());
+  CHECK(verdict.error().message == "the job was cancelled");
+  check_verified(ask(*client, "square")); // the worker hangs no longer
+}
+
+TEST_CASE("a cancel while the line is down reaches the worker when it is up again") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path);
+  Relay relay(service.address());
+  const auto client = connect_to(url_of(relay.address(), folder.path));
+  BackgroundJob job(*client, "hang", fake_options(600'000));
+  REQUIRE(eventually([&] { return job.had("verifying"); }));
+  relay.cut(/*stays_down=*/true);
+  REQUIRE(eventually([&] { return job.had("reconnecting"); }));
+  job.stop.request_stop();
+  CHECK(!job.verdict.get().has_value());
+  relay.restore();
+  check_verified(ask(*connect_to(url_of(service.address(), folder.path)), "square"));
+}
+
+TEST_CASE("jobs of a lost client end after the linger time") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path, {"--linger", "0"});
+  Relay relay(service.address());
+  const auto client = connect_to(url_of(relay.address(), folder.path) + "&retry-s=0");
+  BackgroundJob job(*client, "hang", fake_options(600'000));
+  REQUIRE(eventually([&] { return job.had("verifying"); }));
+  relay.cut(/*stays_down=*/true);
+  const auto verdict = job.verdict.get();
+  REQUIRE(!verdict.has_value());
+  CHECK(verdict.error().message.find("is gone") != std::string::npos);
+  check_verified(ask(*connect_to(url_of(service.address(), folder.path)), "square"));
+}
+
+TEST_CASE("a service that is killed and started again runs the job again, for one verdict") {
+  const TemporaryFolder folder;
+  auto service = std::make_unique<RunningService>(folder.path);
+  const std::string address = service->address();
+  const auto client = connect_to(url_of(address, folder.path));
+  BackgroundJob job(*client, "slow_square", fake_options());
+  REQUIRE(eventually([&] { return job.had("verifying"); }));
+  service->kill(SIGKILL);
+  service.reset();
+  service = std::make_unique<RunningService>(folder.path, std::vector<std::string>{}, address);
+  check_verified(job.verdict.get());
+  CHECK(job.answers == 1);
+  CHECK(count(service->log(), "slow_square starts") > 0);
+}
+
+TEST_CASE("a key belongs to its token: the same key of another is another job") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path);
+  const auto alice = connect_to(url_of(service.address(), folder.path));
+  const auto alice_again = connect_to(url_of(service.address(), folder.path));
+  const auto bob = connect_to(url_of(service.address(), folder.path, kOtherToken));
+  VerifyOptions options = fake_options();
+  options.job = "the one key";
+  BackgroundJob running(*alice, "hang", options);
+  REQUIRE(eventually([&] { return running.had("verifying"); }));
+  const auto refused = ask(*alice_again, "square", options);
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().message.find("was used for another task or plan") != std::string::npos);
+  BackgroundJob same(*alice_again, "hang", options);
+  REQUIRE(eventually([&] { return same.had("verifying"); }));
+  BackgroundJob others(*bob, "square", options);
+  REQUIRE(eventually([&] { return others.had("queued"); }));
+  running.stop.request_stop();
+  CHECK(!running.verdict.get().has_value());
+  CHECK(!same.verdict.get().has_value());
+  check_verified(others.verdict.get());
+}
+
+} // namespace
+} // namespace warpwright::runner
