@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 BIN := $(BUILD)/bin
 
-.PHONY: demo test build deps bench format tidy clean
+.PHONY: demo test build deps bench fuzz format tidy clean
 
 demo: build
 	scripts/demo.sh $(BIN)
@@ -21,6 +21,13 @@ deps:
 # Reruns what this machine can measure, and merges it into bench/results/summary.json and the README's table.
 bench: build
 	scripts/bench.sh $(BIN)
+
+# What reads bytes from the network, under libFuzzer with sanitizers: FUZZ_SECONDS a target, new inputs kept in build/fuzz.
+FUZZ_SECONDS ?= 600
+fuzz: deps
+	@cmake --preset fuzz >/dev/null
+	cmake --build --preset fuzz -j $(JOBS)
+	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
 
 format:
 	git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i

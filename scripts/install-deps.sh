@@ -8,12 +8,12 @@ set -euo pipefail
 packages=(
   # build
   cmake ninja-build ccache pkg-config xz-utils python3 git ca-certificates
-  clang-22 lld-22 libclang-22-dev llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev
+  clang-22 libclang-rt-22-dev lld-22 libclang-22-dev llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev
   # libraries
   nlohmann-json3-dev libboost1.81-dev libboost-context1.81-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
-  libcli11-dev libtomlplusplus-dev libvalijson-dev libseccomp-dev
+  libcli11-dev libtomlplusplus-dev libvalijson-dev libseccomp-dev librabbitmq-dev
   # tests and benchmarks
-  doctest-dev neovim clangd-22
+  doctest-dev neovim clangd-22 rabbitmq-server openssl
 )
 
 if ! command -v dpkg-query >/dev/null; then
@@ -32,6 +32,14 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 echo "install-deps: installing ${missing[*]}"
+# rabbitmq-server would start a broker for the whole machine; the tests start private ones (scripts/broker.sh).
+# Debian asks this program whether a package may start its service: no.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+  "${as_root[@]}" chmod 755 "$policy"
+  trap '"${as_root[@]}" rm -f "$policy"' EXIT
+fi
 export DEBIAN_FRONTEND=noninteractive
 "${as_root[@]}" apt-get update -qq
 "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null || {

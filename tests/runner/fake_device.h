@@ -193,6 +193,13 @@ inline const std::map<std::string, FakeKernel> kKernels = {
        for (;;)
          pause();
      }},
+    {"hang_flagged", // while the file is there
+     [](FakeState &, float *x, float *y, int n) {
+       if (const char *flag = std::getenv("WARPWRIGHT_FAKE_FLAG"); flag && access(flag, F_OK) == 0)
+         for (;;)
+           pause();
+       square_all(x, y, n);
+     }},
     {"exit", [](FakeState &, float *, float *, int) { _exit(7); }},
 };
 

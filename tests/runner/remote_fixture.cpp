@@ -9,7 +9,6 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
-#include <set>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -175,7 +174,7 @@ struct Relay::State {
   };
   std::string target;
   int listener = -1;
-  std::atomic<bool> down = false, frozen = false, stopping = false;
+  std::atomic<bool> down = false, stopping = false;
   std::mutex mutex;
   std::vector<Pair> pairs; ///< open
   std::thread thread;
@@ -216,17 +215,16 @@ struct Relay::State {
       std::vector<pollfd> watched = {{listener, POLLIN, 0}};
       {
         const std::lock_guard lock(mutex);
-        for (const Pair &pair : pairs)
-          if (!frozen) {
-            watched.push_back({pair.client, POLLIN, 0});
-            watched.push_back({pair.server, POLLIN, 0});
-          }
+        for (const Pair &pair : pairs) {
+          watched.push_back({pair.client, POLLIN, 0});
+          watched.push_back({pair.server, POLLIN, 0});
+        }
       }
       poll(watched.data(), watched.size(), 20);
       if (watched[0].revents)
         accept_one();
       const std::lock_guard lock(mutex);
-      for (auto pair = pairs.begin(); pair != pairs.end() && !frozen;)
+      for (auto pair = pairs.begin(); pair != pairs.end();)
         if (pass(pair->client, pair->server) && pass(pair->server, pair->client)) {
           ++pair;
         } else {
@@ -263,7 +261,6 @@ void Relay::cut(bool stays_down) {
   state_->end_pairs();
 }
 void Relay::restore() { state_->down = false; }
-void Relay::freeze() { state_->frozen = true; }
 
 struct RawTls::Handles {
   std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context{SSL_CTX_new(TLS_client_method()),

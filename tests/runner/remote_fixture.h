@@ -69,8 +69,6 @@ public:
   /// Ends all connections. @param stays_down whether new ones are refused until restore()
   void cut(bool stays_down);
   void restore();
-  /// Keeps all connections open and passes nothing on: a line that is down without a word.
-  void freeze();
 
 private:
   struct State;
