@@ -13,6 +13,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -330,6 +331,28 @@ TEST_CASE("a stopped run ends the tool and what the tool started") {
   REQUIRE(run.has_value());
   CHECK(run->end == ToolRun::End::Stopped);
   CHECK(fs::exists(folder.path / "released"));
+}
+
+TEST_CASE("a process on a leash ends when it is released, and when its holder forgets it") {
+  const Folder folder;
+  for (const bool released : {true, false}) {
+    std::optional<Leash> leash = Leash::make((folder.path / "leash").string()).value();
+    const pid_t child = fork();
+    if (child == 0) {
+      const std::string path = leash->path();
+      leash->release(); // the copy of this process; exec would have closed it
+      follow_leash(path, 5);
+      for (;;)
+        pause();
+    }
+    if (released)
+      leash->release();
+    else
+      leash.reset();
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WEXITSTATUS(status) == 5);
+  }
 }
 
 TEST_CASE("plans compile with line information of the user's file") {

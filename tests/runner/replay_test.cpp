@@ -250,6 +250,56 @@ TEST_CASE("a deep check through the service turns a verified race into a wrong r
   CHECK(detail_of(*plain, "memcheck") == "there is no such check");
 }
 
+TEST_CASE("no job runs on a device while tools examine it") {
+  Scene scene("gpu");
+  scene.write("clean", samples::kCleanMemcheck);
+  scene.set("WARPWRIGHT_COMPUTE_SANITIZER",
+            scene.script("compute-sanitizer", "cat clean\necho $2 >> ended\n"
+                                              "while [ ! -f go ]; do sleep 0.02; done\n"));
+  Asked asked;
+  std::promise<void> examining, queued;
+  auto first = std::async(std::launch::async, [&] {
+    return asked.ask(true, {}, 60'000, [&, told = false](const std::string &stage) mutable {
+      if (stage == "examining" && !std::exchange(told, true))
+        examining.set_value();
+    });
+  });
+  examining.get_future().wait();
+  std::string ended_when_it_ran;
+  auto second = std::async(std::launch::async, [&] {
+    return asked.ask(false, {}, 60'000, [&, told = false](const std::string &stage) mutable {
+      if (stage == "queued" && !std::exchange(told, true))
+        queued.set_value();
+      if (stage == "verifying" && ended_when_it_ran.empty()) {
+        std::ifstream ended(scene.folder / "ended");
+        ended_when_it_ran.assign(std::istreambuf_iterator<char>(ended), {});
+      }
+    });
+  });
+  queued.get_future().wait();
+  scene.write("go", "");
+  CHECK(second.get().has_value());
+  CHECK(first.get().has_value());
+  CHECK(ended_when_it_ran == "memcheck\nracecheck\ninitcheck\nsynccheck\n");
+}
+
+TEST_CASE("verify prints the counters of both sides and what bounds them") {
+  Scene scene("gpu");
+  scene.write("profile", samples::kProfile);
+  scene.set("WARPWRIGHT_NCU", scene.script("ncu", "cat profile\n"));
+  Task task = square_task(4096);
+  task.reference = plan_of("reference", "square", {"x", "y"});
+  const CapturedRun told = run(
+      {"verify", scene.write("task.json", model::to_json(task).dump()),
+       scene.write("plan.json", model::to_json(plan_of("candidate", "square", {"x", "y"})).dump()),
+       "--device", "cpu", "--profile"});
+  INFO(told.output << told.errors);
+  CHECK(told.status.code == 0);
+  CHECK(told.output.find("counters by ncu at n=4096, reference | candidate") != std::string::npos);
+  CHECK(told.output.find(" 68 | 68") != std::string::npos);
+  CHECK(told.output.find("the candidate is bound by memory") != std::string::npos);
+}
+
 TEST_CASE("cancelling while tools run ends them, and the next job runs") {
   Scene scene("gpu");
   scene.set("WARPWRIGHT_COMPUTE_SANITIZER",
