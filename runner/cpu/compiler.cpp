@@ -16,6 +16,9 @@
 namespace warpwright::runner::cpu {
 namespace {
 
+/// Twice as deep may need more stack than the job's thread has.
+constexpr const char *kTemplateDepth = "-ftemplate-depth=512";
+
 /// Behind the source, with the templates of shim/entries.h; `#line` makes an error in a name point
 /// at the name.
 std::string entry_table(const std::vector<std::string> &kernels) {
@@ -59,6 +62,7 @@ std::vector<std::string> arguments(const CompileRequest &request) {
                                    "-fsanitize=array-bounds,alignment,integer-divide-by-zero",
                                    "-ferror-limit",
                                    "20",
+                                   kTemplateDepth,
                                    "-Wno-unused-value",
                                    "-Wno-unused-variable",
                                    "-Wno-pass-failed",
