@@ -60,8 +60,9 @@ void add_optimize(CLI::App &app, Options &all) {
   command->add_option("--kernel", options.kernel, "Only the kernel of this name");
   command->add_option("--spec", options.spec,
                       "File that answers what cannot be inferred from the source");
-  command->add_option("--runner", options.runner,
-                      "Runner to use: unix:/path or stdio:COMMAND; default: start one");
+  command->add_option(
+      "--runner", options.runner,
+      "Runner to use: tls://HOST:PORT?ca=FILE, unix:/path or stdio:COMMAND; default: start one");
   command
       ->add_option("--budget", all.budget,
                    "Time for each kernel, as 2m or 500ms; default: the project's, else 30s")
