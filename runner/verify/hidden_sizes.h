@@ -13,7 +13,7 @@
 namespace warpwright::runner {
 
 /// Multiples: of the greatest common divisor of a size's known values, for references that have no guard and
-/// are at home nowhere else.
+/// are at home nowhere else. Where that divisor is 1 the two are the same.
 enum class HiddenSizes { Any, Multiples };
 
 /// @param affordable what is not is drawn again, a few times

@@ -193,7 +193,7 @@ TEST_CASE(
 
 /// Median of what the timer says of a kernel that spins for so long by the GPU's own clock, and of what the
 /// kernel itself saw of it, ns; 0: a kernel that does nothing.
-std::pair<double, double> time_spinning(std::uint64_t spin_ns) {
+std::pair<double, double> time_spinning(std::uint64_t spin_ns, std::size_t launches = 1) {
   auto program = gpu()->compile({R"(
 extern "C" __global__ void spin(unsigned long long ns, unsigned long long *seen) {
   if (ns == 0) return;
@@ -207,11 +207,12 @@ extern "C" __global__ void spin(unsigned long long ns, unsigned long long *seen)
   REQUIRE(program.has_value());
   auto seen = GuardedBuffer::make(*gpu(), 256, 0);
   REQUIRE((seen && seen->poison_payload(0)));
-  const Operation operation = LaunchOperation{
-      .program = program->get(),
-      .kernel_name = "spin",
-      .arguments = {ArgumentValue::of(spin_ns), ArgumentValue::of(seen->address())}};
-  auto recording = gpu()->record(std::span(&operation, 1));
+  const std::vector<Operation> operations(
+      launches, LaunchOperation{
+                    .program = program->get(),
+                    .kernel_name = "spin",
+                    .arguments = {ArgumentValue::of(spin_ns), ArgumentValue::of(seen->address())}});
+  auto recording = gpu()->record(operations);
   REQUIRE(recording.has_value());
   std::vector<double> outside, inside;
   for (int i = 0; i < 101; ++i) {
@@ -230,6 +231,9 @@ TEST_CASE("the bracket's cost is the same for kernels of any length") {
     return;
   const double bracket = gpu()->info().bracket_ns.value_or(0);
   std::cout << "empty bracket " << bracket << " ns\n";
+  for (const std::size_t launches : {1, 2, 3})
+    std::cout << launches << " kernels that do nothing: bracketed "
+              << time_spinning(0, launches).first << " ns\n";
   for (const std::uint64_t ns : {0, 3'000, 10'000, 30'000, 100'000}) {
     const auto [outside, inside] = time_spinning(ns);
     std::cout << "spinning for " << ns << " ns: bracketed " << outside << ", less the bracket "
