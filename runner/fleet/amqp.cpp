@@ -9,7 +9,8 @@
 namespace warpwright::runner::fleet {
 namespace {
 
-constexpr amqp_channel_t kChannel = 1;
+/// Asking for a queue that is not there costs the channel.
+constexpr amqp_channel_t kChannel = 1, kQuestions = 2;
 constexpr int kFrameBytes = 131'072;
 constexpr int kHeartbeatSeconds = 10;
 constexpr timeval kConnectLimit{3, 0};
@@ -50,7 +51,6 @@ Delivery decode(const amqp_envelope_t &envelope) {
     delivery.reply_to = text(properties.reply_to);
   delivery.body = text(envelope.message.body);
   delivery.tag = envelope.delivery_tag;
-  delivery.redelivered = envelope.redelivered;
   return delivery;
 }
 
@@ -127,21 +127,49 @@ LineResult<void> AmqpConnection::log_in(const BrokerAddress &address, const std:
   return last_reply("the broker confirms no messages");
 }
 
-LineResult<std::vector<std::uint32_t>> AmqpConnection::set_up(const Topology &topology) {
+LineResult<std::vector<QueueState>> AmqpConnection::set_up(const Topology &topology) {
   for (const std::string &exchange : topology.exchanges)
     if (auto declared = declare_fanout(exchange); !declared)
       return std::unexpected(declared.error());
-  std::vector<std::uint32_t> ready;
+  std::vector<QueueState> states;
   for (const QueueSpec &queue : topology.queues) {
-    const auto count = declare(queue);
-    if (!count)
-      return std::unexpected(count.error());
-    ready.push_back(*count);
+    const auto state = declare(queue);
+    if (!state)
+      return std::unexpected(state.error());
+    states.push_back(*state);
   }
   for (const ConsumerSpec &consumer : topology.consumers)
     if (auto started = consume(consumer); !started)
       return std::unexpected(started.error());
-  return ready;
+  return states;
+}
+
+LineResult<void> AmqpConnection::remove(const std::string &queue) {
+  amqp_queue_delete(connection_.get(), kChannel, bytes(queue), false, false);
+  return last_reply("cannot delete the queue " + queue);
+}
+
+LineResult<bool> AmqpConnection::exists(const std::string &queue) {
+  amqp_channel_open(connection_.get(), kQuestions);
+  if (auto opened = last_reply("cannot open a channel at the broker"); !opened)
+    return std::unexpected(opened.error());
+  amqp_queue_declare(connection_.get(), kQuestions, bytes(queue), true, false, false, false,
+                     amqp_empty_table);
+  const amqp_rpc_reply_t reply = amqp_get_rpc_reply(connection_.get());
+  if (reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION &&
+      reply.reply.id == AMQP_CHANNEL_CLOSE_METHOD) {
+    amqp_channel_close_ok_t closed{};
+    if (auto sent = status(
+            amqp_send_method(connection_.get(), kQuestions, AMQP_CHANNEL_CLOSE_OK_METHOD, &closed),
+            "lost the broker at " + place_);
+        !sent)
+      return std::unexpected(sent.error());
+    return false;
+  }
+  if (auto answered = check_reply(reply, "cannot ask for the queue " + queue, place_); !answered)
+    return std::unexpected(answered.error());
+  amqp_channel_close(connection_.get(), kQuestions, AMQP_REPLY_SUCCESS);
+  return true;
 }
 
 LineResult<void> AmqpConnection::declare_fanout(const std::string &exchange) {
@@ -150,7 +178,14 @@ LineResult<void> AmqpConnection::declare_fanout(const std::string &exchange) {
   return last_reply("cannot declare the exchange " + exchange);
 }
 
-LineResult<std::uint32_t> AmqpConnection::declare(const QueueSpec &queue) {
+LineResult<QueueState> AmqpConnection::declare(const QueueSpec &queue) {
+  QueueState state;
+  if (queue.notice_new) {
+    const auto there = exists(queue.name);
+    if (!there)
+      return std::unexpected(there.error());
+    state.is_new = !*there;
+  }
   std::vector<amqp_table_entry_t> arguments;
   for (const auto &[key, value] : queue.arguments)
     arguments.push_back(std::visit([&](const auto &held) { return entry(key, held); }, value));
@@ -159,14 +194,14 @@ LineResult<std::uint32_t> AmqpConnection::declare(const QueueSpec &queue) {
       queue.auto_delete, {static_cast<int>(arguments.size()), arguments.data()});
   if (auto done = last_reply("cannot declare the queue " + queue.name); !done)
     return std::unexpected(done.error());
-  const std::uint32_t ready = declared->message_count;
+  state.ready = declared->message_count;
   for (const std::string &exchange : queue.exchanges) {
     amqp_queue_bind(connection_.get(), kChannel, bytes(queue.name), bytes(exchange),
                     amqp_empty_bytes, amqp_empty_table);
     if (auto done = last_reply("cannot bind the queue " + queue.name); !done)
       return std::unexpected(done.error());
   }
-  return ready;
+  return state;
 }
 
 LineResult<void> AmqpConnection::consume(const ConsumerSpec &consumer) {
@@ -178,7 +213,10 @@ LineResult<void> AmqpConnection::consume(const ConsumerSpec &consumer) {
   amqp_table_entry_t priority = entry(key, consumer.priority);
   amqp_basic_consume(connection_.get(), kChannel, bytes(consumer.queue), bytes(consumer.queue),
                      false, false, false, {1, &priority});
-  return last_reply("cannot consume from the queue " + consumer.queue);
+  auto started = last_reply("cannot consume from the queue " + consumer.queue);
+  if (!started && started.error().internal)
+    started.error().queue = consumer.queue;
+  return started;
 }
 
 LineResult<std::uint64_t> AmqpConnection::publish(const Message &message) {

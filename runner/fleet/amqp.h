@@ -24,6 +24,14 @@ struct QueueSpec {
   bool durable = false, exclusive = false, auto_delete = false;
   std::vector<std::pair<std::string, std::variant<std::string, std::int32_t>>> arguments;
   std::vector<std::string> exchanges; ///< that it is bound to
+  bool notice_new = false;            ///< QueueState::is_new is wanted
+  /// What it holds can be had again: it may be made anew when the broker cannot serve it.
+  bool replaceable = false;
+};
+
+struct QueueState {
+  std::uint32_t ready = 0; ///< messages that wait
+  bool is_new = false;     ///< it was not there before
 };
 
 struct ConsumerSpec {
@@ -51,8 +59,7 @@ struct Message {
 struct Delivery {
   std::string queue;
   std::string message_id, reply_to, body;
-  std::uint64_t tag = 0;           ///< for ack and reject, within this connection
-  bool redelivered = false;
+  std::uint64_t tag = 0; ///< for ack and reject, within this connection
 };
 
 struct Confirmation {
@@ -70,7 +77,9 @@ using Event = std::variant<Delivery, Confirmation, Returned>;
 /// Why a connection failed.
 struct LineFault {
   Error error;
-  bool refused = false; ///< trying again will not help: wrong password, unknown authority, ...
+  bool refused = false;   ///< trying again will not help: wrong password, unknown authority, ...
+  bool internal = false;  ///< the broker failed
+  std::string queue = {}; ///< that the broker has and cannot serve
 };
 
 template <class T>
@@ -88,8 +97,10 @@ public:
   ~AmqpConnection();
 
   /// Declares the exchanges and queues, binds, then starts the consumers.
-  /// @return the messages that are ready in each queue, in the order of the topology
-  LineResult<std::vector<std::uint32_t>> set_up(const Topology &topology);
+  /// @return each queue's state, in the order of the topology
+  LineResult<std::vector<QueueState>> set_up(const Topology &topology);
+  /// With all that it holds.
+  LineResult<void> remove(const std::string &queue);
   /// @return the sequence number that its Confirmation will have
   LineResult<std::uint64_t> publish(const Message &message);
   LineResult<void> acknowledge(std::uint64_t tag);
@@ -110,7 +121,8 @@ private:
   LineResult<void> open_socket(const BrokerAddress &address);
   LineResult<void> log_in(const BrokerAddress &address, const std::string &name);
   LineResult<void> declare_fanout(const std::string &exchange);
-  LineResult<std::uint32_t> declare(const QueueSpec &queue);
+  LineResult<bool> exists(const std::string &queue);
+  LineResult<QueueState> declare(const QueueSpec &queue);
   LineResult<void> consume(const ConsumerSpec &consumer);
   LineResult<std::optional<Event>> other_frame();
   LineResult<void> last_reply(const std::string &attempt);

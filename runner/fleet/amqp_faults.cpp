@@ -26,6 +26,8 @@ LineFault closed_by_broker(int code, const amqp_bytes_t &text, const std::string
                      "The queue exists with other settings. Let it run empty and delete it; "
                      "the fleet needs RabbitMQ 3.10 or newer");
     return {{message, ""}};
+  case AMQP_INTERNAL_ERROR:
+    return {.error = {message, "See the broker's log"}, .internal = true};
   case AMQP_RESOURCE_LOCKED:
     return {{message, "Another client uses this session; end it, or choose another name"}};
   default:

@@ -65,7 +65,9 @@ Topology client_topology(const std::string &name, bool named) {
       {.name = replies_queue(name),
        .durable = true,
        .arguments = {{"x-queue-type", "quorum"},
-                     {"x-expires", named ? kNamedSessionMs : kUnnamedSessionMs}}});
+                     {"x-expires", named ? kNamedSessionMs : kUnnamedSessionMs}},
+       .notice_new = true,
+       .replaceable = true});
   topology.consumers = {{progress_queue(name)}, {replies_queue(name)}};
   return topology;
 }
@@ -84,7 +86,7 @@ public:
 
   void start() {
     LineHandlers handlers;
-    handlers.on_connected = [this](const auto &ready) { on_connected(ready); };
+    handlers.on_connected = [this](const auto &queues) { on_connected(queues); };
     handlers.on_delivery = [this](Delivery delivery, Receipt receipt) {
       if (delivery.queue == replies_queue(name_))
         on_reply(delivery, receipt);
@@ -159,7 +161,7 @@ public:
                    .reply_to = replies_queue(name_),
                    .persistent = true,
                    .mandatory = true};
-    if (job.message->body.size() > kMaxMessageBytes)
+    if (job.message.body.size() > kMaxMessageBytes)
       answer(key, fail("the job is larger than a broker takes (100 MiB)"));
     else if (ever_connected_ && backlog_.is_in())
       publish(key, job);
@@ -193,7 +195,8 @@ private:
   };
   struct Job {
     std::vector<Waiter> waiters;
-    std::optional<Message> message; ///< until it is published
+    Message message;
+    bool published = false;
   };
   struct Query {
     std::function<void(Result<RunnerInfo>)> callback;
@@ -210,10 +213,14 @@ private:
     });
   }
 
-  void on_connected(const std::vector<std::uint32_t> &ready) {
+  void on_connected(const std::vector<QueueState> &queues) {
+    const QueueState &replies = queues.at(1);
+    if (replies.is_new) // it had expired or was lost, and with it perhaps verdicts
+      for (auto &[key, job] : jobs_)
+        job.published = false;
     connected_ = true;
     refusal_.reset();
-    backlog_.expect(address_.session.empty() || ever_connected_ ? 0 : ready.at(1));
+    backlog_.expect(address_.session.empty() || ever_connected_ ? 0 : replies.ready);
     ever_connected_ = true;
     for (const auto &opener : std::exchange(openers_, {}))
       opener({});
@@ -230,15 +237,13 @@ private:
 
   void publish_held() {
     for (auto &[key, job] : jobs_)
-      if (job.message)
+      if (!job.published)
         publish(key, job);
   }
 
   void publish(const std::string &key, Job &job) {
-    Message message = std::move(*job.message);
-    job.message.reset();
-    const std::string queue = message.routing_key;
-    line_->publish(std::move(message), [this, key, queue](Published outcome) {
+    job.published = true;
+    line_->publish(job.message, [this, key, queue = job.message.routing_key](Published outcome) {
       if (outcome == Published::Unroutable)
         answer(key,
                fail("the fleet has no queue " + queue + ": no such runner has ever joined it",

@@ -12,12 +12,14 @@
 #include "support/model/json.h"
 
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
 #include <random>
 #include <unistd.h>
 
 namespace warpwright::runner::fleet {
 namespace {
 
+constexpr std::chrono::seconds kGiveBackDelay{1};
 constexpr std::size_t kFinishedBytes = 32u << 20, kCancelledBytes = 1u << 20;
 
 std::string host_name() {
@@ -105,7 +107,7 @@ private:
   struct Job {
     std::string key, reply_to, fingerprint;
     std::string type;
-    bool suspect = false, first_delivery = true;
+    bool suspect = false;
     json request;                        ///< until it runs
     std::vector<Receipt> receipts;       ///< of all its deliveries
     std::string device;                  ///< of the service, while it runs
@@ -188,7 +190,6 @@ private:
     Job job{.key = delivery.message_id, .reply_to = delivery.reply_to, .fingerprint = fingerprint};
     job.type = source.type;
     job.suspect = source.kind == Source::Kind::Suspects;
-    job.first_delivery = !delivery.redelivered && !job.suspect;
     job.request = request;
     job.receipts = {receipt};
     const auto [entry, is_new] = jobs_.try_emplace(name, std::move(job));
@@ -284,16 +285,25 @@ private:
     } else if (outcome.error().code == rpc::kRequestCancelled) {
       settle(job, Settlement::Done); // its client has been told
       jobs_.erase(found);
-    } else if (outcome.error().code == rpc::kInternalError && job.first_delivery) {
-      // Perhaps this host's own trouble. Its second delivery, wherever, is answered.
-      log::warning("gave a job back", {{"job", job.key}, {"reason", outcome.error().message}});
-      settle(job, Settlement::Again);
-      jobs_.erase(found);
+    } else if (outcome.error().code == rpc::kInternalError && !job.suspect) {
+      // This host's trouble, or the moment's. A suspect's runner answers with it.
+      log::warning("gives a job back", {{"job", job.key}, {"reason", outcome.error().message}});
+      give_back(name);
     } else
       publish(name, job,
               encode_reply(
                   fail("the runner on " + host_name() + " refused: " + outcome.error().message)));
     pump();
+  }
+
+  /// After a while, in which runners without that trouble get further.
+  void give_back(const std::string &name) {
+    auto timer = std::make_shared<boost::asio::steady_timer>(executor_, kGiveBackDelay);
+    timer->async_wait([weak = weak_from_this(), name, timer](boost::system::error_code) {
+      if (const auto self = weak.lock())
+        if (const auto job = self->jobs_.extract(name))
+          self->settle(job.mapped(), Settlement::Again);
+    });
   }
 
   static Message reply_message(const std::string &reply_to, const std::string &key) {

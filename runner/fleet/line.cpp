@@ -26,6 +26,8 @@ constexpr std::chrono::milliseconds kFirstPause{100}, kLongestPause{5'000};
 constexpr std::chrono::milliseconds kIdle{1'000};
 /// A broker that answers heartbeats and confirms nothing for so long has lost the message.
 constexpr std::chrono::seconds kConfirmLimit{120};
+/// The broker gives up on each after some seconds, within which it may just have been starting.
+constexpr int kFailuresOfQueue = 3;
 
 struct Publish {
   Message message;
@@ -104,16 +106,36 @@ private:
     auto connection = AmqpConnection::open(address_, topology_.connection_name);
     if (!connection)
       return connection.error();
-    auto ready = connection->set_up(topology_);
-    if (!ready)
-      return ready.error();
+    const bool replaced = failures_ >= kFailuresOfQueue;
+    if (replaced)
+      if (auto removed = connection->remove(failing_queue_); !removed)
+        return removed.error();
+    auto queues = connection->set_up(topology_);
+    if (!queues) {
+      count_failure(queues.error());
+      return queues.error();
+    }
+    failures_ = 0;
     connection_ = std::move(*connection);
     ++generation_;
-    tell([ready = *ready](LineHandlers &to) { to.on_connected(ready); });
+    for (std::size_t i = 0; i < queues->size(); ++i)
+      (*queues)[i].is_new |= replaced && topology_.queues[i].name == failing_queue_;
+    tell([queues = *queues](LineHandlers &to) { to.on_connected(queues); });
     for (auto &[id, message] : unconfirmed_)
       if (auto sent = transmit(message); !sent)
         return sent.error();
     return std::nullopt;
+  }
+
+  /// A quorum queue can stay without a leader when a single broker dies in the moment after it made the
+  /// queue (seen with RabbitMQ 3.10.8). Nothing but deleting it helps then.
+  void count_failure(const LineFault &fault) {
+    const bool same = fault.queue == failing_queue_;
+    const bool counts = std::ranges::any_of(topology_.queues, [&](const QueueSpec &queue) {
+      return queue.replaceable && queue.name == fault.queue;
+    });
+    failing_queue_ = fault.queue;
+    failures_ = !counts ? 0 : same ? failures_ + 1 : 1;
   }
 
   /// Until the connection breaks, or nothing when asked to stop.
@@ -278,6 +300,8 @@ private:
   std::map<std::uint64_t, Unconfirmed> unconfirmed_;
   std::uint64_t next_id_ = 1;
   std::minstd_rand random_{std::random_device{}()};
+  std::string failing_queue_; ///< which the last attempts failed at
+  int failures_ = 0;
   bool stopped_ = false;
   std::thread thread_;
 };

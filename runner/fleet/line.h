@@ -27,8 +27,8 @@ enum class Settlement {
 };
 
 struct LineHandlers {
-  /// @param ready messages waiting in each queue of the topology
-  std::function<void(const std::vector<std::uint32_t> &ready)> on_connected;
+  /// @param queues in the order of the topology
+  std::function<void(const std::vector<QueueState> &queues)> on_connected;
   std::function<void(Delivery, Receipt)> on_delivery;
   /// The line is down and is being mended.
   std::function<void(const Error &)> on_lost;
