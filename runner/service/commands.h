@@ -1,6 +1,8 @@
 // The subcommands of warpwright-runner. Each returns the process's exit code.
 #pragma once
 
+#include "support/log.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,7 +10,9 @@
 namespace warpwright::runner {
 
 struct VerifyCommand {
-  std::string task_path, plan_path, device, url;
+  std::string task_path, plan_path, url;
+  std::string device;          ///< or several: "H200,A100", a verdict on each
+  std::vector<std::string> on; ///< more of them
   int timeout_ms = 60'000;
   bool no_measure = false, deep = false, profile = false, as_json = false;
   std::uint64_t seed = 0;
@@ -43,12 +47,15 @@ struct ServeCommand {
   std::string certificate, key, client_ca, token_file; ///< of all of `listen`
   std::size_t max_message_bytes = 16u << 20, max_queue = 1'000, max_clients = 512, max_jobs = 256;
   int max_job_time_ms = 3'600'000, linger_s = 600;
+  std::string metrics; ///< HOST:PORT; empty: none
+  bool log_as_json = false;
+  log::Level log_level = log::Level::Warning;
 };
 
 /// Stdio when no listener is named; ends when stdin does, or on SIGINT and SIGTERM.
 /// 2: a listener could not be opened.
 int run_serve(const ServeCommand &command);
-/// 0: verified; 1: any other verdict; 2: no verdict.
+/// 0: verified, on every device; 1: any other verdict; 2: no verdict.
 int run_verify(const VerifyCommand &command);
 /// 0: the same; 1: faster, slower, or another outcome; 2: it could not be told.
 int run_replay(const ReplayCommand &command);
@@ -62,6 +69,8 @@ int run_adversary(const AdversaryCommand &command);
 int run_doctor(bool as_json);
 int run_cuda_worker(const std::string &device);
 int run_devices();
+/// NVML's readings, a line every few seconds; 1: there is no NVML.
+int run_readings();
 /// @param capability 10 * major + minor
 int run_compile_worker(int capability);
 /// What holds a worker of this kind here, as JSON, from inside.

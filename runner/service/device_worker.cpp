@@ -211,7 +211,8 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
   const LostWorker loss = describe_loss();
   if (lost) {
     hooks_.observer->worker_lost(name());
-    log::warning("device lost", {{"device", name()}, {"activity", activity_}});
+    log::write(side_ == "candidate" ? log::Level::Info : log::Level::Warning, "device lost",
+               {{"device", name()}, {"activity", activity_}});
     end_process(Ended::ByItself);
   }
   if (!verdict)
@@ -385,12 +386,12 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
     return on_start_lost(lost);
   if (ended_ != Ended::Cancelled) {
     hooks_.observer->worker_lost(name());
-    log::warning(
-        "worker lost",
-        {{"device", name()},
-         {"reason", lost.ended == Ended::TimedOut ? "timeout" : describe_exit(lost.status)},
-         {"activity", activity_},
-         {"running", side_}});
+    // That a candidate faults is a result, which its verdict tells.
+    log::write(side_ == "candidate" ? log::Level::Info : log::Level::Warning, "worker lost",
+               {{"device", name()},
+                {"reason", lost.ended == Ended::TimedOut ? "timeout" : describe_exit(lost.status)},
+                {"activity", activity_},
+                {"running", side_}});
   }
   if (!running_)
     return pump();

@@ -2,6 +2,7 @@
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/device.h"
 #include "runner/deep/tools.h"
+#include "runner/metrics/gpu_readings.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
 #include "runner/worker/worker.h"
@@ -23,7 +24,7 @@ struct Finding {
   json layers;        ///< of isolation
 };
 
-constexpr std::chrono::milliseconds kProbeLimit{10'000};
+constexpr std::chrono::milliseconds kProbeLimit{10'000}, kReadingsInterval{5'000};
 
 Finding find_nvrtc() {
   const auto compiler = cuda::Compiler::make({});
@@ -140,6 +141,8 @@ int run_cuda_worker(const std::string &device) {
   return run_worker([ordinal] { return cuda::make_cuda_device(ordinal); },
                     cuda_sandbox(WorkerKind::Cuda));
 }
+
+int run_readings() { return metrics::write_readings(kReadingsInterval); }
 
 int run_isolation(const std::string &kind_name) {
   for (const WorkerKind kind : {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda}) {

@@ -23,6 +23,17 @@ void add_serve_options(CLI::App &serve, warpwright::runner::ServeCommand &comman
   serve.add_option("--max-clients", command.max_clients, "Clients on sockets, connected at once");
   serve.add_option("--max-job-time", command.max_job_time_ms, "Milliseconds of one job")
       ->check(CLI::Range(1, 3'600'000));
+  serve.add_option("--metrics", command.metrics, "Prometheus metrics over HTTP on HOST:PORT");
+  const std::map<std::string, bool> formats = {{"text", false}, {"json", true}};
+  serve.add_option("--log-format", command.log_as_json, "text or json, on stderr")
+      ->transform(CLI::Transformer(formats));
+  using warpwright::log::Level;
+  const std::map<std::string, Level> levels = {{"debug", Level::Debug},
+                                               {"info", Level::Info},
+                                               {"warning", Level::Warning},
+                                               {"error", Level::Error}};
+  serve.add_option("--log-level", command.log_level, "debug, info, warning or error")
+      ->transform(CLI::CheckedTransformer(levels));
   serve
       .add_option("--linger", command.linger_s,
                   "Seconds that the jobs and verdicts of a lost client are kept")
@@ -68,7 +79,9 @@ int main(int argc, char **argv) {
   auto *verify = app.add_subcommand("verify", "Verify one plan for one task");
   verify->add_option("TASK", verify_command.task_path, "task.json")->required();
   verify->add_option("PLAN", verify_command.plan_path, "plan.json")->required();
-  verify->add_option("--device", verify_command.device, "cuda:0, cpu; default: the best");
+  verify->add_option("--device", verify_command.device,
+                     "cuda:0, cpu, H200, or several: H200,A100; default: the best");
+  verify->add_option("--on", verify_command.on, "The same; may be repeated")->take_all();
   verify->add_option("--timeout", verify_command.timeout_ms, "Milliseconds")
       ->check(CLI::Range(1, 3'600'000));
   verify->add_option(
@@ -103,6 +116,8 @@ int main(int argc, char **argv) {
   worker->add_option("--device", device, "cuda:N")->required();
   auto *devices =
       app.add_subcommand("devices", "The GPUs that the driver sees, as JSON (internal)")->group("");
+  auto *readings =
+      app.add_subcommand("readings", "What NVML says of the GPUs (internal)")->group("");
   int capability = 0;
   auto *compile_worker =
       app.add_subcommand("compile-worker", "Compiles ahead (internal)")->group("");
@@ -132,6 +147,8 @@ int main(int argc, char **argv) {
       return run_cuda_worker(device);
     if (*devices)
       return run_devices();
+    if (*readings)
+      return run_readings();
     if (*compile_worker)
       return run_compile_worker(capability);
     if (*isolation)

@@ -78,6 +78,11 @@ Json Scheduler::describe() const {
   return {{"devices", devices}, {"names", names}, {"notes", notes_}, {"isolation", isolation}};
 }
 
+const DeviceWorker *Scheduler::find(const std::string &device) const {
+  const auto found = std::ranges::find(devices_, device, &Entry::name);
+  return found == devices_.end() ? nullptr : found->worker.get();
+}
+
 // ---- Choosing devices
 
 std::vector<std::size_t> Scheduler::matching(const std::string &selector) const {

@@ -34,6 +34,8 @@ public:
 
   /// Jobs that no device has taken yet.
   std::size_t waiting() const { return pending_.size(); }
+  /// Null: no device has this name.
+  const DeviceWorker *find(const std::string &device) const;
 
 private:
   struct Entry {

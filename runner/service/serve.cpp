@@ -1,5 +1,7 @@
 // `serve`: the service on stdio, or on a unix socket and TLS ports with many clients.
 #include "runner/fleet/fleet_runner.h"
+#include "runner/metrics/endpoint.h"
+#include "runner/metrics/runner_metrics.h"
 #include "runner/net/tls_url.h"
 #include "runner/service/commands.h"
 #include "runner/service/scheduler.h"
@@ -131,6 +133,37 @@ join_fleet(const std::string &url, boost::asio::io_context &loop, Service &servi
       rpc::make_descriptor_stream(loop.get_executor(), ends[1], ends[1]), std::move(on_failure));
 }
 
+/// What --metrics shows, and who fills it.
+struct OperatorView {
+  metrics::RunnerMetrics counters;
+  std::optional<metrics::ReadingsWatcher> readings;
+  std::unique_ptr<metrics::Endpoint> endpoint;
+};
+
+Result<void> open_metrics(const std::string &where, boost::asio::io_context &loop,
+                          const std::vector<FoundDevice> &devices, OperatorView &view) {
+  if (where.empty())
+    return {};
+  std::vector<metrics::GpuReading> gpus;
+  for (const FoundDevice &device : devices) {
+    view.counters.add_device(device.name);
+    if (device.info.kind == "cuda")
+      gpus.push_back(
+          {device.name, device.info.name, device.info.identifier, {}, {}, {}, {}, {}, {}});
+  }
+  auto endpoint =
+      metrics::open_endpoint(loop.get_executor(), where, [&view] { return view.counters.text(); });
+  if (!endpoint)
+    return std::unexpected(endpoint.error());
+  view.endpoint = std::move(*endpoint);
+  std::cerr << "metrics on http://" << view.endpoint->address() << "/metrics" << std::endl;
+  if (!gpus.empty())
+    view.readings.emplace(loop.get_executor(),
+                          std::vector<std::string>{executable_path(), "readings"}, std::move(gpus),
+                          [&view](const auto &readings) { view.counters.set_readings(readings); });
+  return {};
+}
+
 int complain(const Error &error) {
   std::cerr << describe(error) << std::endl;
   return 2;
@@ -139,6 +172,7 @@ int complain(const Error &error) {
 } // namespace
 
 int run_serve(const ServeCommand &command) {
+  log::configure(command.log_as_json ? log::Format::Json : log::Format::Text, command.log_level);
   auto tokens = check_options(command);
   if (!tokens)
     return complain(tokens.error());
@@ -148,9 +182,13 @@ int run_serve(const ServeCommand &command) {
   FoundDevices found = find_devices();
   const auto gpus = static_cast<std::size_t>(std::ranges::count(
       found.devices, "cuda", [](const FoundDevice &device) { return device.info.kind; }));
+  OperatorView view; // outlives those who report to it
+  if (auto opened = open_metrics(command.metrics, loop, found.devices, view); !opened)
+    return complain(opened.error());
   Scheduler devices(loop.get_executor(), std::move(found),
-                    make_compile_ahead(loop.get_executor(), gpus));
+                    make_compile_ahead(loop.get_executor(), gpus), &view.counters);
   Service service(loop.get_executor(), devices, limits_of(command), std::move(*tokens));
+  service.watch(view.counters);
   boost::asio::signal_set signals(loop, SIGINT, SIGTERM);
   signals.async_wait([&](boost::system::error_code error, int) {
     if (!error)

@@ -133,6 +133,8 @@ void Service::admit(const ClientPtr &client, const std::string &owner) {
   if (client->arrival.kind == Arrival::Kind::Child)
     return;
   ++admitted_;
+  if (observer_)
+    observer_->clients_changed(admitted_);
   client->connection->set_limits({limits_.max_message_bytes, limits_.max_unsent_bytes, false});
   client->keepalive =
       std::make_unique<net::Keepalive>(executor_, client->connection, limits_.keepalive);
@@ -156,8 +158,11 @@ void Service::on_closed(const ClientPtr &client, const std::string &reason) {
   client->keepalive.reset();
   client->arrival.slot.reset();
   client->connection.reset();
-  if (client->admitted && client->lingers())
+  if (client->admitted && client->lingers()) {
     --admitted_;
+    if (observer_)
+      observer_->clients_changed(admitted_);
+  }
   if (!reason.empty() && client->lingers())
     log::warning("client lost", {{"peer", client->arrival.peer}, {"reason", reason}});
   for (const auto &[id, ticket] : std::exchange(client->requests, {}))

@@ -44,6 +44,8 @@ public:
   /// @param tokens for Remote arrivals; without any, all of them are refused
   Service(boost::asio::any_io_executor executor, JobRunner &jobs, ServiceLimits limits = {},
           net::TokenList tokens = {});
+  /// Tells `observer`, which outlives this, how many clients are connected.
+  void watch(Observer &observer) { observer_ = &observer; }
   /// Serves one client until its stream ends. @param on_end called once then
   void add_client(
       std::unique_ptr<rpc::Stream> stream, Arrival arrival, std::function<void()> on_end = [] {});
@@ -75,6 +77,7 @@ private:
   net::TokenList tokens_;
   JobTable jobs_;
   std::size_t admitted_ = 0;
+  Observer *observer_ = nullptr;
   std::uint64_t arrivals_ = 0;
 };
 

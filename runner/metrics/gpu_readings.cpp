@@ -1,0 +1,204 @@
+// NVML calls; names and values from the NVML API reference.
+#include "runner/metrics/gpu_readings.h"
+#include "runner/cuda/shared_library.h"
+
+#include <boost/asio/buffer.hpp>
+#include <iostream>
+#include <thread>
+
+namespace warpwright::runner::metrics {
+namespace {
+
+using nlohmann::json;
+using Handle = struct nvmlDevice_st *;
+
+constexpr std::chrono::seconds kOld{30}, kPause{60};
+constexpr std::size_t kLongestLine = 64 * 1024;
+constexpr unsigned kSensorGpu = 0, kClockSm = 1, kClockMemory = 2;
+
+constexpr std::pair<const char *, std::optional<double> GpuReading::*> kNumbers[] = {
+    {"temperature_celsius", &GpuReading::temperature_celsius},
+    {"sm_clock_hertz", &GpuReading::sm_clock_hertz},
+    {"memory_clock_hertz", &GpuReading::memory_clock_hertz},
+    {"power_watts", &GpuReading::power_watts},
+    {"utilization", &GpuReading::utilization},
+    {"memory_used_bytes", &GpuReading::memory_used_bytes}};
+
+struct Utilization {
+  unsigned gpu, memory;
+};
+struct Memory {
+  unsigned long long total, free, used;
+};
+
+class Nvml {
+public:
+  Nvml() : library_({"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1"}) {
+    if (!library_.is_open())
+      return;
+    auto *init = library_.find<int()>("nvmlInit_v2");
+    ready_ = init && init() == 0;
+  }
+  bool is_ready() const { return ready_; }
+
+  std::vector<GpuReading> read() const {
+    unsigned count = 0;
+    std::vector<GpuReading> readings;
+    call<unsigned *>("nvmlDeviceGetCount_v2", &count);
+    for (unsigned index = 0; index < count; ++index) {
+      Handle device = nullptr;
+      if (call<unsigned, Handle *>("nvmlDeviceGetHandleByIndex_v2", index, &device))
+        readings.push_back(read(device));
+    }
+    return readings;
+  }
+
+private:
+  GpuReading read(Handle device) const {
+    GpuReading reading;
+    char text[96] = "";
+    if (call<Handle, char *, unsigned>("nvmlDeviceGetUUID", device, text, sizeof text))
+      reading.identifier = text;
+    if (call<Handle, char *, unsigned>("nvmlDeviceGetName", device, text, sizeof text))
+      reading.name = text;
+    unsigned value = 0;
+    if (call<Handle, unsigned, unsigned *>("nvmlDeviceGetTemperature", device, kSensorGpu, &value))
+      reading.temperature_celsius = value;
+    if (call<Handle, unsigned, unsigned *>("nvmlDeviceGetClockInfo", device, kClockSm, &value))
+      reading.sm_clock_hertz = value * 1e6;
+    if (call<Handle, unsigned, unsigned *>("nvmlDeviceGetClockInfo", device, kClockMemory, &value))
+      reading.memory_clock_hertz = value * 1e6;
+    if (call<Handle, unsigned *>("nvmlDeviceGetPowerUsage", device, &value)) // milliwatts
+      reading.power_watts = value / 1e3;
+    Utilization use{};
+    if (call<Handle, Utilization *>("nvmlDeviceGetUtilizationRates", device, &use)) // percent
+      reading.utilization = use.gpu / 100.0;
+    Memory memory{};
+    if (call<Handle, Memory *>("nvmlDeviceGetMemoryInfo", device, &memory))
+      reading.memory_used_bytes = static_cast<double>(memory.used);
+    return reading;
+  }
+
+  /// False when the function is missing or fails.
+  template <class... Arguments>
+  bool call(const char *name, Arguments... arguments) const {
+    auto *function = library_.find<int(Arguments...)>(name);
+    return function && function(arguments...) == 0;
+  }
+
+  cuda::SharedLibrary library_;
+  bool ready_ = false;
+};
+
+} // namespace
+
+json to_json(const std::vector<GpuReading> &readings) {
+  json list = json::array();
+  for (const GpuReading &reading : readings) {
+    json entry = {{"name", reading.name}, {"identifier", reading.identifier}};
+    for (const auto &[key, member] : kNumbers)
+      if (const auto &value = reading.*member)
+        entry[key] = *value;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::vector<GpuReading> readings_from_json(const json &document) {
+  std::vector<GpuReading> readings;
+  if (!document.is_array())
+    return readings;
+  for (const json &entry : document) {
+    if (!entry.is_object() || !entry.contains("identifier") || !entry["identifier"].is_string())
+      continue;
+    GpuReading reading;
+    reading.identifier = entry["identifier"];
+    if (entry.contains("name") && entry["name"].is_string())
+      reading.name = entry["name"];
+    for (const auto &[key, member] : kNumbers)
+      if (entry.contains(key) && entry[key].is_number())
+        reading.*member = entry[key].get<double>();
+    readings.push_back(std::move(reading));
+  }
+  return readings;
+}
+
+int write_readings(std::chrono::milliseconds interval) {
+  const Nvml nvml;
+  if (!nvml.is_ready())
+    return 1;
+  while (std::cout << to_json(nvml.read()).dump() << std::endl)
+    std::this_thread::sleep_for(interval);
+  return 0;
+}
+
+ReadingsWatcher::ReadingsWatcher(boost::asio::any_io_executor executor,
+                                 std::vector<std::string> command, std::vector<GpuReading> gpus,
+                                 std::function<void(const std::vector<GpuReading> &)> on_readings)
+    : executor_(executor), command_(std::move(command)), gpus_(std::move(gpus)),
+      on_readings_(std::move(on_readings)), stale_(executor), again_(executor) {
+  start();
+}
+
+void ReadingsWatcher::start() {
+  auto process = Process::spawn(command_);
+  if (!process)
+    return;
+  process_ = std::move(*process);
+  partial_.clear();
+  output_ = std::make_unique<boost::asio::posix::stream_descriptor>(executor_,
+                                                                    process_->release_stdout());
+  read();
+}
+
+void ReadingsWatcher::read() {
+  output_->async_read_some(
+      boost::asio::buffer(block_), [this](boost::system::error_code error, std::size_t size) {
+        if (error == boost::asio::error::operation_aborted)
+          return;
+        if (error) {
+          const ExitStatus status = process_->wait();
+          process_.reset();
+          if (status.code == 1)
+            return; // there is no NVML, and there will be none
+          again_.expires_after(kPause);
+          return again_.async_wait([this](boost::system::error_code cancelled) {
+            if (!cancelled)
+              start();
+          });
+        }
+        partial_.append(block_.data(), size);
+        for (std::size_t end; (end = partial_.find('\n')) != std::string::npos;) {
+          on_line(partial_.substr(0, end));
+          partial_.erase(0, end + 1);
+        }
+        if (partial_.size() > kLongestLine)
+          partial_.clear();
+        read();
+      });
+}
+
+void ReadingsWatcher::on_line(const std::string &line) {
+  const auto readings = readings_from_json(json::parse(line, nullptr, false));
+  std::vector<GpuReading> wanted = gpus_;
+  for (GpuReading &gpu : wanted)
+    for (const GpuReading &reading : readings)
+      if (reading.identifier == gpu.identifier) {
+        const std::string device = gpu.device, name = gpu.name;
+        gpu = reading;
+        gpu.device = device;
+        gpu.name = name;
+      }
+  on_readings_(wanted);
+  wait_for_fresh();
+}
+
+void ReadingsWatcher::wait_for_fresh() {
+  stale_.expires_after(kOld);
+  stale_.async_wait([this](boost::system::error_code error) {
+    if (!error)
+      on_readings_(gpus_);
+  });
+}
+
+} // namespace warpwright::runner::metrics
