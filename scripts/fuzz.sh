@@ -11,7 +11,7 @@ mkdir -p "$build/findings"
 for target in frames decoders service; do
   mkdir -p "$build/corpus/$target"
   echo "fuzz_$target: $seconds s"
-  "$build/tests/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
+  "$build/tests/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
     -artifact_prefix="$build/findings/$target-" "$build/corpus/$target" "$build/seeds/$target" 2>"$build/$target.log" || {
     tail -40 "$build/$target.log" >&2
     exit 1

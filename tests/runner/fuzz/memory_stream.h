@@ -6,17 +6,28 @@
 
 #include <algorithm>
 #include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <cstring>
 
 namespace warpwright::fuzz {
 
+/// One for all inputs: making one costs more than most inputs do.
+inline boost::asio::io_context &loop() {
+  static boost::asio::io_context context(1);
+  return context;
+}
+
+/// Until nothing is left to do.
+inline void run_loop() {
+  loop().restart();
+  loop().run();
+}
+
 class MemoryStream final : public rpc::Stream {
 public:
-  MemoryStream(boost::asio::any_io_executor executor, std::string input, std::size_t block_bytes,
-               std::string &output)
-      : executor_(std::move(executor)), input_(std::move(input)), block_bytes_(block_bytes),
-        output_(output) {}
+  MemoryStream(std::string input, std::size_t block_bytes, std::string &output)
+      : input_(std::move(input)), block_bytes_(block_bytes), output_(output) {}
 
   void async_read(char *data, std::size_t size,
                   std::function<void(boost::system::error_code, std::size_t)> done) override {
@@ -29,17 +40,16 @@ public:
       error = boost::asio::error::operation_aborted;
     else if (taken == 0)
       error = boost::asio::error::eof;
-    boost::asio::post(executor_, [done = std::move(done), error, taken] { done(error, taken); });
+    boost::asio::post(loop(), [done = std::move(done), error, taken] { done(error, taken); });
   }
   void async_write(const std::string &data,
                    std::function<void(boost::system::error_code)> done) override {
     output_ += data;
-    boost::asio::post(executor_, [done = std::move(done)] { done({}); });
+    boost::asio::post(loop(), [done = std::move(done)] { done({}); });
   }
   void close() override { closed_ = true; }
 
 private:
-  boost::asio::any_io_executor executor_;
   std::string input_;
   std::size_t block_bytes_, position_ = 0;
   std::string &output_; ///< outlives the stream
