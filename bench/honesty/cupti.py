@@ -5,11 +5,12 @@ usage: bench/honesty/cupti.py --runner BIN_DIR/warpwright-runner --out DIR --lib
                               [--device cuda:0] [--ncu ncu] [--seconds 75]
 
 Kernels from under 3 us to about 1 ms, one launch each. Each is measured three times: by a plain `serve`, by a worker
-process into which cupti_trace.so was injected, and by a plain `serve` again. CUPTI slows launches down, so what is
-compared is the plain verdicts' candidate_time.kernel_ns (mean of the two; median_ns where a verdict has no kernel_ns)
-with the median of CUPTI's durations of the same kernel's cold launches. The verdict under CUPTI stands beside them,
-and with --ncu also gpu__time_duration of Nsight Compute with --cache-control all --clock-control none, a second witness
-that serialises and rounds in its own way. Writes DIR/cupti.json and DIR/cupti.entries.json. Standard library only.
+process of its own into which cupti_trace.so was injected, and by a plain `serve` again. Compared are two clocks that
+saw the same launches: the verdict's candidate_time.kernel_ns under CUPTI (median_ns where it has no kernel_ns), and the
+median of CUPTI's durations of that process's cold launches. CUPTI itself slows launches down; the plain verdicts (mean
+of the two) stand beside them and show by how much, and with --ncu also gpu__time_duration of Nsight Compute with
+--cache-control all --clock-control none, a second witness that serialises and rounds in its own way.
+Writes DIR/cupti.json and DIR/cupti.entries.json. Standard library only.
 """
 import argparse
 import csv
@@ -55,12 +56,12 @@ def times_of(verdict):
     return {"ns": found.get("kernel_ns", found["median_ns"]), "raw_ns": found["median_ns"], "samples": found["samples"]}
 
 
-def measure(runner, device, seconds, measure_=True):
+def measure(runner, device, seconds, measure_=True, cases=None):
     """({case: times or None}, device info) of one process."""
-    found, info, start = {}, None, time.monotonic()
-    for done, case in enumerate(CASES):
+    found, info, start, cases = {}, None, time.monotonic(), cases or CASES
+    for done, case in enumerate(cases):
         left = seconds - (time.monotonic() - start)
-        budget = int(min(max(1000 * (left / (len(CASES) - done) - 0.25), BUDGET_MS[0]), BUDGET_MS[1]))
+        budget = int(min(max(1000 * (left / (len(cases) - done) - 0.25), BUDGET_MS[0]), BUDGET_MS[1]))
         task, plan = job_of(case)
         try:
             verdict = runner.verify(task, plan, limit_s=90, device=device, measure=measure_, measure_budget_ms=budget,
@@ -78,34 +79,44 @@ def measure(runner, device, seconds, measure_=True):
     return found, info
 
 
-def wait_until_written(path, limit_s=10):
-    """The library asks CUPTI five times a second: a trace that has not grown for a second is whole."""
+def wait_until_written(path, limit_s=5):
+    """The library asks CUPTI five times a second: a trace that has not grown for half a second is whole."""
     size, since, start = -1, time.monotonic(), time.monotonic()
-    while time.monotonic() - start < limit_s and time.monotonic() - since < 1:
+    while time.monotonic() - start < limit_s and time.monotonic() - since < 0.5:
         now = os.path.getsize(path) if os.path.exists(path) else 0
         if now != size:
             size, since = now, time.monotonic()
         time.sleep(0.1)
 
 
+def trace_one(arguments, case, folder, seconds):
+    """(times or None, durations, device info) of one case in a process of its own: CUPTI's names of kernels do not outlive
+    their module, so a trace of many kernels cannot tell them apart."""
+    path = os.path.join(folder, case_name(case) + ".txt")
+    environment = {**OPEN, "CUDA_INJECTION64_PATH": os.path.abspath(arguments.library), "WARPWRIGHT_TRACE": path}
+    if arguments.libcupti:
+        environment["WARPWRIGHT_CUPTI"] = arguments.libcupti
+    with Runner(worker_command(arguments.runner, arguments.device), environment,
+                log=os.path.join(arguments.out, "cupti.stderr.txt")) as runner:
+        found, info = measure(runner, arguments.device, seconds, cases=[case])
+        wait_until_written(path)
+    if not os.path.exists(path):
+        print(f"{case_name(case)}: no trace was written: see cupti.stderr.txt", flush=True)
+        return found[case_name(case)], [], info
+    with open(path, encoding="utf-8", errors="replace") as file:
+        events = cupti_records.read_trace(file)
+    return found[case_name(case)], cupti_records.cold_durations(events, (info or {}).get("l2_bytes") or 1 << 20), info
+
+
 def measure_with_cupti(arguments, seconds):
-    """(times, {kernel: durations}, device info)"""
+    """({case: times}, {case: durations}, device info)"""
+    times, durations, info = {}, {}, None
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "trace.txt")
-        environment = {**OPEN, "CUDA_INJECTION64_PATH": os.path.abspath(arguments.library), "WARPWRIGHT_TRACE": path}
-        if arguments.libcupti:
-            environment["WARPWRIGHT_CUPTI"] = arguments.libcupti
-        with Runner(worker_command(arguments.runner, arguments.device), environment,
-                    log=os.path.join(arguments.out, "cupti.stderr.txt")) as runner:
-            found, info = measure(runner, arguments.device, seconds)
-            wait_until_written(path)
-        if not os.path.exists(path):
-            print("no trace was written: see cupti.stderr.txt", flush=True)
-            return found, {}, info
-        with open(path, encoding="utf-8", errors="replace") as file:
-            events = cupti_records.read_trace(file)
-        print(f"{len(events)} activity records", flush=True)
-        return found, cupti_records.cold_durations(events, (info or {}).get("l2_bytes") or 1 << 20), info
+        for case in CASES:
+            name = case_name(case)
+            times[name], durations[name], told = trace_one(arguments, case, folder, seconds / len(CASES))
+            info = info or told
+    return times, durations, info
 
 
 def parse_ncu(lines):
@@ -145,18 +156,19 @@ def rows_of(plain, again, under_cupti, durations, ncu):
     for case in CASES:
         name = case_name(case)
         verdicts = [found for found in (plain.get(name), again.get(name)) if found]
-        cold = durations.get("cand_" + name, [])
+        cold = durations.get(name, [])
         witness = ncu.get("cand_" + name, [])
         row = {"kernel": name, "reported_ns": sum(found["ns"] for found in verdicts) / len(verdicts) if verdicts else None,
                "raw_ns": sum(found["raw_ns"] for found in verdicts) / len(verdicts) if verdicts else None,
                "runs_ns": [found["ns"] for found in verdicts],
                "under_cupti_ns": under_cupti[name]["ns"] if under_cupti.get(name) else None,
+               "under_cupti_raw_ns": under_cupti[name]["raw_ns"] if under_cupti.get(name) else None,
                "cupti_ns": entries.median(cold) if cold else None, "cupti_launches": len(cold),
                "cupti_p10_ns": entries.quantile(cold, 0.1) if cold else None,
                "cupti_p90_ns": entries.quantile(cold, 0.9) if cold else None,
                "ncu_ns": entries.median(witness) if witness else None, "difference": None, "difference_ns": None}
-        if row["reported_ns"] is not None and row["cupti_ns"]:
-            row["difference_ns"] = row["reported_ns"] - row["cupti_ns"]
+        if row["under_cupti_ns"] is not None and row["cupti_ns"]:
+            row["difference_ns"] = row["under_cupti_ns"] - row["cupti_ns"]
             row["difference"] = row["difference_ns"] / row["cupti_ns"]
         rows.append(row)
     return rows
@@ -175,7 +187,7 @@ def summarise(rows):
 
 def stamps_cost(judged):
     """What lies between the stamps beyond CUPTI's duration, ns: what the runner's own bracket_ns must be near."""
-    costs = [row["raw_ns"] - row["cupti_ns"] for row in judged]
+    costs = [row["under_cupti_raw_ns"] - row["cupti_ns"] for row in judged]
     return {"median": entries.median(costs), "smallest": min(costs), "largest": max(costs)} if costs else None
 
 
@@ -191,13 +203,13 @@ def entries_of(summary, gpu, commit):
 def print_rows(rows, summary, device):
     def us(value):
         return "-" if value is None else f"{value / 1e3:.3f}"
-    print(f"{'kernel':20} {'bracket':>9} {'reported':>9} {'CUPTI':>9} {'+-':>9} {'%':>7} {'launches':>8} "
-          f"{'under it':>9} {'ncu':>9}   (us; +- in ns)")
+    print(f"{'kernel':20} {'CUPTI':>9} {'ours':>9} {'+-':>6} {'%':>7} {'stamps':>9} {'launches':>8} {'plain':>9} "
+          f"{'ncu':>9}   (us; +- in ns; the first two saw the same launches)")
     for row in rows:
         difference = ("-", "-") if row["difference"] is None else (f"{row['difference_ns']:+.0f}", f"{row['difference']:+.2%}")
-        print(f"{row['kernel']:20} {us(row['raw_ns']):>9} {us(row['reported_ns']):>9} {us(row['cupti_ns']):>9} "
-              f"{difference[0]:>9} {difference[1]:>7} {row['cupti_launches']:>8} {us(row['under_cupti_ns']):>9} "
-              f"{us(row['ncu_ns']):>9}")
+        print(f"{row['kernel']:20} {us(row['cupti_ns']):>9} {us(row['under_cupti_ns']):>9} {difference[0]:>6} "
+              f"{difference[1]:>7} {us(row['under_cupti_raw_ns']):>9} {row['cupti_launches']:>8} "
+              f"{us(row['reported_ns']):>9} {us(row['ncu_ns']):>9}")
     if summary["worst"] is None:
         print("nothing could be compared")
     else:

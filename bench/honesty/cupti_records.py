@@ -3,7 +3,6 @@
 A cold launch is one of a timed graph that comes after the L2 flush with no other kernel between: the runner queues
 [flush: a memset of at least the L2's size] [delay kernel ww_...] [graph: stamp, plan, stamp].
 """
-import collections
 import dataclasses
 
 OWN_PREFIX = "ww_"  # the runner's own kernels
@@ -31,9 +30,11 @@ def read_trace(lines):
 
 
 def cold_durations(events, l2_bytes):
-    """{kernel name: [ns, ...]} of the launches right after a flush; inside graphs where the trace tells graphs apart."""
+    """[ns, ...] of the launches right after a flush, but the runner's own; inside graphs where the trace tells graphs apart.
+
+    Names are not compared: CUPTI's do not outlive the module of their kernel."""
     knows_graphs = any(event.kind == "K" and event.number for event in events)
-    durations, flushed = collections.defaultdict(list), False
+    durations, flushed = [], False
     for event in events:
         if event.kind == "M":
             flushed = flushed or event.number >= l2_bytes
@@ -41,6 +42,6 @@ def cold_durations(events, l2_bytes):
             flushed = flushed or "flush" in event.name
         else:
             if flushed and (event.number or not knows_graphs):
-                durations[event.name].append(event.end - event.start)
+                durations.append(event.end - event.start)
             flushed = False
-    return dict(durations)
+    return durations

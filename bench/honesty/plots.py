@@ -83,8 +83,9 @@ def plot_cupti(report):
         marks.append(svg.text(x.at(shortest) + 4, svg.TOP + 12, "judged from here", 11, colour=svg.GREY))
     for row in rows:
         place = x.at(row["cupti_ns"] / 1e3)
-        if row["raw_ns"] is not None:
-            marks.append(svg.dot(place, y.at(100 * (row["raw_ns"] / row["cupti_ns"] - 1)), svg.GREY, 2.6, hollow=True))
+        raw = row["under_cupti_raw_ns"]
+        if raw is not None:
+            marks.append(svg.dot(place, y.at(100 * (raw / row["cupti_ns"] - 1)), svg.GREY, 2.6, hollow=True))
         marks.append(svg.dot(place, y.at(100 * row["difference"]), svg.BLUE, 3.2))
     summary = report["summary"]
     title = "Device time against CUPTI, cold cache"
