@@ -2,6 +2,7 @@
 // to jobs when the line or the service is lost.
 #include "tests/runner/remote_fixture.h"
 
+#include <boost/asio/io_context.hpp>
 #include <csignal>
 #include <future>
 
@@ -239,6 +240,41 @@ TEST_CASE("jobs of a lost client end after the linger time") {
   REQUIRE(!verdict.has_value());
   CHECK(verdict.error().message.find("is gone") != std::string::npos);
   check_verified(ask(*connect_to(url_of(service.address(), folder.path)), "square"));
+}
+
+TEST_CASE("a client that ends in an orderly way takes its jobs along") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path);
+  boost::asio::io_context loop;
+  auto client = connect(url_of(service.address(), folder.path), loop.get_executor());
+  REQUIRE(client.has_value());
+  bool is_running = false;
+  (*client)->verify(
+      fake_task(), fake_plan("hang"), fake_options(600'000),
+      [&](const std::string &stage) { is_running |= stage == "verifying"; },
+      [](const Result<model::Verdict> &) {});
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!is_running && std::chrono::steady_clock::now() < deadline)
+    loop.run_one_for(std::chrono::milliseconds(100));
+  CHECK(is_running);
+  client->reset();
+  loop.run_for(std::chrono::seconds(2));
+  check_verified(ask(*connect_to(url_of(service.address(), folder.path)), "square"));
+}
+
+TEST_CASE("a unix socket resumes as TLS does") {
+  const TemporaryFolder folder;
+  const std::string socket = (folder.path / "runner.sock").string();
+  auto service =
+      std::make_unique<RunningService>(folder.path, std::vector<std::string>{"--socket", socket});
+  const auto client = connect_to("unix:" + socket);
+  BackgroundJob job(*client, "slow_square", fake_options());
+  REQUIRE(eventually([&] { return job.had("verifying"); }));
+  service->kill(SIGKILL);
+  service =
+      std::make_unique<RunningService>(folder.path, std::vector<std::string>{"--socket", socket});
+  check_verified(job.verdict.get());
+  CHECK(job.answers == 1);
 }
 
 TEST_CASE("a service that is killed and started again runs the job again, for one verdict") {
