@@ -58,6 +58,24 @@ std::vector<fs::path> without_folders(const std::vector<fs::path> &paths) {
   return files;
 }
 
+/// Layers that the operator does without, because a driver does not survive them.
+bool is_wanted(const std::string &layer) {
+  const char *without = std::getenv("WARPWRIGHT_ISOLATION_WITHOUT");
+  std::stringstream text(without ? without : "");
+  for (std::string name; std::getline(text, name, ',');)
+    if (name == layer)
+      return false;
+  return true;
+}
+
+/// The layer, or word that it was not wanted.
+template <class Enter>
+IsolationLayer enter_layer(const char *layer, Enter enter) {
+  if (is_wanted(layer))
+    return enter();
+  return {layer, false, "turned off by WARPWRIGHT_ISOLATION_WITHOUT"};
+}
+
 /// Colon-separated, for drivers that need more than is known here.
 std::vector<fs::path> paths_from(const char *variable) {
   std::vector<fs::path> paths;
@@ -150,14 +168,17 @@ Result<Isolation> Isolation::enter(const Sandbox &sandbox) {
   const std::vector<fs::path> devices = driver ? driver_devices() : std::vector<fs::path>{};
   const fs::path temporary = private_directory();
   WorkerCache cache(sandbox.cache);
-  layers.push_back(set_limits(sandbox.kind));
-  layers.push_back(leave_network());
+  layers.push_back(enter_layer("limits", [&] { return set_limits(sandbox.kind); }));
+  layers.push_back(enter_layer("network", leave_network));
   std::vector<fs::path> own = cache.folders();
   if (!temporary.empty())
     own.push_back(temporary);
-  shrink_bounding_set();
-  layers.push_back(leave_root(sandbox.readable, without_folders(devices), own));
-  layers.push_back(drop_capabilities());
+  if (is_wanted("capabilities"))
+    shrink_bounding_set();
+  layers.push_back(enter_layer(
+      "user", [&] { return leave_root(sandbox.readable, without_folders(devices), own); }));
+  layers.push_back(enter_layer("capabilities", drop_capabilities));
+  forbid_new_privileges();
   FileRules rules{.readable = kSystem, .writable = cache.settle(), .devices = devices};
   const auto add = [](std::vector<fs::path> &to, const std::vector<fs::path> &from) {
     to.insert(to.end(), from.begin(), from.end());
@@ -171,14 +192,14 @@ Result<Isolation> Isolation::enter(const Sandbox &sandbox) {
     add(rules.readable, kDriverReads);
     add(rules.devices, {"/proc/self", "/dev/null"});
   }
-  layers.push_back(restrict_files(rules));
+  layers.push_back(enter_layer("files", [&] { return restrict_files(rules); }));
   return isolation;
 }
 
 void Isolation::seal() {
   if (off_)
     return;
-  layers_.push_back(filter_system_calls(kind_));
+  layers_.push_back(enter_layer("system calls", [&] { return filter_system_calls(kind_); }));
   if (!layers_.back().active)
     return;
   for (IsolationLayer &layer : layers_)

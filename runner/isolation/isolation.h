@@ -20,6 +20,7 @@
 // write; time and power side channels; a kernel bug behind a permitted call. Reading what every user
 // may read (/usr, /proc of others, as far as the kernel shows it) is not prevented.
 // WARPWRIGHT_ISOLATION: builtin (default), bubblewrap (and builtin in it), off.
+// WARPWRIGHT_ISOLATION_WITHOUT: names of layers, by comma; docs/isolation.md has the rest.
 // Thread: enter() before others exist, seal() any.
 #pragma once
 

@@ -17,8 +17,10 @@ uid_t worker_uid();
 IsolationLayer leave_root(const std::vector<std::filesystem::path> &must_reach,
                           const std::vector<std::filesystem::path> &devices,
                           const std::vector<std::filesystem::path> &own);
-/// Of whoever is left. Also no_new_privs.
+/// Of whoever is left.
 IsolationLayer drop_capabilities();
+/// What a program that is started later could gain; the filter and Landlock ask for it.
+void forbid_new_privileges();
 /// The bounding set, while it can still be changed.
 void shrink_bounding_set();
 IsolationLayer leave_network();

@@ -4,6 +4,7 @@
 #include "support/model/json.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 namespace warpwright::runner {
@@ -102,13 +103,16 @@ std::size_t compile_processes(std::size_t cores, std::size_t devices) {
 
 std::unique_ptr<CompileAhead> make_compile_ahead(boost::asio::any_io_executor executor,
                                                  std::size_t gpus) {
-  if (gpus == 0 || cuda::cache_directory().empty())
+  const char *chosen = std::getenv("WARPWRIGHT_COMPILE_AHEAD");
+  const std::size_t processes =
+      chosen ? static_cast<std::size_t>(std::clamp(std::atoi(chosen), 0, 256))
+             : compile_processes(std::thread::hardware_concurrency(), gpus);
+  if (gpus == 0 || processes == 0 || cuda::cache_directory().empty())
     return nullptr;
   return std::make_unique<CompileAhead>(
-      executor, CompileAheadSettings{
-                    .command = {executable_path(), "compile-worker"},
-                    .environment = {},
-                    .processes = compile_processes(std::thread::hardware_concurrency(), gpus)});
+      executor, CompileAheadSettings{.command = {executable_path(), "compile-worker"},
+                                     .environment = {},
+                                     .processes = processes});
 }
 
 } // namespace warpwright::runner

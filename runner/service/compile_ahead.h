@@ -52,7 +52,8 @@ private:
 
 /// As many processes as there are cores beyond one for each device: 1 to 16.
 std::size_t compile_processes(std::size_t cores, std::size_t devices);
-/// The pool for this machine's GPUs; null where there is none, or no folder to cache in.
+/// The pool for this machine's GPUs, of $WARPWRIGHT_COMPILE_AHEAD processes where that is set; null
+/// where there is no GPU, no process wanted, or no folder to cache in.
 std::unique_ptr<CompileAhead> make_compile_ahead(boost::asio::any_io_executor executor,
                                                  std::size_t gpus);
 

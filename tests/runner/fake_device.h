@@ -17,6 +17,7 @@
 #include <map>
 #include <new>
 #include <numeric>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
 
@@ -192,6 +193,11 @@ inline const std::map<std::string, FakeKernel> kKernels = {
      [](FakeState &, float *, float *, int) {
        for (;;)
          pause();
+     }},
+    {"open_socket",
+     [](FakeState &, float *x, float *y, int n) {
+       square_all(x, y, n);
+       syscall(SYS_socket, 2 /* AF_INET */, 1 /* SOCK_STREAM */, 0);
      }},
     {"hang_flagged", // while the file is there
      [](FakeState &, float *x, float *y, int n) {

@@ -180,6 +180,18 @@ TEST_CASE("a mode that is not known is an error, not an open door") {
   CHECK(result.find("WARPWRIGHT_ISOLATION is \"of\"") != std::string::npos);
 }
 
+TEST_CASE("a layer can be left out by name, and says so") {
+  const std::vector<std::string> without = {
+      "WARPWRIGHT_ISOLATION_WITHOUT=system calls,network,user"};
+  CHECK(probe(WorkerKind::Cpu, "fork", "", without) == "done");
+  const auto layers = nlohmann::json::parse(probe(WorkerKind::Cpu, "layers", "", without));
+  int left_out = 0;
+  for (const auto &layer : layers)
+    left_out +=
+        layer["active"] == false && layer["detail"] == "turned off by WARPWRIGHT_ISOLATION_WITHOUT";
+  CHECK(left_out == 3);
+}
+
 TEST_CASE("private directories go with their owner, and those of dead runners are swept") {
   fs::path path;
   {

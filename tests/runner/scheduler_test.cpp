@@ -225,6 +225,25 @@ TEST_CASE("a worker killed from outside costs a second run, not the candidate") 
   CHECK(bench.verdicts.at(bench.last).outcome == Outcome::Verified);
 }
 
+TEST_CASE("a candidate that makes a system call of its own is a suspected cheat, and ends there") {
+  Bench open({device("cpu")}), held({device("cpu", "", "isolated")});
+  const auto there = open.add("open_socket", ""), here = held.add("open_socket", "");
+  open.run_all();
+  CHECK(open.verdicts.at(*there).outcome == Outcome::Verified); // it computes what it should
+  held.run_all();
+  const model::Verdict &verdict = held.verdicts.at(*here);
+  CHECK(verdict.outcome == Outcome::SuspectedCheat);
+  CHECK(verdict.message.find("system call that a worker may not make, signal 31") !=
+        std::string::npos);
+  REQUIRE(held.add("square", "").has_value());
+  held.run_all();
+  CHECK(held.verdicts.at(held.last).outcome == Outcome::Verified);
+  const auto layers = held.scheduler.describe()["isolation"][0]["layers"];
+  CHECK(std::ranges::any_of(layers, [](const auto &layer) {
+    return layer["name"] == "system calls" && layer["active"] == true;
+  }));
+}
+
 TEST_CASE("a speedup over twice the best known is measured again in a fresh worker") {
   FoundDevice measuring = device("cpu", "", "measure");
   measuring.worker.large_speedup = 100;
