@@ -1,8 +1,8 @@
 // Several drawings of the inputs, with both plans ready to run on each, from modules that were loaded for
 // timing alone.
 //
-// Rotating among drawings keeps a plan from living on what it computed before; so does loading the modules
-// anew, which makes `__device__` variables what their initialisers say. Both plans use the same buffers; each
+// Rotating among buffers keeps a plan from finding at an address what it computed there last; loading the
+// modules anew makes `__device__` variables what their initialisers say. Both plans use the same buffers; each
 // has temporaries of its own. Thread: the job thread.
 #pragma once
 

@@ -7,10 +7,10 @@
 // pairs mixed at random. Outputs are poisoned and InOut buffers drawn anew before every run, outside the
 // bracket.
 //
-// So that a plan cannot live on what it kept: its module is loaded anew for timing, and once more at a random
-// moment; inputs rotate among several drawings, and are at random redrawn in place, whole or in part; timed
-// runs are verified at random, by the same rule as all others. A plan cannot tell a timed run from a checked
-// one. Thread: the job thread.
+// So that a plan cannot live on what it kept: no inputs are timed twice. Before every pair they are drawn anew
+// in place, at random in part only, so that a key of some elements still fits and the result does not; the
+// module is loaded anew for timing, and once more at a random moment; timed runs are verified at random, by
+// the same rule as all others. A plan cannot tell a timed run from a checked one. Thread: the job thread.
 #pragma once
 
 #include "runner/measure/stopping_rule.h"
@@ -30,7 +30,8 @@ struct Measurement {
   std::optional<model::AsCalled> as_called; ///< absent where the budget did not suffice
   std::optional<model::ClockRecord> clocks;
   int discarded_samples = 0;
-  int verified_samples = 0, redrawn_samples = 0, loads = 0;
+  int verified_samples = 0, loads = 0;
+  int partly_redrawn = 0; ///< pairs whose inputs were those of an earlier one but for a part
   CompiledPlan
       candidate; ///< as it was timed: its `__device__` variables hold what the runs left there
 };

@@ -99,7 +99,8 @@ DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool p
     const Dtype dtype = promote && model::is_floating(buffer.dtype) ? Dtype::Float64 : buffer.dtype;
     const std::size_t width = model::size_bytes(dtype);
     const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(*extent, 0));
-    auto memory = GuardedBuffer::make(job.device, elements * width, drawing.misaligned ? width : 0);
+    auto memory = GuardedBuffer::make(job.device, elements * width, drawing.misaligned ? width : 0,
+                                      drawing.wide_guards);
     if (!memory)
       return std::unexpected(memory.error());
     job.device.set_name(memory->address(), memory->size_bytes(), buffer.name);
@@ -125,7 +126,8 @@ DeviceResult<void> BufferSet::use_temporaries_of(Job &job, const model::Plan &pl
       return std::unexpected(extent.error());
     const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(*extent, 0));
     // Temporaries belong to the plan itself: they are as well aligned as cudaMalloc makes them.
-    auto memory = GuardedBuffer::make(job.device, elements * model::size_bytes(temporary.dtype), 0);
+    auto memory = GuardedBuffer::make(job.device, elements * model::size_bytes(temporary.dtype), 0,
+                                      drawing_.wide_guards);
     if (!memory)
       return std::unexpected(memory.error());
     job.device.set_name(memory->address(), memory->size_bytes(), temporary.name);

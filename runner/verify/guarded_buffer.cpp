@@ -7,7 +7,7 @@
 namespace warpwright::runner {
 namespace {
 
-constexpr std::size_t kGuardBytes = 64 * 1024;
+constexpr std::size_t kGuardBytes = 64 * 1024, kWideGuardBytes = 1024 * 1024;
 
 std::size_t rounded_up(std::size_t size) {
   return (size + kAlignment - 1) / kAlignment * kAlignment;
@@ -16,10 +16,11 @@ std::size_t rounded_up(std::size_t size) {
 } // namespace
 
 DeviceResult<GuardedBuffer> GuardedBuffer::make(Device &device, std::size_t size_bytes,
-                                                std::size_t offset_bytes) {
+                                                std::size_t offset_bytes, bool wide) {
   GuardedBuffer buffer;
-  const std::size_t back = device.capabilities().has_guard_pages ? 0 : kGuardBytes;
-  buffer.front_bytes_ = kGuardBytes + offset_bytes;
+  const std::size_t guard = wide ? kWideGuardBytes : kGuardBytes;
+  const std::size_t back = device.capabilities().has_guard_pages && !wide ? 0 : guard;
+  buffer.front_bytes_ = guard + offset_bytes;
   buffer.size_bytes_ = size_bytes;
   buffer.total_bytes_ = rounded_up(buffer.front_bytes_ + size_bytes) + back;
   auto base = device.allocate(buffer.total_bytes_);

@@ -21,8 +21,10 @@ inline constexpr unsigned char kPoisons[2] = {0xFF, 0x7B};
 class GuardedBuffer {
 public:
   /// @param offset_bytes added to the payload's aligned start: 0, or the size of one element
+  /// @param wide guards of 1 MiB on both sides, on every device: a step outside is then seen, and nothing
+  /// faults
   static DeviceResult<GuardedBuffer> make(Device &device, std::size_t size_bytes,
-                                          std::size_t offset_bytes);
+                                          std::size_t offset_bytes, bool wide = false);
   GuardedBuffer(GuardedBuffer &&other) noexcept { *this = std::move(other); }
   GuardedBuffer &operator=(GuardedBuffer &&other) noexcept;
   ~GuardedBuffer();

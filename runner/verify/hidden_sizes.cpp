@@ -177,7 +177,9 @@ DeviceResult<bool> is_unstable(Job &job, const SavedOutputs (&saved)[2]) {
 }
 
 DeviceResult<std::optional<std::string>> run_reference(Job &job, const Drawing &drawing) {
-  auto set = BufferSet::make(job, drawing);
+  Drawing apart = drawing;
+  apart.wide_guards = true;
+  auto set = BufferSet::make(job, apart);
   if (!set)
     return std::unexpected(set.error());
   if (auto made = set->use_temporaries_of(job, job.task.reference); !made)

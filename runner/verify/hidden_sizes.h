@@ -22,7 +22,8 @@ std::optional<Sizes> draw_hidden_sizes(const model::Task &task, HiddenSizes whic
                                        std::mt19937_64 &random,
                                        const std::function<bool(const Sizes &)> &affordable);
 
-/// Runs the reference alone, on inputs that the candidate will not see.
+/// Runs the reference alone, on inputs that the candidate will not see, between guards so wide that a step
+/// outside its buffers costs nothing.
 /// @return why it is not at home at these sizes; nullopt where it is
 /// Faults: only those that lose the device.
 DeviceResult<std::optional<std::string>> probe_reference(Job &job, const Drawing &drawing);

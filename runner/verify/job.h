@@ -61,7 +61,9 @@ struct Drawing {
   bool misaligned = false;
   /// Not 0: an eighth of each input, at a place that this decides, is drawn from it instead.
   std::uint64_t part_seed = 0;
-  bool hidden = false; ///< sizes that the task does not name, where its reference may not be at home
+  bool wide_guards = false; ///< round every buffer: see GuardedBuffer
+  /// Sizes that the task does not name, where its reference may not be at home.
+  bool hidden = false;
   /// "n=1000, seed 7, inputs scaled by 64, buffers one element off alignment"
   std::string text() const;
 };

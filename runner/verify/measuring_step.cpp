@@ -38,12 +38,12 @@ double output_bytes(const model::Task &task) {
 }
 
 void take_numbers(const Job &job, const Measurement &measured, model::Verdict &verdict) {
-  verdict.checks.push_back({"right while timed", true,
-                            std::to_string(measured.verified_samples) +
-                                " timed runs were verified, inputs changed in "
-                                "place before " +
-                                std::to_string(measured.redrawn_samples) + ", modules loaded " +
-                                std::to_string(measured.loads) + " times"});
+  verdict.checks.push_back(
+      {"right while timed", true,
+       std::to_string(measured.verified_samples) +
+           " timed runs were verified; inputs were drawn anew before every pair, before " +
+           std::to_string(measured.partly_redrawn) + " in part; modules were loaded " +
+           std::to_string(measured.loads) + " times"});
   verdict.checks.push_back({"nothing runs after the clock stops", true, ""});
   verdict.reference_time = measured.reference_time;
   verdict.candidate_time = measured.candidate_time;

@@ -26,8 +26,8 @@ constexpr std::int64_t kFlopsAnElement = 48;
 /// Sizes that the task does not name: how many bindings, which are tried, the most that one may cost, and
 /// the check's name.
 constexpr int kHiddenBindings = 2;
-constexpr HiddenSizes kHiddenAttempts[] = {HiddenSizes::Multiples, HiddenSizes::Any,
-                                           HiddenSizes::Multiples};
+constexpr HiddenSizes kHiddenAttempts[] = {HiddenSizes::Any, HiddenSizes::Any,
+                                           HiddenSizes::Multiples, HiddenSizes::Multiples};
 constexpr std::int64_t kMostHiddenElements = std::int64_t{1} << 24;
 constexpr const char *kHiddenCheck = "sizes that the task does not name";
 /// Large inputs, whose squares still fit a half; and small ones.
@@ -232,11 +232,8 @@ private:
       return true;
     std::string tried, dropped;
     int bindings = 0;
-    // A step outside a buffer is only seen behind canaries; behind a guard page it costs the worker.
-    const bool is_any_safe = !job_.device.capabilities().has_guard_pages;
     for (const HiddenSizes which : kHiddenAttempts) {
-      const auto kind = is_any_safe ? which : HiddenSizes::Multiples;
-      const auto sizes = draw_hidden_sizes(job_.task, kind, random_, [&](const Sizes &drawn) {
+      const auto sizes = draw_hidden_sizes(job_.task, which, random_, [&](const Sizes &drawn) {
         return affordable(drawn) && cost_at(drawn) <= kMostHiddenElements;
       });
       if (!sizes || bindings == kHiddenBindings)
