@@ -64,8 +64,8 @@ std::vector<Case> clock_cases() {
                          square_task(), idle_when("t >> 16 & 1"), kNoClock,
                          {kWrong, kUnwritten, kTimed}));
   cases.push_back(on_gpu("idles-when-launched-often", kClock,
-                         "skips the work where the last launch was under a millisecond ago",
-                         square_task(), idle_when("last && t - last < 1000000"), kNoClock,
+                         "skips the work where the last launch was under ten milliseconds ago",
+                         square_task(), idle_when("last && t - last < 10000000"), kNoClock,
                          {kWrong, kUnwritten, kTimed}));
   cases.push_back(on_gpu(
       "heats-the-gpu", kClock,
@@ -133,7 +133,7 @@ __global__ void child(const float *x, float *y, int n) {
   cases.push_back(on_gpu("skips-the-declared-work", kRoofline,
                          "gets the exact result by a shortcut around the operations that the task "
                          "declares as its least work",
-                         iterate_task(16'384), closed_form(), kNoTimes, {kImpossible}));
+                         iterate_task(16'384, 2 * 16'384), closed_form(), kNoTimes, {kImpossible}));
   return cases;
 }
 

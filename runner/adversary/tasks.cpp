@@ -98,13 +98,13 @@ Plan square_after(const std::string &statement, const std::string &before) {
   return square("  " + statement + "\n  if (i < n) y[i] = x[i] * x[i];", before);
 }
 
-Task iterate_task(int rounds) {
+Task iterate_task(int rounds, int operations) {
   Task task = elementwise("iterate", Dtype::UInt32);
   task.check_sizes = {{{"n", 1}}, {{"n", 1000}}, {{"n", 2003}}};
   for (model::Buffer &buffer : task.buffers)
     buffer.distribution = {Distribution::Kind::Integers, 0, expression("1 << 31")};
   task.reference = iterate("  if (i < n) y[i] = work(x[i]);", "", rounds);
-  task.work.flops = expression("n * " + std::to_string(2 * rounds));
+  task.work.flops = expression("n * " + std::to_string(operations));
   return task;
 }
 

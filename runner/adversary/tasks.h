@@ -42,7 +42,9 @@ Plan square(const std::string &body, const std::string &before = "");
 Plan square_after(const std::string &statement, const std::string &before = "");
 
 /// y = f(f(...f(x))), f an integer map: compute bound, and exact. x, y are uint32.
-Task iterate_task(int rounds = 4096);
+/// @param operations that the task declares as its least work, an element: so few that a plan which
+/// copies kept results is not yet faster than possible
+Task iterate_task(int rounds = 4096, int operations = 400);
 /// Kernel `iterate` with this body; work(v) is what the reference does to one value.
 Plan iterate(const std::string &body, const std::string &before = "", int rounds = 4096);
 

@@ -5,7 +5,7 @@
 #include "runner/cuda/compiler.h"
 #include "tests/runner/adversary_report.h"
 
-#include <iostream>
+#include <fstream>
 #include <set>
 
 namespace warpwright::runner {
@@ -59,6 +59,17 @@ TEST_CASE("every way to cheat that a plan leaves open has a case") {
         "work left running", "persisting L2 lines", "clock throttling and clock reading",
         "faster than the roofline", "a plan step that never ran", "honest"})
     CHECK_MESSAGE(families.contains(family), family);
+}
+
+TEST_CASE("the documentation has a line for every case, and none that is gone") {
+  std::ifstream file(WARPWRIGHT_SOURCE_DIR "/docs/adversary.md");
+  std::set<std::string> documented, cases;
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("| `"))
+      documented.insert(line.substr(3, line.find('`', 3) - 3));
+  for (const Case &subject : table())
+    cases.insert(subject.name);
+  CHECK(documented == cases);
 }
 
 TEST_CASE("a cheat that is refused for another reason is not as expected") {
