@@ -57,6 +57,17 @@ model::Verdict verdict() {
   verdict.reference_time = model::Time{1000, 990, 1010, 30};
   verdict.candidate_time = model::Time{500, 495, 505, 30};
   verdict.speedup = model::Speedup{2, 1.98, 2.02, 30, "NVIDIA H200"};
+  verdict.as_called =
+      model::AsCalled{*verdict.reference_time, *verdict.candidate_time, *verdict.speedup};
+  verdict.clocks = model::ClockRecord{.sm_mhz = model::Range{1500, 1980}, .power_capped = false};
+  verdict.candidate_evidence =
+      model::Evidence{.bytes_per_s = 3e12, .memory_share = 0.8, .bound = model::Bound::Memory};
+  verdict.counters = model::Counters{
+      .candidate = model::PlanCounters{{{"dram_throughput_percent", 80.5}}, "memory"},
+      .tool = "ncu 2025.3.1",
+      .sizes = "n=4096"};
+  verdict.record =
+      model::Record{square_task(4096), square_task(4096).reference, options("", "cuda:0"), "0.1.0"};
   verdict.date = "2026-11-21T12:00:00Z";
   verdict.task_hash = std::string(64, 'a');
   verdict.plan_hash = std::string(64, 'b');
