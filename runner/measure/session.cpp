@@ -116,7 +116,8 @@ private:
   }
 
   DeviceResult<void> next_pair(Kind kind) {
-    const bool verified = random_() % kVerifyOneIn == 0;
+    // Beside the moments of choose_moments(), checking may take as long again as sampling.
+    const bool verified = random_() % kVerifyOneIn == 0 && checking_ < settings_.limits.budget;
     return measure_pair(kind, verified, choose_redraw(verified ? kPartVerifiedOneIn : kPartOneIn),
                         true);
   }
