@@ -35,15 +35,23 @@ struct Pipe {
   }
 };
 
-std::vector<std::string> merged_environment(const std::vector<std::string> &added) {
-  std::vector<std::string> merged = added;
+bool is_inherited(const std::string &name, const std::vector<std::string> &patterns) {
+  for (const std::string &pattern : patterns)
+    if (pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                               : name == pattern)
+      return true;
+  return patterns.empty();
+}
+
+std::vector<std::string> merged_environment(const ProcessOptions &options) {
+  std::vector<std::string> merged = options.environment;
   for (char **entry = environ; *entry; ++entry) {
     const std::string text = *entry;
-    const std::string key = text.substr(0, text.find('=') + 1);
+    const std::string name = text.substr(0, text.find('='));
     bool replaced = false;
-    for (const std::string &other : added)
-      replaced |= other.starts_with(key);
-    if (!replaced)
+    for (const std::string &other : options.environment)
+      replaced |= other.starts_with(name + "=");
+    if (!replaced && is_inherited(name, options.inherited))
       merged.push_back(text);
   }
   return merged;
@@ -104,8 +112,7 @@ Result<Process> Process::spawn(const std::vector<std::string> &command,
       pipe->close_both();
     return fail("cannot start " + command[0] + ": " + reason);
   }
-  std::vector<std::string> arguments = command,
-                           environment = merged_environment(options.environment);
+  std::vector<std::string> arguments = command, environment = merged_environment(options);
   const std::vector<char *> argument_pointers = pointers(arguments),
                             environment_pointers = pointers(environment);
   const pid_t parent = getpid();

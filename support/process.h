@@ -16,8 +16,10 @@ namespace warpwright {
 
 struct ProcessOptions {
   std::vector<std::string> environment; ///< "NAME=value", added to the parent's
-  std::string working_directory;        ///< empty: the parent's
-  bool pipe_stderr = false;             ///< false: the child's stderr is the parent's
+  /// Which of the parent's variables the child gets: names, or prefixes as "CUDA_*"; empty: all.
+  std::vector<std::string> inherited;
+  std::string working_directory; ///< empty: the parent's
+  bool pipe_stderr = false;      ///< false: the child's stderr is the parent's
 };
 
 struct ExitStatus {

@@ -138,6 +138,29 @@ const char *name(WorkerKind kind) {
   return kind == WorkerKind::Cpu ? "cpu" : kind == WorkerKind::Compiler ? "compiler" : "cuda";
 }
 
+const std::vector<std::string> &inherited_variables() {
+  static const std::vector<std::string> names = {"PATH",
+                                                 "HOME",
+                                                 "USER",
+                                                 "LANG",
+                                                 "LC_*",
+                                                 "TZ",
+                                                 "TMPDIR",
+                                                 "XDG_CACHE_HOME",
+                                                 "VIRTUAL_ENV",
+                                                 "LD_LIBRARY_PATH",
+                                                 "LD_PRELOAD",
+                                                 "CUDA_*",
+                                                 "NVIDIA_*",
+                                                 "ASAN_OPTIONS",
+                                                 "UBSAN_OPTIONS",
+                                                 "WARPWRIGHT_ISOLATION*",
+                                                 "WARPWRIGHT_WORKER_*",
+                                                 "WARPWRIGHT_FAKE_*",
+                                                 "WARPWRIGHT_TEST_*"};
+  return names;
+}
+
 Result<IsolationMode> isolation_mode() {
   const char *chosen = std::getenv("WARPWRIGHT_ISOLATION");
   const std::string mode = chosen ? chosen : "";

@@ -12,6 +12,7 @@
 //                 private temporary directory and the compile cache; no program can be started
 //   system calls  seccomp: an allow list for workers that need no driver (CPU, compiler), in which
 //                 what only an attack does ends the process; a deny list for the CUDA worker
+//   environment   only variables that name places, languages and devices
 //   limits        no core dumps, few files and processes, memory (not the CUDA worker's), file size
 //
 // Not covered: the GPU itself (other processes' work on it, its driver in the kernel, and what
@@ -47,6 +48,9 @@ Result<IsolationMode> isolation_mode();
 
 /// Names the private directory of a worker process, in the environment that the service gives it.
 inline constexpr const char *kPrivateDirectoryVariable = "WARPWRIGHT_WORKER_DIRECTORY";
+
+/// The variables of the runner's environment that workers get: none that holds a token or a password.
+const std::vector<std::string> &inherited_variables();
 
 /// What a worker uses beyond the system's libraries. Paths that do not exist are left out.
 struct Sandbox {

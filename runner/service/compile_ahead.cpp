@@ -54,9 +54,9 @@ void CompileAhead::compile(const QueuedJob &wanted, int capability, Done done) {
   job.task_hash = wanted.task_hash;
   job.plan_hash = wanted.plan_hash;
   job.options = wanted.options;
+  job.options.measure = job.options.hidden_sizes = job.options.deep = job.options.profile = false;
   job.request = wanted.request;
-  for (const char *only_on_the_gpu : {"measure", "hidden_sizes", "deep", "profile"})
-    job.request["options"][only_on_the_gpu] = false;
+  job.request["options"] = model::to_json(job.options);
   job.ran_again = true; // a lost compile worker is not worth a second run
   job.on_stage = [](const std::string &, const std::string &) {};
   Slot &slot = free_slot(capability);

@@ -113,8 +113,9 @@ void DeviceWorker::start() {
   if (directory_)
     environment.push_back(std::string(kPrivateDirectoryVariable) + "=" +
                           directory_->path().string());
-  auto process = Process::spawn(in_bubblewrap(settings_.command, settings_.sandbox, directory_),
-                                {.environment = environment, .pipe_stderr = true});
+  auto process = Process::spawn(
+      in_bubblewrap(settings_.command, settings_.sandbox, directory_),
+      {.environment = environment, .inherited = inherited_variables(), .pipe_stderr = true});
   if (!process) {
     process_.reset();
     return on_lost({127, 0}, describe(process.error()));

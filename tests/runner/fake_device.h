@@ -199,6 +199,12 @@ inline const std::map<std::string, FakeKernel> kKernels = {
        square_all(x, y, n);
        syscall(SYS_socket, 2 /* AF_INET */, 1 /* SOCK_STREAM */, 0);
      }},
+    {"crash_elsewhere", // but at the sizes of tasks.h
+     [](FakeState &, float *x, float *y, int n) {
+       if (n != 7 && n != 1025 && n != 4096)
+         raise(SIGSEGV);
+       square_all(x, y, n);
+     }},
     {"hang_flagged", // while the file is there
      [](FakeState &, float *x, float *y, int n) {
        if (const char *flag = std::getenv("WARPWRIGHT_FAKE_FLAG"); flag && access(flag, F_OK) == 0)

@@ -225,6 +225,20 @@ TEST_CASE("a worker killed from outside costs a second run, not the candidate") 
   CHECK(bench.verdicts.at(bench.last).outcome == Outcome::Verified);
 }
 
+TEST_CASE("a reference that ends its worker at hidden sizes is tried again without them") {
+  Bench bench({device("cpu")});
+  bench.reference = "crash_elsewhere";
+  bench.hidden_sizes = true;
+  const auto id = bench.add("square", "");
+  bench.run_all();
+  const model::Verdict &verdict = bench.verdicts.at(*id);
+  INFO(verdict.message);
+  CHECK(verdict.outcome == Outcome::Verified);
+  CHECK(verdict.checks.back().name == "ran again");
+  CHECK(verdict.checks.back().detail.find("without hidden sizes: the reference: ended") !=
+        std::string::npos);
+}
+
 TEST_CASE("a candidate that makes a system call of its own is a suspected cheat, and ends there") {
   Bench open({device("cpu")}), held({device("cpu", "", "isolated")});
   const auto there = open.add("open_socket", ""), here = held.add("open_socket", "");

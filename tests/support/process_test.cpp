@@ -59,6 +59,17 @@ TEST_CASE("options reach the child, and descriptors do not") {
   CHECK(result.output == "1 /replaced\n/usr\n4\n"); // 0, 1, 2 and the directory that ls reads
 }
 
+TEST_CASE("a child can be kept from variables that it has no business with") {
+  setenv("WARPWRIGHT_SECRET_TOKEN", "hunter2", 1);
+  setenv("WARPWRIGHT_PLACE_A", "here", 1);
+  const CapturedRun result =
+      run("echo \"[$WARPWRIGHT_SECRET_TOKEN]$WARPWRIGHT_PLACE_A$WARPWRIGHT_OWN\"", "",
+          {.environment = {"WARPWRIGHT_OWN=!"}, .inherited = {"PATH", "WARPWRIGHT_PLACE_*"}});
+  unsetenv("WARPWRIGHT_SECRET_TOKEN");
+  unsetenv("WARPWRIGHT_PLACE_A");
+  CHECK(result.output == "[]here!\n");
+}
+
 TEST_CASE("the destructor kills and reaps") {
   pid_t pid = -1;
   {
