@@ -39,8 +39,8 @@ extern "C" __global__ void __launch_bounds__(128) ww_tensor(float *never, int it
   __shared__ __align__(1024) unsigned char a[64 * 32], b[256 * 32];
   for (int i = threadIdx.x; i < 64 * 32; i += 128) a[i] = 0;
   for (int i = threadIdx.x; i < 256 * 32; i += 128) b[i] = 0;
-  __syncthreads();
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
   const unsigned long long left = tile(a), right = tile(b);
   float d[128] = {};
   for (int i = 0; i < iterations; ++i) {
