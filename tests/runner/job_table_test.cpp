@@ -1,5 +1,6 @@
 // The table of jobs with a runner that ends jobs when the test says so.
 #include "runner/service/job_table.h"
+#include "tests/runner/manual_runner.h"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
@@ -8,29 +9,7 @@ namespace warpwright::runner {
 namespace {
 
 using rpc::Json;
-
-class ManualRunner final : public JobRunner {
-public:
-  Json describe() const override { return Json::object(); }
-  Result<void> submit(QueuedJob job) override {
-    ++submitted;
-    jobs[job.id] = std::move(job);
-    return {};
-  }
-  void cancel(std::int64_t id) override {
-    ++cancelled;
-    end(id, std::unexpected(rpc::RpcError{rpc::kRequestCancelled, "cancelled", {}}));
-  }
-  void stop() override {}
-  void end(std::int64_t id, rpc::Outcome outcome) {
-    auto job = jobs.extract(id);
-    if (!job.empty())
-      job.mapped().done(std::move(outcome));
-  }
-
-  std::map<std::int64_t, QueuedJob> jobs;
-  int submitted = 0, cancelled = 0;
-};
+using testing::ManualRunner;
 
 struct Fixture {
   explicit Fixture(JobTableLimits limits = {}) : table(loop.get_executor(), runner, limits) {}
