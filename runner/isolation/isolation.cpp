@@ -108,7 +108,7 @@ public:
       return;
     own_ = shared_ / ("uid-" + std::to_string(worker_uid()));
     fs::create_directories(own_ / "warpwright", error);
-    descriptor_ = ::open(own_.c_str(), O_PATH | O_DIRECTORY);
+    descriptor_ = ::open(own_.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW);
   }
   /// To be given to the other user.
   std::vector<fs::path> folders() const {

@@ -88,7 +88,7 @@ IsolationLayer leave_root(const std::vector<fs::path> &must_reach,
       return stays(path.string() + " cannot be read by other users");
   const uid_t uid = worker_uid();
   for (const fs::path &path : own)
-    if (::chown(path.c_str(), uid, uid) != 0)
+    if (::lchown(path.c_str(), uid, uid) != 0)
       return stays("cannot give " + path.string() + " to user " + std::to_string(uid) + ": " +
                    reason());
   // In this order: after setresuid nothing can be changed any more.

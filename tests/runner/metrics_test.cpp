@@ -6,6 +6,7 @@
 #include "tests/runner/tasks.h"
 
 #include <arpa/inet.h>
+#include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <map>
 #include <netinet/in.h>
@@ -97,6 +98,32 @@ TEST_CASE("readings of a GPU appear, and go when they are no longer known") {
   CHECK(copied[0].sm_clock_hertz == 1.98e9);
   CHECK(!copied[0].temperature_celsius);
   CHECK(metrics::readings_from_json("no list").empty());
+}
+
+TEST_CASE("readings come from a child process, and stay away where there is no NVML") {
+  boost::asio::io_context loop;
+  std::vector<metrics::GpuReading> seen;
+  const std::vector<metrics::GpuReading> gpus = {
+      {.device = "cuda:1", .name = "NVIDIA H200", .identifier = "GPU-1"}};
+  metrics::ReadingsWatcher watcher(
+      loop.get_executor(),
+      {"/bin/sh", "-c",
+       "echo no json; echo '[{\"identifier\":\"GPU-0\",\"power_watts\":100},"
+       "{\"identifier\":\"GPU-1\",\"power_watts\":400}]'; exec sleep 60"},
+      gpus, [&](const auto &readings) { seen = readings; });
+  const auto has_power = [&] { return !seen.empty() && seen[0].power_watts; };
+  for (int i = 0; i < 60 && !has_power(); ++i)
+    loop.run_one_for(std::chrono::seconds(1));
+  REQUIRE(has_power());
+  CHECK(seen[0].device == "cuda:1");
+  CHECK(*seen[0].power_watts == 400);
+  CHECK(!seen[0].temperature_celsius);
+  bool told = false;
+  boost::asio::io_context quiet;
+  metrics::ReadingsWatcher none(quiet.get_executor(), {"/bin/false"}, gpus,
+                                [&](const auto &) { told = true; });
+  quiet.run(); // ends: there is nothing to wait for
+  CHECK(!told);
 }
 
 /// A runner on a unix socket with metrics on a free port, its stderr read.
