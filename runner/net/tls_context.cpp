@@ -14,7 +14,7 @@ constexpr const char *kSystemBundles[] = {"/etc/ssl/certs/ca-certificates.crt",
                                           "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
 std::string openssl_reason() {
-  const unsigned long code = ERR_peek_last_error();
+  const unsigned long code = ERR_peek_error(); // the first one, nearest to the cause
   ERR_clear_error();
   const char *reason = ERR_reason_error_string(code);
   return reason ? reason : "no reason given";
