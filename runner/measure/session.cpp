@@ -71,9 +71,11 @@ private:
     job_.enter("measuring", "timing", Side::Candidate);
     checking_ = Clock::duration::zero();
     const auto start = Clock::now();
+    bool enough = false;
     while (!result_.failure) {
       const auto elapsed = Clock::now() - start - checking_;
-      const bool enough = rule_.enough(device_.reference_ns(), device_.candidate_ns(), elapsed);
+      // Once it is enough it stays so: a second look would be one more chance to stop by luck.
+      enough = enough || rule_.enough(device_.reference_ns(), device_.candidate_ns(), elapsed);
       const bool spent = elapsed >= settings_.limits.budget;
       if (enough && (spent || called_.size() >= kEnoughAsCalled))
         return {};
