@@ -15,7 +15,9 @@ constexpr int kFrameBytes = 131'072;
 constexpr int kHeartbeatSeconds = 10;
 constexpr timeval kConnectLimit{3, 0};
 /// A quorum queue that is being recovered answers late.
-constexpr timeval kReplyLimit{30, 0};
+constexpr timeval kReplyLimit{5, 0};
+/// The broker waits for the queue's nodes before it deletes without them.
+constexpr timeval kRemoveLimit{120, 0};
 constexpr timeval kCloseLimit{1, 0};
 
 /// A view: `text` must outlive it.
@@ -38,6 +40,20 @@ amqp_table_entry_t entry(const std::string &key, std::int32_t value) {
   amqp_table_entry_t entry{bytes(key), {}};
   entry.value.kind = AMQP_FIELD_KIND_I32;
   entry.value.value.i32 = value;
+  return entry;
+}
+
+amqp_table_entry_t entry(const std::string &key, bool value) {
+  amqp_table_entry_t entry{bytes(key), {}};
+  entry.value.kind = AMQP_FIELD_KIND_BOOLEAN;
+  entry.value.value.boolean = value;
+  return entry;
+}
+
+amqp_table_entry_t entry(const std::string &key, amqp_table_t value) {
+  amqp_table_entry_t entry{bytes(key), {}};
+  entry.value.kind = AMQP_FIELD_KIND_TABLE;
+  entry.value.value.table = value;
   return entry;
 }
 
@@ -108,9 +124,12 @@ LineResult<void> AmqpConnection::open_socket(const BrokerAddress &address) {
 LineResult<void> AmqpConnection::log_in(const BrokerAddress &address, const std::string &name) {
   amqp_set_handshake_timeout(connection_.get(), &kConnectLimit);
   amqp_set_rpc_timeout(connection_.get(), &kReplyLimit);
-  const std::string key = "connection_name";
-  amqp_table_entry_t named = entry(key, name);
-  const amqp_table_t properties{1, &named};
+  const std::string name_key = "connection_name", abilities_key = "capabilities",
+                    cancel_key = "consumer_cancel_notify", nack_key = "basic.nack";
+  // Else the broker would not say that a queue, and its consumer with it, is gone.
+  amqp_table_entry_t abilities[] = {entry(cancel_key, true), entry(nack_key, true)};
+  amqp_table_entry_t entries[] = {entry(name_key, name), entry(abilities_key, {2, abilities})};
+  const amqp_table_t properties{2, entries};
   if (auto entered = check_reply(
           amqp_login_with_properties(connection_.get(), address.vhost.c_str(), 0, kFrameBytes,
                                      kHeartbeatSeconds, &properties, AMQP_SASL_METHOD_PLAIN,
@@ -145,8 +164,11 @@ LineResult<std::vector<QueueState>> AmqpConnection::set_up(const Topology &topol
 }
 
 LineResult<void> AmqpConnection::remove(const std::string &queue) {
+  amqp_set_rpc_timeout(connection_.get(), &kRemoveLimit);
   amqp_queue_delete(connection_.get(), kChannel, bytes(queue), false, false);
-  return last_reply("cannot delete the queue " + queue);
+  auto removed = last_reply("cannot delete the queue " + queue);
+  amqp_set_rpc_timeout(connection_.get(), &kReplyLimit);
+  return removed;
 }
 
 LineResult<bool> AmqpConnection::exists(const std::string &queue) {
@@ -214,7 +236,7 @@ LineResult<void> AmqpConnection::consume(const ConsumerSpec &consumer) {
   amqp_basic_consume(connection_.get(), kChannel, bytes(consumer.queue), bytes(consumer.queue),
                      false, false, false, {1, &priority});
   auto started = last_reply("cannot consume from the queue " + consumer.queue);
-  if (!started && started.error().internal)
+  if (!started && started.error().no_service)
     started.error().queue = consumer.queue;
   return started;
 }

@@ -77,9 +77,9 @@ using Event = std::variant<Delivery, Confirmation, Returned>;
 /// Why a connection failed.
 struct LineFault {
   Error error;
-  bool refused = false;   ///< trying again will not help: wrong password, unknown authority, ...
-  bool internal = false;  ///< the broker failed
-  std::string queue = {}; ///< that the broker has and cannot serve
+  bool refused = false;    ///< trying again will not help: wrong password, unknown authority, ...
+  bool no_service = false; ///< the broker is there and failed, or gave no answer
+  std::string queue = {};  ///< that the broker has and cannot serve
 };
 
 template <class T>

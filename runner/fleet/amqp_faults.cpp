@@ -27,7 +27,7 @@ LineFault closed_by_broker(int code, const amqp_bytes_t &text, const std::string
                      "the fleet needs RabbitMQ 3.10 or newer");
     return {{message, ""}};
   case AMQP_INTERNAL_ERROR:
-    return {.error = {message, "See the broker's log"}, .internal = true};
+    return {.error = {message, "See the broker's log"}, .no_service = true};
   case AMQP_RESOURCE_LOCKED:
     return {{message, "Another client uses this session; end it, or choose another name"}};
   default:
@@ -54,6 +54,9 @@ LineResult<void> check_status(int code, const std::string &attempt, const std::s
                                       "client certificate (?cert=FILE&key=FILE)?"}});
   case AMQP_STATUS_HOSTNAME_RESOLUTION_FAILED:
     return std::unexpected(LineFault{{attempt + ": its name cannot be resolved", ""}});
+  case AMQP_STATUS_TIMEOUT:
+    return std::unexpected(
+        LineFault{.error = {attempt + ": no answer in time", ""}, .no_service = true});
   case AMQP_STATUS_SOCKET_ERROR:
     return std::unexpected(LineFault{{attempt + ": the connection was refused or broke",
                                       "Is the broker running, and reachable from here?"}});

@@ -8,7 +8,7 @@ set_target_properties(runner_fleet_client runner_fleet_fake PROPERTIES
 
 warpwright_test(runner_fleet_tests
   SOURCES fleet_test.cpp fleet_names_test.cpp
-  LINKS warpwright_client
+  LINKS warpwright_client warpwright_fleet_runner
   LABELS fleet
   TIMEOUT 600)
 warpwright_test(runner_fleet_chaos_tests

@@ -87,11 +87,12 @@ inline Broker &broker() {
 }
 
 /// `warpwright-runner serve --fleet` with a fake worker.
-inline Process start_runner(const std::string &url) {
+inline Process start_runner(const std::string &url, bool pipe_stderr = false) {
   auto runner = Process::spawn(
       {WARPWRIGHT_BINARY_DIR "/warpwright-runner", "serve", "--fleet", url},
       {.environment = {"WARPWRIGHT_CPU_WORKER=" WARPWRIGHT_TEST_DIR "/runner_fake_worker",
-                       "WARPWRIGHT_FAKE_WORKER="}});
+                       "WARPWRIGHT_FAKE_WORKER="},
+       .pipe_stderr = pipe_stderr});
   REQUIRE(runner.has_value());
   return std::move(*runner);
 }

@@ -2,9 +2,11 @@
 // jobs whose client or runner is gone.
 #include "runner/fleet/amqp.h"
 #include "runner/fleet/names.h"
+#include "runner/fleet/runner_topology.h"
 #include "tests/runner/fleet_fixture.h"
 
 #include <boost/asio/io_context.hpp>
+#include <fstream>
 #include <future>
 
 namespace warpwright::runner {
@@ -86,18 +88,35 @@ TEST_CASE("a session belongs to one client at a time") {
   check_contains(refusal(url), "Another client uses this session");
 }
 
-/// Messages that wait in a client's queue at the broker.
-std::uint32_t stored_replies(const std::string &url, const std::string &session) {
+void remove_queue(const std::string &url, const std::string &queue) {
   auto connection = fleet::AmqpConnection::open(*fleet::parse_fleet_url(url), "test");
   REQUIRE(connection.has_value());
-  fleet::Topology topology;
-  topology.queues = {{.name = fleet::replies_queue(session),
-                      .durable = true,
-                      .arguments = {{"x-queue-type", "quorum"}, {"x-expires", 86'400'000}}}};
-  const auto ready = connection->set_up(topology);
-  REQUIRE_MESSAGE(ready.has_value(), (ready ? "" : describe(ready.error().error)));
+  REQUIRE(connection->remove(queue).has_value());
   connection->close();
-  return ready->at(0).ready;
+}
+
+/// Messages that wait at the broker and are with no consumer.
+std::uint32_t waiting_messages(const std::string &url, const fleet::QueueSpec &queue) {
+  auto connection = fleet::AmqpConnection::open(*fleet::parse_fleet_url(url), "test");
+  REQUIRE(connection.has_value());
+  const auto states = connection->set_up({.queues = {queue}});
+  REQUIRE_MESSAGE(states.has_value(), (states ? "" : describe(states.error().error)));
+  connection->close();
+  return states->at(0).ready;
+}
+
+std::uint32_t waiting_replies(const std::string &url, const std::string &session) {
+  return waiting_messages(url,
+                          {.name = fleet::replies_queue(session),
+                           .durable = true,
+                           .arguments = {{"x-queue-type", "quorum"}, {"x-expires", 86'400'000}}});
+}
+
+std::uint32_t waiting_jobs(const std::string &url, const std::string &type) {
+  for (const auto &queue : fleet::runner_topology({{type, type}}, "test").topology.queues)
+    if (queue.name == fleet::jobs_queue(type))
+      return waiting_messages(url, queue);
+  return 0;
 }
 
 TEST_CASE("a verdict that was finished while its client was away is delivered after") {
@@ -116,14 +135,60 @@ TEST_CASE("a verdict that was finished while its client was away is delivered af
           [](const auto &) {});
       loop.run();
     }
-    CHECK(wait_until([&] { return stored_replies(url, "returning") == 1; }));
+    CHECK(wait_until([&] { return waiting_replies(url, "returning") == 1; }));
   } // the runner is gone: nobody can run the job again
   auto client = connect_to(url);
   const auto verdict = client->verify(small_task(), plan_with("square"), options, {});
   REQUIRE_MESSAGE(verdict.has_value(), (verdict ? "" : describe(verdict.error())));
   CHECK(verdict->outcome == Outcome::Verified);
   client.reset();
-  CHECK(wait_until([&] { return stored_replies(url, "returning") == 0; }));
+  CHECK(wait_until([&] { return waiting_replies(url, "returning") == 0; }));
+}
+
+/// Reads what a process writes until `part` is among it.
+bool says(int descriptor, const std::string &part) {
+  std::string said;
+  return wait_until([&] {
+    char block[4096];
+    pollfd readable{descriptor, POLLIN, 0};
+    if (::poll(&readable, 1, 100) > 0)
+      if (const ssize_t size = ::read(descriptor, block, sizeof block); size > 0)
+        said.append(block, static_cast<std::size_t>(size));
+    return said.find(part) != std::string::npos;
+  });
+}
+
+TEST_CASE("a client whose queue was lost with a verdict in it sends its job again") {
+  const std::string url = broker().url();
+  const fs::path log = broker().file("lost-verdicts");
+  auto runner = std::make_optional(start_runner(url)); // makes the queue for the job
+  await_devices(*connect_to(url), 1);
+  runner.reset();
+  auto client =
+      Process::spawn({WARPWRIGHT_TEST_DIR "/runner_fleet_client", url + "&session=lost", "1", log});
+  REQUIRE(client.has_value());
+  CHECK(wait_until([&] { return waiting_jobs(url, "cpu") == 1; }));
+  client->kill(SIGSTOP);
+  remove_queue(url, fleet::replies_queue("lost"));
+  runner = start_runner(url, /*pipe_stderr=*/true);
+  CHECK(says(runner->release_stderr(), "nobody waits for a verdict"));
+  CHECK(!fs::file_size(log));
+  client->kill(SIGCONT);
+  CHECK(client->wait().code == 0);
+  CHECK(fs::file_size(log) == std::string("job-0 verified\n").size());
+}
+
+TEST_CASE("a session whose queue was made as the broker was killed gets one that works") {
+  const std::string url = broker().url("&session=unlucky&patience=170");
+  connect_to(url).reset();
+  shared_broker().kill();
+  shared_broker().start();
+  auto client = connect_to(url);
+  const Process runner = start_runner(broker().url());
+  await_devices(*client, 1);
+  const auto verdict = client->verify(small_task(), plan_with("square"), on_cpu(), {});
+  REQUIRE_MESSAGE(verdict.has_value(), (verdict ? "" : describe(verdict.error())));
+  CHECK(verdict->outcome == Outcome::Verified);
 }
 
 TEST_CASE("cancelling reaches the worker, and the next job runs") {
@@ -171,6 +236,36 @@ TEST_CASE("jobs go to the type of device that they name") {
   const auto local = client->verify(small_task(), plan_with("square"), unknown, {});
   REQUIRE(!local.has_value());
   check_contains(describe(local.error()), "names a device of a single host");
+}
+
+TEST_CASE("the command line verifies on several types at once and prints each verdict") {
+  const std::string url = broker().url();
+  const Process h200 = start_fake_runner(url, "NVIDIA H200");
+  const Process a100 = start_fake_runner(url, "NVIDIA A100-SXM4-80GB");
+  await_devices(*connect_to(url), 2);
+  const Folder folder;
+  const std::string task = folder.path / "task.json", plan = folder.path / "plan.json";
+  std::ofstream(task) << model::to_json(small_task());
+  std::ofstream(plan) << model::to_json(plan_with("square"));
+  const std::vector<std::string> verify = {
+      WARPWRIGHT_BINARY_DIR "/warpwright-runner", "verify", task, plan, "--runner", url};
+  auto as_json = verify;
+  as_json.insert(as_json.end(), {"--on", "H200", "--on", "A100", "--json"});
+  const auto both = run_captured(as_json, "", kGenerous);
+  REQUIRE(both.has_value());
+  INFO(both->errors);
+  CHECK(both->status.code == 0);
+  const auto verdicts = nlohmann::json::parse(both->output, nullptr, false);
+  REQUIRE(verdicts.size() == 2);
+  CHECK(verdicts[0]["device"]["name"] == "NVIDIA H200");
+  CHECK(verdicts[1]["device"]["name"] == "NVIDIA A100-SXM4-80GB");
+  auto as_table = verify;
+  as_table.insert(as_table.end(), {"--device", "H200,A100"});
+  const auto table = run_captured(as_table, "", kGenerous);
+  REQUIRE(table.has_value());
+  check_contains(table->output, "on NVIDIA H200");
+  check_contains(table->output, "on NVIDIA A100-SXM4-80GB");
+  check_contains(table->output, "host " + host_name());
 }
 
 TEST_CASE("a job that kills every runner ends with a verdict that says so") {
