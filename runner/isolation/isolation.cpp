@@ -213,7 +213,8 @@ Result<Isolation> Isolation::enter(const Sandbox &sandbox) {
     rules.writable.push_back(temporary);
   if (driver) {
     add(rules.readable, kDriverReads);
-    add(rules.devices, {"/proc/self", "/dev/null"});
+    rules.devices.push_back("/dev/null");
+    rules.writable.push_back("/proc/self"); // it truncates its threads' comm to name them
   }
   layers.push_back(enter_layer("files", [&] { return restrict_files(rules); }));
   return isolation;

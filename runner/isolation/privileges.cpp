@@ -52,13 +52,14 @@ bool set_limit(int which, rlim_t value) {
   return setrlimit(static_cast<__rlimit_resource_t>(which), &limit) == 0;
 }
 
-/// What a worker may hold: $WARPWRIGHT_WORKER_MEMORY_MB, else three quarters of what is there.
-rlim_t memory_limit() {
+/// What a worker may hold: $WARPWRIGHT_WORKER_MEMORY_MB, else three quarters of what is there; a
+/// compile worker, of which there are many, a quarter.
+rlim_t memory_limit(WorkerKind kind) {
   if (const char *chosen = std::getenv("WARPWRIGHT_WORKER_MEMORY_MB"))
     if (const long megabytes = std::atol(chosen); megabytes > 0)
       return static_cast<rlim_t>(megabytes) * kMegabyte;
   return static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<rlim_t>(sysconf(_SC_PAGE_SIZE)) / 4 * 3;
+         static_cast<rlim_t>(sysconf(_SC_PAGE_SIZE)) / 4 * (kind == WorkerKind::Compiler ? 1 : 3);
 }
 
 std::string reason() { return std::strerror(errno); }
@@ -129,8 +130,8 @@ IsolationLayer set_limits(WorkerKind kind) {
 #if !defined(__SANITIZE_ADDRESS__)
   // CUDA maps more than there is; so does AddressSanitizer.
   if (kind != WorkerKind::Cuda) {
-    set &= set_limit(RLIMIT_DATA, memory_limit());
-    detail += ", " + std::to_string(memory_limit() / kMegabyte) + " MB of memory";
+    set &= set_limit(RLIMIT_DATA, memory_limit(kind));
+    detail += ", " + std::to_string(memory_limit(kind) / kMegabyte) + " MB of memory";
   }
 #endif
   return {"limits", set, set ? detail : "some limits were refused"};

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <sstream>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -18,210 +19,41 @@
 namespace warpwright::runner {
 namespace {
 
-/// By name, because libseccomp may be older than a call: names it does not know are left out.
-using Names = std::initializer_list<const char *>;
+// By name, because libseccomp may be older than a call: names that it does not know are left out.
 
 /// What only an attack does in a worker.
-constexpr Names kAttacks = {"execve",
-                            "execveat",
-                            "fork",
-                            "vfork",
-                            "ptrace",
-                            "process_vm_readv",
-                            "process_vm_writev",
-                            "process_madvise",
-                            "mount",
-                            "umount2",
-                            "move_mount",
-                            "open_tree",
-                            "fsopen",
-                            "fsconfig",
-                            "fsmount",
-                            "fspick",
-                            "mount_setattr",
-                            "pivot_root",
-                            "chroot",
-                            "unshare",
-                            "setns",
-                            "bpf",
-                            "perf_event_open",
-                            "userfaultfd",
-                            "keyctl",
-                            "add_key",
-                            "request_key",
-                            "kexec_load",
-                            "kexec_file_load",
-                            "init_module",
-                            "finit_module",
-                            "delete_module",
-                            "reboot",
-                            "swapon",
-                            "swapoff",
-                            "acct",
-                            "quotactl",
-                            "quotactl_fd",
-                            "iopl",
-                            "ioperm",
-                            "modify_ldt",
-                            "kcmp",
-                            "io_uring_setup",
-                            "io_uring_enter",
-                            "io_uring_register",
-                            "open_by_handle_at",
-                            "pidfd_getfd",
-                            "pidfd_send_signal",
-                            "fanotify_init",
-                            "settimeofday",
-                            "clock_settime",
-                            "clock_adjtime",
-                            "adjtimex",
-                            "sethostname",
-                            "setdomainname",
-                            "syslog",
-                            "vhangup",
-                            "nfsservctl",
-                            "uselib",
-                            "personality",
-                            "setuid",
-                            "setgid",
-                            "setreuid",
-                            "setregid",
-                            "setresuid",
-                            "setresgid",
-                            "setfsuid",
-                            "setfsgid",
-                            "setgroups",
-                            "capset",
-                            "mknod",
-                            "mknodat",
-                            "lookup_dcookie",
-                            "migrate_pages",
-                            "move_pages"};
+constexpr const char *kAttacks = R"(
+  execve execveat fork vfork ptrace process_vm_readv process_vm_writev process_madvise
+  mount umount2 move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr
+  pivot_root chroot unshare setns bpf perf_event_open userfaultfd keyctl add_key
+  request_key kexec_load kexec_file_load init_module finit_module delete_module reboot
+  swapon swapoff acct quotactl quotactl_fd iopl ioperm modify_ldt kcmp io_uring_setup
+  io_uring_enter io_uring_register open_by_handle_at pidfd_getfd pidfd_send_signal
+  fanotify_init settimeofday clock_settime clock_adjtime adjtimex sethostname
+  setdomainname syslog vhangup nfsservctl uselib personality setuid setgid setreuid
+  setregid setresuid setresgid setfsuid setfsgid setgroups capset mknod mknodat
+  lookup_dcookie migrate_pages move_pages)";
 
 /// Memory, threads, signals, time, reading files, and the pipes to the service.
-constexpr Names kNeeded = {"read",
-                           "readv",
-                           "pread64",
-                           "preadv",
-                           "write",
-                           "writev",
-                           "close",
-                           "close_range",
-                           "fstat",
-                           "stat",
-                           "lstat",
-                           "newfstatat",
-                           "statx",
-                           "statfs",
-                           "fstatfs",
-                           "lseek",
-                           "access",
-                           "faccessat",
-                           "faccessat2",
-                           "readlink",
-                           "readlinkat",
-                           "getcwd",
-                           "getdents64",
-                           "fadvise64",
-                           "mmap",
-                           "mprotect",
-                           "munmap",
-                           "mremap",
-                           "madvise",
-                           "mincore",
-                           "brk",
-                           "membarrier",
-                           "futex",
-                           "futex_waitv",
-                           "set_robust_list",
-                           "get_robust_list",
-                           "rseq",
-                           "set_tid_address",
-                           "sched_yield",
-                           "sched_getaffinity",
-                           "sched_getparam",
-                           "sched_getscheduler",
-                           "getcpu",
-                           "rt_sigaction",
-                           "rt_sigprocmask",
-                           "rt_sigreturn",
-                           "rt_sigpending",
-                           "rt_sigtimedwait",
-                           "sigaltstack",
-                           "restart_syscall",
-                           "pause",
-                           "timer_create",
-                           "timer_settime",
-                           "timer_gettime",
-                           "timer_delete",
-                           "timer_getoverrun",
-                           "nanosleep",
-                           "clock_nanosleep",
-                           "clock_gettime",
-                           "clock_getres",
-                           "gettimeofday",
-                           "time",
-                           "getpid",
-                           "gettid",
-                           "getppid",
-                           "getuid",
-                           "geteuid",
-                           "getgid",
-                           "getegid",
-                           "getresuid",
-                           "getresgid",
-                           "getgroups",
-                           "uname",
-                           "sysinfo",
-                           "getrusage",
-                           "getrlimit",
-                           "getrandom",
-                           "epoll_create1",
-                           "epoll_ctl",
-                           "epoll_wait",
-                           "epoll_pwait",
-                           "epoll_pwait2",
-                           "eventfd2",
-                           "timerfd_create",
-                           "timerfd_settime",
-                           "timerfd_gettime",
-                           "poll",
-                           "ppoll",
-                           "select",
-                           "pselect6",
-                           "fcntl",
-                           "dup",
-                           "dup2",
-                           "dup3",
-                           "pipe2",
-                           "exit",
-                           "exit_group",
-                           "arch_prctl"};
+constexpr const char *kNeeded = R"(
+  read readv pread64 preadv write writev close close_range fstat stat lstat newfstatat
+  statx statfs fstatfs lseek access faccessat faccessat2 readlink readlinkat getcwd
+  getdents64 fadvise64 mmap mprotect munmap mremap madvise mincore brk membarrier futex
+  futex_waitv set_robust_list get_robust_list rseq set_tid_address sched_yield
+  sched_getaffinity sched_getparam sched_getscheduler getcpu rt_sigaction rt_sigprocmask
+  rt_sigreturn rt_sigpending rt_sigtimedwait sigaltstack restart_syscall pause
+  timer_create timer_settime timer_gettime timer_delete timer_getoverrun nanosleep
+  clock_nanosleep clock_gettime clock_getres gettimeofday time getpid gettid getppid
+  getuid geteuid getgid getegid getresuid getresgid getgroups uname sysinfo getrusage
+  getrlimit getrandom epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd2
+  timerfd_create timerfd_settime timerfd_gettime poll ppoll select pselect6 fcntl dup dup2
+  dup3 pipe2 exit exit_group arch_prctl)";
 
 /// The compiler's cache and temporary files, where Landlock lets it.
-constexpr Names kWritesFiles = {"open",
-                                "openat",
-                                "creat",
-                                "mkdir",
-                                "mkdirat",
-                                "rename",
-                                "renameat",
-                                "renameat2",
-                                "unlink",
-                                "unlinkat",
-                                "rmdir",
-                                "ftruncate",
-                                "pwrite64",
-                                "pwritev",
-                                "fsync",
-                                "fdatasync",
-                                "flock",
-                                "fchmod",
-                                "umask",
-                                "memfd_create",
-                                "setpriority",
-                                "getpriority",
-                                "sched_setscheduler"};
+constexpr const char *kWritesFiles = R"(
+  open openat creat mkdir mkdirat rename renameat renameat2 unlink unlinkat rmdir
+  ftruncate pwrite64 pwritev fsync fdatasync flock fchmod umask memfd_create setpriority
+  getpriority sched_setscheduler)";
 
 class Filter {
 public:
@@ -232,9 +64,11 @@ public:
       seccomp_release(context_);
   }
 
-  void add(std::uint32_t action, Names names) {
-    for (const char *call : names)
-      add_if(action, call, {});
+  /// @param names by spaces
+  void add(std::uint32_t action, const char *names) {
+    std::istringstream calls(names);
+    for (std::string call; calls >> call;)
+      add_if(action, call.c_str(), {});
   }
   void add_if(std::uint32_t action, const char *call, std::initializer_list<scmp_arg_cmp> when) {
     const int number = seccomp_syscall_resolve_name(call);
@@ -272,7 +106,7 @@ std::string allow_what_is_needed(WorkerKind kind) {
   // Threads, no processes. What clone3 is asked for lies in memory, out of sight: glibc falls back.
   filter.add_if(SCMP_ACT_ALLOW, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, kThread)});
   filter.add_if(SCMP_ACT_KILL_PROCESS, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
-  filter.add(SCMP_ACT_ERRNO(ENOSYS), {"clone3"});
+  filter.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
   // A library that asks for a name service gets EPERM and goes on; nothing here speaks IP.
   filter.add_if(SCMP_ACT_KILL_PROCESS, "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
   filter.add_if(SCMP_ACT_ALLOW, "tgkill",
@@ -298,11 +132,11 @@ std::string deny_what_is_dangerous() {
   Filter filter(SCMP_ACT_ALLOW);
   filter.add(kRefuse, kAttacks);
   filter.add_if(kRefuse, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
-  filter.add(SCMP_ACT_ERRNO(ENOSYS), {"clone3"});
+  filter.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
   filter.add_if(kRefuse, "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
   for (const char *call : {"kill", "tgkill"})
     filter.add_if(kRefuse, call, {SCMP_A0(SCMP_CMP_NE, static_cast<scmp_datum_t>(getpid()))});
-  filter.add(kRefuse, {"tkill"});
+  filter.add(kRefuse, "tkill");
   for (const unsigned long request : {0x5412ul /* TIOCSTI */, 0x541Cul /* TIOCLINUX */})
     filter.add_if(kRefuse, "ioctl", {SCMP_A1(SCMP_CMP_EQ, request)});
   return filter.load();

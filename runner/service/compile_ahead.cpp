@@ -11,6 +11,8 @@ namespace warpwright::runner {
 namespace {
 
 constexpr std::size_t kMostProcesses = 16;
+/// A compiler that takes longer would keep the GPU for as long; in less it may just have been slow.
+constexpr std::chrono::seconds kFairTime{10};
 
 model::DeviceInfo compiler_info(int capability) {
   model::DeviceInfo info;
@@ -20,7 +22,7 @@ model::DeviceInfo compiler_info(int capability) {
   return info;
 }
 
-CompileAhead::Answer judge(const rpc::Outcome &outcome) {
+CompileAhead::Answer judge(const rpc::Outcome &outcome, std::chrono::milliseconds timeout) {
   if (!outcome)
     return {};
   auto verdict = model::verdict_from_json(*outcome);
@@ -30,7 +32,8 @@ CompileAhead::Answer judge(const rpc::Outcome &outcome) {
     return check.name == "compiles" && check.passed;
   });
   CompileAhead::Answer answer{.in_cache = compiles, .refused = {}};
-  if (verdict->outcome == model::Outcome::CompileFailed)
+  const bool never_ends = verdict->outcome == model::Outcome::Timeout && timeout >= kFairTime;
+  if (verdict->outcome == model::Outcome::CompileFailed || never_ends)
     answer.refused = std::move(*verdict);
   return answer;
 }
@@ -61,9 +64,9 @@ void CompileAhead::compile(const QueuedJob &wanted, int capability, Done done) {
   job.on_stage = [](const std::string &, const std::string &) {};
   Slot &slot = free_slot(capability);
   slot.done = std::move(done);
-  job.done = [&slot](const rpc::Outcome &outcome) {
+  job.done = [&slot, timeout = job.options.timeout](const rpc::Outcome &outcome) {
     if (const Done answer = std::exchange(slot.done, nullptr))
-      answer(judge(outcome));
+      answer(judge(outcome, timeout));
   };
   slot.worker->submit(std::move(job));
 }

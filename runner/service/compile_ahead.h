@@ -3,7 +3,8 @@
 // GPU's worker takes it when the job's turn comes.
 //
 // A compile worker runs the verifier itself on a device that can compile and nothing else, so that
-// "does not compile" is said in the same words. Whatever else it says is dropped: the GPU decides.
+// "does not compile" is said in the same words; that a compile did not end in the job's time counts
+// as well, if that was 10 s or more. Whatever else it says is dropped: the GPU decides.
 // Losing a compile worker costs the prefetch. Thread: the service's strand.
 #pragma once
 
@@ -21,7 +22,7 @@ class CompileAhead {
 public:
   struct Answer {
     bool in_cache = false;                 ///< reference and candidate, for this architecture
-    std::optional<model::Verdict> refused; ///< CompileFailed, but for the device
+    std::optional<model::Verdict> refused; ///< does not compile, but for the device
   };
   using Done = std::function<void(Answer)>;
 
