@@ -67,6 +67,19 @@ std::vector<Case> clock_cases() {
                          "skips the work where the last launch was under ten milliseconds ago",
                          square_task(), idle_when("last && t - last < 10000000"), kNoClock,
                          {kWrong, kUnwritten, kTimed}));
+  Plan cold = square("  if (i < n && !idle) y[i] = x[i] * x[i];", R"(
+__device__ bool idle;
+extern "C" __global__ void feel(const volatile float *x, int n) {
+  long long start = clock64();
+  float v = x[n / 2];
+  long long end = clock64() + (v == 1e-30f);
+  idle = end - start > 700;
+})");
+  cold.steps.insert(cold.steps.begin(), launch("feel", {"1"}, {"1"}, {"x", "=n"}));
+  cases.push_back(
+      on_gpu("works-while-the-cache-is-warm", kClock,
+             "times a load and skips the work where it finds the cold cache of a timed run",
+             square_task(), cold, kNoClock, {kTimed, kWrong, kUnwritten, kNoGain}));
   cases.push_back(on_gpu(
       "heats-the-gpu", kClock,
       "burns a hundred milliseconds in few launches, so that the reference meets a throttled clock",

@@ -34,21 +34,6 @@ struct Report {
   }
 };
 
-/// The device that `wanted` means to the service; its best where nothing is wanted.
-Result<model::DeviceInfo> find_device(BlockingClient &client, const std::string &wanted) {
-  auto info = client.info();
-  if (!info)
-    return std::unexpected(info.error());
-  const std::string kind = wanted.substr(0, wanted.find(':'));
-  for (const model::DeviceInfo &device : info->devices)
-    if (wanted.empty() || device.kind == kind || device.name.find(wanted) != std::string::npos)
-      return device;
-  std::string why;
-  for (const std::string &note : info->notes)
-    why += (why.empty() ? "" : " ") + note;
-  return fail("the runner has no device " + (wanted.empty() ? "at all" : wanted), why);
-}
-
 void print(const CaseResult &result) {
   std::cout << (result.as_expected ? "ok      " : "FAILED  ")
             << (result.refused ? "refused   " : "accepted  ") << result.subject->name << ": "
@@ -57,6 +42,27 @@ void print(const CaseResult &result) {
     std::cout << "          expected " << text(result.expected) << "; got: " << result.message
               << "\n";
   std::cout.flush();
+}
+
+VerifyOptions options_for(const Case &subject, const AdversaryCommand &command) {
+  VerifyOptions options;
+  options.device = command.device;
+  options.timeout = std::chrono::milliseconds(subject.timeout_ms);
+  options.measure_budget = kMeasureBudget;
+  return options;
+}
+
+/// The device that the command means, by one honest job: one that the service does not have must not
+/// be taken for refusals.
+Result<model::DeviceInfo> find_device(BlockingClient &client, const AdversaryCommand &command,
+                                      const std::vector<Case> &cases) {
+  const Case &honest = *std::find_if(cases.begin(), cases.end(), is_honest);
+  VerifyOptions options = options_for(honest, command);
+  options.measure = false;
+  const auto verdict = client.verify(honest.task, honest.candidate, options, {});
+  if (!verdict)
+    return std::unexpected(verdict.error());
+  return verdict->device;
 }
 
 Report run_cases(BlockingClient &client, const model::DeviceInfo &device,
@@ -70,11 +76,8 @@ Report run_cases(BlockingClient &client, const model::DeviceInfo &device,
       report.skipped.push_back({&subject, here.why_not});
       continue;
     }
-    VerifyOptions options;
-    options.device = command.device;
-    options.timeout = std::chrono::milliseconds(subject.timeout_ms);
-    options.measure_budget = kMeasureBudget;
-    const auto verdict = client.verify(subject.task, subject.candidate, options, {});
+    const auto verdict =
+        client.verify(subject.task, subject.candidate, options_for(subject, command), {});
     report.results.push_back(judge(subject, here.accepted, verdict));
     if (!command.as_json)
       print(report.results.back());
@@ -154,7 +157,7 @@ int run_adversary(const AdversaryCommand &command) {
   auto client = BlockingClient::connect(command.url);
   if (!client)
     return nothing(command, client.error());
-  const auto device = find_device(**client, command.device);
+  const auto device = find_device(**client, command, cases);
   if (!device)
     return nothing(command, device.error());
   const Report report = run_cases(**client, *device, command, cases);

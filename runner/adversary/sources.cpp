@@ -64,11 +64,11 @@ __device__ int bomb = Bomb<60, 1>::value;)"),
                    {kTimeout, kNoCompile}, {kTimeout, kNoCompile});
   wide.timeout_ms = 1'500;
   cases.push_back(std::move(wide));
-  cases.push_back(
-      both("endless-constant", kBombs, "has the compiler evaluate an endless constant",
-           square(kBody, "constexpr int spin() { int k = 1; while (k) k ^= 2; return k; }\n"
-                         "__device__ int value[spin()];"),
-           {kNoCompile}, {kNoCompile}));
+  cases.push_back(both(
+      "endless-constant", kBombs, "has the compiler evaluate an endless constant",
+      square(kBody, "__device__ constexpr int spin() { int k = 1; while (k) k ^= 2; return k; }\n"
+                    "__device__ int value[spin()];"),
+      {kNoCompile}, {kNoCompile}));
   cases.push_back(both("no-source-at-all", kBombs, "is text that no compiler takes",
                        square("  this is not CUDA"), {kNoCompile}, {kNoCompile}));
 
