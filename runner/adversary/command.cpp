@@ -17,7 +17,7 @@ namespace {
 using namespace adversary;
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds kMeasureBudget{500};
+constexpr std::chrono::milliseconds kMeasureBudget{300};
 constexpr int kNothingRan = 2;
 
 struct SkippedCase {

@@ -26,6 +26,7 @@ run() { # run NAME COMMAND...: its output goes to the log, its failure is counte
 }
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,temperature.gpu --format=csv | tee "$out/gpu.txt"
 run "GPU tests" "$work/tests/runner_gpu_tests"
+run "adversary" "$bin/warpwright-runner" adversary --device cuda:0
 run "deep check" scripts/gpu/deep.sh "$bin" "$out/deep"
 run "operations" scripts/gpu/operations.sh "$bin" "$out/operations"
 run "editor session" "$work/tests/lsp_gpu_session"
