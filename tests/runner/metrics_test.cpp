@@ -229,6 +229,12 @@ TEST_CASE("a scrape shows what a runner did") {
   auto before = runner.samples();
   CHECK(before.at(R"(warpwright_jobs_total{device="cpu",outcome="verified"})") == 0);
   CHECK(before.at("warpwright_clients") == 0);
+  {
+    auto client = BlockingClient::connect("unix:" + runner.socket());
+    REQUIRE(client.has_value());
+    REQUIRE((*client)->info().has_value());
+    CHECK(runner.samples().at("warpwright_clients") == 1);
+  }
   run_jobs(runner, {"square", "skip_last", "crash", "square"});
   const auto after = runner.samples();
   CHECK(after.at("warpwright_jobs_accepted_total") == 4);
