@@ -2,8 +2,10 @@
 #include "runner/measure/median_interval.h"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cassert>
 #include <cmath>
+#include <numeric>
 
 namespace warpwright::runner {
 namespace {
@@ -13,6 +15,8 @@ constexpr double kMissed = 0.01;
 /// Below this many samples their correlation cannot be told from chance.
 constexpr std::size_t kFewestToCorrelate = 10;
 constexpr double kStrongestCorrelation = 0.95;
+/// Fewer loads tell nothing of how they differ.
+constexpr std::size_t kFewestLoads = 3;
 
 /// Largest r with P(Binomial(n, 1/2) < r) <= kMissed / 2, at least 1.
 std::size_t rank_of(std::size_t n) {
@@ -78,6 +82,31 @@ Interval median_ratio_interval(std::span<const double> numerator,
   for (std::size_t i = 0; i < ratios.size(); ++i)
     ratios[i] = numerator[i] / denominator[i];
   return median_interval(ratios);
+}
+
+Interval median_ratio_interval(std::span<const double> numerator,
+                               std::span<const double> denominator, std::span<const int> loads) {
+  Interval interval = median_ratio_interval(numerator, denominator);
+  std::vector<double> medians; // of the log ratios of each load
+  for (std::size_t begin = 0, end = 0; begin < loads.size(); begin = end) {
+    std::vector<double> logs;
+    for (; end < loads.size() && loads[end] == loads[begin]; ++end)
+      logs.push_back(std::log(numerator[end] / denominator[end]));
+    medians.push_back(median_of(logs));
+  }
+  if (medians.size() < kFewestLoads)
+    return interval;
+  const double count = static_cast<double>(medians.size());
+  const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / count;
+  double squares = 0;
+  for (const double median : medians)
+    squares += (median - mean) * (median - mean);
+  const double quantile =
+      boost::math::quantile(boost::math::students_t(count - 1), 1 - kMissed / 2);
+  const double half_width = quantile * std::sqrt(squares / (count - 1) / count);
+  interval.low = std::min(interval.low, std::exp(mean - half_width));
+  interval.high = std::max(interval.high, std::exp(mean + half_width));
+  return interval;
 }
 
 double half_tick(std::span<const double> samples) {

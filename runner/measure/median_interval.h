@@ -33,6 +33,13 @@ Interval median_interval(std::span<const double> samples);
 Interval median_ratio_interval(std::span<const double> numerator,
                                std::span<const double> denominator);
 
+/// The same, wide enough also for what differs from one load of the modules to the next: where code and
+/// graphs came to lie favours one side for as long as they lie there, so samples of one load are no independent
+/// witnesses. Hull of the above and of a Student's t interval over the median log ratio of each load.
+/// @param loads of each pair, the number of the load that it was taken in, never decreasing; empty: not known
+Interval median_ratio_interval(std::span<const double> numerator,
+                               std::span<const double> denominator, std::span<const int> loads);
+
 /// Half of a timer's tick, seen from samples that repeat: the smallest step between them. 0 where most
 /// samples differ, so that the tick does not matter.
 /// @param samples not empty

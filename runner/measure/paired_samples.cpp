@@ -1,6 +1,5 @@
 // Summaries of pairs.
 #include "runner/measure/paired_samples.h"
-#include "runner/measure/median_interval.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +26,8 @@ void widen(std::optional<model::Range> &range, const std::optional<double> &valu
 
 } // namespace
 
-void PairedSamples::add(const Sample &reference, const Sample &candidate) {
+void PairedSamples::add(const Sample &reference, const Sample &candidate, int load) {
+  loads_.push_back(load);
   reference_ns_.push_back(reference.ns);
   candidate_ns_.push_back(candidate.ns);
   const auto &one = reference.clocks.sm_mhz, &other = candidate.clocks.sm_mhz;
@@ -41,6 +41,7 @@ int PairedSamples::drop_unequal_clocks() {
     if (clock_difference_[i] <= kClockTolerance) {
       kept.reference_ns_.push_back(reference_ns_[i]);
       kept.candidate_ns_.push_back(candidate_ns_[i]);
+      kept.loads_.push_back(loads_[i]);
       kept.clock_difference_.push_back(clock_difference_[i]);
     }
   const std::size_t dropped = size() - kept.size();
@@ -58,11 +59,11 @@ model::Time PairedSamples::candidate_time(std::optional<double> bracket_ns) cons
 }
 
 model::Speedup PairedSamples::speedup(const std::string &device) const {
-  const Interval ratio = median_ratio_interval(reference_ns_, candidate_ns_);
+  const Interval interval = ratio();
   std::vector<double> reference = reference_ns_, candidate = candidate_ns_;
   const double hidden = half_tick(reference_ns_) / median_of(reference) +
                         half_tick(candidate_ns_) / median_of(candidate);
-  return {ratio.median, ratio.low * (1 - hidden), ratio.high * (1 + hidden),
+  return {interval.median, interval.low * (1 - hidden), interval.high * (1 + hidden),
           static_cast<int>(size()), device};
 }
 

@@ -1,6 +1,7 @@
 // Samples in pairs, reference and candidate, and what is said of them. Thread: values.
 #pragma once
 
+#include "runner/measure/median_interval.h"
 #include "runner/verify/device.h"
 
 namespace warpwright::runner {
@@ -8,7 +9,8 @@ namespace warpwright::runner {
 class PairedSamples {
 public:
   /// Two samples of one pair, neither taken under a throttled clock.
-  void add(const Sample &reference, const Sample &candidate);
+  /// @param load how often the modules had been loaded for timing by then
+  void add(const Sample &reference, const Sample &candidate, int load);
   std::size_t size() const { return reference_ns_.size(); }
   const std::vector<double> &reference_ns() const { return reference_ns_; }
   const std::vector<double> &candidate_ns() const { return candidate_ns_; }
@@ -22,11 +24,14 @@ public:
   /// @param bracket_ns what Time::kernel_ns leaves out; absent: there is none
   model::Time reference_time(std::optional<double> bracket_ns) const;
   model::Time candidate_time(std::optional<double> bracket_ns) const;
-  /// The interval is widened by what the timer's tick hides.
+  /// Of reference time over candidate time.
+  Interval ratio() const { return median_ratio_interval(reference_ns_, candidate_ns_, loads_); }
+  /// The same, widened by what the timer's tick hides.
   model::Speedup speedup(const std::string &device) const;
 
 private:
   std::vector<double> reference_ns_, candidate_ns_;
+  std::vector<int> loads_;
   std::vector<double> clock_difference_; ///< over the larger clock; 0 where it is not known
 };
 

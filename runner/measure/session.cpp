@@ -3,6 +3,7 @@
 #include "runner/measure/paired_samples.h"
 #include "runner/measure/timed_run_check.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace warpwright::runner {
@@ -15,6 +16,11 @@ constexpr int kWarmUps = 3;
 constexpr std::uint64_t kVerifyOneIn = 12, kPartOneIn = 4, kPartVerifiedOneIn = 2;
 /// More as-called pairs would not be worth their time: the host's noise decides their interval.
 constexpr std::size_t kMostAsCalled = 51, kEnoughAsCalled = 21;
+
+/// Modules are loaded anew after so many device pairs, so that where they came to lie does not decide; and
+/// after more once there were this many loads or so.
+constexpr std::uint64_t kPairsALoad = 2, kManyLoads = 12;
+constexpr std::uint64_t kLastStretch = 24;
 
 enum class Kind { Device, AsCalled };
 enum class Redraw { Whole, Part };
@@ -75,9 +81,9 @@ private:
     while (!result_.failure) {
       const auto elapsed = Clock::now() - start - checking_;
       // Once it is enough it stays so: a second look would be one more chance to stop by luck.
-      enough = enough || rule_.enough(device_.reference_ns(), device_.candidate_ns(), elapsed);
+      enough = enough || rule_.enough(device_, elapsed);
       const bool spent = elapsed >= settings_.limits.budget;
-      if (enough && (spent || called_.size() >= kEnoughAsCalled))
+      if (enough && (spent || (called_.size() >= kEnoughAsCalled && is_long_enough_after_load())))
         return {};
       if (device_.size() == 0 && elapsed > 2 * settings_.limits.budget)
         return fault(Fault::Kind::Unsupported, "the GPU's clock was held down during every sample; "
@@ -102,19 +108,34 @@ private:
 
   DeviceResult<void> next_device_pair() {
     const std::uint64_t pair = device_pairs_++;
-    if (pair == reload_at_) {
-      job_.enter("measuring", "loading the modules anew", Side::Candidate);
-      if (auto loaded = inputs_.load_anew(job_, random_); !loaded)
+    if (pair == reload_at_ || pair >= next_load_) {
+      if (auto loaded = load_anew(pair == reload_at_); !loaded || result_.failure)
         return loaded;
-      ++result_.loads;
-      if (auto warm = warm_up(); !warm || result_.failure)
-        return warm;
-      job_.enter("measuring", "timing", Side::Candidate);
+      next_load_ = pair + std::max(kPairsALoad, pair / kManyLoads);
     }
     if (pair == whole_at_ || pair == part_at_)
       return measure_pair(Kind::Device, true, pair == part_at_ ? Redraw::Part : Redraw::Whole,
                           true);
     return next_pair(Kind::Device);
+  }
+
+  /// What a plan keeps and uses only after many launches of one load must show before the last check: so many
+  /// pairs end a session as any load before it had, and not few.
+  bool is_long_enough_after_load() const {
+    return pairs_ - loaded_at_ >= std::max(kLastStretch, longest_load_);
+  }
+
+  /// @param verified the first run of the new modules is; else one pair only warms them up
+  DeviceResult<void> load_anew(bool verified) {
+    job_.enter("measuring", "loading the modules anew", Side::Candidate);
+    if (auto loaded = inputs_.load_anew(job_, random_); !loaded)
+      return loaded;
+    ++result_.loads;
+    longest_load_ = std::max(longest_load_, pairs_ - loaded_at_);
+    loaded_at_ = pairs_;
+    auto warm = verified ? warm_up() : measure_pair(Kind::Device, false, Redraw::Whole, false);
+    job_.enter("measuring", "timing", Side::Candidate);
+    return warm;
   }
 
   DeviceResult<void> next_pair(Kind kind) {
@@ -190,7 +211,7 @@ private:
     if (reference.throttled || candidate.throttled)
       result_.discarded_samples += 2;
     else
-      (kind == Kind::Device ? device_ : called_).add(reference, candidate);
+      (kind == Kind::Device ? device_ : called_).add(reference, candidate, result_.loads);
   }
 
   void summarise() {
@@ -213,7 +234,8 @@ private:
   StoppingRule rule_;
   InputSets inputs_;
   std::uint64_t pairs_ = 0, device_pairs_ = 0;
-  std::uint64_t whole_at_ = 0, part_at_ = 0, reload_at_ = 0;
+  std::uint64_t loaded_at_ = 0, longest_load_ = 0; ///< in pairs, warm-ups and all
+  std::uint64_t whole_at_ = 0, part_at_ = 0, reload_at_ = 0, next_load_ = kPairsALoad;
   Clock::duration checking_{0}; ///< spent on verifying timed runs, which is not the budget's
   PairedSamples device_, called_;
   model::ClockRecord clocks_;

@@ -9,8 +9,9 @@
 //
 // So that a plan cannot live on what it kept: no inputs are timed twice. Before every pair they are drawn anew
 // in place, at random in part only, so that a key of some elements still fits and the result does not; the
-// module is loaded anew for timing, and once more at a random moment; timed runs are verified at random, by
-// the same rule as all others. A plan cannot tell a timed run from a checked one. Thread: the job thread.
+// module is loaded anew for timing, again and again while timing (which also keeps the places where code comes
+// to lie from deciding the ratio), and once at a random moment; timed runs are verified at random, by the same
+// rule as all others. A plan cannot tell a timed run from a checked one. Thread: the job thread.
 #pragma once
 
 #include "runner/measure/stopping_rule.h"

@@ -4,16 +4,15 @@
 // stop on an interval that is narrow by luck. Thread: the job thread.
 #pragma once
 
-#include "runner/measure/median_interval.h"
+#include "runner/measure/paired_samples.h"
 
 #include <chrono>
 #include <cstddef>
-#include <span>
 
 namespace warpwright::runner {
 
 struct StoppingLimits {
-  std::size_t min_pairs = 21, max_pairs = 2000;
+  std::size_t min_pairs = 24, max_pairs = 2000;
   double relative_half_width = 0.005;
   std::chrono::milliseconds budget{2000};
 };
@@ -28,16 +27,14 @@ public:
       : limits_(limits), next_look_(limits.min_pairs) {}
 
   /// @param elapsed since measuring began
-  bool enough(std::span<const double> reference_ns, std::span<const double> candidate_ns,
-              std::chrono::nanoseconds elapsed) {
-    const std::size_t pairs = reference_ns.size();
+  bool enough(const PairedSamples &samples, std::chrono::nanoseconds elapsed) {
+    const std::size_t pairs = samples.size();
     if (pairs >= limits_.max_pairs || (elapsed >= limits_.budget && pairs >= kFewestPairs))
       return true;
     if (pairs < next_look_)
       return false;
     next_look_ = pairs + pairs / 5 + 1;
-    return median_ratio_interval(reference_ns, candidate_ns).relative_half_width() <=
-           limits_.relative_half_width;
+    return samples.ratio().relative_half_width() <= limits_.relative_half_width;
   }
 
 private:

@@ -26,7 +26,16 @@ TEST_CASE("the median of an even count is the mean of the two in the middle") {
 struct Noise {
   std::string name;
   std::function<double(std::mt19937_64 &, int index, double &state)> sample; ///< about 1
+  double placement = 0; ///< by this much one side is slower, at random for each load of the modules
 };
+constexpr int kPairsALoad = 2;
+
+PairedSamples pairs_of(std::span<const double> reference, std::span<const double> candidate) {
+  PairedSamples samples;
+  for (std::size_t i = 0; i < reference.size(); ++i)
+    samples.add({.ns = reference[i]}, {.ns = candidate[i]}, static_cast<int>(i) / kPairsALoad);
+  return samples;
+}
 
 /// Share of A/A sessions, stopped as real ones are, whose interval holds 1.
 double coverage(const Noise &noise, int sessions, double &mean_pairs) {
@@ -35,16 +44,19 @@ double coverage(const Noise &noise, int sessions, double &mean_pairs) {
   for (int session = 0; session < sessions; ++session) {
     std::mt19937_64 random(static_cast<std::uint64_t>(session) * 7919 + 1);
     StoppingRule rule({.max_pairs = 400});
-    std::vector<double> reference, candidate;
-    double states[2] = {};
-    while (!rule.enough(reference, candidate, std::chrono::nanoseconds(0))) {
-      const int index = static_cast<int>(reference.size());
-      reference.push_back(noise.sample(random, index, states[0]));
-      candidate.push_back(noise.sample(random, index, states[1]));
+    PairedSamples samples;
+    double states[2] = {}, slower = 0;
+    while (!rule.enough(samples, std::chrono::nanoseconds(0))) {
+      const int index = static_cast<int>(samples.size());
+      if (index % kPairsALoad == 0)
+        slower = random() % 2 ? noise.placement : -noise.placement;
+      const double reference = noise.sample(random, index, states[0]) * (1 + slower),
+                   candidate = noise.sample(random, index, states[1]);
+      samples.add({.ns = reference}, {.ns = candidate}, index / kPairsALoad);
     }
-    const Interval interval = median_ratio_interval(reference, candidate);
+    const Interval interval = samples.ratio();
     covered += interval.low <= 1 && 1 <= interval.high;
-    pairs += reference.size();
+    pairs += samples.size();
   }
   mean_pairs = static_cast<double>(pairs) / sessions;
   return static_cast<double>(covered) / sessions;
@@ -72,6 +84,10 @@ TEST_CASE(
        [&](auto &random, int index, double &) {
          return (1 + 0.1 * index / 200) * std::exp(0.01 * normal(random));
        }},
+      {"where modules lie is worth 1% to one side, normal, 0.5%",
+       [&](auto &random, int, double &) { return std::exp(0.005 * normal(random)); }, 0.01},
+      {"where modules lie is worth 1% to one side, normal, 0.05%",
+       [&](auto &random, int, double &) { return std::exp(0.0005 * normal(random)); }, 0.01},
       {"ticks of 32 ns in 3 us",
        [&](auto &random, int, double &) {
          return std::round(3000 * (1 + 0.01 * normal(random)) / 32) * 32;
@@ -128,7 +144,7 @@ TEST_CASE("the timer's tick is seen where samples repeat, and widens the speedup
   CHECK(half_tick(std::vector<double>(10, 3200.0)) == 0);
   PairedSamples samples;
   for (double ns : ticks)
-    samples.add({.ns = ns}, {.ns = ns});
+    samples.add({.ns = ns}, {.ns = ns}, 1);
   const model::Speedup speedup = samples.speedup("GPU");
   CHECK(speedup.ratio == 1);
   CHECK(speedup.low == doctest::Approx(1 - 2 * 16.0 / 3232));
@@ -141,9 +157,9 @@ TEST_CASE("pairs whose clocks differ are dropped, unless that is the rule") {
   };
   PairedSamples samples;
   for (int i = 0; i < 9; ++i)
-    samples.add(at(200, 1980), at(100, 1965));
-  samples.add(at(200, 1980), at(130, 1500));
-  samples.add(at(200, std::nullopt), at(100, 1500));
+    samples.add(at(200, 1980), at(100, 1965), 1);
+  samples.add(at(200, 1980), at(130, 1500), 1);
+  samples.add(at(200, std::nullopt), at(100, 1500), 1);
   CHECK(samples.drop_unequal_clocks() == 1);
   CHECK(samples.size() == 10);
   CHECK(samples.candidate_time(30).high_ns == 100);
@@ -152,7 +168,7 @@ TEST_CASE("pairs whose clocks differ are dropped, unless that is the rule") {
   CHECK(!samples.candidate_time(200).kernel_ns);
   PairedSamples unequal;
   for (int i = 0; i < 10; ++i)
-    unequal.add(at(200, 1980), at(100, i < 4 ? 1980 : 1500));
+    unequal.add(at(200, 1980), at(100, i < 4 ? 1980 : 1500), 1);
   CHECK(unequal.drop_unequal_clocks() == 0);
   CHECK(unequal.size() == 10);
 
@@ -175,7 +191,7 @@ TEST_CASE(
   const std::vector<double> steady_long(3000, 100.0);
   const auto enough = [](std::span<const double> a, std::span<const double> b,
                          milliseconds elapsed) {
-    return StoppingRule(StoppingLimits{}).enough(a, b, elapsed);
+    return StoppingRule(StoppingLimits{}).enough(pairs_of(a, b), elapsed);
   };
   CHECK(enough(steady, steady, milliseconds(1)));
   CHECK(!enough(std::span(steady).first(20), std::span(steady).first(20), milliseconds(1)));
