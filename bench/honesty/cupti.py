@@ -14,6 +14,7 @@ Writes DIR/cupti.json and DIR/cupti.entries.json. Standard library only.
 """
 import argparse
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -89,11 +90,24 @@ def wait_until_written(path, limit_s=5):
         time.sleep(0.1)
 
 
+def probe_environment(arguments):
+    """What `serve` tells its workers: CUPTI's duration of the runner's probe kernel."""
+    run = subprocess.run([arguments.runner, "probe", "--device", arguments.device], capture_output=True, text=True, check=False)
+    try:
+        told = json.loads(run.stdout)
+    except ValueError:
+        told = {"error": run.stderr.strip() or run.stdout.strip()}
+    if "probe_ns" not in told:
+        print(f"no duration of the probe kernel: {told}", flush=True)
+        return {}
+    return {"WARPWRIGHT_PROBE_NS": str(told["probe_ns"])}
+
+
 def trace_one(arguments, case, folder, seconds):
     """(times or None, durations, device info) of one case in a process of its own: CUPTI's names of kernels do not outlive
     their module, so a trace of many kernels cannot tell them apart."""
     path = os.path.join(folder, case_name(case) + ".txt")
-    environment = {**OPEN, "CUDA_INJECTION64_PATH": os.path.abspath(arguments.library), "WARPWRIGHT_TRACE": path}
+    environment = {**OPEN, **arguments.probe, "CUDA_INJECTION64_PATH": os.path.abspath(arguments.library), "WARPWRIGHT_TRACE": path}
     if arguments.libcupti:
         environment["WARPWRIGHT_CUPTI"] = arguments.libcupti
     with Runner(worker_command(arguments.runner, arguments.device), environment,
@@ -111,6 +125,7 @@ def trace_one(arguments, case, folder, seconds):
 def measure_with_cupti(arguments, seconds):
     """({case: times}, {case: durations}, device info)"""
     times, durations, info = {}, {}, None
+    arguments.probe = probe_environment(arguments)
     with tempfile.TemporaryDirectory() as folder:
         for case in CASES:
             name = case_name(case)
@@ -203,6 +218,7 @@ def entries_of(summary, gpu, commit):
 def print_rows(rows, summary, device):
     def us(value):
         return "-" if value is None else f"{value / 1e3:.3f}"
+    print(f"probe {(device or {}).get('probe_ns', 'not told')} ns, plain bracket {(device or {}).get('bracket_ns', 'not told')} ns")
     print(f"{'kernel':20} {'CUPTI':>9} {'ours':>9} {'+-':>6} {'%':>7} {'stamps':>9} {'launches':>8} {'plain':>9} "
           f"{'ncu':>9}   (us; +- in ns; the first two saw the same launches)")
     for row in rows:
@@ -218,7 +234,7 @@ def print_rows(rows, summary, device):
               f"median difference {summary['median_difference_ns']:+.0f} ns")
         cost = summary["stamps_ns"]
         print(f"between the stamps beyond CUPTI: median {cost['median']:.0f} ns [{cost['smallest']:.0f}, {cost['largest']:.0f}]; "
-              f"the runner's bracket_ns is {(device or {}).get('bracket_ns', 'not told')}")
+              f"without CUPTI the runner's bracket_ns is {(device or {}).get('bracket_ns', 'not told')}")
 
 
 def main():

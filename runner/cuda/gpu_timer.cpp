@@ -1,5 +1,6 @@
 // The queue of one sample, and the graph that is stamped.
 #include "runner/cuda/gpu_timer.h"
+#include "runner/cuda/probe.h"
 
 #include <algorithm>
 
@@ -29,24 +30,38 @@ DeviceResult<std::unique_ptr<GpuTimer>> GpuTimer::make(const Driver &driver, CUs
                                                        Compiler &compiler,
                                                        const model::DeviceInfo &device) {
   std::unique_ptr<GpuTimer> timer(new GpuTimer(driver, stream, device));
-  auto output = compiler.compile({kDelaySource, {}, {"ww_delay"}});
-  if (!output)
-    return std::unexpected(output.error());
-  CUmodule module = nullptr;
-  if (auto loaded = timer->check(driver.cuModuleLoadData(&module, output->code.cubin.data()),
-                                 "loading the delay kernel");
-      !loaded)
-    return std::unexpected(loaded.error());
-  timer->delay_module_ = Module(driver, module);
-  if (auto found = timer->check(driver.cuModuleGetFunction(&timer->delay_, module, "ww_delay"),
-                                "finding the delay kernel");
-      !found)
-    return std::unexpected(found.error());
+  auto delay = timer->load(compiler, kDelaySource, "ww_delay", timer->delay_module_);
+  if (!delay)
+    return std::unexpected(delay.error());
+  timer->delay_ = *delay;
+  auto probe = timer->load(compiler, kProbeSource, kProbeKernel, timer->probe_module_);
+  if (!probe)
+    return std::unexpected(probe.error());
+  timer->probe_ = *probe;
   auto flush = L2Flush::make(driver, device.l2_bytes);
   if (!flush)
     return std::unexpected(flush.error());
   timer->flush_ = std::move(*flush);
   return timer;
+}
+
+DeviceResult<CUfunction> GpuTimer::load(Compiler &compiler, const char *source, const char *kernel,
+                                        Module &module) {
+  auto output = compiler.compile({source, {}, {kernel}});
+  if (!output)
+    return std::unexpected(output.error());
+  CUmodule loaded = nullptr;
+  if (auto done = check(driver_.cuModuleLoadData(&loaded, output->code.cubin.data()),
+                        std::string("loading ") + kernel);
+      !done)
+    return std::unexpected(done.error());
+  module = Module(driver_, loaded);
+  CUfunction function = nullptr;
+  if (auto found = check(driver_.cuModuleGetFunction(&function, loaded, kernel),
+                         std::string("finding ") + kernel);
+      !found)
+    return std::unexpected(found.error());
+  return function;
 }
 
 DeviceResult<TimedGraph> GpuTimer::capture(int mode, const std::function<void()> &enqueue) {
@@ -107,18 +122,15 @@ Sample GpuTimer::sample_of(double ns) {
   return {ns, throttle_.is_throttled(), throttle_.clocks()};
 }
 
-std::optional<double> GpuTimer::measure_bracket() {
-  auto empty = capture(kCaptureRelaxed, [] {});
-  if (!empty)
-    return std::nullopt;
+std::optional<double> GpuTimer::time_often(const TimedGraph &graph) {
   std::vector<double> samples;
   for (int i = 0; i < kBracketSamples; ++i) {
-    if (!start(*empty))
+    if (!start(graph))
       return std::nullopt;
     Status status = kNotReady;
     while (status == kNotReady)
       status = driver_.cuStreamQuery(stream_);
-    auto sample = status == 0 ? read(*empty) : DeviceResult<Sample>(std::unexpected(Fault{}));
+    auto sample = status == 0 ? read(graph) : DeviceResult<Sample>(std::unexpected(Fault{}));
     if (!sample)
       return std::nullopt;
     samples.push_back(sample->ns);
@@ -126,6 +138,24 @@ std::optional<double> GpuTimer::measure_bracket() {
   const auto middle = samples.begin() + kBracketSamples / 2;
   std::nth_element(samples.begin(), middle, samples.end());
   return *middle;
+}
+
+std::optional<double> GpuTimer::measure_bracket(std::optional<double> probe_ns) {
+  CUdeviceptr address = 0;
+  if (driver_.cuMemAlloc(&address, sizeof(float) * kProbeBlocks * kProbeThreads) != 0)
+    return std::nullopt;
+  const Memory out(driver_, address);
+  Status launched = 0;
+  const auto probe = capture(kCaptureRelaxed, [&] {
+    void *arguments[] = {&address};
+    launched = driver_.cuLaunchKernel(probe_, kProbeBlocks, 1, 1, kProbeThreads, 1, 1, 0, stream_,
+                                      arguments, nullptr);
+  });
+  const auto with_probe = probe && launched == 0 ? time_often(*probe) : std::nullopt;
+  if (probe_ns)
+    return with_probe ? std::optional(*with_probe - *probe_ns) : std::nullopt;
+  const auto empty = capture(kCaptureRelaxed, [] {});
+  return empty ? time_often(*empty) : std::nullopt;
 }
 
 DeviceResult<void> GpuTimer::check(Status status, const std::string &what) const {

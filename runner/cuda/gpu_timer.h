@@ -4,8 +4,8 @@
 // graph's own node-to-node gaps; the stamps are event nodes of the same graph, so launching the
 // graph is not in it. Queue of one sample: [reset persisting L2 lines] [write 2x the L2] [delay
 // kernel] [graph: stamp, plan, stamp]. The delay keeps the GPU busy until the host has queued the
-// graph. Nothing is subtracted from samples; what the two stamps cost by themselves is measured once,
-// by the same queue with an empty plan, so that a kernel's own time can be told beside.
+// graph. Nothing is subtracted from samples; what the two stamps cost beyond a kernel is measured at the
+// start of each process, by the same queue with the probe kernel, so that a kernel's own time can be told beside.
 //
 // When the stop event was recorded nothing of the plan is left: device code cannot start kernels (that
 // needs cudadevrt, which NVRTC's whole-program cubins cannot be linked with; tests/runner/nvrtc_test.cpp
@@ -45,8 +45,9 @@ public:
   DeviceResult<void> flush();
   /// A sample of this time, with what the driver says of clocks now.
   Sample sample_of(double ns);
-  /// Between two stamps with nothing between them, ns: median of many. Waits for the stream.
-  std::optional<double> measure_bracket();
+  /// What lies between two stamps beyond the kernel between them, ns: median of many. Waits for the stream.
+  /// @param probe_ns duration of the probe kernel; absent: the stamps have nothing between them, which costs less
+  std::optional<double> measure_bracket(std::optional<double> probe_ns);
   /// "580.159.04"; empty without NVML.
   const std::string &driver_version() const { return throttle_.driver_version(); }
 
@@ -56,11 +57,16 @@ private:
 
   DeviceResult<void> check(Status status, const std::string &what) const;
 
+  DeviceResult<CUfunction> load(Compiler &compiler, const char *source, const char *kernel,
+                                Module &module);
+  /// Median between the stamps, ns.
+  std::optional<double> time_often(const TimedGraph &graph);
+
   const Driver &driver_;
   CUstream stream_;
   L2Flush flush_;
-  Module delay_module_;
-  CUfunction delay_ = nullptr;
+  Module delay_module_, probe_module_;
+  CUfunction delay_ = nullptr, probe_ = nullptr;
   ThrottleMonitor throttle_;
 };
 

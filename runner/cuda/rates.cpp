@@ -3,6 +3,7 @@
 // tensor_kernels.h.
 #include "runner/cuda/rates.h"
 #include "runner/cuda/handles.h"
+#include "runner/cuda/probe.h"
 #include "runner/cuda/tensor_kernels.h"
 #include "support/hash.h"
 
@@ -120,8 +121,7 @@ constexpr std::pair<const char *, std::optional<double> model::DeviceInfo::*> kR
     {"copy", &model::DeviceInfo::copy_bytes_per_s},
     {"fp32", &model::DeviceInfo::fp32_flops_per_s},
     {"tf32", &model::DeviceInfo::tf32_flops_per_s},
-    {"bf16", &model::DeviceInfo::bf16_flops_per_s},
-    {"bracket", &model::DeviceInfo::bracket_ns}};
+    {"bf16", &model::DeviceInfo::bf16_flops_per_s}};
 
 bool read_cached(const std::filesystem::path &file, model::DeviceInfo &info) {
   std::ifstream cached(file);
@@ -152,6 +152,9 @@ void write_cached(const std::filesystem::path &file, const model::DeviceInfo &in
 
 void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, GpuTimer &timer,
                int capability, int multiprocessors, model::DeviceInfo &info) {
+  info.probe_ns = told_probe_ns();
+  info.bracket_ns =
+      timer.measure_bracket(info.probe_ns); // of this process: it depends on who traces it
   const std::filesystem::path directory = cache_directory();
   const std::filesystem::path file =
       directory / ("rates-" + sha256_hex(info.identifier + info.driver).substr(0, 16) + ".json");
@@ -163,7 +166,6 @@ void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, GpuTim
       measure_tensor(driver, stream, compiler, capability, multiprocessors, TensorType::Tf32);
   info.bf16_flops_per_s =
       measure_tensor(driver, stream, compiler, capability, multiprocessors, TensorType::Bf16);
-  info.bracket_ns = timer.measure_bracket();
   if (!directory.empty() && info.copy_bytes_per_s && info.fp32_flops_per_s)
     write_cached(file, info);
 }

@@ -1,5 +1,5 @@
 // What a GPU reaches, measured once and cached by GPU and driver: copy bandwidth, the rates of the FP32 units
-// and of the tensor cores, and what two time stamps cost by themselves. Thread: the job thread.
+// and of the tensor cores; and, in each process, what two time stamps cost beyond a kernel. Thread: the job thread.
 #pragma once
 
 #include "runner/cuda/compiler.h"
@@ -8,7 +8,7 @@
 
 namespace warpwright::runner::cuda {
 
-/// Fills copy_bytes_per_s (bytes read plus written), fp32_, tf32_ and bf16_flops_per_s and bracket_ns; leaves
+/// Fills copy_bytes_per_s (bytes read plus written), fp32_, tf32_ and bf16_flops_per_s, probe_ns and bracket_ns; leaves
 /// absent what cannot be measured.
 /// @param capability 10 * major + minor
 void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, GpuTimer &timer,

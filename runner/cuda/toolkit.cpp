@@ -11,6 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kNvrtcNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+constexpr const char *kCuptiNames[] = {"libcupti.so.13", "libcupti.so.12"};
 
 std::vector<fs::path> python_packages() {
   std::vector<fs::path> found;
@@ -50,6 +51,9 @@ void add_libraries(ToolkitPaths &paths, const fs::path &directory) {
   for (const char *name : kNvrtcNames)
     if (fs::exists(directory / name, error))
       paths.nvrtc.push_back((directory / name).string());
+  for (const char *name : kCuptiNames)
+    if (fs::exists(directory / name, error))
+      paths.cupti.push_back((directory / name).string());
 }
 
 } // namespace
@@ -62,14 +66,14 @@ ToolkitPaths find_toolkit() {
       roots.emplace_back(value);
   roots.insert(roots.end(), {"/usr/local/cuda", "/opt/cuda"});
   for (const fs::path &root : roots) {
-    for (const char *library : {"lib64", "lib", "targets/x86_64-linux/lib"})
+    for (const char *library : {"lib64", "lib", "targets/x86_64-linux/lib", "extras/CUPTI/lib64"})
       add_libraries(paths, root / library);
     for (const char *include : {"include", "targets/x86_64-linux/include"})
       if (paths.include_dirs.empty())
         add_include(paths, root / include);
   }
   for (const fs::path &package : python_packages()) {
-    for (const char *library : {"cu13/lib", "cuda_nvrtc/lib"})
+    for (const char *library : {"cu13/lib", "cuda_nvrtc/lib", "cuda_cupti/lib"})
       add_libraries(paths, package / library);
     for (const char *include : {"cu13/include", "cuda_runtime/include"})
       if (paths.include_dirs.empty())
@@ -77,6 +81,8 @@ ToolkitPaths find_toolkit() {
   }
   for (const char *name : kNvrtcNames) // LD_LIBRARY_PATH and ld.so.cache
     paths.nvrtc.emplace_back(name);
+  for (const char *name : kCuptiNames)
+    paths.cupti.emplace_back(name);
   return paths;
 }
 

@@ -9,6 +9,7 @@ namespace warpwright::runner::cuda {
 
 struct ToolkitPaths {
   std::vector<std::string> nvrtc; ///< candidates for dlopen, best first
+  std::vector<std::string> cupti; ///< likewise
   std::vector<std::filesystem::path>
       include_dirs; ///< that exist: the toolkit's include, and its cccl
 };

@@ -231,7 +231,7 @@ std::string bound_of(const std::map<std::string, double> &values) {
   };
   std::optional<double> memory = of("memory_throughput_percent");
   for (const char *part : {"dram_throughput_percent", "l2_throughput_percent"})
-    if (const auto value = of(part); value && !of("memory_throughput_percent"))
+    if (const auto value = of(part))
       memory = std::max(memory.value_or(0), *value);
   const std::optional<double> compute = of("sm_throughput_percent");
   if (!memory || !compute)

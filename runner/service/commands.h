@@ -69,6 +69,8 @@ int run_adversary(const AdversaryCommand &command);
 int run_doctor(bool as_json);
 int run_cuda_worker(const std::string &device);
 int run_devices();
+/// Prints {probe_ns} or {error}. @param device "cuda:N"
+int run_probe(const std::string &device);
 /// NVML's readings, a line every few seconds; 1: there is no NVML.
 int run_readings();
 /// @param capability 10 * major + minor

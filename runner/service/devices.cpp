@@ -1,7 +1,9 @@
 // Discovery by asking `warpwright-runner devices`, and by looking beside the executable.
 #include "runner/service/devices.h"
 #include "runner/cuda/compile_cache.h"
+#include "runner/cuda/probe.h"
 #include "runner/cuda/toolkit.h"
+#include "support/hash.h"
 #include "support/model/json.h"
 
 #include <filesystem>
@@ -15,6 +17,29 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kDriverLimit{30'000};
+
+/// Duration of the probe kernel, asked of CUPTI once a GPU and kept in the cache. nullopt without CUPTI.
+std::optional<double> probe_of(const std::string &self, const std::string &device,
+                               const model::DeviceInfo &info) {
+  const fs::path folder = cuda::cache_directory();
+  const std::string key =
+      sha256_hex(info.identifier + info.driver + cuda::kProbeSource).substr(0, 16);
+  const fs::path file = folder / ("probe-" + key + ".json");
+  json answer;
+  if (std::ifstream cached(file); !folder.empty() && cached)
+    answer = json::parse(cached, nullptr, false);
+  if (!answer.is_object() || !answer.contains("probe_ns")) {
+    const auto run = run_captured({self, "probe", "--device", device}, "", kDriverLimit);
+    answer = run ? json::parse(run->output, nullptr, false) : json();
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (answer.is_object() && answer.contains("probe_ns") && !error)
+      std::ofstream(file) << answer;
+  }
+  if (!answer.is_object() || !answer.contains("probe_ns"))
+    return std::nullopt;
+  return answer["probe_ns"].get<double>();
+}
 
 void find_gpus(FoundDevices &found) {
   const std::string self = executable_path();
@@ -35,12 +60,16 @@ void find_gpus(FoundDevices &found) {
   int ordinal = 0;
   for (const json &device : answer["devices"]) {
     const std::string name = "cuda:" + std::to_string(ordinal++);
-    if (auto info = model::device_from_json(device))
-      found.devices.push_back({name,
-                               *info,
-                               {.name = name,
-                                .command = {self, "worker", "--device", name},
-                                .sandbox = cuda_sandbox(WorkerKind::Cuda)}});
+    const auto info = model::device_from_json(device);
+    if (!info)
+      continue;
+    WorkerSettings settings{.name = name,
+                            .command = {self, "worker", "--device", name},
+                            .sandbox = cuda_sandbox(WorkerKind::Cuda)};
+    if (const auto probe_ns = probe_of(self, name, *info))
+      settings.environment.push_back(std::string(cuda::kProbeVariable) + "=" +
+                                     std::to_string(*probe_ns));
+    found.devices.push_back({name, *info, std::move(settings)});
   }
 }
 

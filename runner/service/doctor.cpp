@@ -1,6 +1,7 @@
 // `doctor`, and the two internal subcommands that touch CUDA.
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/device.h"
+#include "runner/cuda/probe.h"
 #include "runner/deep/tools.h"
 #include "runner/metrics/gpu_readings.h"
 #include "runner/service/commands.h"
@@ -159,6 +160,15 @@ int run_isolation(const std::string &kind_name) {
   }
   std::cerr << "no kind of worker is called " << kind_name << std::endl;
   return 2;
+}
+
+int run_probe(const std::string &device) {
+  const auto probe_ns =
+      cuda::measure_probe_with_cupti(std::atoi(device.substr(device.find(':') + 1).c_str()));
+  std::cout << (probe_ns ? json{{"probe_ns", *probe_ns}}
+                         : json{{"error", describe(probe_ns.error())}})
+            << std::endl;
+  return 0;
 }
 
 int run_devices() {

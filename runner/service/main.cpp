@@ -114,6 +114,9 @@ int main(int argc, char **argv) {
   doctor->add_flag("--json", as_json, "As JSON");
   auto *worker = app.add_subcommand("worker", "One device's worker process (internal)")->group("");
   worker->add_option("--device", device, "cuda:N")->required();
+  auto *probe =
+      app.add_subcommand("probe", "Time the probe kernel with CUPTI (internal)")->group("");
+  probe->add_option("--device", device, "cuda:N")->required();
   auto *devices =
       app.add_subcommand("devices", "The GPUs that the driver sees, as JSON (internal)")->group("");
   auto *readings =
@@ -145,6 +148,8 @@ int main(int argc, char **argv) {
       return run_doctor(as_json);
     if (*worker)
       return run_cuda_worker(device);
+    if (*probe)
+      return run_probe(device);
     if (*devices)
       return run_devices();
     if (*readings)

@@ -36,9 +36,10 @@ struct DeviceInfo {
   std::optional<double> copy_bytes_per_s;                   ///< measured, bytes read plus written
   std::optional<double> fp32_flops_per_s;                   ///< measured
   std::optional<double> tf32_flops_per_s, bf16_flops_per_s; ///< tensor cores, dense, measured
-  /// Between two time stamps of a graph with nothing between them, measured; what Time::kernel_ns
-  /// leaves out.
+  /// What lies between two time stamps of a graph beyond the kernel between them, measured; what
+  /// Time::kernel_ns leaves out. Without probe_ns what stamps with nothing between them cost, which is less.
   std::optional<double> bracket_ns;
+  std::optional<double> probe_ns; ///< duration of the runner's probe kernel by CUPTI
   bool operator==(const DeviceInfo &) const = default;
 };
 

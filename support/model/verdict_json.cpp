@@ -163,6 +163,7 @@ DeviceInfo decode_device(const json &document) {
   get(document, "tf32_flops_per_s", device.tf32_flops_per_s);
   get(document, "bf16_flops_per_s", device.bf16_flops_per_s);
   get(document, "bracket_ns", device.bracket_ns);
+  get(document, "probe_ns", device.probe_ns);
   return device;
 }
 
@@ -196,6 +197,7 @@ json to_json(const DeviceInfo &device) {
   set(document, "tf32_flops_per_s", device.tf32_flops_per_s);
   set(document, "bf16_flops_per_s", device.bf16_flops_per_s);
   set(document, "bracket_ns", device.bracket_ns);
+  set(document, "probe_ns", device.probe_ns);
   return document;
 }
 

@@ -167,6 +167,9 @@ TEST_CASE("counters of several launches become one set with units and a bound") 
 
 TEST_CASE("the bound follows the larger throughput, and latency when neither is large") {
   CHECK(bound_of({{"memory_throughput_percent", 59}, {"sm_throughput_percent", 40}}) == "latency");
+  CHECK(bound_of({{"memory_throughput_percent", 49},
+                  {"l2_throughput_percent", 65},
+                  {"sm_throughput_percent", 41}}) == "memory");
   CHECK(bound_of({{"memory_throughput_percent", 59}, {"sm_throughput_percent", 61}}) == "compute");
   CHECK(bound_of({{"dram_throughput_percent", 20},
                   {"l2_throughput_percent", 75},

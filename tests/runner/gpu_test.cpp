@@ -230,7 +230,8 @@ TEST_CASE("the bracket's cost is the same for kernels of any length") {
   if (!gpu())
     return;
   const double bracket = gpu()->info().bracket_ns.value_or(0);
-  std::cout << "empty bracket " << bracket << " ns\n";
+  std::cout << "bracket " << bracket << " ns, probe " << gpu()->info().probe_ns.value_or(0)
+            << " ns\n";
   for (const std::size_t launches : {1, 2, 3})
     std::cout << launches << " kernels that do nothing: bracketed "
               << time_spinning(0, launches).first << " ns\n";

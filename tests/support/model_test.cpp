@@ -98,6 +98,7 @@ TEST_CASE("a verdict comes back as it was, with what is absent and what is infin
   verdict.device.tf32_flops_per_s = 4e14;
   verdict.device.bf16_flops_per_s = 8e14;
   verdict.device.bracket_ns = 900;
+  verdict.device.probe_ns = 700;
   verdict.candidate_time->kernel_ns = 8.5;
   verdict.as_called = AsCalled{{20, 19, 21, 30}, {15, 14, 16, 30}, {1.3, 1.2, 1.4, 30, "H200"}};
   verdict.clocks =

@@ -1,0 +1,31 @@
+#include "runner/cuda/probe.h"
+#include "runner/cuda/cupti.h"
+#include "runner/cuda/device.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace warpwright::runner::cuda {
+
+Result<double> measure_probe_with_cupti(int ordinal) {
+  auto cupti = Cupti::start();
+  if (!cupti)
+    return std::unexpected(cupti.error());
+  const auto device = make_cuda_device(ordinal); // measures its bracket, which runs the probe
+  if (!device)
+    return std::unexpected(device.error());
+  std::vector<double> durations = cupti->durations_of(kProbeKernel);
+  if (durations.empty())
+    return fail("CUPTI told of no launch of the probe kernel");
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+  std::nth_element(durations.begin(), middle, durations.end());
+  return *middle;
+}
+
+std::optional<double> told_probe_ns() {
+  const char *told = std::getenv(kProbeVariable);
+  const double ns = told ? std::atof(told) : 0;
+  return ns > 0 ? std::optional(ns) : std::nullopt;
+}
+
+} // namespace warpwright::runner::cuda
