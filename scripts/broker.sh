@@ -80,9 +80,9 @@ ssl_options.fail_if_no_peer_cert = false
 default_user = warpwright
 default_pass = $password
 default_vhost = warpwright
-default_permissions.configure = .*
-default_permissions.read = .*
-default_permissions.write = .*
+default_permissions.configure = ^warpwright\\.
+default_permissions.read = ^(warpwright\\.|amq\\.default\$)
+default_permissions.write = ^(warpwright\\.|amq\\.default\$)
 # A job is acknowledged when its verdict is stored, which may be hours after its delivery.
 consumer_timeout = 86400000
 heartbeat = 10
@@ -124,6 +124,11 @@ run() {
   # The name service of the node's own, which ends with it.
   setpriv --pdeathsig KILL epmd -address 127.0.0.1 -port "$epmd_port" </dev/null >/dev/null 2>&1 &
   disown
+  # Else the node would start one of its own, which outlives it.
+  for _ in $(seq 100); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$epmd_port") 2>/dev/null && break
+    sleep 0.02
+  done
   cd "$dir"
   exec "$server" </dev/null >>"$dir/log/console.log" 2>&1
 }

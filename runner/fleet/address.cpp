@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <optional>
 #include <tuple>
 
@@ -84,6 +85,7 @@ Result<void> read_parameter(const std::string &text, BrokerAddress &address) {
       {"ca", &BrokerAddress::ca_path},
       {"cert", &BrokerAddress::cert_path},
       {"key", &BrokerAddress::key_path},
+      {"password_file", &BrokerAddress::password_path},
       {"session", &BrokerAddress::session}};
   for (const auto &[name, member] : texts)
     if (key == name) {
@@ -92,12 +94,22 @@ Result<void> read_parameter(const std::string &text, BrokerAddress &address) {
     }
   if (key != "patience")
     return fail("the fleet URL has an unknown parameter " + key,
-                "Known are ca, cert, key, session, patience");
+                "Known are ca, cert, key, password_file, session, patience");
   const auto seconds = number(*value, 1, kMaxPatienceSeconds);
   if (!seconds)
     return fail("the fleet URL's patience is \"" + *value + "\"",
                 "Write seconds from 1 to " + std::to_string(kMaxPatienceSeconds));
   address.patience = std::chrono::seconds(*seconds);
+  return {};
+}
+
+Result<void> read_password(BrokerAddress &address) {
+  if (address.password_path.empty())
+    return {};
+  std::ifstream file(address.password_path);
+  if (!std::getline(file, address.password) || address.password.empty())
+    return fail("cannot read a password from " + address.password_path,
+                "password_file= names a file whose first line is the password");
   return {};
 }
 
@@ -154,6 +166,8 @@ Result<BrokerAddress> parse_fleet_url(const std::string &url) {
     if (auto read = read_parameter(parameter, address); !read)
       return std::unexpected(read.error());
   }
+  if (auto read = read_password(address); !read)
+    return std::unexpected(read.error());
   if (auto checked = check(address); !checked)
     return std::unexpected(checked.error());
   return address;

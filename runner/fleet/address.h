@@ -2,6 +2,7 @@
 //
 //   amqps://USER:PASSWORD@HOST[:PORT]/VHOST?ca=FILE&cert=FILE&key=FILE&session=NAME&patience=SECONDS
 //
+// `?password_file=FILE` in the password's place keeps it out of process lists and logs.
 // User, password and virtual host may be percent-encoded. Without `ca` the system's authorities are
 // trusted. `amqp://` (no TLS) is for a broker on this machine only, since passwords and kernels would
 // travel readable. Thread: values, any.
@@ -22,6 +23,7 @@ struct BrokerAddress {
   std::string cert_path, key_path; ///< PEM of the client's certificate; both or neither
   /// A client that comes back under the same name gets the verdicts that were finished meanwhile.
   std::string session;
+  std::string password_path; ///< a file whose first line is the password
   /// How long the first connection may take before requests are refused.
   std::chrono::seconds patience{20};
 
@@ -32,7 +34,7 @@ struct BrokerAddress {
 /// True for amqps:// and amqp://.
 bool is_fleet_url(const std::string &url);
 
-/// Errors: what is missing or wrong in `url`; never quotes the password.
+/// Reads the password's file. Errors: what is missing or wrong in `url`; never quotes the password.
 Result<BrokerAddress> parse_fleet_url(const std::string &url);
 
 } // namespace warpwright::runner::fleet

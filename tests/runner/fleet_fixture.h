@@ -112,12 +112,13 @@ inline std::unique_ptr<BlockingClient> connect_to(const std::string &url) {
 /// Until that many devices are offered.
 inline RunnerInfo await_devices(BlockingClient &client, std::size_t count) {
   RunnerInfo info;
-  REQUIRE(wait_until([&] {
+  const bool offered = wait_until([&] {
     const auto answer = client.info();
     REQUIRE_MESSAGE(answer.has_value(), (answer ? "" : describe(answer.error())));
     info = *answer;
     return info.devices.size() == count;
-  }));
+  });
+  REQUIRE(offered);
   return info;
 }
 

@@ -6,6 +6,8 @@
 #include "runner/fleet/recent.h"
 
 #include <doctest/doctest.h>
+#include <fstream>
+#include <unistd.h>
 
 namespace warpwright::runner::fleet {
 namespace {
@@ -29,6 +31,20 @@ TEST_CASE("a fleet URL says who, where and how") {
   CHECK(parse_fleet_url("amqps://a:b@host")->port == 5671);
   CHECK(parse_fleet_url("amqps://a:b@host")->vhost == "/");
   CHECK(parse_fleet_url("amqp://a:b@127.0.0.1")->port == 5672);
+}
+
+TEST_CASE("a password can come from a file") {
+  char path[] = "/tmp/warpwright-password-XXXXXX";
+  const int descriptor = mkstemp(path);
+  REQUIRE(descriptor >= 0);
+  close(descriptor);
+  std::ofstream(path) << "from the file\n";
+  const std::string url = "amqps://a@host/x?password_file=" + std::string(path);
+  CHECK(parse_fleet_url(url)->password == "from the file");
+  unlink(path);
+  const auto gone = parse_fleet_url(url);
+  REQUIRE(!gone.has_value());
+  CHECK(gone.error().message == "cannot read a password from " + std::string(path));
 }
 
 TEST_CASE("a fleet URL with a mistake is refused, and its password is not repeated") {
