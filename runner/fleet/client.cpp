@@ -43,10 +43,10 @@ std::int64_t microseconds_now() {
 Result<std::string> route(const std::string &device) {
   if (device.empty())
     return jobs_queue(kAnyType);
-  const std::string type = device_type(device);
-  if (type.empty() || device.starts_with("cuda"))
+  const std::string type = device == kGpuType ? kGpuType : device_type(device);
+  if (type.empty() || device.starts_with("cuda:"))
     return fail("a fleet has no device " + device + ": that names a device of a single host",
-                "Name a type of GPU, such as H200, or cpu");
+                "Name a type of GPU, such as H200, or cuda, or cpu");
   return jobs_queue(type);
 }
 

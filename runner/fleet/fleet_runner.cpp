@@ -66,7 +66,7 @@ model::Verdict given_up(const json &request) {
                     " alone on a runner, and each time the runner ended or lost the broker";
   const json options = request.value("options", json::object());
   const std::string wanted = options.is_object() ? text_of(options, "device") : "";
-  verdict.device.kind = wanted == "cpu" ? "cpu" : "cuda";
+  verdict.device.kind = wanted == kCpuType ? "cpu" : "cuda";
   verdict.device.name = wanted.empty() ? "any device of the fleet" : wanted;
   verdict.date = utc_now();
   if (auto task = model::task_from_json(request.value("task", json())))
@@ -256,9 +256,10 @@ private:
       found->second.running = id;
   }
 
-  /// The device of that type with the fewest jobs of the fleet; of the best type when any will do.
+  /// The device of that type with the fewest jobs of the fleet; of the best type when any, or any GPU, will do.
   std::string choose_device(const std::string &type) const {
-    const std::string wanted = type == kAnyType ? devices_.front().type : type;
+    const bool any = type == kAnyType || type == kGpuType;
+    const std::string wanted = any ? devices_.front().type : type;
     const auto load = [&](const std::string &device) {
       return std::ranges::count_if(jobs_, [&](const auto &entry) {
         return entry.second.running && entry.second.device == device;

@@ -59,7 +59,7 @@ std::string device_type(const std::string &gpu_name) {
 }
 
 std::string device_type(const model::DeviceInfo &device) {
-  return device.kind == "cpu" ? "cpu" : device_type(device.name);
+  return device.kind == "cpu" ? kCpuType : device_type(device.name);
 }
 
 } // namespace warpwright::runner::fleet

@@ -2,6 +2,7 @@
 //
 //   warpwright.jobs.any              jobs that any device may take
 //   warpwright.jobs.h200, .a100 ...  jobs for that type of GPU; .cpu for the CPU backend
+//   warpwright.jobs.cuda             jobs for any GPU
 //   <each of these>.suspect          jobs that were delivered too often: tried again, alone on a runner
 //   warpwright.jobs.dead             jobs that were delivered too often even so: only given a verdict
 //   warpwright.replies.<session>     verdicts for one client
@@ -19,7 +20,7 @@ namespace warpwright::runner::fleet {
 
 inline const std::string kControlExchange = "warpwright.control";
 inline const std::string kDeadQueue = "warpwright.jobs.dead";
-inline const std::string kAnyType = "any";
+inline const std::string kAnyType = "any", kGpuType = "cuda", kCpuType = "cpu";
 
 std::string jobs_queue(const std::string &type);
 std::string suspects_queue(const std::string &type);

@@ -29,6 +29,8 @@ RunnerTopology runner_topology(const std::vector<FleetDevice> &devices, const st
     ++counts[device.type];
   const std::string best = devices.front().type;
   counts[kAnyType] = counts[best];
+  if (best != kCpuType)
+    counts[kGpuType] = counts[best];
 
   RunnerTopology result;
   Topology &topology = result.topology;
@@ -44,7 +46,7 @@ RunnerTopology runner_topology(const std::vector<FleetDevice> &devices, const st
     const std::string jobs = jobs_queue(type), suspects = suspects_queue(type);
     topology.queues.push_back(limited_queue(suspects, kSuspectDeliveries, kDeadQueue));
     topology.queues.push_back(limited_queue(jobs, kJobDeliveries, suspects));
-    const int priority = type == kAnyType && best != "cpu" ? kGpuPriority : kCpuPriority;
+    const int priority = type == kAnyType && best != kCpuType ? kGpuPriority : kCpuPriority;
     topology.consumers.push_back({jobs, kJobsPerDevice * count, priority});
     topology.consumers.push_back({suspects, 1, priority});
     result.sources[jobs] = {Source::Kind::Jobs, type};

@@ -227,6 +227,11 @@ TEST_CASE("jobs go to the type of device that they name") {
     CHECK(verdict->device.name == name);
     CHECK(verdict->device.host == host_name());
   }
+  VerifyOptions any_gpu = on_cpu();
+  any_gpu.device = "cuda";
+  const auto somewhere = client->verify(small_task(), plan_with("square"), any_gpu, {});
+  REQUIRE_MESSAGE(somewhere.has_value(), (somewhere ? "" : describe(somewhere.error())));
+  CHECK(somewhere->device.kind == "cuda");
   VerifyOptions unknown = on_cpu();
   unknown.device = "GTX 480";
   const auto nobody = client->verify(small_task(), plan_with("square"), unknown, {});
