@@ -81,9 +81,9 @@ def measure(runner, device, seconds, measure_=True, cases=None):
 
 
 def wait_until_written(path, limit_s=5):
-    """The library asks CUPTI five times a second: a trace that has not grown for half a second is whole."""
+    """The library asks CUPTI five times a second: a trace that has not grown for a second is whole."""
     size, since, start = -1, time.monotonic(), time.monotonic()
-    while time.monotonic() - start < limit_s and time.monotonic() - since < 0.5:
+    while time.monotonic() - start < limit_s and time.monotonic() - since < 1:
         now = os.path.getsize(path) if os.path.exists(path) else 0
         if now != size:
             size, since = now, time.monotonic()

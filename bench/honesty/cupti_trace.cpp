@@ -107,7 +107,7 @@ extern "C" int InitializeInjection() {
       !passed(enable(CUPTI_ACTIVITY_KIND_MEMSET), "asking for memsets"))
     return 0;
   std::thread([] {
-    std::this_thread::sleep_for(std::chrono::seconds(2)); // the driver is still starting
+    std::this_thread::sleep_for(std::chrono::milliseconds(500)); // the driver is still starting
     for (;;) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       flush_all(0);

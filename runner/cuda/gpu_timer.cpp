@@ -3,6 +3,7 @@
 #include "runner/cuda/probe.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace warpwright::runner::cuda {
 namespace {
@@ -12,7 +13,9 @@ constexpr unsigned kEventRecordExternal =
 /// Launching a graph of a few nodes takes the host under 10 us; the L2 write before covers most of
 /// it already.
 constexpr unsigned long long kDelayNs = 20'000;
-constexpr int kBracketSamples = 101;
+constexpr std::size_t kBracketSamples = 201;
+/// An idle GPU raises its clocks when it gets work; what is timed before that is longer.
+constexpr std::chrono::milliseconds kClockRise{60};
 
 constexpr const char *kDelaySource = R"(
 extern "C" __global__ void ww_delay(unsigned long long ns) {
@@ -123,8 +126,10 @@ Sample GpuTimer::sample_of(double ns) {
 }
 
 std::optional<double> GpuTimer::time_often(const TimedGraph &graph) {
+  using Clock = std::chrono::steady_clock;
+  const auto warm_at = Clock::now() + kClockRise;
   std::vector<double> samples;
-  for (int i = 0; i < kBracketSamples; ++i) {
+  while (samples.size() < kBracketSamples) {
     if (!start(graph))
       return std::nullopt;
     Status status = kNotReady;
@@ -133,7 +138,8 @@ std::optional<double> GpuTimer::time_often(const TimedGraph &graph) {
     auto sample = status == 0 ? read(graph) : DeviceResult<Sample>(std::unexpected(Fault{}));
     if (!sample)
       return std::nullopt;
-    samples.push_back(sample->ns);
+    if (Clock::now() >= warm_at)
+      samples.push_back(sample->ns);
   }
   const auto middle = samples.begin() + kBracketSamples / 2;
   std::nth_element(samples.begin(), middle, samples.end());
@@ -151,7 +157,9 @@ std::optional<double> GpuTimer::measure_bracket(std::optional<double> probe_ns) 
     launched = driver_.cuLaunchKernel(probe_, kProbeBlocks, 1, 1, kProbeThreads, 1, 1, 0, stream_,
                                       arguments, nullptr);
   });
-  const auto with_probe = probe && launched == 0 ? time_often(*probe) : std::nullopt;
+  if (!probe || launched != 0)
+    return std::nullopt;
+  const auto with_probe = time_often(*probe); // under CUPTI this is what tells its duration
   if (probe_ns)
     return with_probe ? std::optional(*with_probe - *probe_ns) : std::nullopt;
   const auto empty = capture(kCaptureRelaxed, [] {});

@@ -17,6 +17,9 @@ Result<double> measure_probe_with_cupti(int ordinal) {
   std::vector<double> durations = cupti->durations_of(kProbeKernel);
   if (durations.empty())
     return fail("CUPTI told of no launch of the probe kernel");
+  // Most of them warm the GPU up (GpuTimer::measure_bracket()).
+  durations.erase(durations.begin(),
+                  durations.end() - static_cast<std::ptrdiff_t>((durations.size() + 3) / 4));
   const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
   std::nth_element(durations.begin(), middle, durations.end());
   return *middle;
