@@ -86,7 +86,10 @@ private:
   bool disable_rules(const toml::node &node) { return texts(node, config_.disabled_rules); }
   bool compile_commands(const toml::node &node) { return location(node, config_.compile_commands); }
   bool cuda_path(const toml::node &node) { return location(node, config_.cuda_path); }
-  bool runner(const toml::node &node) { return text(node, config_.runner_url); }
+  /// Not one that starts a command: whoever opens a project has not agreed to run its programs.
+  bool runner(const toml::node &node) {
+    return text(node, config_.runner_url) && !config_.runner_url.starts_with("stdio:");
+  }
   bool budget(const toml::node &node) {
     std::string value;
     config_.budget_ms = text(node, value) ? parse_duration_ms(value) : std::nullopt;
@@ -115,7 +118,7 @@ const std::array<Reader::Key, 8> Reader::kKeys{{
     {"compile_commands", "the path of a folder or of compile_commands.json",
      &Reader::compile_commands},
     {"cuda_path", "the path of a CUDA toolkit", &Reader::cuda_path},
-    {"runner", "the URL of a runner, as a text", &Reader::runner},
+    {"runner", "the URL of a runner that is running already (unix:, tls:, amqps:), as a text", &Reader::runner},
     {"budget", "a time such as \"30s\", \"500ms\" or \"2m\"", &Reader::budget},
     {"disable_rules", "a list of rule names", &Reader::disable_rules},
     {"sizes", "a table of positive whole numbers", &Reader::sizes},
