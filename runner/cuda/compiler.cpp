@@ -14,6 +14,7 @@ using NvrtcProgram = struct _nvrtcProgram *;
 
 struct Nvrtc {
   SharedLibrary library;
+  SharedLibrary builtins; ///< which NVRTC opens by name: found when it is open already
   int (*version)(int *, int *) = nullptr;
   const char *(*error_string)(int) = nullptr;
   int (*create)(NvrtcProgram *, const char *, const char *, int, const char *const *,
@@ -27,6 +28,16 @@ struct Nvrtc {
   int (*add_name)(NvrtcProgram, const char *) = nullptr;
   int (*lowered_name)(NvrtcProgram, const char *, const char **) = nullptr;
 
+  /// From beside NVRTC: a toolkit need not be on the loader's path.
+  void open_builtins() {
+    int major = 0, minor = 0;
+    if (version(&major, &minor) != 0)
+      return;
+    const std::filesystem::path beside = std::filesystem::path(library.path()).parent_path();
+    const std::string name =
+        "libnvrtc-builtins.so." + std::to_string(major) + "." + std::to_string(minor);
+    builtins = SharedLibrary({(beside / name).string()});
+  }
   bool bind() {
     const auto load = [&](auto &member, const char *symbol) {
       member =
@@ -214,6 +225,7 @@ Result<std::unique_ptr<Compiler>> Compiler::make(const CompilerOptions &options)
   if (!nvrtc.bind())
     return fail(nvrtc.library.path() + " lacks functions of NVRTC 12",
                 "Install the CUDA toolkit 12 or later");
+  nvrtc.open_builtins();
   return std::make_unique<NvrtcCompiler>(std::move(nvrtc), std::move(toolkit), options);
 }
 
