@@ -62,6 +62,18 @@ struct Case {
   int timeout_ms = 60'000;
 };
 
+/// A case that must end the same way on both devices.
+inline Case both(const std::string &name, const char *family, const std::string &cheat,
+                 model::Task task, model::Plan candidate, std::vector<Expectation> accepted) {
+  return {.name = name,
+          .family = family,
+          .cheat = cheat,
+          .task = std::move(task),
+          .candidate = std::move(candidate),
+          .cpu = {accepted, ""},
+          .gpu = {accepted, ""}};
+}
+
 /// Everything but these is a cheat or broken, and must not end in a speedup.
 inline bool is_honest(const Case &subject) { return subject.family == "honest"; }
 

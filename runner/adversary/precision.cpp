@@ -28,17 +28,6 @@ extern "C" __global__ void matmul(const float *a, const float *b, float *c, int 
 constexpr const char *kTruncate =
     "__device__ float cut(float v) { return __uint_as_float(__float_as_uint(v) & 0xffffe000u); }";
 
-Case both(const std::string &name, const char *family, const std::string &cheat, Task task,
-          Plan candidate, std::vector<Expectation> accepted) {
-  return {.name = name,
-          .family = family,
-          .cheat = cheat,
-          .task = std::move(task),
-          .candidate = std::move(candidate),
-          .cpu = {accepted, ""},
-          .gpu = {accepted, ""}};
-}
-
 /// TF32 tensor cores for whole tiles of 16; the plain loop for the rest.
 Plan tensor_core_matmul() {
   Plan plan = matmul_task().reference;

@@ -10,17 +10,6 @@ constexpr const char *kAlignment = "alignment-sniffing";
 constexpr const char *kValues = "right only on the drawn values";
 const std::vector<Expectation> kNotRight = {kWrong, kUnwritten, kInaccurate};
 
-Case both(const std::string &name, const char *family, const std::string &cheat, Task task,
-          Plan candidate, std::vector<Expectation> accepted) {
-  return {.name = name,
-          .family = family,
-          .cheat = cheat,
-          .task = std::move(task),
-          .candidate = std::move(candidate),
-          .cpu = {accepted, ""},
-          .gpu = {accepted, ""}};
-}
-
 /// squares of sizes that leave no tail
 Task round_sizes() {
   Task task = square_task();

@@ -1,8 +1,8 @@
 // The queue of one sample, and the graph that is stamped.
 #include "runner/cuda/gpu_timer.h"
 #include "runner/cuda/probe.h"
+#include "runner/measure/median_interval.h"
 
-#include <algorithm>
 #include <chrono>
 
 namespace warpwright::runner::cuda {
@@ -141,9 +141,7 @@ std::optional<double> GpuTimer::time_often(const TimedGraph &graph) {
     if (Clock::now() >= warm_at)
       samples.push_back(sample->ns);
   }
-  const auto middle = samples.begin() + kBracketSamples / 2;
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
+  return median_of(samples);
 }
 
 std::optional<double> GpuTimer::measure_bracket(std::optional<double> probe_ns) {
