@@ -9,6 +9,8 @@
 #include "support/model/dtype.h"
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -55,7 +57,36 @@ struct FillStep {
   bool operator==(const FillStep &) const = default;
 };
 
-using Step = std::variant<LaunchStep, FillStep>;
+/// A buffer, or a part of one, seen as a tensor of its dtype.
+struct TensorView {
+  std::string buffer;
+  std::int64_t offset = 0;                  ///< elements
+  std::vector<std::int64_t> shape, strides; ///< strides in elements; empty: contiguous
+  bool operator==(const TensorView &) const = default;
+};
+/// None, a tensor, tensors, or a value, as the operator's schema asks; a string names an enumeration or a dtype.
+using AtenArgument = std::variant<std::monostate, TensorView, std::vector<TensorView>, bool,
+                                  std::int64_t, double, std::vector<std::int64_t>, std::string>;
+
+/// A library step: one call of an ATen operator, from the list of pure ones in support/model/aten_operators.h, by the torch
+/// of the worker and under the framework flags of the task's own module. Workers without torch refuse it.
+struct AtenStep {
+  std::string op;                      ///< with overload: "aten::convolution", "aten::add.Tensor"
+  std::vector<AtenArgument> arguments; ///< positional
+  std::map<std::string, AtenArgument> keywords;
+  /// Where its results are from then on; they must come with these shapes and strides. A temporary named here is the operator's own
+  /// memory, and is written by nothing else.
+  std::vector<TensorView> results;
+  bool operator==(const AtenStep &) const = default;
+};
+
+/// The task's own module, called as the user's program does. Only a task's reference may hold it.
+struct ModuleStep {
+  bool compiled = false; ///< under torch.compile
+  bool operator==(const ModuleStep &) const = default;
+};
+
+using Step = std::variant<LaunchStep, FillStep, AtenStep, ModuleStep>;
 
 /// Scratch memory of the plan, uninitialised (poisoned by the runner) before each run.
 struct Temporary {

@@ -23,6 +23,7 @@ struct Distribution {
     Positive, ///< [0.5, 1.5): for divisors and arguments of sqrt and log
     Integers, ///< uniform in [lower, upper): indices, keys, class labels
     Zeros,    ///< accumulators that the caller clears
+    Module,   ///< as the task's torch module makes its inputs, or initialises its parameters
   };
   Kind kind = Kind::Normal;
   Expression lower;      ///< Integers only
@@ -36,6 +37,9 @@ struct Buffer {
   Expression extent; ///< elements
   Direction direction = Direction::In;
   Distribution distribution;
+  std::vector<std::int64_t>
+      shape; ///< of torch tasks, whose tensors are contiguous; empty: flat, or a scalar tensor
+  std::string torch_name; ///< of torch tasks: "x", "conv1.weight"; empty: `name`
   bool operator==(const Buffer &) const = default;
 };
 
@@ -62,6 +66,19 @@ struct Work {
   bool operator==(const Work &) const = default;
 };
 
+/// A torch module as its user wrote it, by the conventions of KernelBench: a class, a function that makes the inputs of one
+/// call, and one that makes the arguments of the class's constructor.
+struct TorchModule {
+  std::string language =
+      "python";       ///< or "cpp": `source` is a C++ file, `model` a function over at::Tensor
+  std::string source; ///< the file's text
+  std::string model = "Model";
+  /// Name of a function of the file, or an expression over `torch` that gives the list: "[torch.rand(16, 64)]".
+  std::string inputs = "get_inputs", init_inputs = "get_init_inputs";
+  bool training = true; ///< false: .eval() is called on it
+  bool operator==(const TorchModule &) const = default;
+};
+
 struct Task {
   std::string name;               ///< of the kernel, as the user knows it
   std::string file;               ///< where it came from; information only
@@ -74,6 +91,9 @@ struct Task {
   std::optional<Plan> reference_fp64;
   Tolerance tolerance;
   Work work;
+  /// Of torch tasks, whose reference is a ModuleStep. Their buffers are, in this order: the tensors among the module's inputs (In), its
+  /// parameters and buffers (In; InOut those that a call changes), its outputs (Out).
+  std::optional<TorchModule> module;
   bool operator==(const Task &) const = default;
 };
 
