@@ -14,15 +14,7 @@
 
 namespace warpwright::runner {
 
-/// A tensor in memory of the device.
-struct TensorArgument {
-  Address address = 0;
-  model::Dtype dtype = model::Dtype::Float32;
-  std::vector<std::int64_t> shape, strides; ///< elements; strides empty: contiguous
-};
-
-/// A prepared call: of the module or of an ATen operator, with its tensors bound. Valid until the host forgets it.
-using CallHandle = std::int64_t;
+// TensorArgument, CallHandle and the operation that calls are runner/verify/device.h's.
 
 class TorchHost {
 public:

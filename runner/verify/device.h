@@ -73,6 +73,7 @@ public:
 struct ArgumentValue {
   std::array<unsigned char, 8> bytes{};
   std::uint32_t size_bytes = 0;
+  bool is_address = false; ///< of a place in a buffer; so bind_plan() marks them
   template <class T>
   static ArgumentValue of(T value) {
     static_assert(sizeof(T) <= 8);
@@ -98,7 +99,36 @@ struct FillOperation {
   unsigned char byte = 0;
   std::size_t size_bytes = 0;
 };
-using Operation = std::variant<LaunchOperation, FillOperation>;
+/// A tensor in memory of the device.
+struct TensorArgument {
+  Address address = 0;
+  model::Dtype dtype = model::Dtype::Float32;
+  std::vector<std::int64_t> shape, strides; ///< elements; strides empty: contiguous
+  bool operator==(const TensorArgument &) const = default;
+};
+
+/// A prepared call of a TorchHost: of the module or of an ATen operator, with its tensors bound. Valid until the host forgets it.
+using CallHandle = std::int64_t;
+class TorchHost;
+
+/// Runs a prepared call. In a plain run the call's results are then published, that is copied into the buffers that it was bound to.
+/// In a recording nothing is copied while the clock runs: later operations of the same recording that are bound to a place in
+/// `results` are given the host's own tensor in its stead, and what lies there is published when the clock has stopped.
+struct TorchOperation {
+  std::shared_ptr<const CallHandle> call; ///< the last copy makes the host forget it
+  bool is_module = false;                 ///< the task's module; else an ATen operator
+  std::string name;                       ///< for messages: "the module", "aten::convolution"
+  std::vector<TensorArgument> results;    ///< what it was bound to publish to
+};
+using Operation = std::variant<LaunchOperation, FillOperation, TorchOperation>;
+
+/// What a call of a candidate for a torch module is given, and makes for itself, as a module does. Empty for all others.
+struct CallFrame {
+  std::vector<TensorArgument>
+      arguments; ///< In and InOut buffers: the module's inputs, parameters and state
+  std::vector<TensorArgument> outputs;     ///< made at each call, and returned
+  std::vector<TensorArgument> temporaries; ///< made at each call
+};
 
 /// Operations made ready to be timed again and again (a CUDA graph).
 class Recording {
@@ -173,12 +203,25 @@ public:
   /// Order in which the threads of a block run where they are not ordered by barriers.
   virtual void set_thread_order(ThreadOrder) {}
 
+  /// Null: operations of torch are Unsupported here. Valid as long as the device.
+  virtual TorchHost *torch() { return nullptr; }
+
   virtual DeviceResult<std::unique_ptr<Recording>> record(std::span<const Operation>) {
     return fault(Fault::Kind::Unsupported, "this device measures nothing");
+  }
+  /// As record(), for one side of a torch task: what it times as called is one call from Python, of the task's module or of a
+  /// module that runs the operations on memory that it makes for itself. Runs the operations some times before.
+  virtual DeviceResult<std::unique_ptr<Recording>> record_module(std::span<const Operation>,
+                                                                 const CallFrame &) {
+    return fault(Fault::Kind::Unsupported, "this device has no torch to measure with");
   }
   /// Device time of one run of the recording with a cold L2 cache. All that the run started has ended.
   virtual DeviceResult<Sample> time(Recording &) {
     return fault(Fault::Kind::Unsupported, "this device measures nothing");
+  }
+  /// Host time of one call from Python of what record_module() was given, with a cold L2 cache, until the stream is idle.
+  virtual DeviceResult<Sample> time_call(Recording &) {
+    return fault(Fault::Kind::Unsupported, "this device has no torch to measure with");
   }
   /// Host time of one run by plain launches with a cold L2 cache, from before the first call of the driver
   /// until the stream is idle.
