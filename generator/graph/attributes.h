@@ -1,0 +1,114 @@
+// Attributes of a node read as what the op's definition (docs/op-graph.md) says they are.
+//
+// An absent attribute, or one of another kind, gives the fallback: verify() has said which ones an op must have. An integer is taken
+// where a list of one or a number is asked for. Thread: any.
+#pragma once
+
+#include "support/model/graph.h"
+
+#include <cstdlib>
+#include <optional>
+
+namespace warpwright::generator {
+
+inline const model::Attribute *find_attribute(const model::Node &node, const std::string &name) {
+  const auto found = node.attributes.find(name);
+  return found == node.attributes.end() ? nullptr : &found->second;
+}
+
+inline std::int64_t integer_attribute(const model::Node &node, const std::string &name,
+                                      std::int64_t fallback = 0) {
+  const model::Attribute *attribute = find_attribute(node, name);
+  if (!attribute)
+    return fallback;
+  if (const auto *value = std::get_if<std::int64_t>(attribute))
+    return *value;
+  if (const auto *value = std::get_if<double>(attribute))
+    return static_cast<std::int64_t>(*value);
+  if (const auto *value = std::get_if<bool>(attribute))
+    return *value;
+  if (const auto *list = std::get_if<model::Shape>(attribute); list && list->size() == 1)
+    return list->front();
+  return fallback;
+}
+
+/// Takes "inf", "-inf" and "nan" too, which JSON has no numbers for.
+inline double number_attribute(const model::Node &node, const std::string &name,
+                               double fallback = 0) {
+  const model::Attribute *attribute = find_attribute(node, name);
+  if (!attribute)
+    return fallback;
+  if (const auto *value = std::get_if<double>(attribute))
+    return *value;
+  if (const auto *value = std::get_if<std::int64_t>(attribute))
+    return static_cast<double>(*value);
+  if (const auto *value = std::get_if<bool>(attribute))
+    return *value ? 1 : 0;
+  if (const auto *value = std::get_if<std::string>(attribute)) {
+    char *end = nullptr;
+    const double parsed = std::strtod(value->c_str(), &end);
+    return end != value->c_str() ? parsed : fallback;
+  }
+  return fallback;
+}
+
+inline bool flag_attribute(const model::Node &node, const std::string &name,
+                           bool fallback = false) {
+  const model::Attribute *attribute = find_attribute(node, name);
+  if (!attribute)
+    return fallback;
+  if (const auto *value = std::get_if<bool>(attribute))
+    return *value;
+  if (const auto *value = std::get_if<std::int64_t>(attribute))
+    return *value != 0;
+  return fallback;
+}
+
+inline std::string text_attribute(const model::Node &node, const std::string &name,
+                                  std::string fallback = {}) {
+  const model::Attribute *attribute = find_attribute(node, name);
+  const auto *value = attribute ? std::get_if<std::string>(attribute) : nullptr;
+  return value ? *value : std::move(fallback);
+}
+
+/// An integer counts as a list of one.
+inline std::optional<model::Shape> list_attribute(const model::Node &node,
+                                                  const std::string &name) {
+  const model::Attribute *attribute = find_attribute(node, name);
+  if (!attribute)
+    return std::nullopt;
+  if (const auto *list = std::get_if<model::Shape>(attribute))
+    return *list;
+  if (const auto *value = std::get_if<std::int64_t>(attribute))
+    return model::Shape{*value};
+  return std::nullopt;
+}
+
+/// A list with one number for each of `count` dimensions; a single number stands for all of them.
+inline model::Shape list_attribute(const model::Node &node, const std::string &name,
+                                   std::size_t count, std::int64_t fallback) {
+  model::Shape list = list_attribute(node, name).value_or(model::Shape{});
+  if (list.empty())
+    list.push_back(fallback);
+  if (list.size() == 1)
+    list.resize(count, list.front());
+  return list;
+}
+
+/// The dimensions that a reduction reduces: all of the operand's where `dims` is absent or empty.
+/// @param rank of the operand
+inline model::Shape reduced_dims(const model::Node &node, std::size_t rank) {
+  model::Shape dims = list_attribute(node, "dims").value_or(model::Shape{});
+  if (dims.empty())
+    for (std::size_t i = 0; i < rank; ++i)
+      dims.push_back(static_cast<std::int64_t>(i));
+  return dims;
+}
+
+/// Whether `absent` names the optional operand.
+inline bool is_absent(const model::Node &node, const std::string &operand) {
+  const std::string absent = "," + text_attribute(node, "absent") + ",";
+  return absent.find("," + operand + ",") != std::string::npos;
+}
+
+} // namespace warpwright::generator
