@@ -1,14 +1,8 @@
-// What a schema cannot say of a plan: that its names exist, that its expressions evaluate at the
-// task's sizes, that shapes and extents lie within CUDA's limits, and that the source includes
-// nothing but toolkit headers.
-//
-// The include check keeps a plan from reading files of the runner's host through a compiler's error
-// message. It reads directives by hand, as a preprocessor does, and refuses one in a comment or a
-// string too: what looks like an include and names no plain header is not worth a risk.
+// What a schema cannot say of a plan: that its names exist, that its expressions evaluate at the task's
+// sizes, that shapes and extents lie within CUDA's limits, that the source includes nothing but toolkit
+// headers (check_includes.cpp), and that operators are pure and stay inside their buffers (check_aten.cpp).
 #include "support/model/json.h"
-
-#include <algorithm>
-#include <cctype>
+#include "support/model/plan_checks.h"
 
 namespace warpwright::model {
 namespace {
@@ -32,110 +26,6 @@ Result<std::int64_t> bounded(const Expression &expression, const Sizes &sizes, s
   return *value;
 }
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-/// Past the blanks that start at `at`; `at` itself where that is no line's end.
-std::size_t past_line_end(const std::string &text, std::size_t at) {
-  std::size_t end = at;
-  while (end < text.size() && is_blank(text[end]))
-    ++end;
-  if (text.compare(end, 2, "\r\n") == 0)
-    return end + 2;
-  return end < text.size() && (text[end] == '\n' || text[end] == '\r') ? end + 1 : at;
-}
-
-/// As a preprocessor reads it: lines that end in a backslash joined, other spellings of '#' resolved.
-std::string joined_lines(const std::string &source) {
-  std::string text;
-  text.reserve(source.size());
-  for (std::size_t at = 0; at < source.size();) {
-    const bool trigraph = source.compare(at, 3,
-                                         "?"
-                                         "?/") == 0;
-    if (source[at] == '\\' || trigraph) {
-      const std::size_t after = at + (trigraph ? 3 : 1), next = past_line_end(source, after);
-      if (next != after) {
-        at = next;
-        continue;
-      }
-    }
-    const std::size_t spelling = source.compare(at, 2, "%:") == 0 ? 2
-                                 : source.compare(at, 3,
-                                                  "?"
-                                                  "?=") == 0
-                                     ? 3
-                                     : 0;
-    text += spelling ? '#' : source[at];
-    at += spelling ? spelling : 1;
-  }
-  return text;
-}
-
-std::size_t past_blanks_and_comments(const std::string &text, std::size_t at) {
-  while (at < text.size()) {
-    if (is_blank(text[at])) {
-      ++at;
-    } else if (text.compare(at, 2, "/*") == 0) {
-      const auto end = text.find("*/", at + 2);
-      at = end == std::string::npos ? text.size() : end + 2;
-    } else {
-      break;
-    }
-  }
-  return at;
-}
-
-/// <name> or "name", of characters that cannot climb out of an include folder.
-bool starts_with_header(const std::string &text, std::size_t at) {
-  if (at >= text.size() || (text[at] != '<' && text[at] != '"'))
-    return false;
-  const char close = text[at] == '<' ? '>' : '"';
-  const std::size_t start = ++at;
-  while (at < text.size() && (is_word(text[at]) || std::string_view("./+-").contains(text[at])))
-    ++at;
-  const std::string_view name = std::string_view(text).substr(start, at - start);
-  return at < text.size() && text[at] == close && !name.empty() && is_word(name.front()) &&
-         name.find("..") == std::string_view::npos;
-}
-
-/// @param at where the name of a header must start
-Result<void> check_header(const std::string &text, std::size_t at) {
-  if (starts_with_header(text, at))
-    return {};
-  const std::string target =
-      text.substr(at, std::min<std::size_t>(text.find_first_of("\r\n", at) - at, 80));
-  return fail("the source includes " + target,
-              "Only headers of the CUDA toolkit may be included, by name");
-}
-
-Result<void> check_includes(const std::string &source) {
-  const std::string text = joined_lines(source);
-  for (std::size_t at = text.find('#'); at != std::string::npos; at = text.find('#', at + 1)) {
-    const std::size_t start = past_blanks_and_comments(text, at + 1);
-    std::size_t end = start;
-    while (end < text.size() && is_word(text[end]))
-      ++end;
-    const std::string word = text.substr(start, end - start);
-    if (word == "include" || word == "include_next" || word == "import" || word == "embed")
-      if (auto header = check_header(text, past_blanks_and_comments(text, end)); !header)
-        return header;
-  }
-  // What exists on the runner's host is no business of a plan either.
-  for (const char *question : {"__has_include", "__has_embed"})
-    for (std::size_t at = text.find(question); at != std::string::npos;
-         at = text.find(question, at + 1)) {
-      while (at < text.size() && is_word(text[at]))
-        ++at;
-      at = past_blanks_and_comments(text, at);
-      if (at < text.size() && text[at] == '(')
-        at = past_blanks_and_comments(text, at + 1);
-      if (auto header = check_header(text, at); !header)
-        return header;
-    }
-  return {};
-}
-
 /// The name is put into generated source: it must not bring lines or directives of its own.
 Result<void> check_kernel_name(const std::string &name, const std::string &where) {
   for (const char c : name)
@@ -147,7 +37,9 @@ Result<void> check_kernel_name(const std::string &name, const std::string &where
 
 class Checker {
 public:
-  Checker(const Plan &plan, const Task &task) : plan_(plan), task_(task) {}
+  /// @param is_reference the task's module may be called
+  Checker(const Plan &plan, const Task &task, bool is_reference)
+      : plan_(plan), task_(task), is_reference_(is_reference) {}
 
   Result<void> run() {
     if (auto includes = check_includes(plan_.source); !includes)
@@ -165,10 +57,19 @@ private:
     for (const Buffer &buffer : task_.buffers)
       if (auto added = add_buffer(buffer.name, buffer.dtype, buffer.extent, "buffers"); !added)
         return added;
+      else
+        buffers_[buffer.name].is_input = buffer.direction == Direction::In;
     for (const Temporary &temporary : plan_.temporaries)
       if (auto added = add_buffer(temporary.name, temporary.dtype, temporary.extent, "temporaries");
           !added)
         return added;
+      else
+        buffers_[temporary.name].is_temporary = true;
+    for (const Step &step : plan_.steps)
+      if (const auto *aten = std::get_if<AtenStep>(&step))
+        for (const TensorView &view : aten->results)
+          if (const auto found = buffers_.find(view.buffer); found != buffers_.end())
+            found->second.is_result = true;
     return {};
   }
 
@@ -180,27 +81,38 @@ private:
                 kMaxBufferBytes / static_cast<std::int64_t>(size_bytes(dtype)), where + ".extent");
     if (!elements)
       return std::unexpected(elements.error());
-    if (!extents_.emplace(name, *elements).second)
+    if (!buffers_.emplace(name, KnownBuffer{.elements = *elements}).second)
       return fail(where + ": the name is taken", "Give every buffer and temporary its own name");
     return {};
   }
 
   Result<std::int64_t> extent_of(const std::string &name, const std::string &where) {
-    if (const auto found = extents_.find(name); found != extents_.end())
-      return found->second;
-    std::string known;
-    for (const auto &[other, elements] : extents_)
-      known += (known.empty() ? "" : ", ") + other;
-    return fail(where + ": no buffer or temporary is called \"" + name + "\"",
-                "There are: " + known);
+    auto buffer = find_buffer(buffers_, name, where);
+    if (!buffer)
+      return std::unexpected(buffer.error());
+    if (auto made = check_made(**buffer, name, where); !made)
+      return std::unexpected(made.error());
+    return (*buffer)->elements;
   }
 
   Result<void> check_step(const Step &step, const std::string &where) {
     if (const auto *fill = std::get_if<FillStep>(&step)) {
       auto extent = extent_of(fill->buffer, where + ".fill.buffer");
+      if (extent && buffers_.at(fill->buffer).is_temporary && buffers_.at(fill->buffer).is_result)
+        return fail(where + ".fill.buffer: \"" + fill->buffer + "\" is an operator's own memory",
+                    "Fill another temporary");
       return extent ? Result<void>{} : std::unexpected(extent.error());
     }
+    if (const auto *aten = std::get_if<AtenStep>(&step))
+      return check_aten(*aten, buffers_, where + ".aten");
+    if (std::holds_alternative<ModuleStep>(step))
+      return is_reference_ && task_.module
+                 ? Result<void>{}
+                 : fail(where + ".module: only the reference of a torch task calls its module",
+                        "Compute it by launches and operators");
     const auto &launch = std::get<LaunchStep>(step);
+    if (plan_.source.empty())
+      return fail(where + ".launch: the plan has no source", "Put the kernels into `source`");
     if (auto name = check_kernel_name(launch.kernel, where + ".launch"); !name)
       return name;
     if (auto shape = check_shape(launch, where + ".launch"); !shape)
@@ -258,11 +170,48 @@ private:
 
   const Plan &plan_;
   const Task &task_;
-  std::map<std::string, std::int64_t> extents_;
+  bool is_reference_;
+  KnownBuffers buffers_;
 };
+
+/// A torch task's reference is a call of its module, and its buffers are whole tensors.
+Result<void> check_torch_task(const Task &task) {
+  const bool calls_module = task.reference.steps.size() == 1 &&
+                            std::holds_alternative<ModuleStep>(task.reference.steps.front());
+  if (!calls_module || task.reference_fp64)
+    return fail("the reference of a task with a module is one call of it",
+                "Give {\"source\": \"\", \"steps\": [{\"module\": {}}]}, and no reference_fp64");
+  bool outputs = false;
+  for (const Buffer &buffer : task.buffers) {
+    const std::string where = "buffers." + buffer.name;
+    if (outputs && buffer.direction != Direction::Out)
+      return fail(where + ": outputs come last", "Order buffers: inputs, parameters, outputs");
+    outputs = buffer.direction == Direction::Out;
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : buffer.shape)
+      if (extent < 0 || __builtin_mul_overflow(elements, extent, &elements))
+        return fail(where + ".shape: no tensor has it", "Give extents of 0 and more");
+    const auto extent = buffer.extent.evaluate(task.sizes);
+    if (!buffer.shape.empty() && (!extent || *extent != elements))
+      return fail(where + ".shape holds " + std::to_string(elements) + " elements, its extent is " +
+                      buffer.extent.text(),
+                  "The tensors of torch tasks are contiguous");
+  }
+  return {};
+}
 
 } // namespace
 
-Result<void> check_plan(const Plan &plan, const Task &task) { return Checker(plan, task).run(); }
+Result<void> check_plan(const Plan &plan, const Task &task) {
+  return Checker(plan, task, false).run();
+}
+
+Result<void> check_task(const Task &task) {
+  for (const Plan *plan : {&task.reference, task.reference_fp64 ? &*task.reference_fp64 : nullptr})
+    if (plan)
+      if (auto checked = Checker(*plan, task, true).run(); !checked)
+        return fail("the task's reference: " + checked.error().message, checked.error().remedy);
+  return task.module ? check_torch_task(task) : Result<void>{};
+}
 
 } // namespace warpwright::model

@@ -1,8 +1,9 @@
-// JSON of plans and tasks. The decoders run after validate(), so the shapes are known to be right
-// here and only expressions and names remain to be checked.
+// JSON of tasks. The decoders run after validate(), so the shapes are known to be right here and only
+// expressions and names remain to be checked.
 #include "support/model/json.h"
 #include "support/hash.h"
 #include "support/model/json_fields.h"
+#include "support/model/plan_json.h"
 
 namespace warpwright::model {
 namespace {
@@ -13,11 +14,9 @@ using namespace fields;
 constexpr std::pair<std::string_view, Direction> kDirections[] = {
     {"in", Direction::In}, {"out", Direction::Out}, {"inout", Direction::InOut}};
 constexpr std::pair<std::string_view, Distribution::Kind> kDistributions[] = {
-    {"normal", Distribution::Kind::Normal},
-    {"uniform", Distribution::Kind::Uniform},
-    {"positive", Distribution::Kind::Positive},
-    {"integers", Distribution::Kind::Integers},
-    {"zeros", Distribution::Kind::Zeros}};
+    {"normal", Distribution::Kind::Normal},     {"uniform", Distribution::Kind::Uniform},
+    {"positive", Distribution::Kind::Positive}, {"integers", Distribution::Kind::Integers},
+    {"zeros", Distribution::Kind::Zeros},       {"module", Distribution::Kind::Module}};
 
 template <class Table, class Value>
 std::string name_in(const Table &table, Value value) {
@@ -34,146 +33,22 @@ auto value_in(const Table &table, const std::string &name) {
   return std::begin(table)->second; // unreachable after validation
 }
 
-json triple(const std::array<Expression, 3> &values) {
-  return {values[0].text(), values[1].text(), values[2].text()};
-}
-
-Result<std::array<Expression, 3>> triple_from(const json &object, const char *key,
-                                              const std::string &where) {
-  std::array<Expression, 3> values{1, 1, 1};
-  const auto found = object.find(key);
-  if (found == object.end())
-    return values;
-  for (std::size_t axis = 0; axis < found->size(); ++axis) {
-    const std::string label = std::string(key) + "[" + std::to_string(axis) + "]";
-    const json element = {{label, (*found)[axis]}};
-    auto value = expression(element, label.c_str(), where);
-    if (!value)
-      return std::unexpected(value.error());
-    values[axis] = *value;
-  }
-  return values;
-}
-
-json argument_json(const Argument &argument) {
-  if (const auto *buffer = std::get_if<BufferArgument>(&argument))
-    return {{"buffer", buffer->buffer}, {"offset", buffer->offset.text()}};
-  if (const auto *scalar = std::get_if<ScalarArgument>(&argument))
-    return {{"scalar", scalar->scalar}};
-  if (const auto *size = std::get_if<SizeArgument>(&argument))
-    return {{"size", size->value.text()}, {"dtype", name(size->dtype)}};
-  const auto &constant = std::get<ConstantArgument>(argument);
-  return {{"constant", number(constant.value)}, {"dtype", name(constant.dtype)}};
-}
-
-Result<Argument> argument_from(const json &document, const std::string &where) {
-  const bool has_dtype = document.contains("dtype");
-  const auto dtype = [&](Dtype absent) {
-    return has_dtype ? *dtype_from_name(document["dtype"].get<std::string>()) : absent;
-  };
-  const int alternatives = document.contains("buffer") + document.contains("scalar") +
-                           document.contains("size") + document.contains("constant");
-  if (alternatives != 1 || (document.contains("offset") && !document.contains("buffer")) ||
-      (has_dtype && !document.contains("size") && !document.contains("constant")))
-    return fail(
-        where +
-            ": an argument is one of {buffer, offset}, {scalar}, {size, dtype}, {constant, dtype}",
-        "Found " + document.dump());
-  if (document.contains("buffer")) {
-    auto offset = expression(document, "offset", where);
-    if (!offset)
-      return std::unexpected(offset.error());
-    return BufferArgument{document["buffer"], *offset};
-  }
-  if (document.contains("scalar"))
-    return ScalarArgument{document["scalar"]};
-  if (document.contains("constant"))
-    return ConstantArgument{number_from(document["constant"]), dtype(Dtype::Float32)};
-  auto value = expression(document, "size", where);
-  if (!value)
-    return std::unexpected(value.error());
-  if (is_floating(dtype(Dtype::Int32)))
-    return fail(where + ".dtype: a size argument is an integer, not " +
-                    document["dtype"].get<std::string>(),
-                "Use {constant, dtype} for floating-point literals");
-  return SizeArgument{*value, dtype(Dtype::Int32)};
-}
-
-json step_json(const Step &step) {
-  if (const auto *fill = std::get_if<FillStep>(&step))
-    return {{"fill", {{"buffer", fill->buffer}, {"byte", fill->byte}}}};
-  const auto &launch = std::get<LaunchStep>(step);
-  json arguments = json::array();
-  for (const Argument &argument : launch.arguments)
-    arguments.push_back(argument_json(argument));
-  return {{"launch",
-           {{"kernel", launch.kernel},
-            {"grid", triple(launch.grid)},
-            {"block", triple(launch.block)},
-            {"shared_bytes", launch.shared_bytes.text()},
-            {"arguments", std::move(arguments)}}}};
-}
-
-Result<Step> step_from(const json &document, const std::string &where) {
-  if (document.contains("fill"))
-    return FillStep{document["fill"]["buffer"], document["fill"]["byte"]};
-  const json &launch = document["launch"];
-  const std::string inside = where + ".launch";
-  LaunchStep step;
-  step.kernel = launch["kernel"];
-  auto grid = triple_from(launch, "grid", inside);
-  auto block = triple_from(launch, "block", inside);
-  auto shared = expression(launch, "shared_bytes", inside);
-  for (const Error *error : {grid ? nullptr : &grid.error(), block ? nullptr : &block.error(),
-                             shared ? nullptr : &shared.error()})
-    if (error)
-      return std::unexpected(*error);
-  step.grid = *grid;
-  step.block = *block;
-  step.shared_bytes = *shared;
-  const json arguments = launch.value("arguments", json::array());
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    auto argument = argument_from(arguments[i], inside + ".arguments[" + std::to_string(i) + "]");
-    if (!argument)
-      return std::unexpected(argument.error());
-    step.arguments.push_back(*argument);
-  }
-  return step;
-}
-
-Result<Plan> decode_plan(const json &document, const std::string &where) {
-  Plan plan;
-  plan.source = document["source"];
-  plan.options = document.value("options", std::vector<std::string>{});
-  plan.moves = document.value("moves", std::vector<std::string>{});
-  for (const json &temporary : document.value("temporaries", json::array())) {
-    const std::string label = where + "temporaries." + temporary["name"].get<std::string>();
-    auto extent = expression(temporary, "extent", label);
-    if (!extent)
-      return std::unexpected(extent.error());
-    plan.temporaries.push_back(
-        {temporary["name"], *dtype_from_name(temporary["dtype"].get<std::string>()), *extent});
-  }
-  for (std::size_t i = 0; i < document["steps"].size(); ++i) {
-    auto step = step_from(document["steps"][i], where + "steps[" + std::to_string(i) + "]");
-    if (!step)
-      return std::unexpected(step.error());
-    plan.steps.push_back(*step);
-  }
-  return plan;
-}
-
 json buffer_json(const Buffer &buffer) {
   json distribution = {{"kind", name_in(kDistributions, buffer.distribution.kind)}};
   if (buffer.distribution.kind == Distribution::Kind::Integers) {
     distribution["lower"] = buffer.distribution.lower.text();
     distribution["upper"] = buffer.distribution.upper.text();
   }
-  return {{"name", buffer.name},
-          {"dtype", name(buffer.dtype)},
-          {"extent", buffer.extent.text()},
-          {"direction", name_in(kDirections, buffer.direction)},
-          {"distribution", std::move(distribution)}};
+  json document = {{"name", buffer.name},
+                   {"dtype", name(buffer.dtype)},
+                   {"extent", buffer.extent.text()},
+                   {"direction", name_in(kDirections, buffer.direction)},
+                   {"distribution", std::move(distribution)}};
+  if (!buffer.shape.empty())
+    document["shape"] = buffer.shape;
+  if (!buffer.torch_name.empty())
+    document["torch_name"] = buffer.torch_name;
+  return document;
 }
 
 Result<Buffer> buffer_from(const json &document) {
@@ -186,6 +61,8 @@ Result<Buffer> buffer_from(const json &document) {
     return std::unexpected(extent.error());
   buffer.extent = *extent;
   buffer.direction = value_in(kDirections, document["direction"]);
+  buffer.shape = document.value("shape", std::vector<std::int64_t>{});
+  buffer.torch_name = document.value("torch_name", "");
   if (!document.contains("distribution"))
     return buffer;
   const json &distribution = document["distribution"];
@@ -250,26 +127,32 @@ Result<void> decode_buffers_and_scalars(const json &document, Task &task) {
   return {};
 }
 
+json module_json(const TorchModule &module) {
+  return {{"language", module.language},
+          {"source", module.source},
+          {"model", module.model},
+          {"inputs", module.inputs},
+          {"init_inputs", module.init_inputs},
+          {"training", module.training}};
+}
+
+TorchModule module_from(const json &document) {
+  TorchModule module;
+  module.source = document["source"];
+  for (auto [key, member] :
+       {std::pair{"language", &TorchModule::language}, std::pair{"model", &TorchModule::model},
+        std::pair{"inputs", &TorchModule::inputs},
+        std::pair{"init_inputs", &TorchModule::init_inputs}})
+    module.*member = document.value(key, module.*member);
+  module.training = document.value("training", module.training);
+  return module;
+}
+
 std::string dump(const json &document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 } // namespace
-
-json to_json(const Plan &plan) {
-  json temporaries = json::array(), steps = json::array();
-  for (const Temporary &temporary : plan.temporaries)
-    temporaries.push_back({{"name", temporary.name},
-                           {"dtype", name(temporary.dtype)},
-                           {"extent", temporary.extent.text()}});
-  for (const Step &step : plan.steps)
-    steps.push_back(step_json(step));
-  return {{"source", plan.source},
-          {"options", plan.options},
-          {"temporaries", std::move(temporaries)},
-          {"steps", std::move(steps)},
-          {"moves", plan.moves}};
-}
 
 json to_json(const Task &task) {
   json buffers = json::array(), scalars = json::array(), work = json::object();
@@ -300,13 +183,9 @@ json to_json(const Task &task) {
                    {"work", std::move(work)}};
   if (task.reference_fp64)
     document["reference_fp64"] = to_json(*task.reference_fp64);
+  if (task.module)
+    document["module"] = module_json(*task.module);
   return document;
-}
-
-Result<Plan> plan_from_json(const json &document) {
-  if (auto valid = validate(document, Schema::Plan); !valid)
-    return std::unexpected(valid.error());
-  return decode_plan(document, "");
 }
 
 Result<Task> task_from_json(const json &document) {
@@ -319,24 +198,24 @@ Result<Task> task_from_json(const json &document) {
   task.check_sizes = document.value("check_sizes", std::vector<Sizes>{});
   if (auto decoded = decode_buffers_and_scalars(document, task); !decoded)
     return std::unexpected(decoded.error());
+  if (document.contains("module"))
+    task.module = module_from(document["module"]);
   const json tolerance = document.value("tolerance", json::object());
   task.tolerance.absolute = tolerance.value("absolute", task.tolerance.absolute);
   task.tolerance.relative = tolerance.value("relative", task.tolerance.relative);
   task.tolerance.error_factor = tolerance.value("error_factor", task.tolerance.error_factor);
-  auto reference = decode_plan(document["reference"], "reference.");
+  auto reference = plan_from_valid_json(document["reference"], "reference.");
   if (!reference)
     return std::unexpected(reference.error());
   task.reference = *reference;
   if (document.contains("reference_fp64")) {
-    auto reference_fp64 = decode_plan(document["reference_fp64"], "reference_fp64.");
+    auto reference_fp64 = plan_from_valid_json(document["reference_fp64"], "reference_fp64.");
     if (!reference_fp64)
       return std::unexpected(reference_fp64.error());
     task.reference_fp64 = *reference_fp64;
   }
-  for (const Plan *plan : {&task.reference, task.reference_fp64 ? &*task.reference_fp64 : nullptr})
-    if (plan)
-      if (auto checked = check_plan(*plan, task); !checked)
-        return fail("the task's reference: " + checked.error().message, checked.error().remedy);
+  if (auto checked = check_task(task); !checked)
+    return std::unexpected(checked.error());
   return task;
 }
 

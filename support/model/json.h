@@ -13,7 +13,7 @@
 
 namespace warpwright::model {
 
-enum class Schema { Task, Plan, Verdict };
+enum class Schema { Task, Plan, Verdict, Graph };
 
 /// Errors: the first members that violate the schema, each with its JSON path and what was expected.
 Result<void> validate(const nlohmann::json &document, Schema schema);
@@ -40,7 +40,10 @@ std::string hash(const Task &task);
 /// Hash of all of the plan but `moves`.
 std::string hash(const Plan &plan);
 
-/// Errors: a step that names no buffer, scalar or size of the task, or temporaries that clash with its buffers.
+/// For candidates. Errors: a step that names no buffer, scalar or size of the task, temporaries that clash with its buffers,
+/// views that leave their buffers, ATen operators that are not pure (support/model/aten_operators.h), module steps.
 Result<void> check_plan(const Plan &plan, const Task &task);
+/// Its references, by the same rules but for module steps; of torch tasks also its buffers' shapes.
+Result<void> check_task(const Task &task);
 
 } // namespace warpwright::model

@@ -33,6 +33,14 @@ inline double number_from(const json &value) {
   return text == "-inf" ? -infinity : infinity;
 }
 
+/// The same where strings mean something else: {"number": "inf"}.
+inline json wrapped_number(double value) {
+  return std::isfinite(value) ? json(value) : json{{"number", number(value)}};
+}
+inline double wrapped_number_from(const json &value) {
+  return number_from(value.is_object() ? value["number"] : value);
+}
+
 /// The expression at `object[key]`, or `absent` when there is none. Errors name `where`.
 inline Result<Expression> expression(const json &object, const char *key, const std::string &where,
                                      Expression absent = {}) {

@@ -74,8 +74,9 @@ struct AtenStep {
   std::string op;                      ///< with overload: "aten::convolution", "aten::add.Tensor"
   std::vector<AtenArgument> arguments; ///< positional
   std::map<std::string, AtenArgument> keywords;
-  /// Where its results are from then on; they must come with these shapes and strides. A temporary named here is the operator's own
-  /// memory, and is written by nothing else.
+  /// Where its results are from then on; they must come with these shapes and strides, and a result is the whole of its buffer
+  /// (its extent reaches from the result's first element to its last). A temporary named here is the operator's own memory, and is
+  /// written by nothing else. Results that nobody wants are left out at the end, or are views without a buffer (JSON: null).
   std::vector<TensorView> results;
   bool operator==(const AtenStep &) const = default;
 };

@@ -3,5 +3,5 @@
 #pragma once
 
 namespace warpwright::model {
-extern const char *const kTaskSchema, *const kPlanSchema, *const kVerdictSchema;
+extern const char *const kTaskSchema, *const kPlanSchema, *const kVerdictSchema, *const kGraphSchema;
 }

@@ -29,8 +29,19 @@ struct Loaded {
 };
 
 const Loaded &loaded(Schema schema) {
-  static const Loaded task(kTaskSchema), plan(kPlanSchema), verdict(kVerdictSchema);
-  return schema == Schema::Task ? task : schema == Schema::Plan ? plan : verdict;
+  static const Loaded task(kTaskSchema), plan(kPlanSchema), verdict(kVerdictSchema),
+      graph(kGraphSchema);
+  switch (schema) {
+  case Schema::Task:
+    return task;
+  case Schema::Plan:
+    return plan;
+  case Schema::Graph:
+    return graph;
+  case Schema::Verdict:
+    break;
+  }
+  return verdict;
 }
 
 const json &resolve(const json &root, const json &node) {
@@ -113,9 +124,10 @@ Result<void> validate(const json &document, Schema schema) {
     if (!expected.empty())
       message += "; expected " + expected;
   }
-  const char *document_name = schema == Schema::Task   ? "task"
-                              : schema == Schema::Plan ? "plan"
-                                                       : "verdict";
+  const char *document_name = schema == Schema::Task    ? "task"
+                              : schema == Schema::Plan  ? "plan"
+                              : schema == Schema::Graph ? "graph"
+                                                        : "verdict";
   return fail("the " + std::string(document_name) + " does not fit its schema: " + message,
               "See support/model/schemas/" + std::string(document_name) + ".schema.json");
 }

@@ -149,7 +149,7 @@ TEST_CASE("bad plans are refused with the member and what was expected") {
   };
   plan(remove("/source"), {"the document", "source"});
   plan(replace("/source", 3), {"source:", "CUDA C++ device source"});
-  plan(replace("/source", std::string((1 << 20) + 1, 'x')), {"source:", "at most 1 MiB"});
+  plan(replace("/source", std::string((8 << 20) + 1, 'x')), {"source:", "at most 8 MiB"});
   plan(replace("/steps", json::array()), {"steps:"});
   plan(add("/host_code", "int main() {}"), {"host_code"});
   plan(replace("/steps/0/fill/byte", 256), {"steps[0].fill.byte", "maximum 255"});

@@ -1,0 +1,35 @@
+// Parts of check_plan(). Private to support/model. Thread: pure functions.
+#pragma once
+
+#include "support/error.h"
+#include "support/model/plan.h"
+
+#include <map>
+#include <string>
+
+namespace warpwright::model {
+
+/// A buffer or temporary as the steps of a plan meet it.
+struct KnownBuffer {
+  std::int64_t elements = 0; ///< at the task's sizes
+  bool is_input = false;     ///< the task's, and nothing may write it
+  bool is_temporary = false;
+  bool is_result = false; ///< some ATen step of the plan gives it
+  bool is_made = false;   ///< by a step that was checked already
+};
+using KnownBuffers = std::map<std::string, KnownBuffer>;
+
+Result<KnownBuffer *> find_buffer(KnownBuffers &buffers, const std::string &name,
+                                  const std::string &where);
+/// Errors: a temporary that is an operator's result is used before that step.
+Result<void> check_made(const KnownBuffer &buffer, const std::string &name,
+                        const std::string &where);
+
+/// Keeps a plan from reading files of the runner's host through a compiler's error message.
+/// Errors: directives that name anything but a plain header.
+Result<void> check_includes(const std::string &source);
+
+/// Errors: check_operator's, views outside their buffers, results that are not whole buffers or that are given twice.
+Result<void> check_aten(const AtenStep &step, KnownBuffers &buffers, const std::string &where);
+
+} // namespace warpwright::model

@@ -1,0 +1,172 @@
+// JSON of plans and of their launches; ATen steps have a file of their own.
+#include "support/model/plan_json.h"
+#include "support/model/json.h"
+#include "support/model/json_fields.h"
+
+namespace warpwright::model {
+namespace {
+
+using nlohmann::json;
+using namespace fields;
+
+json triple(const std::array<Expression, 3> &values) {
+  return {values[0].text(), values[1].text(), values[2].text()};
+}
+
+Result<std::array<Expression, 3>> triple_from(const json &object, const char *key,
+                                              const std::string &where) {
+  std::array<Expression, 3> values{1, 1, 1};
+  const auto found = object.find(key);
+  if (found == object.end())
+    return values;
+  for (std::size_t axis = 0; axis < found->size(); ++axis) {
+    const std::string label = std::string(key) + "[" + std::to_string(axis) + "]";
+    const json element = {{label, (*found)[axis]}};
+    auto value = expression(element, label.c_str(), where);
+    if (!value)
+      return std::unexpected(value.error());
+    values[axis] = *value;
+  }
+  return values;
+}
+
+json argument_json(const Argument &argument) {
+  if (const auto *buffer = std::get_if<BufferArgument>(&argument))
+    return {{"buffer", buffer->buffer}, {"offset", buffer->offset.text()}};
+  if (const auto *scalar = std::get_if<ScalarArgument>(&argument))
+    return {{"scalar", scalar->scalar}};
+  if (const auto *size = std::get_if<SizeArgument>(&argument))
+    return {{"size", size->value.text()}, {"dtype", name(size->dtype)}};
+  const auto &constant = std::get<ConstantArgument>(argument);
+  return {{"constant", number(constant.value)}, {"dtype", name(constant.dtype)}};
+}
+
+Result<Argument> argument_from(const json &document, const std::string &where) {
+  const bool has_dtype = document.contains("dtype");
+  const auto dtype = [&](Dtype absent) {
+    return has_dtype ? *dtype_from_name(document["dtype"].get<std::string>()) : absent;
+  };
+  const int alternatives = document.contains("buffer") + document.contains("scalar") +
+                           document.contains("size") + document.contains("constant");
+  if (alternatives != 1 || (document.contains("offset") && !document.contains("buffer")) ||
+      (has_dtype && !document.contains("size") && !document.contains("constant")))
+    return fail(
+        where +
+            ": an argument is one of {buffer, offset}, {scalar}, {size, dtype}, {constant, dtype}",
+        "Found " + document.dump());
+  if (document.contains("buffer")) {
+    auto offset = expression(document, "offset", where);
+    if (!offset)
+      return std::unexpected(offset.error());
+    return BufferArgument{document["buffer"], *offset};
+  }
+  if (document.contains("scalar"))
+    return ScalarArgument{document["scalar"]};
+  if (document.contains("constant"))
+    return ConstantArgument{number_from(document["constant"]), dtype(Dtype::Float32)};
+  auto value = expression(document, "size", where);
+  if (!value)
+    return std::unexpected(value.error());
+  if (is_floating(dtype(Dtype::Int32)))
+    return fail(where + ".dtype: a size argument is an integer, not " +
+                    document["dtype"].get<std::string>(),
+                "Use {constant, dtype} for floating-point literals");
+  return SizeArgument{*value, dtype(Dtype::Int32)};
+}
+
+json step_json(const Step &step) {
+  if (const auto *aten = std::get_if<AtenStep>(&step))
+    return {{"aten", to_json(*aten)}};
+  if (const auto *module = std::get_if<ModuleStep>(&step))
+    return {{"module", {{"compiled", module->compiled}}}};
+  if (const auto *fill = std::get_if<FillStep>(&step))
+    return {{"fill", {{"buffer", fill->buffer}, {"byte", fill->byte}}}};
+  const auto &launch = std::get<LaunchStep>(step);
+  json arguments = json::array();
+  for (const Argument &argument : launch.arguments)
+    arguments.push_back(argument_json(argument));
+  return {{"launch",
+           {{"kernel", launch.kernel},
+            {"grid", triple(launch.grid)},
+            {"block", triple(launch.block)},
+            {"shared_bytes", launch.shared_bytes.text()},
+            {"arguments", std::move(arguments)}}}};
+}
+
+Result<Step> step_from(const json &document, const std::string &where) {
+  if (document.contains("fill"))
+    return FillStep{document["fill"]["buffer"], document["fill"]["byte"]};
+  if (document.contains("aten"))
+    return aten_step_from_valid_json(document["aten"]);
+  if (document.contains("module"))
+    return ModuleStep{document["module"].value("compiled", false)};
+  const json &launch = document["launch"];
+  const std::string inside = where + ".launch";
+  LaunchStep step;
+  step.kernel = launch["kernel"];
+  auto grid = triple_from(launch, "grid", inside);
+  auto block = triple_from(launch, "block", inside);
+  auto shared = expression(launch, "shared_bytes", inside);
+  for (const Error *error : {grid ? nullptr : &grid.error(), block ? nullptr : &block.error(),
+                             shared ? nullptr : &shared.error()})
+    if (error)
+      return std::unexpected(*error);
+  step.grid = *grid;
+  step.block = *block;
+  step.shared_bytes = *shared;
+  const json arguments = launch.value("arguments", json::array());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    auto argument = argument_from(arguments[i], inside + ".arguments[" + std::to_string(i) + "]");
+    if (!argument)
+      return std::unexpected(argument.error());
+    step.arguments.push_back(*argument);
+  }
+  return step;
+}
+
+} // namespace
+
+Result<Plan> plan_from_valid_json(const json &document, const std::string &where) {
+  Plan plan;
+  plan.source = document["source"];
+  plan.options = document.value("options", std::vector<std::string>{});
+  plan.moves = document.value("moves", std::vector<std::string>{});
+  for (const json &temporary : document.value("temporaries", json::array())) {
+    const std::string label = where + "temporaries." + temporary["name"].get<std::string>();
+    auto extent = expression(temporary, "extent", label);
+    if (!extent)
+      return std::unexpected(extent.error());
+    plan.temporaries.push_back(
+        {temporary["name"], *dtype_from_name(temporary["dtype"].get<std::string>()), *extent});
+  }
+  for (std::size_t i = 0; i < document["steps"].size(); ++i) {
+    auto step = step_from(document["steps"][i], where + "steps[" + std::to_string(i) + "]");
+    if (!step)
+      return std::unexpected(step.error());
+    plan.steps.push_back(*step);
+  }
+  return plan;
+}
+
+json to_json(const Plan &plan) {
+  json temporaries = json::array(), steps = json::array();
+  for (const Temporary &temporary : plan.temporaries)
+    temporaries.push_back({{"name", temporary.name},
+                           {"dtype", name(temporary.dtype)},
+                           {"extent", temporary.extent.text()}});
+  for (const Step &step : plan.steps)
+    steps.push_back(step_json(step));
+  return {{"source", plan.source},
+          {"options", plan.options},
+          {"temporaries", std::move(temporaries)},
+          {"steps", std::move(steps)},
+          {"moves", plan.moves}};
+}
+
+Result<Plan> plan_from_json(const json &document) {
+  if (auto valid = validate(document, Schema::Plan); !valid)
+    return std::unexpected(valid.error());
+  return plan_from_valid_json(document, "");
+}
+
+} // namespace warpwright::model
