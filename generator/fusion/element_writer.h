@@ -1,13 +1,17 @@
-// CUDA C++ text for single elements of a region's values: producers in place where an element is loaded, consumers in place where the
+// CUDA C++ text for elements of a region's values: producers in place where an element is loaded, consumers in place where the
 // anchor's element is stored.
 //
 // Families write the loops and call this for what happens at an element, so that every family fuses with every pointwise op and view.
 // Values are computed in float (double for float64, the integer type for integers; float16 and bfloat16 convert at memory).
 // Names of kernel parameters are the region's: `in0`, `in1`, ... for Region::inputs and `out0`, ... for Region::outputs, which
-// parameters() declares with `const T *__restrict__` and arguments() binds. Thread: one.
+// parameters() declares with `const T *__restrict__` and arguments() binds. Local names that it writes start with `e_`.
+//
+// Indices simplify where their ranges are known: say bound("i", n) of loop variables that appear inside expressions ("4 * i + 1"); a variable
+// that is a whole index by itself is known to lie in the dimension. Variables and the operands of / and % are taken to be 0 or more.
+// Buffers start at multiples of 16 bytes. Thread: one.
 #pragma once
 
-#include "generator/fusion/region.h"
+#include "generator/fusion/element_pass.h"
 #include "support/model/plan.h"
 
 #include <span>
@@ -19,27 +23,63 @@ using Index = std::vector<std::string>;
 
 class ElementWriter {
 public:
+  /// Both must outlive the writer.
   ElementWriter(const GraphIndex &graph, const Region &region);
+  ElementWriter(const ElementWriter &) = delete; ///< its environment points into it
 
   /// "const float *__restrict__ in0, float *__restrict__ out0"
   std::string parameters() const;
   /// The buffers behind them, in the same order; values keep the names of their nodes.
   std::vector<model::Argument> arguments() const;
 
-  /// Statements that a load needs first (appended to `before`), and the expression of the element of `value` at `index`. Inlines every
-  /// pointwise op and view of the region between memory and `value`; equal sub-expressions are computed once.
+  /// A variable of index expressions is at least 0 and below `size`, wherever it appears.
+  void bound(const std::string &variable, std::int64_t size);
+
+  /// Statements that a load needs first (appended to `before`), and the expression of the element of `value` at `index`: a name or a literal.
+  /// Inlines every pointwise op and view of the region between memory and `value`; equal sub-expressions are computed once.
   std::string load(const std::string &value, const Index &index, std::string &before);
+  /// The same at several indices ("lanes": 2, 4 or 8 of them). Where they are consecutive in memory and start at a multiple of their number,
+  /// they are one vector access.
+  std::vector<std::string> load(const std::string &value, std::span<const Index> lanes,
+                                std::string &before);
   /// Statements that store the anchor's element, `element` being an expression of its compute type: runs the region's nodes behind the anchor
-  /// and writes every output that this element decides. Other operands of those nodes are loaded in place.
-  std::string store(const Index &index, const std::string &element);
+  /// and writes every output that this element decides. Other operands of those nodes are loaded in place. Without an anchor,
+  /// `index` is that of the first output, and `element` is not used.
+  /// @param result of an anchor with several
+  std::string store(const Index &index, const std::string &element, int result = 0);
+  std::string store(std::span<const Index> lanes, std::span<const std::string> elements,
+                    int result = 0);
+  /// Statements that compute one output at indices of its own, from memory and from what is bound, and store it.
+  std::string store_output(const std::string &output, std::span<const Index> lanes);
+
+  /// From now on load() takes `expression` (of the value's compute type) for `value`, whatever the index, and neither reads memory for it
+  /// nor looks behind it: how a family hands over what it holds in registers or has reduced. A later bind replaces it; an empty one ends it.
+  void bind(const std::string &value, const std::string &expression);
+
   /// The C++ type in which a value is computed: "float", "double", "int", "long long", "bool".
   std::string compute_type(const std::string &value) const;
-  /// `n` consecutive elements of the last dimension may be loaded and stored as one vector access at multiples of n (alignment, contiguity
-  /// of inputs and outputs, no padding or gathering between): the largest n of 4, 2, 1 (8 for 16-bit types).
+
+  /// Elements along the last dimension that are one vector access, at multiples of that number: the largest of 8, 4, 2, 1 with which loading
+  /// `value`, or storing the anchor's result, needs no scalar access besides those that all lanes share.
+  int load_width(const std::string &value) const;
+  int store_width() const;
+  /// The least of store_width() and load_width() of the anchor's operands that have its last dimension.
   int vector_width() const;
 
-  /// Device functions that the texts use, once a source: warpwright_erf, conversions, ...
+  /// Device functions that the texts use, once a source. Sources that mention __half or __nv_bfloat16 include cuda_fp16.h, cuda_bf16.h.
   static const char *prelude();
+
+private:
+  Lanes parse(ElementPass &pass, std::span<const Index> lanes, const model::Shape &shape) const;
+  void write(ElementPass &pass, std::size_t output, const Lanes &lanes) const;
+  void store_all(ElementPass &pass, const Lanes &lanes, LaneValues elements, int result) const;
+  /// The shape over which store() runs.
+  const model::Shape &stored_shape() const;
+
+  const GraphIndex &graph_;
+  const Region &region_;
+  ElementPass::Environment environment_;
+  int names_ = 0;
 };
 
 } // namespace warpwright::generator
