@@ -16,6 +16,11 @@ namespace warpwright::runner {
 
 // TensorArgument, CallHandle and the operation that calls are runner/verify/device.h's.
 
+/// What a drawing depends on. Parameters have a seed of their own, so that what does not depend on the inputs can be told.
+struct TorchSeeds {
+  std::uint64_t inputs = 1, parameters = 1;
+};
+
 class TorchHost {
 public:
   virtual ~TorchHost() = default;
@@ -23,31 +28,46 @@ public:
   /// "torch 2.11.0+cu130, Python 3.12.3".
   virtual std::string version() const = 0;
 
+  /// A job begins: what the one before left in caches may go.
+  virtual void start_job() {}
+
   /// Makes the module ready; the one before it is forgotten, unless it is the same.
   /// Faults: Unsupported with what Python said: does not import, no such class, inputs that are no tensors.
   virtual DeviceResult<void> load(const model::TorchModule &module) = 0;
 
-  /// Fills the task's In and InOut buffers: inputs drawn under the seed as the module's file draws them, parameters as its constructor
-  /// initialises them under that seed. Floating-point inputs (not parameters) are multiplied by `scale`.
-  virtual DeviceResult<void> draw(std::uint64_t seed, double scale,
+  /// Fills the task's In and InOut buffers: inputs drawn under their seed as the module's file draws them, parameters as its
+  /// constructor initialises them under theirs, but for parameters that it fills with one value (weights of a normalisation):
+  /// they are drawn around it, for a trained module's differ. Floating-point inputs (not parameters) are multiplied by `scale`.
+  /// @param in_and_inout in the task's order, named
+  virtual DeviceResult<void> draw(const TorchSeeds &seeds, double scale,
                                   const std::vector<TensorArgument> &in_and_inout) = 0;
 
-  /// Binds a call of the module to buffers in the task's order; its parameters alias the buffers, so no call copies them.
-  /// @param outputs where results are to be published
-  /// @param exact with the module and floating-point inputs in float64 (copies are made at each call; never timed)
+  /// Binds a call of the module to buffers in the task's order; its parameters alias the buffers, so no call copies them, and state
+  /// is updated where it lies.
+  /// @param outputs where results are to be published: the task's outputs; with `exact`, float64 and behind them the new state,
+  /// in named tensors
+  /// @param exact with the module and floating-point inputs in float64 (copies are made at each call, which leaves the buffers
+  /// alone; never timed)
   virtual DeviceResult<CallHandle> bind_module(const model::ModuleStep &step,
                                                const std::vector<TensorArgument> &in_and_inout,
                                                const std::vector<TensorArgument> &outputs,
                                                bool exact) = 0;
+  /// @param tensors one for each view among the step's arguments, positional ones first, then the keywords' in their order; then one
+  /// a result, of the buffer that it is published to (address 0: of a result that nobody wants)
   virtual DeviceResult<CallHandle> bind_operator(const model::AtenStep &step,
                                                  const std::vector<TensorArgument> &tensors) = 0;
   virtual void forget(CallHandle call) = 0;
+
+  /// For a call of the module, before a run whose buffers may have changed since the last: what cannot alias its buffer (an RNN's
+  /// weights, which cuDNN wants in one piece) is copied from there, and state that a call put elsewhere is looked for there again.
+  /// Outside of every timed bracket.
+  virtual DeviceResult<void> refresh(CallHandle call) = 0;
 
   /// Starts the call on the device's stream. Its results are the host's tensors until publish() copies them.
   virtual DeviceResult<void> call(CallHandle call) = 0;
   /// Addresses of the results of the last call, after the shapes and strides were found to be as stated.
   virtual DeviceResult<std::vector<Address>> results(CallHandle call) = 0;
-  /// Copies the results of the last call into the buffers that it was bound to.
+  /// Copies the results of the last call into the buffers that it was bound to, and so state that it put elsewhere.
   virtual DeviceResult<void> publish(CallHandle call) = 0;
 };
 

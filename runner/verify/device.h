@@ -104,6 +104,7 @@ struct TensorArgument {
   Address address = 0;
   model::Dtype dtype = model::Dtype::Float32;
   std::vector<std::int64_t> shape, strides; ///< elements; strides empty: contiguous
+  std::string name; ///< of a task's buffer, as the module knows it: "x", "conv1.weight"; else empty
   bool operator==(const TensorArgument &) const = default;
 };
 

@@ -1,0 +1,55 @@
+"""What went wrong in a torch host, in the terms of the runner's faults (runner/verify/device.h). Thread: any."""
+
+import contextlib
+import traceback
+
+import torch
+
+
+class HostError(Exception):
+    """kind: "unsupported", "bad_launch", "out_of_memory", "crash", "timeout" or "internal"."""
+
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+def is_out_of_memory(error):
+    if isinstance(error, MemoryError):
+        return True
+    kind = getattr(torch.cuda, "OutOfMemoryError", None)
+    text = str(error)
+    return (kind is not None and isinstance(error, kind)) or "out of memory" in text or "can't allocate memory" in text
+
+
+def is_device_lost(error):
+    """CUDA errors that no later call recovers from."""
+    text = str(error)
+    return "device-side assert" in text or "illegal memory access" in text or "CUDA error: unspecified launch" in text
+
+
+def place_in(error, file):
+    """Line of the user's file where it was raised; 0: not there."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return lines[-1] if lines else 0
+
+
+user_file = ""  # of the module that is loaded, so that errors name its lines
+
+
+@contextlib.contextmanager
+def told_by(what):
+    """Errors of others' code within are HostErrors that say what was done and where it failed."""
+    try:
+        yield
+    except HostError:
+        raise
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's code may raise SystemExit as well
+        kind = "out_of_memory" if is_out_of_memory(error) else "crash" if is_device_lost(error) else "unsupported"
+        line = place_in(error, user_file)
+        where = f" (line {line} of the module's file)" if line else ""
+        text = " ".join(str(error).split())[:500]
+        raise HostError(kind, f"{what}: {type(error).__name__}: {text}{where}") from error

@@ -1,0 +1,303 @@
+"""A task's module, made from its text, and calls of it and of ATen operators on memory that the runner owns.
+
+Both hosts of a worker use this: host.py in the interpreter that a GPU's worker is loaded into, child_host.py in the child of the
+CPU's worker. They translate requests; what happens to tensors happens here. Memory is given by address and seen without a copy
+(tensors.py). Errors are HostError with one of the runner's kinds of fault. It decides nothing about right or wrong, and starts no
+thread. Works with torch 1.13 to 2.11. Thread: one.
+"""
+
+import gc
+import itertools
+
+import torch
+
+import framework_flags
+import user_module
+from host_errors import HostError, told_by
+from tensors import as_tensor, copy_flat, same_layout
+
+
+class ModuleHost:
+    """Holds one loaded module and the calls that were bound."""
+
+    def __init__(self, device="cpu"):
+        self.device = torch.device(device)
+        self.loaded = None
+        self.calls = {}
+        self._handles = itertools.count(1)
+
+    def load(self, spec):
+        """spec: {language, source, model, inputs, init_inputs, training}"""
+        if self.loaded is not None and self.loaded.spec == spec:
+            framework_flags.restore(self.loaded.flags)
+            return
+        self.loaded = None
+        self.calls.clear()
+        gc.collect()
+        framework_flags.restore_defaults()
+        self.loaded = user_module.UserModule(spec, self.device)
+
+    def draw(self, seeds, scale, arguments):
+        """Fills the task's In and InOut buffers.
+        seeds: (inputs, parameters); arguments: [{address, dtype, shape, strides, name}]"""
+        module = self._module()
+        tensors = [as_tensor(one, self.device) for one in arguments]
+        inputs = user_module.tensors_in(module.make_inputs(seeds[0]))
+        names = [one["name"] for one in arguments]
+        check_inputs(inputs, tensors, names)
+        with torch.no_grad():
+            for source, target in zip(inputs, tensors):
+                target.copy_(source)
+                if scale != 1 and target.is_floating_point():
+                    target.mul_(scale)
+            model = module.initialised(seeds[1])
+            for name, target in zip(names[len(inputs):], tensors[len(inputs):]):
+                source = user_module.state(model, name)
+                if tuple(source.shape) != tuple(target.shape) or source.dtype != target.dtype:
+                    raise HostError("unsupported", f"'{name}' is {described(source)} in the module and "
+                                    f"{described(target)} in the task")
+                target.copy_(source)
+
+    def bind_module(self, compiled, arguments, outputs, exact):
+        """A handle of a call of the module; see runner/torch/host.h."""
+        kind = ExactCall if exact else ModuleCall
+        return self._keep(kind(self._module(), compiled, arguments, outputs, self.device))
+
+    def bind_operator(self, step, tensors):
+        """step: an ATen step as plans hold it; tensors: its views' and its results' memory."""
+        return self._keep(OperatorCall(step, tensors, self.device))
+
+    def forget(self, handle):
+        self.calls.pop(handle, None)
+
+    def refresh(self, handle):
+        with torch.no_grad():
+            self.calls[handle].refresh()
+
+    def call(self, handle):
+        self.calls[handle].run()
+
+    def results(self, handle):
+        return [0 if one is None else one.data_ptr() for one in self.calls[handle].results]
+
+    def publish(self, handle):
+        with torch.no_grad():
+            self.calls[handle].publish()
+
+    def _module(self):
+        if self.loaded is None:
+            raise HostError("internal", "no module is loaded")
+        return self.loaded
+
+    def _keep(self, call):
+        handle = next(self._handles)
+        self.calls[handle] = call
+        return handle
+
+
+def described(tensor):
+    return f"{str(tensor.dtype).replace('torch.', '')}{list(tensor.shape)}"
+
+
+def check_inputs(inputs, tensors, names):
+    """The task was made from the same file, so what its inputs are must not have changed."""
+    if len(inputs) > len(tensors):
+        raise HostError("unsupported", f"the module has {len(inputs)} input tensors, the task only {len(tensors)}")
+    for source, target, name in zip(inputs, tensors, names):
+        if tuple(source.shape) != tuple(target.shape) or source.dtype != target.dtype:
+            raise HostError("unsupported", f"the input '{name}' is drawn as {described(source)}, and the task says "
+                            f"{described(target)}")
+
+
+class ModuleCall:
+    """The module with its parameters in the runner's memory, called as the user's program calls it."""
+
+    def __init__(self, module, compiled, arguments, outputs, device):
+        self.module = module
+        tensors = [as_tensor(one, device) for one in arguments]
+        template = module.inputs_template()
+        count = len(user_module.tensors_in(template))
+        self.inputs = user_module.with_tensors(template, tensors[:count])
+        self.state = dict(zip((one["name"] for one in arguments[count:]), tensors[count:]))
+        with torch.no_grad():
+            self.model = user_module.on_memory(module.model(), self.state)
+        self.rnns = [one for one in self.model.modules() if isinstance(one, torch.nn.RNNBase)]
+        if device.type == "cuda":
+            for rnn in self.rnns:
+                rnn.flatten_parameters()
+        self.function = compile_module(self.model) if compiled else self.model
+        self.outputs = [as_tensor(one, device) for one in outputs]
+        self.value = None
+        self.results = []
+
+    def run(self):
+        with told_by("the module's forward"):
+            self.take(self.module.call(self.function, self.inputs))
+
+    def take(self, value):
+        """The call's value, from whoever made it."""
+        self.value = value
+        self.results = user_module.tensors_in(value)
+        check_outputs(self.results, self.outputs)
+
+    def refresh(self):
+        for name, memory in self.state.items():
+            current = user_module.state(self.model, name)
+            if current.data_ptr() == memory.data_ptr() or memory.numel() == 0:
+                continue
+            if self._is_flattened(current):
+                current.copy_(memory)
+            else:
+                user_module.set_state(self.model, name, memory)
+
+    def publish(self):
+        for result, output in zip(self.results, self.outputs):
+            output.copy_(result)
+        for name, memory in self.state.items():
+            current = user_module.state(self.model, name)
+            if current.data_ptr() != memory.data_ptr() and not self._is_flattened(current):
+                memory.copy_(current)
+
+    def _is_flattened(self, tensor):
+        return any(tensor is weight for rnn in self.rnns for weight in rnn._parameters.values())
+
+
+class ExactCall:
+    """The module in float64, on copies that are made at each call. Its results are the outputs and then the new state."""
+
+    def __init__(self, module, _compiled, arguments, outputs, device):
+        self.module = module
+        self.tensors = [as_tensor(one, device) for one in arguments]
+        self.names = [one["name"] for one in arguments]
+        self.outputs = [as_tensor(one, device) for one in outputs]
+        self.output_names = [one["name"] for one in outputs]
+        self.results = []
+
+    def refresh(self):
+        """Copies are made at each call."""
+
+    def run(self):
+        template = self.module.inputs_template()
+        count = len(user_module.tensors_in(template))
+        default = torch.get_default_dtype()
+        with torch.no_grad(), told_by("the module in float64"):
+            state = dict(zip(self.names[count:], map(doubled, self.tensors[count:])))
+            model = user_module.on_memory(self.module.model(), state, convert=doubled)
+            inputs = user_module.with_tensors(template, [doubled(one) for one in self.tensors[:count]])
+            torch.set_default_dtype(torch.float64)
+            try:
+                value = self.module.call(model, inputs)
+            finally:
+                torch.set_default_dtype(default)
+            self.results = user_module.tensors_in(value)
+            known = set(self.names[count:])
+            self.results += [user_module.state(model, name) for name in self.output_names[len(self.results):]
+                             if name in known]
+        check_outputs(self.results, self.outputs)
+
+    def publish(self):
+        for result, output in zip(self.results, self.outputs):
+            output.copy_(result)
+        self.results = []
+
+
+def doubled(tensor):
+    return tensor.to(torch.float64) if tensor.is_floating_point() else tensor.clone()
+
+
+def check_outputs(results, outputs):
+    if len(results) != len(outputs):
+        raise HostError("unsupported", f"the module gives {len(results)} tensors, the task has {len(outputs)} outputs")
+    for result, output in zip(results, outputs):
+        if tuple(result.shape) != tuple(output.shape) or result.dtype != output.dtype:
+            raise HostError("unsupported", f"the module gives {described(result)} where the task says {described(output)}")
+
+
+def compile_module(model):
+    if not hasattr(torch, "compile"):
+        raise HostError("unsupported", f"torch {torch.__version__} has no torch.compile")
+    return torch.compile(model)
+
+
+class OperatorCall:
+    """One ATen operator on bound memory. `arguments` may be given anew at each run, by whoever knows of other memory."""
+
+    def __init__(self, step, tensors, device):
+        self.name = step["op"]
+        self.function = find_operator(step["op"])
+        memory = iter(tensors)
+        values = [bound(one, memory, device) for one in step.get("arguments", [])]
+        named = step.get("keywords", {})
+        keywords = {name: bound(named[name], memory, device) for name in sorted(named)}
+        self.arguments, self.keywords = converted(self.function._schema, values, keywords, device)
+        self.wanted = step["results"]
+        self.outputs = [as_tensor(one, device) if view is not None else None
+                        for view, one in zip(self.wanted, memory)]
+        self.results = []
+
+    def run(self, arguments=None, keywords=None):
+        with torch.no_grad(), told_by(self.name):
+            value = self.function(*(self.arguments if arguments is None else arguments),
+                                  **(self.keywords if keywords is None else keywords))
+        given = [one for one in (value if isinstance(value, (tuple, list)) else [value]) if torch.is_tensor(one)]
+        if len(given) < len(self.outputs):
+            raise HostError("bad_launch", f"{self.name} gives {len(given)} tensors, the plan wants {len(self.outputs)}")
+        self.results = [None if output is None else self._checked(result, output)
+                        for result, output in zip(given, self.outputs)]
+
+    def _checked(self, result, output):
+        if result.dtype != output.dtype or not same_layout(result, output):
+            raise HostError("bad_launch", f"{self.name} gives {described(result)} with strides {list(result.stride())}, "
+                            f"the plan says {described(output)} with strides {list(output.stride())}")
+        return result
+
+    def refresh(self):
+        """Operators hold no state."""
+
+    def publish(self):
+        for result, output in zip(self.results, self.outputs):
+            if output is not None and result.data_ptr() != output.data_ptr():
+                copy_flat(result, output)
+
+
+def find_operator(full_name):
+    """torch.ops' overload, which must write to nothing. full_name: "aten::add.Tensor"."""
+    name, _, overload = full_name.partition("::")[2].partition(".")
+    packet = getattr(torch.ops.aten, name, None)
+    function = None if packet is None else getattr(packet, overload or "default", None)
+    if function is None:
+        raise HostError("unsupported", f"torch {torch.__version__} has no operator {full_name}")
+    if any(argument.alias_info is not None and argument.alias_info.is_write for argument in function._schema.arguments):
+        raise HostError("bad_launch", f"{full_name} changes its arguments")
+    return function
+
+
+def bound(value, memory, device):
+    """An argument of a step, its views replaced by tensors, which come in order."""
+    if isinstance(value, dict):
+        if "tensor" in value:
+            return as_tensor(next(memory), device)
+        if "tensors" in value:
+            return [as_tensor(next(memory), device) for _ in value["tensors"]]
+        return float(value["number"])
+    return value
+
+
+def converted(schema, values, keywords, device):
+    """Names of dtypes and layouts become what torch wants; factories make their tensors on the device."""
+    kinds = {argument.name: str(argument.type) for argument in schema.arguments}
+    names = [argument.name for argument in schema.arguments]
+    values = [enumerated(value, kinds[name]) for name, value in zip(names, values)] + values[len(names):]
+    keywords = {name: enumerated(value, kinds.get(name, "")) for name, value in keywords.items()}
+    if "device" in kinds and "device" not in keywords and names.index("device") >= len(values):
+        takes_tensor = any("Tensor" in kind for kind in kinds.values())
+        if not takes_tensor:
+            keywords["device"] = device
+    return values, keywords
+
+
+def enumerated(value, kind):
+    if not isinstance(value, str) or "str" in kind:
+        return value
+    found = getattr(torch, value.replace("torch.", ""), None)
+    return found if isinstance(found, (torch.dtype, torch.memory_format, torch.layout)) else value

@@ -1,0 +1,228 @@
+"""The user's file as a Python module, and the torch module that it describes.
+
+By the conventions of KernelBench: a class, a function that gives the inputs of one call, one that gives the arguments of the
+class's constructor. The file is written out so that `inspect` and tracebacks find its lines. What its constructor fills with one
+value (weights of a normalisation) is drawn around that value, for a trained module's differ, and a plan that ignores them is wrong.
+Thread: one.
+"""
+
+import contextlib
+import copy
+import hashlib
+import importlib.util
+import os
+import random
+import sys
+import tempfile
+
+import torch
+
+import framework_flags
+import host_errors
+from host_errors import HostError, told_by
+
+LOADED_SEED = 42  # of the module that is kept: what is no parameter, buffer or input stays as it is there
+
+
+class UserModule:
+    def __init__(self, spec, device):
+        if spec["language"] != "python":
+            raise HostError("unsupported", f"this worker calls Python modules, not {spec['language']} ones")
+        self.spec = dict(spec)
+        self.device = device
+        self.in_device_context = False  # whether its forward makes tensors without saying where
+        self.file = write_source(spec["source"])
+        host_errors.user_file = self.file
+        with told_by("importing the module's file"):
+            self.namespace = import_file(self.file)
+        self.flags = framework_flags.current()
+        if not hasattr(self.namespace, spec["model"]):
+            raise HostError("unsupported", f"the module's file has no '{spec['model']}'")
+        self._template = None
+        self._drawn = None
+        self._model = self.construct(LOADED_SEED)
+        self.inputs_template()
+
+    def model(self):
+        """As constructed under LOADED_SEED; not to be changed."""
+        return self._model
+
+    def construct(self, seed):
+        seed_everything(seed)
+        make = getattr(self.namespace, self.spec["model"])
+        with torch.no_grad(), on_device(self.device):
+            with told_by("the arguments of the constructor"):
+                given = self.evaluate("init_inputs", [])
+            with told_by(f"{self.spec['model']}'s constructor"):
+                model = make(**given) if isinstance(given, dict) else make(*given)
+        if not isinstance(model, torch.nn.Module):
+            raise HostError("unsupported", f"{self.spec['model']} is no torch.nn.Module")
+        with told_by("moving the module to its device"):
+            return model.to(self.device).train(self.spec["training"])
+
+    def initialised(self, seed):
+        """A module whose parameters are those of this seed."""
+        if self._drawn is None or self._drawn[0] != seed:
+            self._drawn = None
+            model = self.construct(seed)
+            with torch.no_grad():
+                vary_constants(model, seed, self.device)
+            self._drawn = (seed, model)
+        return self._drawn[1]
+
+    def make_inputs(self, seed):
+        seed_everything(seed)
+        with torch.no_grad(), on_device(self.device), told_by("making the inputs"):
+            inputs = self.evaluate("inputs", None)
+            if inputs is None:
+                raise HostError("unsupported", f"the module's file has no '{self.spec['inputs']}'")
+            return mapped(inputs, lambda tensor: tensor.detach().to(self.device))
+
+    def inputs_template(self):
+        """Inputs of one call; their tensors stand for places."""
+        if self._template is None:
+            made = self.make_inputs(LOADED_SEED)
+            self._template = mapped(made, lambda tensor: torch.empty(0, dtype=tensor.dtype))
+        return self._template
+
+    def evaluate(self, which, absent):
+        """The value of a function of the file by that name, or of an expression over torch."""
+        text = self.spec[which]
+        if text.isidentifier():
+            function = getattr(self.namespace, text, None)
+            return absent if function is None else function()
+        return eval(text, {"torch": torch, **vars(self.namespace)})  # the user's own text, as trusted as the file
+
+    def call(self, function, inputs):
+        """One call as the user's program makes it."""
+        with torch.no_grad():
+            if not self.in_device_context:
+                try:
+                    return invoke(function, inputs)
+                except RuntimeError as error:
+                    if self.device.type == "cpu" or "same device" not in str(error):
+                        raise
+                    self.in_device_context = True  # it makes tensors without saying where
+            with on_device(self.device):
+                return invoke(function, inputs)
+
+
+def invoke(function, inputs):
+    return function(**inputs) if isinstance(inputs, dict) else function(*inputs)
+
+
+def write_source(text):
+    name = "task_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    path = os.path.join(tempfile.mkdtemp(prefix="warpwright-module-"), name + ".py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def import_file(path):
+    name = os.path.basename(path)[:-len(".py")]
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickling look it up
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(module)
+    return module
+
+
+def seed_everything(seed):
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def on_device(device):
+    """Factories within make their tensors on the device, where this torch can do that."""
+    if device.type != "cpu" and hasattr(torch, "set_default_device"):
+        return torch.device(device)
+    return contextlib.nullcontext()
+
+
+def vary_constants(model, seed, device):
+    generator = torch.Generator(device=device)
+    generator.manual_seed(seed)
+    for tensor in list(model.parameters()) + list(model.buffers()):
+        if not tensor.is_floating_point() or tensor.numel() == 0:
+            continue
+        value = tensor.flatten()[0].item()
+        if value != value or abs(value) == float("inf") or not bool((tensor == value).all()):
+            continue
+        share = torch.rand(tensor.shape, generator=generator, device=device, dtype=torch.float32).to(tensor.dtype)
+        tensor.copy_(share * 0.5 - 0.25 if value == 0 else value * (1 + share * 0.5))
+
+
+def state(model, name):
+    """A parameter or buffer by its dotted name."""
+    *path, last = name.split(".")
+    holder = model
+    for part in path:
+        holder = holder._modules.get(part)
+        if holder is None:
+            break
+    for table in () if holder is None else (holder._parameters, holder._buffers):
+        if table.get(last) is not None:
+            return table[last]
+    raise HostError("unsupported", f"the module has no parameter or buffer '{name}'")
+
+
+def set_state(model, name, tensor):
+    *path, last = name.split(".")
+    holder = model
+    for part in path:
+        holder = holder._modules[part]
+    if last in holder._buffers:
+        holder._buffers[last] = tensor
+    else:
+        holder._parameters[last].data = tensor
+
+
+def on_memory(model, memory, convert=None):
+    """A copy of the module whose state is the tensors of `memory`, by dotted name; what is not there is copied.
+    convert: applied to the tensors that are copied"""
+    memo = {}
+    for name, tensor in memory.items():
+        old = state(model, name)
+        memo[id(old)] = torch.nn.Parameter(tensor, requires_grad=False) if isinstance(old, torch.nn.Parameter) else tensor
+    if convert is not None:
+        for part in model.modules():
+            for table in (part._parameters, part._buffers, part.__dict__):
+                for old in table.values():
+                    if torch.is_tensor(old) and id(old) not in memo:
+                        new = convert(old.detach())
+                        memo[id(old)] = torch.nn.Parameter(new, requires_grad=False) \
+                            if isinstance(old, torch.nn.Parameter) else new
+    with told_by("copying the module"):
+        return copy.deepcopy(model, memo)
+
+
+def tensors_in(value):
+    """All tensors of nested lists, tuples and dicts, in order."""
+    if torch.is_tensor(value):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [tensor for part in value for tensor in tensors_in(part)]
+    return []
+
+
+def mapped(value, function):
+    if torch.is_tensor(value):
+        return function(value)
+    if isinstance(value, dict):
+        return {key: mapped(part, function) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [mapped(part, function) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+def with_tensors(template, tensors):
+    """The template with its tensors replaced, in order."""
+    rest = iter(tensors)
+    return mapped(template, lambda _: next(rest))
