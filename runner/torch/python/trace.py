@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The op graph of a torch module (docs/op-graph.md) as JSON.
+
+    python3 trace.py FILE [--model Model] [--inputs get_inputs] [--init-inputs get_init_inputs] [--eval]
+
+`trace_module` is what the worker calls. Modules and inputs are made of fake tensors, so nothing as large as the task is ever
+allocated, unless the constructor reads values; then parameters are real and the forward pass is still fake.
+"""
+import argparse
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+
+def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_init_inputs", training=True):
+    """@param source text of the Python file
+    @param inputs, init_inputs names of functions in it, or expressions over `torch` that give the lists
+    @return {"graph": ..., "buffers": [{"name", "torch_name", "dtype", "shape", "direction"}]}
+    @raise tracing.errors.Refusal with one sentence for the user"""
+    try:
+        from tracing.attempts import traced
+    except ImportError as error:
+        from tracing.errors import Refusal
+        raise Refusal("this Python has no torch to trace with: %s" % error)
+    return traced(source, model, inputs, init_inputs, training)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Prints the op graph of a torch module as JSON.")
+    parser.add_argument("file")
+    parser.add_argument("--model", default="Model")
+    parser.add_argument("--inputs", default="get_inputs")
+    parser.add_argument("--init-inputs", default="get_init_inputs")
+    parser.add_argument("--eval", action="store_true", help="trace the module in evaluation mode")
+    options = parser.parse_args()
+    from tracing.errors import Refusal
+    try:
+        with open(options.file, encoding="utf-8") as file:
+            result = trace_module(file.read(), options.model, options.inputs, options.init_inputs, not options.eval)
+    except (Refusal, OSError) as error:
+        print("%s: %s" % (options.file, error), file=sys.stderr)
+        return 1
+    json.dump(result, sys.stdout)
+    print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,45 @@
+"""The ways to trace a module, from the one that needs no memory to the one that needs most."""
+import contextlib
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from .errors import NeedsValues, Refusal
+from .result import Trace
+from .source import first_line, load, make_inputs, make_module, on_the_cpu
+
+
+def fake_tensor_mode():
+    try:
+        return FakeTensorMode(allow_non_fake_inputs=True)
+    except TypeError:
+        return FakeTensorMode()
+
+
+def attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs):
+    """One trace; errors of making the module and of running it come out as they are."""
+    fake_mode = fake_tensor_mode()
+    namespace = load(text)
+    with fake_mode if fake_module else contextlib.nullcontext():
+        module = make_module(namespace, model, init_inputs, training)
+    with fake_mode if fake_inputs else contextlib.nullcontext():
+        arguments = make_inputs(namespace, inputs)
+    with fake_mode:
+        return Trace(module, arguments, fake_mode).run()
+
+
+def traced(text, model, inputs, init_inputs, training):
+    failures = []
+    with on_the_cpu():
+        for fake_module, fake_inputs in ((True, True), (False, True), (False, False)):
+            try:
+                return attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs)
+            except Refusal:
+                raise
+            except NeedsValues:
+                failures.append("forward uses a tensor that is neither an input, a parameter nor a buffer")
+            except AssertionError:
+                raise
+            except Exception as error:  # whatever the user's code raises
+                failures.append(first_line(error))
+    raise Refusal("torch %s cannot trace it: %s" % (torch.__version__, failures[-1]))

@@ -1,0 +1,204 @@
+"""Watches the ATen calls of a forward pass and writes them down as nodes.
+
+A dispatch mode below autograd, so that it sees operators as the module calls them (`conv2d`, `layer_norm`,
+`scaled_dot_product_attention`) before PyTorch takes them apart, whatever the version; what has no handler is taken apart by
+PyTorch's own composite kernels, and what has none of those either becomes an opaque `aten` node. Tensors are fake: they have
+shapes and no memory. Operators in place become their functional form and a write.
+"""
+import torch
+from torch.utils._mode_utils import no_dispatch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import operators  # noqa: F401, which registers the handlers
+from .call import Call, bound_arguments, dtype_name, map_tensors
+from .errors import NeedsValues, Refusal
+from .opaque import opaque
+from .refusals import refuse_by_name
+from .registry import HANDLERS, SHAPES, View
+from .values import Tracked, Values
+
+CONSTANT_ELEMENTS = 65536
+
+
+def is_fake(tensor):
+    return hasattr(tensor, "fake_mode")
+
+
+def is_composite(func):
+    return torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd")
+
+
+def short_name(func):
+    return func._schema.name.split("::")[-1]
+
+
+def functional_form(func, written):
+    """The overload that returns what `func` writes; None where there is none."""
+    name = short_name(func)
+    packet = getattr(torch.ops.aten, name[:-1] if name.endswith("_") else name, None)
+    if packet is None:
+        return None
+    wanted = [a.name for a in func._schema.arguments if name.endswith("_") or a.name not in written]
+    for overload in packet.overloads():
+        candidate = getattr(packet, overload)
+        arguments = candidate._schema.arguments
+        if [a.name for a in arguments] == wanted and not any(a.alias_info and a.alias_info.is_write for a in arguments):
+            if [str(a.type) for a in arguments] == [str(a.type) for a in func._schema.arguments if a.name in wanted]:
+                return candidate
+    return None
+
+
+class GraphMode(TorchDispatchMode):
+    """@param fake_mode the FakeTensorMode around it, or None where tensors are real"""
+
+    def __init__(self, builder, fake_mode):
+        super().__init__()
+        self.builder = builder
+        self.fake_mode = fake_mode
+        self.values = Values()
+        self.stand_ins = {}  # id of a real tensor -> its fake
+        self.laid_out = set()
+
+    # Tensors and values.
+
+    def fake(self, tensor):
+        if self.fake_mode is None or is_fake(tensor):
+            return tensor
+        if id(tensor) not in self.stand_ins:
+            self.stand_ins[id(tensor)] = self.fake_mode.from_tensor(tensor)
+            self.values.alive.append(tensor)
+        return self.stand_ins[id(tensor)]
+
+    def track(self, tensor, value):
+        tracked = self.values.bind(tensor, Tracked(value))
+        if self.fake(tensor) is not tensor:
+            self.values.bind(self.fake(tensor), tracked)
+        return tracked
+
+    def tracked(self, tensor):
+        return self.values.find(tensor) or self.captured(tensor)
+
+    def captured(self, tensor):
+        """A tensor that came from nowhere: an attribute of the module, or a literal."""
+        if is_fake(tensor) or tensor.device.type == "meta":
+            raise NeedsValues()
+        if tensor.numel() > CONSTANT_ELEMENTS:
+            raise Refusal("forward uses a tensor of shape %s that is neither an input, a parameter nor a buffer; register it "
+                          "with register_buffer" % list(tensor.shape))
+        with no_dispatch():
+            values = tensor.detach().cpu().reshape(-1).tolist()
+        return self.track(tensor, self.builder.constant_tensor(values, dtype_name(tensor.dtype), tuple(tensor.shape)))
+
+    def read(self, tensor):
+        return self.values.read(self.tracked(tensor))
+
+    # Calls.
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if not func._schema.name.startswith("aten::"):
+            if func._schema.name.startswith("prim::"):
+                return func(*map_tensors(self.fake, args), **map_tensors(self.fake, kwargs))
+            raise Refusal("forward calls %s, an operator that is not ATen's" % func._schema.name)
+        return self.call(func, args, self.without_devices(kwargs))
+
+    def without_devices(self, kwargs):
+        if self.fake_mode is None:
+            return kwargs
+        kwargs = {name: torch.device("cpu") if isinstance(value, torch.device) else value for name, value in kwargs.items()}
+        kwargs.pop("pin_memory", None)
+        return kwargs
+
+    def call(self, func, args, kwargs):
+        if self.fake_mode is not None:
+            args = tuple(torch.device("cpu") if isinstance(value, torch.device) else value for value in args)
+        bound = bound_arguments(func, args, kwargs)
+        refuse_by_name(func, bound)
+        if not any("Tensor" in str(result.type) for result in func._schema.returns):
+            return func(*map_tensors(self.fake, args), **map_tensors(self.fake, kwargs))
+        written = [a.name for a in func._schema.arguments if a.alias_info and a.alias_info.is_write]
+        name = short_name(func)
+        handler = HANDLERS.get(name + "." + func._schema.overload_name) or HANDLERS.get(name)
+        if written and handler is None:
+            return self.in_place(func, args, kwargs, bound, written)
+        if handler is None and is_composite(func):
+            return self.taken_apart(func, args, kwargs)
+        return self.recorded(func, args, kwargs, handler)
+
+    def taken_apart(self, func, args, kwargs):
+        with self:
+            return func.decompose(*args, **kwargs)
+
+    def recorded(self, func, args, kwargs, handler):
+        call = Call(self, func, args, kwargs)
+        shape_rule = SHAPES.get(short_name(func))
+        out = shape_rule(call) if shape_rule else NotImplemented
+        if out is NotImplemented:
+            out = func(*map_tensors(self.fake, args), **map_tensors(self.fake, kwargs))
+        call.out = out
+        result = handler(call) if handler else NotImplemented
+        if result is NotImplemented:
+            if handler and is_composite(func):
+                return self.taken_apart(func, args, kwargs)
+            result = self.guarded_views(call, opaque(call))
+        out = call.out
+        outs = [out] if isinstance(out, torch.Tensor) else list(out)
+        results = result if isinstance(result, list) else [result]
+        for tensor, entry in zip(outs, results):
+            if tensor is not None and entry is not None:
+                self.bind(tensor, entry)
+        return out
+
+    def guarded_views(self, call, results):
+        """Results of an opaque operator that share memory with an argument may be read until something writes there."""
+        shared = [r.alias_info is not None for r in call.func._schema.returns]
+        if not any(shared):
+            return results
+
+        def refuse(*_):
+            raise Refusal("forward writes in place to a tensor that %s looks at" % call.func)
+        views, source = [], self.tracked(call.positional[0])
+        for value in results:
+            views.append(View(call.positional[0], refuse, refuse))
+            views[-1].now = value
+        self.values.read(source)
+        return views
+
+    def bind(self, tensor, entry):
+        if isinstance(entry, View):
+            base = self.tracked(entry.base)
+            current = self.values.read(base)
+            value = entry.now or entry.forward(current)
+            self.values.bind(tensor, Tracked(value, base, entry.forward, entry.backward))
+        else:
+            value = entry
+            self.values.bind(tensor, Tracked(value))
+        kind = (dtype_name(tensor.dtype), tuple(tensor.shape))
+        if kind != (self.builder.dtype(value), self.builder.shape(value)):
+            raise AssertionError("the tracer made %s %s%s of what PyTorch says is %s%s" % (
+                value, self.builder.dtype(value), self.builder.shape(value), *kind))
+        self.layout(value, tensor)
+
+    def layout(self, value, tensor):
+        """Strides of a node are those of the tensor it was first bound to."""
+        if value in self.laid_out:
+            return
+        self.laid_out.add(value)
+        if self.builder.by_name[value]["op"] not in ("input", "parameter", "constant", "item"):
+            self.builder.set_strides(value, tensor.stride())
+
+    def in_place(self, func, args, kwargs, bound, written):
+        """The functional form, then a write of its results."""
+        form = functional_form(func, written)
+        if form is None:
+            raise Refusal("forward calls %s, which works in place and has no functional form" % func)
+        arguments = form._schema.arguments
+        results = self.call(form, tuple(bound[a.name] for a in arguments if not a.kwarg_only),
+                            {a.name: bound[a.name] for a in arguments if a.kwarg_only})
+        results = [results] if isinstance(results, torch.Tensor) else list(results)
+        for name, result in zip(written, results):
+            target = bound[name]
+            value = self.builder.cast(self.read(result), dtype_name(target.dtype))
+            self.values.write(self.tracked(target), self.builder.expand(value, tuple(target.shape)))
+        targets = [bound[name] for name in written]
+        return targets[0] if len(targets) == 1 else tuple(targets)

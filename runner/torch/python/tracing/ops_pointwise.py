@@ -1,0 +1,337 @@
+"""Arithmetic, comparisons and activations, element by element. Operands are cast to the dtype that PyTorch computes in."""
+import math
+
+import torch
+
+from .call import dtype_name, is_floating
+from .registry import handles
+
+SAME = ("neg abs sign exp expm1 log log1p log2 sqrt rsqrt reciprocal sin cos tan atan tanh erf erfc floor ceil round trunc "
+        "relu sigmoid silu mish hardsigmoid hardswish").split()
+
+
+@handles(*[name for name in SAME if name != "round"])
+def unary(call):
+    return call.builder.unary(call.func._schema.name.split("::")[-1], call("self", call.dtype))
+
+
+@handles("round")
+def round_(call):
+    return NotImplemented if call.get("decimals", 0) else unary(call)
+
+
+@handles("absolute", "negative", "fix", "sgn", "special_expm1", "special_log1p", "special_erf", "special_erfc", "special_expit",
+         "positive")
+def alias(call):
+    name = call.func._schema.name.split("::")[-1].replace("special_", "")
+    name = {"absolute": "abs", "negative": "neg", "fix": "trunc", "sgn": "sign", "expit": "sigmoid"}.get(name, name)
+    return call("self") if name == "positive" else call.builder.unary(name, call("self", call.dtype))
+
+
+@handles("logical_not")
+def logical_not(call):
+    return call.builder.unary("logical_not", call("self"), dtype="bool")
+
+
+@handles("bitwise_not")
+def bitwise_not(call):
+    return call.builder.unary("logical_not", call("self"), dtype="bool") if call.dtype == "bool" else NotImplemented
+
+
+@handles("square")
+def square(call):
+    return call.builder.unary("square", call("self", call.dtype))
+
+
+# Two operands.
+
+def scaled(call, name="other"):
+    """The operand times alpha."""
+    value, alpha = call(name, call.dtype), call.get("alpha", 1)
+    return value if alpha == 1 else call.builder.binary("mul", value, alpha)
+
+
+@handles("add", "sub", "subtract", "rsub")
+def add(call):
+    name = call.func._schema.name.split("::")[-1]
+    x = call("self", call.dtype)
+    if name == "rsub":
+        alpha = call.get("alpha", 1)
+        return call.builder.binary("sub", scaled_other(call), x if alpha == 1 else call.builder.binary("mul", x, alpha))
+    return call.builder.binary("add" if name == "add" else "sub", x, scaled(call))
+
+
+def scaled_other(call):
+    return call("other", call.dtype)
+
+
+@handles("mul", "multiply")
+def mul(call):
+    return call.builder.binary("mul", call("self", call.dtype), call("other", call.dtype))
+
+
+@handles("div", "divide", "true_divide", "floor_divide")
+def div(call):
+    mode = call.get("rounding_mode")
+    if call.func._schema.name.endswith("floor_divide"):
+        mode = "floor"
+    if mode and not is_floating(call.dtype):
+        return integer_division(call, mode)
+    quotient = call.builder.binary("div", call("self", call.dtype), call("other", call.dtype))
+    return call.builder.unary(mode, quotient) if mode else quotient
+
+
+def integer_division(call, mode):
+    """In float64, exact for what indices need (below 2^53)."""
+    builder = call.builder
+    quotient = builder.binary("div", call.builder.cast(call("self", call.dtype), "float64"),
+                              builder.cast(call("other", call.dtype), "float64"))
+    return builder.cast(builder.unary(mode, quotient), call.dtype)
+
+
+@handles("remainder", "atan2", "arctan2")
+def remainder(call):
+    name = call.func._schema.name.split("::")[-1].replace("arctan2", "atan2")
+    return call.builder.binary(name, call("self", call.dtype), call("other", call.dtype))
+
+
+@handles("maximum", "minimum", "max.other", "min.other")
+def maximum(call):
+    name = {"max": "maximum", "min": "minimum"}.get(*[call.func._schema.name.split("::")[-1]] * 2)
+    return call.builder.binary(name, call("self", call.dtype), call("other", call.dtype))
+
+
+@handles("pow", "float_power")
+def power(call):
+    builder, exponent = call.builder, call["exponent"]
+    if isinstance(exponent, (int, float)) and isinstance(call["self"], torch.Tensor):
+        x = call("self", call.dtype)
+        special = {2: "square", 0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal"}.get(exponent)
+        if exponent == 1:
+            return x
+        if special == "square" or (special and is_floating(call.dtype)):
+            return builder.unary(special, x)
+    return builder.binary("pow", call("self", call.dtype), call("exponent", call.dtype))
+
+
+COMPARISONS = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge", "not_equal": "ne", "less": "lt",
+               "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
+
+
+@handles(*COMPARISONS)
+def comparison(call):
+    common = call.promoted("self", "other")
+    return call.builder.binary(COMPARISONS[call.func._schema.name.split("::")[-1]], call("self", common), call("other", common))
+
+
+def as_bool(builder, value):
+    return value if builder.dtype(value) == "bool" else builder.binary("ne", value, 0)
+
+
+@handles("logical_and", "logical_or", "logical_xor")
+def logical(call):
+    name = call.func._schema.name.split("::")[-1]
+    return call.builder.binary(name, as_bool(call.builder, call("self")), as_bool(call.builder, call("other")))
+
+
+@handles("bitwise_and", "bitwise_or", "bitwise_xor")
+def bitwise(call):
+    if call.dtype != "bool":
+        return NotImplemented
+    name = call.func._schema.name.split("::")[-1].replace("bitwise", "logical")
+    return call.builder.binary(name, call("self", "bool"), call("other", "bool"))
+
+
+@handles("isnan")
+def isnan(call):
+    return call.builder.binary("ne", call("self"), call("self"))
+
+
+@handles("isinf")
+def isinf(call):
+    if not is_floating(call.builder.dtype(call("self"))):
+        return call.builder.full(False, "bool", call.shape)
+    return call.builder.binary("eq", call.builder.unary("abs", call("self")), math.inf)
+
+
+@handles("isfinite")
+def isfinite(call):
+    if not is_floating(call.builder.dtype(call("self"))):
+        return call.builder.full(True, "bool", call.shape)
+    return call.builder.binary("lt", call.builder.unary("abs", call("self")), math.inf)
+
+
+# Bounds and choices.
+
+@handles("clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "relu6")
+def clamp(call):
+    builder, x = call.builder, call("self", call.dtype)
+    if call.func._schema.name.endswith("relu6"):
+        return builder.binary("minimum", builder.binary("maximum", x, 0), 6)
+    low, high = call.get("min", call.get("min_val")), call.get("max", call.get("max_val"))
+    if low is not None:
+        x = builder.binary("maximum", x, call.operand(low, call.dtype))
+    if high is not None:
+        x = builder.binary("minimum", x, call.operand(high, call.dtype))
+    return x
+
+
+@handles("where")
+def where(call):
+    if "self" not in call.args:
+        return NotImplemented
+    return call.builder.where(as_bool(call.builder, call("condition")), call("self", call.dtype), call("other", call.dtype))
+
+
+@handles("masked_fill")
+def masked_fill(call):
+    x = call("self")
+    return call.builder.where(call("mask", "bool"), call.operand(call["value"], call.builder.dtype(x)), x)
+
+
+@handles("threshold")
+def threshold(call):
+    builder, x = call.builder, call("self")
+    return builder.where(builder.binary("le", x, call["threshold"]), call.operand(call["value"], call.dtype), x)
+
+
+@handles("nan_to_num")
+def nan_to_num(call):
+    builder, x = call.builder, call("self")
+    if not is_floating(call.dtype):
+        return x
+    limits = torch.finfo(call.result().dtype)
+    high, low = call.get("posinf", limits.max), call.get("neginf", limits.min)
+    result = builder.where(builder.binary("ne", x, x), float(call.get("nan", 0.0)), x)
+    result = builder.where(builder.binary("eq", x, math.inf), float(high), result)
+    return builder.where(builder.binary("eq", x, -math.inf), float(low), result)
+
+
+# Compositions.
+
+@handles("addcmul", "addcdiv")
+def addc(call):
+    builder, op = call.builder, "mul" if call.func._schema.name.endswith("mul") else "div"
+    term = builder.binary(op, call("tensor1", call.dtype), call("tensor2", call.dtype))
+    if call.get("value", 1) != 1:
+        term = builder.binary("mul", term, call["value"])
+    return builder.binary("add", call("self", call.dtype), term)
+
+
+@handles("lerp")
+def lerp(call):
+    builder, start = call.builder, call("self", call.dtype)
+    step = builder.binary("sub", call("end", call.dtype), start)
+    return builder.binary("add", start, builder.binary("mul", step, call("weight", call.dtype)))
+
+
+@handles("frac")
+def frac(call):
+    x = call("self")
+    return call.builder.binary("sub", x, call.builder.unary("trunc", x))
+
+
+@handles("exp2", "special_exp2")
+def exp2(call):
+    return call.builder.binary("pow", 2.0, call("self", call.dtype))
+
+
+@handles("log10")
+def log10(call):
+    return call.builder.binary("mul", call.builder.unary("log", call("self", call.dtype)), 1 / math.log(10))
+
+
+@handles("xlogy", "special_xlogy")
+def xlogy(call):
+    builder, x, y = call.builder, call("self", call.dtype), call("other", call.dtype)
+    result = builder.where(builder.binary("eq", x, 0), 0.0, builder.binary("mul", x, builder.unary("log", y)))
+    return builder.where(builder.binary("ne", y, y), y, result)
+
+
+# Activations with parameters.
+
+@handles("gelu")
+def gelu(call):
+    return call.builder.unary("gelu", call("self"), {"approximate": call.get("approximate", "none")})
+
+
+@handles("elu")
+def elu(call):
+    attributes = {name: float(call.get(name, 1)) for name in ("alpha", "scale", "input_scale")}
+    return call.builder.unary("elu", call("self"), attributes)
+
+
+@handles("celu", "selu")
+def composite_elu(call):
+    if call.func._schema.name.endswith("celu"):
+        attributes = {"alpha": float(call["alpha"]), "scale": 1.0, "input_scale": 1.0 / float(call["alpha"])}
+    else:
+        attributes = {"alpha": 1.6732632423543772848170429916717, "scale": 1.0507009873554804934193349852946, "input_scale": 1.0}
+    return call.builder.unary("elu", call("self"), attributes)
+
+
+@handles("leaky_relu")
+def leaky_relu(call):
+    return call.builder.unary("leaky_relu", call("self"), {"negative_slope": float(call["negative_slope"])})
+
+
+@handles("rrelu", "rrelu_with_noise")
+def rrelu(call):
+    slope = (float(call["lower"]) + float(call["upper"])) / 2
+    return call.builder.unary("leaky_relu", call("self"), {"negative_slope": slope})
+
+
+@handles("prelu", "_prelu_kernel")
+def prelu(call):
+    builder, x, weight = call.builder, call("self"), call("weight", call.dtype)
+    if call["weight"].dim() == 1 and call.rank() > 1:
+        weight = builder.reshape(weight, [-1 * -e if d == 1 else 1 for d, e in enumerate(
+            (1, builder.shape(weight)[0]) + (1,) * (call.rank() - 2))])
+    return builder.where(builder.binary("gt", x, 0), x, builder.binary("mul", x, weight))
+
+
+@handles("softplus")
+def softplus(call):
+    return call.builder.unary("softplus", call("self"), {"beta": float(call["beta"]), "threshold": float(call["threshold"])})
+
+
+@handles("log_sigmoid", "log_sigmoid_forward")
+def log_sigmoid(call):
+    builder, x = call.builder, call("self")
+    tail = builder.unary("log1p", builder.unary("exp", builder.unary("neg", builder.unary("abs", x))))
+    value = builder.binary("sub", builder.binary("minimum", x, 0), tail)
+    return value if isinstance(call.out, torch.Tensor) else [value, None]
+
+
+@handles("hardshrink")
+def hardshrink(call):
+    builder, x = call.builder, call("self")
+    return builder.where(builder.binary("le", builder.unary("abs", x), call["lambd"]), 0.0, x)
+
+
+@handles("softshrink")
+def softshrink(call):
+    builder, x, bound = call.builder, call("self"), call["lambd"]
+    low = builder.where(builder.binary("lt", x, -bound), builder.binary("add", x, bound), 0.0)
+    return builder.where(builder.binary("gt", x, bound), builder.binary("sub", x, bound), low)
+
+
+@handles("glu")
+def glu(call):
+    builder, dim = call.builder, call.dim()
+    half = call["self"].shape[dim] // 2
+    x = call("self")
+    gate = builder.unary("sigmoid", builder.slice(x, dim, half, 2 * half))
+    return builder.binary("mul", builder.slice(x, dim, 0, half), gate)
+
+
+@handles("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
+def dropout(call):
+    """In evaluation, or with p = 0: refuse_by_name has refused the rest."""
+    from .registry import View
+    return View(call["input"], lambda base: base, lambda base, new: new)
+
+
+@handles("type_as")
+def type_as(call):
+    return call("self", dtype_name(call["other"].dtype))

@@ -1,0 +1,244 @@
+"""Reductions, softmax, scans, and what picks positions."""
+import math
+
+import torch
+
+from .registry import handles
+
+SOFTMAX = {"softmax": "softmax", "_softmax": "softmax", "special_softmax": "softmax", "log_softmax": "log_softmax",
+           "_log_softmax": "log_softmax", "special_log_softmax": "log_softmax"}
+
+
+def short(call):
+    return call.func._schema.name.split("::")[-1]
+
+
+def reduced(call, op, x, dims=None, dtype=None, attributes=None):
+    """`op` over the call's dimensions; what has none is one element."""
+    builder = call.builder
+    dims = call.dims() if dims is None else dims
+    if not builder.shape(x):
+        x, dims = builder.reshape(x, (1,)), [0]
+        return builder.reduce(op, x, dims, False, dtype, attributes)
+    return builder.reduce(op, x, dims, call.get("keepdim", False), dtype, attributes)
+
+
+@handles("sum", "mean", "nansum")
+def total(call):
+    builder, x = call.builder, call("self", call.dtype)
+    if short(call) == "nansum":
+        x = builder.where(builder.binary("ne", x, x), 0, x)
+    return reduced(call, "mean" if short(call) == "mean" else "sum", x)
+
+
+@handles("prod")
+def prod(call):
+    return reduced(call, "prod", call("self", call.dtype))
+
+
+@handles("amax", "amin")
+def extreme(call):
+    return reduced(call, short(call), call("self"))
+
+
+@handles("max", "min")
+def max_min(call):
+    op = "amax" if short(call) == "max" else "amin"
+    if call.func._schema.overload_name == "other":
+        return NotImplemented
+    if "dim" not in call.args:
+        return reduced(call, op, call("self"), list(range(call.rank())))
+    if not isinstance(call["dim"], int):
+        return NotImplemented
+    return [reduced(call, op, call("self")), positions(call, "argmax" if op == "amax" else "argmin")]
+
+
+@handles("aminmax")
+def aminmax(call):
+    return [reduced(call, "amin", call("self")), reduced(call, "amax", call("self"))]
+
+
+def positions(call, op):
+    builder, x, keepdim = call.builder, call("self"), call.get("keepdim", False)
+    rank = len(builder.shape(x))
+    if rank == 0:
+        return builder.constant(0, "int64")
+    if call.args.get("dim") is None:
+        flat = builder.reshape(x, (math.prod(builder.shape(x)),))
+        return builder.reshape(builder.reduce(op, flat, [0], False, "int64"), (1,) * rank if keepdim else ())
+    return builder.reduce(op, x, [call.dim()], keepdim, "int64")
+
+
+@handles("argmax", "argmin")
+def arg(call):
+    return positions(call, short(call))
+
+
+@handles("any", "all")
+def any_all(call):
+    x = call("self")
+    x = x if call.builder.dtype(x) == "bool" else call.builder.binary("ne", x, 0)
+    value = reduced(call, short(call), x, dtype="bool")
+    return call.builder.cast(value, call.dtype)
+
+
+@handles("count_nonzero")
+def count_nonzero(call):
+    x = call.builder.cast(call.builder.binary("ne", call("self"), 0), "int64")
+    return reduced(call, "sum", x)
+
+
+@handles("logsumexp", "special_logsumexp")
+def logsumexp(call):
+    return reduced(call, "logsumexp", call("self", call.dtype))
+
+
+# Spread and norms.
+
+def correction(call):
+    """Overloads say either `unbiased` or `correction`, whose default is 1."""
+    if "unbiased" in call.args:
+        return 1.0 if call["unbiased"] else 0.0
+    value = call.args.get("correction")
+    return 1.0 if value is None else float(value)
+
+
+@handles("var", "std", "var_mean", "std_mean")
+def spread(call):
+    builder, name, x = call.builder, short(call), call("self", call.dtype)
+    value = reduced(call, "var", x, attributes={"correction": correction(call)})
+    value = builder.unary("sqrt", value) if name.startswith("std") else value
+    return [value, reduced(call, "mean", x)] if name.endswith("mean") else value
+
+
+def p_norm(call, x, p, dims):
+    return reduced(call, "norm", x, dims, attributes={"p": float(p)})
+
+
+@handles("norm", "linalg_vector_norm", "frobenius_norm")
+def norm(call):
+    p = call.get("p", call.get("ord", 2))
+    if not isinstance(p, (int, float)):
+        return NotImplemented
+    return p_norm(call, call("self", call.dtype), p, call.dims() if "dim" in call.args else list(range(call.rank())))
+
+
+@handles("norm_except_dim")
+def norm_except_dim(call):
+    dims = [d for d in range(call["v"].dim()) if d != call["dim"]]
+    return call.builder.reduce("norm", call("v"), dims, True, attributes={"p": float(call.get("pow", 2))})
+
+
+# Softmax and scans.
+
+@handles(*SOFTMAX)
+def softmax(call):
+    builder, x = call.builder, call("self", call.dtype)
+    if not builder.shape(x):
+        return builder.reshape(builder.unary(SOFTMAX[short(call)], builder.reshape(x, (1,)), {"dim": 0}), ())
+    return builder.unary(SOFTMAX[short(call)], x, {"dim": call.dim()})
+
+
+@handles("cumsum", "cumprod")
+def scan(call):
+    x = call("self", call.dtype)
+    return x if not call.builder.shape(x) else call.builder.unary(short(call), x, {"dim": call.dim()})
+
+
+# Picking.
+
+@handles("gather")
+def gather(call):
+    return call.builder.emit("gather", [call("self"), call("index", "int64")], {"dim": call.dim()}, call.dtype, call.shape)
+
+
+def wrapped(builder, index, extent):
+    """Indices counted from the end made positive; what is known not to be negative stays."""
+    source = builder.by_name[index]
+    while source["op"] in ("reshape", "expand", "permute", "slice", "item") and source["inputs"]:
+        source = builder.by_name[source["inputs"][0]]
+    known = source["op"] in ("iota", "argmax", "argmin") or ("values" in source["attributes"] and "-" not in source["attributes"]["values"])
+    if known or (source["op"] == "constant" and source["attributes"].get("value", -1) >= 0):
+        return index
+    return builder.where(builder.binary("lt", index, 0), builder.binary("add", index, extent), index)
+
+
+@handles("index_select")
+def index_select(call):
+    if not call.rank():
+        return NotImplemented
+    index = call.builder.reshape(call("index", "int64"), (call["index"].numel(),))
+    return call.builder.index_select(call("self"), call.dim(), index)
+
+
+@handles("take")
+def take(call):
+    builder, count = call.builder, call["self"].numel()
+    index = builder.reshape(wrapped(builder, call("index", "int64"), count), (call["index"].numel(),))
+    return builder.reshape(builder.index_select(builder.reshape(call("self"), (count,)), 0, index), call.shape)
+
+
+@handles("index.Tensor", "_unsafe_index.Tensor")
+def index(call):
+    """Neighbouring dimensions picked together become one, picked by one vector."""
+    builder, indices = call.builder, list(call["indices"])
+    if any(i is not None and i.dtype in (torch.bool, torch.uint8) for i in indices):
+        from .errors import Refusal
+        from .refusals import position
+        raise Refusal("forward's shapes depend on data: it indexes with a mask%s" % position())
+    dims = [d for d, i in enumerate(indices) if i is not None]
+    shape, x = tuple(call["self"].shape), call("self")
+    if dims != list(range(dims[0], dims[-1] + 1)):
+        others = [d for d in range(len(shape)) if d not in dims]
+        x = builder.permute(x, dims + others)
+        shape, dims, first = builder.shape(x), list(range(len(dims))), 0
+    else:
+        first = dims[0]
+    flat = None
+    for d, tensor in zip(dims, [i for i in indices if i is not None]):
+        place = wrapped(builder, call.operand(tensor, "int64"), shape[d])
+        flat = place if flat is None else builder.binary("add", builder.binary("mul", flat, shape[d]), place)
+    picked = builder.shape(flat)
+    merged = shape[:first] + (math.prod(shape[first:first + len(dims)]),) + shape[first + len(dims):]
+    x = builder.index_select(builder.reshape(x, merged), first, builder.reshape(flat, (math.prod(picked),)))
+    return builder.reshape(x, shape[:first] + picked + shape[first + len(dims):])
+
+
+@handles("scatter_add")
+def scatter_add(call):
+    inputs = [call("self"), call("index", "int64"), call("src")]
+    return call.builder.emit("scatter_add", inputs, {"dim": call.dim()}, call.dtype, call.shape)
+
+
+@handles("embedding")
+def embedding(call):
+    return call.builder.emit("embedding", [call("weight"), call("indices")], {}, call.dtype, call.shape)
+
+
+@handles("triu", "tril")
+def triangle(call):
+    return call.builder.unary(short(call), call("self"), {"diagonal": int(call["diagonal"])})
+
+
+@handles("diag_embed")
+def diag_embed(call):
+    rank = call.result().dim()
+    if call["offset"] or (call["dim1"] % rank, call["dim2"] % rank) != (rank - 2, rank - 1):
+        return NotImplemented
+    return call.builder.emit("diag_embed", [call("self")], {}, call.dtype, call.shape)
+
+
+@handles("diag")
+def diag(call):
+    if call.rank() != 1 or call["diagonal"]:
+        return NotImplemented
+    return call.builder.emit("diag_embed", [call("self")], {}, call.dtype, call.shape)
+
+
+@handles("one_hot")
+def one_hot(call):
+    builder, classes = call.builder, call["num_classes"]
+    x = builder.reshape(call("self"), tuple(call["self"].shape) + (1,))
+    return builder.cast(builder.binary("eq", x, builder.iota(classes)), "int64")
+
+

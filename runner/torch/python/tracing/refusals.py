@@ -1,0 +1,44 @@
+"""Operators that a graph cannot hold, and the sentence for each kind."""
+import traceback
+
+from .errors import Refusal
+
+READS = {"_local_scalar_dense", "item", "is_nonzero", "equal", "allclose", "nonzero", "nonzero_numpy", "argwhere", "masked_select",
+         "unique_dim", "unique_consecutive", "_unique", "_unique2", "unique_dim_consecutive", "bincount", "repeat_interleave.Tensor"}
+RANDOM = {"rand", "rand_like", "randn", "randn_like", "randint", "randint_like", "randperm", "bernoulli", "multinomial", "normal",
+          "poisson", "binomial", "uniform", "random", "exponential", "cauchy", "geometric", "log_normal", "native_dropout",
+          "_fused_dropout", "rrelu_with_noise", "fractional_max_pool2d", "fractional_max_pool3d", "_sample_dirichlet",
+          "_standard_gamma"}
+DROPOUTS = {"dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"}
+RESHAPERS = {"t_", "transpose_", "squeeze_", "unsqueeze_", "swapaxes_", "swapdims_", "resize_", "resize_as_", "set_", "as_strided_"}
+
+
+def position():
+    """" (line 12)" of the user's source, where the call came from."""
+    for frame in reversed(traceback.extract_stack()):
+        if frame.filename == SOURCE_NAME:
+            return " (line %d)" % frame.lineno
+    return ""
+
+
+SOURCE_NAME = "<module source>"
+
+
+def refuse_by_name(func, bound):
+    """@param bound the call's arguments by name"""
+    full = func._schema.name.split("::")[-1]
+    name = full[:-1] if full.endswith("_") and not full.endswith("__") else full
+    overload = name + "." + func._schema.overload_name
+    if name in READS or overload in READS:
+        raise Refusal("forward's control flow or a shape depends on data: aten::%s reads a tensor's values%s" % (full, position()))
+    if name in DROPOUTS:
+        if bound.get("train") and (bound.get("p") or 0) > 0:
+            raise Refusal("forward is random: dropout with p = %g in training%s" % (bound["p"], position()))
+        return
+    if name == "rrelu" or name == "rrelu_with_noise":
+        if not bound.get("training"):
+            return
+    if name in RANDOM:
+        raise Refusal("forward is random: aten::%s%s" % (full, position()))
+    if full in RESHAPERS:
+        raise Refusal("forward changes a tensor's shape in place: aten::%s%s" % (full, position()))

@@ -1,0 +1,135 @@
+"""One trace of a module: leaves, the forward pass under the mode, outputs, updates and buffers."""
+import torch
+
+from .builder import Builder, contiguous_strides
+from .call import dtype_name
+from .errors import Refusal
+from .mode import GraphMode
+from .source import argument_names
+
+
+def named_tensors(name, tree):
+    """Tensors of an argument with their names, in order; lists are numbered, dictionaries keyed."""
+    if isinstance(tree, torch.Tensor):
+        return [(name, tree)]
+    if isinstance(tree, (list, tuple)):
+        return [leaf for i, item in enumerate(tree) for leaf in named_tensors("%s_%d" % (name, i), item)]
+    if isinstance(tree, dict):
+        return [leaf for key, item in tree.items() for leaf in named_tensors("%s_%s" % (name, key), item)]
+    return []
+
+
+def output_tensors(tree):
+    if isinstance(tree, torch.Tensor):
+        return [tree]
+    if isinstance(tree, (list, tuple)):
+        return [tensor for item in tree for tensor in output_tensors(item)]
+    raise Refusal("forward returns something that is no tensor: %s" % type(tree).__name__)
+
+
+class BelowAutograd:
+    """torch._C._AutoDispatchBelowAutograd, which is a guard object in old versions and a context manager in new ones."""
+
+    def __enter__(self):
+        self.guard = torch._C._AutoDispatchBelowAutograd()
+        if hasattr(self.guard, "__enter__"):
+            self.guard.__enter__()
+
+    def __exit__(self, *error):
+        if hasattr(self.guard, "__exit__"):
+            self.guard.__exit__(*error)
+        self.guard = None
+
+
+class Trace:
+    """@param inputs a list of forward's positional arguments, or a dictionary of its keyword arguments"""
+
+    def __init__(self, module, inputs, fake_mode):
+        self.module, self.inputs = module, inputs
+        self.builder = Builder()
+        self.mode = GraphMode(self.builder, fake_mode)
+        self.leaves = []  # (name, torch_name, tensor)
+        self.states = {}  # torch_name -> name, of buffers
+
+    def run(self):
+        outputs = self.forward()
+        values = self.output_values(outputs)
+        updates = self.updates()
+        return {"graph": self.builder.graph(values, updates), "buffers": self.buffers(outputs, updates)}
+
+    def forward(self):
+        self.reserve_output_names()
+        self.add_leaves()
+        arguments, keywords = ([], self.inputs) if isinstance(self.inputs, dict) else (list(self.inputs), {})
+        with BelowAutograd(), self.mode:
+            return output_tensors(self.module(*arguments, **keywords))
+
+    def reserve_output_names(self):
+        self.builder.names.taken.update({"output"} | {"output_%d" % i for i in range(256)})
+
+    def add_leaf(self, op, torch_name, tensor):
+        if not isinstance(tensor, torch.Tensor):
+            return
+        if self.mode.values.find(tensor):
+            return
+        name = self.builder.names.leaf(torch_name)
+        kind = (dtype_name(tensor.dtype), tuple(tensor.shape))
+        self.builder.add(name, op, [], {"torch_name": torch_name}, [kind])
+        if op == "parameter":
+            self.builder.set_strides(name, contiguous_strides(kind[1]))
+        self.mode.track(tensor, name)
+        self.leaves.append((name, torch_name, tensor))
+
+    def add_leaves(self):
+        if isinstance(self.inputs, dict):
+            named = [leaf for name, value in self.inputs.items() for leaf in named_tensors(name, value)]
+        else:
+            names = argument_names(self.module, len(self.inputs))
+            named = [leaf for name, value in zip(names, self.inputs) for leaf in named_tensors(name, value)]
+        for name, tensor in named:
+            self.add_leaf("input", name, tensor)
+        for name, tensor in list(self.module.named_parameters()) + list(self.module.named_buffers()):
+            self.add_leaf("parameter", name, tensor)
+
+    def output_values(self, outputs):
+        """What differs from its node in layout only gets a node of its own."""
+        values = []
+        for tensor in outputs:
+            value = self.mode.read(tensor)
+            wanted = list(tensor.stride())
+            if self.builder.strides(value) != wanted and tensor.numel() > 1 and not self.same_places(value, wanted):
+                value = self.builder.emit("reshape", [value], {}, self.builder.dtype(value), self.builder.shape(value))
+                self.builder.set_strides(value, wanted)
+            values.append(value)
+        return values
+
+    def same_places(self, value, strides):
+        """Strides of dimensions with one element say nothing."""
+        return all(extent == 1 or mine == wanted
+                   for extent, mine, wanted in zip(self.builder.shape(value), self.builder.strides(value), strides))
+
+    def updates(self):
+        """State that was written to, and buffers that forward replaced by others."""
+        now = dict(self.module.named_buffers())
+        updates = []
+        for name, torch_name, tensor in self.leaves:
+            current = now.get(torch_name, tensor)
+            value = self.mode.read(current if current is not tensor else tensor)
+            if value != name:
+                kind = self.builder.dtype(value), self.builder.shape(value)
+                if kind != (self.builder.dtype(name), self.builder.shape(name)):
+                    raise Refusal("forward gives the buffer %s another shape or dtype" % torch_name)
+                updates.append({"parameter": name, "value": value})
+        return updates
+
+    def buffers(self, outputs, updates):
+        written = {update["parameter"] for update in updates}
+        described = [self.buffer(name, torch_name, tensor, "inout" if name in written else "in")
+                     for name, torch_name, tensor in self.leaves]
+        names = ["output"] if len(outputs) == 1 else ["output_%d" % i for i in range(len(outputs))]
+        return described + [self.buffer(name, name, tensor, "out") for name, tensor in zip(names, outputs)]
+
+    @staticmethod
+    def buffer(name, torch_name, tensor, direction):
+        return {"name": name, "torch_name": torch_name, "dtype": dtype_name(tensor.dtype), "shape": list(tensor.shape),
+                "direction": direction}
