@@ -48,7 +48,8 @@ LaneValues ElementPass::declare(const std::string &type, const LaneValues &value
 
 LaneValues ElementPass::evaluate(const std::string &value, const Lanes &lanes) {
   if (const auto bound = environment_.bound.find(value); bound != environment_.bound.end())
-    return LaneValues(lanes.size(), bound->second);
+    return bound->second.size() == lanes.size() ? bound->second
+                                                : LaneValues(lanes.size(), bound->second.at(0));
   if (const auto pinned = pinned_.find(value); pinned != pinned_.end())
     return pinned->second;
   const Node &node = graph_.node(value);
@@ -121,6 +122,7 @@ LaneValues ElementPass::memory(const Node &node, const Lanes &lanes) {
   model::TensorType type = region_type(graph_, *environment_.region, node.name);
   const std::string name = "in" + std::to_string(environment_.input_numbers.at(node.name));
   const std::vector<IndexForm> where = offsets(model::strides_of(type), lanes);
+  last_offsets = where;
   const std::string compute = compute_type_of(type.dtype);
   if (const int direction = vector_direction(where, type)) {
     ++vector_loads;
@@ -137,8 +139,10 @@ LaneValues ElementPass::memory(const Node &node, const Lanes &lanes) {
           type.dtype));
     return name_values(compute, parts);
   }
-  if (std::ranges::any_of(where, [&](const IndexForm &form) { return form != where[0]; }))
+  if (std::ranges::any_of(where, [&](const IndexForm &form) { return form != where[0]; })) {
     ++scalar_loads;
+    scalar_inputs.insert(node.name);
+  }
   LaneValues loads;
   for (const IndexForm &offset : where)
     loads.push_back(from_memory(name + "[" + offset_text(offset, type) + "]", type.dtype));

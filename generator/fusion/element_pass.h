@@ -9,6 +9,7 @@
 #include "generator/fusion/region.h"
 
 #include <functional>
+#include <set>
 #include <unordered_map>
 
 namespace warpwright::generator {
@@ -24,7 +25,8 @@ public:
     const GraphIndex *graph = nullptr;
     const Region *region = nullptr;
     std::unordered_map<std::string, int> input_numbers;
-    std::unordered_map<std::string, std::string> bound; ///< values that a family handed over
+    std::unordered_map<std::string, LaneValues>
+        bound; ///< values that a family handed over: one for all lanes, or one a lane
     std::unordered_map<std::string, IndexRange> ranges; ///< of variables
     int *names = nullptr;                               ///< counter of local names
   };
@@ -48,6 +50,8 @@ public:
   Lanes reshape(const Lanes &lanes, const model::Shape &shape, const model::Shape &other);
   /// Loads that were no vector although lanes differed, and those that were.
   int scalar_loads = 0, vector_loads = 0;
+  std::vector<IndexForm> last_offsets; ///< of the latest load from memory
+  std::set<std::string> scalar_inputs; ///< values behind scalar_loads
 
 private:
   LaneValues memory(const model::Node &node, const Lanes &lanes);

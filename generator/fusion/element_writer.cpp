@@ -73,7 +73,11 @@ void ElementWriter::bind(const std::string &value, const std::string &expression
   if (expression.empty())
     environment_.bound.erase(value);
   else
-    environment_.bound.insert_or_assign(value, expression);
+    environment_.bound.insert_or_assign(value, LaneValues{expression});
+}
+
+void ElementWriter::bind(const std::string &value, std::vector<std::string> lanes) {
+  environment_.bound.insert_or_assign(value, std::move(lanes));
 }
 
 std::string ElementWriter::compute_type(const std::string &value) const {
@@ -187,6 +191,7 @@ void ElementWriter::write(ElementPass &pass, std::size_t output, const Lanes &la
     return;
   }
   ++pass.scalar_loads;
+  pass.scalar_inputs.insert(value);
   for (std::size_t i = 0; i < values.size(); ++i)
     pass.emit(target + "[" + pass.offset_text(where[i], type) +
               "] = " + to_memory(values[i], type.dtype) + ";");
@@ -224,6 +229,65 @@ int ElementWriter::store_width() const {
       return width;
   }
   return 1;
+}
+
+std::vector<Index> ElementWriter::row_major_index(const std::string &group, int width) {
+  const model::Shape &shape = stored_shape();
+  bound(group, std::max<std::int64_t>(model::elements_of(shape) / width, 1));
+  std::vector<Index> lanes;
+  for (int lane = 0; lane < width; ++lane) {
+    Index index(shape.size());
+    std::int64_t inner = 1;
+    const std::string element =
+        "(" + std::to_string(width) + " * " + group + " + " + std::to_string(lane) + ")";
+    for (std::size_t d = shape.size(); d-- > 0; inner *= shape[d])
+      index[d] = element + " / " + std::to_string(inner) + " % " + std::to_string(shape[d]);
+    lanes.push_back(std::move(index));
+  }
+  return lanes;
+}
+
+int ElementWriter::flat_width() const {
+  const std::int64_t elements = model::elements_of(stored_shape());
+  for (const int width : {8, 4, 2}) {
+    if (elements % width != 0)
+      continue;
+    ElementWriter trial(graph_, region_);
+    std::string statements;
+    const std::vector<Index> index = trial.row_major_index("i", width);
+    ElementPass pass(trial.environment_, statements);
+    trial.store_all(pass, trial.parse(pass, index, stored_shape()), LaneValues(width, "x"), 0);
+    if (std::ranges::all_of(pass.scalar_inputs, [&](const std::string &value) {
+          return model::elements_of(graph_.node(value).type().shape) * 8 < elements;
+        }))
+      return width;
+  }
+  return 1;
+}
+
+std::int64_t ElementWriter::stride(const std::string &value, std::size_t dim) const {
+  const model::Shape &shape = graph_.node(value).type().shape;
+  if (shape.at(dim) < 2)
+    return 0;
+  std::string statements;
+  int names = 0;
+  ElementPass::Environment environment = environment_;
+  environment.names = &names;
+  ElementPass pass(environment, statements);
+  Lanes lanes(2);
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    for (int lane = 0; lane < 2; ++lane)
+      lanes[lane].push_back(
+          d == dim ? pass.math().add(
+                         pass.math().scale(pass.math().atom("pair", {0, shape[d] / 2 - 1}), 2),
+                         IndexMath::constant(lane))
+                   : pass.math().atom("d" + std::to_string(d), {0, shape[d] - 1}));
+  pass.evaluate(value, lanes);
+  if (pass.last_offsets.size() != 2)
+    return 0;
+  const IndexForm step =
+      pass.math().add(pass.last_offsets[1], pass.math().scale(pass.last_offsets[0], -1));
+  return step.is_constant() ? step.constant : 0;
 }
 
 int ElementWriter::vector_width() const {

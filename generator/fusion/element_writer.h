@@ -55,6 +55,8 @@ public:
   /// From now on load() takes `expression` (of the value's compute type) for `value`, whatever the index, and neither reads memory for it
   /// nor looks behind it: how a family hands over what it holds in registers or has reduced. A later bind replaces it; an empty one ends it.
   void bind(const std::string &value, const std::string &expression);
+  /// One expression a lane: loads then take as many lanes.
+  void bind(const std::string &value, std::vector<std::string> lanes);
 
   /// The C++ type in which a value is computed: "float", "double", "int", "long long", "bool".
   std::string compute_type(const std::string &value) const;
@@ -63,19 +65,28 @@ public:
   /// `value`, or storing the anchor's result, needs no scalar access besides those that all lanes share.
   int load_width(const std::string &value) const;
   int store_width() const;
+  /// The largest with which store() of consecutive elements in row-major order is one vector access for every output and for every operand
+  /// that is not much smaller: `index` is then row_major_index()'s.
+  int flat_width() const;
+  /// Indices of `width` consecutive elements of the shape that store() runs over, in row-major order, from `width * group` on.
+  /// @param group a variable, which is bound here
+  std::vector<Index> row_major_index(const std::string &group, int width);
   /// The least of store_width() and load_width() of the anchor's operands that have its last dimension.
   int vector_width() const;
 
+  /// How far memory moves from an element of `value`, a chain of views, to the next along a dimension; 0 when that is no fixed distance.
+  std::int64_t stride(const std::string &value, std::size_t dim) const;
+
   /// Device functions that the texts use, once a source. Sources that mention __half or __nv_bfloat16 include cuda_fp16.h, cuda_bf16.h.
   static const char *prelude();
+
+  /// The shape over which store() runs: the anchor's, or the first output's.
+  const model::Shape &stored_shape() const;
 
 private:
   Lanes parse(ElementPass &pass, std::span<const Index> lanes, const model::Shape &shape) const;
   void write(ElementPass &pass, std::size_t output, const Lanes &lanes) const;
   void store_all(ElementPass &pass, const Lanes &lanes, LaneValues elements, int result) const;
-  /// The shape over which store() runs.
-  const model::Shape &stored_shape() const;
-
   const GraphIndex &graph_;
   const Region &region_;
   ElementPass::Environment environment_;
