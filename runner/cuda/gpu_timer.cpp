@@ -1,7 +1,6 @@
 // The queue of one sample, and the graph that is stamped.
 #include "runner/cuda/gpu_timer.h"
 #include "runner/cuda/probe.h"
-#include "runner/measure/median_interval.h"
 
 #include <chrono>
 
@@ -13,7 +12,11 @@ constexpr unsigned kEventRecordExternal =
 /// Launching a graph of a few nodes takes the host under 10 us; the L2 write before covers most of
 /// it already.
 constexpr unsigned long long kDelayNs = 20'000;
-constexpr std::size_t kBracketSamples = 201;
+/// Graphs are made anew again and again: where one came to lie moves its samples by up to 100 ns.
+constexpr int kBracketRounds = 8;
+constexpr std::size_t kRunsAGraph = 10;
+/// As many graphs as a session times in turn (two sides, three input sets): the one launched last starts sooner.
+constexpr std::size_t kGraphsInTurn = 6;
 /// An idle GPU raises its clocks when it gets work; what is timed before that is longer.
 constexpr std::chrono::milliseconds kClockRise{60};
 
@@ -97,24 +100,24 @@ DeviceResult<void> GpuTimer::flush() {
   return check(flush_.run(driver_, stream_), "flushing the L2 cache");
 }
 
-DeviceResult<void> GpuTimer::start(const TimedGraph &graph) {
+DeviceResult<void> GpuTimer::start_before() {
   if (auto flushed = flush(); !flushed)
     return flushed;
   unsigned long long delay_ns = kDelayNs;
   void *arguments[] = {&delay_ns};
-  if (auto delayed =
-          check(driver_.cuLaunchKernel(delay_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr),
-                "the delay kernel");
-      !delayed)
-    return delayed;
+  return check(driver_.cuLaunchKernel(delay_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr),
+               "the delay kernel");
+}
+
+DeviceResult<void> GpuTimer::start(const TimedGraph &graph) {
+  if (auto begun = start_before(); !begun)
+    return begun;
   return check(driver_.cuGraphLaunch(graph.executable.get(), stream_), "launching a graph");
 }
 
-DeviceResult<Sample> GpuTimer::read(const TimedGraph &graph) {
+DeviceResult<Sample> GpuTimer::read(CUevent start, CUevent stop) {
   float milliseconds = 0;
-  if (auto read =
-          check(driver_.cuEventElapsedTime(&milliseconds, graph.start.get(), graph.stop.get()),
-                "reading the time");
+  if (auto read = check(driver_.cuEventElapsedTime(&milliseconds, start, stop), "reading the time");
       !read)
     return std::unexpected(read.error());
   return sample_of(static_cast<double>(milliseconds) * 1e6);
@@ -125,43 +128,67 @@ Sample GpuTimer::sample_of(double ns) {
   return {ns, throttle_.is_throttled(), throttle_.clocks()};
 }
 
-std::optional<double> GpuTimer::time_often(const TimedGraph &graph) {
-  using Clock = std::chrono::steady_clock;
-  const auto warm_at = Clock::now() + kClockRise;
-  std::vector<double> samples;
-  while (samples.size() < kBracketSamples) {
+bool GpuTimer::time_in_turn(const std::vector<TimedGraph> &graphs, std::vector<double> &samples) {
+  for (std::size_t run = 0; run < kRunsAGraph * graphs.size(); ++run) {
+    const TimedGraph &graph = graphs[run % graphs.size()];
     if (!start(graph))
-      return std::nullopt;
+      return false;
     Status status = kNotReady;
     while (status == kNotReady)
       status = driver_.cuStreamQuery(stream_);
     auto sample = status == 0 ? read(graph) : DeviceResult<Sample>(std::unexpected(Fault{}));
     if (!sample)
+      return false;
+    samples.push_back(sample->ns);
+  }
+  return true;
+}
+
+std::optional<double> GpuTimer::time_often(CUfunction probe, CUdeviceptr from, CUdeviceptr to) {
+  using Clock = std::chrono::steady_clock;
+  const auto warm_at = Clock::now() + kClockRise;
+  std::vector<double> samples;
+  for (int rounds = 0; rounds < kBracketRounds;) {
+    const auto graphs = capture_in_turn(probe, from, to);
+    if (!graphs || !time_in_turn(*graphs, samples))
       return std::nullopt;
     if (Clock::now() >= warm_at)
-      samples.push_back(sample->ns);
+      ++rounds;
+    else
+      samples.clear();
   }
-  return median_of(samples);
+  return mean_of_middle_half(samples);
+}
+
+std::optional<std::vector<TimedGraph>> GpuTimer::capture_in_turn(CUfunction probe, CUdeviceptr from,
+                                                                 CUdeviceptr to) {
+  std::vector<TimedGraph> graphs;
+  for (std::size_t i = 0; i < kGraphsInTurn; ++i) {
+    Status launched = 0;
+    auto graph = capture(kCaptureRelaxed, [&] {
+      void *arguments[] = {&from, &to};
+      if (probe)
+        launched = driver_.cuLaunchKernel(probe, kProbeBlocks, 1, 1, kProbeThreads, 1, 1, 0,
+                                          stream_, arguments, nullptr);
+    });
+    if (!graph || launched != 0)
+      return std::nullopt;
+    graphs.push_back(std::move(*graph));
+  }
+  return graphs;
 }
 
 std::optional<double> GpuTimer::measure_bracket(std::optional<double> probe_ns) {
-  CUdeviceptr address = 0;
-  if (driver_.cuMemAlloc(&address, sizeof(float) * kProbeBlocks * kProbeThreads) != 0)
+  constexpr std::size_t kBytes = sizeof(float) * kProbeBlocks * kProbeThreads;
+  CUdeviceptr from = 0;
+  if (driver_.cuMemAlloc(&from, 2 * kBytes) != 0)
     return std::nullopt;
-  const Memory out(driver_, address);
-  Status launched = 0;
-  const auto probe = capture(kCaptureRelaxed, [&] {
-    void *arguments[] = {&address};
-    launched = driver_.cuLaunchKernel(probe_, kProbeBlocks, 1, 1, kProbeThreads, 1, 1, 0, stream_,
-                                      arguments, nullptr);
-  });
-  if (!probe || launched != 0)
-    return std::nullopt;
-  const auto with_probe = time_often(*probe); // under CUPTI this is what tells its duration
+  const Memory memory(driver_, from);
+  const auto with_probe =
+      time_often(probe_, from, from + kBytes); // under CUPTI this tells its duration
   if (probe_ns)
     return with_probe ? std::optional(*with_probe - *probe_ns) : std::nullopt;
-  const auto empty = capture(kCaptureRelaxed, [] {});
-  return empty ? time_often(*empty) : std::nullopt;
+  return time_often(nullptr, 0, 0);
 }
 
 DeviceResult<void> GpuTimer::check(Status status, const std::string &what) const {

@@ -39,13 +39,18 @@ public:
   DeviceResult<TimedGraph> capture(int mode, const std::function<void()> &enqueue);
   /// Queues one sample without waiting for it.
   DeviceResult<void> start(const TimedGraph &graph);
+  /// Queues what comes before the graph of a sample, for a graph that somebody else launches.
+  DeviceResult<void> start_before();
   /// After the stream has ended.
-  DeviceResult<Sample> read(const TimedGraph &graph);
+  DeviceResult<Sample> read(const TimedGraph &graph) {
+    return read(graph.start.get(), graph.stop.get());
+  }
+  DeviceResult<Sample> read(CUevent start, CUevent stop);
   /// Queues the flush of the L2 alone.
   DeviceResult<void> flush();
   /// A sample of this time, with what the driver says of clocks now.
   Sample sample_of(double ns);
-  /// What lies between two stamps beyond the kernel between them, ns: median of many. Waits for the stream.
+  /// What lies between two stamps beyond the kernel between them, ns, from many samples. Waits for the stream.
   /// @param probe_ns duration of the probe kernel; absent: the stamps have nothing between them, which costs less
   std::optional<double> measure_bracket(std::optional<double> probe_ns);
   /// "580.159.04"; empty without NVML.
@@ -59,8 +64,13 @@ private:
 
   DeviceResult<CUfunction> load(Compiler &compiler, const char *source, const char *kernel,
                                 Module &module);
-  /// Median between the stamps, ns.
-  std::optional<double> time_often(const TimedGraph &graph);
+  /// Time between the stamps, ns, from many samples; of the probe, or of nothing (nullptr).
+  std::optional<double> time_often(CUfunction probe, CUdeviceptr from, CUdeviceptr to);
+  /// Adds samples of each graph; false: the device failed.
+  bool time_in_turn(const std::vector<TimedGraph> &graphs, std::vector<double> &samples);
+  /// Several graphs of one kernel, or of nothing (nullptr).
+  std::optional<std::vector<TimedGraph>> capture_in_turn(CUfunction probe, CUdeviceptr from,
+                                                         CUdeviceptr to);
 
   const Driver &driver_;
   CUstream stream_;

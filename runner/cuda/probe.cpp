@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 namespace warpwright::runner::cuda {
 
@@ -20,9 +21,14 @@ Result<double> measure_probe_with_cupti(int ordinal) {
   // Most of them warm the GPU up (GpuTimer::measure_bracket()).
   durations.erase(durations.begin(),
                   durations.end() - static_cast<std::ptrdiff_t>((durations.size() + 3) / 4));
-  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
-  std::nth_element(durations.begin(), middle, durations.end());
-  return *middle;
+  return mean_of_middle_half(durations);
+}
+
+double mean_of_middle_half(std::vector<double> &samples) {
+  std::ranges::sort(samples);
+  const auto quarter = static_cast<std::ptrdiff_t>(samples.size() / 4);
+  const auto first = samples.begin() + quarter, last = samples.end() - quarter;
+  return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
 }
 
 std::optional<double> told_probe_ns() {

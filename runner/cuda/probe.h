@@ -2,8 +2,9 @@
 // kernel can be told in every process without CUPTI.
 //
 // Time stamps as graph nodes lie further apart than the kernel between them is long, by the same amount for
-// kernels of any length (bench/honesty/cupti.py shows it). GpuTimer::measure_bracket() times the probe between
-// stamps; less its duration that is the amount. Thread: any.
+// kernels of any length from about 2 us on (bench/honesty/cupti.py shows it; shorter ones hide some of it, so the
+// probe copies memory for that long). GpuTimer::measure_bracket() times the probe between stamps; less its duration
+// that is the amount. Both are means of the middle half of many samples, for the timer's tick is 32 ns. Thread: any.
 #pragma once
 
 #include "support/error.h"
@@ -16,13 +17,20 @@ namespace warpwright::runner::cuda {
 
 inline constexpr const char *kProbeKernel = "ww_probe";
 inline constexpr const char *kProbeSource = R"(
-extern "C" __global__ void ww_probe(float *out) { out[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+extern "C" __global__ void ww_probe(const float *in, float *out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i];
+}
 )";
-inline constexpr unsigned kProbeBlocks = 64, kProbeThreads = 256;
+inline constexpr unsigned kProbeBlocks = 1024, kProbeThreads = 256;
 
-/// Median duration of the probe with a cold L2, by CUPTI, ns. Starts the device under CUPTI, so it belongs into a
+/// Duration of the probe with a cold L2, by CUPTI, ns. Starts the device under CUPTI, so it belongs into a
 /// process of its own. Errors: no CUPTI, no such GPU.
 Result<double> measure_probe_with_cupti(int ordinal);
+
+/// Mean of the middle half of the samples: as robust as a median against outliers, and finer than the tick.
+/// @param samples not empty; reordered
+double mean_of_middle_half(std::vector<double> &samples);
 
 /// The variable in which a worker is told that duration, ns.
 inline constexpr const char *kProbeVariable = "WARPWRIGHT_PROBE_NS";
