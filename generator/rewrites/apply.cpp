@@ -1,0 +1,147 @@
+#include "generator/rewrites/graph_facts.h"
+#include "generator/rewrites/rewrite.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace warpwright::generator {
+namespace {
+
+bool is_leaf(const model::Node &node) { return node.op == "input" || node.op == "parameter"; }
+
+/// Whoever names `from` names `to`.
+void rename_uses(model::Graph &graph, const std::string &from, const std::string &to) {
+  for (model::Node &node : graph.nodes)
+    std::ranges::replace(node.inputs, from, to);
+}
+
+bool is_result(const model::Graph &graph, const std::string &name) {
+  return std::ranges::find(graph.outputs, name) != graph.outputs.end() ||
+         std::ranges::any_of(graph.updates,
+                             [&](const model::Update &update) { return update.value == name; });
+}
+
+/// Other results of a node with several cannot be replaced with it.
+bool has_items(const GraphIndex &index, const model::Node &node) {
+  return std::ranges::any_of(index.users(node.name),
+                             [](const model::Node *user) { return user->op == "item"; });
+}
+
+std::optional<Rewrite> matched(const GraphFacts &facts, const Rule &rule, const model::Node &node) {
+  if (is_leaf(node) || has_items(facts.index(), node))
+    return std::nullopt;
+  std::optional<Replacement> replacement = rule.match(facts, node);
+  if (!replacement || replacement->value == node.name)
+    return std::nullopt;
+  // The copy that a result needs is not to be replaced with what it copies.
+  if (node.op == "reshape" && facts.index().is_result(node.name) &&
+      replacement->value == node.inputs[0] && facts.type(node.inputs[0]).shape == node.type().shape)
+    return std::nullopt;
+  return Rewrite{rule.name, rule.always, node.name, std::move(*replacement)};
+}
+
+std::optional<Rewrite> first_rewrite(const GraphFacts &facts, const model::Node &node,
+                                     const Simplification &how) {
+  for (const Rule &rule : rules())
+    if (rule.always && std::ranges::find(how.without, rule.name) == how.without.end())
+      if (auto rewrite = matched(facts, rule, node))
+        return rewrite;
+  return std::nullopt;
+}
+
+} // namespace
+
+std::vector<Rewrite> rewrites(const GraphIndex &index) {
+  const GraphFacts facts(index);
+  std::vector<Rewrite> found;
+  for (const model::Node &node : index.graph().nodes)
+    for (const Rule &rule : rules())
+      if (auto rewrite = matched(facts, rule, node))
+        found.push_back(std::move(*rewrite));
+  return found;
+}
+
+model::Graph without_dead_nodes(model::Graph graph) {
+  std::unordered_set<std::string> needed(graph.outputs.begin(), graph.outputs.end());
+  for (const model::Update &update : graph.updates)
+    needed.insert(update.value);
+  std::vector<model::Node> kept;
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    model::Node &node = graph.nodes[i];
+    if (!is_leaf(node) && !needed.contains(node.name))
+      continue;
+    needed.insert(node.inputs.begin(), node.inputs.end());
+    kept.push_back(std::move(node));
+  }
+  std::ranges::reverse(kept);
+  graph.nodes = std::move(kept);
+  return graph;
+}
+
+Result<model::Graph> apply(const model::Graph &graph, const Rewrite &rewrite) {
+  model::Graph result = graph;
+  const auto at = std::ranges::find(result.nodes, rewrite.node, &model::Node::name);
+  if (at == result.nodes.end())
+    return fail("rewrite " + std::string(rewrite.rule) + " names " + rewrite.node +
+                ", which the graph has not");
+  const model::Node old = *at;
+  const bool returned = is_result(graph, old.name);
+  const auto position = at - result.nodes.begin();
+  result.nodes.insert(result.nodes.begin() + position, rewrite.replacement.nodes.begin(),
+                      rewrite.replacement.nodes.end());
+  std::string value = rewrite.replacement.value;
+  const auto stands_in = std::ranges::find(result.nodes, value, &model::Node::name);
+  if (stands_in == result.nodes.end())
+    return fail("rewrite " + std::string(rewrite.rule) + " gives no value");
+  if (stands_in->type().shape != old.type().shape || stands_in->type().dtype != old.type().dtype)
+    return fail("rewrite " + std::string(rewrite.rule) + " of " + old.name +
+                " gives another shape or dtype");
+  const bool is_new = std::ranges::find(rewrite.replacement.nodes, value, &model::Node::name) !=
+                      rewrite.replacement.nodes.end();
+  // A result needs memory of its own: what is a leaf, another result or laid out otherwise is copied.
+  const bool takes_over =
+      is_new || (returned && !is_leaf(*stands_in) && !is_result(graph, value) &&
+                 stands_in->types.size() == 1 &&
+                 model::strides_of(stands_in->type()) == model::strides_of(old.type()));
+  model::Node &replaced =
+      result.nodes[static_cast<std::size_t>(position) + rewrite.replacement.nodes.size()];
+  if (takes_over) {
+    if (returned)
+      stands_in->types.front().strides = old.type().strides;
+    stands_in->name = old.name;
+    replaced.name.clear();
+    rename_uses(result, value, old.name);
+    std::erase_if(result.nodes, [](const model::Node &node) { return node.name.empty(); });
+  } else {
+    rename_uses(result, old.name, value);
+    if (returned)
+      replaced = {old.name, "reshape", {value}, {}, {old.type()}};
+  }
+  return without_dead_nodes(std::move(result));
+}
+
+Simplified simplify(model::Graph graph, const Simplification &how) {
+  Simplified simplified{.graph = without_dead_nodes(std::move(graph)), .applied = {}};
+  // Rules only ever save work, so this ends; the bound is for a pair of them that would undo each other.
+  const std::size_t most = 50 * (simplified.graph.nodes.size() + 10);
+  for (bool changed = true; changed && simplified.applied.size() < most;) {
+    changed = false;
+    const GraphIndex index(simplified.graph);
+    const GraphFacts facts(index);
+    for (const model::Node &node : simplified.graph.nodes) {
+      const std::optional<Rewrite> rewrite = first_rewrite(facts, node, how);
+      if (!rewrite)
+        continue;
+      auto rewritten = apply(simplified.graph, *rewrite);
+      if (!rewritten)
+        continue;
+      simplified.applied.push_back(std::string(rewrite->rule) + "(%" + rewrite->node + ")");
+      simplified.graph = std::move(*rewritten);
+      changed = true;
+      break;
+    }
+  }
+  return simplified;
+}
+
+} // namespace warpwright::generator

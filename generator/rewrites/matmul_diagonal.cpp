@@ -1,0 +1,53 @@
+// A product with a diagonal matrix scales rows or columns: diag(v) @ B = v[:, None] * B, A @ diag(v) = A * v.
+#include "generator/rewrites/rule_tools.h"
+#include "generator/rewrites/rules.h"
+
+namespace warpwright::generator {
+namespace {
+
+bool swaps_last_two(const model::Node &node) {
+  const model::Shape dims = list_attribute(node, "dims").value_or(model::Shape{});
+  const auto rank = static_cast<std::int64_t>(dims.size());
+  for (std::int64_t i = 0; i + 2 < rank; ++i)
+    if (dims[static_cast<std::size_t>(i)] != i)
+      return false;
+  return rank >= 2 && dims[dims.size() - 1] == rank - 2;
+}
+
+/// The diagonal of a value that is zero elsewhere.
+std::optional<std::string> diagonal_of(const GraphFacts &facts, const std::string &value) {
+  const model::Node &node = facts.node(value);
+  if (node.op == "diag_embed" && integer_attribute(node, "offset") == 0 &&
+      integer_attribute(node, "dim1", -2) != integer_attribute(node, "dim2", -1)) {
+    const auto rank = static_cast<std::int64_t>(node.type().shape.size());
+    const auto last = [&](const char *name, std::int64_t fallback) {
+      const std::int64_t dim = integer_attribute(node, name, fallback);
+      return dim < 0 || dim >= rank - 2;
+    };
+    return last("dim1", -2) && last("dim2", -1) ? std::optional(node.inputs[0]) : std::nullopt;
+  }
+  if (node.op == "permute" && swaps_last_two(node))
+    return diagonal_of(facts, node.inputs[0]);
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Replacement> diagonal_product(const GraphFacts &facts, const model::Node &node) {
+  if (node.op != "matmul")
+    return std::nullopt;
+  ReplacementBuilder builder(facts, node);
+  if (const auto v = diagonal_of(facts, node.inputs[0])) {
+    model::Shape column = facts.type(*v).shape;
+    column.push_back(1);
+    return builder.finish(builder.op("mul", {builder.reshape(*v, column), node.inputs[1]}));
+  }
+  if (const auto v = diagonal_of(facts, node.inputs[1])) {
+    model::Shape row = facts.type(*v).shape;
+    row.insert(row.end() - 1, 1);
+    return builder.finish(builder.op("mul", {node.inputs[0], builder.reshape(*v, row)}));
+  }
+  return std::nullopt;
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,87 @@
+// What of a product is needed, and what of its operands is zero, as facts beside it that the matmul family may use.
+//
+// Attributes, all optional and safe to ignore: `fill` "lower" | "upper": every reader takes only that triangle (with the diagonal), so
+// the rest may hold anything; `a_fill`, `b_fill`: the operand is zero outside that triangle. The triu and tril nodes stay, and select
+// rather than multiply, so what was left out is never seen.
+#include "generator/rewrites/rule_tools.h"
+#include "generator/rewrites/rules.h"
+
+namespace warpwright::generator {
+namespace {
+
+std::string mirrored(const std::string &fill) {
+  return fill == "lower" ? "upper" : fill == "upper" ? "lower" : "";
+}
+
+/// The triangle outside which a value is zero: "lower", "upper" or "".
+std::string zero_outside(const GraphFacts &facts, const std::string &value) {
+  const model::Node &node = facts.node(value);
+  const std::int64_t diagonal = integer_attribute(node, "diagonal");
+  if (node.op == "tril")
+    return diagonal <= 0 ? "lower" : "";
+  if (node.op == "triu")
+    return diagonal >= 0 ? "upper" : "";
+  if (node.op == "relu" || node.op == "neg" || node.op == "abs")
+    return zero_outside(facts, node.inputs[0]);
+  if (node.op == "permute") {
+    const model::Shape dims = list_attribute(node, "dims").value_or(model::Shape{});
+    for (std::size_t i = 0; i + 2 < dims.size(); ++i)
+      if (dims[i] != static_cast<std::int64_t>(i))
+        return "";
+    return dims.size() >= 2 && dims[dims.size() - 1] + 2 == std::ssize(dims)
+               ? mirrored(zero_outside(facts, node.inputs[0]))
+               : "";
+  }
+  if (node.op == "mul")
+    for (const std::string &input : node.inputs)
+      if (facts.type(input).shape == node.type().shape)
+        if (const std::string fill = zero_outside(facts, input); !fill.empty())
+          return fill;
+  if (node.op == "matmul") { // products of lower triangles are lower
+    const std::string fill = zero_outside(facts, node.inputs[0]);
+    return fill == zero_outside(facts, node.inputs[1]) ? fill : "";
+  }
+  return "";
+}
+
+/// The triangle that all readers of a value look at.
+std::string needed(const GraphFacts &facts, const std::string &value) {
+  if (facts.index().is_result(value))
+    return "";
+  std::string fill;
+  for (const model::Node *user : facts.index().users(value)) {
+    const std::int64_t diagonal = integer_attribute(*user, "diagonal");
+    const std::string theirs =
+        user->op == "tril" && diagonal <= 0   ? "lower"
+        : user->op == "triu" && diagonal >= 0 ? "upper"
+        : user->op == "add" || user->op == "mul" || user->op == "sub" || user->op == "relu" ||
+                user->op == "div" || user->op == "neg"
+            ? (user->type().shape == facts.type(value).shape ? needed(facts, user->name) : "")
+            : "";
+    if (theirs.empty() || (!fill.empty() && fill != theirs))
+      return "";
+    fill = theirs;
+  }
+  return fill;
+}
+
+} // namespace
+
+std::optional<Replacement> triangle_hints(const GraphFacts &facts, const model::Node &node) {
+  if (node.op != "matmul")
+    return std::nullopt;
+  model::Node hinted = node;
+  const auto hint = [&](const char *name, const std::string &fill) {
+    if (!fill.empty())
+      hinted.attributes[name] = fill;
+  };
+  hint("fill", needed(facts, node.name));
+  hint("a_fill", zero_outside(facts, node.inputs[0]));
+  hint("b_fill", zero_outside(facts, node.inputs[1]));
+  if (hinted.attributes == node.attributes)
+    return std::nullopt;
+  ReplacementBuilder builder(facts, node);
+  return builder.finish(again(builder, hinted, node.inputs, node.type().shape));
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,36 @@
+// The rules of registry.cpp, by the file that holds each. What one matches and needs is said in docs/rewrites.md. Thread: pure functions.
+#pragma once
+
+#include "generator/rewrites/rewrite.h"
+
+namespace warpwright::generator {
+
+using Match = std::optional<Replacement>(const GraphFacts &facts, const model::Node &node);
+
+Match identity;                  // identities.cpp
+Match single_element;            // single_element.cpp
+Match fold_constants;            // constant_fold.cpp
+Match merge_constants;           // constant_chains.cpp
+Match merge_views;               // view_chains.cpp
+Match share_equal_nodes;         // common.cpp
+Match merge_reductions;          // reduction_chains.cpp
+Match pool_as_reduction;         // reduction_chains.cpp
+Match merge_pools;               // reduction_chains.cpp
+Match diagonal_product;          // matmul_diagonal.cpp
+Match triangle_hints;            // matmul_triangle.cpp
+Match reorder_products;          // matmul_order.cpp
+Match reduce_linear_map;         // reduce_linear.cpp
+Match pool_linear_features;      // pool_linear.cpp
+Match pool_convolution;          // conv_pool.cpp
+Match pool_transposed_conv;      // conv_pool.cpp
+Match drop_shift_before_norm;    // norm_shift.cpp
+Match norm_of_one_element;       // norm_shift.cpp
+Match inference_batch_norm;      // norm_shift.cpp
+Match covering_convolution;      // conv_as_matmul.cpp
+Match pointwise_convolution;     // conv_as_matmul.cpp
+Match fold_scale_into_weight;    // fold_scale.cpp
+Match recognise_attention;       // attention.cpp
+Match decompose_attention;       // attention.cpp
+Match phases_of_transposed_conv; // conv_phases.cpp
+
+} // namespace warpwright::generator

@@ -1,0 +1,41 @@
+// Reductions, softmax and scans over one element: the element, or a number.
+#include "generator/rewrites/rule_tools.h"
+#include "generator/rewrites/rules.h"
+
+#include <limits>
+
+namespace warpwright::generator {
+
+std::optional<Replacement> single_element(const GraphFacts &facts, const model::Node &node) {
+  if (node.inputs.size() != 1)
+    return std::nullopt;
+  const std::string &op = node.op, &x = node.inputs[0];
+  const model::Shape &shape = facts.type(x).shape;
+  ReplacementBuilder builder(facts, node);
+  if (op == "softmax" || op == "log_softmax" || op == "cumsum" || op == "cumprod") {
+    if (shape.empty() || shape[static_cast<std::size_t>(integer_attribute(node, "dim"))] != 1)
+      return std::nullopt;
+    if (op == "softmax" || op == "log_softmax")
+      return builder.finish(builder.uniform(op == "softmax" ? 1 : 0, node.type()));
+    return builder.finish(x);
+  }
+  if (op != "sum" && op != "mean" && op != "amax" && op != "amin" && op != "prod" &&
+      op != "logsumexp" && op != "var" && op != "norm" && op != "argmax" && op != "argmin")
+    return std::nullopt;
+  if (extent_of(shape, reduced_dims(node, shape.size())) != 1)
+    return std::nullopt;
+  if (op == "argmax" || op == "argmin")
+    return builder.finish(builder.uniform(0, node.type()));
+  if (op == "var") // of one element with a correction of 1 it is 0 / 0
+    return builder.finish(builder.uniform(
+        number_attribute(node, "correction", 1) < 1 ? 0 : std::numeric_limits<double>::quiet_NaN(),
+        node.type()));
+  if (op == "norm") {
+    if (number_attribute(node, "p", 2) == 0)
+      return std::nullopt;
+    return builder.finish(builder.op("abs", {x}));
+  }
+  return builder.finish(x);
+}
+
+} // namespace warpwright::generator
