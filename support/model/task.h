@@ -92,7 +92,7 @@ struct Task {
   Tolerance tolerance;
   Work work;
   /// Of torch tasks, whose reference is a ModuleStep. Their buffers are, in this order: the tensors among the module's inputs (In), its
-  /// parameters and buffers (In; InOut those that a call changes), its outputs (Out).
+  /// parameters, buffers and plain tensor attributes (In; InOut those that a call changes), its outputs (Out).
   std::optional<TorchModule> module;
   bool operator==(const Task &) const = default;
 };

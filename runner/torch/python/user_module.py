@@ -1,9 +1,7 @@
 """The user's file as a Python module, and the torch module that it describes.
 
 By the conventions of KernelBench: a class, a function that gives the inputs of one call, one that gives the arguments of the
-class's constructor. The file is written out so that `inspect` and tracebacks find its lines. What its constructor fills with one
-value (weights of a normalisation) is drawn around that value, for a trained module's differ, and a plan that ignores them is wrong.
-Thread: one.
+class's constructor. The file is written out so that `inspect` and tracebacks find its lines. Thread: one.
 """
 
 import contextlib
@@ -60,14 +58,15 @@ class UserModule:
         with told_by("moving the module to its device"):
             return model.to(self.device).train(self.spec["training"])
 
-    def initialised(self, seed):
-        """A module whose parameters are those of this seed."""
-        if self._drawn is None or self._drawn[0] != seed:
+    def initialised(self, seed, vary):
+        """A module whose parameters are those of this seed; with `vary`, those of one value are drawn around it."""
+        if self._drawn is None or self._drawn[0] != (seed, vary):
             self._drawn = None
             model = self.construct(seed)
-            with torch.no_grad():
-                vary_constants(model, seed, self.device)
-            self._drawn = (seed, model)
+            if vary:
+                with torch.no_grad():
+                    vary_constants(model, seed, self.device)
+            self._drawn = ((seed, vary), model)
         return self._drawn[1]
 
     def make_inputs(self, seed):
@@ -157,17 +156,17 @@ def vary_constants(model, seed, device):
 
 
 def state(model, name):
-    """A parameter or buffer by its dotted name."""
+    """A parameter, buffer or plain tensor attribute by its dotted name."""
     *path, last = name.split(".")
     holder = model
     for part in path:
         holder = holder._modules.get(part)
         if holder is None:
             break
-    for table in () if holder is None else (holder._parameters, holder._buffers):
-        if table.get(last) is not None:
+    for table in () if holder is None else (holder._parameters, holder._buffers, vars(holder)):
+        if torch.is_tensor(table.get(last)):
             return table[last]
-    raise HostError("unsupported", f"the module has no parameter or buffer '{name}'")
+    raise HostError("unsupported", f"the module has no parameter, buffer or tensor '{name}'")
 
 
 def set_state(model, name, tensor):
@@ -175,10 +174,10 @@ def set_state(model, name, tensor):
     holder = model
     for part in path:
         holder = holder._modules[part]
-    if last in holder._buffers:
-        holder._buffers[last] = tensor
-    else:
+    if last in holder._parameters:
         holder._parameters[last].data = tensor
+    else:
+        (holder._buffers if last in holder._buffers else vars(holder))[last] = tensor
 
 
 def on_memory(model, memory, convert=None):

@@ -1,5 +1,6 @@
 """The ways to trace a module, from the one that needs no memory to the one that needs most."""
 import contextlib
+import warnings
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -28,16 +29,28 @@ def attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs
         return Trace(module, arguments, fake_mode).run()
 
 
+def check_constants(result, again):
+    """Tensors that the module holds in lists and the like become constants, and must not depend on the seed."""
+    torch.manual_seed(2)
+    if again() != result:
+        raise Refusal("forward uses a tensor that the constructor draws at random and keeps in no attribute of its own")
+
+
 def traced(text, model, inputs, init_inputs, training):
     failures = []
-    with on_the_cpu():
+    with on_the_cpu(), warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+        warnings.simplefilter("ignore")
         for fake_module, fake_inputs in ((True, True), (False, True), (False, False)):
             try:
-                return attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs)
+                torch.manual_seed(1)
+                result = attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs)
+                if not fake_module and failures:
+                    check_constants(result, lambda: attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs))
+                return result
             except Refusal:
                 raise
             except NeedsValues:
-                failures.append("forward uses a tensor that is neither an input, a parameter nor a buffer")
+                failures.append("forward uses a tensor that is neither an input nor the module's own")
             except AssertionError:
                 raise
             except Exception as error:  # whatever the user's code raises

@@ -58,6 +58,7 @@ class GraphMode(TorchDispatchMode):
         self.values = Values()
         self.stand_ins = {}  # id of a real tensor -> its fake
         self.laid_out = set()
+        self.attribute = lambda tensor: None  # makes a leaf of a tensor that the module holds
 
     # Tensors and values.
 
@@ -76,14 +77,14 @@ class GraphMode(TorchDispatchMode):
         return tracked
 
     def tracked(self, tensor):
-        return self.values.find(tensor) or self.captured(tensor)
+        return self.values.find(tensor) or self.attribute(tensor) or self.captured(tensor)
 
     def captured(self, tensor):
-        """A tensor that came from nowhere: an attribute of the module, or a literal."""
+        """A tensor that came from nowhere: a literal, or something that the source made before."""
         if is_fake(tensor) or tensor.device.type == "meta":
             raise NeedsValues()
         if tensor.numel() > CONSTANT_ELEMENTS:
-            raise Refusal("forward uses a tensor of shape %s that is neither an input, a parameter nor a buffer; register it "
+            raise Refusal("forward uses a tensor of shape %s that is neither an input nor the module's own; register it "
                           "with register_buffer" % list(tensor.shape))
         with no_dispatch():
             values = tensor.detach().cpu().reshape(-1).tolist()
@@ -113,6 +114,9 @@ class GraphMode(TorchDispatchMode):
         if self.fake_mode is not None:
             args = tuple(torch.device("cpu") if isinstance(value, torch.device) else value for value in args)
         bound = bound_arguments(func, args, kwargs)
+        known = self.known_number(func, bound)
+        if known is not None:
+            return known
         refuse_by_name(func, bound)
         if not any("Tensor" in str(result.type) for result in func._schema.returns):
             return func(*map_tensors(self.fake, args), **map_tensors(self.fake, kwargs))
@@ -124,6 +128,14 @@ class GraphMode(TorchDispatchMode):
         if handler is None and is_composite(func):
             return self.taken_apart(func, args, kwargs)
         return self.recorded(func, args, kwargs, handler)
+
+    def known_number(self, func, bound):
+        """Of a tensor that is a constant of the source, Tensor.item() may be asked."""
+        if short_name(func) not in ("item", "_local_scalar_dense"):
+            return None
+        node = self.builder.by_name[self.read(bound["self"])]
+        value = node["attributes"].get("value")
+        return value if node["op"] == "constant" and isinstance(value, (bool, int, float)) else None
 
     def taken_apart(self, func, args, kwargs):
         with self:

@@ -6,7 +6,7 @@ import torch
 
 from .builder import product
 from .errors import Refusal
-from .registry import View, handles
+from .registry import View, handles, shapes
 
 
 def reshaping(call, shape):
@@ -29,6 +29,11 @@ def unsafe_view(call):
 @handles("alias", "detach", "detach_", "view_as_real_copy")
 def alias(call):
     return View(call["self"], lambda base: base, lambda base, new: new)
+
+
+@shapes("lift", "lift_fresh")
+def lifted(call):
+    return call.mode.fake(call["self"])
 
 
 @handles("lift", "lift_fresh")
@@ -150,7 +155,7 @@ def diagonal(call):
 
     def backward(base, new):
         extents = builder.shape(base)
-        rows = builder.reshape(builder.iota(extents[dim1]), [-1 if False else (extents[d] if d == dim1 else 1) for d in range(rank)])
+        rows = builder.reshape(builder.iota(extents[dim1]), [extents[d] if d == dim1 else 1 for d in range(rank)])
         columns = builder.reshape(builder.iota(extents[dim2]), [extents[d] if d == dim2 else 1 for d in range(rank)])
         on = builder.binary("eq", builder.binary("add", rows, call["offset"]), columns)
         length = shape[-1]
@@ -164,6 +169,36 @@ def diagonal(call):
         column = builder.reshape(column, [1 if d == dim1 else extents[d] for d in range(rank)])
         return builder.where(on, column, base)
     return View(call["self"], lambda base: builder.emit("diagonal", [base], attributes, dtype, shape), backward)
+
+
+@handles("unfold")
+def unfold(call):
+    """Windows along a dimension, which becomes their number; their elements are the last dimension."""
+    builder, dim = call.builder, call["dimension"] % max(call.rank(), 1)
+    size, step, rank = call["size"], call["step"], call.rank()
+    if not rank:
+        return NotImplemented
+    extent = call["self"].shape[dim]
+    count, shape = (extent - size) // step + 1, tuple(call["self"].shape)
+    order = [d for d in range(rank + 1) if d != dim + 1] + [dim + 1]
+
+    def forward(base):
+        if size == step:
+            windows = builder.slice(base, dim, 0, count * size)
+        else:
+            windows = builder.index_select(base, dim, [w * step + i for w in range(count) for i in range(size)])
+        return builder.permute(builder.reshape(windows, shape[:dim] + (count, size) + shape[dim + 1:]), order)
+
+    def backward(base, new):
+        if size > step:
+            raise Refusal("forward writes in place to overlapping windows (Tensor.unfold)")
+        windows = builder.reshape(builder.permute(new, [order.index(d) for d in range(rank + 1)]),
+                                  shape[:dim] + (count * size,) + shape[dim + 1:])
+        places = list(range(extent))
+        for position, place in enumerate(w * step + i for w in range(count) for i in range(size)):
+            places[place] = extent + position
+        return builder.index_select(builder.cat([base, windows], dim), dim, places)
+    return View(call["self"], forward, backward)
 
 
 @handles("as_strided")

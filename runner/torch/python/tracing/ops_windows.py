@@ -2,7 +2,7 @@
 import re
 
 from .opaque import opaque
-from .registry import handles
+from .registry import handles, shapes
 
 
 def short(call):
@@ -18,6 +18,23 @@ def numbers(call, name, default):
     value = list(value) if isinstance(value, (list, tuple)) else [value] if value is not None else []
     value = value or list(default)
     return [int(v) for v in (value * spatial(call) if len(value) == 1 else value)]
+
+
+def pooled_extent(extent, kernel, stride, padding, dilation, ceil):
+    """torch.nn.MaxPool2d's formula: the last window must start inside the input or its left padding."""
+    span = extent + 2 * padding - dilation * (kernel - 1) - 1
+    count = (-(-span // stride) if ceil else span // stride) + 1
+    return count - 1 if ceil and (count - 1) * stride >= extent + padding else count
+
+
+@shapes("max_pool1d", "max_pool3d", "avg_pool1d", "avg_pool3d")
+def pool_shapes(call):
+    """PyTorch 1.13 has no kernels for fake tensors."""
+    x, count = call.mode.fake(call["self"]), spatial(call)
+    kernel = numbers(call, "kernel_size", [])
+    sizes = zip(x.shape[-count:], kernel, numbers(call, "stride", kernel), numbers(call, "padding", [0]),
+                numbers(call, "dilation", [1]))
+    return x.new_empty(tuple(x.shape[:-count]) + tuple(pooled_extent(*size, call["ceil_mode"]) for size in sizes))
 
 
 def pooled(call, op, attributes):

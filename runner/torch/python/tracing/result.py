@@ -27,6 +27,12 @@ def output_tensors(tree):
     raise Refusal("forward returns something that is no tensor: %s" % type(tree).__name__)
 
 
+def plain_attributes(module):
+    """Tensors among the attributes of modules that are neither parameters nor buffers."""
+    return {(path + "." if path else "") + name: value for path, part in module.named_modules()
+            for name, value in vars(part).items() if isinstance(value, torch.Tensor)}
+
+
 class BelowAutograd:
     """torch._C._AutoDispatchBelowAutograd, which is a guard object in old versions and a context manager in new ones."""
 
@@ -90,6 +96,13 @@ class Trace:
             self.add_leaf("input", name, tensor)
         for name, tensor in list(self.module.named_parameters()) + list(self.module.named_buffers()):
             self.add_leaf("parameter", name, tensor)
+        places = {id(tensor): (name, tensor) for name, tensor in plain_attributes(self.module).items()}
+        self.mode.attribute = lambda tensor: self.add_attribute(*places[id(tensor)]) if id(tensor) in places else None
+
+    def add_attribute(self, torch_name, tensor):
+        """A tensor that forward reads and the module holds outside of its parameters and buffers."""
+        self.add_leaf("parameter", torch_name, tensor)
+        return self.mode.values.find(tensor)
 
     def output_values(self, outputs):
         """What differs from its node in layout only gets a node of its own."""
@@ -110,7 +123,7 @@ class Trace:
 
     def updates(self):
         """State that was written to, and buffers that forward replaced by others."""
-        now = dict(self.module.named_buffers())
+        now = dict(plain_attributes(self.module), **dict(self.module.named_buffers()))
         updates = []
         for name, torch_name, tensor in self.leaves:
             current = now.get(torch_name, tensor)

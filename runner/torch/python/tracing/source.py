@@ -76,7 +76,18 @@ def make_inputs(namespace, inputs):
     made = evaluated(namespace, inputs)
     if made is None:
         raise Refusal("the source has no function %s that gives the inputs of a call" % inputs)
-    return made
+    return made if isinstance(made, dict) else distinct(made)
+
+
+def distinct(tensors):
+    """A tensor that is given twice becomes two inputs."""
+    seen, result = set(), []
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor):
+            tensor = tensor.clone() if id(tensor) in seen else tensor
+            seen.add(id(tensor))
+        result.append(tensor)
+    return result
 
 
 def argument_names(module, count):

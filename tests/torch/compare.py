@@ -1,0 +1,168 @@
+"""Holds a module against its traced graph, on the module's own inputs.
+
+    python3 compare.py [--device cuda] [--budget-gb 4] FILES | --jsonl FILE      (a JSON lines file with `ref_code`)
+
+Prints one line a source that fails or is skipped, and the counts.
+"""
+import argparse
+import copy
+import glob
+import json
+import os
+import sys
+
+import torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "runner", "torch", "python")]
+
+import graph_run  # noqa: E402
+import trace as tracer  # noqa: E402
+from tracing import source as sources  # noqa: E402
+from tracing.errors import Refusal  # noqa: E402
+from tracing.result import named_tensors, output_tensors, plain_attributes  # noqa: E402
+
+
+class Skipped(Exception):
+    pass
+
+
+def graph_bytes(traced):
+    sizes = {"float64": 8, "int64": 8, "float16": 2, "bfloat16": 2, "bool": 1, "uint8": 1, "int8": 1}
+    total = 0
+    for node in traced["graph"]["nodes"]:
+        for kind in node["types"]:
+            count = sizes.get(kind["dtype"], 4)
+            for extent in kind["shape"]:
+                count *= extent
+            total = max(total, count)
+    return total
+
+
+def graph_operations(traced):
+    """Multiply-adds of products and convolutions, roughly: what takes long on a CPU."""
+    shapes = {node["name"]: node["types"][0]["shape"] for node in traced["graph"]["nodes"]}
+    total = 0
+    for node in traced["graph"]["nodes"]:
+        count = 1
+        for extent in node["types"][0]["shape"]:
+            count *= extent
+        if node["op"] == "matmul":
+            total += count * shapes[node["inputs"][0]][-1]
+        elif node["op"] == "conv":
+            weight = shapes[node["inputs"][1]]
+            for extent in weight[1:]:
+                count *= extent
+            total += count
+    return total
+
+
+def compare(text, device="cpu", budget=2 ** 32, operations=1e18, tolerance=2e-3, training=True):
+    """@raise AssertionError with what differs; Refusal; Skipped"""
+    traced = tracer.trace_module(text, training=training)
+    if graph_bytes(traced) > budget / 8:
+        raise Skipped("a tensor has %.1f GB" % (graph_bytes(traced) / 2 ** 30))
+    if graph_operations(traced) > operations:
+        raise Skipped("%.0f G multiply-adds" % (graph_operations(traced) / 1e9))
+    torch.manual_seed(7)
+    namespace = sources.load(text)
+    module = sources.make_module(namespace, "Model", "get_init_inputs", training).to(device)
+    inputs = sources.make_inputs(namespace, "get_inputs")
+    moved = [value.to(device) if isinstance(value, torch.Tensor) else value for value in inputs]
+    moved = [[v.to(device) for v in value] if isinstance(value, (list, tuple)) else value for value in moved]
+    names = sources.argument_names(module, len(moved))
+    state = dict(leaf for name, value in zip(names, moved) for leaf in named_tensors(name, value))
+    state.update(held(module))
+    leaves = {b["name"]: state[b["torch_name"]].detach().clone() for b in traced["buffers"] if b["direction"] != "out"}
+    expect_order(traced, module, names, moved)
+    with torch.no_grad():
+        got, updates = graph_run.run(traced["graph"], leaves, device)
+        del leaves
+        expected = output_tensors(module(*moved))
+        after = dict(leaf for name, value in zip(names, moved) for leaf in named_tensors(name, value))
+        after.update(held(module))
+    outs = [b for b in traced["buffers"] if b["direction"] == "out"]
+    assert len(got) == len(expected) == len(outs), "%d outputs of %d" % (len(got), len(expected))
+    for name, a, b in zip([o["name"] for o in outs], got, expected):
+        close(name, a, b, tolerance)
+    for buffer in traced["buffers"]:
+        if buffer["direction"] == "inout":
+            close(buffer["name"], updates[buffer["name"]], after[buffer["torch_name"]], tolerance)
+        elif buffer["direction"] == "in":
+            assert buffer["name"] not in updates
+    return traced
+
+
+def held(module):
+    return {**plain_attributes(module), **dict(module.named_parameters()), **dict(module.named_buffers())}
+
+
+def expect_order(traced, module, names, inputs):
+    wanted = [leaf[0] for name, value in zip(names, inputs) for leaf in named_tensors(name, value)]
+    wanted += [name for name, _ in module.named_parameters()] + [name for name, _ in module.named_buffers()]
+    got = [b["torch_name"] for b in traced["buffers"] if b["direction"] != "out"]
+    assert got[:len(wanted)] == wanted and set(got[len(wanted):]) <= set(plain_attributes(module)), "buffers are %s, not %s" % (got, wanted)
+    leaves = [n["name"] for n in traced["graph"]["nodes"] if n["op"] in ("input", "parameter")]
+    assert leaves == [b["name"] for b in traced["buffers"] if b["direction"] != "out"], "leaves in another order"
+
+
+def close(name, got, expected, tolerance):
+    """Relative to the largest element, since sums in another order differ where results cancel."""
+    assert got.shape == expected.shape and got.dtype == expected.dtype, "%s is %s%s, not %s%s" % (
+        name, got.dtype, list(got.shape), expected.dtype, list(expected.shape))
+    if not got.dtype.is_floating_point:
+        share = (got != expected).double().mean().item() if got.numel() else 0
+        assert share == 0, "%s differs in %.2g of its elements" % (name, share)
+        return
+    if got.dtype != torch.float64 and got.numel() < 2 ** 24:
+        got, expected = got.double(), expected.double()
+    special = torch.isfinite(got) != torch.isfinite(expected)
+    assert not special.any().item(), "%s is infinite or NaN elsewhere" % name
+    error = torch.nan_to_num((got - expected).abs(), 0, 0, 0).max().item() if got.numel() else 0
+    scale = torch.nan_to_num(expected.abs(), 0, 0, 0).max().item() if got.numel() else 0
+    assert error <= tolerance * max(scale, 1e-3), "%s differs by %.3g at values up to %.3g" % (name, error, scale)
+
+
+def sources_of(options):
+    if options.jsonl:
+        with open(options.jsonl, encoding="utf-8") as lines:
+            for line in lines:
+                task = json.loads(line)
+                yield "%s_%s" % (task["level_id"], task["task_id"]), task["ref_code"]
+    for pattern in options.files:
+        for path in sorted(glob.glob(pattern)):
+            with open(path, encoding="utf-8") as file:
+                yield os.path.join(os.path.basename(os.path.dirname(path)), os.path.basename(path)), file.read()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--jsonl")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--budget-gb", type=float, default=4)
+    parser.add_argument("--operations", type=float, default=1e18, help="multiply-adds beyond which a source is skipped")
+    options = parser.parse_args()
+    counts = {"equal": 0, "refused": 0, "skipped": 0, "wrong": 0}
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    for name, text in sources_of(options):
+        try:
+            compare(copy.copy(text), options.device, options.budget_gb * 2 ** 30, options.operations)
+            counts["equal"] += 1
+            continue
+        except Refusal as error:
+            kind, why = "refused", error
+        except Skipped as error:
+            kind, why = "skipped", error
+        except Exception as error:
+            kind, why = "wrong", "%s: %s" % (type(error).__name__, str(error)[:300])
+        counts[kind] += 1
+        print("%s %s: %s" % (kind, name, why), flush=True)
+        if options.device == "cuda":
+            torch.cuda.empty_cache()
+    print(", ".join("%d %s" % (count, kind) for kind, count in counts.items()), flush=True)
+    return 1 if counts["wrong"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
