@@ -5,6 +5,7 @@
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/gpu_timer.h"
 #include "runner/cuda/handles.h"
+#include "runner/cuda/module_recording.h"
 #include "runner/cuda/plain_launches.h"
 #include "runner/cuda/rates.h"
 
@@ -23,6 +24,8 @@ constexpr std::uint32_t kDefaultSharedBytes =
 constexpr unsigned kStreamNonBlocking = 1;
 /// Compiled code that is kept to be loaded anew: of a job's plans and the runner's own kernels.
 constexpr std::size_t kKeptCode = 8;
+constexpr Status kOutOfMemory = 2;
+constexpr const char *kNotPlain = "a plan that calls torch is no plain recording";
 
 class CudaProgram final : public Program {
 public:
@@ -78,17 +81,17 @@ model::DeviceInfo describe_device(const Driver &driver, CUdevice device) {
 
 class CudaDevice final : public Device {
 public:
-  static Result<std::unique_ptr<Device>> make(int ordinal) {
+  static Result<std::unique_ptr<Device>> make(int ordinal, CudaTorch *torch) {
     auto driver = Driver::load();
     if (!driver)
       return std::unexpected(driver.error());
-    auto device = std::make_unique<CudaDevice>(std::move(*driver));
+    auto device = std::make_unique<CudaDevice>(std::move(*driver), torch);
     if (auto started = device->start(ordinal); !started)
       return std::unexpected(started.error());
     return device;
   }
 
-  explicit CudaDevice(Driver driver) : driver_(std::move(driver)) {}
+  CudaDevice(Driver driver, CudaTorch *torch) : driver_(std::move(driver)), torch_(torch) {}
 
   const model::DeviceInfo &info() const override { return info_; }
   Capabilities capabilities() const override {
@@ -136,9 +139,10 @@ public:
 
   DeviceResult<Address> allocate(std::size_t size_bytes) override {
     CUdeviceptr address = 0;
-    if (auto made = check(driver_.cuMemAlloc(&address, size_bytes),
-                          "allocating " + std::to_string(size_bytes) + " bytes");
-        !made)
+    Status status = driver_.cuMemAlloc(&address, size_bytes);
+    if (status == kOutOfMemory && torch_ && torch_->release_memory())
+      status = driver_.cuMemAlloc(&address, size_bytes);
+    if (auto made = check(status, "allocating " + std::to_string(size_bytes) + " bytes"); !made)
       return std::unexpected(made.error());
     return address;
   }
@@ -211,7 +215,10 @@ public:
     auto made = timer_->capture(kCaptureRelaxed, [&] {
       for (const Operation &operation : operations) {
         const auto *kernel = std::get_if<LaunchOperation>(&operation);
-        started = kernel ? launch(*kernel) : fill(std::get<FillOperation>(operation));
+        const auto *filled = std::get_if<FillOperation>(&operation);
+        started = kernel   ? launch(*kernel)
+                  : filled ? fill(*filled)
+                           : fault(Fault::Kind::Unsupported, kNotPlain);
         if (!started)
           return;
       }
@@ -224,7 +231,42 @@ public:
     return recording;
   }
 
+  TorchHost *torch() override { return torch_; }
+
+  DeviceResult<std::unique_ptr<Recording>> record_module(std::span<const Operation> operations,
+                                                         const CallFrame &frame) override {
+    if (!torch_)
+      return Device::record_module(operations, frame);
+    if (auto idle = synchronize(); !idle)
+      return std::unexpected(idle.error());
+    const auto prepare = [this](const LaunchOperation &launch) { return ready_function(launch); };
+    return ModuleRecorder(driver_, stream_.get(), *torch_, *this, prepare)
+        .record(operations, frame);
+  }
+
+  DeviceResult<Sample> time_call(Recording &recording) override {
+    auto &module = static_cast<ModuleRecording &>(recording);
+    if (auto fresh = module.refresh(); !fresh)
+      return std::unexpected(fresh.error());
+    if (auto flushed = timer_->flush(); !flushed)
+      return std::unexpected(flushed.error());
+    if (auto idle = synchronize(); !idle)
+      return std::unexpected(idle.error());
+    const auto ns = torch_->time_call(module.call, deadline_ - Clock::now());
+    if (!ns) {
+      driver_.abandoned = driver_.abandoned || ns.error().kind == Fault::Kind::Timeout;
+      return std::unexpected(ns.error());
+    }
+    if (auto ended = synchronize(); !ended) // which words what went wrong
+      return std::unexpected(ended.error());
+    if (auto published = torch_->publish_call(module.call); !published)
+      return std::unexpected(published.error());
+    return timer_->sample_of(*ns);
+  }
+
   DeviceResult<Sample> time(Recording &recording) override {
+    if (auto *module = dynamic_cast<ModuleRecording *>(&recording))
+      return time_module(*module);
     auto &graph = static_cast<CudaRecording &>(recording).graph;
     if (auto started = timer_->start(graph); !started)
       return std::unexpected(started.error());
@@ -238,6 +280,8 @@ public:
     for (const Operation &operation : operations) {
       if (const auto *fill = std::get_if<FillOperation>(&operation))
         launches.add(*fill);
+      else if (std::holds_alternative<TorchOperation>(operation))
+        return fault(Fault::Kind::Unsupported, kNotPlain);
       else if (auto added = add_to(launches, std::get<LaunchOperation>(operation)); !added)
         return std::unexpected(added.error());
     }
@@ -279,19 +323,41 @@ private:
     return output;
   }
 
+  DeviceResult<Sample> time_module(ModuleRecording &recording) {
+    if (auto fresh = recording.refresh(); !fresh)
+      return std::unexpected(fresh.error());
+    if (auto begun = timer_->start_before(); !begun)
+      return std::unexpected(begun.error());
+    if (auto started = torch_->replay(recording.graph); !started)
+      return std::unexpected(started.error());
+    if (auto ended = synchronize(); !ended)
+      return std::unexpected(ended.error());
+    auto sample = timer_->read(recording.start.get(), recording.stop.get());
+    if (auto published = torch_->publish_graph(recording.graph); !published)
+      return std::unexpected(published.error());
+    return sample;
+  }
+
   DeviceResult<void> add_to(PlainLaunches &launches, const LaunchOperation &launch) {
+    const auto function = ready_function(launch);
+    if (!function)
+      return std::unexpected(function.error());
+    launches.add(*function, launch);
+    return {};
+  }
+
+  DeviceResult<CUfunction> ready_function(const LaunchOperation &launch) {
     const CUfunction function = function_of(launch);
     if (auto fitting = check_arguments(launch); !fitting)
-      return fitting;
+      return std::unexpected(fitting.error());
     if (launch.shared_bytes > kDefaultSharedBytes)
       if (auto raised = check(driver_.cuFuncSetAttribute(function, kFunctionMaxDynamicShared,
                                                          static_cast<int>(launch.shared_bytes)),
                               launch.kernel_name + " asks for " +
                                   std::to_string(launch.shared_bytes) + " bytes of shared memory");
           !raised)
-        return raised;
-    launches.add(function, launch);
-    return {};
+        return std::unexpected(raised.error());
+    return function;
   }
 
   Result<void> start(int ordinal) {
@@ -317,6 +383,9 @@ private:
     if (const Status status = driver_.cuStreamCreate(&stream, kStreamNonBlocking); status != 0)
       return fail("cannot make a stream on " + info_.name + ": " + driver_.text(status));
     stream_ = Stream(driver_, stream);
+    if (torch_)
+      if (auto used = torch_->use_stream(ordinal, reinterpret_cast<std::uint64_t>(stream)); !used)
+        return fail("torch cannot use " + info_.name + ": " + used.error().message);
     auto timer = GpuTimer::make(driver_, stream_.get(), *compiler_, info_);
     if (!timer)
       return fail("cannot set up timing on " + info_.name + ": " + timer.error().message);
@@ -378,6 +447,7 @@ private:
 
   // Declared in the order of their making: what goes last is destroyed first.
   Driver driver_;
+  CudaTorch *torch_ = nullptr;
   CUdevice device_ = 0;
   model::DeviceInfo info_;
   std::unique_ptr<Compiler> compiler_;
@@ -390,7 +460,9 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Device>> make_cuda_device(int ordinal) { return CudaDevice::make(ordinal); }
+Result<std::unique_ptr<Device>> make_cuda_device(int ordinal, CudaTorch *torch) {
+  return CudaDevice::make(ordinal, torch);
+}
 
 Result<std::vector<model::DeviceInfo>> list_cuda_devices() {
   auto driver = Driver::load();

@@ -9,9 +9,12 @@
 
 namespace warpwright::runner::cuda {
 
+class CudaTorch;
+
 /// @param ordinal as in "cuda:0"
+/// @param torch of the process, which then uses the device's stream; null: none. Outlives the device
 /// Errors: no driver, no such GPU, no NVRTC; each with what to do.
-Result<std::unique_ptr<Device>> make_cuda_device(int ordinal);
+Result<std::unique_ptr<Device>> make_cuda_device(int ordinal, CudaTorch *torch = nullptr);
 
 /// The GPUs that the driver sees, without making a context. Errors: as Driver::load().
 Result<std::vector<model::DeviceInfo>> list_cuda_devices();

@@ -38,6 +38,9 @@ std::vector<std::string> in_bubblewrap(const std::vector<std::string> &command,
   const auto bind = [&](const char *how, const fs::path &path) {
     whole.insert(whole.end(), {how, path.string(), path.string()});
   };
+  const bool python = sandbox.kind == WorkerKind::Python;
+  if (python) // packages lie anywhere
+    whole.insert(whole.begin() + 1, {"--ro-bind", "/", "/"});
   for (const char *path : {"/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/ld.so.conf",
                            "/etc/ld.so.conf.d", "/etc/localtime", "/etc/passwd", "/etc/nvidia",
                            "/sys", "/opt", "/run/nvidia"})
@@ -47,7 +50,7 @@ std::vector<std::string> in_bubblewrap(const std::vector<std::string> &command,
   bind("--ro-bind-try", executable);
   for (const fs::path &path : sandbox.readable)
     bind("--ro-bind-try", path);
-  if (sandbox.kind == WorkerKind::Cuda)
+  if (sandbox.kind == WorkerKind::Cuda || python)
     for (const fs::directory_entry &entry : fs::directory_iterator("/dev", error))
       if (entry.path().filename().string().starts_with("nvidia"))
         bind("--dev-bind-try", entry.path());

@@ -135,7 +135,16 @@ private:
 } // namespace
 
 const char *name(WorkerKind kind) {
-  return kind == WorkerKind::Cpu ? "cpu" : kind == WorkerKind::Compiler ? "compiler" : "cuda";
+  switch (kind) {
+  case WorkerKind::Cpu:
+    return "cpu";
+  case WorkerKind::Compiler:
+    return "compiler";
+  case WorkerKind::Cuda:
+    return "cuda";
+  default:
+    return "python";
+  }
 }
 
 const std::vector<std::string> &inherited_variables() {
@@ -152,6 +161,14 @@ const std::vector<std::string> &inherited_variables() {
                                                  "LD_PRELOAD",
                                                  "CUDA_*",
                                                  "NVIDIA_*",
+                                                 "PYTHON*",
+                                                 "CONDA_PREFIX",
+                                                 "TORCH*",
+                                                 "PYTORCH_*",
+                                                 "TRITON_*",
+                                                 "OMP_NUM_THREADS",
+                                                 "CC",
+                                                 "CXX",
                                                  "ASAN_OPTIONS",
                                                  "UBSAN_OPTIONS",
                                                  "WARPWRIGHT_ISOLATION*",
@@ -187,7 +204,8 @@ Result<Isolation> Isolation::enter(const Sandbox &sandbox) {
   auto &layers = isolation.layers_;
   if (std::getenv("WARPWRIGHT_IN_BUBBLEWRAP"))
     layers.push_back({"bubblewrap", true, "a read-only view of the file system, no other process"});
-  const bool driver = sandbox.kind == WorkerKind::Cuda;
+  const bool python = sandbox.kind == WorkerKind::Python;
+  const bool driver = sandbox.kind == WorkerKind::Cuda || python;
   const std::vector<fs::path> devices = driver ? driver_devices() : std::vector<fs::path>{};
   const fs::path temporary = private_directory();
   WorkerCache cache(sandbox.cache);
@@ -215,6 +233,11 @@ Result<Isolation> Isolation::enter(const Sandbox &sandbox) {
     add(rules.readable, kDriverReads);
     rules.devices.push_back("/dev/null");
     rules.writable.push_back("/proc/self"); // it truncates its threads' comm to name them
+  }
+  if (python) { // packages lie anywhere, and so do the compilers of torch.compile
+    rules.readable = {"/"};
+    rules.executable = {"/"};
+    rules.devices.push_back("/dev/zero");
   }
   layers.push_back(enter_layer("files", [&] { return restrict_files(rules); }));
   return isolation;

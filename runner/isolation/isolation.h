@@ -38,8 +38,9 @@ enum class WorkerKind {
   Cpu,      ///< compiles and runs x86 code, in memory
   Compiler, ///< NVRTC: reads the toolkit, writes the cache
   Cuda,     ///< NVRTC and the GPU's driver
+  Python,   ///< the same inside the user's Python interpreter, which starts compilers of its own
 };
-/// "cpu", "compiler", "cuda"
+/// "cpu", "compiler", "cuda", "python"
 const char *name(WorkerKind kind);
 
 enum class IsolationMode { Builtin, Bubblewrap, Off };

@@ -18,14 +18,15 @@ constexpr std::uint32_t kCreateRulesetVersion = 1;
 constexpr int kRulePathBeneath = 1;
 
 constexpr std::uint64_t bit(int number) { return std::uint64_t{1} << number; }
-constexpr std::uint64_t kWriteFile = bit(1), kReadFile = bit(2), kReadDirectory = bit(3),
-                        kRefer = bit(13), kTruncate = bit(14), kIoctlDevice = bit(15);
+constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2),
+                        kReadDirectory = bit(3), kRefer = bit(13), kTruncate = bit(14),
+                        kIoctlDevice = bit(15);
 constexpr std::uint64_t kRemoveDirectory = bit(4), kRemoveFile = bit(5), kMakeDirectory = bit(7),
                         kMakeFile = bit(8), kMakeSocket = bit(9);
 constexpr std::uint64_t kBindTcp = bit(0), kConnectTcp = bit(1);
 constexpr std::uint64_t kScopeAbstractSockets = bit(0), kScopeSignals = bit(1);
 /// Of these a file, as opposed to a folder, can have some.
-constexpr std::uint64_t kOfFiles = bit(0) | kWriteFile | kReadFile | kTruncate | kIoctlDevice;
+constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDevice;
 
 struct RulesetAttribute {
   std::uint64_t files, network, scoped;
@@ -98,6 +99,8 @@ IsolationLayer restrict_files(const FileRules &rules) {
     return {"files", false, std::string("Landlock refuses the rules: ") + std::strerror(errno)};
   for (const fs::path &path : rules.readable)
     ruleset.allow(path, kReadFile | kReadDirectory);
+  for (const fs::path &path : rules.executable)
+    ruleset.allow(path, kReadFile | kReadDirectory | kExecute);
   for (const fs::path &path : rules.writable)
     ruleset.allow(path, kReadFile | kReadDirectory | kWriteFile | kTruncate | kMakeFile |
                             kMakeDirectory | kRemoveFile | kRemoveDirectory | kMakeSocket | kRefer);

@@ -7,9 +7,10 @@
 namespace warpwright::runner {
 
 struct FileRules {
-  std::vector<std::filesystem::path> readable; ///< files, or folders with all in them
-  std::vector<std::filesystem::path> writable; ///< folders
-  std::vector<std::filesystem::path> devices;  ///< read, write, ioctl
+  std::vector<std::filesystem::path> readable;   ///< files, or folders with all in them
+  std::vector<std::filesystem::path> executable; ///< likewise; read, and started as programs
+  std::vector<std::filesystem::path> writable;   ///< folders
+  std::vector<std::filesystem::path> devices;    ///< read, write, ioctl
 };
 
 /// Needs no_new_privs. Where the kernel can, TCP and signals to others end here too.

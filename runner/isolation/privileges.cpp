@@ -124,12 +124,13 @@ IsolationLayer leave_network() {
 
 IsolationLayer set_limits(WorkerKind kind) {
   bool set = set_limit(RLIMIT_CORE, 0);
-  set &= set_limit(RLIMIT_NOFILE, kind == WorkerKind::Cuda ? 8192 : 512);
+  const bool driver = kind == WorkerKind::Cuda || kind == WorkerKind::Python;
+  set &= set_limit(RLIMIT_NOFILE, driver ? 8192 : 512);
   set &= set_limit(RLIMIT_FSIZE, 1024 * kMegabyte);
   std::string detail = "no core dumps, few files";
 #if !defined(__SANITIZE_ADDRESS__)
   // CUDA maps more than there is; so does AddressSanitizer.
-  if (kind != WorkerKind::Cuda) {
+  if (!driver) {
     set &= set_limit(RLIMIT_DATA, memory_limit(kind));
     detail += ", " + std::to_string(memory_limit(kind) / kMegabyte) + " MB of memory";
   }

@@ -22,8 +22,9 @@ namespace {
 // By name, because libseccomp may be older than a call: names that it does not know are left out.
 
 /// What only an attack does in a worker.
+constexpr const char *kStarts = "execve execveat fork vfork";
 constexpr const char *kAttacks = R"(
-  execve execveat fork vfork ptrace process_vm_readv process_vm_writev process_madvise
+  ptrace process_vm_readv process_vm_writev process_madvise
   mount umount2 move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr
   pivot_root chroot unshare setns bpf perf_event_open userfaultfd keyctl add_key
   request_key kexec_load kexec_file_load init_module finit_module delete_module reboot
@@ -102,6 +103,7 @@ constexpr scmp_datum_t kThread = CLONE_VM | CLONE_THREAD;
 std::string allow_what_is_needed(WorkerKind kind) {
   Filter filter(kRefuse);
   filter.add(SCMP_ACT_ALLOW, kNeeded);
+  filter.add(SCMP_ACT_KILL_PROCESS, kStarts);
   filter.add(SCMP_ACT_KILL_PROCESS, kAttacks);
   // Threads, no processes. What clone3 is asked for lies in memory, out of sight: glibc falls back.
   filter.add_if(SCMP_ACT_ALLOW, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, kThread)});
@@ -128,15 +130,19 @@ std::string allow_what_is_needed(WorkerKind kind) {
   return filter.load();
 }
 
-std::string deny_what_is_dangerous() {
+/// @param starts_programs the compilers of torch.compile, which it may also signal
+std::string deny_what_is_dangerous(bool starts_programs) {
   Filter filter(SCMP_ACT_ALLOW);
   filter.add(kRefuse, kAttacks);
-  filter.add_if(kRefuse, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
-  filter.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
   filter.add_if(kRefuse, "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
-  for (const char *call : {"kill", "tgkill"})
-    filter.add_if(kRefuse, call, {SCMP_A0(SCMP_CMP_NE, static_cast<scmp_datum_t>(getpid()))});
-  filter.add(kRefuse, "tkill");
+  if (!starts_programs) {
+    filter.add(kRefuse, kStarts);
+    filter.add_if(kRefuse, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
+    filter.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+    for (const char *call : {"kill", "tgkill"})
+      filter.add_if(kRefuse, call, {SCMP_A0(SCMP_CMP_NE, static_cast<scmp_datum_t>(getpid()))});
+    filter.add(kRefuse, "tkill");
+  }
   for (const unsigned long request : {0x5412ul /* TIOCSTI */, 0x541Cul /* TIOCLINUX */})
     filter.add_if(kRefuse, "ioctl", {SCMP_A1(SCMP_CMP_EQ, request)});
   return filter.load();
@@ -145,10 +151,15 @@ std::string deny_what_is_dangerous() {
 } // namespace
 
 IsolationLayer filter_system_calls(WorkerKind kind) {
-  const bool driver = kind == WorkerKind::Cuda;
-  const std::string problem = driver ? deny_what_is_dangerous() : allow_what_is_needed(kind);
+  const bool python = kind == WorkerKind::Python;
+  const bool driver = kind == WorkerKind::Cuda || python;
+  const std::string problem = driver ? deny_what_is_dangerous(python) : allow_what_is_needed(kind);
   if (!problem.empty())
     return {"system calls", false, "the filter is not in force: " + problem};
+  if (python)
+    return {"system calls", true,
+            "seccomp deny list: no network, no tracing, no mounts, no other user; compilers may be "
+            "started"};
   return {"system calls", true,
           driver ? "seccomp deny list: no new programs or processes, no network, no tracing, no "
                    "mounts, no other user"

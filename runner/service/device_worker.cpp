@@ -54,6 +54,17 @@ void DeviceWorker::submit(QueuedJob job) {
   pump();
 }
 
+bool DeviceWorker::wants_python(const QueuedJob &job) const {
+  const auto task = job.request.find("task");
+  return settings_.python && task != job.request.end() && task->contains("module");
+}
+
+void DeviceWorker::warm_up_for(const QueuedJob &job) {
+  if (state_ == State::Down)
+    python_ = wants_python(job);
+  warm_up();
+}
+
 void DeviceWorker::warm_up() {
   if (state_ == State::Down && !examiner_)
     start();
@@ -95,8 +106,15 @@ void DeviceWorker::pump() {
     return hooks_.on_free();
   if (!waiting_ || examiner_)
     return;
-  if (state_ == State::Down)
+  const bool python = wants_python(*waiting_);
+  if (state_ == State::Idle && python != python_) {
+    log::info("worker ended for another kind", {{"device", name()}, {"python", python}});
+    end_process(Ended::ByItself);
+  }
+  if (state_ == State::Down) {
+    python_ = python;
     return start();
+  }
   if (state_ == State::Idle)
     send(std::move(*std::exchange(waiting_, std::nullopt)));
 }
@@ -114,7 +132,8 @@ void DeviceWorker::start() {
     environment.push_back(std::string(kPrivateDirectoryVariable) + "=" +
                           directory_->path().string());
   auto process = Process::spawn(
-      in_bubblewrap(settings_.command, settings_.sandbox, directory_),
+      in_bubblewrap(python_ ? settings_.python->command : settings_.command,
+                    python_ ? settings_.python->sandbox : settings_.sandbox, directory_),
       {.environment = environment, .inherited = inherited_variables(), .pipe_stderr = true});
   if (!process) {
     process_.reset();
@@ -419,14 +438,18 @@ void DeviceWorker::on_start_lost(const LostWorker &lost) {
                           : !lost.last_words.empty()         ? lost.last_words
                           : !lost.protocol_error.empty()     ? lost.protocol_error
                                                              : describe_exit(lost.status);
-  const std::string message = "the worker of " + device_.name + " does not start: " + why;
+  const std::string message =
+      python_ ? "the worker with torch of " + device_.name +
+                    " does not start: " + settings_.python->command.front() + " said: " + why +
+                    ". Name a Python that has torch by --python or WARPWRIGHT_PYTHON"
+              : "the worker of " + device_.name + " does not start: " + why;
   log::error("worker does not start", {{"device", name()}, {"reason", why}});
   if (!waiting_)
     return pump();
   QueuedJob job = std::move(*std::exchange(waiting_, std::nullopt));
   if (ended_ == Ended::Cancelled)
     job.done(std::unexpected(cancelled()));
-  else if (hooks_.on_start_failed)
+  else if (hooks_.on_start_failed && !python_) // without torch the device serves all other jobs
     hooks_.on_start_failed(std::move(job), message);
   else
     job.done(std::unexpected(rpc::RpcError{rpc::kInternalError, message, {}}));

@@ -38,9 +38,17 @@ struct QueuedJob {
   bool examined = false;               ///< by tools, where it asked for that
 };
 
+/// How a worker with torch starts: the user's Python interpreter, with the worker loaded into it.
+struct PythonStart {
+  std::vector<std::string> command;
+  Sandbox sandbox;
+};
+
 struct WorkerSettings {
   std::string name; ///< "cuda:0", for logs and metrics
   std::vector<std::string> command;
+  /// For jobs whose task is a torch module; nullopt: `command` serves them too.
+  std::optional<PythonStart> python = std::nullopt;
   std::vector<std::string> environment;
   Sandbox sandbox; ///< what it is let near, where bubblewrap starts it
   std::chrono::milliseconds start_limit{60'000};
@@ -64,8 +72,8 @@ public:
 
   /// Only when is_free().
   void submit(QueuedJob job);
-  /// Starts the process ahead of a job.
-  void warm_up();
+  /// Starts the process ahead of this job.
+  void warm_up_for(const QueuedJob &job);
   /// The job ends with RequestCancelled; unknown ids are ignored.
   void cancel(std::int64_t id);
   /// Ends the worker and its job.
@@ -86,6 +94,10 @@ public:
 private:
   enum class State { Down, Starting, Idle, Busy };
 
+  /// Whether it wants the worker with torch. A device has one process at a time, so that two never measure at once and neither
+  /// holds memory that the other needs: the worker with torch lives on until a job comes that does not want it.
+  bool wants_python(const QueuedJob &job) const;
+  void warm_up();
   void pump();
   void start();
   void on_ready(const rpc::Outcome &info);
@@ -123,6 +135,7 @@ private:
   rpc::Json isolation_;
   State state_ = State::Down;
   Ended ended_ = Ended::ByItself;
+  bool python_ = false;          ///< which process is up, or comes next
   std::uint64_t generation_ = 0; ///< of the process: late events of an old one are ignored
   std::optional<Process> process_;
   std::shared_ptr<rpc::Connection> connection_;

@@ -2,7 +2,6 @@
 #include "runner/service/devices.h"
 #include "runner/cuda/compile_cache.h"
 #include "runner/cuda/probe.h"
-#include "runner/cuda/toolkit.h"
 #include "support/hash.h"
 #include "support/model/json.h"
 
@@ -41,6 +40,13 @@ std::optional<double> probe_of(const std::string &self, const std::string &devic
   return answer["probe_ns"].get<double>();
 }
 
+PythonStart python_start(const std::string &device) {
+  const fs::path folder = torch_folder();
+  return {{python_interpreter(), "-u", (folder / "host.py").string(),
+           (folder / "libwarpwright-worker.so").string(), device},
+          cuda_sandbox(WorkerKind::Python)};
+}
+
 void find_gpus(FoundDevices &found) {
   const std::string self = executable_path();
   const auto run = run_captured({self, "devices"}, "", kDriverLimit);
@@ -65,6 +71,7 @@ void find_gpus(FoundDevices &found) {
       continue;
     WorkerSettings settings{.name = name,
                             .command = {self, "worker", "--device", name},
+                            .python = python_start(name),
                             .sandbox = cuda_sandbox(WorkerKind::Cuda)};
     if (const auto probe_ns = probe_of(self, name, *info))
       settings.environment.push_back(std::string(cuda::kProbeVariable) + "=" +
@@ -109,26 +116,18 @@ void find_cpu(FoundDevices &found) {
 
 } // namespace
 
-Sandbox cuda_sandbox(WorkerKind kind) {
-  Sandbox sandbox{.kind = kind, .readable = {}, .cache = cuda::cache_directory().parent_path()};
-  const cuda::ToolkitPaths toolkit = cuda::find_toolkit();
-  for (const std::string &library : toolkit.nvrtc) // with libnvrtc-builtins beside it
-    if (fs::path(library).is_absolute())
-      sandbox.readable.push_back(fs::path(library).parent_path());
-  for (const fs::path &include : toolkit.include_dirs)
-    sandbox.readable.push_back(include);
-  std::error_code error;
-  for (fs::path &path : sandbox.readable) // what a link points to is what is opened
-    if (const fs::path real = fs::canonical(path, error); !error)
-      path = real;
-  return sandbox;
-}
-
 std::string executable_path() {
   std::error_code error;
   const fs::path path = fs::read_symlink("/proc/self/exe", error);
   return error ? "warpwright-runner" : path.string();
 }
+
+std::string python_interpreter() {
+  const char *chosen = std::getenv(kPythonVariable);
+  return chosen && *chosen ? chosen : "python3";
+}
+
+std::filesystem::path torch_folder() { return fs::path(executable_path()).parent_path() / "torch"; }
 
 FoundDevices find_devices() {
   FoundDevices found;

@@ -2,6 +2,7 @@
 // second.
 #pragma once
 
+#include "runner/cuda/sandbox.h"
 #include "runner/service/device_worker.h"
 
 namespace warpwright::runner {
@@ -22,10 +23,14 @@ struct FoundDevices {
 /// executable.
 FoundDevices find_devices();
 
-/// What the CUDA worker and the compile workers use: NVRTC, the toolkit's headers, the cache.
-Sandbox cuda_sandbox(WorkerKind kind);
-
 /// The path of the running executable.
 std::string executable_path();
+
+/// Names the interpreter of workers with torch, and of tracing.
+inline constexpr const char *kPythonVariable = "WARPWRIGHT_PYTHON";
+/// Its value, else "python3".
+std::string python_interpreter();
+/// Beside the executable: the worker as a library, and the Python files.
+std::filesystem::path torch_folder();
 
 } // namespace warpwright::runner

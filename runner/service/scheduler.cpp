@@ -155,7 +155,7 @@ Result<void> Scheduler::submit(QueuedJob job) {
     pending.compiled = Compiled::NotYet;
   tell_position(pending);
   if (!is_broken(device))
-    devices_[device].worker->warm_up(); // starts while the job is compiled
+    devices_[device].worker->warm_up_for(pending.job); // starts while the job is compiled
   enqueue(std::move(pending), false);
   dispatch();
   return {};

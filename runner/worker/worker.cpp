@@ -1,19 +1,21 @@
-// Two threads: this one reads and writes JSON-RPC, the job thread owns the device and runs one job
-// after the other. So stages go out while a job runs, and the end of stdin ends the process at
-// once, whatever runs.
+// Two threads: the caller's owns the device and runs one job after the other (where the caller is a Python
+// interpreter, torch wants it so), another reads and writes JSON-RPC. So stages go out while a job runs, and
+// the end of stdin ends the process at once, whatever runs.
 #include "runner/worker/worker.h"
+#include "runner/torch/host.h"
 #include "runner/verify/verifier.h"
 #include "support/model/json.h"
 #include "support/rpc/connection.h"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <future>
 #include <iostream>
+#include <thread>
 #include <unistd.h>
 
 namespace warpwright::runner {
@@ -27,18 +29,7 @@ const char *side_name(Side side) {
 
 class Worker {
 public:
-  /// On the job thread, where the device will be used: CUDA contexts and signal stacks belong to
-  /// threads.
-  Result<void> make_device(const std::function<Result<std::unique_ptr<Device>>()> &make) {
-    std::promise<Result<void>> made;
-    boost::asio::post(jobs_, [&] {
-      auto device = make();
-      if (device)
-        device_ = std::move(*device);
-      made.set_value(device ? Result<void>{} : std::unexpected(device.error()));
-    });
-    return made.get_future().get();
-  }
+  explicit Worker(std::unique_ptr<Device> device) : device_(std::move(device)) {}
 
   /// @param protocol_in, protocol_out descriptors of the connection, owned from here on
   int run(int protocol_in, int protocol_out) {
@@ -54,9 +45,10 @@ public:
         rpc::make_descriptor_stream(loop_.get_executor(), protocol_in, protocol_out),
         std::move(handlers));
     connection_->start();
-    loop_.run();
-    jobs_.join();
-    return exit_code_;
+    const std::jthread messages([this] { loop_.run(); });
+    const auto work = boost::asio::make_work_guard(jobs_);
+    jobs_.run(); // until a handler ends the process
+    return 0;
   }
 
   std::vector<IsolationLayer> isolation; ///< told in `info`
@@ -96,6 +88,8 @@ private:
       auto options = model::verify_options_from_json(params.value("options", Json::object()));
       if (!options)
         return invalid(options.error());
+      if (TorchHost *torch = device_->torch())
+        torch->start_job();
       device_->set_deadline(std::chrono::steady_clock::now() + options->timeout);
       const StageSink sink = [this](const std::string &stage, const std::string &activity,
                                     Side running) { send_stage(stage, activity, running); };
@@ -135,45 +129,54 @@ private:
     wait_until_written([] { std::_Exit(kExitDeviceLost); }); // tearing a lost device down may hang
   }
 
-  boost::asio::io_context loop_;
-  boost::asio::thread_pool jobs_{1};
+  boost::asio::io_context loop_, jobs_; ///< of the thread of messages, and of this one
   std::unique_ptr<Device> device_;
   std::shared_ptr<rpc::Connection> connection_;
   bool device_lost_ = false; ///< written on the job thread before it posts, read after
-  int exit_code_ = 0;
 };
 
 } // namespace
 
-int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make,
-               const std::optional<Sandbox> &sandbox) {
+Result<WorkerEntry> enter_worker(const std::optional<Sandbox> &sandbox) {
   // A driver or a compiler that prints must not write into the protocol.
-  const int protocol_in = fcntl(0, F_DUPFD_CLOEXEC, 3), protocol_out = fcntl(1, F_DUPFD_CLOEXEC, 3);
+  WorkerEntry entry{fcntl(0, F_DUPFD_CLOEXEC, 3), fcntl(1, F_DUPFD_CLOEXEC, 3), std::nullopt};
   dup2(2, 1);
   if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
     dup2(nothing, 0);
   std::signal(SIGPIPE, SIG_IGN);
-  std::optional<Isolation> isolation; // before the first thread
   if (sandbox) {
     auto entered = Isolation::enter(*sandbox);
-    if (!entered) {
-      std::cerr << describe(entered.error()) << std::endl;
-      return 2;
-    }
-    isolation = std::move(*entered);
+    if (!entered)
+      return std::unexpected(entered.error());
+    entry.isolation = std::move(*entered);
   }
-  Worker worker;
-  if (auto made = worker.make_device(make); !made) {
-    std::cerr << describe(made.error())
-              << (isolation ? " (in isolation; WARPWRIGHT_ISOLATION=off tries without)" : "")
+  return entry;
+}
+
+int run_worker(WorkerEntry entry, const std::function<Result<std::unique_ptr<Device>>()> &make) {
+  auto device = make();
+  if (!device) {
+    std::cerr << describe(device.error())
+              << (entry.isolation ? " (in isolation; WARPWRIGHT_ISOLATION=off tries without)" : "")
               << std::endl;
     return 2;
   }
-  if (isolation) {
-    isolation->seal();
-    worker.isolation = isolation->layers();
+  Worker worker(std::move(*device));
+  if (entry.isolation) {
+    entry.isolation->seal();
+    worker.isolation = entry.isolation->layers();
   }
-  return worker.run(protocol_in, protocol_out);
+  return worker.run(entry.protocol_in, entry.protocol_out);
+}
+
+int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make,
+               const std::optional<Sandbox> &sandbox) {
+  auto entry = enter_worker(sandbox);
+  if (!entry) {
+    std::cerr << describe(entry.error()) << std::endl;
+    return 2;
+  }
+  return run_worker(std::move(*entry), make);
 }
 
 } // namespace warpwright::runner

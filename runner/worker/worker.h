@@ -18,10 +18,22 @@ namespace warpwright::runner {
 
 inline constexpr int kExitDeviceLost = 3;
 
-/// `int main() { return run_worker([] { return make_cpu_device(); }, Sandbox{}); }`
-/// @param make called once, on the job thread, before the first request is read
+/// A process that has become a worker: its protocol's descriptors, taken from stdin and stdout, and what holds it in.
+struct WorkerEntry {
+  int protocol_in = -1, protocol_out = -1;
+  std::optional<Isolation> isolation;
+};
+/// Before the process starts a thread.
 /// @param sandbox what to keep the process in; nullopt: nothing (tests)
+/// Errors: the isolation that was asked for is not understood.
+Result<WorkerEntry> enter_worker(const std::optional<Sandbox> &sandbox);
+
+/// Jobs run on the calling thread.
+/// @param make called once, on this thread, before the first request is read
 /// @return the process's exit code: 0 at the end of stdin, 2 when `make` failed (reason on stderr)
+int run_worker(WorkerEntry entry, const std::function<Result<std::unique_ptr<Device>>()> &make);
+
+/// Both: `int main() { return run_worker([] { return make_cpu_device(); }, Sandbox{}); }`
 int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make,
                const std::optional<Sandbox> &sandbox = std::nullopt);
 

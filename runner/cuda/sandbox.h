@@ -1,0 +1,11 @@
+// What workers that use NVRTC are let near. Thread: any.
+#pragma once
+
+#include "runner/isolation/isolation.h"
+
+namespace warpwright::runner {
+
+/// NVRTC, the toolkit's headers, the cache.
+Sandbox cuda_sandbox(WorkerKind kind);
+
+} // namespace warpwright::runner

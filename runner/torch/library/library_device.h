@@ -1,0 +1,16 @@
+// Which device the library's worker has: a GPU in libwarpwright-worker.so; tests link one of their own. Thread: the job thread.
+#pragma once
+
+#include "runner/cuda/cuda_torch.h"
+#include "runner/isolation/isolation.h"
+
+namespace warpwright::runner {
+
+/// @param name "cuda:0"
+/// @param torch outlives the device
+Result<std::unique_ptr<Device>> make_library_device(const std::string &name,
+                                                    cuda::CudaTorch &torch);
+/// What to keep the process in. @param readable paths, by ':'
+std::optional<Sandbox> library_sandbox(const std::string &readable);
+
+} // namespace warpwright::runner

@@ -1,0 +1,59 @@
+// The functions that Python calls: isolation, the worker's loop, answers, the executor.
+#include "runner/torch/library/worker_library.h"
+#include "runner/torch/executor.h"
+#include "runner/torch/library/callback_host.h"
+#include "runner/torch/library/library_device.h"
+#include "runner/worker/worker.h"
+
+#include <exception>
+#include <iostream>
+#include <optional>
+
+namespace {
+
+using namespace warpwright;
+using namespace warpwright::runner;
+
+std::optional<WorkerEntry> entry; // from warpwright_enter() to warpwright_run(): the process's own
+
+int complain(const std::string &what) {
+  std::cerr << what << std::endl;
+  return 2;
+}
+
+} // namespace
+
+int32_t warpwright_enter(const char *readable) {
+  try {
+    auto entered = enter_worker(library_sandbox(readable));
+    if (!entered)
+      return complain(describe(entered.error()));
+    entry = std::move(*entered);
+    return 0;
+  } catch (const std::exception &error) {
+    return complain(error.what());
+  }
+}
+
+int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks) {
+  try {
+    if (!entry)
+      return complain("warpwright_enter() was not called");
+    auto host = CallbackHost::make(*callbacks);
+    if (!host)
+      return complain(describe(host.error()));
+    const WorkerEntry entered = std::move(*std::exchange(entry, std::nullopt));
+    return run_worker(entered, [&] { return make_library_device(device, **host); });
+  } catch (const std::exception &error) {
+    return complain(std::string("the worker failed: ") + error.what());
+  }
+}
+
+void warpwright_answer(const char *text, int64_t size) {
+  CallbackHost::take_answer(text, static_cast<std::size_t>(size));
+}
+
+int32_t warpwright_start_group(int64_t executor, int64_t group, const uint64_t *addresses) {
+  return reinterpret_cast<CallExecutor *>(executor)->start_group(static_cast<std::size_t>(group),
+                                                                 addresses);
+}

@@ -1,0 +1,34 @@
+/* The C interface of libwarpwright-worker.so: a worker inside a Python interpreter (or any program that holds torch).
+ *
+ * The program enters isolation, imports torch, and runs the worker on its main thread; the worker then asks it for what a torch host
+ * does (runner/torch/host.h, runner/cuda/cuda_torch.h) by method names and JSON texts. Calls that lie within a measured time go
+ * through functions of their own. All texts are UTF-8. Thread: the main thread; answers are given from within the callbacks.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct warpwright_callbacks {
+  /* Answers by warpwright_answer(), with JSON; 0: done. Else the answer is {"kind", "message"}: runner/verify/device.h's faults. */
+  int32_t (*request)(const char *method, const char *parameters);
+} warpwright_callbacks;
+
+/* Takes over stdin and stdout and enters isolation. @param readable paths, by ':', that must stay readable to another user
+ * @return 0; else the reason is on stderr */
+int32_t warpwright_enter(const char *readable);
+/* Serves until stdin ends. @param device "cuda:N" @return an exit code */
+int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks);
+/* The answer of the request that is being served; copied. */
+void warpwright_answer(const char *text, int64_t size);
+/* The executor: starts a group of a candidate's launches and fills on the worker's stream.
+ * @param addresses of the frame's arguments, outputs and temporaries, then of the results of torch calls, in order
+ * @return a CUresult, 0 is success */
+int32_t warpwright_start_group(int64_t executor, int64_t group, const uint64_t *addresses);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,332 @@
+"""The torch of a worker whose GPU it shares: the module host, and what lets both sides of a task be timed alike.
+
+Everything runs on the worker's own stream, which is torch's current one on this thread. Graphs are captured by torch, so that its
+allocator keeps what a capture allocated where it is; the worker puts its time stamps into the capture. runner/cuda/cuda_torch.h says
+what each method is for. Thread: the main thread.
+"""
+
+import contextlib
+import gc
+import sys
+import time
+
+import torch
+
+import framework_flags
+import user_module
+from host_errors import HostError, told_by
+from module_call_program import CandidateCall
+from module_host import ModuleCall, ModuleHost, OperatorCall, described
+from tensors import as_tensor, span
+
+
+class GpuHost(ModuleHost):
+    """@param start the executor's C function: (executor, group, addresses) -> CUresult"""
+
+    def __init__(self, device, start):
+        super().__init__(device)
+        self.start = start
+        self.stream = None
+        self.live = None  # in unpublished runs: [(first address, end, result)]
+        self.ran = []  # calls of a capture that goes on
+        self.graphs = {}
+        self.timed = {}
+        self.anchor = None
+        self.compiled = None  # (module, its one copy under torch.compile)
+        torch.set_grad_enabled(False)
+
+    # ---- The device
+
+    def facts(self):
+        facts = {
+            "version": f"torch {torch.__version__}, Python {sys.version.split()[0]}",
+            "torch": torch.__version__,
+            "python": sys.version.split()[0],
+            "interpreter": sys.executable,
+        }
+        if self.device.type == "cuda":
+            facts["cuda"] = str(torch.version.cuda)
+            facts["cudnn"] = str(torch.backends.cudnn.version())
+        for name, value in framework_flags.current().items():
+            facts[name] = str(value)
+        return facts
+
+    def use_stream(self, ordinal, stream):
+        if not torch.cuda.is_available():
+            raise HostError("unsupported", f"torch {torch.__version__} (CUDA {torch.version.cuda}) of {sys.executable} sees no GPU")
+        torch.cuda.set_device(ordinal)
+        self.stream = torch.cuda.ExternalStream(stream, device=torch.device("cuda", ordinal))
+        torch.cuda.set_stream(self.stream)
+
+    def start_job(self):
+        self.live, self.ran = None, []
+        if not self.graphs:
+            self.anchor = None
+        self.release_memory()
+
+    def release_memory(self):
+        gc.collect()
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+    def load(self, spec):
+        changed = self.loaded is None or self.loaded.spec != spec
+        if changed:
+            self.compiled = None
+            if hasattr(torch, "_dynamo"):
+                torch._dynamo.reset()
+        super().load(spec)
+        if changed:
+            self.release_memory()
+
+    # ---- Calls
+
+    def bind_module(self, compiled, arguments, outputs, exact):
+        if not compiled or exact:
+            return super().bind_module(False, arguments, outputs, exact)
+        module = self._module()
+        if self.compiled is None or self.compiled[0] is not module:
+            self.compiled = (module, CompiledModule(module))
+        return self._keep(CompiledCall(self.compiled[1], module, arguments, outputs, self.device))
+
+    def call(self, handle):
+        call = self.calls[handle]
+        if self.live is not None and isinstance(call, OperatorCall):
+            call.run(*self.substituted(call))
+            self.live += regions(call)
+        else:
+            call.run()
+        self.ran.append(call)
+
+    def begin_unpublished(self):
+        self.live, self.ran = [], []
+
+    def end_unpublished(self):
+        self.live, self.ran = None, []
+
+    def substituted(self, call):
+        """The call's arguments, with results of earlier calls of this run in place of the memory they will be published to."""
+        return (user_module.mapped(call.arguments, self.substitute),
+                user_module.mapped(call.keywords, self.substitute))
+
+    def substitute(self, tensor):
+        address = tensor.data_ptr()
+        for first, end, result in reversed(self.live):
+            if first <= address < end:
+                offset = (address - first) // result.element_size()
+                return result.as_strided(tensor.shape, tensor.stride(), result.storage_offset() + offset)
+        return tensor
+
+    # ---- Graphs
+
+    def pool(self):
+        """One pool for all captures of a job, which never replay at once; a graph that does nothing keeps it alive between them."""
+        if self.anchor is None:
+            handle = torch.cuda.graph_pool_handle()
+            graph = torch.cuda.CUDAGraph()
+            begin_capture(graph, handle)
+            tensor = torch.zeros(1, device=self.device)
+            graph.capture_end()
+            self.anchor = (handle, graph, tensor)
+        return self.anchor[0]
+
+    def begin_capture(self):
+        with told_by("starting a graph capture"):
+            pool = self.pool()
+            graph = torch.cuda.CUDAGraph()
+            gc.disable()
+            try:
+                begin_capture(graph, pool)
+            except BaseException:
+                gc.enable()
+                raise
+        self.ran = []
+        handle = next(self._handles)
+        self.graphs[handle] = Graph(graph)
+        return handle
+
+    def end_capture(self, graph, keep):
+        held = self.graphs[graph]
+        gc.enable()
+        if not keep:
+            with contextlib.suppress(Exception):
+                held.graph.capture_end()
+            self.recover()
+            return
+        try:
+            with told_by("this cannot be captured as a CUDA graph"):
+                held.graph.capture_end()
+        except HostError:
+            self.recover()
+            raise
+        held.calls = [(call, list(call.results)) for call in self.ran]
+
+    def recover(self):
+        """After a capture that failed: CUDA's last error is cleared, and the stream must work."""
+        with contextlib.suppress(Exception):
+            torch.cuda.synchronize()
+        with contextlib.suppress(Exception):
+            torch.zeros(1, device=self.device).add_(1)
+            torch.cuda.synchronize()
+
+    def replay(self, graph):
+        self.graphs[graph].graph.replay()
+
+    def publish_graph(self, graph):
+        for call, results in self.graphs[graph].calls:
+            call.results = results
+            call.publish()
+
+    def forget_graph(self, graph):
+        self.graphs.pop(graph, None)
+
+    # ---- Calls from Python, timed
+
+    def make_call(self, module, steps, executor, arguments, outputs, temporaries):
+        handle = next(self._handles)
+        if module:
+            self.timed[handle] = TimedModule(self.calls[module])
+        else:
+            self.timed[handle] = TimedCandidate(CandidateCall(self, steps, executor, arguments, outputs, temporaries), arguments,
+                                                outputs, self.device)
+        return handle
+
+    def forget_call(self, call):
+        self.timed.pop(call, None)
+
+    def time_call(self, call, limit_ns):
+        timed = self.timed[call]
+        with timed.context(), told_by(timed.what):
+            return self.clocked(timed, limit_ns)
+
+    def clocked(self, timed, limit_ns):
+        """What lies between the clocks is the same for both sides: one call of a torch module, and waiting for the stream."""
+        function, inputs, is_idle, clock = timed.function, timed.inputs, self.is_idle(), time.perf_counter_ns
+        gc.disable()
+        try:
+            begin = clock()
+            value = function(*inputs)
+            while not is_idle():
+                if clock() - begin > limit_ns:
+                    raise HostError("timeout", f"{timed.what} did not end before the job's deadline")
+            end = clock()
+        finally:
+            gc.enable()
+        timed.value = value
+        return end - begin
+
+    def is_idle(self):
+        return self.stream.query if self.stream is not None else lambda: True
+
+    def publish_call(self, call):
+        self.timed[call].publish()
+
+
+def begin_capture(graph, pool):
+    """Relaxed where torch lets one choose: nothing else in this process uses the device meanwhile."""
+    try:
+        graph.capture_begin(pool=pool, capture_error_mode="relaxed")
+    except TypeError:
+        graph.capture_begin(pool=pool)
+
+
+def regions(call):
+    """[(first address, end, result)] of the memory that a call's results stand in for."""
+    found = []
+    for result, output in zip(call.results, call.outputs):
+        if output is not None and output.numel() > 0:
+            size = span(output.shape, output.stride()) * output.element_size()
+            found.append((output.data_ptr(), output.data_ptr() + size, result))
+    return found
+
+
+class Graph:
+    def __init__(self, graph):
+        self.graph = graph
+        self.calls = []  # that were captured, with the results that each replay writes
+
+
+class CompiledModule:
+    """The one copy of a module that torch.compile sees: its parameters' memory changes from call to call, the objects do not."""
+
+    def __init__(self, module):
+        if not hasattr(torch, "compile"):
+            raise HostError("unsupported", f"torch {torch.__version__} has no torch.compile")
+        self.model = user_module.on_memory(module.model(), {})
+        self.function = torch.compile(self.model)
+        self.bound = None
+
+
+class CompiledCall(ModuleCall):
+    """A call of that copy on this call's memory."""
+
+    def __init__(self, compiled, module, arguments, outputs, device):
+        self.module = module
+        self.compiled = compiled
+        tensors = [as_tensor(one, device) for one in arguments]
+        template = module.inputs_template()
+        count = len(user_module.tensors_in(template))
+        self.inputs = user_module.with_tensors(template, tensors[:count])
+        self.state = dict(zip((one["name"] for one in arguments[count:]), tensors[count:]))
+        self.model, self.function = compiled.model, compiled.function
+        self.rnns = [one for one in self.model.modules() if isinstance(one, torch.nn.RNNBase)]
+        self.outputs = [as_tensor(one, device) for one in outputs]
+        self.value, self.results = None, []
+
+    def run(self):
+        self.refresh()
+        super().run()
+
+    def refresh(self):
+        for name, memory in self.state.items():
+            current = user_module.state(self.model, name)
+            if self._is_flattened(current):
+                current.copy_(memory)
+            elif current.data_ptr() != memory.data_ptr():
+                current.data = memory
+
+
+class TimedModule:
+    """The task's module, called as its user's program calls it."""
+
+    what = "the module's forward"
+
+    def __init__(self, call):
+        self.call = call
+        self.function = call.function
+        template = call.inputs
+        if isinstance(template, dict):
+            self.function = lambda function=call.function: function(**template)
+            template = ()
+        self.inputs = tuple(template)
+        self.value = None
+
+    def context(self):
+        module = self.call.module
+        return user_module.on_device(module.device) if module.in_device_context else contextlib.nullcontext()
+
+    def publish(self):
+        self.call.take(self.value)
+        self.call.publish()
+        self.value = None
+
+
+class TimedCandidate:
+    what = "the candidate's call"
+
+    def __init__(self, module, arguments, outputs, device):
+        self.function = module
+        self.inputs = tuple(as_tensor(one, device) for one in arguments)
+        self.outputs = [as_tensor(one, device) for one in outputs]
+        self.value = None
+
+    def context(self):
+        return contextlib.nullcontext()
+
+    def publish(self):
+        values = [self.value] if torch.is_tensor(self.value) else list(self.value)
+        for value, output in zip(values, self.outputs):
+            if tuple(value.shape) != tuple(output.shape):
+                raise HostError("internal", f"the candidate's call gave {described(value)} for {described(output)}")
+            output.copy_(value)
+        self.value = None

@@ -1,0 +1,290 @@
+"""The torch host of a GPU's worker: results handed on without copies, calls from Python, graphs. With a GPU all of it runs there, by a
+stream of torch's in place of the worker's; without one what needs none runs on the CPU. Usage: gpu_host_test.py FOLDER_OF_HOST_PY
+"""
+
+import ctypes
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv.pop(1))
+
+import torch
+
+import gpu_host
+from host_errors import HostError
+
+GPU = torch.cuda.is_available()
+DEVICE = "cuda:0" if GPU else "cpu"
+SOURCE = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.conv = nn.Conv2d(channels, 8, 3)
+        self.norm = nn.BatchNorm2d(8)
+
+    def forward(self, x):
+        return torch.relu(self.norm(self.conv(x)))
+
+def get_inputs():
+    return [torch.randn(4, 3, 16, 16)]
+
+def get_init_inputs():
+    return [3]
+"""
+SPEC = {"language": "python", "source": SOURCE, "model": "Model", "inputs": "get_inputs",
+        "init_inputs": "get_init_inputs", "training": True}
+
+
+class Memory:
+    """Tensors in memory that the host is told the addresses of."""
+
+    def __init__(self):
+        self.held = []
+
+    def __call__(self, shape, dtype=torch.float32, name=""):
+        tensor = torch.full(shape, 7, dtype=dtype, device=DEVICE)
+        self.held.append(tensor)
+        place = {"address": tensor.data_ptr(), "dtype": str(dtype).replace("torch.", ""), "shape": list(shape),
+                 "strides": [], "name": name}
+        return tensor, place
+
+
+def make_host(start=None):
+    host = gpu_host.GpuHost(DEVICE, start)
+    if GPU:
+        held = torch.cuda.Stream()
+        host.use_stream(0, held.cuda_stream)
+        host.kept_stream = held
+    return host
+
+
+def loaded(host, memory, spec=SPEC):
+    """(names, tensors, places) of a drawn task."""
+    host.load(spec)
+    shapes = [("x", (4, 3, 16, 16), torch.float32), ("conv.weight", (8, 3, 3, 3), torch.float32)]
+    shapes += [(name, (8,), torch.float32)
+               for name in ("conv.bias", "norm.weight", "norm.bias", "norm.running_mean", "norm.running_var")]
+    shapes.append(("norm.num_batches_tracked", (), torch.int64))
+    pairs = [memory(shape, dtype, name) for name, shape, dtype in shapes]
+    places = [place for _, place in pairs]
+    host.draw((1, 1, True), 1.0, places)
+    return [tensor for tensor, _ in pairs], places
+
+
+def view(place):
+    return {"tensor": {"buffer": "b", "shape": place["shape"]}}
+
+
+class Operators(unittest.TestCase):
+    def setUp(self):
+        self.host, self.memory = make_host(), Memory()
+        self.x, self.x_place = self.memory((4, 8))
+        self.x.copy_(torch.arange(32.0).reshape(4, 8) - 16)
+        self.t, self.t_place = self.memory((4, 8))
+        self.y, self.y_place = self.memory((8, 4))
+        transposed = dict(self.t_place, shape=[8, 4], strides=[1, 8])
+        self.first = self.host.bind_operator(
+            {"op": "aten::relu", "arguments": [view(self.x_place)], "results": [{"buffer": "t", "shape": [4, 8]}]},
+            [self.x_place, self.t_place])
+        self.second = self.host.bind_operator(
+            {"op": "aten::mul.Tensor", "arguments": [view(transposed), view(transposed)],
+             "results": [{"buffer": "y", "shape": [8, 4], "strides": [1, 8]}]},
+            [transposed, transposed, dict(self.y_place, strides=[1, 8])])
+
+    def test_an_unpublished_result_is_handed_on_and_its_buffer_left_alone(self):
+        self.host.begin_unpublished()
+        self.host.call(self.first)
+        self.assertNotEqual(self.host.results(self.first)[0], self.t.data_ptr())
+        self.host.call(self.second)
+        self.host.publish(self.second)
+        self.host.end_unpublished()
+        self.assertTrue((self.t == 7).all())
+        expected = torch.relu(self.x) ** 2
+        self.assertTrue(torch.equal(self.y.reshape(4, 8), expected))
+
+    def test_a_published_result_lies_in_its_buffer(self):
+        self.host.call(self.first)
+        self.host.publish(self.first)
+        self.assertTrue(torch.equal(self.t, torch.relu(self.x)))
+
+
+class Candidates(unittest.TestCase):
+    """The executor here adds 1 to the float32 elements of its last place but one, into the last: on the host's memory."""
+
+    def start(self, executor, group, addresses):
+        self.started.append((executor, group, list(addresses)))
+        if not GPU:
+            count = 32
+            source = (ctypes.c_float * count).from_address(addresses[self.source])
+            target = (ctypes.c_float * count).from_address(addresses[self.target])
+            for i in range(count):
+                target[i] = source[i] + 1
+        return 0
+
+    def setUp(self):
+        self.started = []
+        self.host, self.memory = make_host(self.start), Memory()
+        self.x, self.x_place = self.memory((4, 8))
+        self.y, self.y_place = self.memory((4, 8))
+
+    def test_a_call_makes_its_output_and_is_published_after_the_clock(self):
+        self.source, self.target = 0, 1
+        call = self.host.make_call(0, [{"group": 0, "call": 0}], 5, [self.x_place], [self.y_place], [])
+        self.assertGreater(self.host.time_call(call, 10**10), 0)
+        self.assertTrue((self.y == 7).all())
+        self.host.publish_call(call)
+        executor, group, addresses = self.started[0]
+        self.assertEqual((executor, group, addresses[0]), (5, 0, self.x.data_ptr()))
+        self.assertNotEqual(addresses[1], self.y.data_ptr())
+        if not GPU:
+            self.assertTrue((self.y == 8).all())
+
+    def test_kernels_read_a_result_of_torch_where_torch_made_it(self):
+        t, t_place = self.memory((4, 8))
+        relu = self.host.bind_operator(
+            {"op": "aten::relu", "arguments": [view(self.x_place)], "results": [{"buffer": "t", "shape": [4, 8]}]},
+            [self.x_place, t_place])
+        self.source, self.target = 3, 1  # x, y, scratch, relu's result
+        scratch = {"address": 64, "dtype": "float32", "shape": [100], "strides": []}
+        steps = [{"group": -1, "call": relu}, {"group": 0, "call": 0}]
+        call = self.host.make_call(0, steps, 5, [self.x_place], [self.y_place], [scratch])
+        self.host.time_call(call, 10**10)
+        self.host.publish_call(call)
+        addresses = self.started[0][2]
+        self.assertEqual(len(addresses), 4)
+        self.assertNotIn(addresses[3], (t.data_ptr(), self.x.data_ptr(), 0))
+        self.assertNotIn(addresses[2], (0, 64))
+        self.assertTrue((t == 7).all())
+        if not GPU:
+            self.assertTrue((self.y == 8).all())
+
+    def test_torch_reads_what_kernels_made_and_its_result_is_the_output(self):
+        scratch, scratch_place = self.memory((4, 8))
+        relu = self.host.bind_operator(
+            {"op": "aten::relu", "arguments": [view(scratch_place)], "results": [{"buffer": "y", "shape": [4, 8]}]},
+            [scratch_place, self.y_place])
+        self.source, self.target = 0, 2
+        steps = [{"group": 0, "call": 0}, {"group": -1, "call": relu}]
+        call = self.host.make_call(0, steps, 5, [self.x_place], [self.y_place], [scratch_place])
+        self.x.fill_(-3)
+        self.host.time_call(call, 10**10)
+        self.host.publish_call(call)
+        self.assertNotEqual(self.started[0][2][2], scratch.data_ptr())
+        if not GPU:
+            self.assertTrue((self.y == 0).all())
+
+
+class Modules(unittest.TestCase):
+    def setUp(self):
+        self.host, self.memory = make_host(), Memory()
+        self.tensors, self.places = loaded(self.host, self.memory)
+        self.y, self.y_place = self.memory((4, 8, 14, 14))
+
+    def expected(self):
+        x, weight, bias, scale, shift = self.tensors[:5]
+        made = torch.nn.functional.conv2d(x, weight, bias)
+        return torch.relu(torch.nn.functional.batch_norm(made, None, None, scale, shift, True))
+
+    def test_a_module_is_timed_as_its_user_calls_it(self):
+        handle = self.host.bind_module(False, self.places, [self.y_place], False)
+        call = self.host.make_call(handle, [], 0, [], [self.y_place], [])
+        self.host.time_call(call, 10**11)
+        self.host.publish_call(call)
+        self.assertTrue(torch.allclose(self.y, self.expected(), atol=1e-3))
+        self.assertEqual(int(self.tensors[-1]), 1)
+
+    @unittest.skipUnless(hasattr(torch, "compile") and GPU, "needs torch.compile and a GPU")
+    def test_torch_compile_compiles_once_for_all_memory(self):
+        first = self.host.bind_module(True, self.places, [self.y_place], False)
+        self.host.call(first)
+        self.host.publish(first)
+        torch.cuda.synchronize()
+        self.assertTrue(torch.allclose(self.y, self.expected(), atol=1e-3))
+        compiled = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+        others, places = loaded(self.host, self.memory)
+        y, y_place = self.memory((4, 8, 14, 14))
+        self.host.draw((2, 3, True), 1.0, places)
+        second = self.host.bind_module(True, places, [y_place], False)
+        self.host.call(second)
+        self.host.publish(second)
+        self.tensors = others
+        torch.cuda.synchronize()
+        self.assertTrue(torch.allclose(y, self.expected(), atol=1e-3))
+        self.assertEqual(torch._dynamo.utils.counters["stats"]["unique_graphs"], compiled)
+        self.assertEqual(int(others[-1]), 1)
+        self.assertEqual(int(self.tensors[-1]), 1)
+
+    @unittest.skipUnless(GPU, "needs a GPU")
+    def test_a_captured_module_computes_anew_at_each_replay(self):
+        handle = self.host.bind_module(False, self.places, [self.y_place], False)
+        graph = self.capture(handle)
+        for seed in (4, 5):
+            self.host.draw((seed, seed, True), 1.0, self.places)
+            self.y.fill_(7)
+            self.host.replay(graph)
+            self.host.publish_graph(graph)
+            torch.cuda.synchronize()
+            self.assertTrue(torch.allclose(self.y, self.expected(), atol=1e-3))
+        self.host.forget_graph(graph)
+        self.host.start_job()
+
+    def capture(self, handle):
+        for _ in range(3):
+            self.host.begin_unpublished()
+            self.host.call(handle)
+            self.host.end_unpublished()
+        torch.cuda.synchronize()
+        self.host.begin_unpublished()
+        graph = self.host.begin_capture()
+        self.host.call(handle)
+        self.host.end_capture(graph, True)
+        self.host.end_unpublished()
+        return graph
+
+    @unittest.skipUnless(GPU, "needs a GPU")
+    def test_captures_share_memory_and_a_new_job_gives_it_back(self):
+        handles = [self.host.bind_module(False, self.places, [self.y_place], False) for _ in range(3)]
+        graphs = [self.capture(handle) for handle in handles]
+        for graph in graphs + list(reversed(graphs)):
+            self.y.fill_(7)
+            self.host.replay(graph)
+            self.host.publish_graph(graph)
+            torch.cuda.synchronize()
+            self.assertTrue(torch.allclose(self.y, self.expected(), atol=1e-3))
+        for graph in graphs:
+            self.host.forget_graph(graph)
+        again = self.capture(handles[0])
+        self.host.replay(again)
+        self.host.publish_graph(again)
+        torch.cuda.synchronize()
+        self.assertTrue(torch.allclose(self.y, self.expected(), atol=1e-3))
+
+    @unittest.skipUnless(GPU, "needs a GPU")
+    def test_a_module_that_waits_for_the_gpu_cannot_be_captured_and_the_next_can(self):
+        waits = dict(SPEC, source=SOURCE.replace("return torch.relu", "x.sum().item()\n        return torch.relu"))
+        good = self.host.bind_module(False, self.places, [self.y_place], False)
+        tensors, places = loaded(self.host, self.memory, waits)
+        handle = self.host.bind_module(False, places, [self.y_place], False)
+        self.host.begin_unpublished()
+        graph = self.host.begin_capture()
+        with self.assertRaises(HostError) as raised:
+            self.host.call(handle)
+        print("a capture that fails says:", raised.exception.message)
+        self.host.end_capture(graph, False)
+        self.host.end_unpublished()
+        self.host.forget_graph(graph)
+        self.tensors, self.places = loaded(self.host, self.memory)
+        graph = self.capture(self.host.bind_module(False, self.places, [self.y_place], False))
+        self.host.replay(graph)
+        self.host.publish_graph(graph)
+        torch.cuda.synchronize()
+        self.assertTrue(torch.allclose(self.y, self.expected(), atol=1e-3))
+
+
+if __name__ == "__main__":
+    print(f"torch {torch.__version__} on {DEVICE}")
+    unittest.main(verbosity=2)
