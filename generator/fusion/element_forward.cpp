@@ -12,7 +12,8 @@ using model::Shape;
 
 bool keeps_elements(const GraphIndex &graph, const Node &node, const std::string &operand) {
   const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
-  if (node.op == "permute" || node.op == "flip" || node.op == "roll" || node.op == "reshape")
+  if (node.op == "permute" || node.op == "flip" || node.op == "roll" || node.op == "reshape" ||
+      node.op == "layout")
     return true;
   if (!is_pointwise(node) && node.op != "expand")
     return false;

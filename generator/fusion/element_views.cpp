@@ -92,6 +92,8 @@ LaneValues ElementPass::view(const Node &node, const Lanes &lanes) {
   const Shape &from = graph_.node(source).type().shape;
   if (op == "reshape")
     return evaluate(source, reshape(lanes, node.type().shape, from));
+  if (op == "layout")
+    return evaluate(source, lanes);
   if (op == "expand")
     return evaluate(source, broadcast(lanes, from));
   Lanes moved;

@@ -19,9 +19,9 @@ constexpr std::array kDear = {
     "reciprocal"sv, "sin"sv,     "cos"sv,      "tan"sv,   "atan"sv,     "tanh"sv, "erf"sv,
     "erfc"sv,       "sigmoid"sv, "silu"sv,     "mish"sv,  "gelu"sv,     "elu"sv,  "div"sv,
     "softsign"sv,   "pow"sv,     "softplus"sv, "atan2"sv, "remainder"sv};
-constexpr std::array kViews = {"reshape"sv, "permute"sv, "expand"sv,   "slice"sv,
-                               "flip"sv,    "cat"sv,     "pad"sv,      "roll"sv,
-                               "triu"sv,    "tril"sv,    "diagonal"sv, "diag_embed"sv};
+constexpr std::array kViews = {"layout"sv, "reshape"sv,  "permute"sv,   "expand"sv, "slice"sv,
+                               "flip"sv,   "cat"sv,      "pad"sv,       "roll"sv,   "triu"sv,
+                               "tril"sv,   "diagonal"sv, "diag_embed"sv};
 constexpr std::array kIndexed = {"gather"sv, "index_select"sv, "embedding"sv};
 
 template <std::size_t N>

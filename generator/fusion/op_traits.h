@@ -15,7 +15,7 @@ bool is_generated(const model::Node &node);
 /// One element from one element of each operand, which broadcast.
 bool is_pointwise(const model::Node &node);
 /// Elements of the operands in other places, or a fixed value: reshape, permute, expand, slice, flip, cat, pad, roll, triu, tril, diagonal,
-/// diag_embed.
+/// diag_embed, and a plan's own layout.
 bool is_view(const model::Node &node);
 /// Views that PyTorch makes without copying, whatever the strides: permute, expand, slice; reshape where the strides allow.
 bool is_strided_view(const model::Node &node);

@@ -50,7 +50,8 @@ Nvrtc load() {
 } // namespace
 
 std::optional<std::string> nvrtc_errors(const std::string &source,
-                                        const std::vector<std::string> &names) {
+                                        const std::vector<std::string> &names,
+                                        const std::string &architecture) {
   static const Nvrtc nvrtc = load();
   if (!nvrtc.library)
     return std::nullopt;
@@ -60,7 +61,8 @@ std::optional<std::string> nvrtc_errors(const std::string &source,
   for (const std::string &name : names)
     nvrtc.add_name(program, name.c_str());
   const std::string include = "-I" + nvrtc.include_path, cccl = "-I" + nvrtc.include_path + "/cccl";
-  const char *options[] = {"--gpu-architecture=sm_90", "-std=c++17", include.c_str(), cccl.c_str()};
+  const std::string target = "--gpu-architecture=" + architecture;
+  const char *options[] = {target.c_str(), "-std=c++17", include.c_str(), cccl.c_str()};
   const int result = nvrtc.compile(program, 4, options);
   std::size_t size = 0;
   nvrtc.log_size(program, &size);

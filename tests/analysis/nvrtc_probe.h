@@ -11,7 +11,9 @@ namespace warpwright::tests {
 
 /// The log of a compilation that failed, empty when it succeeded; nullopt without NVRTC.
 /// @param names name expressions that must resolve to kernels: "reduce<float, 256>"
+/// @param architecture "sm_90", or "sm_90a" for instructions of one generation only
 std::optional<std::string> nvrtc_errors(const std::string &source,
-                                        const std::vector<std::string> &names = {});
+                                        const std::vector<std::string> &names = {},
+                                        const std::string &architecture = "sm_90");
 
 } // namespace warpwright::tests

@@ -1,0 +1,163 @@
+// warpwright-graph plan GRAPH.json...: what fusion makes of a dumped op graph. For developers; not installed.
+//
+// Prints regions, the choices that each has and the plan's kernels; --out writes the plan, --source the device source. With several graphs
+// it prints one line each. Leaves out running and measuring (warpwright-runner). Thread: one.
+#include "generator/fusion/plan_builder.h"
+#include "support/model/graph_json.h"
+#include "support/model/json.h"
+
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+using namespace warpwright;
+using namespace warpwright::generator;
+
+namespace {
+
+constexpr const char *kUsage =
+    "usage: warpwright-graph plan [options] GRAPH.json...\n"
+    "  --anchor NAME=FAMILY    lower an anchor by this family, or by \"aten\"; \"channels_last\" "
+    "for convolutions\n"
+    "  --alone NAME            fuse nothing with the anchor\n"
+    "  --region KEY --config NAME=VALUE[,NAME=VALUE]   the configuration of a region\n"
+    "  --no-ptx                plan for the CPU backend\n"
+    "  --out PLAN.json, --source FILE.cu\n";
+
+struct Options {
+  PlanChoices choices;
+  DeviceFacts facts;
+  std::string out, source;
+  std::vector<std::string> graphs;
+};
+
+Configuration configuration_of(const std::string &text) {
+  Configuration configuration;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');)
+    if (const std::size_t equals = part.find('='); equals != std::string::npos)
+      configuration[part.substr(0, equals)] = std::atoi(part.c_str() + equals + 1);
+  return configuration;
+}
+
+Result<Options> parse(int argc, char **argv) {
+  Options options;
+  std::string region;
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!word.starts_with("--")) {
+      options.graphs.push_back(word);
+      continue;
+    }
+    if (word == "--no-ptx") {
+      options.facts.inline_ptx = false;
+      continue;
+    }
+    if (i + 1 >= argc)
+      return fail(word + " takes a value", kUsage);
+    const std::string value = argv[++i];
+    if (word == "--anchor") {
+      const std::size_t equals = value.find('=');
+      AnchorChoice &choice = options.choices.anchors[value.substr(0, equals)];
+      choice.family = equals == std::string::npos ? "" : value.substr(equals + 1);
+      choice.channels_last = choice.family == "channels_last";
+      if (choice.channels_last)
+        choice.family = "aten";
+    } else if (word == "--alone") {
+      options.choices.anchors[value].fuse = false;
+    } else if (word == "--region") {
+      region = value;
+    } else if (word == "--config") {
+      options.choices.configurations[region] = configuration_of(value);
+    } else if (word == "--out") {
+      options.out = value;
+    } else if (word == "--source") {
+      options.source = value;
+    } else {
+      return fail("unknown option " + word, kUsage);
+    }
+  }
+  return options;
+}
+
+Result<model::Graph> read_graph(const std::string &path) {
+  std::ifstream file(path);
+  if (!file)
+    return fail("cannot open " + path);
+  const auto document = nlohmann::json::parse(file, nullptr, false);
+  if (document.is_discarded())
+    return fail(path + " is no JSON");
+  return model::graph_from_json(document.contains("graph") ? document["graph"] : document);
+}
+
+std::string text_of(const Configuration &configuration) {
+  std::string text;
+  for (const auto &[name, value] : configuration)
+    text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);
+  return text;
+}
+
+void print(const BuiltPlan &built) {
+  for (const BuiltRegion &region : built.regions) {
+    std::cout << region_key(region.planned.region) << ": " << region.words << "\n";
+    for (const auto *values : {&region.planned.region.inputs, &region.planned.region.outputs}) {
+      std::cout << (values == &region.planned.region.inputs ? "    reads" : "    writes");
+      for (const std::string &value : *values)
+        std::cout << " " << value;
+      std::cout << "\n";
+    }
+    for (const Configuration &configuration : region.configurations)
+      std::cout << "    " << (configuration == region.configuration ? "* " : "  ")
+                << text_of(configuration) << "\n";
+  }
+  for (const std::string &note : built.notes)
+    std::cout << "note: " << note << "\n";
+}
+
+int plan_all(const Options &options) {
+  int failures = 0;
+  for (const std::string &path : options.graphs) {
+    const auto graph = read_graph(path);
+    if (!graph) {
+      std::cout << path << ": " << describe(graph.error()) << "\n";
+      ++failures;
+      continue;
+    }
+    const auto built = build_plan(*graph, plan_buffers(*graph), options.facts, options.choices);
+    if (!built) {
+      std::cout << path << ": " << describe(built.error()) << "\n";
+      ++failures;
+      continue;
+    }
+    if (options.graphs.size() == 1)
+      print(*built);
+    std::string library;
+    for (const BuiltRegion &region : built->regions)
+      if (!region.planned.family)
+        library += " " + region.words;
+    std::cout << path << ": " << built->kernels << " kernels, "
+              << built->plan.steps.size() - static_cast<std::size_t>(built->kernels)
+              << " other steps" << (library.empty() ? "" : ";") << library << "\n";
+    if (!options.out.empty())
+      std::ofstream(options.out) << model::to_json(built->plan).dump(1) << "\n";
+    if (!options.source.empty())
+      std::ofstream(options.source) << built->plan.source;
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc < 3 || std::strcmp(argv[1], "plan") != 0) {
+    std::cerr << kUsage;
+    return 2;
+  }
+  const auto options = parse(argc, argv);
+  if (!options) {
+    std::cerr << describe(options.error()) << "\n";
+    return 2;
+  }
+  return plan_all(*options);
+}

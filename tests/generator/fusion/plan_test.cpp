@@ -1,0 +1,133 @@
+// Partition and plans: what is fused, what is left to the library, where state and results go.
+#include "tests/generator/graph_builder.h"
+#include "tests/generator/plan_harness.h"
+
+#include <algorithm>
+#include <doctest/doctest.h>
+
+using namespace warpwright;
+using namespace warpwright::generator;
+using model::Shape;
+
+namespace {
+
+BuiltPlan plan(const model::Graph &graph, const PlanChoices &choices = {}) {
+  auto built = build_plan(graph, plan_buffers(graph), {90, 132, 227 * 1024, false}, choices);
+  REQUIRE_MESSAGE(built.has_value(), (built ? "" : describe(built.error())));
+  return std::move(*built);
+}
+
+PlanChoices by_library(const std::vector<std::string> &anchors, bool channels_last = false) {
+  PlanChoices choices;
+  for (const std::string &anchor : anchors)
+    choices.anchors[anchor] = {"aten", true, channels_last};
+  return choices;
+}
+
+std::string check(const model::Graph &graph, const BuiltPlan &built) {
+  HarnessOptions options;
+  options.tolerance = 1e-4;
+  return check_plan_results(built, graph, options);
+}
+
+} // namespace
+
+TEST_CASE("A chain of pointwise ops is one kernel without temporaries") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {64, 32});
+  std::string y = x;
+  for (const char *op : {"exp", "neg", "relu", "tanh", "silu"})
+    y = g.op(op, {y});
+  const model::Graph graph = g.graph({y});
+  const BuiltPlan built = plan(graph);
+  CHECK(built.kernels == 1);
+  CHECK(built.plan.temporaries.empty());
+  CHECK(check(graph, built) == "");
+}
+
+TEST_CASE("Two results over one input share a kernel") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {64, 512});
+  const model::Graph graph = g.graph({g.op("exp", {x}), g.op("sin", {x})});
+  const BuiltPlan built = plan(graph);
+  CHECK(built.kernels == 1);
+  CHECK(check(graph, built) == "");
+}
+
+TEST_CASE("A product by the library takes its bias and relu along") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {5, 8}), w = g.parameter("w", {8, 6}),
+                    b = g.parameter("b", {6});
+  const std::string product = g.op("matmul", {x, w});
+  const std::string y = g.op("relu", {g.op("add", {product, b})});
+  const model::Graph graph = g.graph({g.op("tanh", {y})});
+  const BuiltPlan built = plan(graph, by_library({product}));
+  REQUIRE(built.plan.steps.size() == 2);
+  CHECK(std::get<model::AtenStep>(built.plan.steps[0]).op == "aten::_addmm_activation");
+  CHECK(check(graph, built) == "");
+}
+
+TEST_CASE("Channels-last convolutions hand their layout from one to the next") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {2, 4, 6, 6}), w1 = g.parameter("w1", {8, 4, 3, 3}),
+                    w2 = g.parameter("w2", {4, 8, 1, 1});
+  const std::string a = g.op("conv", {x, w1},
+                             {{"stride", Shape{1, 1}},
+                              {"padding", Shape{1, 1}},
+                              {"dilation", Shape{1, 1}},
+                              {"groups", std::int64_t{1}}});
+  const std::string r = g.op("relu", {a});
+  const std::string b = g.op("conv", {r, w2},
+                             {{"stride", Shape{1, 1}},
+                              {"padding", Shape{0, 0}},
+                              {"dilation", Shape{1, 1}},
+                              {"groups", std::int64_t{1}}});
+  const model::Graph graph = g.graph({b, g.op("sigmoid", {b})});
+  const BuiltPlan built = plan(graph, by_library({a, b}, true));
+  int convolutions = 0;
+  for (const model::Step &step : built.plan.steps)
+    if (const auto *aten = std::get_if<model::AtenStep>(&step)) {
+      ++convolutions;
+      CHECK(aten->results.at(0).strides.at(1) == 1);
+    }
+  CHECK(convolutions == 2);
+  CHECK(check(graph, built) == "");
+  CHECK(check(graph, plan(graph, by_library({a, b}))) == "");
+}
+
+TEST_CASE("Dead temporaries lend their memory") {
+  GraphBuilder g;
+  std::string x = g.input("x", {6, 6});
+  const std::string w = g.parameter("w", {6, 6});
+  PlanChoices choices;
+  for (int i = 0; i < 6; ++i) {
+    x = g.op("tanh", {g.op("matmul", {x, w})});
+  }
+  const model::Graph graph = g.graph({x});
+  const BuiltPlan built = plan(graph);
+  CHECK(built.plan.temporaries.size() <= 2);
+  CHECK(check(graph, built) == "");
+}
+
+TEST_CASE("New state overwrites the old only after everybody has read it") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {12}), state = g.parameter("state", {12});
+  const std::string next = g.op("add", {g.op("mul", {state, g.constant(0.9)}), x});
+  g.update(state, next);
+  const std::string turned = g.op("flip", {state}, {{"dims", Shape{0}}});
+  const model::Graph graph = g.graph({g.op("mul", {turned, x})});
+  CHECK(check(graph, plan(graph)) == "");
+}
+
+TEST_CASE("Equal layers share their kernels' text") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {4, 8}), w = g.parameter("w", {8, 8});
+  const std::string a = g.op("tanh", {g.op("matmul", {x, w})}),
+                    b = g.op("tanh", {g.op("matmul", {a, w})});
+  const BuiltPlan built = plan(g.graph({b}));
+  std::size_t kernels = 0;
+  for (std::size_t at = built.plan.source.find("__global__"); at != std::string::npos;
+       at = built.plan.source.find("__global__", at + 1))
+    ++kernels;
+  CHECK(static_cast<int>(kernels) < built.kernels);
+}

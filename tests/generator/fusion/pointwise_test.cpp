@@ -1,0 +1,196 @@
+// Pointwise regions: ops, views and dtypes against the interpreter, by hand and at random.
+#include "tests/generator/graph_builder.h"
+#include "tests/generator/plan_harness.h"
+
+#include <doctest/doctest.h>
+#include <random>
+
+using namespace warpwright;
+using namespace warpwright::generator;
+using model::Dtype;
+using model::Shape;
+
+namespace {
+
+constexpr const char *kUnary[] = {
+    "neg",  "abs",  "sign",     "exp",         "expm1",     "sin",       "cos",
+    "atan", "tanh", "erf",      "erfc",        "floor",     "ceil",      "round",
+    "relu", "silu", "sigmoid",  "mish",        "softsign",  "trunc",     "square",
+    "elu",  "gelu", "softplus", "hardsigmoid", "hardswish", "leaky_relu"};
+constexpr const char *kBinary[] = {"add", "sub", "mul", "maximum", "minimum", "div", "remainder"};
+constexpr const char *kComparison[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+
+/// A random graph of pointwise ops and views over one shape and what views make of it.
+class RandomGraph {
+public:
+  explicit RandomGraph(std::uint64_t seed, Dtype dtype) : random_(seed), dtype_(dtype) {}
+
+  model::Graph make() {
+    const int rank = pick(1, 4);
+    Shape shape;
+    for (int d = 0; d < rank; ++d)
+      shape.push_back(pick(0, 3) == 0 ? 1 : pick(2, 9));
+    values_.push_back(g_.input("x", shape, dtype_));
+    values_.push_back(g_.input("y", broadcastable(shape), dtype_));
+    const int steps = pick(2, 7);
+    for (int i = 0; i < steps; ++i)
+      values_.push_back(step());
+    std::vector<std::string> outputs{values_.back()};
+    if (pick(0, 2) == 0 && values_.size() > 4)
+      outputs.push_back(values_[values_.size() - 2]);
+    return g_.graph(outputs);
+  }
+
+private:
+  int pick(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
+  const Shape &shape(const std::string &value) { return g_.type(value).shape; }
+
+  Shape broadcastable(Shape shape) {
+    for (std::int64_t &size : shape)
+      if (pick(0, 2) == 0)
+        size = 1;
+    if (pick(0, 2) == 0)
+      shape.erase(shape.begin());
+    return shape;
+  }
+
+  std::string partner(const std::string &value) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      const std::string other =
+          values_[static_cast<std::size_t>(pick(0, static_cast<int>(values_.size()) - 1))];
+      if (shape(other) == shape(value))
+        return other;
+    }
+    return g_.constant(pick(-3, 3) + 0.5, dtype_);
+  }
+
+  std::string step() {
+    const std::string x = values_[static_cast<std::size_t>(
+        std::max(0, static_cast<int>(values_.size()) - pick(1, 2)))];
+    const int rank = static_cast<int>(shape(x).size());
+    switch (pick(0, rank > 0 ? 11 : 2)) {
+    case 0:
+    case 1:
+    case 2:
+      return g_.op(kUnary[pick(0, std::size(kUnary) - 1)], {x});
+    case 3:
+    case 4:
+      return g_.op(kBinary[pick(0, std::size(kBinary) - 1)], {x, partner(x)});
+    case 5:
+      return g_.op("where",
+                   {g_.op(kComparison[pick(0, 5)], {x, g_.constant(0.1, dtype_)}), x, partner(x)});
+    case 6: {
+      Shape dims(rank);
+      for (int d = 0; d < rank; ++d)
+        dims[d] = d;
+      std::ranges::shuffle(dims, random_);
+      return g_.op("permute", {x}, {{"dims", dims}});
+    }
+    case 7: {
+      Shape flat{1};
+      for (const std::int64_t size : shape(x))
+        flat.back() *= size;
+      for (const int factor : {2, 3, 4})
+        if (flat.back() % factor == 0 && pick(0, 1)) {
+          flat.back() /= factor;
+          flat.insert(flat.begin(), factor);
+        }
+      return g_.reshape(x, flat);
+    }
+    case 8: {
+      const std::int64_t dim = pick(0, rank - 1), size = shape(x)[dim];
+      const std::int64_t start = pick(0, static_cast<int>(size) - 1);
+      return g_.op(
+          "slice", {x},
+          {{"dim", dim}, {"start", start}, {"stop", size}, {"step", std::int64_t{pick(1, 2)}}});
+    }
+    case 9:
+      return g_.op("flip", {x}, {{"dims", Shape{pick(0, rank - 1)}}});
+    case 10: {
+      Shape low(rank, 0), high(rank, 0);
+      low[pick(0, rank - 1)] = pick(0, 2);
+      high[pick(0, rank - 1)] = pick(0, 2);
+      return g_.op("pad", {x}, {{"low", low}, {"high", high}, {"value", 0.5}});
+    }
+    default:
+      return g_.op("cat", {x, x}, {{"dim", std::int64_t{pick(0, rank - 1)}}});
+    }
+  }
+
+  std::mt19937_64 random_;
+  Dtype dtype_;
+  GraphBuilder g_;
+  std::vector<std::string> values_;
+};
+
+void check(const model::Graph &graph, double tolerance = 0) {
+  HarnessOptions options;
+  options.tolerance = tolerance;
+  CHECK(check_graph(graph, options) == "");
+}
+
+} // namespace
+
+TEST_CASE("Random pointwise graphs and views come out as the interpreter says") {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    HarnessOptions options;
+    options.seed = seed;
+    options.tolerance = 1e-4; // chains of exponentials
+    options.compile_for_gpu = seed % 8 == 0;
+    CHECK(check_graph(RandomGraph(seed, Dtype::Float32).make(), options) == "");
+  }
+}
+
+TEST_CASE("Random graphs come out in half precision and in double") {
+  for (std::uint64_t seed = 101; seed <= 112; ++seed) {
+    CAPTURE(seed);
+    for (const Dtype dtype : {Dtype::Float16, Dtype::BFloat16, Dtype::Float64}) {
+      HarnessOptions options;
+      options.seed = seed;
+      options.tolerance = dtype == Dtype::Float64 ? 1e-9 : dtype == Dtype::Float16 ? 1e-2 : 8e-2;
+      options.compile_for_gpu = seed % 6 == 0;
+      CHECK(check_graph(RandomGraph(seed, dtype).make(), options) == "");
+    }
+  }
+}
+
+TEST_CASE("Integers keep PyTorch's wrapping, remainders and comparisons") {
+  GraphBuilder g;
+  const std::string a = g.input("a", {4, 6}, Dtype::Int64), b = g.input("b", {6}, Dtype::Int64);
+  const std::string sum = g.op("add", {a, g.op("mul", {b, b})});
+  const std::string small = g.cast(g.op("mul", {sum, g.constant(77, Dtype::Int64)}), Dtype::Int8);
+  const std::string test = g.op("ge", {sum, g.constant(5, Dtype::Int64)});
+  check(g.graph({sum, small, test}));
+}
+
+TEST_CASE("A transpose goes through tiles and carries what is fused with it") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {3, 40, 37}), bias = g.input("bias", {40});
+  const std::string turned = g.op("permute", {x}, {{"dims", Shape{0, 2, 1}}});
+  check(g.graph({g.op("relu", {g.op("add", {turned, bias})})}));
+}
+
+TEST_CASE("Gathers, embeddings and masks read where the index says") {
+  GraphBuilder g;
+  const std::string table = g.input("table", {10, 8}), ids = g.input("ids", {3, 5}, Dtype::Int64);
+  const std::string rows = g.op("embedding", {table, ids});
+  const std::string square = g.input("square", {2, 9, 9});
+  check(g.graph({g.op("tanh", {rows}), g.op("tril", {square}, {{"diagonal", std::int64_t{1}}}),
+                 g.op("triu", {g.op("exp", {square})}, {{"diagonal", std::int64_t{0}}})}));
+}
+
+TEST_CASE("A value that is both result and operand is written once and read back") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {16, 20});
+  const std::string a = g.op("gelu", {x}), b = g.op("mul", {a, g.op("sigmoid", {a})});
+  check(g.graph({a, b}));
+}
+
+TEST_CASE("Results that are inputs, views of inputs or named twice are copied") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {6, 4});
+  const std::string turned = g.op("permute", {x}, {{"dims", Shape{1, 0}}});
+  const std::string y = g.op("neg", {x});
+  check(g.graph({x, turned, y, y}));
+}

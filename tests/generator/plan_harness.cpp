@@ -1,0 +1,382 @@
+#include "tests/generator/plan_harness.h"
+
+#include "generator/fusion/op_traits.h"
+#include "runner/cpu/cpu_device.h"
+#include "tests/analysis/nvrtc_probe.h"
+#include "tests/generator/array_memory.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace warpwright::generator {
+namespace {
+
+using runner::Address;
+
+runner::Device &device() {
+  static const std::unique_ptr<runner::Device> device =
+      std::move(runner::make_cpu_device().value());
+  device->set_deadline(std::chrono::steady_clock::now() + std::chrono::seconds(60));
+  return *device;
+}
+
+std::unexpected<Error> failed(const std::string &what, const runner::Fault &fault) {
+  return fail(what + ": " + fault.message + (fault.log.empty() ? "" : "\n" + fault.log));
+}
+
+/// Buffers of a plan in the device's memory, freed at the end.
+class Memory {
+public:
+  ~Memory() {
+    for (const auto &[name, buffer] : buffers_)
+      device().free(buffer.address);
+  }
+
+  Result<void> add(const std::string &name, std::vector<unsigned char> bytes) {
+    const std::size_t total = (std::max<std::size_t>(bytes.size(), 1) + runner::kAlignment - 1) /
+                              runner::kAlignment * runner::kAlignment;
+    auto address = device().allocate(total);
+    if (!address)
+      return failed("allocating " + name, address.error());
+    buffers_[name] = {*address, bytes.size()};
+    return set(name, bytes);
+  }
+  Result<void> set(const std::string &name, const std::vector<unsigned char> &bytes) {
+    const auto &buffer = buffers_.at(name);
+    if (bytes.size() > buffer.size)
+      return fail("buffer " + name + " is too small");
+    if (auto done = device().upload(buffer.address, bytes.data(), bytes.size()); !done)
+      return failed("filling " + name, done.error());
+    return {};
+  }
+  bool has(const std::string &name) const { return buffers_.contains(name); }
+  Address address(const std::string &name) const { return buffers_.at(name).address; }
+  std::size_t size(const std::string &name) const { return buffers_.at(name).size; }
+  std::vector<unsigned char> bytes(const std::string &name) const {
+    std::vector<unsigned char> result(size(name));
+    device().download(result.data(), address(name), result.size()).value();
+    return result;
+  }
+
+private:
+  struct Buffer {
+    Address address = 0;
+    std::size_t size = 0;
+  };
+  std::map<std::string, Buffer> buffers_;
+};
+
+std::vector<unsigned char> poison(std::int64_t elements, model::Dtype dtype) {
+  return std::vector<unsigned char>(static_cast<std::size_t>(elements) * model::size_bytes(dtype),
+                                    0xff);
+}
+
+Result<runner::ArgumentValue> bind(const model::Argument &argument, const Memory &memory,
+                                   const model::Plan &plan) {
+  if (const auto *buffer = std::get_if<model::BufferArgument>(&argument)) {
+    if (!memory.has(buffer->buffer))
+      return fail("the plan names no buffer \"" + buffer->buffer + "\"");
+    if (buffer->offset.evaluate({}).value_or(-1) != 0)
+      return fail("the harness takes no offsets");
+    return runner::ArgumentValue::of<std::uint64_t>(memory.address(buffer->buffer));
+  }
+  (void)plan;
+  if (const auto *size = std::get_if<model::SizeArgument>(&argument)) {
+    const std::int64_t value = size->value.evaluate({}).value_or(0);
+    return model::size_bytes(size->dtype) == 8
+               ? runner::ArgumentValue::of(value)
+               : runner::ArgumentValue::of(static_cast<std::int32_t>(value));
+  }
+  if (const auto *constant = std::get_if<model::ConstantArgument>(&argument))
+    return constant->dtype == model::Dtype::Float64
+               ? runner::ArgumentValue::of(constant->value)
+               : runner::ArgumentValue::of(static_cast<float>(constant->value));
+  return fail("torch tasks have no scalars");
+}
+
+Result<void> launch(const model::LaunchStep &step, const runner::Program &program,
+                    std::size_t kernel, const Memory &memory, const model::Plan &plan) {
+  runner::LaunchOperation operation;
+  operation.program = &program;
+  operation.kernel = kernel;
+  operation.kernel_name = step.kernel;
+  for (int i = 0; i < 3; ++i) {
+    operation.grid[i] = static_cast<std::uint32_t>(step.grid[i].evaluate({}).value_or(0));
+    operation.block[i] = static_cast<std::uint32_t>(step.block[i].evaluate({}).value_or(0));
+  }
+  operation.shared_bytes = static_cast<std::uint32_t>(step.shared_bytes.evaluate({}).value_or(0));
+  for (const model::Argument &argument : step.arguments) {
+    auto value = bind(argument, memory, plan);
+    if (!value)
+      return std::unexpected(value.error());
+    operation.arguments.push_back(*value);
+  }
+  if (auto done = device().launch(operation); !done)
+    return failed("launching " + step.kernel, done.error());
+  if (auto done = device().synchronize(); !done)
+    return failed("running " + step.kernel, done.error());
+  return {};
+}
+
+/// What the ATen region would have computed.
+Result<void> stand_in(const BuiltPlan &built, const model::AtenStep &step, const Arrays &values,
+                      Memory &memory) {
+  for (const model::TensorView &result : step.results) {
+    if (result.buffer.empty())
+      continue;
+    const std::string *value = nullptr;
+    for (const BuiltRegion &region : built.regions)
+      for (const std::string &output : region.planned.region.outputs)
+        if (result.buffer == "t_" + output)
+          value = &output;
+    for (std::size_t i = 0; i < built.graph.outputs.size(); ++i)
+      if (result.buffer == "output_" + std::to_string(i))
+        value = &built.graph.outputs[i];
+    if (!value || !values.contains(*value))
+      return fail("the interpreter has no value for " + result.buffer);
+    Array array = values.at(*value);
+    array.shape = result.shape;
+    if (auto set = memory.set(result.buffer, to_bytes(array, result.strides)); !set)
+      return set;
+  }
+  return {};
+}
+
+double tolerance_of(model::Dtype dtype, const HarnessOptions &options) {
+  if (!model::is_floating(dtype))
+    return 0;
+  if (options.tolerance > 0)
+    return options.tolerance;
+  switch (dtype) {
+  case model::Dtype::Float64:
+    return 1e-10;
+  case model::Dtype::Float16:
+    return 2e-3;
+  case model::Dtype::BFloat16:
+    return 2e-2;
+  default:
+    return 3e-5;
+  }
+}
+
+std::string describe_choices(const BuiltPlan &built) {
+  std::string text;
+  for (const BuiltRegion &region : built.regions)
+    text += "  " + region_key(region.planned.region) + ": " + region.words + "\n";
+  for (const std::string &note : built.notes)
+    text += "  " + note + "\n";
+  return text;
+}
+
+/// Layout nodes are copies to the interpreter.
+model::Graph without_layouts(model::Graph graph) {
+  for (model::Node &node : graph.nodes)
+    if (node.op == "layout")
+      node.op = "reshape";
+  return graph;
+}
+
+Arrays leaves_of(const model::Graph &graph, const HarnessOptions &options) {
+  return options.leaves.empty() ? draw_leaves(graph, options.seed) : options.leaves;
+}
+
+} // namespace
+
+Result<PlanResults> run_plan(const BuiltPlan &built, const model::Graph &graph,
+                             const Arrays &leaves) {
+  const model::Plan &plan = built.plan;
+  const GraphIndex index(graph);
+  Memory memory;
+  for (const model::Node &node : graph.nodes)
+    if (is_buffer_leaf(node))
+      if (auto added = memory.add(node.name, to_bytes(leaves.at(node.name))); !added)
+        return std::unexpected(added.error());
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const model::TensorType &type = index.node(graph.outputs[i]).type();
+    const auto bytes = poison(model::elements_of(type.shape), type.dtype);
+    if (auto added = memory.add("output_" + std::to_string(i), bytes); !added)
+      return std::unexpected(added.error());
+  }
+  for (const model::Temporary &temporary : plan.temporaries)
+    if (auto added = memory.add(temporary.name,
+                                poison(temporary.extent.evaluate({}).value_or(0), temporary.dtype));
+        !added)
+      return std::unexpected(added.error());
+
+  runner::CompileRequest request{plan.source, plan.options, {}};
+  for (const model::Step &step : plan.steps)
+    if (const auto *launched = std::get_if<model::LaunchStep>(&step);
+        launched && std::ranges::find(request.kernels, launched->kernel) == request.kernels.end())
+      request.kernels.push_back(launched->kernel);
+  std::unique_ptr<runner::Program> program;
+  if (!request.kernels.empty()) {
+    auto compiled = device().compile(request);
+    if (!compiled)
+      return failed("compiling", compiled.error());
+    program = std::move(*compiled);
+  }
+  std::optional<Arrays> values;
+  for (const model::Step &step : plan.steps) {
+    Result<void> done;
+    if (const auto *launched = std::get_if<model::LaunchStep>(&step)) {
+      const auto kernel =
+          std::ranges::find(request.kernels, launched->kernel) - request.kernels.begin();
+      done = launch(*launched, *program, static_cast<std::size_t>(kernel), memory, plan);
+    } else if (const auto *fill = std::get_if<model::FillStep>(&step)) {
+      done = memory.set(fill->buffer,
+                        std::vector<unsigned char>(memory.size(fill->buffer),
+                                                   static_cast<unsigned char>(fill->byte)));
+    } else if (const auto *aten = std::get_if<model::AtenStep>(&step)) {
+      if (!values) {
+        auto interpreted = interpret(without_layouts(built.graph), leaves);
+        if (!interpreted)
+          return std::unexpected(interpreted.error());
+        values = std::move(*interpreted);
+      }
+      done = stand_in(built, *aten, *values, memory);
+    }
+    if (!done)
+      return std::unexpected(done.error());
+  }
+  PlanResults results;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const model::TensorType &type = index.node(graph.outputs[i]).type();
+    results.outputs.push_back(
+        from_bytes(memory.bytes("output_" + std::to_string(i)), type.dtype, type.shape));
+  }
+  for (const model::Update &update : graph.updates) {
+    const model::TensorType &type = index.node(update.parameter).type();
+    results.updates[update.parameter] =
+        from_bytes(memory.bytes(update.parameter), type.dtype, type.shape);
+  }
+  return results;
+}
+
+std::string check_plan_results(const BuiltPlan &built, const model::Graph &graph,
+                               const HarnessOptions &options) {
+  const std::string what = "with\n" + describe_choices(built);
+  const Arrays leaves = leaves_of(graph, options);
+  auto expected = interpret(graph, leaves);
+  if (!expected)
+    return "the interpreter: " + describe(expected.error());
+  auto actual = run_plan(built, graph, leaves);
+  if (!actual)
+    return describe(actual.error()) + "\n" + what + built.plan.source;
+  const auto compare = [&](const Array &found, const std::string &value,
+                           const std::string &name) -> std::string {
+    Array wanted = expected->at(value);
+    for (double &one : wanted.values)
+      one = round_to(one, found.dtype);
+    const double difference = relative_difference(found, wanted);
+    if (difference <= tolerance_of(found.dtype, options))
+      return {};
+    std::size_t worst = 0;
+    double most = -1;
+    for (std::size_t i = 0; i < found.values.size(); ++i) {
+      const double apart = std::fabs(found.values[i] - wanted.values[i]);
+      if (!(apart <= most)) {
+        most = apart;
+        worst = i;
+      }
+    }
+    return name + " differs by " + std::to_string(difference) + ", element " +
+           std::to_string(worst) + " is " + std::to_string(found.values.at(worst)) +
+           " instead of " + std::to_string(wanted.values.at(worst)) + "\n" + what +
+           built.plan.source;
+  };
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    if (std::string text = compare(actual->outputs[i], graph.outputs[i],
+                                   "output " + std::to_string(i) + " (" + graph.outputs[i] + ")");
+        !text.empty())
+      return text;
+  for (const model::Update &update : graph.updates)
+    if (std::string text = compare(actual->updates.at(update.parameter), update.value,
+                                   "state " + update.parameter);
+        !text.empty())
+      return text;
+  return {};
+}
+
+namespace {
+
+std::string check_gpu_compile(const BuiltPlan &built) {
+  if (built.plan.source.empty())
+    return {};
+  std::vector<std::string> names;
+  for (const model::Step &step : built.plan.steps)
+    if (const auto *launched = std::get_if<model::LaunchStep>(&step))
+      names.push_back(launched->kernel);
+  const auto errors = tests::nvrtc_errors(built.plan.source, names, "sm_90a");
+  return errors && !errors->empty() ? "NVRTC: " + *errors + "\nwith\n" + describe_choices(built)
+                                    : std::string();
+}
+
+std::string check_choices(const model::Graph &graph, const PlanChoices &choices,
+                          const HarnessOptions &options, std::optional<BuiltPlan> *result) {
+  const PlanBuffers buffers = plan_buffers(graph);
+  auto built = build_plan(graph, buffers, options.facts, choices);
+  if (!built)
+    return describe(built.error());
+  for (const BuiltRegion &region : built->regions) {
+    const bool claimed =
+        !options.family.empty() && !region.planned.region.anchor.empty() &&
+        std::ranges::any_of(
+            claiming_families(GraphIndex(built->graph),
+                              GraphIndex(built->graph).node(region.planned.region.anchor)),
+            [&](const Family *family) { return family->name == options.family; });
+    if (claimed && region.planned.choice.family != options.family)
+      return options.family + " did not lower " + region.planned.region.anchor + "\n" +
+             describe_choices(*built);
+  }
+  std::string text = check_plan_results(*built, graph, options);
+  if (text.empty() && options.compile_for_gpu) {
+    DeviceFacts gpu = options.facts;
+    gpu.inline_ptx = true;
+    auto for_gpu = build_plan(graph, buffers, gpu, choices);
+    text = for_gpu ? check_gpu_compile(*for_gpu) : describe(for_gpu.error());
+  }
+  if (result)
+    *result = std::move(*built);
+  return text;
+}
+
+} // namespace
+
+std::string check_graph(const model::Graph &graph, const HarnessOptions &options) {
+  const GraphIndex index(graph);
+  // One choice of families after another: each anchor's, the others being best guesses (or the family that is asked for).
+  std::vector<PlanChoices> starts(1);
+  for (const model::Node &node : graph.nodes) {
+    if (!is_anchor(node))
+      continue;
+    for (const Family *family : claiming_families(index, node)) {
+      if (!options.family.empty() && family->name != options.family)
+        continue;
+      if (!options.family.empty())
+        starts[0].anchors[node.name].family = family->name;
+      for (const bool fuse : {true, false}) {
+        PlanChoices choices = starts[0];
+        choices.anchors[node.name] = {std::string(family->name), fuse};
+        starts.push_back(std::move(choices));
+      }
+    }
+  }
+  for (const PlanChoices &start : starts) {
+    std::optional<BuiltPlan> built;
+    if (std::string text = check_choices(graph, start, options, &built); !text.empty())
+      return text;
+    for (const BuiltRegion &region : built->regions)
+      for (std::size_t i = 0;
+           i < std::min(region.configurations.size(), options.max_configurations); ++i) {
+        if (region.configurations[i] == region.configuration)
+          continue;
+        PlanChoices choices = start;
+        choices.configurations[region_key(region.planned.region)] = region.configurations[i];
+        if (std::string text = check_choices(graph, choices, options, nullptr); !text.empty())
+          return text;
+      }
+  }
+  return {};
+}
+
+} // namespace warpwright::generator
