@@ -1,11 +1,12 @@
 """Holds a module against its traced graph, on the module's own inputs.
 
-    python3 compare.py [--device cuda] [--budget-gb 4] FILES | --jsonl FILE      (a JSON lines file with `ref_code`)
+    python3 compare.py [--device cuda] [--largest-gb 0.5] [--shard 0/4] [--dump DIR] FILES | --jsonl FILE
 
-Prints one line a source that fails or is skipped, and the counts.
+A JSON lines file has a field `ref_code` a line. Prints one line a source, and the counts; skips what is too
+large for the machine and says so.
 """
 import argparse
-import copy
+import contextlib
 import glob
 import json
 import os
@@ -57,17 +58,22 @@ def graph_operations(traced):
     return total
 
 
-def compare(text, device="cpu", budget=2 ** 32, operations=1e18, tolerance=2e-3, training=True):
-    """@raise AssertionError with what differs; Refusal; Skipped"""
+def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2e-3, training=True, dump=None):
+    """@param sizes least and most bytes of the largest tensor
+    @raise AssertionError with what differs; Refusal; Skipped"""
     traced = tracer.trace_module(text, training=training)
-    if graph_bytes(traced) > budget / 8:
+    if dump:
+        with open(dump, "w", encoding="utf-8") as file:
+            json.dump(traced, file)
+    if not sizes[0] <= graph_bytes(traced) <= sizes[1]:
         raise Skipped("a tensor has %.1f GB" % (graph_bytes(traced) / 2 ** 30))
     if graph_operations(traced) > operations:
         raise Skipped("%.0f G multiply-adds" % (graph_operations(traced) / 1e9))
     torch.manual_seed(7)
     namespace = sources.load(text)
-    module = sources.make_module(namespace, "Model", "get_init_inputs", training).to(device)
-    inputs = sources.make_inputs(namespace, "get_inputs")
+    with made_on(device), torch.no_grad():
+        module = sources.make_module(namespace, "Model", "get_init_inputs", training).to(device)
+        inputs = sources.make_inputs(namespace, "get_inputs")
     moved = [value.to(device) if isinstance(value, torch.Tensor) else value for value in inputs]
     moved = [[v.to(device) for v in value] if isinstance(value, (list, tuple)) else value for value in moved]
     names = sources.argument_names(module, len(moved))
@@ -91,6 +97,11 @@ def compare(text, device="cpu", budget=2 ** 32, operations=1e18, tolerance=2e-3,
         elif buffer["direction"] == "in":
             assert buffer["name"] not in updates
     return traced
+
+
+def made_on(device):
+    """Factories make their tensors there, where this torch can do that."""
+    return torch.device(device) if device != "cpu" and hasattr(torch, "set_default_device") else contextlib.nullcontext()
 
 
 def held(module):
@@ -140,24 +151,34 @@ def main():
     parser.add_argument("files", nargs="*")
     parser.add_argument("--jsonl")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--budget-gb", type=float, default=4)
+    parser.add_argument("--largest-gb", type=float, default=0.5, help="skip what has a larger tensor")
+    parser.add_argument("--above-gb", type=float, default=0, help="skip what has no larger tensor")
+    parser.add_argument("--shard", default="0/1")
+    parser.add_argument("--dump", help="folder for the graphs")
     parser.add_argument("--operations", type=float, default=1e18, help="multiply-adds beyond which a source is skipped")
     options = parser.parse_args()
     counts = {"equal": 0, "refused": 0, "skipped": 0, "wrong": 0}
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    for name, text in sources_of(options):
+    shard, shards = map(int, options.shard.split("/"))
+    sizes = options.above_gb * 2 ** 30, options.largest_gb * 2 ** 30
+    if options.dump:
+        os.makedirs(options.dump, exist_ok=True)
+    for name, text in [source for i, source in enumerate(sources_of(options)) if i % shards == shard]:
+        dump = options.dump and os.path.join(options.dump, name.replace("/", "_").replace(".py", "") + ".json")
         try:
-            compare(copy.copy(text), options.device, options.budget_gb * 2 ** 30, options.operations)
-            counts["equal"] += 1
-            continue
+            compare(text, options.device, sizes, options.operations, dump=dump)
+            kind, why = "equal", ""
         except Refusal as error:
             kind, why = "refused", error
         except Skipped as error:
             kind, why = "skipped", error
         except Exception as error:
-            kind, why = "wrong", "%s: %s" % (type(error).__name__, str(error)[:300])
+            if "out of memory" in str(error):
+                kind, why = "skipped", "out of memory"
+            else:
+                kind, why = "wrong", "%s: %s" % (type(error).__name__, str(error)[:300].replace("\n", " "))
         counts[kind] += 1
-        print("%s %s: %s" % (kind, name, why), flush=True)
+        print(("%s %s: %s" % (kind, name, why)).rstrip(": "), flush=True)
         if options.device == "cuda":
             torch.cuda.empty_cache()
     print(", ".join("%d %s" % (count, kind) for kind, count in counts.items()), flush=True)

@@ -6,6 +6,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .errors import NeedsValues, Refusal
+from .refusals import ValueGuard
 from .result import Trace
 from .source import first_line, load, make_inputs, make_module, on_the_cpu
 
@@ -17,13 +18,19 @@ def fake_tensor_mode():
         return FakeTensorMode()
 
 
+@contextlib.contextmanager
+def without_values(fake_mode):
+    with fake_mode, ValueGuard():
+        yield
+
+
 def attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs):
     """One trace; errors of making the module and of running it come out as they are."""
     fake_mode = fake_tensor_mode()
     namespace = load(text)
-    with fake_mode if fake_module else contextlib.nullcontext():
+    with without_values(fake_mode) if fake_module else contextlib.nullcontext():
         module = make_module(namespace, model, init_inputs, training)
-    with fake_mode if fake_inputs else contextlib.nullcontext():
+    with without_values(fake_mode) if fake_inputs else contextlib.nullcontext():
         arguments = make_inputs(namespace, inputs)
     with fake_mode:
         return Trace(module, arguments, fake_mode).run()
@@ -50,7 +57,7 @@ def traced(text, model, inputs, init_inputs, training):
             except Refusal:
                 raise
             except NeedsValues:
-                failures.append("forward uses a tensor that is neither an input nor the module's own")
+                failures.append("it reads values of tensors that have none yet")
             except AssertionError:
                 raise
             except Exception as error:  # whatever the user's code raises

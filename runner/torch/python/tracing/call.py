@@ -109,7 +109,7 @@ class Call:
 
     def promoted(self, *names):
         """The dtype to which PyTorch promotes these arguments, tensors or numbers."""
-        values = [self.args[name] for name in names if self.args[name] is not None]
+        values = [map_tensors(self.mode.fake, self.args[name]) for name in names if self.args[name] is not None]
         dtype = values[0].dtype if isinstance(values[0], torch.Tensor) else None
         for first, second in zip(values, values[1:]):
             dtype = torch.result_type(first, second)

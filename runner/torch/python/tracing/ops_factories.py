@@ -46,7 +46,7 @@ def computed(call):
     if math.prod(call.shape) > COMPUTED_ELEMENTS:
         return NotImplemented
     with no_dispatch():
-        values = call.func(*call.positional, **call.keywords)
-    return call.builder.constant_tensor(values.reshape(-1).tolist(), call.dtype, call.shape)
+        values = call.func(*call.positional, **call.keywords).reshape(-1).tolist()
+    return call.builder.constant_tensor(values, call.dtype, call.shape)
 
 

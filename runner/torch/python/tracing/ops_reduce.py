@@ -1,9 +1,9 @@
 """Reductions, softmax, scans, and what picks positions."""
 import math
 
-import torch
-
-from .registry import handles
+from .errors import Refusal
+from .refusals import is_mask, position
+from .registry import handles, shapes
 
 SOFTMAX = {"softmax": "softmax", "_softmax": "softmax", "special_softmax": "softmax", "log_softmax": "log_softmax",
            "_log_softmax": "log_softmax", "special_log_softmax": "log_softmax"}
@@ -182,10 +182,6 @@ def take(call):
 def index(call):
     """Neighbouring dimensions picked together become one, picked by one vector."""
     builder, indices = call.builder, list(call["indices"])
-    if any(i is not None and i.dtype in (torch.bool, torch.uint8) for i in indices):
-        from .errors import Refusal
-        from .refusals import position
-        raise Refusal("forward's shapes depend on data: it indexes with a mask%s" % position())
     dims = [d for d, i in enumerate(indices) if i is not None]
     shape, x = tuple(call["self"].shape), call("self")
     if dims != list(range(dims[0], dims[-1] + 1)):
@@ -202,6 +198,20 @@ def index(call):
     merged = shape[:first] + (math.prod(shape[first:first + len(dims)]),) + shape[first + len(dims):]
     x = builder.index_select(builder.reshape(x, merged), first, builder.reshape(flat, (math.prod(picked),)))
     return builder.reshape(x, shape[:first] + picked + shape[first + len(dims):])
+
+
+@handles("index_put")
+def index_put(call):
+    """One value under a mask is a choice; the rest stays opaque."""
+    builder, indices, values = call.builder, list(call["indices"]), call["values"]
+    if not any(is_mask(i) for i in indices):
+        return NotImplemented
+    if len(indices) != 1 or values.numel() != 1:
+        raise Refusal("forward writes several values under a mask%s" % position())
+    mask = call.operand(indices[0], "bool")
+    mask = builder.reshape(mask, builder.shape(mask) + (1,) * (call.rank() - len(builder.shape(mask))))
+    value = builder.reshape(call("values", call.dtype), ())
+    return builder.where(mask, builder.binary("add", call("self"), value) if call["accumulate"] else value, call("self"))
 
 
 @handles("scatter_add")
@@ -233,6 +243,15 @@ def diag(call):
     if call.rank() != 1 or call["diagonal"]:
         return NotImplemented
     return call.builder.emit("diag_embed", [call("self")], {}, call.dtype, call.shape)
+
+
+@shapes("one_hot")
+def one_hot_shape(call):
+    """PyTorch looks at the classes themselves to check them."""
+    classes = call["self"]
+    if call["num_classes"] < 0:
+        raise Refusal("forward's shapes depend on data: one_hot without a number of classes%s" % position())
+    return call.mode.fake(classes).new_empty(tuple(classes.shape) + (call["num_classes"],))
 
 
 @handles("one_hot")

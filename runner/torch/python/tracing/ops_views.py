@@ -237,10 +237,23 @@ def repeat(call):
     return builder.reshape(builder.expand(builder.reshape(call("self"), paired), grown), call.shape)
 
 
+@shapes("repeat_interleave")
+def repeated_shape(call):
+    if call.func._schema.overload_name != "self_int":
+        return NotImplemented
+    if call["dim"] is None:
+        return call.mode.fake(call["self"]).new_empty((call["self"].numel() * call["repeats"],))
+    dim, shape = call.dim(), list(call["self"].shape)
+    shape[dim] *= call["repeats"]
+    return call.mode.fake(call["self"]).new_empty(shape)
+
+
 @handles("repeat_interleave.self_int")
 def repeat_interleave(call):
     if call["dim"] is None:
-        return NotImplemented
+        whole = call.builder.unsqueeze(call.builder.reshape(call("self"), (product(call["self"].shape),)), 1)
+        grown = call.builder.expand(whole, (product(call["self"].shape), call["repeats"]))
+        return call.builder.reshape(grown, call.shape)
     builder, dim, repeats = call.builder, call.dim(), call["repeats"]
     shape = tuple(call["self"].shape)
     x = builder.unsqueeze(call("self"), dim + 1)

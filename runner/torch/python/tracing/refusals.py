@@ -1,7 +1,10 @@
 """Operators that a graph cannot hold, and the sentence for each kind."""
 import traceback
 
-from .errors import Refusal
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from .errors import NeedsValues, Refusal
 
 READS = {"_local_scalar_dense", "item", "is_nonzero", "equal", "allclose", "nonzero", "nonzero_numpy", "argwhere", "masked_select",
          "unique_dim", "unique_consecutive", "_unique", "_unique2", "unique_dim_consecutive", "bincount", "repeat_interleave.Tensor"}
@@ -24,6 +27,20 @@ def position():
 SOURCE_NAME = "<module source>"
 
 
+def is_mask(index):
+    return index is not None and index.dtype in (torch.bool, torch.uint8)
+
+
+class ValueGuard(TorchDispatchMode):
+    """While a module is made of fake tensors, which have no values to read."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        name = func._schema.name.split("::")[-1]
+        if name in READS or name + "." + func._schema.overload_name in READS:
+            raise NeedsValues()
+        return func(*args, **(kwargs or {}))
+
+
 def refuse_by_name(func, bound):
     """@param bound the call's arguments by name"""
     full = func._schema.name.split("::")[-1]
@@ -31,6 +48,8 @@ def refuse_by_name(func, bound):
     overload = name + "." + func._schema.overload_name
     if name in READS or overload in READS:
         raise Refusal("forward's control flow or a shape depends on data: aten::%s reads a tensor's values%s" % (full, position()))
+    if name in ("index", "_unsafe_index") and any(is_mask(i) for i in bound.get("indices") or []):
+        raise Refusal("forward's shapes depend on data: it indexes with a mask%s" % position())
     if name in DROPOUTS:
         if bound.get("train") and (bound.get("p") or 0) > 0:
             raise Refusal("forward is random: dropout with p = %g in training%s" % (bound["p"], position()))
