@@ -1,5 +1,8 @@
 // The families, the best guess for an anchor before others that claim it too. Thread: immutable.
+#include "generator/families/matmul.h"
 #include "generator/families/pointwise.h"
+#include "generator/families/rows.h"
+#include "generator/families/window_families.h"
 
 #include <array>
 
@@ -8,6 +11,12 @@ namespace warpwright::generator {
 std::span<const Family> families() {
   static const std::array kFamilies = {
       kPointwiseFamily,
+      kMatmulFamily,
+      kRowFamily,
+      kScanFamily,
+      kPoolFamily,
+      kDepthwiseFamily,
+      kConvolutionFamily,
   };
   return kFamilies;
 }

@@ -1,0 +1,31 @@
+// Runs one lowering of a region on the CPU device, for tests of families.
+//
+// Inputs of the region are what the reference interpreter gives for the whole graph; so is what comes out compared. Buffers end where the
+// guard pages start, and outputs are poisoned, so that a missing store or a read past the end shows. Thread: one.
+#pragma once
+
+#include "generator/families/family.h"
+#include "tests/generator/graph_interpreter.h"
+
+namespace warpwright::generator {
+
+/// The facts of the CPU backend.
+DeviceFacts cpu_facts();
+
+/// Everything that a plan of this one region would hold as its source.
+std::string whole_source(const Lowering &lowering);
+
+/// Runs the lowering. @param values of every node, as interpret() gives them
+/// @return the region's outputs, by name; or what went wrong, with the compiler's log
+Result<Arrays> run_region(const GraphIndex &graph, const Region &region, const Lowering &lowering,
+                          const Arrays &values);
+
+/// Lowers in one configuration, runs and compares. @return empty, or what is wrong: which output, by how much, or the error
+std::string check_region(const GraphIndex &graph, const Region &region, const Family &family,
+                         const Configuration &configuration, const Arrays &values,
+                         double tolerance);
+
+/// "{threads=256, vector=4}"
+std::string describe(const Configuration &configuration);
+
+} // namespace warpwright::generator

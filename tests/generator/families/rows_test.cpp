@@ -1,0 +1,215 @@
+// Row regions against the reference interpreter: every configuration of random reductions, normalisations and losses.
+#include "generator/families/rows.h"
+#include "generator/fusion/row_regions.h"
+#include "tests/generator/families/region_run.h"
+#include "tests/generator/graph_builder.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+using namespace warpwright;
+using namespace warpwright::generator;
+using model::Dtype;
+using model::Shape;
+
+namespace {
+
+double tolerance_of(Dtype dtype) {
+  return dtype == Dtype::Float64    ? 1e-12
+         : dtype == Dtype::Float16  ? 4e-3
+         : dtype == Dtype::BFloat16 ? 3e-2
+                                    : 3e-5;
+}
+
+/// Grows the region of the first row anchor, which must hold all nodes but leaves, and checks configurations.
+/// @param most configurations to try, the first guesses first
+void check(const GraphBuilder &builder, const std::vector<std::string> &outputs,
+           std::uint64_t seed = 1, std::size_t most = 4, double tolerance = 0) {
+  const model::Graph graph = builder.graph(outputs);
+  const GraphIndex index(graph);
+  const Arrays leaves = draw_leaves(graph, seed);
+  const auto values = interpret(graph, leaves);
+  REQUIRE_MESSAGE(values, (values ? "" : values.error().message));
+  std::string anchor;
+  for (const model::Node &node : graph.nodes)
+    if (anchor.empty() && is_row_anchor(node))
+      anchor = node.name;
+  REQUIRE(!anchor.empty());
+  const Region region = grow_row_region(index, anchor, {});
+  for (const std::string &output : outputs)
+    CHECK_MESSAGE(std::ranges::find(region.outputs, output) != region.outputs.end(),
+                  "the region of " << anchor << " lacks " << output);
+  if (tolerance == 0)
+    tolerance = tolerance_of(index.node(anchor).type().dtype == Dtype::Int64
+                                 ? Dtype::Float32
+                                 : index.node(anchor).type().dtype);
+  const auto configurations = kRowFamily.configurations(index, region, cpu_facts());
+  REQUIRE(!configurations.empty());
+  for (std::size_t i = 0; i < configurations.size() && i < most; ++i) {
+    const std::string wrong =
+        check_region(index, region, kRowFamily, configurations[i], *values, tolerance);
+    CHECK_MESSAGE(wrong.empty(), describe(configurations[i]) << ": " << wrong);
+  }
+}
+
+const Shape kAllDims[] = {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}};
+
+} // namespace
+
+TEST_CASE("every reduction over any dimensions gives what the reference gives") {
+  std::mt19937 random(7);
+  const char *ops[] = {"sum", "mean", "amax", "amin", "prod", "var", "logsumexp", "norm"};
+  for (const char *op : ops) {
+    CAPTURE(op);
+    GraphBuilder g;
+    const Shape shape{static_cast<std::int64_t>(2 + random() % 4),
+                      static_cast<std::int64_t>(2 + random() % 30),
+                      static_cast<std::int64_t>(random() % 2 ? 8 + 4 * (random() % 4) : 7)};
+    const Shape dims = kAllDims[random() % std::size(kAllDims)];
+    CAPTURE(dims.size());
+    CAPTURE(dims[0]);
+    const auto x = g.input("x", shape);
+    check(g, {g.op(op, {x}, {{"dims", dims}, {"keepdim", random() % 2 == 0}})}, random());
+  }
+}
+
+TEST_CASE("a sum over each choice of dimensions") {
+  for (const Shape &dims : kAllDims) {
+    CAPTURE(dims.size());
+    CAPTURE(dims[0]);
+    GraphBuilder g;
+    const auto x = g.input("x", {3, 37, 20});
+    check(g, {g.op("sum", {x}, {{"dims", dims}, {"keepdim", false}})}, 3, 2);
+  }
+}
+
+TEST_CASE("softmax over each dimension, and its logarithm") {
+  for (std::int64_t dim = 0; dim < 3; ++dim) {
+    CAPTURE(dim);
+    GraphBuilder g;
+    const auto x = g.input("x", {4, 33, 24});
+    check(g, {g.op(dim == 1 ? "log_softmax" : "softmax", {x}, {{"dim", dim}})}, 5);
+  }
+}
+
+TEST_CASE("layer norm with and without parameters, in each floating type") {
+  for (const Dtype dtype : {Dtype::Float32, Dtype::Float16, Dtype::BFloat16, Dtype::Float64}) {
+    GraphBuilder g;
+    const auto x = g.input("x", {3, 5, 48}, dtype);
+    const auto w = g.parameter("w", {48}, dtype), b = g.parameter("b", {48}, dtype);
+    const auto y =
+        g.op("layer_norm", {x, w, b}, {{"dims", Shape{2}}, {"eps", 1e-5}, {"absent", ""}});
+    check(g, {y}, 11, 3, tolerance_of(dtype));
+  }
+  GraphBuilder g;
+  const auto x = g.input("x", {2, 6, 10});
+  check(g, {g.op("layer_norm", {x},
+                 {{"dims", Shape{1, 2}}, {"eps", 1e-5}, {"absent", "weight,bias"}})});
+}
+
+TEST_CASE("group norm, with what follows it") {
+  GraphBuilder g;
+  const auto x = g.input("x", {3, 8, 5, 4});
+  const auto w = g.parameter("w", {8}), b = g.parameter("b", {8});
+  const auto y =
+      g.op("group_norm", {x, w, b}, {{"groups", std::int64_t{2}}, {"eps", 1e-5}, {"absent", ""}});
+  check(g, {g.op("relu", {y})}, 13, 8);
+}
+
+TEST_CASE("batch norm in training updates its running statistics") {
+  for (const Shape &shape : {Shape{4, 3, 6, 4}, Shape{16, 12}, Shape{5, 3, 7}}) {
+    GraphBuilder g;
+    const auto x = g.input("x", shape);
+    const std::int64_t channels = shape[1];
+    const auto w = g.parameter("w", {channels}), b = g.parameter("b", {channels}),
+               mean = g.parameter("mean", {channels}), var = g.parameter("variance", {channels});
+    const auto y = g.op("batch_norm", {x, w, b, mean, var},
+                        {{"training", true}, {"eps", 1e-5}, {"momentum", 0.1}, {"absent", ""}});
+    const auto new_mean = g.op("item", {y}, {{"index", std::int64_t{1}}});
+    const auto new_var = g.op("item", {y}, {{"index", std::int64_t{2}}});
+    check(g, {y, new_mean, new_var}, 17, 6);
+  }
+}
+
+TEST_CASE("norms in composite form are one region") {
+  GraphBuilder g;
+  const auto x = g.input("x", {2, 32, 4, 8});
+  const auto mean = g.op("mean", {g.op("square", {x})}, {{"dims", Shape{1}}, {"keepdim", true}});
+  const auto scale = g.op("rsqrt", {g.op("add", {mean, g.constant(1e-5)})});
+  check(g, {g.op("mul", {x, scale})}, 19, 6);
+
+  GraphBuilder l1;
+  const auto y = l1.input("x", {6, 50});
+  const auto total = l1.op("mean", {l1.op("abs", {y})}, {{"dims", Shape{1}}, {"keepdim", true}});
+  check(l1, {l1.op("div", {y, total})}, 20, 6);
+}
+
+TEST_CASE("softmax written out, then a sum of it") {
+  GraphBuilder g;
+  const auto x = g.input("x", {5, 70});
+  const model::Attributes last{{"dims", Shape{1}}, {"keepdim", true}};
+  const auto shifted = g.op("sub", {x, g.op("amax", {x}, last)});
+  const auto e = g.op("exp", {shifted});
+  const auto p = g.op("div", {e, g.op("sum", {e}, last)});
+  const auto entropy =
+      g.op("sum", {g.op("mul", {p, g.op("log", {p})})}, {{"dims", Shape{1}}, {"keepdim", false}});
+  check(g, {p, entropy}, 23, 6);
+}
+
+TEST_CASE("cross entropy picks its element in the row's kernel") {
+  GraphBuilder g;
+  const auto x = g.input("x", {9, 30});
+  const auto target = g.input("target", {9}, Dtype::Int64);
+  const auto logits = g.op("log_softmax", {x}, {{"dim", std::int64_t{1}}});
+  const auto picked =
+      g.op("gather", {logits, g.reshape(target, {9, 1})}, {{"dim", std::int64_t{1}}});
+  check(g, {g.op("neg", {picked})}, 29, 6);
+}
+
+TEST_CASE("the first of equal maxima wins, and NaN before all") {
+  for (const char *op : {"argmax", "argmin"})
+    for (std::int64_t dim = 0; dim < 2; ++dim) {
+      GraphBuilder g;
+      const auto x = g.input("x", {12, 40});
+      const auto rounded = g.op("round", {x});                                 // many ties
+      const auto holes = g.op("log", {g.op("add", {rounded, g.constant(1)})}); // NaN below -1
+      check(g, {g.op(op, {rounded}, {{"dims", Shape{dim}}, {"keepdim", false}})}, 31);
+      GraphBuilder with_nan = g;
+      check(with_nan, {with_nan.op(op, {holes}, {{"dims", Shape{dim}}, {"keepdim", true}})}, 37);
+    }
+}
+
+TEST_CASE("reductions of integers and booleans") {
+  GraphBuilder g;
+  const auto x = g.input("x", {6, 21}, Dtype::Int64);
+  const model::Attributes last{{"dims", Shape{1}}, {"keepdim", false}};
+  check(g, {g.op("sum", {x}, last)}, 41);
+  GraphBuilder b;
+  const auto y = b.input("y", {6, 21});
+  const auto positive = b.op("gt", {y, b.constant(1.5)});
+  check(b, {b.op("any", {positive}, last), b.op("all", {positive}, last)}, 43);
+}
+
+TEST_CASE("long rows are split over blocks, with the same result") {
+  GraphBuilder g;
+  const auto x = g.input("x", {2, 20000});
+  const auto mean = g.op("mean", {x}, {{"dims", Shape{1}}, {"keepdim", true}});
+  const auto variance =
+      g.op("var", {x}, {{"dims", Shape{1}}, {"keepdim", true}, {"correction", std::int64_t{0}}});
+  const auto y = g.op(
+      "mul", {g.op("sub", {x, mean}), g.op("rsqrt", {g.op("add", {variance, g.constant(1e-5)})})});
+  check(g, {y}, 47, 2);
+  GraphBuilder columns;
+  const auto c = columns.input("c", {3000, 8});
+  check(columns, {columns.op("logsumexp", {c}, {{"dims", Shape{0}}, {"keepdim", false}})}, 53, 3);
+}
+
+TEST_CASE("producers are written where the rows are read") {
+  GraphBuilder g;
+  const auto a = g.input("a", {6, 4, 9}), b = g.input("b", {4, 1});
+  const auto sum = g.op("gelu", {g.op("add", {a, b})}, {{"approximate", "none"}});
+  const auto turned = g.op("permute", {sum}, {{"dims", Shape{1, 0, 2}}});
+  check(g, {g.op("softmax", {turned}, {{"dim", std::int64_t{2}}})}, 59);
+}
