@@ -1,0 +1,92 @@
+// Writes what the families make of single regions, for measure.py to compile and time: a JSON list of cases in, a JSON list out.
+//
+// In: [{"name", "anchor", "graph": graph.schema.json}], where everything but leaves is one region. Out: for each case the configurations
+// of the first family that claims the anchor, each with source, launches, temporaries. Thread: one.
+#include "generator/families/rows.h"
+#include "generator/families/window_families.h"
+#include "support/model/graph_json.h"
+
+#include <algorithm>
+#include <iostream>
+
+using namespace warpwright;
+
+namespace {
+
+generator::Region whole_region(const model::Graph &graph, const std::string &anchor) {
+  generator::Region region;
+  region.anchor = anchor;
+  for (const model::Node &node : graph.nodes)
+    if (node.op == "input" || node.op == "parameter")
+      region.inputs.push_back(node.name);
+    else
+      region.nodes.push_back(node.name);
+  region.outputs = graph.outputs;
+  return region;
+}
+
+std::int64_t number(const Expression &expression) { return expression.evaluate({}).value(); }
+
+nlohmann::json to_json(const generator::Lowering &lowering) {
+  nlohmann::json json;
+  json["source"] = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n" +
+                   std::string(generator::ElementWriter::prelude()) + lowering.source;
+  json["launches"] = nlohmann::json::array();
+  for (const model::Step &step : lowering.steps) {
+    const auto &launch = std::get<model::LaunchStep>(step);
+    nlohmann::json arguments = nlohmann::json::array();
+    for (const model::Argument &argument : launch.arguments)
+      arguments.push_back(std::get<model::BufferArgument>(argument).buffer);
+    json["launches"].push_back(
+        {{"kernel", launch.kernel},
+         {"grid", {number(launch.grid[0]), number(launch.grid[1]), number(launch.grid[2])}},
+         {"block", {number(launch.block[0]), number(launch.block[1]), number(launch.block[2])}},
+         {"shared", number(launch.shared_bytes)},
+         {"arguments", arguments}});
+  }
+  json["temporaries"] = nlohmann::json::array();
+  for (const model::Temporary &temporary : lowering.temporaries)
+    json["temporaries"].push_back({{"name", temporary.name},
+                                   {"dtype", model::name(temporary.dtype)},
+                                   {"extent", number(temporary.extent)}});
+  return json;
+}
+
+} // namespace
+
+int main() {
+  const generator::Family *families[] = {&generator::kScanFamily, &generator::kPoolFamily,
+                                         &generator::kDepthwiseFamily,
+                                         &generator::kConvolutionFamily, &generator::kRowFamily};
+  const generator::DeviceFacts device;
+  nlohmann::json results = nlohmann::json::array();
+  for (const nlohmann::json &entry : nlohmann::json::parse(std::cin)) {
+    nlohmann::json result{{"name", entry["name"]}, {"configurations", nlohmann::json::array()}};
+    const auto graph = model::graph_from_json(entry["graph"]);
+    if (!graph) {
+      std::cerr << entry["name"] << ": " << describe(graph.error()) << "\n";
+      return 1;
+    }
+    const generator::GraphIndex index(*graph);
+    const generator::Region region = whole_region(*graph, entry["anchor"]);
+    const auto family = std::ranges::find_if(families, [&](const generator::Family *candidate) {
+      return candidate->claims(index, index.node(region.anchor));
+    });
+    if (family == std::end(families)) {
+      std::cerr << entry["name"] << ": no family claims it\n";
+      return 1;
+    }
+    for (const auto &configuration : (*family)->configurations(index, region, device)) {
+      const auto lowering = (*family)->lower(index, region, configuration, device, "k");
+      if (!lowering) {
+        std::cerr << entry["name"] << ": " << describe(lowering.error()) << "\n";
+        continue;
+      }
+      nlohmann::json json = to_json(*lowering);
+      json["configuration"] = configuration;
+      result["configurations"].push_back(std::move(json));
+    }
+    results.push_back(std::move(result));
+  }
+  std::cout << results.dump() << "\n";
+}

@@ -1,0 +1,139 @@
+// Convolution and transposed convolution over one to three dimensions, as an implicit matrix product with everything pointwise around it.
+//
+// On tensor cores the products are TF32, which is right exactly where PyTorch's own convolution runs in TF32 (cuDNN's default); where it does not,
+// the runner refuses the candidate and the FP32 configurations remain. A configuration says "math": 1 for TF32, 0 for FP32.
+// Leaves out: channels-last input read by whole vectors, splitting the summed dimension, Winograd and FFT. Thread: pure functions.
+#include "generator/families/convolution_kernel.h"
+#include "generator/families/window_families.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+constexpr std::int64_t kMostPhases = 256;
+
+bool claims(const GraphIndex &index, const model::Node &anchor) {
+  const auto shape = convolution_shape(index, anchor);
+  const model::Dtype dtype = anchor.type().dtype;
+  return shape && model::is_floating(dtype) && dtype != model::Dtype::Float64 &&
+         (!shape->transposed ||
+          shape->stride[0] * shape->stride[1] * shape->stride[2] <= kMostPhases) &&
+         shape->groups <= 65535;
+}
+
+struct TileChoice {
+  int pixels, channels, warp_pixels, warp_channels, depth, threads;
+};
+constexpr TileChoice kTensorTiles[] = {
+    {128, 128, 64, 64, 16, 128}, {128, 64, 64, 32, 16, 128},  {128, 64, 64, 32, 32, 128},
+    {256, 64, 64, 32, 16, 256},  {128, 32, 32, 32, 16, 128},  {64, 64, 32, 32, 16, 128},
+    {64, 64, 32, 32, 32, 128},   {128, 128, 64, 32, 16, 256}, {256, 128, 64, 64, 16, 256},
+    {64, 128, 32, 64, 16, 128},  {128, 32, 32, 32, 32, 128},  {64, 32, 32, 32, 32, 64},
+};
+constexpr TileChoice kScalarTiles[] = {
+    {128, 128, 0, 0, 8, 256}, {128, 64, 0, 0, 8, 128},  {128, 64, 0, 0, 16, 128},
+    {128, 32, 0, 0, 16, 128}, {128, 16, 0, 0, 16, 128}, {128, 8, 0, 0, 16, 128},
+    {64, 64, 0, 0, 16, 64},
+};
+
+/// Time of a tile by its waves and wasted products, in arbitrary units.
+double cost_of(const ConvolutionShape &shape, const TileChoice &tile, const DeviceFacts &device) {
+  double blocks = 0;
+  for (const ConvolutionPhase &phase : convolution_phases(shape).phases)
+    blocks += static_cast<double>(
+        ceil_divide(shape.batch * phase.count[0] * phase.count[1] * phase.count[2], tile.pixels));
+  blocks *= static_cast<double>(ceil_divide(shape.group_out, tile.channels) * shape.groups);
+  const double area = tile.pixels * tile.channels;
+  // Small tiles read more for each product; a device that is not full waits for one wave.
+  const double overhead = 1 + 24.0 / tile.pixels + 24.0 / tile.channels;
+  const double waves = std::max(1.0, blocks / device.multiprocessors);
+  return waves * area * overhead + 2000;
+}
+
+std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
+                                          const DeviceFacts &device) {
+  const ConvolutionShape shape = *convolution_shape(index, index.node(region.anchor));
+  std::vector<Configuration> list;
+  const auto add = [&](std::span<const TileChoice> tiles, bool tensor) {
+    std::vector<std::pair<double, const TileChoice *>> ranked;
+    for (const TileChoice &tile : tiles)
+      ranked.emplace_back(cost_of(shape, tile, device), &tile);
+    std::ranges::sort(ranked);
+    for (const auto &[cost, tile] : ranked)
+      list.push_back({{"math", tensor ? 1 : 0},
+                      {"pixels", tile->pixels},
+                      {"channels", tile->channels},
+                      {"depth", tile->depth},
+                      {"warp_pixels", tile->warp_pixels},
+                      {"warp_channels", tile->warp_channels},
+                      {"threads", tile->threads}});
+  };
+  if (device.inline_ptx && device.compute_capability >= 80)
+    add(kTensorTiles, true);
+  add(kScalarTiles, false);
+  return list;
+}
+
+Result<ConvolutionTile> tile_of(const Configuration &configuration, const DeviceFacts &device) {
+  const auto math = setting_of(configuration, "math", 0, 1);
+  const auto pixels = setting_of(configuration, "pixels", 32, 256);
+  const auto channels = setting_of(configuration, "channels", 8, 256);
+  const auto depth = setting_of(configuration, "depth", 8, 64);
+  const auto threads = setting_of(configuration, "threads", 32, 1024);
+  const auto warp_pixels = setting_of(configuration, "warp_pixels", 0, 256);
+  const auto warp_channels = setting_of(configuration, "warp_channels", 0, 256);
+  for (const auto &setting : {math, pixels, channels, depth, threads, warp_pixels, warp_channels})
+    if (!setting)
+      return std::unexpected(setting.error());
+  ConvolutionTile tile{*pixels,        *channels, *depth,    *warp_pixels,
+                       *warp_channels, *threads,  *math == 1};
+  bool fits = tile.threads % tile.pixels == 0 && tile.depth % (tile.threads / tile.pixels) == 0;
+  if (tile.tensor_cores)
+    fits =
+        fits && device.inline_ptx && device.compute_capability >= 80 && tile.depth % 8 == 0 &&
+        tile.warp_pixels >= 32 && tile.warp_channels >= 32 && tile.warp_pixels % 32 == 0 &&
+        tile.warp_channels % 32 == 0 && tile.pixels % tile.warp_pixels == 0 &&
+        tile.channels % tile.warp_channels == 0 &&
+        tile.pixels / tile.warp_pixels * (tile.channels / tile.warp_channels) * 32 == tile.threads;
+  else
+    fits = fits && tile.pixels * tile.channels / 8 % tile.threads == 0;
+  if (!fits)
+    return fail("the convolution's tile does not divide among its threads",
+                "take a configuration that the family lists");
+  return tile;
+}
+
+Result<Lowering> lower(const GraphIndex &index, const Region &region,
+                       const Configuration &configuration, const DeviceFacts &device,
+                       const std::string &prefix) {
+  const model::Node &anchor = index.node(region.anchor);
+  const ConvolutionShape shape = *convolution_shape(index, anchor);
+  const auto tile = tile_of(configuration, device);
+  if (!tile)
+    return std::unexpected(tile.error());
+  ElementWriter writer(index, region);
+  const auto load = [&](std::size_t operand, const Index &at, const std::string &assign) {
+    std::string before;
+    const std::string value = writer.load(anchor.inputs[operand], at, before);
+    return before + "        " + assign + " (float)(" + value + ");\n";
+  };
+  ConvolutionBody body;
+  body.load = load(0, convolution_index(shape, "n", "channel", "d", "h", "w"), "value =");
+  const std::string first = shape.transposed ? "input_channel" : "output_channel";
+  const std::string second = shape.transposed ? "output_channel" : "input_channel";
+  body.weight =
+      load(1, convolution_index(shape, first, second, "tap_d", "tap_h", "tap_w"), "value =");
+  body.finish = "        float element = sum;\n";
+  if (shape.bias)
+    body.finish += "        {\n" + load(2, {"channel"}, "element +=") + "        }\n";
+  body.finish +=
+      writer.store(convolution_index(shape, "n", "channel", "od", "oh", "ow"), "element");
+  return write_convolution(shape, *tile, body, writer, prefix);
+}
+
+} // namespace
+
+const Family kConvolutionFamily{"convolution", claims, true, true, configurations, lower};
+
+} // namespace warpwright::generator

@@ -1,0 +1,47 @@
+// The text of one implicit-GEMM convolution kernel and of the kernel that packs its weights.
+// Thread: pure functions.
+#pragma once
+
+#include "generator/families/convolution_shape.h"
+
+namespace warpwright::generator {
+
+/// One filter tap of a phase: which weight, and where its input element stands from the phase's position.
+struct ConvolutionTap {
+  std::int64_t weight = 0; ///< flat position in the filter
+  std::array<std::int64_t, 3> offset{};
+};
+
+/// Outputs at first + q * output_step, q in [0, count), each summing the same taps of inputs at q * input_step + offset. A plain
+/// convolution is one phase; a transposed one with stride s has s a dimension.
+struct ConvolutionPhase {
+  std::array<std::int64_t, 3> first{}, count{};
+  std::vector<ConvolutionTap> taps;
+};
+
+struct ConvolutionPhases {
+  std::array<std::int64_t, 3> output_step{1, 1, 1}, input_step{1, 1, 1};
+  std::vector<ConvolutionPhase> phases;
+};
+
+ConvolutionPhases convolution_phases(const ConvolutionShape &shape);
+
+/// Sizes of a block's tile.
+struct ConvolutionTile {
+  int pixels = 128, channels = 64, depth = 16; ///< depth: products summed a step
+  int warp_pixels = 64, warp_channels = 32;    ///< tensor cores only
+  int threads = 128;
+  bool tensor_cores = false;
+};
+
+/// Texts at elements: `load` sets `value` at (n, channel, d, h, w); `weight` sets `value` at (output_channel, input_channel, tap_d,
+/// tap_h, tap_w) in the filter's own dimension order; `finish` stores `sum` at (n, channel, od, oh, ow).
+struct ConvolutionBody {
+  std::string load, weight, finish;
+};
+
+Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile &tile,
+                           const ConvolutionBody &body, const ElementWriter &writer,
+                           const std::string &prefix);
+
+} // namespace warpwright::generator

@@ -1,0 +1,103 @@
+// Depthwise convolution: each output channel reads one input channel (a multiplier may give it several outputs).
+//
+// A sliding window with weights, so window_tile.h's loops make it: memory-bound, each input element read from memory once a tile, FP32
+// products and sums throughout (no tensor cores: there is nothing to multiply). Weights stay in registers where the window is small.
+// Leaves out: transposed depthwise convolution, which the convolution family makes. Thread: pure functions.
+#include "generator/families/convolution_shape.h"
+#include "generator/families/window_families.h"
+#include "generator/families/window_tile.h"
+
+namespace warpwright::generator {
+namespace {
+
+constexpr std::int64_t kRegisterTaps = 50;
+
+bool claims(const GraphIndex &index, const model::Node &anchor) {
+  const auto shape = convolution_shape(index, anchor);
+  return shape && !shape->transposed && shape->group_in == 1 && shape->groups > 1 &&
+         model::is_floating(anchor.type().dtype);
+}
+
+WindowShape window_of(const ConvolutionShape &shape) {
+  WindowShape window;
+  window.leading = {shape.batch, shape.channels_out()};
+  window.spatial = shape.spatial;
+  window.in = shape.in;
+  window.out = shape.out;
+  window.kernel = shape.kernel;
+  window.stride = shape.stride;
+  window.padding = shape.padding;
+  window.dilation = shape.dilation;
+  return window;
+}
+
+std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
+                                          const DeviceFacts &device) {
+  return window_configurations(window_of(*convolution_shape(index, index.node(region.anchor))),
+                               device);
+}
+
+Result<Lowering> lower(const GraphIndex &index, const Region &region,
+                       const Configuration &configuration, const DeviceFacts &device,
+                       const std::string &prefix) {
+  const model::Node &anchor = index.node(region.anchor);
+  const ConvolutionShape shape = *convolution_shape(index, anchor);
+  const WindowShape window = window_of(shape);
+  const auto rows = setting_of(configuration, "rows", 1, 64);
+  if (!rows)
+    return std::unexpected(rows.error());
+  ElementWriter writer(index, region);
+  writer.bound("plane", window.planes());
+  writer.bound("channel", shape.channels_out());
+  writer.bound("tap", shape.taps());
+  WindowBody body;
+  body.type = writer.compute_type(region.anchor);
+  body.fill = body.initial = "Value(0)";
+
+  Index from = window_index(window, "plane", "d", "h", "w");
+  if (shape.group_out > 1)
+    from[1] = "(" + from[1] + " / " + std::to_string(shape.group_out) + ")";
+  std::string before;
+  const std::string value = writer.load(anchor.inputs[0], from, before);
+  body.load = before + "        value = (Value)(" + value + ");";
+
+  const bool in_registers = shape.taps() <= kRegisterTaps && unrolls_depths(window, *rows);
+  body.setup = "  const int channel = plane % " + std::to_string(shape.channels_out()) + ";\n";
+  const auto weight_at = [&](const std::string &kd, const std::string &kh, const std::string &kw,
+                             std::string &statements) {
+    return writer.load(anchor.inputs[1], convolution_index(shape, "channel", "0", kd, kh, kw),
+                       statements);
+  };
+  std::string weight_before;
+  if (in_registers) {
+    const Index tap = unflatten("tap", {shape.kernel[0], shape.kernel[1], shape.kernel[2]});
+    const std::string weight = weight_at(tap[0], tap[1], tap[2], weight_before);
+    body.setup += "  Value weights[kKD * kKH * kKW];\n#pragma unroll\n"
+                  "  for (int tap = 0; tap < kKD * kKH * kKW; ++tap) {\n" +
+                  weight_before + "    weights[tap] = (Value)(" + weight + ");\n  }\n";
+    body.accumulate = R"cuda(
+#pragma unroll
+          for (int kw = 0; kw < kKW; ++kw)
+            sum += weights[(kd * kKH + kh) * kKW + kw] * v[kw];)cuda";
+  } else {
+    const std::string weight = weight_at("kd", "kh", "kw", weight_before);
+    body.accumulate = "#pragma unroll\n          for (int kw = 0; kw < kKW; ++kw) {\n" +
+                      weight_before + "            sum += (Value)(" + weight +
+                      ") * v[kw];\n          }";
+  }
+  body.finish = "      const Value element = sum";
+  if (shape.bias) {
+    std::string bias_before;
+    const std::string bias = writer.load(anchor.inputs[2], {"channel"}, bias_before);
+    body.setup += bias_before + "  const Value bias = (Value)(" + bias + ");\n";
+    body.finish += " + bias";
+  }
+  body.finish += ";\n" + writer.store(window_index(window, "plane", "od", "oh", "ow"), "element");
+  return lower_window(window, body, configuration, device, writer, prefix + "_depthwise");
+}
+
+} // namespace
+
+const Family kDepthwiseFamily{"depthwise", claims, true, true, configurations, lower};
+
+} // namespace warpwright::generator

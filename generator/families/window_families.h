@@ -1,0 +1,13 @@
+// The families of scans, windows and indexing, as registry.cpp lists them. Thread: immutable.
+#pragma once
+
+#include "generator/families/family.h"
+
+namespace warpwright::generator {
+
+extern const Family kScanFamily;
+extern const Family kPoolFamily;
+extern const Family kDepthwiseFamily;
+extern const Family kConvolutionFamily;
+
+} // namespace warpwright::generator
