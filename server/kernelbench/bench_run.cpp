@@ -1,0 +1,248 @@
+#include "server/kernelbench/bench_run.h"
+
+#include "server/torch/model_writer.h"
+#include "support/exclusive.h"
+#include "support/hash.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+namespace warpwright::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using State = BenchResult::State;
+
+std::string source_hash(const BenchTask &task) { return sha256_hex(task.source).substr(0, 16); }
+
+Ratio ratio_of(const model::Speedup &speedup, const model::Time &reference,
+               const model::Time &candidate) {
+  return {speedup.ratio, speedup.low, speedup.high, reference.median_ns, candidate.median_ns};
+}
+
+void take_ratios(const model::Verdict &verdict, BenchResult &result) {
+  for (const model::Baseline &baseline : verdict.baselines)
+    if (baseline.speedup && baseline.reference_time && baseline.candidate_time)
+      result.ratios[baseline.name] =
+          ratio_of(*baseline.speedup, *baseline.reference_time, *baseline.candidate_time);
+    else
+      result.missing[baseline.name] = baseline.missing;
+  if (verdict.speedup && verdict.reference_time && verdict.candidate_time)
+    result.ratios.try_emplace("eager+graph", ratio_of(*verdict.speedup, *verdict.reference_time,
+                                                      *verdict.candidate_time));
+  if (verdict.as_called)
+    result.ratios.try_emplace("eager", ratio_of(verdict.as_called->speedup,
+                                                verdict.as_called->reference_time,
+                                                verdict.as_called->candidate_time));
+}
+
+/// Why a verified task has no speedup, where the verdict names it as degenerate.
+const model::Check *degenerate_check(const model::Verdict &verdict) {
+  for (const model::Check &check : verdict.checks)
+    if (check.name == "the task is not degenerate" && !check.passed)
+      return &check;
+  return nullptr;
+}
+
+/// The reference's fault: no candidate can do anything about it.
+bool is_of_the_task(const model::Verdict &verdict) {
+  return verdict.outcome == model::Outcome::Unsupported &&
+         verdict.message.starts_with("the task's reference");
+}
+
+std::string common_reason(const TorchOutcome &outcome) {
+  if (outcome.variants.empty())
+    return "nothing was generated";
+  const model::Verdict &last = outcome.variants.back().verdict;
+  return std::string(model::name(last.outcome)) + ": " + last.message;
+}
+
+void judge(const TorchOutcome &outcome, BenchResult &result) {
+  if (outcome.best) {
+    const TorchVariant &best = outcome.variants[*outcome.best];
+    const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : best.verdict;
+    result.moves = best.plan.moves;
+    result.plan_hash = verdict.plan_hash;
+    result.device = verdict.device;
+    take_ratios(verdict, result);
+    result.state = result.ratios.empty() ? State::Unmeasured : State::Verified;
+    if (const model::Check *degenerate = degenerate_check(verdict)) {
+      result.state = State::Degenerate;
+      result.reason = degenerate->detail;
+      result.ratios.clear();
+    } else if (result.ratios.empty()) {
+      result.reason = verdict.message;
+    }
+    return;
+  }
+  if (outcome.error) {
+    result.state = outcome.task ? State::Failed : State::Skipped;
+    result.reason = describe(*outcome.error);
+    return;
+  }
+  const auto task_fault = std::ranges::find_if(outcome.variants, [](const TorchVariant &variant) {
+    return is_of_the_task(variant.verdict);
+  });
+  result.state = task_fault == outcome.variants.end() ? State::NoCandidate : State::Skipped;
+  result.reason =
+      task_fault == outcome.variants.end() ? common_reason(outcome) : task_fault->verdict.message;
+}
+
+std::string measured_text(const BenchResult &result) {
+  std::string text = "Verified on " + result.device.name + ", " + result.date + ".";
+  for (const auto &[baseline, ratio] : result.ratios) {
+    char line[160];
+    std::snprintf(line, sizeof line, "\n%.3fx [%.3f, %.3f] against %s (%.2f us against %.2f us)",
+                  ratio.value, ratio.low, ratio.high, baseline.c_str(), ratio.baseline_ns / 1000,
+                  ratio.candidate_ns / 1000);
+    text += line;
+  }
+  for (const std::string &move : result.moves)
+    text += "\n  " + move;
+  return text;
+}
+
+int capability_of(const model::DeviceInfo &device) {
+  int major = 9, minor = 0;
+  std::sscanf(device.compute_capability.c_str(), "%d.%d", &major, &minor);
+  return 10 * major + minor;
+}
+
+Result<void> export_model(const std::filesystem::path &folder, const BenchResult &result,
+                          const TorchOutcome &outcome) {
+  const TorchTask &task = *outcome.task;
+  auto text = write_model(
+      task.task, task.graph, outcome.variants[*outcome.best].plan,
+      {.comment = measured_text(result), .compute_capability = capability_of(result.device)});
+  if (!text)
+    return std::unexpected(text.error());
+  const auto path = folder / ("level" + std::to_string(result.level)) /
+                    (result.id.substr(result.id.find('/') + 1) + ".py");
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  std::ofstream file(path);
+  file << *text;
+  file.close();
+  if (!file)
+    return fail("cannot write " + path.string(), "Check the folder and the space on its disk");
+  return {};
+}
+
+class Run {
+public:
+  Run(const std::vector<BenchTask> &tasks, runner::BlockingClient &client,
+      const model::DeviceInfo &device, ResultsFile &file, const BenchRunOptions &options,
+      const BenchRunEvents &events, std::stop_token stop)
+      : tasks_(tasks), client_(client), device_(device), options_(options), events_(events),
+        stop_(std::move(stop)), shared_(Shared{&file, {}, 0, std::nullopt}) {}
+
+  Result<std::vector<BenchResult>> run() {
+    take_over_earlier();
+    {
+      std::vector<std::jthread> workers;
+      for (int i = 0; i < std::max(options_.at_once, 1); ++i)
+        workers.emplace_back([this] { work(); });
+    }
+    return shared_.with([](Shared &shared) -> Result<std::vector<BenchResult>> {
+      if (shared.failure)
+        return std::unexpected(*shared.failure);
+      return shared.results;
+    });
+  }
+
+private:
+  struct Shared {
+    ResultsFile *file;
+    std::vector<BenchResult> results;
+    std::size_t next;
+    std::optional<Error> failure;
+  };
+
+  void take_over_earlier() {
+    shared_.with([&](Shared &shared) {
+      for (const BenchResult &result : shared.file->earlier())
+        for (const BenchTask &task : tasks_)
+          if (task.id == result.id && source_hash(task) == result.source_hash &&
+              result.state != State::Failed)
+            shared.results.push_back(result);
+    });
+  }
+
+  /// The next task that has no result yet; nullptr: none, or it is time to stop.
+  const BenchTask *next_task() {
+    const bool late =
+        options_.time_limit.count() > 0 && Clock::now() - start_ > options_.time_limit;
+    return shared_.with([&](Shared &shared) -> const BenchTask * {
+      while (!late && !stop_.stop_requested() && !shared.failure && shared.next < tasks_.size()) {
+        const BenchTask &task = tasks_[shared.next++];
+        const bool done = std::ranges::any_of(
+            shared.results, [&](const BenchResult &result) { return result.id == task.id; });
+        if (!done)
+          return &task;
+      }
+      return nullptr;
+    });
+  }
+
+  void work() {
+    while (const BenchTask *task = next_task()) {
+      const TorchOutcome outcome =
+          optimize_torch_module(task->name, task->id, {.source = task->source}, client_, device_,
+                                options_.verify, options_.limits, {}, stop_);
+      if (stop_.stop_requested())
+        return; // what was interrupted is tried again by the next run
+      BenchResult result = bench_result_of(*task, outcome);
+      Result<void> written;
+      if (result.state == State::Verified && !options_.export_folder.empty())
+        written = export_model(options_.export_folder, result, outcome);
+      if (!written)
+        result.reason = "not exported: " + describe(written.error());
+      keep(std::move(result));
+    }
+  }
+
+  void keep(BenchResult result) {
+    shared_.with([&](Shared &shared) {
+      if (auto appended = shared.file->append(result); !appended && !shared.failure)
+        shared.failure = appended.error();
+      shared.results.push_back(std::move(result));
+      if (events_.on_result)
+        events_.on_result(shared.results.back(), shared.results.size(), tasks_.size());
+    });
+  }
+
+  const std::vector<BenchTask> &tasks_;
+  runner::BlockingClient &client_;
+  const model::DeviceInfo &device_;
+  const BenchRunOptions &options_;
+  const BenchRunEvents &events_;
+  std::stop_token stop_;
+  const Clock::time_point start_ = Clock::now();
+  Exclusive<Shared> shared_;
+};
+
+} // namespace
+
+BenchResult bench_result_of(const BenchTask &task, const TorchOutcome &outcome) {
+  BenchResult result{.id = task.id, .name = task.name, .level = task.level};
+  result.source_hash = source_hash(task);
+  result.seconds = outcome.seconds;
+  for (const TorchVariant &variant : outcome.variants)
+    ++result.outcomes[std::string(model::name(variant.verdict.outcome))];
+  if (!outcome.variants.empty())
+    result.date = outcome.variants.back().verdict.date;
+  judge(outcome, result);
+  return result;
+}
+
+Result<std::vector<BenchResult>> run_bench(const std::vector<BenchTask> &tasks,
+                                           runner::BlockingClient &client,
+                                           const model::DeviceInfo &device, ResultsFile &file,
+                                           const BenchRunOptions &options,
+                                           const BenchRunEvents &events, std::stop_token stop) {
+  return Run(tasks, client, device, file, options, events, std::move(stop)).run();
+}
+
+} // namespace warpwright::server

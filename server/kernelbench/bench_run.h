@@ -1,0 +1,36 @@
+// Running a benchmark: every task once, several at a time, every result kept as it comes.
+//
+// A run that was ended goes on where it was. What becomes of one task is bench_task_run's; here is only order, threads and the file.
+// Thread: blocks the caller's; callbacks come one at a time.
+#pragma once
+
+#include "server/kernelbench/bench_result.h"
+#include "server/kernelbench/bench_task.h"
+#include "server/torch/torch_optimizer.h"
+
+namespace warpwright::server {
+
+struct BenchRunOptions {
+  int at_once = 2; ///< tasks in work at a time
+  TorchSearchLimits limits;
+  runner::VerifyOptions verify;
+  std::filesystem::path export_folder; ///< empty: verified candidates are not written
+  std::chrono::seconds time_limit{0};  ///< no task is begun after it; 0: none
+};
+
+struct BenchRunEvents {
+  std::function<void(const BenchResult &, std::size_t done, std::size_t all)> on_result;
+};
+
+/// All results: earlier ones and new.
+/// Errors: the results file cannot be written; nothing that a task does.
+Result<std::vector<BenchResult>> run_bench(const std::vector<BenchTask> &tasks,
+                                           runner::BlockingClient &client,
+                                           const model::DeviceInfo &device, ResultsFile &file,
+                                           const BenchRunOptions &options,
+                                           const BenchRunEvents &events, std::stop_token stop);
+
+/// What an outcome means for a benchmark.
+BenchResult bench_result_of(const BenchTask &task, const TorchOutcome &outcome);
+
+} // namespace warpwright::server

@@ -1,0 +1,43 @@
+// Figures over the results of a benchmark, as this field gives them.
+//
+// A task without a verified candidate counts as 1.0 (the user keeps what he has) and so does a degenerate one; means of ratios stand
+// beside geometric means because others publish them. Thread: pure functions.
+#pragma once
+
+#include "server/kernelbench/bench_result.h"
+
+#include <string>
+#include <vector>
+
+namespace warpwright::server {
+
+struct BaselineSummary {
+  std::string baseline;
+  int tasks = 0;    ///< all
+  int measured = 0; ///< with a ratio
+  double mean = 1, geometric_mean = 1, median = 1, lower_quartile = 1, upper_quartile = 1;
+  double
+      fast_1 = 0,
+      fast_1_5 = 0,
+      fast_2 =
+          0; ///< shares of tasks faster by these factors, with confidence (lower end of the interval)
+};
+
+/// The best framework variant of a task is the fastest of eager+graph and torch.compile+graph (device time).
+inline constexpr const char *kBestVariant = "best framework variant";
+
+struct BenchSummary {
+  int tasks = 0, verified = 0, unmeasured = 0, no_candidate = 0, skipped = 0, degenerate = 0,
+      failed = 0;
+  int faster_than_best_variant = 0; ///< by over 1%, lower end of the interval
+  std::vector<BaselineSummary> baselines;
+};
+
+/// @param level 0: all
+BenchSummary summarise(const std::vector<BenchResult> &results, int level = 0);
+nlohmann::json to_json(const BenchSummary &summary);
+
+/// Of a result against the best framework variant, where every variant that can be was measured.
+std::optional<Ratio> best_variant_ratio(const BenchResult &result);
+
+} // namespace warpwright::server

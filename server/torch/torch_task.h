@@ -1,0 +1,29 @@
+// From what a trace says of a torch module to the task that a runner verifies.
+//
+// Thread: pure functions.
+#pragma once
+
+#include "support/error.h"
+#include "support/model/graph.h"
+#include "support/model/task.h"
+
+#include <nlohmann/json.hpp>
+
+namespace warpwright::server {
+
+struct TorchTask {
+  model::Task task;
+  model::Graph graph;
+};
+
+/// @param name, file as in Task
+/// @param trace what a runner's `trace` answered: {"graph", "buffers"}
+/// Errors: a trace that is not of that form, or of a module without tensors.
+Result<TorchTask> make_torch_task(const std::string &name, const std::string &file,
+                                  const model::TorchModule &module, const nlohmann::json &trace);
+
+/// Bytes that any correct plan moves: every output element written, and every input element read that the graph cannot do without. An input
+/// that only a slice or an index reads counts as nothing.
+std::int64_t least_bytes(const model::Graph &graph, const std::vector<model::Buffer> &buffers);
+
+} // namespace warpwright::server
