@@ -57,6 +57,10 @@ public:
     return verdict;
   }
 
+  Result<TracedModule> trace(const model::TorchModule &module) override {
+    return on_loop<TracedModule>([&](auto done) { client_->trace(module, done); });
+  }
+
 private:
   void run() {
     loop_.run();

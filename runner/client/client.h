@@ -4,6 +4,7 @@
 #pragma once
 
 #include "support/error.h"
+#include "support/model/graph.h"
 #include "support/model/task.h"
 #include "support/model/verdict.h"
 #include "support/model/verify_options.h"
@@ -27,6 +28,13 @@ struct RunnerInfo {
   std::vector<std::string> notes;         ///< why a backend is missing, one sentence each
 };
 
+/// What a torch module computes at its inputs' shapes, and the buffers that a task of it has, in the task's order.
+struct TracedModule {
+  model::Graph graph;
+  std::vector<model::Buffer> buffers;
+  std::string torch; ///< the version that traced it
+};
+
 class Client {
 public:
   using VerdictCallback = std::function<void(Result<model::Verdict>)>;
@@ -44,6 +52,11 @@ public:
                               const VerifyOptions &options, StageCallback on_stage,
                               VerdictCallback callback) = 0;
   virtual void cancel(std::int64_t id) = 0;
+  /// Errors: why the module has no graph, in one sentence; no Python with torch where the runner is.
+  virtual void trace(const model::TorchModule & /*module*/,
+                     std::function<void(Result<TracedModule>)> callback) {
+    callback(fail("torch modules are not traced over this line", "Trace them on this machine"));
+  }
 };
 
 /// A client of the runner at `url`; it is reached when it is first needed.
@@ -70,6 +83,8 @@ public:
   virtual Result<model::Verdict> verify(const model::Task &task, const model::Plan &plan,
                                         const VerifyOptions &options, std::stop_token stop,
                                         Client::StageCallback on_stage = {}) = 0;
+  /// As Client::trace().
+  virtual Result<TracedModule> trace(const model::TorchModule &module) = 0;
 };
 
 } // namespace warpwright::runner

@@ -2,6 +2,7 @@
 // something to say to the runner and time for it.
 #include "runner/client/rpc_client.h"
 #include "runner/net/token.h"
+#include "support/model/graph_json.h"
 #include "support/model/json.h"
 
 #include <random>
@@ -47,6 +48,34 @@ Result<RunnerInfo> decode_info(const Json &document) {
     info.devices.push_back(std::move(*device));
   }
   return info;
+}
+
+Result<TracedModule> decode_trace(const Json &document) {
+  if (document.contains("refusal"))
+    return fail(document.value("refusal", ""));
+  auto graph = model::graph_from_json(document.value("graph", Json()));
+  if (!graph)
+    return std::unexpected(graph.error());
+  TracedModule traced{std::move(*graph), {}, document.value("torch", "")};
+  for (const Json &entry : document.value("buffers", Json::array())) {
+    const auto dtype = model::dtype_from_name(entry.value("dtype", ""));
+    const std::string direction = entry.value("direction", "");
+    if (!dtype)
+      return fail("the runner traced a tensor of dtype " + entry.value("dtype", "") +
+                  ", which tasks do not hold");
+    model::Buffer buffer;
+    buffer.name = entry.value("name", "");
+    buffer.torch_name = entry.value("torch_name", "");
+    buffer.dtype = *dtype;
+    buffer.shape = entry.value("shape", model::Shape{});
+    buffer.extent = Expression(model::elements_of(buffer.shape));
+    buffer.direction = direction == "in"    ? model::Direction::In
+                       : direction == "out" ? model::Direction::Out
+                                            : model::Direction::InOut;
+    buffer.distribution.kind = model::Distribution::Kind::Module;
+    traced.buffers.push_back(std::move(buffer));
+  }
+  return traced;
 }
 
 } // namespace
@@ -96,6 +125,15 @@ std::int64_t RpcClient::verify(const model::Task &task, const model::Plan &plan,
     callback(answer ? model::verdict_from_json(*answer) : std::unexpected(answer.error()));
   };
   return call(std::move(request));
+}
+
+void RpcClient::trace(const model::TorchModule &module,
+                      std::function<void(Result<TracedModule>)> callback) {
+  Call request{.method = "trace", .params = {{"module", model::to_json(module)}}};
+  request.reply = [callback = std::move(callback)](const Result<Json> &answer) {
+    callback(answer ? decode_trace(*answer) : std::unexpected(answer.error()));
+  };
+  call(std::move(request));
 }
 
 std::int64_t RpcClient::call(Call call) {

@@ -246,8 +246,6 @@ public:
 
   DeviceResult<Sample> time_call(Recording &recording) override {
     auto &module = static_cast<ModuleRecording &>(recording);
-    if (auto fresh = module.refresh(); !fresh)
-      return std::unexpected(fresh.error());
     if (auto flushed = timer_->flush(); !flushed)
       return std::unexpected(flushed.error());
     if (auto idle = synchronize(); !idle)
@@ -324,8 +322,8 @@ private:
   }
 
   DeviceResult<Sample> time_module(ModuleRecording &recording) {
-    if (auto fresh = recording.refresh(); !fresh)
-      return std::unexpected(fresh.error());
+    if (!recording.uncaptured.empty())
+      return fault(Fault::Kind::Unsupported, recording.uncaptured);
     if (auto begun = timer_->start_before(); !begun)
       return std::unexpected(begun.error());
     if (auto started = torch_->replay(recording.graph); !started)

@@ -77,8 +77,15 @@ ModuleRecorder::record(std::span<const Operation> operations, const CallFrame &f
     return std::unexpected(fresh.error());
   if (auto warm = warm_up(operations); !warm)
     return std::unexpected(warm.error());
-  if (auto captured = capture(operations, *recording); !captured)
-    return std::unexpected(captured.error());
+  if (auto captured = capture(operations, *recording); !captured) {
+    const bool is_module = std::ranges::any_of(operations, [](const Operation &operation) {
+      const auto *torch = std::get_if<TorchOperation>(&operation);
+      return torch && torch->is_module;
+    });
+    if (!is_module || captured.error().kind != Fault::Kind::Unsupported)
+      return std::unexpected(captured.error());
+    recording->uncaptured = captured.error().message;
+  }
   if (auto made = make_call(operations, frame, *recording); !made)
     return std::unexpected(made.error());
   return recording;

@@ -21,6 +21,9 @@ public:
   /// Before each run: see TorchHost::refresh().
   DeviceResult<void> refresh() const;
 
+  std::string why_no_device_time() const override { return uncaptured; }
+
+  std::string uncaptured; ///< what torch said, where the module cannot be captured
   Event start, stop;
   std::int64_t graph = -1; ///< torch's
   std::int64_t call = -1;  ///< to be timed as called

@@ -1,5 +1,6 @@
 // Buffers, bindings and recordings of the timed plans.
 #include "runner/measure/input_sets.h"
+#include "runner/verify/torch_operations.h"
 
 #include <algorithm>
 
@@ -30,6 +31,29 @@ BoundBuffers reference_view(const BoundBuffers &bound) {
   return view;
 }
 
+/// Sets of a torch task are rotations of one drawing.
+Drawing drawing_of_set(const Job &job, std::uint64_t seed, std::mt19937_64 &random) {
+  Drawing drawing{job.task.sizes, job.task.module ? seed : random(), 1, false};
+  drawing.varied = true;
+  drawing.rotation = job.task.module ? random() | 1 : 0;
+  return drawing;
+}
+
+CallFrame frame_of(const model::Task &task, const model::Plan &plan, const BoundBuffers &bound) {
+  const auto is_output = [](const model::Buffer &buffer) {
+    return buffer.direction == model::Direction::Out;
+  };
+  CallFrame frame;
+  frame.arguments = tensors_of(task, bound, std::not_fn(is_output));
+  frame.outputs = tensors_of(task, bound, is_output);
+  for (const model::Temporary &temporary : plan.temporaries) {
+    const BoundBuffer &buffer = bound.at(temporary.name);
+    frame.temporaries.push_back(
+        {buffer.address, buffer.dtype, {static_cast<std::int64_t>(buffer.elements)}, {}, ""});
+  }
+  return frame;
+}
+
 std::size_t affordable_sets(const Job &job, const BoundBuffers &bound) {
   double bytes = 1;
   for (const auto &[name, buffer] : bound)
@@ -44,8 +68,9 @@ DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random) {
   InputSets made;
   const model::Plan temporaries = with_all_temporaries(job.task.reference, job.candidate);
   std::size_t wanted = kMostSets;
+  const std::uint64_t seed = random() >> 24;
   for (std::size_t i = 0; i < wanted; ++i) {
-    auto set = BufferSet::make(job, {job.task.sizes, random(), 1, false});
+    auto set = BufferSet::make(job, drawing_of_set(job, seed, random));
     if (!set)
       return std::unexpected(set.error());
     if (auto done = set->use_temporaries_of(job, temporaries); !done)
@@ -62,12 +87,19 @@ DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random) {
 }
 
 DeviceResult<void> InputSets::load_anew(Job &job, std::mt19937_64 &random) {
+  // A torch module has no code of ours to be loaded: what was recorded of it stays.
+  const auto stays = [&](std::size_t side) {
+    return side == kReferenceSide && job.task.module && sets_.front().recordings[side];
+  };
   for (InputSet &set : sets_)
-    for (std::unique_ptr<Recording> &recording : set.recordings)
-      recording.reset();
+    for (const std::size_t side : {kReferenceSide, kCandidateSide})
+      if (!stays(side))
+        set.recordings[side].reset();
   const std::size_t first = random() % 2;
   for (const std::size_t side : {first, 1 - first})
-    if (auto ready = make_ready(job, side); !ready)
+    if (stays(side))
+      continue;
+    else if (auto ready = make_ready(job, side); !ready)
       return ready;
   return {};
 }
@@ -80,11 +112,14 @@ DeviceResult<void> InputSets::make_ready(Job &job, std::size_t side) {
   plans_[side] = std::move(*compiled);
   for (InputSet &set : sets_) {
     const BoundBuffers &bound = set.buffers.bound();
-    auto operations = bind_plan(plan, plans_[side], job.task, job.task.sizes,
-                                side == kCandidateSide ? bound : reference_view(bound));
+    auto operations =
+        bind_plan(plan, plans_[side], job.task, job.task.sizes,
+                  side == kCandidateSide ? bound : reference_view(bound), job.device.torch());
     if (!operations)
       return std::unexpected(operations.error());
-    auto recording = job.device.record(*operations);
+    auto recording = job.task.module
+                         ? job.device.record_module(*operations, frame_of(job.task, plan, bound))
+                         : job.device.record(*operations);
     if (!recording)
       return std::unexpected(recording.error());
     set.operations[side] = std::move(*operations);

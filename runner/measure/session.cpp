@@ -2,6 +2,7 @@
 #include "runner/measure/session.h"
 #include "runner/measure/paired_samples.h"
 #include "runner/measure/timed_run_check.h"
+#include "runner/torch/host.h"
 
 #include <algorithm>
 #include <utility>
@@ -37,6 +38,11 @@ public:
       return std::unexpected(inputs.error());
     inputs_ = std::move(*inputs);
     result_.loads = 1;
+    for (const auto &recording : inputs_.sets().front().recordings)
+      if (result_.why_no_device_time.empty())
+        result_.why_no_device_time = recording->why_no_device_time();
+    if (!result_.why_no_device_time.empty())
+      deciding_ = Kind::AsCalled;
     if (auto warm = warm_up(); !warm)
       return std::unexpected(warm.error());
     if (auto timed = take_samples(); !timed)
@@ -58,7 +64,7 @@ private:
     for (int i = 0; i < kWarmUps && !result_.failure; ++i) {
       if (i > 0 && Clock::now() - start > settings_.limits.budget / 4)
         return {};
-      const Kind kind = i == 1 ? Kind::AsCalled : Kind::Device;
+      const Kind kind = i == 1 ? Kind::AsCalled : deciding_;
       if (auto pair = measure_pair(kind, i == 0, Redraw::Whole, false); !pair)
         return pair;
     }
@@ -69,7 +75,7 @@ private:
   DeviceResult<void> check_once_more() {
     if (result_.failure)
       return {};
-    return measure_pair(Kind::Device, true, Redraw::Part, false);
+    return measure_pair(deciding_, true, Redraw::Part, false);
   }
 
   DeviceResult<void> take_samples() {
@@ -81,11 +87,11 @@ private:
     while (!result_.failure) {
       const auto elapsed = Clock::now() - start - checking_;
       // Once it is enough it stays so: a second look would be one more chance to stop by luck.
-      enough = enough || rule_.enough(device_, elapsed);
+      enough = enough || rule_.enough(samples_of(deciding_), elapsed);
       const bool spent = elapsed >= settings_.limits.budget;
       if (enough && (spent || (called_.size() >= kEnoughAsCalled && is_long_enough_after_load())))
         return {};
-      if (device_.size() == 0 && elapsed > 2 * settings_.limits.budget)
+      if (samples_of(deciding_).size() == 0 && elapsed > 2 * settings_.limits.budget)
         return fault(Fault::Kind::Unsupported, "the GPU's clock was held down during every sample; "
                                                "let it cool, or free it of other work");
       const bool call = enough || (called_.size() < kMostAsCalled && random_() % 2 == 0);
@@ -114,9 +120,8 @@ private:
       next_load_ = pair + std::max(kPairsALoad, pair / kManyLoads);
     }
     if (pair == whole_at_ || pair == part_at_)
-      return measure_pair(Kind::Device, true, pair == part_at_ ? Redraw::Part : Redraw::Whole,
-                          true);
-    return next_pair(Kind::Device);
+      return measure_pair(deciding_, true, pair == part_at_ ? Redraw::Part : Redraw::Whole, true);
+    return next_pair(deciding_);
   }
 
   /// What a plan keeps and uses only after many launches of one load must show before the last check: so many
@@ -133,7 +138,7 @@ private:
     ++result_.loads;
     longest_load_ = std::max(longest_load_, pairs_ - loaded_at_);
     loaded_at_ = pairs_;
-    auto warm = verified ? warm_up() : measure_pair(Kind::Device, false, Redraw::Whole, false);
+    auto warm = verified ? warm_up() : measure_pair(deciding_, false, Redraw::Whole, false);
     job_.enter("measuring", "timing", Side::Candidate);
     return warm;
   }
@@ -156,8 +161,21 @@ private:
     // What the run before left there is gone: a candidate that does nothing leaves nothing right.
     if (auto restored = set.buffers.restore(job_, kPoisons[0]); !restored)
       return std::unexpected(restored.error());
-    return kind == Kind::Device ? job_.device.time(*set.recordings[side])
-                                : job_.device.time_as_called(set.operations[side]);
+    if (auto fresh = refresh(set.operations[side]); !fresh)
+      return std::unexpected(fresh.error());
+    if (kind == Kind::Device)
+      return job_.device.time(*set.recordings[side]);
+    return job_.task.module ? job_.device.time_call(*set.recordings[side])
+                            : job_.device.time_as_called(set.operations[side]);
+  }
+
+  /// A module sees the inputs that were just drawn.
+  DeviceResult<void> refresh(const std::vector<Operation> &operations) {
+    for (const Operation &operation : operations)
+      if (const auto *torch = std::get_if<TorchOperation>(&operation); torch && torch->is_module)
+        if (auto fresh = job_.device.torch()->refresh(*torch->call); !fresh)
+          return fresh;
+    return {};
   }
 
   /// @param keep whether the times count
@@ -211,15 +229,19 @@ private:
     if (reference.throttled || candidate.throttled)
       result_.discarded_samples += 2;
     else
-      (kind == Kind::Device ? device_ : called_).add(reference, candidate, result_.loads);
+      samples_of(kind).add(reference, candidate, result_.loads);
   }
+
+  PairedSamples &samples_of(Kind kind) { return kind == Kind::Device ? device_ : called_; }
 
   void summarise() {
     clocks_.discarded_pairs = device_.drop_unequal_clocks();
     const model::DeviceInfo &info = job_.device.info();
-    result_.reference_time = device_.reference_time(info.bracket_ns);
-    result_.candidate_time = device_.candidate_time(info.bracket_ns);
-    result_.speedup = device_.speedup(info.name);
+    if (deciding_ == Kind::Device) {
+      result_.reference_time = device_.reference_time(info.bracket_ns);
+      result_.candidate_time = device_.candidate_time(info.bracket_ns);
+      result_.speedup = device_.speedup(info.name);
+    }
     if (called_.size() >= kFewestPairs)
       result_.as_called =
           model::AsCalled{called_.reference_time(std::nullopt),
@@ -233,6 +255,7 @@ private:
   std::mt19937_64 random_;
   StoppingRule rule_;
   InputSets inputs_;
+  Kind deciding_ = Kind::Device; ///< what the interval is wanted of
   std::uint64_t pairs_ = 0, device_pairs_ = 0;
   std::uint64_t loaded_at_ = 0, longest_load_ = 0; ///< in pairs, warm-ups and all
   std::uint64_t whole_at_ = 0, part_at_ = 0, reload_at_ = 0, next_load_ = kPairsALoad;

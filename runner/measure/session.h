@@ -26,8 +26,10 @@ struct MeasureSettings {
 
 struct Measurement {
   std::optional<Failure> failure; ///< a timed run whose result was wrong
-  model::Time reference_time, candidate_time;
-  model::Speedup speedup;
+  /// Absent where a side has no device time; then the interval of the as-called ratio decides when it is enough.
+  std::optional<model::Time> reference_time, candidate_time;
+  std::optional<model::Speedup> speedup;
+  std::string why_no_device_time;
   std::optional<model::AsCalled> as_called; ///< absent where the budget did not suffice
   std::optional<model::ClockRecord> clocks;
   int discarded_samples = 0;

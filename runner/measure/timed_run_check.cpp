@@ -62,10 +62,10 @@ DeviceResult<std::optional<Failure>> TimedRunCheck::judge() {
   auto exact = run_exact(job_, set_.buffers.drawing());
   if (!exact)
     return std::unexpected(exact.error());
-  return judge_outputs(*exact ? &**exact : nullptr);
+  return judge_outputs(exact->outputs ? &*exact->outputs : nullptr);
 }
 
-DeviceResult<std::optional<Failure>> TimedRunCheck::judge_outputs(const BufferSet *exact) {
+DeviceResult<std::optional<Failure>> TimedRunCheck::judge_outputs(const ExactOutputs *exact) {
   for (const model::Buffer &buffer : job_.task.buffers) {
     const BoundBuffer &bound = set_.buffers.bound().at(buffer.name);
     if (buffer.direction == Direction::In || bound.elements == 0)
@@ -76,7 +76,7 @@ DeviceResult<std::optional<Failure>> TimedRunCheck::judge_outputs(const BufferSe
       runs.candidate[pass] = saved_[kCandidateSide].copies.at(buffer.name).address();
     }
     if (exact)
-      runs.exact = exact->bound().at(buffer.name).address;
+      runs.exact = exact->at(buffer.name);
     runs.elements = bound.elements;
     auto judgement = judge_output(job_, set_.buffers.drawing(), buffer, runs, false);
     if (!judgement)

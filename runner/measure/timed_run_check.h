@@ -23,7 +23,7 @@ public:
 
 private:
   DeviceResult<std::optional<std::string>> find_late_writes();
-  DeviceResult<std::optional<Failure>> judge_outputs(const BufferSet *exact);
+  DeviceResult<std::optional<Failure>> judge_outputs(const ExactOutputs *exact);
   DeviceResult<Failure> explain(const std::string &wrong);
 
   Job &job_;

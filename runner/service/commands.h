@@ -15,7 +15,16 @@ struct VerifyCommand {
   std::vector<std::string> on; ///< more of them
   int timeout_ms = 60'000;
   bool no_measure = false, deep = false, profile = false, as_json = false;
+  std::vector<std::string> baselines; ///< of torch tasks: VerifyOptions::baselines
   std::uint64_t seed = 0;
+};
+
+/// The op graph of a torch module.
+struct TraceCommand {
+  std::string path, url;
+  std::string model = "Model", inputs = "get_inputs", init_inputs = "get_init_inputs";
+  bool evaluation = false; ///< .eval() is called on it
+  std::string json_path;   ///< "-": stdout; empty: a text for people
 };
 
 /// Measures again what a verdict's record says.
@@ -57,6 +66,8 @@ struct ServeCommand {
 int run_serve(const ServeCommand &command);
 /// 0: verified, on every device; 1: any other verdict; 2: no verdict.
 int run_verify(const VerifyCommand &command);
+/// 0: traced; 2: it has no graph, or the runner could not be asked.
+int run_trace(const TraceCommand &command);
 /// 0: the same; 1: faster, slower, or another outcome; 2: it could not be told.
 int run_replay(const ReplayCommand &command);
 /// 0: all ran; 3: it could not be launched, or failed on the device.

@@ -129,6 +129,12 @@ std::string python_interpreter() {
 
 std::filesystem::path torch_folder() { return fs::path(executable_path()).parent_path() / "torch"; }
 
+std::vector<std::string> trace_command() {
+  const fs::path folder = torch_folder();
+  return {python_interpreter(), "-u", (folder / "trace_host.py").string(),
+          (folder / "libwarpwright-worker.so").string()};
+}
+
 FoundDevices find_devices() {
   FoundDevices found;
   find_gpus(found);

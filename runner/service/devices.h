@@ -32,5 +32,7 @@ inline constexpr const char *kPythonVariable = "WARPWRIGHT_PYTHON";
 std::string python_interpreter();
 /// Beside the executable: the worker as a library, and the Python files.
 std::filesystem::path torch_folder();
+/// Of a process that traces one torch module.
+std::vector<std::string> trace_command();
 
 } // namespace warpwright::runner

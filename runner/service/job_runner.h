@@ -15,6 +15,12 @@ public:
   virtual Result<void> submit(QueuedJob job) = 0;
   /// The job ends with RequestCancelled; unknown ids are ignored.
   virtual void cancel(std::int64_t id) = 0;
+  /// Traces a torch module: {graph, buffers, torch}, or {refusal}. Waits for no device.
+  /// @param module {language, source, model, inputs, init_inputs, training}
+  virtual void trace(const rpc::Json & /*module*/, std::function<void(rpc::Outcome)> done) {
+    done(std::unexpected(
+        rpc::RpcError{rpc::kInternalError, "this runner traces no torch modules", {}}));
+  }
   /// Ends all workers and jobs.
   virtual void stop() = 0;
 };

@@ -1,8 +1,10 @@
 // warpwright-runner: the command line. Subcommands are thin; what they do lives in the folder's
 // other files.
 #include "runner/service/commands.h"
+#include "runner/service/devices.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <iostream>
 
 namespace {
@@ -49,6 +51,27 @@ void add_replay_options(CLI::App &replay, warpwright::runner::ReplayCommand &com
   replay.add_flag("--json", command.as_json, "Print the comparison as JSON");
 }
 
+void add_trace_options(CLI::App &trace, warpwright::runner::TraceCommand &command) {
+  trace.add_option("FILE", command.path, "A Python file with a torch module")->required();
+  trace.add_option("--model", command.model, "The class; default: Model");
+  trace.add_option("--inputs", command.inputs,
+                   "Function of the file, or expression over torch, that gives the inputs");
+  trace.add_option("--init-inputs", command.init_inputs, "The same of the constructor's arguments");
+  trace.add_flag("--eval", command.evaluation, "Trace it in evaluation mode");
+  trace.add_option("--runner", command.url, "Where to ask; default: a child");
+  trace.add_option("--json", command.json_path, "Write graph and buffers there; - is stdout");
+}
+
+/// For this process and its children.
+void add_python_option(CLI::App &subcommand) {
+  subcommand.add_option_function<std::string>(
+      "--python",
+      [](const std::string &python) {
+        setenv(warpwright::runner::kPythonVariable, python.c_str(), 1);
+      },
+      "The Python interpreter that has torch; default: $WARPWRIGHT_PYTHON, else python3");
+}
+
 void add_launch_options(CLI::App &launch, warpwright::runner::LaunchCommand &command) {
   launch.add_option("TASK", command.task_path, "task.json")->required();
   launch.add_option("PLAN", command.plan_path, "plan.json")->required();
@@ -87,6 +110,10 @@ int main(int argc, char **argv) {
   verify->add_option(
       "--runner", verify_command.url,
       "tls://HOST:PORT?ca=FILE, unix:/path, or amqps:// of a fleet's broker; default: a child");
+  verify
+      ->add_option("--baseline", verify_command.baselines,
+                   "torch.compile: of a torch module, also against it; eager is always measured")
+      ->take_all();
   verify->add_flag("--no-measure", verify_command.no_measure, "Verify only");
   verify->add_flag("--deep", verify_command.deep, "Also check under compute-sanitizer");
   verify->add_flag("--profile", verify_command.profile, "Also read hardware counters with ncu");
@@ -96,6 +123,11 @@ int main(int argc, char **argv) {
   auto *replay =
       app.add_subcommand("replay", "Measure a verdict again: SAME, FASTER, SLOWER, or DIFFERENT");
   add_replay_options(*replay, replay_command);
+  TraceCommand trace_command;
+  auto *trace = app.add_subcommand("trace", "The op graph of a torch module");
+  add_trace_options(*trace, trace_command);
+  for (CLI::App *subcommand : {serve, verify, replay, trace})
+    add_python_option(*subcommand);
   LaunchCommand launch_command;
   auto *launch =
       app.add_subcommand("launch", "Launch a plan plainly, under tools (internal)")->group("");
@@ -138,6 +170,8 @@ int main(int argc, char **argv) {
       return run_verify(verify_command);
     if (*adversary)
       return run_adversary(adversary_command);
+    if (*trace)
+      return run_trace(trace_command);
     if (*replay)
       return run_replay(replay_command);
     if (*launch)

@@ -13,6 +13,8 @@ using rpc::Json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxQueue = 10'000;
+/// Python processes that trace at once.
+constexpr std::size_t kMostTraces = 4;
 /// A worker that did not start is not tried again for so long.
 constexpr std::chrono::seconds kBroken{5};
 
@@ -45,7 +47,7 @@ double seconds_since(Clock::time_point start) {
 
 Scheduler::Scheduler(boost::asio::any_io_executor executor, FoundDevices found,
                      std::unique_ptr<CompileAhead> compile_ahead, Observer *observer)
-    : notes_(std::move(found.notes)), compile_ahead_(std::move(compile_ahead)),
+    : executor_(executor), notes_(std::move(found.notes)), compile_ahead_(std::move(compile_ahead)),
       observer_(observer ? observer : &nobody_) {
   for (FoundDevice &device : found.devices) {
     const std::size_t index = devices_.size();
@@ -226,7 +228,35 @@ void Scheduler::cancel(std::int64_t id) {
   end(id, std::unexpected(error_of(rpc::kRequestCancelled, "the job was cancelled")));
 }
 
+// ---- Tracing
+
+void Scheduler::trace(const Json &module, std::function<void(rpc::Outcome)> done) {
+  if (waiting_traces_.size() >= kMaxQueue)
+    return done(
+        std::unexpected(error_of(rpc::kInternalError, "too many modules wait to be traced")));
+  waiting_traces_.push_back({module, std::move(done)});
+  start_traces();
+}
+
+void Scheduler::start_traces() {
+  while (traces_.size() < kMostTraces && !waiting_traces_.empty()) {
+    WaitingTrace next = std::move(waiting_traces_.front());
+    waiting_traces_.pop_front();
+    const auto process = std::make_shared<TraceProcess>(
+        executor_, TraceSettings{.command = trace_command(), .environment = {}});
+    traces_.insert(process);
+    process->start(next.module, [this, process, done = next.done](rpc::Outcome outcome) {
+      traces_.erase(process);
+      done(std::move(outcome));
+      start_traces();
+    });
+  }
+}
+
 void Scheduler::stop() {
+  waiting_traces_.clear();
+  for (const auto &process : std::exchange(traces_, {}))
+    process->stop();
   if (compile_ahead_)
     compile_ahead_->stop();
   dispatching_ = true; // nothing starts any more

@@ -12,10 +12,12 @@
 #include "runner/service/compile_ahead.h"
 #include "runner/service/devices.h"
 #include "runner/service/job_runner.h"
+#include "runner/service/trace_process.h"
 
 #include <deque>
 #include <list>
 #include <map>
+#include <set>
 
 namespace warpwright::runner {
 
@@ -30,6 +32,7 @@ public:
   rpc::Json describe() const override;
   Result<void> submit(QueuedJob job) override;
   void cancel(std::int64_t id) override;
+  void trace(const rpc::Json &module, std::function<void(rpc::Outcome)> done) override;
   void stop() override;
 
   /// Jobs that no device has taken yet.
@@ -80,6 +83,15 @@ private:
                std::chrono::steady_clock::time_point accepted, const rpc::Outcome &outcome);
   void count();
 
+  struct WaitingTrace {
+    rpc::Json module;
+    std::function<void(rpc::Outcome)> done;
+  };
+  void start_traces();
+
+  boost::asio::any_io_executor executor_;
+  std::deque<WaitingTrace> waiting_traces_;
+  std::set<std::shared_ptr<TraceProcess>> traces_; ///< that run
   std::vector<std::string> notes_;
   std::vector<Entry> devices_;
   std::unique_ptr<CompileAhead> compile_ahead_;

@@ -59,6 +59,7 @@ struct Service::Client {
   std::shared_ptr<rpc::Connection> connection; ///< null once it has ended
   std::string owner, name;                     ///< whose jobs these are; which client this is
   bool admitted = false, refused = false;
+  std::size_t traces = 0;                           ///< outstanding
   std::map<std::string, JobTable::Ticket> requests; ///< outstanding, by the request's id, dumped
   std::unique_ptr<net::Keepalive> keepalive;
 };
@@ -175,10 +176,12 @@ void Service::on_request(const ClientPtr &client, const std::string &method, con
     return verify(client, params, id, respond);
   if (method == "info")
     return respond(info());
+  if (method == "trace")
+    return trace(client, params, respond);
   if (method == "ping")
     return respond(Json::object());
   respond(refusal(rpc::kMethodNotFound, "the runner does not know the method " + method +
-                                            "; it knows info, verify and ping"));
+                                            "; it knows info, verify, trace and ping"));
 }
 
 void Service::on_notification(const ClientPtr &client, const std::string &method,
@@ -198,6 +201,23 @@ Json Service::info() const {
   Json info = runner_.describe();
   info["version"] = WARPWRIGHT_VERSION;
   return info;
+}
+
+void Service::trace(const ClientPtr &client, const Json &params, const rpc::Responder &respond) {
+  if (client->traces >= limits_.max_jobs_of_client)
+    return respond(refusal(rpc::kInternalError, "this client has " +
+                                                    std::to_string(client->traces) +
+                                                    " modules here already. Wait for one of them"));
+  auto module =
+      model::torch_module_from_json(params.is_object() ? params.value("module", Json()) : Json());
+  if (!module)
+    return respond(refusal(rpc::kInvalidParams, describe(module.error())));
+  ++client->traces;
+  runner_.trace(model::to_json(*module), [client, respond](rpc::Outcome outcome) {
+    --client->traces;
+    if (client->connection)
+      respond(std::move(outcome));
+  });
 }
 
 void Service::verify(const ClientPtr &client, const Json &params, const Json &id,

@@ -1,7 +1,8 @@
 // The runner as a JSON-RPC service: any number of clients, on stdio, unix sockets and TLS.
 //
 // Methods: `info` -> {version, devices, names, notes}; `verify` {task, plan, options} -> verdict, and
-// while it runs `stage` {id, stage, activity}, id being that of the request; `ping` -> {}.
+// while it runs `stage` {id, stage, activity}, id being that of the request; `trace` {module} -> {graph, buffers,
+// torch}, or {refusal}, why a torch module has no op graph; `ping` -> {}.
 // Notifications: `$/cancelRequest` {id} and `cancel` {job} end a job; `received` {job} says that the
 // verdict of that key arrived. A remote client starts with `authenticate` {token, version} and gets
 // nothing else before: small messages, a few seconds, one try. What happens to the jobs of a client
@@ -68,6 +69,7 @@ private:
                   const rpc::Json &id, const rpc::Responder &respond);
   void on_notification(const ClientPtr &client, const std::string &method, const rpc::Json &params);
   rpc::Json info() const;
+  void trace(const ClientPtr &client, const rpc::Json &params, const rpc::Responder &respond);
   void verify(const ClientPtr &client, const rpc::Json &params, const rpc::Json &id,
               const rpc::Responder &respond);
 

@@ -10,6 +10,7 @@
 #include "runner/verify/device.h"
 #include "support/model/task.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace warpwright::runner {
@@ -19,6 +20,9 @@ namespace warpwright::runner {
 /// What a drawing depends on. Parameters have a seed of their own, so that what does not depend on the inputs can be told.
 struct TorchSeeds {
   std::uint64_t inputs = 1, parameters = 1;
+  /// Parameters and buffers that the constructor fills with one value (weights of a normalisation) are drawn around it, for a
+  /// trained module's differ, and a plan that ignores them is wrong.
+  bool vary = true;
 };
 
 class TorchHost {
@@ -27,6 +31,8 @@ public:
 
   /// "torch 2.11.0+cu130, Python 3.12.3".
   virtual std::string version() const = 0;
+  /// For verdicts: versions, and the framework's flags as the loaded module leaves them.
+  virtual std::map<std::string, std::string> framework() { return {}; }
 
   /// A job begins: what the one before left in caches may go.
   virtual void start_job() {}
@@ -36,8 +42,7 @@ public:
   virtual DeviceResult<void> load(const model::TorchModule &module) = 0;
 
   /// Fills the task's In and InOut buffers: inputs drawn under their seed as the module's file draws them, parameters as its
-  /// constructor initialises them under theirs, but for parameters that it fills with one value (weights of a normalisation):
-  /// they are drawn around it, for a trained module's differ. Floating-point inputs (not parameters) are multiplied by `scale`.
+  /// constructor initialises them under theirs. Floating-point inputs (not parameters) are multiplied by `scale`.
   /// @param in_and_inout in the task's order, named
   virtual DeviceResult<void> draw(const TorchSeeds &seeds, double scale,
                                   const std::vector<TensorArgument> &in_and_inout) = 0;

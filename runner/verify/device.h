@@ -135,6 +135,8 @@ struct CallFrame {
 class Recording {
 public:
   virtual ~Recording() = default;
+  /// Why it has no device time, though it can be timed as called: a module that cannot be captured. Empty: it has.
+  virtual std::string why_no_device_time() const { return {}; }
 };
 
 /// What the driver says of the GPU at one moment; absent is what it does not tell.

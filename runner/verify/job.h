@@ -25,6 +25,8 @@ struct Failure {
   std::string message;
 };
 
+class TorchInputs;
+
 struct CompiledPlans {
   CompiledPlan reference, candidate;
   std::optional<CompiledPlan> reference_fp64;
@@ -41,12 +43,15 @@ public:
     sink_(stage, activity, running);
   }
   Side running() const { return side_; }
+  const StageSink &sink() const { return sink_; }
 
   Device &device;
   Checker &checker;
   const model::Task &task;
   const model::Plan &candidate;
   CompiledPlans plans;
+  /// Of torch tasks: the last drawing that the module made, which further ones are cut from.
+  std::shared_ptr<const TorchInputs> torch_inputs;
 
 private:
   const StageSink &sink_;
@@ -64,6 +69,13 @@ struct Drawing {
   bool wide_guards = false; ///< round every buffer: see GuardedBuffer
   /// Sizes that the task does not name, where its reference may not be at home.
   bool hidden = false;
+  /// Of torch tasks. Parameters that the module's constructor fills with one value are drawn around it.
+  bool varied = false;
+  /// Of torch tasks: what parameters are initialised under; 0: `seed`.
+  std::uint64_t parameter_seed = 0;
+  /// Of torch tasks, not 0: floating-point buffers are rotated by amounts that this decides; an eighth of them, with part_seed, by
+  /// other amounts.
+  std::uint64_t rotation = 0;
   /// "n=1000, seed 7, inputs scaled by 64, buffers one element off alignment"
   std::string text() const;
 };
@@ -109,8 +121,12 @@ private:
   };
   std::vector<Range> ranges_of(const Entry &entry, std::size_t index) const;
   DeviceResult<void> draw(Job &job, const Entry &entry, std::size_t index) const;
+  DeviceResult<ChangedElements> find_changed(Job &job, const Entry &entry, std::size_t index) const;
   void choose_draws();
+  /// Where buffers of torch tasks come from, for the present drawing.
+  DeviceResult<void> draw_from_torch(Job &job);
   Drawing drawing_;
+  std::shared_ptr<const TorchInputs> torch_; ///< null: no torch task
   std::vector<Entry> entries_;
   BoundBuffers bound_;
   bool promote_ = false;
@@ -122,8 +138,9 @@ void keep_larger(model::Errors &into, const model::Errors &other);
 struct TrialResult {
   std::optional<Failure> failure;
   model::Errors errors;
-  std::uint64_t digest = 0;             ///< of the reference's outputs
-  bool constant_output = false;         ///< every output has one value in all its elements
+  std::uint64_t digest = 0;     ///< of the reference's outputs
+  bool constant_output = false; ///< every output has one value in all its elements
+  bool only_noise = false;      ///< of a torch task: some output is rounding error and nothing else
   std::optional<std::string> fp64_note; ///< why the fp64 reference was not used
 };
 

@@ -4,11 +4,15 @@
 #include "runner/measure/evidence.h"
 #include "runner/measure/roofline.h"
 
+#include <algorithm>
+
 namespace warpwright::runner {
 namespace {
 
 using model::Direction;
 using model::Outcome;
+
+constexpr const char *kCompiled = "torch.compile";
 
 /// Occupancy belongs to a launch shape: the first launch of each kernel at the measured sizes.
 void add_occupancy(Job &job, model::Verdict &verdict) {
@@ -18,7 +22,8 @@ void add_occupancy(Job &job, model::Verdict &verdict) {
         std::tuple{&job.task.reference, &job.plans.reference, &verdict.reference_kernels}}) {
     if (!set || !set->use_temporaries_of(job, *plan))
       return;
-    auto operations = bind_plan(*plan, *compiled, job.task, job.task.sizes, set->bound());
+    auto operations =
+        bind_plan(*plan, *compiled, job.task, job.task.sizes, set->bound(), job.device.torch());
     if (!operations)
       return;
     for (const Operation &operation : *operations)
@@ -52,11 +57,17 @@ void take_numbers(const Job &job, const Measurement &measured, model::Verdict &v
   verdict.as_called = measured.as_called;
   verdict.clocks = measured.clocks;
   const model::DeviceInfo &device = job.device.info();
-  verdict.reference_evidence = evidence_of(job.task, device, measured.reference_time);
-  verdict.candidate_evidence = evidence_of(job.task, device, measured.candidate_time);
+  if (measured.reference_time && measured.candidate_time) {
+    verdict.reference_evidence = evidence_of(job.task, device, *measured.reference_time);
+    verdict.candidate_evidence = evidence_of(job.task, device, *measured.candidate_time);
+  } else {
+    verdict.checks.push_back({"device time", false, measured.why_no_device_time});
+  }
 }
 
 std::optional<Failure> refuse_impossible(const Job &job, model::Verdict &verdict) {
+  if (!verdict.reference_time || !verdict.candidate_time)
+    return std::nullopt;
   const RooflineResult roofline =
       check_roofline(job.task, job.device.info(), verdict.reference_time->median_ns,
                      verdict.candidate_time->median_ns, output_bytes(job.task));
@@ -90,7 +101,59 @@ verify_again(Job &job, CompiledPlan timed, std::mt19937_64 &random, model::Verdi
   return std::nullopt;
 }
 
+/// Both baselines of one way to call the module.
+void add_baselines(const std::string &name, const Measurement &measured, model::Verdict &verdict) {
+  model::Baseline called{.name = name}, graph{.name = name + "+graph"};
+  if (measured.as_called) {
+    called.reference_time = measured.as_called->reference_time;
+    called.candidate_time = measured.as_called->candidate_time;
+    called.speedup = measured.as_called->speedup;
+  } else {
+    called.missing = "the budget did not suffice";
+  }
+  graph.reference_time = measured.reference_time;
+  graph.candidate_time = measured.candidate_time;
+  graph.speedup = measured.speedup;
+  graph.missing = measured.why_no_device_time;
+  verdict.baselines.push_back(std::move(called));
+  verdict.baselines.push_back(std::move(graph));
+}
+
+void add_missing_baselines(const std::string &name, const std::string &why,
+                           model::Verdict &verdict) {
+  for (const char *ending : {"", "+graph"})
+    verdict.baselines.push_back({name + ending, {}, {}, {}, why});
+}
+
+/// The candidate against the module under torch.compile, in pairs of their own, by the same loop.
+DeviceResult<void> measure_compiled(Job &job, const MeasureSettings &settings,
+                                    model::Verdict &verdict) {
+  model::Task task = job.task;
+  task.reference.steps = {model::ModuleStep{true}};
+  Job compiled(job.device, job.checker, task, job.candidate, job.sink());
+  compiled.torch_inputs = job.torch_inputs;
+  compiled.enter("measuring", "torch.compile", Side::Reference);
+  const auto measured = measure(compiled, settings);
+  job.enter("measuring", "torch.compile done", Side::Nobody);
+  if (!measured && measured.error().device_lost)
+    return std::unexpected(measured.error());
+  if (!measured || measured->failure)
+    add_missing_baselines(
+        kCompiled, measured ? measured->failure->message : measured.error().message, verdict);
+  else
+    add_baselines(kCompiled, *measured, verdict);
+  return {};
+}
+
 } // namespace
+
+DeviceResult<void> measure_baselines(Job &job, const MeasureSettings &settings,
+                                     const std::vector<std::string> &wanted,
+                                     model::Verdict &verdict) {
+  const bool wants_compiled = std::ranges::any_of(
+      wanted, [](const std::string &name) { return name.starts_with(kCompiled); });
+  return wants_compiled ? measure_compiled(job, settings, verdict) : DeviceResult<void>{};
+}
 
 DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSettings &settings,
                                                        std::mt19937_64 &random,
@@ -103,6 +166,8 @@ DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSe
   if (measured->failure)
     return measured->failure;
   take_numbers(job, *measured, verdict);
+  if (job.task.module)
+    add_baselines("eager", *measured, verdict);
   if (auto failure = refuse_impossible(job, verdict))
     return failure;
   return verify_again(job, std::move(measured->candidate), random, verdict);

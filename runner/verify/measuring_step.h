@@ -14,4 +14,10 @@ DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSe
                                                        std::mt19937_64 &random,
                                                        model::Verdict &verdict);
 
+/// Of a torch task that was verified: the framework variants beyond eager that are `wanted`, into verdict.baselines. One that cannot be
+/// measured is named there with the reason. Faults: the device is lost.
+DeviceResult<void> measure_baselines(Job &job, const MeasureSettings &settings,
+                                     const std::vector<std::string> &wanted,
+                                     model::Verdict &verdict);
+
 } // namespace warpwright::runner

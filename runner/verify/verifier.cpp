@@ -3,6 +3,8 @@
 #include "runner/verify/verifier.h"
 #include "runner/verify/hidden_sizes.h"
 #include "runner/verify/measuring_step.h"
+#include "runner/verify/reference_problems.h"
+#include "runner/verify/torch_operations.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -57,6 +59,16 @@ bool relies_on_alignment(const std::string &source) {
   return std::regex_search(source, wide);
 }
 
+std::vector<model::CompileReport> reports_of(const CompiledPlan &compiled) {
+  return compiled.program ? compiled.program->reports() : std::vector<model::CompileReport>{};
+}
+
+/// Operators that trap on the device where floating-point inputs leave [0, 1]; the context is then lost.
+bool asserts_its_domain(const std::string &source) {
+  return source.find("binary_cross_entropy") != std::string::npos ||
+         source.find("BCELoss") != std::string::npos;
+}
+
 class Verification {
 public:
   Verification(Device &device, Checker &checker, const model::Task &task,
@@ -67,8 +79,9 @@ public:
 
   /// Fills the verdict; the fault that ended it, if one did.
   std::optional<Fault> run() {
-    for (auto step : {&Verification::compile, &Verification::try_drawings,
-                      &Verification::try_hidden_sizes, &Verification::time_it}) {
+    for (auto step :
+         {&Verification::compile, &Verification::load_module, &Verification::try_drawings,
+          &Verification::try_hidden_sizes, &Verification::time_it}) {
       auto passed = (this->*step)();
       if (!passed)
         return fail_with(passed.error());
@@ -89,13 +102,13 @@ private:
     if (!candidate)
       return std::unexpected(candidate.error());
     job_.plans.candidate = std::move(*candidate);
-    verdict_.kernels = job_.plans.candidate.program->reports();
+    verdict_.kernels = reports_of(job_.plans.candidate);
     job_.enter("compiling", "compiling the reference", Side::Reference);
     auto reference = compile_plan(job_.device, job_.task.reference);
     if (!reference)
       return std::unexpected(reference.error());
     job_.plans.reference = std::move(*reference);
-    verdict_.reference_kernels = job_.plans.reference.program->reports();
+    verdict_.reference_kernels = reports_of(job_.plans.reference);
     verdict_.checks.push_back({"compiles", true, ""});
     if (job_.task.reference_fp64) {
       auto exact = compile_plan(job_.device, *job_.task.reference_fp64);
@@ -104,6 +117,22 @@ private:
       else
         fp64_note_ = "the fp64 reference does not compile: " + exact.error().message;
     }
+    job_.enter("compiling", "done", Side::Nobody);
+    return true;
+  }
+
+  /// Of torch tasks, whose reference is a call of it.
+  StepResult load_module() {
+    if (!job_.task.module)
+      return true;
+    job_.enter("compiling", "loading the module", Side::Reference);
+    TorchHost *torch = job_.device.torch();
+    if (!torch)
+      return std::unexpected(no_torch());
+    if (auto loaded = torch->load(*job_.task.module); !loaded)
+      return std::unexpected(loaded.error());
+    verdict_.checks.push_back({"the module loads", true, torch->version()});
+    verdict_.framework = torch->framework();
     job_.enter("compiling", "done", Side::Nobody);
     return true;
   }
@@ -140,7 +169,26 @@ private:
     return *largest;
   }
 
+  /// The first two have the same parameters, as the module's constructor makes them: what is the same there does not depend on
+  /// the inputs.
+  std::vector<Drawing> torch_drawings() {
+    const std::uint64_t parameters = random_() >> 40, others = random_() >> 40;
+    std::vector<Drawing> all(5, Drawing{job_.task.sizes, 1, 1, false});
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].seed = random_() >> 40;
+      all[i].varied = i >= 2;
+      all[i].parameter_seed = i < 2 ? parameters : others;
+    }
+    all[3].scale = kSmallScale;
+    all[4].scale = kLargeScale;
+    if (asserts_its_domain(job_.task.module->source))
+      all.pop_back();
+    return all;
+  }
+
   std::vector<Drawing> drawings() {
+    if (job_.task.module)
+      return torch_drawings();
     std::vector<Drawing> all;
     const auto seed = [&] { return random_() >> 40; };
     // Small, odd sizes first: they fail fast, and a fault there says more.
@@ -164,6 +212,11 @@ private:
     bool constant = true;
     main_sizes_ = main_sizes();
     for (const Drawing &drawing : drawings()) {
+      auto skipped = is_skipped(drawing);
+      if (!skipped)
+        return std::unexpected(skipped.error());
+      if (*skipped)
+        continue;
       auto trial = run_trial(job_, drawing);
       if (!trial) {
         if (drawing.misaligned && job_.running() == Side::Candidate)
@@ -174,7 +227,8 @@ private:
       }
       if (!absorb(*trial))
         return false;
-      if (drawing.sizes == main_sizes_ && drawing.scale == 1 && !drawing.misaligned) {
+      if (drawing.sizes == main_sizes_ && drawing.scale == 1 && !drawing.misaligned &&
+          !drawing.varied) {
         digests.push_back(trial->digest);
         constant = constant && trial->constant_output;
       }
@@ -182,13 +236,29 @@ private:
     for (const char *check : kTrialChecks)
       if (std::string_view(check) != "accuracy against fp64" || verdict_.errors.candidate_fp64)
         verdict_.checks.push_back({check, true, ""});
-    verdict_.checks.push_back(
-        {"buffers off alignment", true,
-         tried_misaligned_ ? "" : "not tried: the reference itself relies on alignment"});
+    verdict_.checks.push_back({"buffers off alignment", true,
+                               tried_misaligned_ ? ""
+                               : job_.task.module
+                                   ? "not tried: torch aligns its tensors"
+                                   : "not tried: the reference itself relies on alignment"});
+    if (!scales_note_.empty())
+      verdict_.checks.push_back({"inputs of other magnitudes", true, scales_note_});
     if (!sizes_note_.empty())
       verdict_.checks.push_back({"sizes", true, sizes_note_});
     note_degenerate(digests, constant);
     return true;
+  }
+
+  /// Scaled inputs may lie where a torch module is not at home; no candidate is asked there.
+  DeviceResult<bool> is_skipped(const Drawing &drawing) {
+    if (!job_.task.module || drawing.scale == 1)
+      return false;
+    auto problem = try_reference(job_, drawing);
+    if (!problem)
+      return std::unexpected(problem.error());
+    if (*problem)
+      scales_note_ += (scales_note_.empty() ? "not tried: " : "; ") + (*problem)->message;
+    return problem->has_value();
   }
 
   /// Takes a trial's numbers into the verdict. False: it failed, and the verdict is made.
@@ -196,6 +266,9 @@ private:
     keep_larger(verdict_.errors, trial.errors);
     if (trial.fp64_note)
       fp64_note_ = *trial.fp64_note;
+    if (trial.only_noise && degenerate_.empty())
+      degenerate_ = "the reference's output is rounding error around what does not depend on its "
+                    "inputs";
     if (!trial.failure)
       return true;
     conclude(*trial.failure);
@@ -230,6 +303,12 @@ private:
   StepResult try_hidden_sizes() {
     if (!settings_.hidden_sizes)
       return true;
+    if (job_.task.module) {
+      verdict_.checks.push_back(
+          {kHiddenCheck, true,
+           "none: the module was traced at these shapes, and is measured there"});
+      return true;
+    }
     std::string tried, dropped;
     int bindings = 0;
     for (const HiddenSizes which : kHiddenAttempts) {
@@ -298,10 +377,16 @@ private:
       conclude(**failure);
     if (*failure || !degenerate_.empty())
       take_speedups_back();
+    if (!*failure && job_.task.module && degenerate_.empty()) {
+      settings.seed = random_();
+      if (auto done = measure_baselines(job_, settings, settings_.baselines, verdict_); !done)
+        return std::unexpected(done.error());
+    }
     return !*failure;
   }
 
   void take_speedups_back() {
+    verdict_.baselines.clear();
     verdict_.speedup.reset();
     verdict_.as_called.reset();
   }
@@ -309,7 +394,7 @@ private:
   void succeed() {
     verdict_.outcome = Outcome::Verified;
     verdict_.message = "correct by every check";
-    if (verdict_.speedup)
+    if (verdict_.speedup || verdict_.as_called)
       verdict_.message += ", and measured";
     else if (!degenerate_.empty())
       verdict_.message +=
@@ -347,7 +432,7 @@ private:
   model::Verdict &verdict_;
   std::mt19937_64 random_;
   bool tried_misaligned_ = false;
-  std::string degenerate_, fp64_note_, sizes_note_;
+  std::string degenerate_, fp64_note_, sizes_note_, scales_note_;
   Sizes main_sizes_; ///< at which several drawings are tried
 };
 

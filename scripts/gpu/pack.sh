@@ -11,6 +11,10 @@ mkdir -p "$stage/bin" "$stage/tests" "$(dirname "$archive")"
 for program in warpwright warpwright-runner warpwright-worker-cpu; do
   strip -o "$stage/bin/$program" "$build/bin/$program"
 done
+cp -r "$build/bin/torch" "$stage/bin/torch"
+strip "$stage/bin/torch/libwarpwright-worker.so"
+mkdir -p "$stage/tests/torch"
+cp "$(dirname "$0")"/../../tests/runner/torch/*.py "$stage/tests/torch/"
 for test in runner_gpu_tests lsp_gpu_session; do
   strip -o "$stage/tests/$test" "$build/tests/$test"
 done

@@ -127,15 +127,6 @@ Result<void> decode_buffers_and_scalars(const json &document, Task &task) {
   return {};
 }
 
-json module_json(const TorchModule &module) {
-  return {{"language", module.language},
-          {"source", module.source},
-          {"model", module.model},
-          {"inputs", module.inputs},
-          {"init_inputs", module.init_inputs},
-          {"training", module.training}};
-}
-
 TorchModule module_from(const json &document) {
   TorchModule module;
   module.source = document["source"];
@@ -153,6 +144,26 @@ std::string dump(const json &document) {
 }
 
 } // namespace
+
+json to_json(const TorchModule &module) {
+  return {{"language", module.language},
+          {"source", module.source},
+          {"model", module.model},
+          {"inputs", module.inputs},
+          {"init_inputs", module.init_inputs},
+          {"training", module.training}};
+}
+
+Result<TorchModule> torch_module_from_json(const json &document) {
+  if (!document.is_object() || !document.contains("source"))
+    return fail("a torch module is an object with the text of its file as `source`");
+  for (const auto &[key, value] : document.items()) {
+    const json known = to_json(TorchModule{});
+    if (!known.contains(key) || known[key].type() != value.type())
+      return fail("the torch module's member " + key + " is not known, or of another type");
+  }
+  return module_from(document);
+}
 
 json to_json(const Task &task) {
   json buffers = json::array(), scalars = json::array(), work = json::object();
@@ -184,7 +195,7 @@ json to_json(const Task &task) {
   if (task.reference_fp64)
     document["reference_fp64"] = to_json(*task.reference_fp64);
   if (task.module)
-    document["module"] = module_json(*task.module);
+    document["module"] = to_json(*task.module);
   return document;
 }
 

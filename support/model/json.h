@@ -20,6 +20,7 @@ Result<void> validate(const nlohmann::json &document, Schema schema);
 
 nlohmann::json to_json(const Plan &plan);
 nlohmann::json to_json(const Task &task);
+nlohmann::json to_json(const TorchModule &module);
 nlohmann::json to_json(const Verdict &verdict);
 nlohmann::json to_json(const DeviceInfo &device);
 
@@ -27,6 +28,8 @@ nlohmann::json to_json(const DeviceInfo &device);
 /// Errors: as validate(), and expressions that do not parse or name unknown buffers, scalars or sizes.
 Result<Plan> plan_from_json(const nlohmann::json &document);
 Result<Task> task_from_json(const nlohmann::json &document);
+/// Errors: no object, no source, a member that is not known or of another type.
+Result<TorchModule> torch_module_from_json(const nlohmann::json &document);
 Result<Verdict> verdict_from_json(const nlohmann::json &document);
 Result<DeviceInfo> device_from_json(const nlohmann::json &document);
 

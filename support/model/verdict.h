@@ -8,6 +8,7 @@
 #include "support/model/record.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,6 +96,16 @@ struct AsCalled {
   bool operator==(const AsCalled &) const = default;
 };
 
+/// A variant of the framework that the candidate was measured against in pairs of their own: "eager" and "torch.compile" as called,
+/// "eager+graph" and "torch.compile+graph" in device time.
+struct Baseline {
+  std::string name;
+  std::optional<Time> reference_time, candidate_time; ///< both and `speedup`, or none
+  std::optional<Speedup> speedup;
+  std::string missing; ///< why there are no times: it does not compile, or cannot be captured
+  bool operator==(const Baseline &) const = default;
+};
+
 struct Range {
   double low = 0, high = 0;
   bool operator==(const Range &) const = default;
@@ -130,6 +141,9 @@ struct Verdict {
   std::optional<Time> reference_time, candidate_time;
   std::optional<Speedup> speedup; ///< of device time, only from a GPU
   std::optional<AsCalled> as_called;
+  std::vector<Baseline> baselines; ///< of torch tasks
+  /// Of torch tasks: versions of torch, Python, CUDA and cuDNN, and the flags that both sides ran under.
+  std::map<std::string, std::string> framework;
   std::optional<ClockRecord> clocks; ///< absent without NVML
   std::optional<Evidence> reference_evidence, candidate_evidence;
   int discarded_samples = 0;  ///< under clock throttling

@@ -108,6 +108,19 @@ void add_measurements(const Verdict &verdict, json &document) {
     document["as_called"] = {{"reference_time", time_json(called->reference_time)},
                              {"candidate_time", time_json(called->candidate_time)},
                              {"speedup", speedup_json(called->speedup)}};
+  for (const Baseline &baseline : verdict.baselines) {
+    json entry = {{"name", baseline.name}};
+    if (baseline.speedup) {
+      entry["reference_time"] = time_json(*baseline.reference_time);
+      entry["candidate_time"] = time_json(*baseline.candidate_time);
+      entry["speedup"] = speedup_json(*baseline.speedup);
+    } else {
+      entry["missing"] = baseline.missing;
+    }
+    document["baselines"].push_back(std::move(entry));
+  }
+  if (!verdict.framework.empty())
+    document["framework"] = verdict.framework;
   if (const auto &clocks = verdict.clocks) {
     json &record = document["clocks"] = {{"discarded_pairs", clocks->discarded_pairs}};
     for (const auto &[key, member] : kClockRanges)
@@ -126,6 +139,16 @@ void read_measurements(const json &document, Verdict &verdict) {
     verdict.as_called =
         AsCalled{time_from((*called)["reference_time"]), time_from((*called)["candidate_time"]),
                  speedup_from((*called)["speedup"])};
+  for (const json &entry : document.value("baselines", json::array())) {
+    Baseline &baseline = verdict.baselines.emplace_back(Baseline{.name = entry["name"]});
+    baseline.missing = entry.value("missing", "");
+    if (!entry.contains("speedup"))
+      continue;
+    baseline.reference_time = time_from(entry["reference_time"]);
+    baseline.candidate_time = time_from(entry["candidate_time"]);
+    baseline.speedup = speedup_from(entry["speedup"]);
+  }
+  verdict.framework = document.value("framework", std::map<std::string, std::string>{});
   if (const auto record = document.find("clocks"); record != document.end()) {
     ClockRecord &clocks = verdict.clocks.emplace();
     for (const auto &[key, member] : kClockRanges)

@@ -1,6 +1,8 @@
 // The one list of members, for both directions.
 #include "support/model/verify_options.h"
 
+#include <algorithm>
+
 namespace warpwright::model {
 namespace {
 
@@ -8,6 +10,8 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxMilliseconds = 3'600'000;
 constexpr std::size_t kMaxNameBytes = 200;
+constexpr const char *kBaselines[] = {"eager", "eager+graph", "torch.compile",
+                                      "torch.compile+graph"};
 
 std::string wanted(const std::string &key, const std::string &what) {
   return "options." + key + " must be " + what;
@@ -46,6 +50,17 @@ Result<void> read(const json &value, const std::string &key, std::optional<doubl
   return {};
 }
 
+Result<void> read(const json &value, const std::string &key, std::vector<std::string> &member) {
+  const auto is_known = [](const json &name) {
+    return std::ranges::find(kBaselines, name) != std::end(kBaselines);
+  };
+  if (!value.is_array() || !std::ranges::all_of(value, is_known))
+    return fail(wanted(key, "a list of eager, eager+graph, torch.compile, torch.compile+graph") +
+                ", not " + value.dump());
+  member = value.get<std::vector<std::string>>();
+  return {};
+}
+
 template <class Options, class Visit>
 void each_member(Options &options, Visit visit) {
   visit("device", options.device);
@@ -56,6 +71,7 @@ void each_member(Options &options, Visit visit) {
   visit("hidden_sizes", options.hidden_sizes);
   visit("deep", options.deep);
   visit("profile", options.profile);
+  visit("baselines", options.baselines);
   visit("seed", options.seed);
   visit("best_known_speedup", options.best_known_speedup);
 }
@@ -67,6 +83,10 @@ struct Writer {
     document[key] = member;
   }
   void operator()(const char *key, const std::string &member) const {
+    if (!member.empty())
+      document[key] = member;
+  }
+  void operator()(const char *key, const std::vector<std::string> &member) const {
     if (!member.empty())
       document[key] = member;
   }

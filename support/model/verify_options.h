@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace warpwright::model {
 
@@ -25,6 +26,9 @@ struct VerifyOptions {
   bool hidden_sizes = true; ///< also verify at sizes that the task does not name
   bool deep = false;        ///< also under compute-sanitizer, where it is present
   bool profile = false;     ///< also read hardware counters, where ncu is present
+  /// Of torch tasks, further framework variants to measure against: "torch.compile", "torch.compile+graph" (either gives both).
+  /// "eager" and "eager+graph" are always measured.
+  std::vector<std::string> baselines;
   /// Of all drawings; 0: unpredictable, so that no candidate can know its inputs.
   std::uint64_t seed = 0;
   /// Of this task, where the client knows one: a speedup over twice that is measured again.

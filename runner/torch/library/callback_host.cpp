@@ -72,6 +72,12 @@ DeviceResult<void> CallbackHost::order(const char *method, const json &parameter
   return {};
 }
 
+std::map<std::string, std::string> CallbackHost::framework() {
+  const auto facts = request("facts", json::object());
+  return facts ? facts->get<std::map<std::string, std::string>>()
+               : std::map<std::string, std::string>{};
+}
+
 DeviceResult<void> CallbackHost::load(const model::TorchModule &module) {
   return order("load", {{"spec",
                          {{"language", module.language},

@@ -18,8 +18,7 @@ public:
   static void take_answer(const char *text, std::size_t size);
 
   std::string version() const override { return facts_.value("version", ""); }
-  /// {version, torch, python, cuda, cudnn, flags {name: value}, executable}
-  const nlohmann::json &facts() const { return facts_; }
+  std::map<std::string, std::string> framework() override;
 
   DeviceResult<void> load(const model::TorchModule &module) override;
   DeviceResult<void> draw(const TorchSeeds &seeds, double scale,
@@ -31,7 +30,6 @@ public:
   DeviceResult<CallHandle> bind_operator(const model::AtenStep &step,
                                          const std::vector<TensorArgument> &tensors) override;
   void forget(CallHandle call) override;
-  DeviceResult<void> refresh(CallHandle call) override;
   DeviceResult<void> refresh(CallHandle call) override;
   DeviceResult<void> call(CallHandle call) override;
   DeviceResult<std::vector<Address>> results(CallHandle call) override;

@@ -35,6 +35,20 @@ int32_t warpwright_enter(const char *readable) {
   }
 }
 
+int32_t warpwright_isolate(const char *readable) {
+  try {
+    if (const auto sandbox = library_sandbox(readable)) {
+      auto isolation = Isolation::enter(*sandbox);
+      if (!isolation)
+        return complain(describe(isolation.error()));
+      isolation->seal();
+    }
+    return 0;
+  } catch (const std::exception &error) {
+    return complain(error.what());
+  }
+}
+
 int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks) {
   try {
     if (!entry)

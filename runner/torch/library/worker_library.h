@@ -20,6 +20,8 @@ typedef struct warpwright_callbacks {
 /* Takes over stdin and stdout and enters isolation. @param readable paths, by ':', that must stay readable to another user
  * @return 0; else the reason is on stderr */
 int32_t warpwright_enter(const char *readable);
+/* Isolation alone, for a process that is no worker: all layers, system calls too. As warpwright_enter(), but for the streams. */
+int32_t warpwright_isolate(const char *readable);
 /* Serves until stdin ends. @param device "cuda:N" @return an exit code */
 int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks);
 /* The answer of the request that is being served; copied. */

@@ -162,12 +162,24 @@ class GpuHost(ModuleHost):
         held.calls = [(call, list(call.results)) for call in self.ran]
 
     def recover(self):
-        """After a capture that failed: CUDA's last error is cleared, and the stream must work."""
-        with contextlib.suppress(Exception):
+        """After a capture that failed. Torch then leaves its allocator in the capture's pool and its generator expecting the capture
+        (CUDAGraph::capture_end ends both only where the driver ended the capture), so both are put right, and tried."""
+        pool, self.anchor = self.anchor[0], None
+        index = torch.cuda.current_device()
+        for name in ("_cuda_endAllocateToPool", "_cuda_endAllocateCurrentStreamToPool"):
+            with contextlib.suppress(Exception):
+                getattr(torch._C, name)(index, pool)
+        generator = torch.cuda.default_generators[index]
+        if hasattr(generator, "graphsafe_set_state"):
+            with contextlib.suppress(Exception):
+                generator.graphsafe_set_state(torch.Generator(device=self.device).graphsafe_get_state())
+        with contextlib.suppress(Exception):  # clears CUDA's last error
             torch.cuda.synchronize()
-        with contextlib.suppress(Exception):
-            torch.zeros(1, device=self.device).add_(1)
+        try:
+            torch.rand(1, device=self.device)
             torch.cuda.synchronize()
+        except Exception as error:
+            raise HostError("crash", f"torch {torch.__version__} does not recover from a capture that failed: {error}") from error
 
     def replay(self, graph):
         self.graphs[graph].graph.replay()

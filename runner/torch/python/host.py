@@ -6,37 +6,15 @@ reads and writes the protocol.
 """
 
 import ctypes
-import importlib.util
 import json
 import os
 import signal
 import sys
-import sysconfig
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-
-def readable_paths():
-    """What must stay readable to another user: the interpreter, its packages, torch, and these files."""
-    paths = {os.path.dirname(os.path.abspath(__file__)), sys.prefix, sys.base_prefix, sysconfig.get_paths()["purelib"]}
-    torch = importlib.util.find_spec("torch")
-    if torch is None:
-        print(f"{sys.executable} (Python {sys.version.split()[0]}) has no torch", file=sys.stderr, flush=True)
-        sys.exit(2)
-    paths.add(os.path.dirname(torch.origin))
-    return ":".join(sorted(paths))
-
-
-def prepare_environment():
-    """What torch and its compilers write goes to the process's private directory."""
-    private = os.environ.get("WARPWRIGHT_WORKER_DIRECTORY")
-    if private:
-        os.environ["HOME"] = private
-        os.environ["TMPDIR"] = private
-        for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH"):
-            os.environ[name] = os.path.join(private, name.lower())
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(min(8, os.cpu_count() or 1)))
+import worker_process
 
 
 REQUEST = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p)
@@ -66,10 +44,9 @@ def make_answer(host, method, parameters):
 def main():
     library_path, device = sys.argv[1:3]
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    library = ctypes.CDLL(library_path)
-    prepare_environment()
-    library.warpwright_enter.argtypes = [ctypes.c_char_p]
-    if library.warpwright_enter(readable_paths().encode()) != 0:
+    library = worker_process.load_library(library_path)
+    worker_process.prepare_environment()
+    if library.warpwright_enter(worker_process.readable_paths()) != 0:
         return 2
     from gpu_host import GpuHost
 
@@ -78,7 +55,6 @@ def main():
     start.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64)]
     start.restype = ctypes.c_int32
     host = GpuHost(device, start)
-    library.warpwright_answer.argtypes = [ctypes.c_char_p, ctypes.c_int64]
 
     def request(method, parameters):
         status, text = make_answer(host, method.decode(), parameters)

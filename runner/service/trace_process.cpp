@@ -1,0 +1,117 @@
+#include "runner/service/trace_process.h"
+#include "runner/isolation/isolation.h"
+#include "support/log.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
+#include <iostream>
+
+namespace warpwright::runner {
+namespace {
+
+constexpr std::size_t kMostLastWords = 2000;
+/// After its output closed, for what it wrote on stderr to arrive.
+constexpr std::chrono::milliseconds kLastWordsLimit{200};
+
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  const auto at = text.rfind('\n');
+  return at == std::string::npos ? text : text.substr(at + 1);
+}
+
+} // namespace
+
+void TraceProcess::start(const rpc::Json &module, std::function<void(rpc::Outcome)> done) {
+  done_ = std::move(done);
+  std::vector<std::string> environment = settings_.environment;
+  directory_ = PrivateDirectory::make();
+  if (directory_)
+    environment.push_back(std::string(kPrivateDirectoryVariable) + "=" +
+                          directory_->path().string());
+  auto process = Process::spawn(
+      settings_.command,
+      {.environment = environment, .inherited = inherited_variables(), .pipe_stderr = true});
+  if (!process)
+    return fail_with(describe(process.error()));
+  process_ = std::move(*process);
+  rpc::Connection::Handlers handlers;
+  handlers.on_closed = [weak = weak_from_this()](const std::string &) {
+    const auto self = weak.lock();
+    if (!self || !self->done_)
+      return;
+    self->timer_.expires_after(kLastWordsLimit);
+    self->timer_.async_wait([weak](boost::system::error_code error) {
+      if (const auto self = weak.lock(); !error && self)
+        self->fail_with(self->last_words_.empty() ? "it ended without an answer"
+                                                  : last_line(self->last_words_));
+    });
+  };
+  const int out = process_->release_stdout(), in = process_->release_stdin();
+  connection_ =
+      rpc::Connection::make(rpc::make_descriptor_stream(executor_, out, in), std::move(handlers));
+  connection_->start();
+  errors_ = std::make_unique<boost::asio::posix::stream_descriptor>(executor_,
+                                                                    process_->release_stderr());
+  read_errors();
+  timer_.expires_after(settings_.limit);
+  timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+    if (const auto self = weak.lock(); !error && self)
+      self->fail_with("it took longer than " + std::to_string(self->settings_.limit.count()) +
+                      " ms");
+  });
+  connection_->request(
+      "trace", {{"module", module}}, [weak = weak_from_this()](const rpc::Outcome &outcome) {
+        const auto self = weak.lock();
+        if (!self || (!outcome && outcome.error().message.starts_with("the connection closed")))
+          return; // on_closed tells the whole story
+        self->finish(outcome);
+      });
+}
+
+void TraceProcess::stop() {
+  done_ = nullptr;
+  timer_.cancel();
+  if (connection_)
+    connection_->close();
+  errors_.reset();
+  process_.reset(); // kills and reaps
+  directory_.reset();
+}
+
+void TraceProcess::fail_with(const std::string &why) {
+  finish(std::unexpected(
+      rpc::RpcError{rpc::kInternalError,
+                    "tracing with " + settings_.command.front() + " failed: " + why +
+                        ". A Python that has torch is named by --python or WARPWRIGHT_PYTHON",
+                    {}}));
+}
+
+void TraceProcess::finish(rpc::Outcome outcome) {
+  const auto done = std::exchange(done_, nullptr);
+  if (!done)
+    return;
+  // Not from within a handler of what it ends.
+  boost::asio::post(executor_, [self = shared_from_this(), done, outcome = std::move(outcome)] {
+    self->stop();
+    done(outcome);
+  });
+}
+
+void TraceProcess::read_errors() {
+  errors_->async_read_some(
+      boost::asio::buffer(block_),
+      [weak = weak_from_this()](boost::system::error_code error, std::size_t size) {
+        const auto self = weak.lock();
+        if (error || !self || !self->errors_)
+          return;
+        const std::string text(self->block_.data(), size);
+        std::cerr << text;
+        self->last_words_ += text;
+        if (self->last_words_.size() > kMostLastWords)
+          self->last_words_.erase(0, self->last_words_.size() - kMostLastWords);
+        self->read_errors();
+      });
+}
+
+} // namespace warpwright::runner

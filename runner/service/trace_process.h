@@ -1,0 +1,47 @@
+// One trace of a torch module: a Python process that reads the module, answers with its op graph, and is gone. It measures nothing
+// and needs no GPU, so it waits for no device. Thread: the service's strand.
+#pragma once
+
+#include "runner/isolation/private_directory.h"
+#include "support/process.h"
+#include "support/rpc/connection.h"
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+namespace warpwright::runner {
+
+struct TraceSettings {
+  std::vector<std::string> command; ///< speaks JSON-RPC on stdin and stdout
+  std::vector<std::string> environment;
+  std::chrono::milliseconds limit{120'000};
+};
+
+class TraceProcess : public std::enable_shared_from_this<TraceProcess> {
+public:
+  TraceProcess(boost::asio::any_io_executor executor, TraceSettings settings)
+      : executor_(executor), settings_(std::move(settings)), timer_(executor) {}
+
+  /// @param module {language, source, model, inputs, init_inputs, training}
+  /// @param done called once, unless stop() comes first: {graph, buffers, torch}, {refusal}, or why there is no answer
+  void start(const rpc::Json &module, std::function<void(rpc::Outcome)> done);
+  void stop();
+
+private:
+  void read_errors();
+  void finish(rpc::Outcome outcome);
+  void fail_with(const std::string &why);
+
+  boost::asio::any_io_executor executor_;
+  TraceSettings settings_;
+  boost::asio::steady_timer timer_;
+  std::optional<PrivateDirectory> directory_;
+  std::optional<Process> process_;
+  std::shared_ptr<rpc::Connection> connection_;
+  std::unique_ptr<boost::asio::posix::stream_descriptor> errors_;
+  std::array<char, 4096> block_{};
+  std::string last_words_;
+  std::function<void(rpc::Outcome)> done_;
+};
+
+} // namespace warpwright::runner

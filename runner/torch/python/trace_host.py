@@ -1,0 +1,68 @@
+"""The main program of a trace: `python3 trace_host.py LIBRARY`. One JSON-RPC request on stdin, `trace` {module}, and its answer on stdout:
+{graph, buffers, torch}, or {refusal: one sentence}. The user's code runs here, held in as a worker is (docs/isolation.md).
+Thread: one.
+"""
+
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import worker_process
+
+
+def read_request(stream):
+    length = 0
+    while True:
+        line = stream.readline().strip()
+        if not line:
+            break
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            length = int(value)
+    return json.loads(stream.read(length))
+
+
+def answer_of(module):
+    from trace import trace_module
+
+    try:
+        traced = trace_module(module["source"], module.get("model", "Model"), module.get("inputs", "get_inputs"),
+                              module.get("init_inputs", "get_init_inputs"), module.get("training", True))
+    except BaseException as error:  # Refusal, or whatever the user's code raises
+        import traceback
+
+        if type(error).__name__ != "Refusal":
+            traceback.print_exc()
+            return {"refusal": f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"}
+        return {"refusal": str(error)}
+    import torch
+
+    return dict(traced, torch=torch.__version__)
+
+
+def main():
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the user's code prints is no answer
+    request = read_request(sys.stdin.buffer)
+    library = worker_process.load_library(sys.argv[1])
+    worker_process.prepare_environment()
+    if library.warpwright_isolate(worker_process.readable_paths()) != 0:
+        return 2
+    module = request["params"]["module"]
+    if module.get("language", "python") == "python":
+        answer = answer_of(module)
+    else:
+        answer = {"refusal": f"{module['language']} modules are not traced by Python"}
+    body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer}).encode()
+    out.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    out.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    status = main()
+    sys.stderr.flush()
+    os._exit(status)
