@@ -80,6 +80,12 @@ std::string cache_key(const CompileRequest &request) {
 
 class CpuDevice : public Device {
 public:
+  explicit CpuDevice(std::unique_ptr<ChildHost> torch)
+      : torch_(std::move(torch)), memory_(torch_ ? torch_->memory() : SharedMemory{}) {
+    if (torch_)
+      torch_->set_places([this](Address address) { return memory_.offset_of(address); });
+  }
+
   const model::DeviceInfo &info() const override { return info_; }
   Capabilities capabilities() const override {
     Capabilities result;
@@ -120,7 +126,10 @@ public:
   DeviceResult<void> synchronize() override { return {}; }
   void set_deadline(std::chrono::steady_clock::time_point deadline) override {
     deadline_ = deadline;
+    if (torch_)
+      torch_->set_deadline(deadline);
   }
+  TorchHost *torch() override { return torch_.get(); }
   void set_thread_order(ThreadOrder order) override { order_ = order; }
 
 private:
@@ -128,6 +137,7 @@ private:
 
   model::DeviceInfo info_ = describe_cpu();
   cpu::PreludeCache preludes_;
+  std::unique_ptr<ChildHost> torch_;
   cpu::GuardedMemory memory_;
   cpu::Launcher launcher_{memory_};
   ThreadOrder order_ = ThreadOrder::Forward;
@@ -175,6 +185,8 @@ DeviceResult<void> CpuDevice::launch(const LaunchOperation &operation) {
 
 } // namespace
 
-Result<std::unique_ptr<Device>> make_cpu_device() { return std::make_unique<CpuDevice>(); }
+Result<std::unique_ptr<Device>> make_cpu_device(std::unique_ptr<ChildHost> torch) {
+  return std::make_unique<CpuDevice>(std::move(torch));
+}
 
 } // namespace warpwright::runner

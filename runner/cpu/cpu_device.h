@@ -5,12 +5,14 @@
 // it reports none. Thread: the job thread.
 #pragma once
 
+#include "runner/torch/child_host.h"
 #include "runner/verify/device.h"
 #include "support/error.h"
 
 namespace warpwright::runner {
 
 /// One device a process at a time (faults.h says why).
-Result<std::unique_ptr<Device>> make_cpu_device();
+/// @param torch null: no torch tasks
+Result<std::unique_ptr<Device>> make_cpu_device(std::unique_ptr<ChildHost> torch = nullptr);
 
 } // namespace warpwright::runner

@@ -62,7 +62,7 @@ DeviceResult<Address> GuardedMemory::allocate(std::size_t size_bytes) {
     return fault(Fault::Kind::OutOfMemory,
                  "cannot reserve " + bytes(size_bytes) + " of memory: " + std::strerror(errno));
   char *start = static_cast<char *>(allocation.mapping) + kGuardBytes;
-  if (::mprotect(start, inner, PROT_READ | PROT_WRITE) != 0) {
+  if (!commit(allocation, start, inner)) {
     std::string reason = std::strerror(errno);
     ::munmap(allocation.mapping, allocation.mapping_bytes);
     return fault(Fault::Kind::OutOfMemory,
@@ -75,10 +75,46 @@ DeviceResult<Address> GuardedMemory::allocate(std::size_t size_bytes) {
   return address;
 }
 
+/// Makes the pages between the guards usable: its own, or the first free ones of the shared memory.
+bool GuardedMemory::commit(Allocation &allocation, char *start, std::size_t inner) {
+  if (shared_.descriptor < 0)
+    return ::mprotect(start, inner, PROT_READ | PROT_WRITE) == 0;
+  std::uint64_t offset = 0;
+  for (const auto &[taken, bytes] : taken_) {
+    if (taken - offset >= inner)
+      break;
+    offset = taken + bytes;
+  }
+  if (offset + inner > shared_.size_bytes) {
+    errno = ENOMEM;
+    return false;
+  }
+  if (::mmap(start, inner, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, shared_.descriptor,
+             static_cast<off_t>(offset)) == MAP_FAILED)
+    return false;
+  taken_.emplace(offset, inner);
+  allocation.offset = offset;
+  return true;
+}
+
+std::uint64_t GuardedMemory::offset_of(Address address) const {
+  auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin())
+    return 0;
+  const Allocation &allocation = std::prev(after)->second;
+  const auto first = reinterpret_cast<Address>(allocation.mapping) + kGuardBytes;
+  return allocation.offset + (address - first);
+}
+
 void GuardedMemory::free(Address address) {
   auto found = allocations_.find(address);
   if (found == allocations_.end())
     return;
+  if (shared_.descriptor >= 0) {
+    char *start = static_cast<char *>(found->second.mapping) + kGuardBytes;
+    ::madvise(start, found->second.mapping_bytes - 2 * kGuardBytes, MADV_REMOVE);
+    taken_.erase(found->second.offset);
+  }
   ::munmap(found->second.mapping, found->second.mapping_bytes);
   allocated_bytes_ -= found->second.mapping_bytes - 2 * kGuardBytes;
   allocations_.erase(found);

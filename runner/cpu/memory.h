@@ -6,6 +6,7 @@
 // from. Thread: the job thread.
 #pragma once
 
+#include "runner/torch/child_host.h"
 #include "runner/verify/device.h"
 
 #include <map>
@@ -14,7 +15,8 @@ namespace warpwright::runner::cpu {
 
 class GuardedMemory {
 public:
-  GuardedMemory() = default;
+  /// @param shared where allocations lie, so that another process sees them; with no descriptor: in this process's own memory
+  explicit GuardedMemory(SharedMemory shared = {}) : shared_(shared) {}
   GuardedMemory(const GuardedMemory &) = delete;
   GuardedMemory &operator=(const GuardedMemory &) = delete;
   ~GuardedMemory();
@@ -26,6 +28,8 @@ public:
   void free(Address address);
   /// For messages: `size_bytes` bytes from `address` on, inside one allocation, are `name`.
   void set_name(Address address, std::size_t size_bytes, std::string name);
+  /// Where in the shared memory an address of an allocation is.
+  std::uint64_t offset_of(Address address) const;
   /// "4 bytes past the end of 'x' (400 bytes)", "at address 0x10, far from any buffer".
   std::string describe(Address address) const;
 
@@ -38,8 +42,13 @@ private:
     std::size_t size_bytes = 0;
     void *mapping = nullptr;
     std::size_t mapping_bytes = 0;
+    std::uint64_t offset = 0; ///< of its first page in the shared memory
     std::map<Address, Named> names;
   };
+  bool commit(Allocation &allocation, char *start, std::size_t inner);
+
+  SharedMemory shared_;
+  std::map<std::uint64_t, std::size_t> taken_; ///< of the shared memory: offset, bytes
   std::map<Address, Allocation> allocations_;
   std::size_t allocated_bytes_ = 0;
 };

@@ -172,6 +172,7 @@ const std::vector<std::string> &inherited_variables() {
                                                  "ASAN_OPTIONS",
                                                  "UBSAN_OPTIONS",
                                                  "WARPWRIGHT_ISOLATION*",
+                                                 "WARPWRIGHT_PYTHON",
                                                  "WARPWRIGHT_WORKER_*",
                                                  "WARPWRIGHT_FAKE_*",
                                                  "WARPWRIGHT_TEST_*"};

@@ -1,6 +1,7 @@
 // Evaluation of a plan's expressions and packing of its arguments.
 #include "runner/verify/bound_plan.h"
 #include "runner/verify/element_math.h"
+#include "runner/verify/torch_operations.h"
 
 namespace warpwright::runner {
 namespace {
@@ -81,8 +82,11 @@ private:
                         static_cast<std::int64_t>(found->second.elements));
     if (!offset)
       return std::unexpected(offset.error());
-    return ArgumentValue::of(found->second.address + static_cast<std::uint64_t>(*offset) *
-                                                         model::size_bytes(found->second.dtype));
+    ArgumentValue value =
+        ArgumentValue::of(found->second.address + static_cast<std::uint64_t>(*offset) *
+                                                      model::size_bytes(found->second.dtype));
+    value.is_address = true;
+    return value;
   }
 
   DeviceResult<ArgumentValue> pack(const model::ScalarArgument &argument,
@@ -166,6 +170,8 @@ DeviceResult<CompiledPlan> compile_plan(Device &device, const model::Plan &plan)
     if (const auto *launch = std::get_if<model::LaunchStep>(&step))
       if (compiled.kernel_index.emplace(launch->kernel, request.kernels.size()).second)
         request.kernels.push_back(launch->kernel);
+  if (request.kernels.empty())
+    return compiled;
   auto program = device.compile(request);
   if (!program)
     return std::unexpected(program.error());
@@ -173,16 +179,19 @@ DeviceResult<CompiledPlan> compile_plan(Device &device, const model::Plan &plan)
   return compiled;
 }
 
-DeviceResult<std::vector<Operation>> bind_plan(const model::Plan &plan,
-                                               const CompiledPlan &compiled,
-                                               const model::Task &task, const Sizes &sizes,
-                                               const BoundBuffers &buffers, bool promote) {
+DeviceResult<std::vector<Operation>>
+bind_plan(const model::Plan &plan, const CompiledPlan &compiled, const model::Task &task,
+          const Sizes &sizes, const BoundBuffers &buffers, TorchHost *torch, bool promote) {
   Binder binder(task, sizes, buffers, promote);
   std::vector<Operation> operations;
   for (const model::Step &step : plan.steps) {
     const auto *launch = std::get_if<model::LaunchStep>(&step);
-    auto operation =
-        launch ? binder.launch(*launch, compiled) : binder.fill(std::get<model::FillStep>(step));
+    const auto *filled = std::get_if<model::FillStep>(&step);
+    const auto *aten = std::get_if<model::AtenStep>(&step);
+    auto operation = launch   ? binder.launch(*launch, compiled)
+                     : filled ? binder.fill(*filled)
+                     : aten ? bind_operator(torch, *aten, buffers)
+                            : bind_module(torch, std::get<model::ModuleStep>(step), task, buffers);
     if (!operation)
       return std::unexpected(operation.error());
     operations.push_back(std::move(*operation));
@@ -193,8 +202,10 @@ DeviceResult<std::vector<Operation>> bind_plan(const model::Plan &plan,
 DeviceResult<void> run(Device &device, const std::vector<Operation> &operations) {
   for (const Operation &operation : operations) {
     const auto *launch = std::get_if<LaunchOperation>(&operation);
-    auto started =
-        launch ? device.launch(*launch) : device.fill(std::get<FillOperation>(operation));
+    const auto *filled = std::get_if<FillOperation>(&operation);
+    auto started = launch   ? device.launch(*launch)
+                   : filled ? device.fill(*filled)
+                            : run_torch(*device.torch(), std::get<TorchOperation>(operation));
     if (!started)
       return started;
   }

@@ -13,7 +13,7 @@ namespace warpwright::runner {
 
 /// A compiled plan: the program, and where each launch step's kernel is in it.
 struct CompiledPlan {
-  std::unique_ptr<Program> program;
+  std::unique_ptr<Program> program;                ///< null where the plan launches nothing
   std::map<std::string, std::size_t> kernel_index; ///< name expression -> index
 };
 
@@ -28,14 +28,16 @@ struct BoundBuffer {
 /// By name: the task's buffers and the plan's temporaries.
 using BoundBuffers = std::map<std::string, BoundBuffer>;
 
+/// @param torch the device's; null: operators and module calls are Unsupported. It outlives the operations.
 /// @param promote scalars of the task's lesser floating-point types are passed as double (the fp64
 /// reference) Faults: BadLaunch, with the expression or shape that is wrong at these sizes.
 DeviceResult<std::vector<Operation>> bind_plan(const model::Plan &plan,
                                                const CompiledPlan &compiled,
                                                const model::Task &task, const Sizes &sizes,
-                                               const BoundBuffers &buffers, bool promote = false);
+                                               const BoundBuffers &buffers,
+                                               TorchHost *torch = nullptr, bool promote = false);
 
-/// Starts all operations in order, without waiting.
+/// Starts all operations in order, without waiting; results of torch calls are published.
 DeviceResult<void> run(Device &device, const std::vector<Operation> &operations);
 
 /// "n=1024, rows=3"

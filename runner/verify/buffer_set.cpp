@@ -1,5 +1,6 @@
 // Allocation, drawing and checking of a task's buffers.
 #include "runner/verify/job.h"
+#include "runner/verify/torch_inputs.h"
 
 #include <algorithm>
 
@@ -36,6 +37,8 @@ std::string Drawing::text() const {
     text += ", inputs scaled by " + std::to_string(scale).substr(0, 8);
   if (misaligned)
     text += ", buffers one element off alignment";
+  if (rotation)
+    text += ", rotated by " + std::to_string(rotation);
   if (part_seed)
     text += ", a part drawn anew";
   return text;
@@ -73,6 +76,8 @@ std::vector<BufferSet::Range> BufferSet::ranges_of(const Entry &entry, std::size
 }
 
 DeviceResult<void> BufferSet::draw(Job &job, const Entry &entry, std::size_t index) const {
+  if (torch_)
+    return torch_->fill(job, index, entry.memory.address(), drawing_);
   const auto width = static_cast<std::uint64_t>(element::stored_width(entry.draw));
   for (const Range &range : ranges_of(entry, index))
     if (auto drawn = job.checker.generate(range.draw, entry.memory.address() + range.first * width,
@@ -86,6 +91,9 @@ DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool p
   BufferSet set;
   set.drawing_ = drawing;
   set.promote_ = promote;
+  if (job.task.module)
+    if (auto drawn = set.draw_from_torch(job); !drawn)
+      return std::unexpected(drawn.error());
   for (std::size_t index = 0; index < job.task.buffers.size(); ++index) {
     const model::Buffer &buffer = job.task.buffers[index];
     auto extent = evaluated(buffer.extent, drawing.sizes, "the extent of " + buffer.name);
@@ -113,6 +121,20 @@ DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool p
   }
   set.choose_draws();
   return set;
+}
+
+DeviceResult<void> BufferSet::draw_from_torch(Job &job) {
+  if (!job.torch_inputs || !job.torch_inputs->holds(drawing_)) {
+    job.torch_inputs.reset(); // its memory is needed
+    job.enter("verifying", "having the module draw " + drawing_.text(), Side::Reference);
+    auto drawn = TorchInputs::draw(job, drawing_);
+    if (!drawn)
+      return std::unexpected(drawn.error());
+    job.torch_inputs = std::move(*drawn);
+    job.enter("verifying", "drawn", Side::Nobody);
+  }
+  torch_ = job.torch_inputs;
+  return {};
 }
 
 DeviceResult<void> BufferSet::use_temporaries_of(Job &job, const model::Plan &plan) {
@@ -164,7 +186,10 @@ DeviceResult<void> BufferSet::restore(Job &job, unsigned char poison) {
 }
 
 DeviceResult<void> BufferSet::redraw(Job &job, std::uint64_t seed, std::uint64_t part_seed) {
-  drawing_.seed = seed;
+  if (!torch_)
+    drawing_.seed = seed;
+  else if (!part_seed)
+    drawing_.rotation = seed | 1;
   drawing_.part_seed = part_seed;
   choose_draws();
   for (std::size_t index = 0; index < entries_.size(); ++index)
@@ -185,25 +210,35 @@ DeviceResult<std::optional<std::string>> BufferSet::find_damage(unsigned char po
   return std::nullopt;
 }
 
+DeviceResult<ChangedElements> BufferSet::find_changed(Job &job, const Entry &entry,
+                                                      std::size_t index) const {
+  if (torch_)
+    return torch_->find_changed(job, index, entry.memory.address(), drawing_);
+  const auto width = static_cast<std::uint64_t>(element::stored_width(entry.draw));
+  ChangedElements all;
+  for (const Range &range : ranges_of(entry, index)) {
+    auto changed = job.checker.find_changed(
+        range.draw, entry.memory.address() + range.first * width, range.count);
+    if (!changed)
+      return std::unexpected(changed.error());
+    if (changed->count > 0 && all.count == 0)
+      all.first = range.first + changed->first;
+    all.count += changed->count;
+  }
+  return all;
+}
+
 DeviceResult<std::optional<std::string>> BufferSet::find_changed_input(Job &job) const {
   for (std::size_t index = 0; index < entries_.size(); ++index) {
     const Entry &entry = entries_[index];
     if (entry.direction != Direction::In)
       continue;
-    const auto width = static_cast<std::uint64_t>(element::stored_width(entry.draw));
-    ChangedElements all;
-    for (const Range &range : ranges_of(entry, index)) {
-      auto changed = job.checker.find_changed(
-          range.draw, entry.memory.address() + range.first * width, range.count);
-      if (!changed)
-        return std::unexpected(changed.error());
-      if (changed->count > 0 && all.count == 0)
-        all.first = range.first + changed->first;
-      all.count += changed->count;
-    }
-    if (all.count > 0)
-      return "changed " + std::to_string(all.count) + " elements of the input " + entry.name +
-             ", the first is " + entry.name + "[" + std::to_string(all.first) + "]";
+    auto all = find_changed(job, entry, index);
+    if (!all)
+      return std::unexpected(all.error());
+    if (all->count > 0)
+      return "changed " + std::to_string(all->count) + " elements of the input " + entry.name +
+             ", the first is " + entry.name + "[" + std::to_string(all->first) + "]";
   }
   return std::nullopt;
 }

@@ -40,6 +40,7 @@ extern "C" __global__ void ww_survey(int type, const void *reference, u64 count,
     survey(local, type, reference, i);
   atomicAdd(&result->sum_of_squares, local.sum_of_squares);
   merge_sum(&result->finite, local.finite);
+  merge_sum(&result->nans, local.nans);
   merge_sum(&result->unlike_first, local.unlike_first);
   merge_sum(&result->digest, local.digest);
 }

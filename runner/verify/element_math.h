@@ -258,7 +258,7 @@ WARPWRIGHT_ELEMENT double larger(double a, double b) { return a > b ? a : b; }
 /// What is known of the reference's output before the comparison.
 struct Survey {
   double sum_of_squares; ///< of finite elements
-  u64 finite;
+  u64 finite, nans;
   u64 unlike_first; ///< elements whose bits are not the first's
   u64 digest;       ///< of all bits, independent of the order of summation
 };
@@ -271,6 +271,7 @@ WARPWRIGHT_ELEMENT void survey(Survey &result, int type, const void *reference, 
     result.sum_of_squares += value * value;
     ++result.finite;
   }
+  result.nans += is_nan(value);
   result.unlike_first += bits != load_bits(reference, bytes, 0);
   result.digest += mix(bits ^ mix(index));
 }

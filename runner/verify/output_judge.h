@@ -23,6 +23,7 @@ struct Judgement {
   element::Comparison comparison{}; ///< as it was judged in the end
   element::Findings findings = element::no_findings();
   std::optional<std::string> fp64_note; ///< why the fp64 reference was not used
+  bool only_noise = false; ///< of a torch task: the output is rounding error and nothing else
 };
 
 /// @param compare_runs the candidate's two runs must agree to the bit

@@ -1,4 +1,5 @@
 #include "runner/verify/plan_run.h"
+#include "runner/verify/torch_operations.h"
 
 namespace warpwright::runner {
 
@@ -38,7 +39,8 @@ DeviceResult<std::optional<Failure>> run_once(Job &job, BufferSet &set, const mo
                                               const CompiledPlan &compiled, unsigned char poison) {
   if (auto prepared = set.prepare(job, poison); !prepared)
     return std::unexpected(prepared.error());
-  auto operations = bind_plan(plan, compiled, job.task, set.sizes(), set.bound());
+  auto operations =
+      bind_plan(plan, compiled, job.task, set.sizes(), set.bound(), job.device.torch());
   if (!operations)
     return std::unexpected(operations.error());
   if (auto started = run(job.device, *operations); !started)
@@ -65,30 +67,82 @@ bool uses_atomics(const std::string &source) {
   return false;
 }
 
-DeviceResult<std::optional<BufferSet>> run_exact(Job &job, const Drawing &drawing) {
-  if (!job.plans.reference_fp64)
-    return std::nullopt;
-  Drawing aligned = drawing;
-  aligned.misaligned = false;
-  auto set = BufferSet::make(job, aligned, true);
-  if (!set)
-    return std::unexpected(set.error());
-  job.enter("verifying", "running the fp64 reference at " + drawing.text(), Side::Reference);
-  job.device.set_thread_order(ThreadOrder::Forward);
-  if (auto made = set->use_temporaries_of(job, *job.task.reference_fp64); !made)
+namespace {
+
+/// Outputs and new state of the module in float64, on its inputs as they are in `given`.
+DeviceResult<ExactOutputs> run_exact_module(Job &job, const BoundBuffers &given) {
+  std::map<std::string, GuardedBuffer> outputs;
+  BoundBuffers results;
+  for (const model::Buffer &buffer : job.task.buffers) {
+    if (buffer.direction == Direction::In)
+      continue;
+    const std::uint64_t elements = given.at(buffer.name).elements;
+    const model::Dtype dtype =
+        model::is_floating(buffer.dtype) ? model::Dtype::Float64 : buffer.dtype;
+    auto memory = GuardedBuffer::make(job.device, elements * model::size_bytes(dtype), 0);
+    if (!memory)
+      return std::unexpected(memory.error());
+    results[buffer.name] = {memory->address(), dtype, elements};
+    outputs.emplace(buffer.name, std::move(*memory));
+  }
+  auto operation = bind_exact_module(job.device.torch(), job.task, given, results);
+  if (!operation)
+    return std::unexpected(operation.error());
+  if (auto ran = run_torch(*job.device.torch(), std::get<TorchOperation>(*operation)); !ran)
+    return std::unexpected(ran.error());
+  if (auto ended = job.device.synchronize(); !ended)
+    return std::unexpected(ended.error());
+  return ExactOutputs(std::move(outputs));
+}
+
+DeviceResult<ExactOutputs> run_exact_plan(Job &job, const Drawing &drawing, BufferSet set) {
+  if (auto made = set.use_temporaries_of(job, *job.task.reference_fp64); !made)
     return std::unexpected(made.error());
-  if (auto prepared = set->prepare(job, kPoisons[0]); !prepared)
+  if (auto prepared = set.prepare(job, kPoisons[0]); !prepared)
     return std::unexpected(prepared.error());
   auto operations = bind_plan(*job.task.reference_fp64, *job.plans.reference_fp64, job.task,
-                              drawing.sizes, set->bound(), true);
+                              drawing.sizes, set.bound(), nullptr, true);
   if (!operations)
     return std::unexpected(operations.error());
   if (auto started = run(job.device, *operations); !started)
     return std::unexpected(started.error());
   if (auto ended = job.device.synchronize(); !ended)
     return std::unexpected(ended.error());
+  return ExactOutputs(std::move(set));
+}
+
+/// A module that does not run in float64 is no fault of the task: less is then known of its accuracy.
+bool is_only_less_known(const Fault &fault) {
+  return !fault.device_lost &&
+         (fault.kind == Fault::Kind::Unsupported || fault.kind == Fault::Kind::OutOfMemory);
+}
+
+} // namespace
+
+DeviceResult<ExactRun> run_exact(Job &job, const Drawing &drawing) {
+  const bool is_torch = job.task.module.has_value();
+  if (!is_torch && !job.plans.reference_fp64)
+    return ExactRun{};
+  Drawing aligned = drawing;
+  aligned.misaligned = false;
+  auto set = BufferSet::make(job, aligned, !is_torch);
+  if (!set)
+    return std::unexpected(set.error());
+  job.enter("verifying", "running the fp64 reference at " + drawing.text(), Side::Reference);
+  job.device.set_thread_order(ThreadOrder::Forward);
+  if (is_torch)
+    if (auto prepared = set->prepare(job, kPoisons[0]); !prepared)
+      return std::unexpected(prepared.error());
+  auto outputs = is_torch ? run_exact_module(job, set->bound())
+                          : run_exact_plan(job, drawing, std::move(*set));
+  if (!outputs && is_torch && is_only_less_known(outputs.error())) {
+    job.enter("verifying", "comparing", Side::Nobody);
+    return ExactRun{std::nullopt, outputs.error().message};
+  }
+  if (!outputs)
+    return std::unexpected(outputs.error());
   job.enter("verifying", "comparing", Side::Nobody);
-  return std::optional<BufferSet>(std::move(*set));
+  return ExactRun{std::move(*outputs), std::nullopt};
 }
 
 } // namespace warpwright::runner

@@ -23,8 +23,29 @@ DeviceResult<std::optional<Failure>> run_once(Job &job, BufferSet &set, const mo
 /// Whether the order of its additions may differ from run to run.
 bool uses_atomics(const std::string &source);
 
-/// Runs the fp64 reference on the promoted inputs of a drawing, aligned; nullopt where the task has
-/// none.
-DeviceResult<std::optional<BufferSet>> run_exact(Job &job, const Drawing &drawing);
+/// What an fp64 run left, in float64.
+class ExactOutputs {
+public:
+  /// @param set whose Out and InOut buffers hold it
+  explicit ExactOutputs(BufferSet set) : set_(std::move(set)) {}
+  /// @param own the outputs' memory, by name
+  explicit ExactOutputs(std::map<std::string, GuardedBuffer> own) : own_(std::move(own)) {}
+
+  Address at(const std::string &buffer) const {
+    return set_ ? set_->bound().at(buffer).address : own_.at(buffer).address();
+  }
+
+private:
+  std::optional<BufferSet> set_;
+  std::map<std::string, GuardedBuffer> own_;
+};
+
+struct ExactRun {
+  std::optional<ExactOutputs> outputs; ///< absent where the task has no fp64 reference
+  std::optional<std::string> note;     ///< why there are none, where there should be
+};
+
+/// Runs the fp64 reference on the promoted inputs of a drawing, aligned; of a torch task, the module in float64.
+DeviceResult<ExactRun> run_exact(Job &job, const Drawing &drawing);
 
 } // namespace warpwright::runner

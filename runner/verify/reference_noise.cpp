@@ -32,13 +32,15 @@ DeviceResult<void> add_pairs(Job &job, const Drawing &drawing, const model::Buff
   auto exact = run_exact(job, drawing);
   if (!exact)
     return std::unexpected(exact.error());
+  if (!exact->outputs)
+    return {};
   const BoundBuffer &bound = set->bound().at(buffer.name);
   const std::size_t width = model::size_bytes(buffer.dtype);
   std::vector<std::uint64_t> got(bound.elements * width / 8 + 1);
   std::vector<double> wanted(bound.elements);
   if (auto read = job.device.download(got.data(), bound.address, bound.elements * width); !read)
     return read;
-  if (auto read = job.device.download(wanted.data(), (*exact)->bound().at(buffer.name).address,
+  if (auto read = job.device.download(wanted.data(), exact->outputs->at(buffer.name),
                                       bound.elements * sizeof(double));
       !read)
     return read;

@@ -5,6 +5,9 @@
 // GPU) a race all show.
 #include "runner/verify/output_judge.h"
 #include "runner/verify/plan_run.h"
+#include "runner/verify/reference_problems.h"
+
+#include <algorithm>
 
 namespace warpwright::runner {
 namespace {
@@ -43,7 +46,7 @@ DeviceResult<std::optional<Failure>> run_twice(Job &job, BufferSet &set, const D
 /// Judges one output of both sides, and takes what it shows into the result.
 DeviceResult<void> judge(Job &job, const Drawing &drawing, const model::Buffer &buffer,
                          SavedOutputs (&candidate)[2], SavedOutputs (&reference)[2],
-                         const BufferSet *exact, bool compare_runs, TrialResult &result) {
+                         const ExactOutputs *exact, bool compare_runs, TrialResult &result) {
   OutputRuns runs;
   for (int pass = 0; pass < 2; ++pass) {
     runs.candidate[pass] = candidate[pass].copies.at(buffer.name).address();
@@ -54,7 +57,7 @@ DeviceResult<void> judge(Job &job, const Drawing &drawing, const model::Buffer &
   if (runs.elements == 0)
     return {};
   if (exact)
-    runs.exact = exact->bound().at(buffer.name).address;
+    runs.exact = exact->at(buffer.name);
   auto judgement = judge_output(job, drawing, buffer, runs, compare_runs);
   if (!judgement)
     return std::unexpected(judgement.error());
@@ -62,6 +65,7 @@ DeviceResult<void> judge(Job &job, const Drawing &drawing, const model::Buffer &
   result.constant_output = result.constant_output && judgement->survey.unlike_first == 0;
   if (judgement->fp64_note)
     result.fp64_note = judgement->fp64_note;
+  result.only_noise = result.only_noise || judgement->only_noise;
   model::Errors errors;
   errors.max_absolute = judgement->findings.max_absolute;
   if (model::is_floating(buffer.dtype))
@@ -78,6 +82,12 @@ DeviceResult<void> judge(Job &job, const Drawing &drawing, const model::Buffer &
     return std::unexpected(failure.error());
   result.failure = *failure;
   return {};
+}
+
+bool calls_operators(const model::Plan &plan) {
+  return std::ranges::any_of(plan.steps, [](const model::Step &step) {
+    return std::holds_alternative<model::AtenStep>(step);
+  });
 }
 
 } // namespace
@@ -105,15 +115,25 @@ DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing) {
       return result;
     }
   }
+  if (job.task.module) {
+    auto problem = find_reference_problem(job, drawing, reference);
+    if (!problem)
+      return std::unexpected(problem.error());
+    if (*problem) {
+      result.failure = std::move(*problem);
+      return result;
+    }
+  }
   auto exact = run_exact(job, drawing);
   if (!exact)
     return std::unexpected(exact.error());
+  result.fp64_note = exact->note;
   result.constant_output = true;
-  const bool atomics = uses_atomics(job.candidate.source);
+  const bool may_differ = uses_atomics(job.candidate.source) || calls_operators(job.candidate);
   for (const model::Buffer &buffer : job.task.buffers)
     if (buffer.direction != Direction::In)
       if (auto judged = judge(job, drawing, buffer, candidate, reference,
-                              *exact ? &**exact : nullptr, !atomics, result);
+                              exact->outputs ? &*exact->outputs : nullptr, !may_differ, result);
           !judged)
         return std::unexpected(judged.error());
   return result;

@@ -39,7 +39,7 @@ class ModuleHost:
 
     def draw(self, seeds, scale, arguments):
         """Fills the task's In and InOut buffers.
-        seeds: (inputs, parameters); arguments: [{address, dtype, shape, strides, name}]"""
+        seeds: (inputs, parameters, whether constant parameters vary); arguments: [{address, dtype, shape, strides, name}]"""
         module = self._module()
         tensors = [as_tensor(one, self.device) for one in arguments]
         inputs = user_module.tensors_in(module.make_inputs(seeds[0]))
@@ -50,7 +50,7 @@ class ModuleHost:
                 target.copy_(source)
                 if scale != 1 and target.is_floating_point():
                     target.mul_(scale)
-            model = module.initialised(seeds[1])
+            model = module.initialised(seeds[1], seeds[2])
             for name, target in zip(names[len(inputs):], tensors[len(inputs):]):
                 source = user_module.state(model, name)
                 if tuple(source.shape) != tuple(target.shape) or source.dtype != target.dtype:

@@ -7,11 +7,12 @@ class's constructor. The file is written out so that `inspect` and tracebacks fi
 import contextlib
 import copy
 import hashlib
-import importlib.util
+import linecache
 import os
 import random
 import sys
 import tempfile
+import types
 
 import torch
 
@@ -32,7 +33,7 @@ class UserModule:
         self.file = write_source(spec["source"])
         host_errors.user_file = self.file
         with told_by("importing the module's file"):
-            self.namespace = import_file(self.file)
+            self.namespace = import_source(spec["source"], self.file)
         self.flags = framework_flags.current()
         if not hasattr(self.namespace, spec["model"]):
             raise HostError("unsupported", f"the module's file has no '{spec['model']}'")
@@ -111,20 +112,24 @@ def invoke(function, inputs):
 
 
 def write_source(text):
-    name = "task_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-    path = os.path.join(tempfile.mkdtemp(prefix="warpwright-module-"), name + ".py")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    """The path of a file with this text; where none can be written, `inspect` and tracebacks still find its lines."""
+    name = "task_" + hashlib.sha256(text.encode()).hexdigest()[:16] + ".py"
+    try:
+        path = os.path.join(tempfile.mkdtemp(prefix="warpwright-module-"), name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        path = os.path.join("unwritten", name)
+        linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     return path
 
 
-def import_file(path):
+def import_source(text, path):
     name = os.path.basename(path)[:-len(".py")]
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and pickling look it up
-    sys.dont_write_bytecode = True
-    spec.loader.exec_module(module)
+    module = types.ModuleType(name)
+    module.__file__ = path
+    sys.modules[name] = module  # dataclasses, pickle and inspect look it up
+    exec(compile(text, path, "exec"), module.__dict__)
     return module
 
 

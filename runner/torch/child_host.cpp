@@ -1,0 +1,264 @@
+// Starting the child, and one request after the other.
+#include "runner/torch/child_host.h"
+#include "support/model/plan_json.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace warpwright::runner {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+/// Address space of the memory: a quarter of the machine's memory is given out, and pieces of it lie apart.
+std::size_t arena_bytes() {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) / 2 * page;
+}
+
+Fault::Kind kind_of(const std::string &name) {
+  using Kind = Fault::Kind;
+  for (const auto &[known, kind] :
+       {std::pair{"unsupported", Kind::Unsupported}, std::pair{"out_of_memory", Kind::OutOfMemory},
+        std::pair{"crash", Kind::Crash}, std::pair{"bad_launch", Kind::BadLaunch}})
+    if (name == known)
+      return kind;
+  return Kind::Internal;
+}
+
+json parameters_of(CallHandle call) { return {{"handle", call}}; }
+
+} // namespace
+
+Result<std::unique_ptr<ChildHost>> ChildHost::start(const std::filesystem::path &folder) {
+  const std::filesystem::path script = folder / "child_host.py";
+  std::error_code missing;
+  if (!std::filesystem::exists(script, missing))
+    return fail("there is no " + script.string(), "Install the runner with its torch folder");
+  std::unique_ptr<ChildHost> host(new ChildHost);
+  const std::size_t size = arena_bytes();
+  host->memory_ = {::memfd_create("warpwright-tensors", MFD_CLOEXEC), size};
+  if (host->memory_.descriptor < 0 ||
+      ::ftruncate(host->memory_.descriptor, static_cast<off_t>(size)) != 0)
+    return fail(std::string("cannot make shared memory: ") + std::strerror(errno));
+  int in[2] = {-1, -1}, out[2] = {-1, -1};
+  if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
+    return fail(std::string("cannot make pipes: ") + std::strerror(errno));
+  host->to_child_ = in[1];
+  host->from_child_ = out[0];
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+  posix_spawn_file_actions_adddup2(&actions, host->memory_.descriptor, 3);
+  const char *chosen = std::getenv("WARPWRIGHT_PYTHON");
+  std::string python = chosen && *chosen ? chosen : "python3", path = script.string(),
+              library = (folder / "libwarpwright-worker.so").string(), bytes = std::to_string(size);
+  char *const arguments[] = {python.data(), path.data(), library.data(), bytes.data(), nullptr};
+  const int status =
+      ::posix_spawnp(&host->pid_, python.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(in[0]);
+  ::close(out[1]);
+  if (status != 0) {
+    host->pid_ = -1;
+    return fail("cannot start " + python + ": " + std::strerror(status),
+                "Install python3-torch, or name an interpreter with torch in WARPWRIGHT_PYTHON");
+  }
+  ::fcntl(host->to_child_, F_SETFL, O_NONBLOCK);
+  return host;
+}
+
+ChildHost::~ChildHost() {
+  for (const int descriptor : {to_child_, from_child_, memory_.descriptor})
+    if (descriptor >= 0)
+      ::close(descriptor);
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+}
+
+DeviceResult<void> ChildHost::make_ready() {
+  if (!version_.empty())
+    return {};
+  auto facts = request("start", json::object());
+  if (!facts)
+    return std::unexpected(facts.error());
+  if (facts->contains("missing"))
+    return fault(Fault::Kind::Unsupported,
+                 facts->at("missing").get<std::string>() +
+                     ": pip install torch for it, or name an interpreter that has it in "
+                     "WARPWRIGHT_PYTHON");
+  version_ = facts->at("version");
+  return {};
+}
+
+std::unexpected<Fault> ChildHost::lost(Fault::Kind kind, const std::string &message) {
+  if (pid_ > 0)
+    ::kill(pid_, SIGKILL);
+  return fault(kind, message, true);
+}
+
+DeviceResult<void> ChildHost::await(int descriptor, short events) {
+  for (;;) {
+    int wait_ms = -1;
+    if (deadline_) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(*deadline_ - Clock::now()).count();
+      if (left <= 0)
+        return lost(Fault::Kind::Timeout, "torch did not answer before the job's deadline");
+      wait_ms = static_cast<int>(std::min<long long>(left, 60'000));
+    }
+    pollfd wanted{descriptor, events, 0};
+    const int ready = ::poll(&wanted, 1, wait_ms);
+    if (ready > 0)
+      return {};
+    if (ready < 0 && errno != EINTR)
+      return lost(Fault::Kind::Internal,
+                  std::string("cannot wait for torch: ") + std::strerror(errno));
+  }
+}
+
+DeviceResult<void> ChildHost::send(const std::string &message) {
+  for (std::size_t sent = 0; sent < message.size();) {
+    const ssize_t count = ::write(to_child_, message.data() + sent, message.size() - sent);
+    if (count > 0) {
+      sent += static_cast<std::size_t>(count);
+      continue;
+    }
+    if (count < 0 && errno != EAGAIN && errno != EINTR)
+      return lost(Fault::Kind::Crash, "the process that holds torch has ended");
+    if (auto ready = await(to_child_, POLLOUT); !ready)
+      return ready;
+  }
+  return {};
+}
+
+DeviceResult<json> ChildHost::receive() {
+  for (;;) {
+    auto body = reader_.next();
+    if (!body)
+      return lost(Fault::Kind::Internal, "torch's answer: " + describe(body.error()));
+    if (*body) {
+      json document = json::parse(**body, nullptr, false);
+      if (!document.is_object())
+        return lost(Fault::Kind::Internal, "torch answered with what is no JSON");
+      return document;
+    }
+    if (auto ready = await(from_child_, POLLIN); !ready)
+      return std::unexpected(ready.error());
+    char bytes[65536];
+    const ssize_t count = ::read(from_child_, bytes, sizeof bytes);
+    if (count > 0)
+      reader_.append({bytes, static_cast<std::size_t>(count)});
+    else if (count == 0 || errno != EINTR)
+      return lost(Fault::Kind::Crash, "the process that holds torch has ended");
+  }
+}
+
+DeviceResult<json> ChildHost::request(const std::string &method, json parameters) {
+  const json message = {{"jsonrpc", "2.0"},
+                        {"id", next_id_++},
+                        {"method", method},
+                        {"params", std::move(parameters)}};
+  const std::string body = message.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (auto sent = send("Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body); !sent)
+    return std::unexpected(sent.error());
+  auto answer = receive();
+  if (!answer)
+    return std::unexpected(answer.error());
+  if (!answer->contains("error"))
+    return answer->value("result", json());
+  const json &error = (*answer)["error"];
+  return fault(kind_of(error.value("data", json::object()).value("kind", "")),
+               error.value("message", "torch gave no reason"));
+}
+
+DeviceResult<void> ChildHost::order(const std::string &method, json parameters) {
+  auto done = request(method, std::move(parameters));
+  return done ? DeviceResult<void>{} : std::unexpected(done.error());
+}
+
+json ChildHost::json_of(const std::vector<TensorArgument> &tensors) const {
+  json list = json::array();
+  for (const TensorArgument &tensor : tensors)
+    list.push_back({{"address", tensor.address == 0 ? 0 : offset_of_(tensor.address)},
+                    {"dtype", model::name(tensor.dtype)},
+                    {"shape", tensor.shape},
+                    {"strides", tensor.strides},
+                    {"name", tensor.name}});
+  return list;
+}
+
+DeviceResult<void> ChildHost::load(const model::TorchModule &module) {
+  if (auto ready = make_ready(); !ready)
+    return ready;
+  return order("load", {{"spec",
+                         {{"language", module.language},
+                          {"source", module.source},
+                          {"model", module.model},
+                          {"inputs", module.inputs},
+                          {"init_inputs", module.init_inputs},
+                          {"training", module.training}}}});
+}
+
+DeviceResult<void> ChildHost::draw(const TorchSeeds &seeds, double scale,
+                                   const std::vector<TensorArgument> &in_and_inout) {
+  return order("draw", {{"seeds", {seeds.inputs, seeds.parameters, seeds.vary}},
+                        {"scale", scale},
+                        {"arguments", json_of(in_and_inout)}});
+}
+
+DeviceResult<CallHandle> ChildHost::bind_module(const model::ModuleStep &step,
+                                                const std::vector<TensorArgument> &in_and_inout,
+                                                const std::vector<TensorArgument> &outputs,
+                                                bool exact) {
+  auto call = request("bind_module", {{"compiled", step.compiled},
+                                      {"arguments", json_of(in_and_inout)},
+                                      {"outputs", json_of(outputs)},
+                                      {"exact", exact}});
+  if (!call)
+    return std::unexpected(call.error());
+  return call->get<CallHandle>();
+}
+
+DeviceResult<CallHandle> ChildHost::bind_operator(const model::AtenStep &step,
+                                                  const std::vector<TensorArgument> &tensors) {
+  if (auto ready = make_ready(); !ready)
+    return std::unexpected(ready.error());
+  auto call =
+      request("bind_operator", {{"step", model::to_json(step)}, {"tensors", json_of(tensors)}});
+  if (!call)
+    return std::unexpected(call.error());
+  return call->get<CallHandle>();
+}
+
+void ChildHost::forget(CallHandle call) { (void)order("forget", parameters_of(call)); }
+
+DeviceResult<void> ChildHost::refresh(CallHandle call) {
+  return order("refresh", parameters_of(call));
+}
+
+DeviceResult<void> ChildHost::call(CallHandle call) { return order("call", parameters_of(call)); }
+
+DeviceResult<std::vector<Address>> ChildHost::results(CallHandle) {
+  return fault(Fault::Kind::Unsupported,
+               "results of this torch lie in another process until they are published");
+}
+
+DeviceResult<void> ChildHost::publish(CallHandle call) {
+  return order("publish", parameters_of(call));
+}
+
+} // namespace warpwright::runner

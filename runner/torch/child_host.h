@@ -1,0 +1,78 @@
+// Torch in a child process, for the CPU backend: that process holds Clang, which shares no process with LibTorch.
+//
+// The child is the user's Python interpreter (WARPWRIGHT_PYTHON, or python3 on PATH) running child_host.py. It is started before the
+// worker is isolated, idles until the first torch task, and then isolates itself. Requests are JSON-RPC on its standard streams;
+// tensors lie in memory that both processes have mapped: the device allocates in it, and what is sent are offsets. A child that
+// dies or does not answer before the deadline takes the device with it: the worker reports that and is started anew.
+// Thread: the job thread.
+#pragma once
+
+#include "runner/torch/host.h"
+#include "support/error.h"
+#include "support/rpc/frame_reader.h"
+
+#include <filesystem>
+#include <functional>
+
+namespace warpwright::runner {
+
+/// Memory that a child process sees too. Sparse: pages exist when they were written.
+struct SharedMemory {
+  int descriptor = -1;
+  std::size_t size_bytes = 0;
+};
+
+class ChildHost final : public TorchHost {
+public:
+  /// Before the process starts a thread or loses its rights.
+  /// @param folder with the Python files and the worker's library
+  /// Errors: no interpreter, no such files.
+  static Result<std::unique_ptr<ChildHost>> start(const std::filesystem::path &folder);
+  ~ChildHost() override;
+
+  SharedMemory memory() const { return memory_; }
+  /// @param offset_of the offset of an address in the shared memory; set by the device that allocates there
+  void set_places(std::function<std::uint64_t(Address)> offset_of) {
+    offset_of_ = std::move(offset_of);
+  }
+  void set_deadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
+
+  std::string version() const override { return version_; }
+  DeviceResult<void> load(const model::TorchModule &module) override;
+  DeviceResult<void> draw(const TorchSeeds &seeds, double scale,
+                          const std::vector<TensorArgument> &in_and_inout) override;
+  DeviceResult<CallHandle> bind_module(const model::ModuleStep &step,
+                                       const std::vector<TensorArgument> &in_and_inout,
+                                       const std::vector<TensorArgument> &outputs,
+                                       bool exact) override;
+  DeviceResult<CallHandle> bind_operator(const model::AtenStep &step,
+                                         const std::vector<TensorArgument> &tensors) override;
+  void forget(CallHandle call) override;
+  DeviceResult<void> refresh(CallHandle call) override;
+  DeviceResult<void> call(CallHandle call) override;
+  /// Unsupported: they lie in the child's own memory, until they are published.
+  DeviceResult<std::vector<Address>> results(CallHandle call) override;
+  DeviceResult<void> publish(CallHandle call) override;
+
+private:
+  ChildHost() = default;
+  DeviceResult<void> make_ready();
+  DeviceResult<nlohmann::json> request(const std::string &method, nlohmann::json parameters);
+  DeviceResult<void> order(const std::string &method, nlohmann::json parameters);
+  DeviceResult<void> send(const std::string &message);
+  DeviceResult<nlohmann::json> receive();
+  DeviceResult<void> await(int descriptor, short events);
+  std::unexpected<Fault> lost(Fault::Kind kind, const std::string &message);
+  nlohmann::json json_of(const std::vector<TensorArgument> &tensors) const;
+
+  pid_t pid_ = -1;
+  int to_child_ = -1, from_child_ = -1;
+  SharedMemory memory_;
+  std::function<std::uint64_t(Address)> offset_of_;
+  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  rpc::FrameReader reader_{std::size_t{64} << 20};
+  std::string version_; ///< empty: not ready
+  std::int64_t next_id_ = 1;
+};
+
+} // namespace warpwright::runner

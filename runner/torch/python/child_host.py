@@ -1,0 +1,118 @@
+"""Torch as a child process of the CPU's worker: `python3 child_host.py LIBRARY BYTES`, with the worker's memory as descriptor 3.
+
+Serves JSON-RPC on stdin and stdout until stdin ends; the methods are ModuleHost's. Addresses in requests are offsets into the memory.
+The first request is `start`, which holds this process in (docs/isolation.md) and imports torch, so that a worker whose tasks need no
+torch pays for an idle interpreter and nothing else. Thread: the main thread.
+"""
+
+import ctypes
+import json
+import mmap
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+MEMORY = 3  # descriptor
+PR_SET_PDEATHSIG = 1
+
+
+def read_message(stream):
+    """The next message's JSON; None at the end."""
+    size = None
+    while True:
+        line = stream.readline()
+        if not line:
+            return None
+        if line == b"\r\n":
+            break
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            size = int(value)
+    return json.loads(stream.read(size))
+
+
+def write_message(stream, message):
+    body = json.dumps(message).encode()
+    stream.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    stream.flush()
+
+
+class Child:
+    def __init__(self, library, size):
+        self.library = library
+        self.memory = mmap.mmap(MEMORY, size)
+        self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
+        self.host = None
+
+    def start(self):
+        import importlib.util
+        import worker_process
+
+        if importlib.util.find_spec("torch") is None:
+            return {"missing": f"{sys.executable} (Python {sys.version.split()[0]}) has no torch"}
+        worker_process.prepare_environment()
+        if os.path.exists(self.library):
+            library = ctypes.CDLL(self.library)
+            if library.warpwright_isolate(worker_process.readable_paths()) != 0:
+                return {"missing": "the child could not be isolated; its stderr says why"}
+        import torch
+        from module_host import ModuleHost
+
+        self.host = ModuleHost("cpu")
+        return {"version": f"torch {torch.__version__}, Python {sys.version.split()[0]}"}
+
+    def placed(self, arguments):
+        for one in arguments:
+            one["address"] += self.base
+        return arguments
+
+    def answer(self, method, parameters):
+        if method == "start":
+            return self.start()
+        for name in ("arguments", "tensors", "outputs"):
+            if name in parameters:
+                parameters[name] = self.placed(parameters[name])
+        return getattr(self.host, method)(**parameters)
+
+
+def served(child, request):
+    import host_errors
+
+    try:
+        return {"result": child.answer(request["method"], request["params"])}
+    except host_errors.HostError as error:
+        kind, message = error.kind, error.message
+    except BaseException as error:  # whatever it is, the child goes on and says so
+        import traceback
+
+        traceback.print_exc()
+        kind, message = "internal", f"{request['method']}: {type(error).__name__}: {error}"
+    return {"error": {"code": -32000, "message": message, "data": {"kind": kind}}}
+
+
+def serve(child, source, sink):
+    for request in iter(lambda: read_message(source), None):
+        if request["method"] == "start":
+            answer = {"result": child.start()}  # nothing that imports torch may come before
+        else:
+            answer = served(child, request)
+        write_message(sink, {"jsonrpc": "2.0", "id": request["id"], **answer})
+
+
+def main():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    source = os.fdopen(os.dup(0), "rb")
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a module prints is no protocol
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    serve(Child(sys.argv[1], int(sys.argv[2])), source, sink)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

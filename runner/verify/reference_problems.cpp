@@ -1,0 +1,106 @@
+#include "runner/verify/reference_problems.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::runner {
+namespace {
+
+using model::Direction;
+using model::Outcome;
+
+/// Two runs of one computation in another order of additions stay well below this, relative to the output's root mean square.
+double order_noise(model::Dtype dtype) {
+  switch (dtype) {
+  case model::Dtype::Float16:
+    return 1e-2;
+  case model::Dtype::BFloat16:
+    return 5e-2;
+  default:
+    return 1e-3;
+  }
+}
+
+Failure problem(const std::string &text, const Drawing &drawing) {
+  return {Outcome::Unsupported, "the module is a reference", text + " (" + drawing.text() + ")"};
+}
+
+/// How far apart the two runs are in one output; infinity where they are not close at all.
+DeviceResult<double> difference(Job &job, const model::Buffer &buffer, Address first,
+                                Address second, std::uint64_t elements,
+                                const element::Survey &survey) {
+  element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
+                                 .poison = {kPoisons[0], kPoisons[1]}};
+  for (int pass = 0; pass < 2; ++pass) {
+    comparison.candidate[pass] = reinterpret_cast<const void *>(first);
+    comparison.reference[pass] = reinterpret_cast<const void *>(second);
+  }
+  const double square =
+      survey.finite ? survey.sum_of_squares / static_cast<double>(survey.finite) : 0;
+  comparison.scale = square > 0 && std::isfinite(square) ? std::sqrt(square) : 1;
+  comparison.absolute = comparison.relative = order_noise(buffer.dtype);
+  comparison.allowed = -1;
+  auto found = job.checker.compare(comparison, elements);
+  if (!found)
+    return std::unexpected(found.error());
+  if (found->wrong == 0)
+    return 0;
+  return std::max(found->max_relative, order_noise(buffer.dtype));
+}
+
+} // namespace
+
+DeviceResult<std::optional<Failure>> find_reference_problem(Job &job, const Drawing &drawing,
+                                                            const SavedOutputs (&saved)[2]) {
+  for (const model::Buffer &buffer : job.task.buffers) {
+    if (buffer.direction == Direction::In)
+      continue;
+    const GuardedBuffer &first = saved[0].copies.at(buffer.name);
+    const GuardedBuffer &second = saved[1].copies.at(buffer.name);
+    const std::uint64_t elements = first.size_bytes() / model::size_bytes(buffer.dtype);
+    if (elements == 0)
+      continue;
+    auto survey = job.checker.survey(buffer.dtype, first.address(), elements);
+    if (!survey)
+      return std::unexpected(survey.error());
+    if (survey->nans > 0)
+      return problem("the module gives NaN in " + std::to_string(survey->nans) + " of " +
+                         std::to_string(elements) + " elements of " + buffer.name,
+                     drawing);
+    auto apart = difference(job, buffer, first.address(), second.address(), elements, *survey);
+    if (!apart)
+      return std::unexpected(apart.error());
+    if (*apart > 0)
+      return problem("two calls of the module on the same inputs give different results in " +
+                         buffer.name +
+                         ": it draws random numbers (dropout in training?), or keeps what no "
+                         "parameter or buffer of it holds",
+                     drawing);
+  }
+  return std::nullopt;
+}
+
+DeviceResult<std::optional<Failure>> try_reference(Job &job, const Drawing &drawing) {
+  const auto run = [&]() -> DeviceResult<std::optional<Failure>> {
+    auto set = BufferSet::make(job, drawing);
+    if (!set)
+      return std::unexpected(set.error());
+    job.enter("verifying", "running the reference at " + drawing.text(), Side::Reference);
+    SavedOutputs saved[2];
+    for (int pass = 0; pass < 2; ++pass) {
+      auto failure = run_once(job, *set, job.task.reference, job.plans.reference, kPoisons[pass]);
+      if (!failure || *failure)
+        return failure;
+      if (auto kept = saved[pass].save(job, *set); !kept)
+        return std::unexpected(kept.error());
+    }
+    return find_reference_problem(job, drawing, saved);
+  };
+  auto found = run();
+  if (!found && !found.error().device_lost)
+    found = problem(found.error().message, drawing);
+  job.enter("verifying", "comparing", Side::Nobody);
+  return found;
+}
+
+} // namespace warpwright::runner
