@@ -1,6 +1,12 @@
-"""Checks of traces for unittest: `check` holds a module against its graph, on the module's inputs."""
+"""Checks of traces for unittest: `check` holds a module against its graph, on the module's inputs.
+
+Where WARPWRIGHT_GRAPH_CHECK names tests/generator's graph_check, all graphs of a class are verified with it too.
+"""
+import json
 import os
+import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -37,10 +43,32 @@ def source(forward, inputs="torch.randn(3, 4)", init="pass", arguments="x"):
 
 
 class TraceCase(unittest.TestCase):
+    graphs = []
+
+    @classmethod
+    def setUpClass(cls):
+        cls.graphs = []
+
+    @classmethod
+    def tearDownClass(cls):
+        """Also through the generator's eyes."""
+        program = os.environ.get("WARPWRIGHT_GRAPH_CHECK")
+        if not program:
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            files = [os.path.join(folder, "%d.json" % i) for i in range(len(cls.graphs))]
+            for path, graph in zip(files, cls.graphs):
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(graph, file)
+            told = subprocess.run([program] + files, capture_output=True, text=True, check=False)
+            if told.returncode:
+                raise AssertionError(told.stderr)
+
     def check(self, text, ops=None, training=True, tolerance=1e-4):
         """@param ops what the graph must consist of, besides leaves and constants; None: anything
         @return the trace"""
         traced = compare.compare(text, training=training, tolerance=tolerance)
+        self.graphs.append(traced)
         found = [node["op"] for node in traced["graph"]["nodes"] if node["op"] not in ("input", "parameter", "constant")]
         if ops is not None:
             self.assertEqual(sorted(found), sorted(ops.split()))

@@ -1,0 +1,221 @@
+// Graphs in their text form: what is stated must be what the ops give.
+#include "generator/graph/infer.h"
+#include "generator/graph/text.h"
+#include "generator/graph/verify_graph.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace warpwright::generator {
+namespace {
+
+constexpr std::string_view kLeaves = R"(
+%x: f32[2,6,8,9] = input
+%m: f32[4,6] = input
+%n: f32[6,5] = input
+%v: f32[6] = parameter
+%w: f32[3,6,3,3] = parameter
+%t: f32[6,2,3,3] = parameter
+%q: f32[2,3,5,4] = input
+%k: f32[2,3,7,4] = input
+%s: f32[] = constant {value=2.0}
+%h: f16[4,6] = input
+%b: bool[4,6] = input
+%i: i64[4,2] = input
+%j: i64[3] = constant {values="[0,2,1]"}
+)";
+
+/// Ops that these tests have seen.
+std::set<std::string, std::less<>> &seen_ops() {
+  static std::set<std::string, std::less<>> ops;
+  return ops;
+}
+
+Result<void> verify_line(std::string_view line) {
+  auto graph = parse_graph(std::string(kLeaves) + std::string(line) + "\n");
+  if (!graph)
+    return std::unexpected(graph.error());
+  graph->outputs = {graph->nodes.back().name};
+  for (const model::Node &node : graph->nodes)
+    seen_ops().insert(node.op);
+  return verify_graph(*graph);
+}
+
+void check_good(std::string_view line) {
+  const auto verified = verify_line(line);
+  CHECK_MESSAGE(verified.has_value(), (verified ? "" : verified.error().message));
+}
+
+void check_bad(std::string_view line, std::string_view words) {
+  const auto verified = verify_line(line);
+  REQUIRE_MESSAGE(!verified.has_value(), line);
+  CHECK_MESSAGE(verified.error().message.find(words) != std::string::npos,
+                verified.error().message);
+}
+
+TEST_CASE("pointwise ops broadcast and promote") {
+  for (const char *op :
+       {"neg",       "abs",    "sign",    "exp",        "expm1", "log",      "log1p",
+        "log2",      "sqrt",   "rsqrt",   "reciprocal", "sin",   "cos",      "tan",
+        "atan",      "tanh",   "erf",     "erfc",       "floor", "ceil",     "round",
+        "trunc",     "relu",   "sigmoid", "silu",       "mish",  "softsign", "hardsigmoid",
+        "hardswish", "square", "elu",     "softplus",   "gelu"})
+    check_good("%y: f16[4,6] = " + std::string(op) + "(%h)");
+  check_good("%y: f32[4,6] = leaky_relu(%m) {negative_slope=0.1}");
+  check_good("%y: bool[4,6] = logical_not(%m)");
+  check_good("%y: f32[4,6] = cast(%b)");
+  for (const char *op :
+       {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "remainder", "atan2"})
+    check_good("%y: f32[4,6] = " + std::string(op) + "(%m, %v)");
+  for (const char *op :
+       {"eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"})
+    check_good("%y: bool[4,6] = " + std::string(op) + "(%s, %m)");
+  check_good("%y: f16[4,6] = mul(%h, %s)"); // a scalar does not widen
+  check_good("%y: f32[4,6] = mul(%h, %m)");
+  check_good("%y: f32[4,6] = where(%b, %m, %s)");
+  check_bad("%y: f32[4,6] = add(%m, %n)", "do not broadcast");
+  check_bad("%y: f32[6] = add(%m, %v)", "it is stated as float32[6] and gives float32[4, 6]");
+  check_bad("%y: f32[4,6] = eq(%m, %v)", "gives bool");
+  check_bad("%y: f32[4,6] = mul(%h, %s)", "gives float16");
+  check_bad("%y: f32[4,6] = where(%m, %m, %s)", "not bool");
+  check_bad("%y: i64[4,2] = exp(%i)", "a cast to a floating type is missing");
+  check_bad("%y: f32[4,6] = leaky_relu(%m)", "the attribute negative_slope is missing");
+}
+
+TEST_CASE("views keep the elements and say where they go") {
+  check_good("%y: f32[24] = reshape(%m)");
+  check_good("%y: f32[6,4]@[1,6] = permute(%m) {dims=[1,0]}");
+  check_good("%y: f32[2,4,6]@[0,6,1] = expand(%m)");
+  check_good("%y: f32[4,2]@[6,2] = slice(%m) {dim=1, start=1, stop=5, step=2}");
+  check_good("%y: f32[4,6] = flip(%m) {dims=[1]}");
+  check_good("%y: f32[4,6] = roll(%m) {shifts=[1,-1], dims=[0,1]}");
+  check_good("%y: f32[4,12] = cat(%m, %m) {dim=1}");
+  check_good("%y: f32[7,4] = pad(%m) {low=[1,-1], high=[2,-1], value=0.0}");
+  check_bad("%y: f32[23] = reshape(%m)", "has not the elements");
+  check_bad("%y: f32[6,4] = permute(%m) {dims=[1,1]}", "is no order");
+  check_bad("%y: f32[6,4] = permute(%m) {dims=[1,2]}", "dimension 2 of a value with 2");
+  check_bad("%y: f32[4,7] = expand(%m)", "does not expand");
+  check_bad("%y: f32[4,2] = slice(%m) {dim=1, start=1, stop=7, step=3}", "stop 7");
+  check_bad("%y: f32[4,6] = flip(%m) {dims=[2]}", "dimension 2");
+  check_bad("%y: f32[4,6] = roll(%m) {shifts=[1], dims=[0,1]}", "differ in length");
+  check_bad("%y: f32[4,11] = cat(%m, %n) {dim=1}", "does not go with");
+  check_bad("%y: f32[4,6] = pad(%m) {low=[0], high=[0]}", "one number a dimension");
+}
+
+TEST_CASE("what picks elements takes integers") {
+  check_good("%y: f32[4,2] = gather(%m, %i) {dim=1}");
+  check_good("%y: f32[3,6] = index_select(%m, %j) {dim=0}");
+  check_good("%y: f32[4,2,6] = embedding(%m, %i)");
+  check_good("%y: f32[4,6] = triu(%m) {diagonal=1}");
+  check_good("%y: f32[4,6] = tril(%m)");
+  check_good("%y: f32[2,9,6] = diagonal(%x) {offset=1, dim1=1, dim2=2}");
+  check_good("%y: f32[4,6,6] = diag_embed(%m)");
+  check_good("%y: f32[4,6] = scatter_add(%m, %i, %m) {dim=1}");
+  check_bad("%y: f32[4,6] = gather(%m, %m) {dim=1}", "not of integers");
+  check_bad("%y: f32[4,2] = gather(%x, %i) {dim=0}", "an index [4, 2] into");
+  check_bad("%y: f32[3,6] = index_select(%m, %i) {dim=0}", "not a vector");
+  check_bad("%y: f32[6,6] = embedding(%v, %j)", "not a matrix");
+  check_bad("%y: f32[6] = triu(%v)", "a triangle");
+  check_bad("%y: f32[4] = diagonal(%m) {dim1=1, dim2=1}", "dim1 is dim2");
+  check_bad("%y: f32[4,6] = scatter_add(%m, %i, %i) {dim=1}", "it adds");
+}
+
+TEST_CASE("reductions drop dimensions or keep them as one") {
+  for (const char *op : {"sum", "mean", "amax", "amin", "prod", "logsumexp"}) {
+    check_good("%y: f32[2,8,9] = " + std::string(op) + "(%x) {dims=[1]}");
+    check_good("%y: f32[1,6,1,9] = " + std::string(op) + "(%x) {dims=[0,2], keepdim=true}");
+  }
+  check_good("%y: f32[] = sum(%x) {dims=[0,1,2,3], keepdim=false}");
+  check_good("%y: f32[] = var(%x) {correction=1.0}");
+  check_good("%y: f32[4] = norm(%m) {dims=[1], p=2.0}");
+  check_good("%y: bool[6] = any(%b) {dims=[0]}");
+  check_good("%y: bool[6] = all(%b) {dims=[0]}");
+  check_good("%y: i64[4] = argmax(%m) {dims=[1]}");
+  check_good("%y: i64[1,6] = argmin(%m) {dims=[0], keepdim=true}");
+  check_good("%y: f32[4,6] = softmax(%m) {dim=1}");
+  check_good("%y: f32[4,6] = log_softmax(%m) {dim=0}");
+  check_good("%y: f32[4,6] = cumsum(%m) {dim=0}");
+  check_good("%y: f32[4,6] = cumprod(%m) {dim=1}");
+  check_bad("%y: f32[4] = sum(%m) {dims=[2]}", "dimension 2");
+  check_bad("%y: i64[] = sum(%b)", "a cast to int64 is missing");
+  check_bad("%y: i64[4] = mean(%i) {dims=[1]}", "a cast to a floating type is missing");
+  check_bad("%y: i64[] = argmax(%m) {dims=[0,1]}", "one dimension");
+  check_bad("%y: f32[4,6] = softmax(%m) {dim=2}", "dimension 2");
+  check_bad("%y: f32[4,6] = cumsum(%m) {dim=-1}", "dimension -1");
+}
+
+TEST_CASE("normalisation takes weights of what it normalises") {
+  check_good("%y: f32[4,6] = layer_norm(%m, %v, %v) {dims=[1], eps=1e-5}");
+  check_good("%y: f32[4,6] = layer_norm(%m, %v) {dims=[1], eps=1e-5, absent=\"weight\"}");
+  check_good("%y: f32[2,6,8,9] = group_norm(%x, %v, %v) {groups=3, eps=1e-5}");
+  check_good("%y: f32[2,6,8,9] = batch_norm(%x) {training=true, eps=1e-5, momentum=0.1, "
+             "absent=\"weight,bias,running_mean,running_var\"}");
+  check_good("%y: (f32[2,6,8,9], f32[6], f32[6]) = batch_norm(%x, %v, %v, %v, %v) {training=true, "
+             "eps=1e-5, momentum=0.1}");
+  check_good("%y: f32[2,6,8,9] = batch_norm(%x, %v, %v) {training=false, eps=1e-5, "
+             "absent=\"weight,bias\"}");
+  check_bad("%y: f32[4,6] = layer_norm(%m) {dims=[0], eps=1e-5}", "are not the last");
+  check_bad("%y: f32[4,6] = layer_norm(%m, %m) {dims=[1], eps=1e-5}", "weight is");
+  check_bad("%y: f32[4,6] = layer_norm(%m, %v, %v) {dims=[1], eps=1e-5, absent=\"bias\"}",
+            "more operands");
+  check_bad("%y: f32[2,6,8,9] = group_norm(%x) {groups=4, eps=1e-5}", "4 groups");
+  check_bad("%y: f32[2,6,8,9] = batch_norm(%x) {training=false, eps=1e-5, "
+            "absent=\"weight,bias,running_mean,running_var\"}",
+            "needs running statistics");
+  check_bad("%y: f32[2,6,8,9] = batch_norm(%x, %v, %v) {training=true, eps=1e-5, "
+            "absent=\"weight,bias\"}",
+            "states 1 results and gives 3");
+}
+
+TEST_CASE("products, convolutions and windows follow PyTorch's formulas") {
+  check_good("%y: f32[4,5] = matmul(%m, %n)");
+  check_good("%y: f32[2,3,5,4] = attention(%q, %k, %k) {causal=false, scale=0.5}");
+  check_good("%y: f32[2,3,6,7] = conv(%x, %w)");
+  check_good(
+      "%y: f32[2,3,4,5] = conv(%x, %w) {stride=[2,2], padding=[1,1], dilation=[1,1], groups=1}");
+  check_good("%y: f32[2,2,18,20] = conv(%x, %t) {stride=[2,2], padding=[0,0], dilation=[1,1], "
+             "groups=1, transposed=true, output_padding=[1,1]}");
+  check_good("%y: f32[2,6,4,4] = max_pool(%x) {kernel=[2,2]}");
+  check_good("%y: f32[2,6,4,5] = avg_pool(%x) {kernel=[2,2], stride=[2,2], ceil=true}");
+  check_good("%y: f32[2,6,2,2] = adaptive_avg_pool(%x)");
+  check_good("%y: f32[2,6,1,1] = adaptive_max_pool(%x)");
+  check_good("%y: f32[2,6,16,27] = upsample_nearest(%x) {scales=[2,3]}");
+  check_bad("%y: f32[4,4] = matmul(%m, %m)", "times");
+  check_bad("%y: f32[4] = matmul(%m, %v)", "vectors must be reshaped");
+  check_bad("%y: f16[4,5] = matmul(%h, %n)", "times");
+  check_bad("%y: f32[2,3,5,4] = attention(%q, %k, %q) {causal=true, scale=0.5}", "query");
+  check_bad("%y: f32[2,3,6,7] = conv(%x, %t)", "channels");
+  check_bad("%y: f32[2,3,6,7] = conv(%x, %w, %v)", "a bias");
+  check_bad("%y: f32[2,3,6,7] = conv(%x, %w) {stride=[1,1,1]}", "for 2 spatial dimensions");
+  check_bad("%y: f32[2,6,4,4] = max_pool(%x) {kernel=[2,2,2]}", "spatial dimensions");
+  check_bad("%y: f32[2,6,1,1] = max_pool(%x) {kernel=[20,20]}", "a window larger");
+  check_bad("%y: f32[2,5,2,2] = adaptive_avg_pool(%x)", "pooled to");
+  check_bad("%y: f32[2,6,16,18] = upsample_nearest(%x) {scales=[2]}", "1 scales");
+}
+
+TEST_CASE("leaves and opaque nodes state their types") {
+  check_good("%y: i64[3,4] = iota {dim=1}");
+  check_good("%y: (f32[4,2], i64[4,2]) = aten(%m) {target=\"aten::topk\", "
+             "arguments=\"[{\\\"tensor\\\": 0}, 2]\", keywords=\"{}\"}");
+  check_good("%y: (f32[4,2], i64[4,2]) = aten(%m) {target=\"aten::topk\", arguments=\"[]\"}\n"
+             "%z: i64[4,2] = item(%y) {index=1}");
+  check_bad("%y: i64[3] = iota {dim=1}", "dimension 1");
+  check_bad("%y: f32[2] = constant {values=\"[1]\"}", "1 values");
+  check_bad("%y: f32[2] = constant {values=\"[a, b]\"}", "no JSON list");
+  check_bad("%y: f32[2] = constant {value=1.0}", "gives float32[]");
+  check_bad("%y: f32[] = constant", "a value or values");
+  check_bad("%y: f32[4] = aten(%m) {target=\"rm\", arguments=\"[]\"}", "no ATen operator");
+  check_bad("%y: f32[4] = aten(%m) {target=\"aten::sum\", arguments=\"[{\\\"tensor\\\": 1}]\"}",
+            "names an operand that it does not have");
+  check_bad("%y: f32[4] = aten(%m) {target=\"aten::sum\", arguments=\"[\"}", "a JSON list");
+  check_bad("%y: f32[4,6] = item(%m) {index=1}", "result 1 of a node with 1");
+}
+
+TEST_CASE("every op of the table is inferred by one of these tests") {
+  for (const std::string_view op : op_names())
+    CHECK_MESSAGE(seen_ops().contains(op), op);
+}
+
+} // namespace
+} // namespace warpwright::generator
