@@ -40,12 +40,13 @@ std::optional<Rewrite> matched(const GraphFacts &facts, const Rule &rule, const 
   return Rewrite{rule.name, rule.always, node.name, std::move(*replacement)};
 }
 
-std::optional<Rewrite> first_rewrite(const GraphFacts &facts, const model::Node &node,
-                                     const Simplification &how) {
+/// The first rule of the table that matches anywhere: clean-ups end before heavier rules look at the graph.
+std::optional<Rewrite> first_rewrite(const GraphFacts &facts, const Simplification &how) {
   for (const Rule &rule : rules())
     if (rule.always && std::ranges::find(how.without, rule.name) == how.without.end())
-      if (auto rewrite = matched(facts, rule, node))
-        return rewrite;
+      for (const model::Node &node : facts.index().graph().nodes)
+        if (auto rewrite = matched(facts, rule, node))
+          return rewrite;
   return std::nullopt;
 }
 
@@ -124,22 +125,16 @@ Simplified simplify(model::Graph graph, const Simplification &how) {
   Simplified simplified{.graph = without_dead_nodes(std::move(graph)), .applied = {}};
   // Rules only ever save work, so this ends; the bound is for a pair of them that would undo each other.
   const std::size_t most = 50 * (simplified.graph.nodes.size() + 10);
-  for (bool changed = true; changed && simplified.applied.size() < most;) {
-    changed = false;
+  while (simplified.applied.size() < most) {
     const GraphIndex index(simplified.graph);
-    const GraphFacts facts(index);
-    for (const model::Node &node : simplified.graph.nodes) {
-      const std::optional<Rewrite> rewrite = first_rewrite(facts, node, how);
-      if (!rewrite)
-        continue;
-      auto rewritten = apply(simplified.graph, *rewrite);
-      if (!rewritten)
-        continue;
-      simplified.applied.push_back(std::string(rewrite->rule) + "(%" + rewrite->node + ")");
-      simplified.graph = std::move(*rewritten);
-      changed = true;
+    const std::optional<Rewrite> rewrite = first_rewrite(GraphFacts(index), how);
+    if (!rewrite)
       break;
-    }
+    auto rewritten = apply(simplified.graph, *rewrite);
+    if (!rewritten)
+      break; // a rule that gives another type; the graph so far is right
+    simplified.applied.push_back(std::string(rewrite->rule) + "(%" + rewrite->node + ")");
+    simplified.graph = std::move(*rewritten);
   }
   return simplified;
 }

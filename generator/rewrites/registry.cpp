@@ -17,7 +17,20 @@ std::span<const Rule> rules() {
       {"reduction-chain", kAlways, merge_reductions},
       {"matmul-diagonal", kAlways, diagonal_product},
       {"matmul-order", kAlways, reorder_products},
+      {"norm-shift", kAlways, drop_shift_before_norm},
+      {"norm-single-element", kAlways, norm_of_one_element},
+      {"batch-norm-inference", kAlways, inference_batch_norm},
+      {"reduce-linear", kAlways, reduce_linear_map},
+      {"pool-linear", kAlways, pool_linear_features},
+      {"conv-pool", kAlways, pool_convolution},
+      {"conv-transposed-pool", kAlways, pool_transposed_conv},
+      {"conv-covering", kAlways, covering_convolution},
+      {"attention", kAlways, recognise_attention},
       {"matmul-triangle", kAlways, triangle_hints},
+      {"attention-decomposed", !kAlways, decompose_attention},
+      {"conv-pointwise", !kAlways, pointwise_convolution},
+      {"conv-phases", !kAlways, phases_of_transposed_conv},
+      {"fold-scale", !kAlways, fold_scale_into_weight},
   };
   return kRules;
 }

@@ -1,0 +1,136 @@
+// Attention, recognised from the products and the softmax that it is made of, so that the scores need no memory; and taken apart
+// again, as a choice.
+//
+// matmul(softmax(mask(scale * matmul(q, k^T))), v), where the mask is an addition or a choice between the score and -inf.
+#include "generator/rewrites/rule_tools.h"
+#include "generator/rewrites/rules.h"
+
+#include <cmath>
+#include <limits>
+
+namespace warpwright::generator {
+namespace {
+
+bool swaps_last_two(const model::Node &node) {
+  const auto dims = list_attribute(node, "dims");
+  if (node.op != "permute" || !dims || dims->size() < 2)
+    return false;
+  const auto rank = static_cast<std::int64_t>(dims->size());
+  for (std::int64_t i = 0; i < rank - 2; ++i)
+    if ((*dims)[static_cast<std::size_t>(i)] != i)
+      return false;
+  return dims->back() == rank - 2;
+}
+
+model::Shape swapped(std::size_t rank) {
+  model::Shape dims;
+  for (std::size_t i = 0; i < rank; ++i)
+    dims.push_back(static_cast<std::int64_t>(i));
+  std::swap(dims[rank - 1], dims[rank - 2]);
+  return dims;
+}
+
+struct Mask {
+  std::string value;
+  bool hides = false; ///< boolean, and true where nothing is attended to
+};
+
+/// The masked value behind a node, where it is one.
+std::optional<std::pair<std::string, Mask>> masked(const GraphFacts &facts,
+                                                   const model::Node &node) {
+  constexpr double kLeast = -1e30; // as good as -inf behind a softmax of float32 scores
+  if (node.op == "where") {
+    const auto on_true = facts.constant(node.inputs[1]), on_false = facts.constant(node.inputs[2]);
+    if (on_true && *on_true < kLeast)
+      return std::pair{node.inputs[2], Mask{node.inputs[0], true}};
+    if (on_false && *on_false < kLeast)
+      return std::pair{node.inputs[1], Mask{node.inputs[0], false}};
+  }
+  if (node.op == "add")
+    for (const std::size_t mask : {1, 0})
+      if (facts.type(node.inputs[1 - mask]).shape == node.type().shape &&
+          !facts.constant(node.inputs[mask]) && facts.node(node.inputs[mask]).op != "matmul")
+        return std::pair{node.inputs[1 - mask], Mask{node.inputs[mask], false}};
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Replacement> recognise_attention(const GraphFacts &facts, const model::Node &node) {
+  if (node.op != "matmul")
+    return std::nullopt;
+  const std::size_t rank = node.type().shape.size();
+  const model::Node *step = &facts.node(node.inputs[0]);
+  if (step->op != "softmax" || !facts.read_once(step->name) || rank < 3 ||
+      integer_attribute(*step, "dim") + 1 != std::ssize(step->type().shape))
+    return std::nullopt;
+  step = &facts.node(step->inputs[0]);
+  std::optional<Mask> mask;
+  double scale = 1;
+  for (int depth = 0; depth < 3 && step->op != "matmul"; ++depth) {
+    if (!facts.read_once(step->name))
+      return std::nullopt;
+    const model::Shape scores = step->type().shape;
+    const auto constant = with_constant(facts, *step);
+    if (constant && (step->op == "mul" || (step->op == "div" && !constant->constant_first))) {
+      scale *= step->op == "mul" ? constant->number : 1 / constant->number;
+      // What is hidden stays hidden under a positive factor only; an added mask would be scaled too.
+      if (scale <= 0)
+        return std::nullopt;
+      step = &facts.node(constant->other);
+    } else if (const auto found = masked(facts, *step); found && !mask) {
+      if (scale != 1 && facts.type(found->second.value).dtype != model::Dtype::Bool)
+        return std::nullopt;
+      mask = found->second;
+      step = &facts.node(found->first);
+    } else {
+      return std::nullopt;
+    }
+    if (step->type().shape != scores)
+      return std::nullopt;
+  }
+  if (step->op != "matmul" || !facts.read_once(step->name))
+    return std::nullopt;
+  const model::Shape &q = facts.type(step->inputs[0]).shape;
+  const model::Shape &v = facts.type(node.inputs[1]).shape;
+  const model::Shape &k_transposed = facts.type(step->inputs[1]).shape;
+  if (q.size() != rank || v.size() != rank || k_transposed.size() != rank)
+    return std::nullopt;
+  for (std::size_t i = 0; i + 2 < rank; ++i)
+    if (q[i] != v[i] || q[i] != k_transposed[i])
+      return std::nullopt;
+  ReplacementBuilder builder(facts, node);
+  const model::Node &key = facts.node(step->inputs[1]);
+  const std::string k =
+      swaps_last_two(key) ? key.inputs[0] : builder.permute(key.name, swapped(rank));
+  std::vector<std::string> inputs{step->inputs[0], k, node.inputs[1]};
+  if (mask)
+    inputs.push_back(mask->hides ? builder.op("logical_not", {mask->value}) : mask->value);
+  return builder.finish(
+      builder.node("attention", inputs, {{"causal", false}, {"scale", scale}}, node.type()));
+}
+
+std::optional<Replacement> decompose_attention(const GraphFacts &facts, const model::Node &node) {
+  if (node.op != "attention" || flag_attribute(node, "causal"))
+    return std::nullopt;
+  ReplacementBuilder builder(facts, node);
+  const model::Shape &q = facts.type(node.inputs[0]).shape, &k = facts.type(node.inputs[1]).shape;
+  std::string scores =
+      builder.op("matmul", {node.inputs[0], builder.permute(node.inputs[1], swapped(k.size()))});
+  scores = builder.with_number(
+      "mul", scores, number_attribute(node, "scale", 1 / std::sqrt(static_cast<double>(q.back()))));
+  if (node.inputs.size() > 3) {
+    const std::string &mask = node.inputs[3];
+    if (facts.type(mask).dtype == model::Dtype::Bool)
+      scores = builder.op("where", {mask, scores,
+                                    builder.constant(-std::numeric_limits<double>::infinity(),
+                                                     builder.type(scores).dtype)});
+    else
+      scores = builder.op("add", {scores, mask});
+  }
+  const auto last = static_cast<std::int64_t>(builder.type(scores).shape.size()) - 1;
+  return builder.finish(
+      builder.op("matmul", {builder.op("softmax", {scores}, {{"dim", last}}), node.inputs[2]}));
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,42 @@
+// Sums and means of what is linear, taken before the expensive part of it: the sum over a linear layer's features is one product
+// with the summed weight, the mean over the space of a convolution is its weight against sums over windows of its input.
+//
+// The sum goes through additions, factors that it does not touch, transposes and casts of nothing, down to products and
+// convolutions that nobody else reads; for each of those it is taken into the operands. Only where that saves most of a
+// product. Rounding changes: the sum of many is taken first, in the same dtype, so 16-bit types are left alone.
+#include "generator/rewrites/linear_sums.h"
+#include "generator/rewrites/rule_tools.h"
+#include "generator/rewrites/rules.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+std::optional<Replacement> reduce_linear_map(const GraphFacts &facts, const model::Node &node) {
+  if (node.op != "sum" && node.op != "mean")
+    return std::nullopt;
+  const model::TensorType &type = facts.type(node.inputs[0]);
+  if (type.dtype != model::Dtype::Float32 && type.dtype != model::Dtype::Float64)
+    return std::nullopt;
+  model::Shape dims;
+  for (const std::int64_t dim : reduced_dims(node, type.shape.size()))
+    if (type.shape[static_cast<std::size_t>(dim)] > 1)
+      dims.push_back(dim);
+  if (dims.empty())
+    return std::nullopt;
+  ReplacementBuilder builder(facts, node);
+  LinearSums sums(facts, builder);
+  std::string value = sums.sum(node.inputs[0], dims);
+  if (sums.saved_flops() <= 0)
+    return std::nullopt;
+  model::Shape kept = type.shape;
+  for (const std::int64_t dim : dims)
+    kept[static_cast<std::size_t>(dim)] = 1;
+  value = builder.expand(value, kept);
+  if (node.op == "mean")
+    value =
+        builder.with_number("mul", value, 1.0 / static_cast<double>(extent_of(type.shape, dims)));
+  return builder.finish(value);
+}
+
+} // namespace warpwright::generator

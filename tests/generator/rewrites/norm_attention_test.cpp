@@ -1,0 +1,119 @@
+// Shifts before norms, norms over one element, batch norm with fixed statistics, attention.
+#include "tests/generator/rewrites/check_rewrite.h"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+using namespace warpwright;
+using namespace warpwright::generator;
+
+namespace {
+
+using model::Shape;
+
+TEST_CASE("what a norm subtracts anyway is not added before it") {
+  GraphBuilder g;
+  const auto conv = g.op(
+      "conv", {g.input("x", {2, 3, 6, 6}), g.parameter("w", {4, 3, 3, 3}), g.parameter("b", {4})});
+  const auto y = g.op("group_norm", {conv},
+                      {{"groups", std::int64_t{4}}, {"eps", 1e-5}, {"absent", "weight,bias"}});
+  CHECK(ops_of(check_rewrites(g.graph({y}), {"norm-shift"})) == "conv group_norm");
+  GraphBuilder h;
+  const auto shifted = h.op("add", {h.input("x", {3, 5}), h.input("s", {3, 1})});
+  check_rewrites(h.graph({h.op("softmax", {shifted}, {{"dim", std::int64_t{1}}})}), {"norm-shift"});
+  check_left_alone(h.graph({h.op("softmax", {shifted}, {{"dim", std::int64_t{0}}})}), "norm-shift");
+  check_left_alone(
+      h.graph({h.op("layer_norm", {h.op("add", {h.input("y", {3, 5}), h.input("t", {5})})},
+                    {{"dims", Shape{1}}, {"eps", 1e-5}, {"absent", "weight,bias"}})}),
+      "norm-shift");
+}
+
+TEST_CASE("a norm of groups keeps a shift that differs within them") {
+  GraphBuilder g;
+  const auto conv = g.op(
+      "conv", {g.input("x", {2, 3, 6, 6}), g.parameter("w", {4, 3, 3, 3}), g.parameter("b", {4})});
+  check_left_alone(
+      g.graph({g.op("group_norm", {conv},
+                    {{"groups", std::int64_t{2}}, {"eps", 1e-5}, {"absent", "weight,bias"}})}),
+      "norm-shift");
+}
+
+TEST_CASE("running statistics keep the shift") {
+  GraphBuilder g;
+  const auto x = g.op("add", {g.input("x", {4, 3, 5}), g.parameter("s", {3, 1})});
+  const auto y =
+      g.op("batch_norm", {x, g.parameter("mean", {3}), g.parameter("var", {3})},
+           {{"training", true}, {"eps", 1e-5}, {"momentum", 0.1}, {"absent", "weight,bias"}});
+  g.update("mean", g.op("item", {y}, {{"index", std::int64_t{1}}}));
+  check_left_alone(g.graph({y}), "norm-shift");
+  check_rewrites(g.graph({y}), {});
+}
+
+TEST_CASE("a norm over one element is its bias") {
+  GraphBuilder g;
+  const auto y =
+      g.op("layer_norm", {g.input("x", {4, 1}), g.parameter("w", {1}), g.parameter("b", {1})},
+           {{"dims", Shape{1}}, {"eps", 1e-5}});
+  CHECK(ops_of(check_rewrites(g.graph({y}), {"norm-single-element"})) == "expand");
+  GraphBuilder h;
+  const auto z = h.op("group_norm", {h.input("x", {4, 6, 1, 1})},
+                      {{"groups", std::int64_t{6}}, {"eps", 1e-5}, {"absent", "weight,bias"}});
+  check_rewrites(h.graph({z}), {"norm-single-element"});
+}
+
+TEST_CASE("batch norm with fixed statistics is pointwise") {
+  GraphBuilder g;
+  const auto y = g.op("batch_norm",
+                      {g.input("x", {2, 3, 4}), g.parameter("w", {3}), g.parameter("b", {3}),
+                       g.parameter("mean", {3}), g.parameter("var", {3})},
+                      {{"training", false}, {"eps", 1e-3}});
+  const auto ops = ops_of(check_rewrites(g.graph({y}), {"batch-norm-inference"}));
+  CHECK(ops.find("batch_norm") == std::string::npos);
+}
+
+std::string scores(GraphBuilder &g, double scale) {
+  const auto k = g.op("permute", {g.input("k", {2, 3, 6, 4})}, {{"dims", Shape{0, 1, 3, 2}}});
+  return g.op("mul", {g.op("matmul", {g.input("q", {2, 3, 5, 4}), k}), g.constant(scale)});
+}
+
+std::string attended(GraphBuilder &g, const std::string &scores) {
+  return g.op("matmul",
+              {g.op("softmax", {scores}, {{"dim", std::int64_t{3}}}), g.input("v", {2, 3, 6, 7})});
+}
+
+TEST_CASE("attention is recognised with its masks, and can be taken apart") {
+  GraphBuilder plain;
+  auto graph = plain.graph({attended(plain, scores(plain, 0.5))});
+  auto after = check_rewrites(graph, {"attention"});
+  CHECK(ops_of(after) == "attention");
+  check_rewrites(after, {"attention-decomposed"});
+  GraphBuilder added;
+  graph = added.graph(
+      {attended(added, added.op("add", {scores(added, 0.5), added.input("mask", {5, 6})}))});
+  after = check_rewrites(graph, {"attention"});
+  CHECK(ops_of(after) == "attention");
+  check_rewrites(after, {"attention-decomposed"});
+  GraphBuilder hidden;
+  const double least = -std::numeric_limits<double>::infinity();
+  const auto mask =
+      hidden.op("tril", {hidden.input("mask", {5, 6})}, {{"diagonal", std::int64_t{0}}});
+  const auto later = hidden.op("eq", {mask, hidden.constant(0)});
+  const auto first = hidden.op(
+      "logical_and", {later, hidden.op("gt", {hidden.input("n", {5, 6}), hidden.constant(5)})});
+  graph = hidden.graph(
+      {attended(hidden, hidden.op("where", {first, hidden.constant(least), scores(hidden, 0.5)}))});
+  after = check_rewrites(graph, {"attention"});
+  CHECK(ops_of(after).find("attention") != std::string::npos);
+}
+
+TEST_CASE("scores that are read elsewhere, or scaled after an added mask, stay as they are") {
+  GraphBuilder g;
+  const auto s = scores(g, 0.5);
+  check_left_alone(g.graph({attended(g, s), s}), "attention");
+  GraphBuilder h;
+  const auto masked = h.op("add", {scores(h, 0.5), h.input("mask", {5, 6})});
+  check_left_alone(h.graph({attended(h, h.op("mul", {masked, h.constant(2)}))}), "attention");
+}
+
+} // namespace
