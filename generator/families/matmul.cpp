@@ -1,7 +1,7 @@
 // Matrix products: batched, of operands in any layout, with what fusion puts before and behind them.
 //
-// Four algorithms (matmul_text.h) under one family, so that a configuration chooses among them. Left out: sparse operands; half
-// precision on tensor cores, whose operands are computed in float on ordinary cores. Thread: pure functions.
+// Four algorithms (matmul_text.h) under one family, so that a configuration chooses among them. Left out: sparse operands; a single
+// TF32 product, which would not be FP32-accurate. Thread: pure functions.
 #include "generator/families/matmul.h"
 
 #include "generator/families/matmul_guess.h"
@@ -46,8 +46,8 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
     return lower_matmul_rows(index, region, *problem, configuration, prefix);
   case MatmulAlgorithm::SplitTf32:
     return lower_matmul_split_tf32(index, region, *problem, configuration, device, prefix);
-  case MatmulAlgorithm::SplitHalf:
-    return lower_matmul_split_half(index, region, *problem, configuration, device, prefix);
+  case MatmulAlgorithm::Packed:
+    return lower_matmul_packed(index, region, *problem, configuration, device, prefix);
   default:
     return lower_matmul_simt(index, region, *problem, configuration, prefix);
   }

@@ -176,7 +176,8 @@ struct Model {
       }
   }
 
-  void split_half() {
+  void packed() {
+    const double terms = problem.dtype == model::Dtype::Float32 ? 3 : 1;
     struct Shape {
       int n, width, stages, promote;
     };
@@ -190,10 +191,10 @@ struct Model {
             kLaunchUs + 2 +
             8 * (elements(problem.rows, problem.depth) + elements(problem.depth, problem.columns)) /
                 kBytesAUs;
-        const double tile = chunks * 6 * std::max(s.n, 96) / kHalfCyclesAUs + 2 * kBlockUs;
+        const double tile = chunks * 2 * terms * std::max(s.n, 96) / kHalfCyclesAUs + 2 * kBlockUs;
         add(kLaunchUs + pack + std::max(waves(blocks, 1) * tile, bytes() / kBytesAUs) +
                 sum_us(splits),
-            {{"algorithm", static_cast<int>(MatmulAlgorithm::SplitHalf)},
+            {{"algorithm", static_cast<int>(MatmulAlgorithm::Packed)},
              {"tile_n", s.n},
              {"width", s.width},
              {"stages", s.stages},
@@ -210,12 +211,12 @@ std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
   Model model{problem, device, {}};
   model.simt();
   model.rows();
-  const bool tensor_cores =
-      device.inline_ptx && problem.type == "float" && problem.dtype == model::Dtype::Float32;
-  if (tensor_cores && device.compute_capability >= 80)
-    model.split_tf32();
-  if (tensor_cores && device.compute_capability == 90)
-    model.split_half();
+  if (device.inline_ptx && problem.type == "float") {
+    if (problem.dtype == model::Dtype::Float32 && device.compute_capability >= 80)
+      model.split_tf32();
+    if (device.compute_capability == 90)
+      model.packed();
+  }
   std::ranges::sort(model.guesses, {}, &Guess::us);
   std::vector<Configuration> result;
   std::map<int, std::size_t> listed;

@@ -146,11 +146,11 @@ model::Temporary MatmulText::partial(const std::string &name, int splits) const 
 }
 
 std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
-                      int per_tile) {
-  return fill_places(R"cuda(  [[maybe_unused]] const int rank = blockIdx.x % @PER_TILE@;
-  const int tile = blockIdx.x / @PER_TILE@ % (@TILES_M@ * @TILES_N@);
-  [[maybe_unused]] const int split = blockIdx.x / (@PER_TILE@ * @TILES_M@ * @TILES_N@) % @SPLITS@;
-  [[maybe_unused]] const int batch = blockIdx.x / (@PER_TILE@ * @TILES_M@ * @TILES_N@) / @SPLITS@;
+                      int per_tile, const std::string &item) {
+  return fill_places(R"cuda(  [[maybe_unused]] const int rank = @ITEM@ % @PER_TILE@;
+  const int tile = @ITEM@ / @PER_TILE@ % (@TILES_M@ * @TILES_N@);
+  [[maybe_unused]] const int split = @ITEM@ / (@PER_TILE@ * @TILES_M@ * @TILES_N@) % @SPLITS@;
+  [[maybe_unused]] const int batch = @ITEM@ / (@PER_TILE@ * @TILES_M@ * @TILES_N@) / @SPLITS@;
   // Eight rows of tiles run together, so that they share operands in the second-level cache.
   const int band = tile / (8 * @TILES_N@) * 8;
   const int height = @TILES_M@ - band < 8 ? @TILES_M@ - band : 8;
@@ -159,7 +159,8 @@ std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int 
                      {{"TILES_M", number(ceil_divide(problem.rows, tile_m))},
                       {"TILES_N", number(ceil_divide(problem.columns, tile_n))},
                       {"SPLITS", number(splits)},
-                      {"PER_TILE", number(per_tile)}});
+                      {"PER_TILE", number(per_tile)},
+                      {"ITEM", item}});
 }
 
 std::int64_t tile_blocks(const MatmulProblem &problem, int tile_m, int tile_n, int splits,

@@ -12,7 +12,7 @@ enum class MatmulAlgorithm {
   Simt = 0,      ///< tiles on ordinary cores, any type
   Rows = 1,      ///< one operand is so thin that the other one is read once: matrix times vector
   SplitTf32 = 2, ///< float32 in two TF32 parts, mma.sync
-  SplitHalf = 3, ///< float32 in two scaled float16 parts, packed beforehand, wgmma
+  Packed = 3, ///< float32 in two scaled float16 parts, or 16-bit operands, packed beforehand, wgmma
 };
 
 class MatmulText {
@@ -46,9 +46,9 @@ private:
   ElementWriter writer_;
 };
 
-/// Declares tile_m, tile_n, split and batch of a block, bands of tiles running together; `per_tile` blocks share a tile.
+/// Declares tile_m, tile_n, split and batch of an item of the grid, bands of tiles running together; `per_tile` blocks share a tile.
 std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
-                      int per_tile);
+                      int per_tile, const std::string &item = "blockIdx.x");
 /// Blocks of a launch that tile_text() decodes.
 std::int64_t tile_blocks(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
                          int per_tile);
@@ -64,8 +64,8 @@ Result<Lowering> lower_matmul_rows(const GraphIndex &, const Region &, const Mat
 Result<Lowering> lower_matmul_split_tf32(const GraphIndex &, const Region &, const MatmulProblem &,
                                          const Configuration &, const DeviceFacts &,
                                          const std::string &prefix);
-Result<Lowering> lower_matmul_split_half(const GraphIndex &, const Region &, const MatmulProblem &,
-                                         const Configuration &, const DeviceFacts &,
-                                         const std::string &prefix);
+Result<Lowering> lower_matmul_packed(const GraphIndex &, const Region &, const MatmulProblem &,
+                                     const Configuration &, const DeviceFacts &,
+                                     const std::string &prefix);
 
 } // namespace warpwright::generator

@@ -1,0 +1,227 @@
+// Matrix products compute on the CPU device what the reference evaluation computes: random shapes, batches, layouts, dtypes, neighbours
+// before and behind, and the configurations that need no tensor cores. Those that do are compiled here where NVRTC is, and run by
+// bench/matmul on a GPU.
+#include "generator/families/matmul.h"
+#include "generator/families/matmul_problem.h"
+#include "tests/analysis/nvrtc_probe.h"
+#include "tests/generator/families/region_run.h"
+#include "tests/generator/graph_builder.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+using namespace warpwright;
+using namespace warpwright::generator;
+
+namespace {
+
+using Random = std::mt19937_64;
+std::int64_t pick(Random &random, std::int64_t low, std::int64_t high) {
+  return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+bool even_odds(Random &random) { return pick(random, 0, 1) == 1; }
+
+Region region_around(const model::Graph &graph) {
+  Region region;
+  for (const model::Node &node : graph.nodes) {
+    (node.op == "input" || node.op == "parameter" ? region.inputs : region.nodes)
+        .push_back(node.name);
+    if (node.op == "matmul")
+      region.anchor = node.name;
+  }
+  region.outputs = graph.outputs;
+  return region;
+}
+
+/// At most `most` configurations, from a random one on.
+void check(Random &random, const model::Graph &graph, double tolerance, std::size_t most = 2) {
+  const GraphIndex index(graph);
+  const Region region = region_around(graph);
+  REQUIRE(kMatmulFamily.claims(index, index.node(region.anchor)));
+  DeviceFacts device = cpu_facts();
+  device.multiprocessors = 4;
+  const auto values = interpret(graph, draw_leaves(graph, random()));
+  REQUIRE_MESSAGE(values, (values ? "" : describe(values.error())));
+  const auto configurations = kMatmulFamily.configurations(index, region, device);
+  REQUIRE(!configurations.empty());
+  const std::size_t first = random() % configurations.size();
+  for (std::size_t i = 0; i < std::min(most, configurations.size()); ++i) {
+    const Configuration &configuration = configurations[(first + i) % configurations.size()];
+    const std::string wrong =
+        check_region(index, region, kMatmulFamily, configuration, *values, tolerance);
+    CHECK_MESSAGE(wrong.empty(), describe(configuration), ": ", wrong);
+  }
+}
+
+/// A leaf that a permute turns into [batch..., rows, columns], or one that has this shape.
+std::string operand(GraphBuilder &g, Random &random, const std::string &name, model::Shape shape,
+                    model::Dtype dtype) {
+  if (even_odds(random))
+    return g.input(name, shape, dtype);
+  const std::size_t rank = shape.size();
+  model::Shape dims;
+  for (std::size_t d = 0; d < rank; ++d)
+    dims.push_back(static_cast<std::int64_t>(d));
+  std::swap(dims[rank - 1], dims[rank - 2]);
+  std::swap(shape[rank - 1], shape[rank - 2]);
+  return g.op("permute", {g.input(name, shape, dtype)}, {{"dims", dims}});
+}
+
+std::int64_t extent(Random &random) {
+  switch (pick(random, 0, 3)) {
+  case 0:
+    return pick(random, 1, 7);
+  case 1:
+    return 4 * pick(random, 1, 20);
+  case 2:
+    return pick(random, 1, 90);
+  default:
+    return pick(random, 60, 140);
+  }
+}
+
+} // namespace
+
+TEST_CASE("products of random shapes and layouts with bias, activation and residual") {
+  Random random(5);
+  for (int round = 0; round < 24; ++round) {
+    GraphBuilder g;
+    const auto dtype = round % 6 == 4   ? model::Dtype::Float16
+                       : round % 6 == 5 ? model::Dtype::Float64
+                                        : model::Dtype::Float32;
+    const std::int64_t m = extent(random), n = extent(random), k = extent(random);
+    std::string a = operand(g, random, "a", {m, k}, dtype);
+    std::string b = operand(g, random, "b", {k, n}, dtype);
+    if (even_odds(random))
+      a = g.op("relu", {a});
+    if (round % 3 == 1)
+      b = g.op("mul", {b, g.input("scale", {n}, dtype)});
+    std::string c = g.op("matmul", {a, b});
+    if (even_odds(random))
+      c = g.op("add", {c, g.input("bias", {n}, dtype)});
+    if (even_odds(random))
+      c = g.op("gelu", {c}, {{"approximate", std::string("tanh")}});
+    if (even_odds(random))
+      c = g.op("add", {c, g.input("residual", {m, n}, dtype)});
+    CAPTURE(m);
+    CAPTURE(n);
+    CAPTURE(k);
+    check(random, g.graph({c}),
+          dtype == model::Dtype::Float64   ? 1e-10
+          : dtype == model::Dtype::Float16 ? 4e-3
+                                           : 3e-5);
+  }
+}
+
+TEST_CASE("batches broadcast, and those of a left operand alone become rows") {
+  Random random(6);
+  const std::pair<model::Shape, model::Shape> batches[] = {
+      {{3}, {3}},       {{2, 3}, {}},     {{}, {4}}, {{2, 1}, {3}},
+      {{2, 3}, {1, 1}}, {{1, 3}, {2, 1}}, {{5}, {1}}};
+  for (const auto &[left, right] : batches)
+    for (int round = 0; round < 2; ++round) {
+      GraphBuilder g;
+      const std::int64_t m = extent(random), n = extent(random), k = extent(random);
+      model::Shape a_shape = left, b_shape = right;
+      a_shape.insert(a_shape.end(), {m, k});
+      b_shape.insert(b_shape.end(), {k, n});
+      const std::string c =
+          g.op("matmul", {operand(g, random, "a", a_shape, model::Dtype::Float32),
+                          operand(g, random, "b", b_shape, model::Dtype::Float32)});
+      CAPTURE(left.size());
+      CAPTURE(right.size());
+      CAPTURE(m);
+      CAPTURE(n);
+      CAPTURE(k);
+      check(random, g.graph({g.op("tanh", {c})}), 3e-5);
+    }
+}
+
+TEST_CASE("heads of attention are read through reshape and permute") {
+  Random random(7);
+  GraphBuilder g;
+  const auto heads = [&](const std::string &name) {
+    const std::string x = g.input(name, {2, 20, 24});
+    return g.op("permute", {g.reshape(x, {2, 20, 3, 8})}, {{"dims", model::Shape{0, 2, 1, 3}}});
+  };
+  const std::string q = heads("q");
+  const std::string k = g.op("permute", {heads("k")}, {{"dims", model::Shape{0, 1, 3, 2}}});
+  const model::Graph graph = g.graph({g.op("mul", {g.op("matmul", {q, k}), g.constant(0.35)})});
+  const GraphIndex index(graph);
+  const auto problem = matmul_problem(index, region_around(graph));
+  REQUIRE(problem);
+  CHECK(problem->batch == model::Shape{2, 3});
+  REQUIRE(problem->a.plain);
+  CHECK(problem->a.plain->rows == 24);
+  CHECK(problem->a.plain->batches == model::Shape{480, 8});
+  REQUIRE(problem->b.plain);
+  CHECK(problem->b.along_k);
+  check(random, graph, 3e-5, 4);
+}
+
+TEST_CASE("matrix times vector, and thin operands") {
+  Random random(8);
+  for (int round = 0; round < 12; ++round) {
+    GraphBuilder g;
+    const std::int64_t thin = pick(random, 1, 5), wide = pick(random, 30, 300),
+                       k = round % 2 ? pick(random, 1, 999) : 4 * pick(random, 1, 200);
+    const bool left = even_odds(random);
+    const std::string a = operand(g, random, "a", {left ? wide : thin, k}, model::Dtype::Float32);
+    const std::string b = operand(g, random, "b", {k, left ? thin : wide}, model::Dtype::Float32);
+    CAPTURE(thin);
+    CAPTURE(wide);
+    CAPTURE(k);
+    check(random, g.graph({g.op("sigmoid", {g.op("matmul", {a, b})})}), 3e-5);
+  }
+}
+
+TEST_CASE("integer products are exact") {
+  Random random(9);
+  GraphBuilder g;
+  const std::string a = g.input("a", {33, 50}, model::Dtype::Int64);
+  const std::string b = g.input("b", {50, 17}, model::Dtype::Int64);
+  check(random, g.graph({g.op("matmul", {a, b})}), 0, 3);
+}
+
+TEST_CASE("tensor-core configurations compile for Hopper") {
+  DeviceFacts hopper;
+  Random random(10);
+  for (int round = 0; round < 3; ++round) {
+    GraphBuilder g;
+    const std::int64_t m = round == 0 ? 6 : 8, n = round == 1 ? 9 : 8, k = round == 2 ? 7 : 12;
+    std::string a = operand(g, random, "a", {2, m, k}, model::Dtype::Float32);
+    if (round == 1)
+      a = g.op("relu", {a});
+    const std::string b = operand(g, random, "b", {k, n}, model::Dtype::Float32);
+    const model::Graph graph =
+        g.graph({g.op("add", {g.op("matmul", {a, b}), g.input("bias", {n})})});
+    const GraphIndex index(graph);
+    const Region region = region_around(graph);
+    for (const Configuration &configuration : {Configuration{{"algorithm", 2},
+                                                             {"tile_m", 64},
+                                                             {"tile_n", 64},
+                                                             {"tile_k", 32},
+                                                             {"warp_m", 32},
+                                                             {"warp_n", 32},
+                                                             {"stages", 4},
+                                                             {"cluster", 2},
+                                                             {"splits", 1}},
+                                               Configuration{{"algorithm", 3},
+                                                             {"tile_n", 128},
+                                                             {"width", 128},
+                                                             {"stages", 6},
+                                                             {"promote", 2},
+                                                             {"splits", 1}}}) {
+      const auto lowering = kMatmulFamily.lower(index, region, configuration, hopper, "region");
+      REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
+      const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
+      if (!errors) {
+        MESSAGE("skipped: no NVRTC");
+        return;
+      }
+      CHECK_MESSAGE(errors->empty(), *errors);
+    }
+  }
+}
