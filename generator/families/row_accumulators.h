@@ -9,5 +9,7 @@ namespace warpwright::generator {
 
 /// Once a source; guarded by the preprocessor, so several regions may bring it.
 const char *row_prelude();
+/// What rows over a cluster of blocks need beyond it; PTX of sm_90 and up.
+const char *row_cluster_prelude();
 
 } // namespace warpwright::generator

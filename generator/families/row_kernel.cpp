@@ -33,6 +33,8 @@ public:
       return std::unexpected(checked.error());
     Lowering result;
     result.source = row_prelude();
+    if (shape_.cluster > 1)
+      result.source += row_cluster_prelude();
     for (int pass = 0; pass < program_.passes; ++pass)
       result.source += accumulator_struct(pass);
     if (shape_.splits == 1) {
@@ -154,13 +156,24 @@ private:
     const std::int64_t length = ceil_divide(program_.row_length, shape_.splits);
     return ceil_divide(length, step) * step;
   }
-  int rows_a_block() const { return shape_.threads / shape_.group * (inner_ ? 1 : shape_.vector); }
+  int lanes() const { return std::max(1, shape_.threads / shape_.group); }
+  int rows_a_block() const { return lanes() * (inner_ ? 1 : shape_.vector); }
+  /// The last pass that reduces.
+  int last_reduction() const {
+    int last = 0;
+    for (const RowReduction &reduction : program_.reductions)
+      last = std::max(last, reduction.pass);
+    return last;
+  }
 
   Result<void> check() const {
     const std::int64_t innermost = program_.groups.back().size;
     if (innermost % shape_.vector != 0)
       return fail("vectors of " + number(shape_.vector) + " do not divide " + number(innermost));
-    if (shape_.threads % shape_.group != 0 || (!inner_ && shape_.threads % 32 != 0))
+    if (shape_.cluster > 1) {
+      if (!inner_ || shape_.splits > 1 || shape_.group != shape_.threads * shape_.cluster)
+        return fail("clusters of " + number(shape_.cluster) + " blocks do not fit the group");
+    } else if (shape_.threads % shape_.group != 0 || (!inner_ && shape_.threads % 32 != 0))
       return fail("groups of " + number(shape_.group) + " do not divide the block");
     if (shape_.hold && (shape_.splits > 1 || chunk() < program_.row_length))
       return fail("a row does not fit into the registers of its group");
@@ -174,7 +187,7 @@ private:
 
   std::int64_t scratch_size() const {
     if (inner_)
-      return shape_.group > 32 ? shape_.threads / 32 : 1;
+      return shape_.group > 32 ? shape_.threads / 32 + (shape_.cluster > 1) : 1;
     return shape_.group > 1 ? std::int64_t{shape_.threads} * shape_.vector : 1;
   }
 
@@ -203,8 +216,8 @@ private:
   model::Step launch(const std::string &name, int splits) const {
     model::LaunchStep step;
     step.kernel = prefix_ + "_" + name;
-    step.grid = {Expression(ceil_divide(program_.rows, rows_a_block())), Expression(splits),
-                 Expression(1)};
+    step.grid = {Expression(ceil_divide(program_.rows, rows_a_block()) * shape_.cluster),
+                 Expression(splits), Expression(1)};
     step.block = {Expression(shape_.threads), Expression(1), Expression(1)};
     step.arguments = ElementWriter(graph_, region_).arguments();
     if (shape_.splits > 1)
@@ -221,9 +234,12 @@ private:
       for (int pass = 0; pass < program_.passes; ++pass)
         if (has_reductions(pass))
           parameters += ", " + struct_name(pass) + " *__restrict__ partials" + number(pass);
-    std::string text = "extern \"C\" __global__ void __launch_bounds__(" + number(shape_.threads) +
-                       ") " + prefix_ + "_" + name + "(" + parameters + ") {\n";
-    text += header(all);
+    const std::string cluster =
+        shape_.cluster > 1 ? "__cluster_dims__(" + number(shape_.cluster) + ", 1, 1) " : "";
+    std::string text = "extern \"C\" __global__ void " + cluster + "__launch_bounds__(" +
+                       number(shape_.threads) + ") " + prefix_ + "_" + name + "(" + parameters +
+                       ") {\n";
+    text += header(all, !all && first % 2 == 1);
     if (shape_.hold)
       for (const std::string &value : passes_.held)
         text += "  " + compute_type(value) + " h_" + value + "[" + number(shape_.unroll) + "][" +
@@ -238,25 +254,36 @@ private:
       if (!has_reductions(pass))
         continue;
       text += reduce(pass);
+      if (shape_.cluster > 1 && pass == last_reduction())
+        text += "  warpwright_rows::cluster_arrive();\n";
       text += all ? row_scope(pass + 1, true) : store_partials(pass);
     }
+    if (shape_.cluster > 1)
+      text += "  warpwright_rows::cluster_wait();\n";
     return text + "}\n";
   }
 
-  std::string header(bool all) const {
+  /// @param backwards blocks take the rows from the end, where the pass before left what it read last in the cache
+  std::string header(bool all, bool backwards) const {
     const std::string index = indices_.type();
-    const int lanes = shape_.threads / shape_.group;
-    std::string text;
     const std::string thread = "static_cast<int>(threadIdx.x)";
-    if (inner_) {
+    std::string text = "  const " + index + " block = static_cast<" + index + ">(" +
+                       (backwards ? "gridDim.x - 1 - " : "") + "blockIdx.x);\n";
+    if (shape_.splits > 1)
+      text += "  const " + index + " split = static_cast<" + index + ">(" +
+              (backwards ? "gridDim.y - 1 - " : "") + "blockIdx.y);\n";
+    if (shape_.cluster > 1) {
+      text += "  const int part = static_cast<int>(warpwright_rows::cluster_rank()) * " +
+              number(shape_.threads) + " + " + thread + ";\n";
+      text += "  const " + index + " first_row = block / " + number(shape_.cluster) + ";\n";
+    } else if (inner_) {
       text += "  const int part = " + thread + " % " + number(shape_.group) + ";\n";
-      text += "  const " + index + " first_row = static_cast<" + index + ">(blockIdx.x) * " +
-              number(lanes) + " + " + thread + " / " + number(shape_.group) + ";\n";
+      text += "  const " + index + " first_row = block * " + number(lanes()) + " + " + thread +
+              " / " + number(shape_.group) + ";\n";
     } else {
-      text += "  const int part = " + thread + " / " + number(lanes) + ";\n";
-      text += "  const " + index + " first_row = (static_cast<" + index + ">(blockIdx.x) * " +
-              number(lanes) + " + " + thread + " % " + number(lanes) + ") * " +
-              number(shape_.vector) + ";\n";
+      text += "  const int part = " + thread + " / " + number(lanes()) + ";\n";
+      text += "  const " + index + " first_row = (block * " + number(lanes()) + " + " + thread +
+              " % " + number(lanes()) + ") * " + number(shape_.vector) + ";\n";
     }
     if (program_.rows % rows_a_block() == 0) {
       text += "  constexpr bool live = true;\n  const " + index + " row = first_row;\n";
@@ -268,8 +295,7 @@ private:
     if (all) {
       text += "  constexpr " + index + " begin = 0, end = " + number(program_.row_length) + ";\n";
     } else {
-      text += "  const " + index + " begin = static_cast<" + index + ">(blockIdx.y) * " +
-              number(split_length()) + ";\n";
+      text += "  const " + index + " begin = split * " + number(split_length()) + ";\n";
       text += "  const " + index + " end = begin + " + number(split_length()) + " < " +
               number(program_.row_length) + " ? begin + " + number(split_length()) + " : " +
               number(program_.row_length) + ";\n";
@@ -329,8 +355,8 @@ private:
         for (int lane = 0; lane < indices_.width(); ++lane)
           stores += "    " + store_row(output, lane) + "\n";
     if (!stores.empty())
-      text += std::string("  if (live && part == 0") +
-              (shape_.splits > 1 ? " && blockIdx.y == 0" : "") + ") {\n" + stores + "  }\n";
+      text += std::string("  if (live && part == 0") + (shape_.splits > 1 ? " && split == 0" : "") +
+              ") {\n" + stores + "  }\n";
     return text;
   }
 
@@ -363,14 +389,16 @@ private:
     if (inner_) {
       text += "  __shared__ " + name + " scratch" + number(pass) + "[" + number(scratch_size()) +
               "];\n";
-      text += "  " + state + "[0] = warpwright_rows::reduce_neighbours<" + number(shape_.group) +
-              ", " + number(shape_.threads) + ">(" + state + "[0], scratch" + number(pass) + ");\n";
+      text += "  " + state + "[0] = warpwright_rows::" +
+              (shape_.cluster > 1
+                   ? "reduce_cluster<" + number(shape_.threads) + ", " + number(shape_.cluster)
+                   : "reduce_neighbours<" + number(shape_.group) + ", " + number(shape_.threads)) +
+              ">(" + state + "[0], scratch" + number(pass) + ");\n";
     } else {
       text += "  __shared__ " + name + " scratch" + number(pass) + "[" + number(scratch_size()) +
               "];\n";
-      text += "  warpwright_rows::reduce_columns<" + number(shape_.group) + ", " +
-              number(shape_.threads / shape_.group) + ">(" + state + ", scratch" + number(pass) +
-              ");\n";
+      text += "  warpwright_rows::reduce_columns<" + number(shape_.group) + ", " + number(lanes()) +
+              ">(" + state + ", scratch" + number(pass) + ");\n";
     }
     for (const std::size_t i : plan(pass).reductions) {
       const RowReduction &reduction = program_.reductions[i];
@@ -400,11 +428,11 @@ private:
     if (!has_reductions(pass))
       return "";
     std::string text = declare_state(pass);
-    text += "  if (live)\n    for (int split = part; split < " + number(shape_.splits) +
-            "; split += " + number(shape_.group) + ") {\n";
+    text += "  if (live)\n    for (int other = part; other < " + number(shape_.splits) +
+            "; other += " + number(shape_.group) + ") {\n";
     for (int lane = 0; lane < indices_.width(); ++lane)
       text += "      state" + number(pass) + "[" + number(lane) + "].merge(partials" +
-              number(pass) + "[static_cast<" + indices_.type() + ">(split) * " +
+              number(pass) + "[static_cast<" + indices_.type() + ">(other) * " +
               number(program_.rows) + " + row + " + number(lane) + "]);\n";
     return text + "    }\n" + reduce(pass);
   }
@@ -412,9 +440,8 @@ private:
   std::string store_partials(int pass) const {
     std::string text = "  if (live && part == 0) {\n";
     for (int lane = 0; lane < indices_.width(); ++lane)
-      text += "    partials" + number(pass) + "[static_cast<" + indices_.type() +
-              ">(blockIdx.y) * " + number(program_.rows) + " + row + " + number(lane) +
-              "] = state" + number(pass) + "[" + number(lane) + "];\n";
+      text += "    partials" + number(pass) + "[split * " + number(program_.rows) + " + row + " +
+              number(lane) + "] = state" + number(pass) + "[" + number(lane) + "];\n";
     return text + "  }\n";
   }
 
@@ -430,6 +457,10 @@ private:
     const bool one_chunk = shape_.splits == 1 && chunk() >= program_.row_length;
     if (one_chunk)
       text += "  {\n  constexpr " + indices_.type() + " start = 0;\n";
+    else if (pass % 2 == 1)
+      text += "  for (" + indices_.type() + " start = begin + (end - begin - 1) / " +
+              number(chunk()) + " * " + number(chunk()) +
+              "; start >= begin; start -= " + number(chunk()) + ") {\n";
     else
       text += "  for (" + indices_.type() +
               " start = begin; start < end; start += " + number(chunk()) + ") {\n";

@@ -11,11 +11,13 @@ namespace warpwright::generator {
 
 struct RowShape {
   int threads = 256; ///< a block
-  int group = 256;   ///< threads that share a row
+  int group = 256;   ///< threads that share a row; more than `threads` with clusters
   int vector = 1;    ///< neighbouring elements a thread takes
   int unroll = 1;    ///< vectors that a thread loads before it computes
   int splits =
       1; ///< blocks that share a row; more than 1: one kernel a pass, with partial results between
+  int cluster =
+      1; ///< blocks of a cluster that share a row: group = threads * cluster, inner dimensions only
   bool hold = false; ///< rows stay in registers: `unroll` vectors are a thread's whole share
 };
 
