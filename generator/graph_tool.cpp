@@ -2,7 +2,9 @@
 //
 // Prints regions, the choices that each has and the plan's kernels; --out writes the plan, --source the device source. With several graphs
 // it prints one line each. Leaves out running and measuring (warpwright-runner). Thread: one.
+#include "generator/fusion/layouts.h"
 #include "generator/fusion/plan_builder.h"
+#include "generator/rewrites/rewrite.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"
 
@@ -22,6 +24,7 @@ constexpr const char *kUsage =
     "for convolutions\n"
     "  --alone NAME            fuse nothing with the anchor\n"
     "  --region KEY --config NAME=VALUE[,NAME=VALUE]   the configuration of a region\n"
+    "  --as-traced             no rewrites, and biases stay with their convolutions\n"
     "  --no-ptx                plan for the CPU backend\n"
     "  --out PLAN.json, --source FILE.cu\n";
 
@@ -30,6 +33,7 @@ struct Options {
   DeviceFacts facts;
   std::string out, source;
   std::vector<std::string> graphs;
+  bool simplified = true;
 };
 
 Configuration configuration_of(const std::string &text) {
@@ -52,6 +56,10 @@ Result<Options> parse(int argc, char **argv) {
     }
     if (word == "--no-ptx") {
       options.facts.inline_ptx = false;
+      continue;
+    }
+    if (word == "--as-traced") {
+      options.simplified = false;
       continue;
     }
     if (i + 1 >= argc)
@@ -118,7 +126,7 @@ void print(const BuiltPlan &built) {
 int plan_all(const Options &options) {
   int failures = 0;
   for (const std::string &path : options.graphs) {
-    const auto graph = read_graph(path);
+    auto graph = read_graph(path);
     if (!graph) {
       std::cout << path << ": " << describe(graph.error()) << "\n";
       ++failures;

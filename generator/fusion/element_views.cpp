@@ -34,7 +34,7 @@ IndexForm ElementPass::tame(const IndexForm &form, std::int64_t size) {
   const IndexRange range = math_.range(form);
   if (range.low >= 0 && range.high < size)
     return form;
-  return math_.atom(math_.text(form), {0, size - 1});
+  return math_.assume(form, {0, size - 1});
 }
 
 Lanes ElementPass::reshape(const Lanes &lanes, const Shape &to, const Shape &from) {

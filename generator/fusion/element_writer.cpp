@@ -234,14 +234,25 @@ int ElementWriter::store_width() const {
 std::vector<Index> ElementWriter::row_major_index(const std::string &group, int width) {
   const model::Shape &shape = stored_shape();
   bound(group, std::max<std::int64_t>(model::elements_of(shape) / width, 1));
+  // As the first output lies in memory, the fastest dimension first.
+  std::vector<std::size_t> order;
+  for (std::size_t d = shape.size(); d-- > 0;)
+    order.push_back(d);
+  if (region_.anchor.empty()) {
+    const model::Shape strides =
+        model::strides_of(region_type(graph_, region_, region_.outputs.at(0)));
+    std::ranges::stable_sort(order, {}, [&](std::size_t d) { return strides[d]; });
+  }
   std::vector<Index> lanes;
   for (int lane = 0; lane < width; ++lane) {
     Index index(shape.size());
     std::int64_t inner = 1;
     const std::string element =
         "(" + std::to_string(width) + " * " + group + " + " + std::to_string(lane) + ")";
-    for (std::size_t d = shape.size(); d-- > 0; inner *= shape[d])
+    for (const std::size_t d : order) {
       index[d] = element + " / " + std::to_string(inner) + " % " + std::to_string(shape[d]);
+      inner *= shape[d];
+    }
     lanes.push_back(std::move(index));
   }
   return lanes;

@@ -68,7 +68,8 @@ public:
   /// The largest with which store() of consecutive elements in row-major order is one vector access for every output and for every operand
   /// that is not much smaller: `index` is then row_major_index()'s.
   int flat_width() const;
-  /// Indices of `width` consecutive elements of the shape that store() runs over, in row-major order, from `width * group` on.
+  /// Indices of `width` consecutive elements of the shape that store() runs over, from `width * group` on, in row-major order; without an
+  /// anchor, in the order in which the first output lies in memory.
   /// @param group a variable, which is bound here
   std::vector<Index> row_major_index(const std::string &group, int width);
   /// The least of store_width() and load_width() of the anchor's operands that have its last dimension.

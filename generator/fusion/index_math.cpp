@@ -162,6 +162,13 @@ IndexForm IndexMath::atom(const std::string &text, IndexRange range) {
   return single(number);
 }
 
+IndexForm IndexMath::assume(const IndexForm &form, IndexRange range) {
+  const std::string whole = text(form);
+  const std::string key =
+      "a" + std::to_string(range.low) + ":" + std::to_string(range.high) + whole;
+  return single(intern(key, {Kind::Text, whole, {}, 1, range}));
+}
+
 void IndexMath::bound(const std::string &text, IndexRange range) { atom(text, range); }
 
 IndexForm IndexMath::parse(const std::string &text, IndexRange range) {

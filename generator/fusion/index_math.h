@@ -35,6 +35,8 @@ public:
   static IndexForm constant(std::int64_t value) { return {{}, value}; }
   /// A text that is taken as it stands: a variable, or something that no rule sees through.
   IndexForm atom(const std::string &text, IndexRange range);
+  /// The form, known to lie in `range` where it is used, which does not follow from its parts (a guard stands before it).
+  IndexForm assume(const IndexForm &form, IndexRange range);
   /// An integer expression in C++ as people write indices: + - * / % of variables, literals and parentheses. Variables that
   /// are not known yet are 0 or more. The whole lies in `range`.
   IndexForm parse(const std::string &text, IndexRange range);

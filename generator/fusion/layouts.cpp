@@ -69,6 +69,29 @@ model::Graph with_layouts(const model::Graph &graph, const AnchorChoices &choice
   return result;
 }
 
+model::Graph with_separate_bias(const model::Graph &graph) {
+  const GraphIndex index(graph);
+  model::Graph result = graph;
+  result.nodes.clear();
+  for (const model::Node &node : graph.nodes) {
+    if (node.op != "conv" || node.inputs.size() < 3) {
+      result.nodes.push_back(node);
+      continue;
+    }
+    model::Node product = node;
+    const model::TensorType bias = index.node(node.inputs[2]).type();
+    product.name += "_product";
+    product.inputs.pop_back();
+    model::Shape shape(node.type().shape.size() - 1, 1);
+    shape[0] = node.type().shape[1];
+    const std::string reshaped = node.name + "_bias";
+    result.nodes.push_back(product);
+    result.nodes.push_back({reshaped, "reshape", {node.inputs[2]}, {}, {{bias.dtype, shape, {}}}});
+    result.nodes.push_back({node.name, "add", {product.name, reshaped}, {}, {node.type()}});
+  }
+  return result;
+}
+
 std::map<std::string, model::Shape> value_strides(const GraphIndex &graph,
                                                   const AnchorChoices &choices) {
   std::map<std::string, model::Shape> strides;

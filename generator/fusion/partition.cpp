@@ -161,17 +161,15 @@ private:
       if (!live(next.name) || owner_.contains(next.name) || !is_inline(next) ||
           followers.size() >= kMostNodes)
         continue;
-      bool follows = false, fits = true;
-      for (const std::string &input : next.inputs) {
-        if (heads(input)) {
-          follows = true;
-          fits &= keeps_elements(graph_, next, input);
-        } else {
-          fits &= is_buffer_leaf(node(input)) || is_generated(node(input)) ||
-                  !depends_on(input, with(followers, anchor));
-        }
-      }
-      if (!follows || !fits)
+      if (std::ranges::none_of(next.inputs, heads))
+        continue;
+      const bool fits = std::ranges::all_of(next.inputs, [&](const std::string &input) {
+        if (heads(input))
+          return keeps_elements(graph_, next, input);
+        return is_buffer_leaf(node(input)) || is_generated(node(input)) ||
+               !depends_on(input, with(followers, anchor));
+      });
+      if (!fits)
         continue;
       followers.push_back(next.name);
       if (!may_follow(graph_, followers, anchor))

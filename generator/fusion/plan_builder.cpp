@@ -69,7 +69,7 @@ public:
   }
 
   Result<BuiltPlan> run(const Graph &graph) {
-    built_.graph = with_result_nodes(with_layouts(graph, built_.applied.anchors));
+    built_.graph = with_layouts(with_result_nodes(graph), built_.applied.anchors);
     const GraphIndex index(built_.graph);
     graph_ = &index;
     const std::vector<PlannedRegion> regions = partition(index, built_.applied.anchors);

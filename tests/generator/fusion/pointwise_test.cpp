@@ -2,6 +2,7 @@
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <random>
 
@@ -83,7 +84,7 @@ private:
       Shape dims(rank);
       for (int d = 0; d < rank; ++d)
         dims[d] = d;
-      std::ranges::shuffle(dims, random_);
+      std::shuffle(dims.begin(), dims.end(), random_);
       return g_.op("permute", {x}, {{"dims", dims}});
     }
     case 7: {

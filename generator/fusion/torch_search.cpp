@@ -1,0 +1,316 @@
+#include "generator/fusion/torch_search.h"
+
+#include "generator/fusion/layouts.h"
+#include "generator/fusion/op_traits.h"
+#include "generator/graph/attributes.h"
+#include "generator/rewrites/cost.h"
+#include "generator/rewrites/rewrite.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::generator {
+namespace {
+
+using model::Graph;
+using model::Node;
+
+/// What a large GPU of these years reaches, for ranking only: bytes and operations a second, and a launch in a graph.
+constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 40e12, kLaunchSeconds = 2e-6;
+
+bool is_heavy(const Node &node) {
+  return node.op == "matmul" || node.op == "conv" || node.op == "attention";
+}
+
+double bytes_of(const model::TensorType &type) {
+  return static_cast<double>(model::elements_of(type.shape)) *
+         static_cast<double>(model::size_bytes(type.dtype));
+}
+
+std::string text_of(const model::TensorType &type) {
+  std::string text(model::name(type.dtype));
+  for (const std::int64_t size : type.shape)
+    text += "," + std::to_string(size);
+  return text + ";";
+}
+
+std::string text_of(const model::Attribute &attribute) {
+  struct Text {
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(std::int64_t value) const { return std::to_string(value); }
+    std::string operator()(double value) const { return std::to_string(value); }
+    std::string operator()(const std::string &value) const { return value; }
+    std::string operator()(const model::Shape &value) const {
+      std::string text;
+      for (const std::int64_t size : value)
+        text += std::to_string(size) + ",";
+      return text;
+    }
+  };
+  return std::visit(Text{}, attribute);
+}
+
+/// Equal for anchors that differ only in name and operands.
+std::string kind_of(const GraphIndex &graph, const Node &node) {
+  std::string text = node.op + ":";
+  for (const auto &[name, value] : node.attributes)
+    text += name + "=" + text_of(value) + " ";
+  for (const std::string &input : node.inputs)
+    text += text_of(graph.node(input).type());
+  return text + text_of(node.type());
+}
+
+std::string kind_of(const GraphIndex &graph, const BuiltRegion &built) {
+  const Region &region = built.planned.region;
+  std::string text = built.planned.choice.family + "|";
+  if (!region.anchor.empty())
+    return text + kind_of(graph, graph.node(region.anchor)) + built.words.substr(0, 9);
+  for (const std::string &name : region.nodes)
+    text += graph.node(name).op + " ";
+  return text + text_of(graph.node(region.outputs.front()).type());
+}
+
+/// A change of the fastest so far, and how much of the time it may touch.
+struct Change {
+  double weight = 0;
+  Graph graph;
+  std::vector<std::string> rewrites;
+  PlanChoices choices;
+};
+
+} // namespace
+
+double estimated_seconds(const GraphIndex &graph, const PlannedRegion &planned) {
+  double bytes = 0, flops = 0;
+  for (const auto *values : {&planned.region.inputs, &planned.region.outputs})
+    for (const std::string &value : *values)
+      bytes += bytes_of(graph.node(value).type());
+  if (!planned.region.anchor.empty())
+    flops = cost_of(graph, graph.node(planned.region.anchor)).flops;
+  return std::max(bytes / kBytesPerSecond, flops / kFlopsPerSecond) + kLaunchSeconds;
+}
+
+struct DescentPolicy::State {
+  const model::Task &task;
+  DeviceFacts facts;
+  std::vector<Change> starts; ///< in the order to be tried
+  std::size_t next_start = 0;
+  std::vector<Change> changes;       ///< of the fastest so far, the best last
+  std::optional<std::size_t> around; ///< which of the tried variants `changes` are of
+  std::vector<model::Plan> proposed;
+  std::string why;
+
+  std::optional<TorchProposal> build(const Change &change) {
+    auto buffers = plan_buffers(task, change.graph);
+    if (!buffers)
+      return note(buffers.error());
+    auto built = build_plan(change.graph, *buffers, facts, change.choices);
+    if (!built)
+      return note(built.error());
+    built->plan.moves.insert(built->plan.moves.begin(), change.rewrites.begin(),
+                             change.rewrites.end());
+    if (built->kernels == 0 || std::ranges::find(proposed, built->plan) != proposed.end())
+      return std::nullopt;
+    proposed.push_back(built->plan);
+    return TorchProposal{change.graph, change.rewrites, change.choices, std::move(*built)};
+  }
+
+  std::optional<TorchProposal> note(const Error &error) {
+    if (why.empty())
+      why = describe(error);
+    return std::nullopt;
+  }
+
+  void make_starts(const Graph &graph) {
+    Simplified simplified = simplify(with_separate_bias(graph));
+    Change guess{0, std::move(simplified.graph), std::move(simplified.applied), {}};
+    const GraphIndex index(guess.graph);
+    Change library = guess, last = guess, alone = guess, plain = guess;
+    bool heavy = false, convolutions = false;
+    for (const Node &node : guess.graph.nodes) {
+      if (!is_anchor(node))
+        continue;
+      alone.choices.anchors[node.name].fuse = false;
+      if (!is_heavy(node))
+        continue;
+      heavy = true;
+      library.choices.anchors[node.name].family = "aten";
+      last.choices.anchors[node.name].family = "aten";
+      if (node.op == "conv") {
+        convolutions = true;
+        last.choices.anchors[node.name].channels_last = true;
+      }
+    }
+    plain.graph = with_separate_bias(graph);
+    plain.rewrites.clear();
+    starts.push_back(guess);
+    if (heavy)
+      starts.push_back(std::move(library));
+    if (convolutions)
+      starts.push_back(std::move(last));
+    if (!guess.rewrites.empty())
+      starts.push_back(std::move(plain));
+    starts.push_back(std::move(alone));
+  }
+
+  void add(double weight, const Change &base, PlanChoices choices) {
+    changes.push_back({weight, base.graph, base.rewrites, std::move(choices)});
+  }
+
+  /// All single changes of a variant.
+  void make_changes(const TorchProposal &from) {
+    changes.clear();
+    const Change base{0, from.graph, from.rewrites, from.built.applied};
+    const GraphIndex planned(from.built.graph), index(base.graph);
+    std::map<std::string, std::vector<const BuiltRegion *>> alike;
+    double total = 0;
+    for (const BuiltRegion &region : from.built.regions) {
+      alike[kind_of(planned, region)].push_back(&region);
+      total += estimated_seconds(planned, region.planned);
+    }
+    for (const auto &[kind, regions] : alike) {
+      double weight = 0;
+      for (const BuiltRegion *region : regions)
+        weight += estimated_seconds(planned, region->planned);
+      change_configurations(base, regions, weight);
+      if (!regions.front()->planned.region.anchor.empty())
+        change_anchors(base, index, regions, weight);
+    }
+    change_layouts(base, total);
+    for (const Rewrite &rewrite : generator::rewrites(index)) {
+      if (rewrite.always)
+        continue;
+      auto changed = apply(base.graph, rewrite);
+      if (!changed)
+        continue;
+      Change change = base;
+      change.graph = std::move(*changed);
+      change.rewrites.push_back(std::string(rewrite.rule) + "(%" + rewrite.node + ")");
+      change.weight = total;
+      changes.push_back(std::move(change));
+    }
+    std::ranges::stable_sort(changes, {}, &Change::weight);
+  }
+
+  void change_configurations(const Change &base, const std::vector<const BuiltRegion *> &regions,
+                             double weight) {
+    const BuiltRegion &first = *regions.front();
+    int rank = 0;
+    for (const Configuration &configuration : first.configurations) {
+      if (configuration == first.configuration)
+        continue;
+      PlanChoices choices = base.choices;
+      for (const BuiltRegion *region : regions)
+        if (std::ranges::find(region->configurations, configuration) !=
+            region->configurations.end())
+          choices.configurations[region_key(region->planned.region)] = configuration;
+      add(weight / (1.5 + rank++), base, std::move(choices));
+    }
+  }
+
+  void change_anchors(const Change &base, const GraphIndex &index,
+                      const std::vector<const BuiltRegion *> &regions, double weight) {
+    const AnchorChoice &now = regions.front()->planned.choice;
+    const Node &anchor = index.node(regions.front()->planned.region.anchor);
+    std::vector<std::string> others{"aten"};
+    for (const Family *family : claiming_families(index, anchor))
+      others.emplace_back(family->name);
+    const auto with = [&](const AnchorChoice &choice, double likely) {
+      PlanChoices choices = base.choices;
+      for (const BuiltRegion *region : regions) {
+        choices.anchors[region->planned.region.anchor] = choice;
+        choices.configurations.erase(region->planned.region.anchor);
+      }
+      add(weight * likely, base, std::move(choices));
+    };
+    for (const std::string &other : others)
+      if (other != now.family)
+        with({other, true, false}, is_heavy(anchor) ? 1.0 : 0.2);
+    with({now.family, !now.fuse, now.channels_last}, 0.25);
+    if (anchor.op == "conv" && now.family == "aten")
+      with({now.family, now.fuse, !now.channels_last}, 0.8);
+  }
+
+  /// The other layout for all convolutions of the library at once: conversions between layouts cost as much as they save.
+  void change_layouts(const Change &base, double weight) {
+    for (const bool last : {true, false}) {
+      PlanChoices choices = base.choices;
+      for (auto &[name, choice] : choices.anchors)
+        if (choice.family == "aten")
+          choice.channels_last = last;
+      for (const Node &node : base.graph.nodes)
+        if (node.op == "conv" && !choices.anchors.contains(node.name))
+          choices.anchors[node.name] = {"aten", true, last};
+      if (choices != base.choices)
+        add(weight * 0.9, base, std::move(choices));
+    }
+  }
+};
+
+DescentPolicy::DescentPolicy(const model::Task &task, const Graph &graph, const DeviceFacts &facts)
+    : state_(new State{task, facts, {}, 0, {}, {}, {}, {}}) {
+  state_->make_starts(graph);
+}
+
+DescentPolicy::~DescentPolicy() = default;
+
+const std::string &DescentPolicy::why() const { return state_->why; }
+
+std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVariant> &tried) {
+  State &state = *state_;
+  while (state.next_start < state.starts.size())
+    if (auto proposal = state.build(state.starts[state.next_start++]))
+      return proposal;
+  const TorchVariant *best = best_torch_variant(tried);
+  if (!best && !tried.empty())
+    best = &tried.front(); // nothing is right yet: change what was guessed first
+  if (!best)
+    return std::nullopt;
+  const std::size_t at = static_cast<std::size_t>(best - tried.data());
+  if (state.around != at) {
+    state.make_changes(best->proposal);
+    state.around = at;
+  }
+  while (!state.changes.empty()) {
+    const Change change = std::move(state.changes.back());
+    state.changes.pop_back();
+    if (auto proposal = state.build(change))
+      return proposal;
+  }
+  return std::nullopt;
+}
+
+const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants) {
+  const TorchVariant *best = nullptr;
+  const auto score = [](const TorchVariant &variant) {
+    return variant.verdict.speedup ? variant.verdict.speedup->ratio : 0;
+  };
+  for (const TorchVariant &variant : variants)
+    if (variant.verdict.outcome == model::Outcome::Verified &&
+        (!best || score(variant) > score(*best)))
+      best = &variant;
+  return best;
+}
+
+std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,
+                                       const TorchSearchLimits &limits,
+                                       const TorchSearchEvents &events, std::stop_token stop) {
+  std::vector<TorchVariant> tried;
+  const auto start = std::chrono::steady_clock::now();
+  while (static_cast<int>(tried.size()) < limits.max_variants && !stop.stop_requested() &&
+         std::chrono::steady_clock::now() - start < limits.budget) {
+    auto proposal = policy.propose(tried);
+    if (!proposal)
+      break;
+    TorchVariant variant{std::move(*proposal), {}};
+    variant.verdict = events.evaluate(task, variant.proposal.built.plan, stop);
+    if (stop.stop_requested())
+      break;
+    tried.push_back(std::move(variant));
+    if (events.on_variant)
+      events.on_variant(tried.back(), tried.size());
+  }
+  return tried;
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,77 @@
+// Search over plans of a torch task, by measured time.
+//
+// First the best guess of everything and a few guesses of another kind (the library for the heavy anchors, channels-last convolutions,
+// nothing fused); then one change at a time of the fastest so far, the changes first that touch most of the estimated time: another family or
+// the library for an anchor, another configuration, fusion off, convolution layouts, a rewrite that is a choice. Regions that are alike
+// change together, as the layers of a network do. A learned policy implements the same interface. Leaves out running and measuring:
+// `evaluate` does. Thread: one.
+#pragma once
+
+#include "generator/fusion/plan_builder.h"
+#include "support/model/verdict.h"
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+
+namespace warpwright::generator {
+
+struct TorchProposal {
+  model::Graph graph;                ///< after rewrites
+  std::vector<std::string> rewrites; ///< "matmul-diagonal(%mm)"
+  PlanChoices choices;
+  BuiltPlan built; ///< whose plan's moves name rewrites and regions
+};
+
+struct TorchVariant {
+  TorchProposal proposal;
+  model::Verdict verdict;
+};
+
+/// Proposes the next plan to try, given all that was tried.
+class TorchPolicy {
+public:
+  virtual ~TorchPolicy() = default;
+  /// A plan not proposed before with at least one kernel of ours, or nullopt when there is nothing left to propose.
+  virtual std::optional<TorchProposal> propose(const std::vector<TorchVariant> &tried) = 0;
+  virtual std::string_view name() const = 0;
+};
+
+/// As the file says. What cannot be planned at all proposes nothing; why() tells the reason then.
+class DescentPolicy : public TorchPolicy {
+public:
+  DescentPolicy(const model::Task &task, const model::Graph &graph, const DeviceFacts &facts);
+  ~DescentPolicy() override;
+  std::optional<TorchProposal> propose(const std::vector<TorchVariant> &tried) override;
+  std::string_view name() const override { return "descent"; }
+  /// Of the first plan that could not be built; empty when all could.
+  const std::string &why() const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct TorchSearchLimits {
+  int max_variants = 48;
+  std::chrono::milliseconds budget{120'000};
+};
+
+struct TorchSearchEvents {
+  /// Runs one candidate; may block.
+  std::function<model::Verdict(const model::Task &, const model::Plan &, std::stop_token)> evaluate;
+  std::function<void(const TorchVariant &, std::size_t tried)> on_variant; ///< may be empty
+};
+
+/// Runs until the budget, the limit, the policy or the stop token ends it. The variants in the order tried.
+std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,
+                                       const TorchSearchLimits &limits,
+                                       const TorchSearchEvents &events, std::stop_token stop);
+
+/// The verified variant with the largest speedup; where nothing was timed, the first verified. Null when there is none.
+const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants);
+
+/// Seconds that a region might take, roughly: bytes, operations and launches against what such a GPU reaches.
+double estimated_seconds(const GraphIndex &graph, const PlannedRegion &region);
+
+} // namespace warpwright::generator
