@@ -148,6 +148,8 @@ DeviceResult<void> ModuleRecorder::capture(std::span<const Operation> operations
   auto ended = torch_.end_capture(*graph, started.has_value() && first == 0 && second == 0);
   auto published = torch_.end_unpublished();
   recording.graph = *graph;
+  if (!ended && ended.error().device_lost)
+    return ended;
   if (!started)
     return started;
   for (const Status status : {first, second})

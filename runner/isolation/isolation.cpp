@@ -239,6 +239,7 @@ Result<Isolation> Isolation::enter(const Sandbox &sandbox) {
     rules.readable = {"/"};
     rules.executable = {"/"};
     rules.devices.push_back("/dev/zero");
+    rules.writable.push_back("/dev/shm"); // semaphores of the compilers' process pool
   }
   layers.push_back(enter_layer("files", [&] { return restrict_files(rules); }));
   return isolation;

@@ -25,7 +25,8 @@ struct Finding {
   json layers;        ///< of isolation
 };
 
-constexpr std::chrono::milliseconds kProbeLimit{10'000}, kReadingsInterval{5'000};
+constexpr std::chrono::milliseconds kProbeLimit{10'000}, kTorchLimit{60'000},
+    kReadingsInterval{5'000};
 
 Finding find_nvrtc() {
   const auto compiler = cuda::Compiler::make({});
@@ -68,6 +69,23 @@ Finding find_tool(deep::Tool tool) {
                                                                    : " (for verify --deep)")};
 }
 
+/// Absent, it costs torch tasks on a GPU and tracing, and nothing else.
+Finding find_torch() {
+  const std::string python = python_interpreter();
+  const std::string remedy = "; torch modules need it. Name a Python that has torch by --python or "
+                             "WARPWRIGHT_PYTHON";
+  std::error_code error;
+  if (!std::filesystem::exists(torch_folder() / "host.py", error))
+    return {"torch", false, torch_folder().string() + " is not there" + remedy};
+  const auto run = run_captured(
+      {python, "-c", "import sys, torch; print(torch.__version__, 'of', sys.executable)"}, "",
+      kTorchLimit);
+  if (!run || run->status.code != 0 || run->status.signal != 0)
+    return {"torch", false,
+            python + (run ? " does not import it" : ": " + describe(run.error())) + remedy};
+  return {"torch", true, run->output.substr(0, run->output.find('\n'))};
+}
+
 /// Tried in a child process, as workers do it.
 Finding find_isolation(WorkerKind kind) {
   const std::string what = std::string("isolation of the ") + name(kind) + " worker";
@@ -99,9 +117,11 @@ std::vector<Finding> examine() {
   findings.push_back(find_nvrtc());
   findings.push_back(find_headers());
   findings.push_back(find_cache());
+  findings.push_back(find_torch());
   findings.push_back(find_tool(deep::Tool::ComputeSanitizer));
   findings.push_back(find_tool(deep::Tool::Ncu));
-  for (const WorkerKind kind : {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda})
+  for (const WorkerKind kind :
+       {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda, WorkerKind::Python})
     findings.push_back(find_isolation(kind));
   return findings;
 }
@@ -146,7 +166,8 @@ int run_cuda_worker(const std::string &device) {
 int run_readings() { return metrics::write_readings(kReadingsInterval); }
 
 int run_isolation(const std::string &kind_name) {
-  for (const WorkerKind kind : {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda}) {
+  for (const WorkerKind kind :
+       {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda, WorkerKind::Python}) {
     if (kind_name != name(kind))
       continue;
     auto isolation = Isolation::enter(kind == WorkerKind::Cpu ? Sandbox{} : cuda_sandbox(kind));

@@ -160,7 +160,7 @@ int main(int argc, char **argv) {
   std::string kind;
   auto *isolation =
       app.add_subcommand("isolation", "What holds a worker in, as JSON (internal)")->group("");
-  isolation->add_option("KIND", kind, "cpu, compiler, cuda")->required();
+  isolation->add_option("KIND", kind, "cpu, compiler, cuda, python")->required();
 
   CLI11_PARSE(app, argc, argv);
   try {

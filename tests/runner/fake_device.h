@@ -3,10 +3,13 @@
 //
 // Every kernel gets (x, y, n): pointers and an int, as saxpy and square of tasks.h do. Names it
 // knows are in kKernels; "source" is not read. time() returns made-up times: 1000 ns, or 100 ns for
-// kernels whose name starts with "fast", with a little noise; time_as_called() adds 5000 ns.
+// kernels whose name starts with "fast", with a little noise, and 1000 ns for calls of `torch_host`; time_as_called()
+// adds 5000 ns.
 #pragma once
 
+#include "runner/torch/host.h"
 #include "runner/verify/device.h"
+#include "runner/verify/torch_operations.h"
 
 #include <cmath>
 #include <csignal>
@@ -306,10 +309,26 @@ public:
     recording->operations.assign(operations.begin(), operations.end());
     return recording;
   }
+  TorchHost *torch() override { return torch_host; }
+  DeviceResult<std::unique_ptr<Recording>> record_module(std::span<const Operation> operations,
+                                                         const CallFrame &) override {
+    return record(operations);
+  }
+  DeviceResult<Sample> time_call(Recording &recording) override {
+    auto sample = time(recording);
+    if (sample)
+      sample->ns += 5000;
+    return sample;
+  }
   DeviceResult<Sample> time(Recording &recording) override {
     double ns = 0;
     for (const Operation &operation : static_cast<FakeRecording &>(recording).operations)
-      if (const auto *kernel = std::get_if<LaunchOperation>(&operation)) {
+      if (const auto *call = std::get_if<TorchOperation>(&operation)) {
+        if (auto ran = run_torch(*torch_host, *call); !ran)
+          return std::unexpected(ran.error());
+        noise_ = noise_ * 1664525U + 1013904223U;
+        ns += 1000 * (1 + (noise_ >> 24) * 1e-5);
+      } else if (const auto *kernel = std::get_if<LaunchOperation>(&operation)) {
         if (auto ran = launch(*kernel); !ran)
           return std::unexpected(ran.error());
         noise_ = noise_ * 1664525U + 1013904223U;
@@ -327,6 +346,7 @@ public:
     return sample;
   }
 
+  TorchHost *torch_host = nullptr;
   int live_allocations = 0, timed_runs = 0;
   bool throttled = false;
   ClockReading clocks;

@@ -191,6 +191,45 @@ TEST_CASE("a device whose worker does not start leaves its jobs to the others") 
     CHECK(bench.errors.at(*only).find("the fake device is broken") != std::string::npos);
 }
 
+/// A task that a worker with torch is wanted for; what the fake one says of it does not matter.
+Task torch_task() {
+  Task task = square_task(4096);
+  task.module = model::TorchModule{.source = "class Model: pass"};
+  return task;
+}
+
+TEST_CASE(
+    "torch tasks go to a Python worker of the GPU, which stays until another kind is wanted") {
+  FoundDevice gpu = device("cuda:0", "NVIDIA H200");
+  gpu.worker.python = PythonStart{{kFakeWorker}, {}};
+  Bench bench({gpu});
+  const Plan plan = plan_of("candidate", "square", {"x", "y"});
+  std::vector<std::optional<pid_t>> pids;
+  for (const bool torch : {false, true, true, false}) {
+    REQUIRE(bench.add(torch ? torch_task() : square_task(4096), plan, "", "a", {}).has_value());
+    bench.run_all();
+    pids.push_back(bench.scheduler.find("cuda:0")->pid());
+  }
+  CHECK(pids[0] != pids[1]);
+  CHECK(pids[1] == pids[2]);
+  CHECK(pids[2] != pids[3]);
+  CHECK(bench.told.starts == std::map<std::string, int>{{"cuda:0", 3}});
+}
+
+TEST_CASE("an interpreter that does not start is named, and costs torch tasks alone") {
+  FoundDevice gpu = device("cuda:0", "NVIDIA H200");
+  gpu.worker.python = PythonStart{{"/no/such/python", "host.py"}, {}};
+  Bench bench({gpu});
+  const Plan plan = plan_of("candidate", "square", {"x", "y"});
+  const auto torch = bench.add(torch_task(), plan, "", "a", {});
+  const auto plain = bench.add("square", "");
+  REQUIRE((torch && plain));
+  bench.run_all();
+  CHECK(bench.errors[*torch].find("/no/such/python") != std::string::npos);
+  CHECK(bench.errors[*torch].find("WARPWRIGHT_PYTHON") != std::string::npos);
+  CHECK(bench.verdicts.at(*plain).outcome == Outcome::Verified);
+}
+
 TEST_CASE("a worker killed from outside costs a second run, not the candidate") {
   Bench bench({device("cpu")});
   std::vector<pid_t> killed;

@@ -117,13 +117,13 @@ DeviceResult<CallHandle> CallbackHost::bind_operator(const model::AtenStep &step
   return call->get<CallHandle>();
 }
 
-void CallbackHost::forget(CallHandle call) { (void)order("forget", {{"call", call}}); }
+void CallbackHost::forget(CallHandle call) { (void)order("forget", {{"handle", call}}); }
 
 DeviceResult<void> CallbackHost::refresh(CallHandle call) {
-  return order("refresh", {{"call", call}});
+  return order("refresh", {{"handle", call}});
 }
 
-DeviceResult<void> CallbackHost::call(CallHandle call) { return order("call", {{"call", call}}); }
+DeviceResult<void> CallbackHost::call(CallHandle call) { return order("call", {{"handle", call}}); }
 
 DeviceResult<std::vector<Address>> CallbackHost::results(CallHandle call) {
   auto addresses = request("results", {{"handle", call}});

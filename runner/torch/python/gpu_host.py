@@ -265,8 +265,10 @@ class CompiledModule:
         if not hasattr(torch, "compile"):
             raise HostError("unsupported", f"torch {torch.__version__} has no torch.compile")
         self.model = user_module.on_memory(module.model(), {})
+        self.rnns = [one for one in self.model.modules() if isinstance(one, torch.nn.RNNBase)]
+        for rnn in self.rnns:
+            rnn.flatten_parameters()
         self.function = torch.compile(self.model)
-        self.bound = None
 
 
 class CompiledCall(ModuleCall):
@@ -274,14 +276,12 @@ class CompiledCall(ModuleCall):
 
     def __init__(self, compiled, module, arguments, outputs, device):
         self.module = module
-        self.compiled = compiled
         tensors = [as_tensor(one, device) for one in arguments]
         template = module.inputs_template()
         count = len(user_module.tensors_in(template))
         self.inputs = user_module.with_tensors(template, tensors[:count])
         self.state = dict(zip((one["name"] for one in arguments[count:]), tensors[count:]))
-        self.model, self.function = compiled.model, compiled.function
-        self.rnns = [one for one in self.model.modules() if isinstance(one, torch.nn.RNNBase)]
+        self.model, self.function, self.rnns = compiled.model, compiled.function, compiled.rnns
         self.outputs = [as_tensor(one, device) for one in outputs]
         self.value, self.results = None, []
 
@@ -294,7 +294,7 @@ class CompiledCall(ModuleCall):
             current = user_module.state(self.model, name)
             if self._is_flattened(current):
                 current.copy_(memory)
-            elif current.data_ptr() != memory.data_ptr():
+            elif current.data_ptr() != memory.data_ptr() and memory.numel() > 0:
                 current.data = memory
 
 

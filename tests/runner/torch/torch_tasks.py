@@ -115,10 +115,9 @@ extern "C" __global__ void norm(const float *x, const float *w, const float *b, 
 """
 
 
-def trace(runner, source, extra=()):
+def trace(runner, source, *options):
     """{graph, buffers}; raises with what the runner said."""
-    path = "/dev/stdin"
-    run = subprocess.run([runner, "trace", path, "--json", "-", *extra], input=source, capture_output=True, text=True)
+    run = subprocess.run([runner, "trace", "/dev/stdin", "--json", "-", *options], input=source, capture_output=True, text=True)
     if run.returncode:
         raise RuntimeError(run.stderr)
     return json.loads(run.stdout)

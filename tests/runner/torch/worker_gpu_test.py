@@ -3,6 +3,7 @@
 On a machine without a GPU the same tasks go to the CPU worker where its torch is found, and what is said of times is left out.
 """
 
+import contextlib
 import json
 import os
 import subprocess
@@ -20,14 +21,53 @@ DEVICES = json.loads(subprocess.run([RUNNER, "devices"], capture_output=True, te
 GPU = bool(DEVICES)
 
 
-def verify(source, plan, *options):
-    """(verdict, stderr) of a plan for the module; `plan` makes it from the traced buffers."""
-    buffers = tasks.trace(RUNNER, source)["buffers"]
+class Service:
+    """One runner for all cases, so that its Python worker lives on from one to the next."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.url = "unix:" + self.folder.name + "/socket"
+        self.log = open(self.folder.name + "/log", "w+", encoding="utf-8")
+        self.process = subprocess.Popen([RUNNER, "serve", "--socket", self.folder.name + "/socket"], stdin=subprocess.DEVNULL,
+                                        stderr=self.log)
+        while not os.path.exists(self.folder.name + "/socket") and self.process.poll() is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.05)
+
+    def errors(self):
+        self.log.flush()
+        with open(self.folder.name + "/log", encoding="utf-8") as file:
+            return file.read()
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        self.log.close()
+        self.folder.cleanup()
+
+
+def setUpModule():
+    global service
+    service = Service()
+
+
+def tearDownModule():
+    service.close()
+
+
+def trace(source):
+    return tasks.trace(RUNNER, source, "--runner", service.url)
+
+
+def verify(source, plan, *options, buffers=None):
+    """The verdict of a plan for the module; `plan` makes it from the buffers, which are traced where they are not given."""
+    buffers = buffers or trace(source)["buffers"]
     with tempfile.TemporaryDirectory() as folder:
         for name, document in (("task", tasks.make_task(source, buffers)), ("plan", plan(buffers))):
             with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
                 json.dump(document, file)
-        run = subprocess.run([RUNNER, "verify", folder + "/task.json", folder + "/plan.json", "--json", "--timeout", "120000", *options],
+        run = subprocess.run([RUNNER, "verify", folder + "/task.json", folder + "/plan.json", "--json", "--timeout", "120000",
+                              "--runner", service.url, *options],
                              capture_output=True, text=True)
     if not run.stdout.startswith("{"):
         raise RuntimeError(run.stderr)
@@ -40,7 +80,7 @@ def verify(source, plan, *options):
         times = {side: baseline[side]["median_ns"] for side in ("reference_time", "candidate_time") if side in baseline}
         print(f"   {baseline['name']}: {baseline.get('speedup', {}).get('ratio', baseline.get('missing'))} {times}")
     if verdict.get("outcome") != "verified":
-        print("   stderr:", run.stderr[-3000:])
+        print("   stderr:", run.stderr[-1000:], service.errors()[-3000:])
     return verdict
 
 
@@ -50,7 +90,7 @@ def sized(source, gpu, cpu):
 
 class Tracing(unittest.TestCase):
     def test_a_module_gives_its_graph_and_buffers(self):
-        traced = tasks.trace(RUNNER, sized(tasks.LINEAR, 64, 8))
+        traced = trace(sized(tasks.LINEAR, 64, 8))
         self.assertEqual([buffer["torch_name"] for buffer in traced["buffers"]][:3], ["x", "linear.weight", "linear.bias"])
         self.assertIn("matmul", [node["op"] for node in traced["graph"]["nodes"]])
 
@@ -58,13 +98,13 @@ class Tracing(unittest.TestCase):
         for source in ("import no_such_package\n", tasks.HEADER + "class Model(nn.Module):\n    def forward(self, x):\n"
                        "        return x if x.sum() > 0 else -x\ndef get_inputs():\n    return [torch.rand(4)]\n"):
             with self.assertRaises(RuntimeError) as raised:
-                tasks.trace(RUNNER, source)
+                trace(source)
             print("\n   ", raised.exception)
             self.assertLess(len(str(raised.exception).strip().splitlines()[-1]), 600)
 
     def test_an_interpreter_without_torch_is_named(self):
         with self.assertRaises(RuntimeError) as raised:
-            tasks.trace(RUNNER, tasks.LINEAR, ["--python", "/no/such/python"])
+            tasks.trace(RUNNER, tasks.LINEAR, "--python", "/no/such/python")
         self.assertIn("/no/such/python", str(raised.exception))
 
 
@@ -126,11 +166,7 @@ class Verifying(unittest.TestCase):
     def test_a_module_that_waits_for_the_gpu_has_no_device_time(self):
         buffers = [{"name": "x", "torch_name": "x", "dtype": "float32", "shape": [512, 256], "direction": "in"},
                    {"name": "output", "torch_name": "output", "dtype": "float32", "shape": [512, 256], "direction": "out"}]
-        original, tasks.trace = tasks.trace, lambda *_: {"buffers": buffers}
-        try:
-            verdict = verify(sized(tasks.WAITS, 512, 8), tasks.relu_plan)
-        finally:
-            tasks.trace = original
+        verdict = verify(sized(tasks.WAITS, 512, 8), tasks.relu_plan, buffers=buffers)
         self.assertEqual(verdict["outcome"], "verified", verdict["message"])
         self.assertNotIn("speedup", verdict)
         self.assertIn("as_called", verdict)

@@ -1,0 +1,183 @@
+"""The worker as a library in a real Python process, spoken to over its pipes: the protocol, the callbacks, verifying and measuring on the
+fake device, whose memory torch works on. Usage: worker_test.py FOLDER_OF_HOST_PY LIBRARY
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+FOLDER, LIBRARY = sys.argv.pop(1), sys.argv.pop(1)
+
+try:
+    import torch
+except ImportError:
+    print(f"{sys.executable} has no torch: all cases skipped")
+    sys.exit(0)
+
+import torch_tasks as tasks
+
+SQUARE = tasks.HEADER + """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * x
+
+def get_inputs():
+    return [torch.rand(SIZE)]
+"""
+COUNTING = tasks.HEADER + """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(4))
+
+    def forward(self, x):
+        self.count += 1
+        return x * x
+
+def get_inputs():
+    return [torch.rand(SIZE)]
+"""
+
+
+class Worker:
+    def __init__(self, *command, **environment):
+        command = command or (sys.executable, "-u", os.path.join(FOLDER, "host.py"), LIBRARY, "cpu")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env=dict(os.environ, **environment))
+        self.stages, self.last = [], 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            stream.close()
+
+    def send(self, method, params=None):
+        self.last += 1
+        body = json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+
+    def read(self):
+        length = 0
+        while True:
+            line = self.process.stdout.readline()
+            if not line:
+                raise RuntimeError("the worker ended: " + self.process.stderr.read().decode()[-2000:])
+            if line == b"\r\n":
+                return json.loads(self.process.stdout.read(length))
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.split(b":")[1])
+
+    def ask(self, method, params=None):
+        self.send(method, params)
+        while True:
+            message = self.read()
+            if message.get("id") == self.last:
+                if "error" in message:
+                    raise RuntimeError(message["error"]["message"])
+                return message["result"]
+            self.stages.append(message["params"])
+
+    def verify(self, task, plan, **options):
+        return self.ask("verify", {"task": task, "plan": plan, "options": dict({"measure": False, "timeout_ms": 60000}, **options)})["verdict"]
+
+
+def square_task(source=SQUARE, size=64):
+    buffers = [{"name": name, "torch_name": name, "dtype": "float32", "shape": [size], "direction": direction}
+               for name, direction in (("x", "in"), ("y", "out"))]
+    return tasks.make_task(source.replace("SIZE", str(size)), buffers)
+
+
+def counting_task(size=64):
+    task = square_task(COUNTING, size)
+    task["buffers"].insert(1, {"name": "count", "torch_name": "count", "dtype": "float32", "shape": [4], "extent": 4,
+                               "direction": "inout", "distribution": {"kind": "module"}})
+    return task
+
+
+def square_plan(kernel="square", size=64):
+    return {"source": "int", "steps": [tasks.launch(kernel, size, "x", "y", size)]}
+
+
+def aten_plan(size=64):
+    x = {"buffer": "x", "shape": [size]}
+    return {"source": "", "steps": [{"aten": {"op": "aten::mul.Tensor", "arguments": [{"tensor": x}, {"tensor": x}],
+                                              "results": [{"buffer": "y", "shape": [size]}]}}]}
+
+
+class Workers(unittest.TestCase):
+    def check(self, verdict, outcome, text=""):
+        self.assertEqual(verdict["outcome"], outcome, verdict["message"])
+        self.assertIn(text, verdict["message"])
+
+    def test_it_describes_its_device_and_what_holds_it_in(self):
+        with Worker() as worker:
+            info = worker.ask("info")
+            self.assertEqual(info["name"], "Fake")
+            self.assertIn("files", [layer["name"] for layer in info["isolation"]])
+
+    def test_one_process_serves_job_after_job_of_one_module_and_of_others(self):
+        with Worker() as worker:
+            self.check(worker.verify(square_task(), square_plan()), "verified")
+            self.check(worker.verify(square_task(), square_plan("inexact")), "wrong_result")
+            self.check(worker.verify(square_task(), aten_plan()), "verified")
+            self.check(worker.verify(counting_task(), square_plan()), "wrong_result", "count")
+            self.check(worker.verify(square_task(), square_plan()), "verified")
+            self.assertIn("compiling", [stage["stage"] for stage in worker.stages])
+
+    def test_a_verdict_says_which_framework_it_was(self):
+        with Worker() as worker:
+            framework = worker.verify(square_task(), square_plan())["framework"]
+            self.assertEqual(framework["torch"], torch.__version__)
+            self.assertIn("backends.cudnn.allow_tf32", framework)
+
+    def test_both_eager_baselines_are_told_and_torch_compile_or_why_not(self):
+        with Worker(WARPWRIGHT_FAKE_WORKER="measure") as worker:
+            verdict = worker.verify(square_task(), square_plan("fast_square"), measure=True, measure_budget_ms=200,
+                                    baselines=["torch.compile"])
+            self.check(verdict, "verified")
+            found = {baseline["name"]: baseline for baseline in verdict["baselines"]}
+            self.assertEqual(list(found), ["eager", "eager+graph", "torch.compile", "torch.compile+graph"])
+            self.assertGreater(found["eager+graph"]["speedup"]["ratio"], 5)
+            if not hasattr(torch, "compile"):
+                self.assertIn("torch.compile", found["torch.compile"]["missing"])
+
+    def test_what_python_says_of_a_module_is_in_the_verdict(self):
+        with Worker() as worker:
+            broken = dict(square_task(), module={"source": "import no_such_package\n"})
+            self.check(worker.verify(broken, square_plan()), "unsupported", "no_such_package")
+            raises = dict(square_task(), module={"source": SQUARE.replace("SIZE", "64").replace("return x * x", "raise ValueError('no')")})
+            self.check(worker.verify(raises, square_plan()), "unsupported", "ValueError: no")
+            self.check(worker.verify(square_task(), square_plan()), "verified")
+
+    def test_what_the_user_s_code_prints_does_not_reach_the_protocol(self):
+        with Worker() as worker:
+            loud = SQUARE.replace("return x * x", "print('Content-Length: 7')\n        return x * x")
+            self.check(worker.verify(square_task(loud), square_plan()), "verified")
+
+    def test_it_ends_with_its_input_whatever_runs(self):
+        endless = SQUARE.replace("return x * x", "while True: pass")
+        with Worker() as worker:
+            worker.send("verify", {"task": square_task(endless), "plan": square_plan(), "options": {"measure": False}})
+            while worker.read()["params"]["running"] != "reference":
+                pass
+            worker.process.stdin.close()
+            self.assertEqual(worker.process.wait(20), 0)
+
+    def test_an_interpreter_without_torch_says_so(self):
+        run = subprocess.run([sys.executable, "-S", "-I", os.path.join(FOLDER, "host.py"), LIBRARY, "cpu"], capture_output=True, text=True,
+                             stdin=subprocess.DEVNULL)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("has no torch", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
