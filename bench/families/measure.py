@@ -190,6 +190,8 @@ def main():
     parser.add_argument("plans")
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", default="", help="cases whose name holds this text")
+    parser.add_argument("--skip", nargs="*", default=[], help="leave out cases whose name holds one of these")
+    parser.add_argument("--most", type=int, default=1000, help="configurations a case, the best guesses first")
     parser.add_argument("--compile", nargs="*", default=[], help="cases to time under torch.compile as well")
     parser.add_argument("--samples", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=80, help="start nothing after this long")
@@ -215,7 +217,9 @@ def main():
         print(f"{record['name']}: eager {record['eager_us']:.1f} us"
               + (f", compile {record['compile_us']:.1f}" if "compile_us" in record else "")
               + f", error {record['eager_error']}", flush=True)
-        for row in timed[:6] + [row for row in record["configurations"] if "us" not in row]:
+        shown = timed[:3] + [next(row for row in timed if row["configuration"].get("math") == math) for math in
+                             sorted({row["configuration"].get("math") for row in timed} - {None})]
+        for row in shown + [row for row in record["configurations"] if "us" not in row]:
             print(f"    {row.get('us', 0):8.1f} us  error {row.get('error', 0):.1e}  registers {row['registers']} spilled "
                   f"{row['spilled']}  #{record['configurations'].index(row)} {row['configuration']} {row.get('failed', '')}", flush=True)
         with open(arguments.out, "w") as file:

@@ -1,8 +1,9 @@
 // Convolution and transposed convolution over one to three dimensions, as an implicit matrix product with everything pointwise around it.
 //
 // On tensor cores the products are TF32, which is right exactly where PyTorch's own convolution runs in TF32 (cuDNN's default); where it does not,
-// the runner refuses the candidate and the FP32 configurations remain. A configuration says "math": 1 for TF32, 0 for FP32.
-// Leaves out: channels-last input read by whole vectors, splitting the summed dimension, Winograd and FFT. Thread: pure functions.
+// the runner refuses the candidate and the FP32-accurate configurations remain. A configuration says "math": 0 FP32, 1 TF32 by mma.sync,
+// 2 TF32 by wgmma, 3 FP32-accurate split TF32 by wgmma. Which of them PyTorch's library would take cannot be told from sizes, so the
+// guesses alternate. Leaves out: channels-last input read by whole vectors, splitting the summed dimension, Winograd and FFT. Thread: pure functions.
 #include "generator/families/convolution_kernel.h"
 #include "generator/families/window_families.h"
 
@@ -22,25 +23,44 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
          shape->groups <= 65535;
 }
 
+using Math = ConvolutionTile::Math;
 struct TileChoice {
+  Math math;
   int pixels, channels, warp_pixels, warp_channels, depth, threads;
 };
-constexpr TileChoice kTensorTiles[] = {
-    {128, 128, 64, 64, 16, 128}, {128, 64, 64, 32, 16, 128},  {128, 64, 64, 32, 32, 128},
-    {256, 64, 64, 32, 16, 256},  {128, 32, 32, 32, 16, 128},  {64, 64, 32, 32, 16, 128},
-    {64, 64, 32, 32, 32, 128},   {128, 128, 64, 32, 16, 256}, {256, 128, 64, 64, 16, 256},
-    {64, 128, 32, 64, 16, 128},  {128, 32, 32, 32, 32, 128},  {64, 32, 32, 32, 32, 64},
+constexpr TileChoice kTiles[] = {
+    {Math::Wgmma, 128, 128, 0, 0, 16, 128}, {Math::Wgmma, 128, 128, 0, 0, 32, 128},
+    {Math::Wgmma, 128, 64, 0, 0, 16, 128},  {Math::Wgmma, 128, 64, 0, 0, 32, 128},
+    {Math::Wgmma, 128, 96, 0, 0, 16, 128},  {Math::Wgmma, 128, 32, 0, 0, 16, 128},
+    {Math::Wgmma, 128, 32, 0, 0, 32, 128},  {Math::Wgmma, 256, 128, 0, 0, 16, 256},
+    {Math::Wgmma, 256, 64, 0, 0, 16, 256},  {Math::Wgmma, 256, 64, 0, 0, 32, 256},
+    {Math::Split, 128, 64, 0, 0, 16, 128},  {Math::Split, 128, 32, 0, 0, 16, 128},
+    {Math::Split, 128, 32, 0, 0, 32, 128},  {Math::Split, 256, 64, 0, 0, 16, 256},
+    {Math::Mma, 64, 64, 32, 32, 32, 128},   {Math::Mma, 64, 64, 32, 32, 16, 128},
+    {Math::Mma, 128, 64, 64, 32, 16, 128},  {Math::Mma, 128, 32, 32, 32, 16, 128},
+    {Math::Mma, 64, 32, 32, 32, 32, 64},    {Math::Scalar, 128, 128, 0, 0, 8, 256},
+    {Math::Scalar, 128, 64, 0, 0, 8, 128},  {Math::Scalar, 128, 32, 0, 0, 16, 128},
+    {Math::Scalar, 128, 16, 0, 0, 16, 128}, {Math::Scalar, 128, 8, 0, 0, 16, 128},
+    {Math::Scalar, 64, 64, 0, 0, 16, 64},
 };
-constexpr TileChoice kScalarTiles[] = {
-    {128, 128, 0, 0, 8, 256}, {128, 64, 0, 0, 8, 128},  {128, 64, 0, 0, 16, 128},
-    {128, 32, 0, 0, 16, 128}, {128, 16, 0, 0, 16, 128}, {128, 8, 0, 0, 16, 128},
-    {64, 64, 0, 0, 16, 64},
-};
+
+bool runs_on(Math math, const DeviceFacts &device) {
+  switch (math) {
+  case Math::Scalar:
+    return true;
+  case Math::Mma:
+    return device.inline_ptx && device.compute_capability >= 80;
+  case Math::Wgmma:
+  case Math::Split:
+    return device.inline_ptx && device.compute_capability == 90;
+  }
+  return false;
+}
 
 /// Time of a tile by its waves and wasted products, in arbitrary units.
 double cost_of(const ConvolutionShape &shape, const TileChoice &tile, const DeviceFacts &device) {
   double blocks = 0;
-  for (const ConvolutionPhase &phase : convolution_phases(shape).phases)
+  for (const ConvolutionPhase &phase : convolution_phases(shape, false).phases)
     blocks += static_cast<double>(
         ceil_divide(shape.batch * phase.count[0] * phase.count[1] * phase.count[2], tile.pixels));
   blocks *= static_cast<double>(ceil_divide(shape.group_out, tile.channels) * shape.groups);
@@ -48,56 +68,69 @@ double cost_of(const ConvolutionShape &shape, const TileChoice &tile, const Devi
   // Small tiles read more for each product; a device that is not full waits for one wave.
   const double overhead = 1 + 24.0 / tile.pixels + 24.0 / tile.channels;
   const double waves = std::max(1.0, blocks / device.multiprocessors);
-  return waves * area * overhead + 2000;
+  return waves * area * overhead;
 }
 
 std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
                                           const DeviceFacts &device) {
   const ConvolutionShape shape = *convolution_shape(index, index.node(region.anchor));
+  // Each kind of arithmetic ranks its tiles; the kinds then take turns.
+  std::vector<std::vector<std::pair<double, const TileChoice *>>> kinds;
+  for (const Math math : {Math::Wgmma, Math::Split, Math::Mma, Math::Scalar}) {
+    auto &kind = kinds.emplace_back();
+    for (const TileChoice &tile : kTiles)
+      if (tile.math == math && runs_on(math, device))
+        kind.emplace_back(cost_of(shape, tile, device), &tile);
+    std::ranges::sort(kind);
+  }
+  const bool may_gather = shape.transposed && shape.stride[2] > 1;
   std::vector<Configuration> list;
-  const auto add = [&](std::span<const TileChoice> tiles, bool tensor) {
-    std::vector<std::pair<double, const TileChoice *>> ranked;
-    for (const TileChoice &tile : tiles)
-      ranked.emplace_back(cost_of(shape, tile, device), &tile);
-    std::ranges::sort(ranked);
-    for (const auto &[cost, tile] : ranked)
-      list.push_back({{"math", tensor ? 1 : 0},
-                      {"pixels", tile->pixels},
-                      {"channels", tile->channels},
-                      {"depth", tile->depth},
-                      {"warp_pixels", tile->warp_pixels},
-                      {"warp_channels", tile->warp_channels},
-                      {"threads", tile->threads}});
-  };
-  if (device.inline_ptx && device.compute_capability >= 80)
-    add(kTensorTiles, true);
-  add(kScalarTiles, false);
+  for (std::size_t rank = 0; rank < std::size(kTiles); ++rank)
+    for (const auto &kind : kinds)
+      if (rank < kind.size())
+        for (const int gather : {0, 1}) {
+          const TileChoice &tile = *kind[rank].second;
+          if (gather == 0 || may_gather)
+            list.push_back({{"math", static_cast<int>(tile.math)},
+                            {"pixels", tile.pixels},
+                            {"channels", tile.channels},
+                            {"depth", tile.depth},
+                            {"warp_pixels", tile.warp_pixels},
+                            {"warp_channels", tile.warp_channels},
+                            {"threads", tile.threads},
+                            {"gather", gather}});
+        }
   return list;
 }
 
 Result<ConvolutionTile> tile_of(const Configuration &configuration, const DeviceFacts &device) {
-  const auto math = setting_of(configuration, "math", 0, 1);
+  const auto math = setting_of(configuration, "math", 0, 3);
+  const auto gather = setting_of(configuration, "gather", 0, 1);
   const auto pixels = setting_of(configuration, "pixels", 32, 256);
   const auto channels = setting_of(configuration, "channels", 8, 256);
   const auto depth = setting_of(configuration, "depth", 8, 64);
   const auto threads = setting_of(configuration, "threads", 32, 1024);
   const auto warp_pixels = setting_of(configuration, "warp_pixels", 0, 256);
   const auto warp_channels = setting_of(configuration, "warp_channels", 0, 256);
-  for (const auto &setting : {math, pixels, channels, depth, threads, warp_pixels, warp_channels})
+  for (const auto &setting :
+       {math, gather, pixels, channels, depth, threads, warp_pixels, warp_channels})
     if (!setting)
       return std::unexpected(setting.error());
-  ConvolutionTile tile{*pixels,        *channels, *depth,    *warp_pixels,
-                       *warp_channels, *threads,  *math == 1};
-  bool fits = tile.threads % tile.pixels == 0 && tile.depth % (tile.threads / tile.pixels) == 0;
-  if (tile.tensor_cores)
+  ConvolutionTile tile{*gather == 1, *pixels,        *channels, *depth,
+                       *warp_pixels, *warp_channels, *threads,  static_cast<Math>(*math)};
+  bool fits = runs_on(tile.math, device) && tile.threads % tile.pixels == 0 &&
+              tile.depth % (tile.threads / tile.pixels) == 0;
+  if (tile.math == Math::Mma)
     fits =
-        fits && device.inline_ptx && device.compute_capability >= 80 && tile.depth % 8 == 0 &&
-        tile.warp_pixels >= 32 && tile.warp_channels >= 32 && tile.warp_pixels % 32 == 0 &&
-        tile.warp_channels % 32 == 0 && tile.pixels % tile.warp_pixels == 0 &&
-        tile.channels % tile.warp_channels == 0 &&
+        fits && tile.depth % 8 == 0 && tile.warp_pixels >= 32 && tile.warp_channels >= 32 &&
+        tile.warp_pixels % 32 == 0 && tile.warp_channels % 32 == 0 &&
+        tile.pixels % tile.warp_pixels == 0 && tile.channels % tile.warp_channels == 0 &&
         tile.pixels / tile.warp_pixels * (tile.channels / tile.warp_channels) * 32 == tile.threads;
-  else
+  else if (tile.math == Math::Scalar)
     fits = fits && tile.pixels * tile.channels / 8 % tile.threads == 0;
+  else
+    fits = fits && tile.depth % 8 == 0 && tile.threads == tile.pixels && tile.pixels % 128 == 0 &&
+           tile.channels % 32 == 0 && tile.channels <= (tile.math == Math::Split ? 64 : 128);
   if (!fits)
     return fail("the convolution's tile does not divide among its threads",
                 "take a configuration that the family lists");
@@ -120,6 +153,12 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   };
   ConvolutionBody body;
   body.load = load(0, convolution_index(shape, "n", "channel", "d", "h", "w"), "value =");
+  // Straight from memory where nothing stands between.
+  const auto operand = std::ranges::find(region.inputs, anchor.inputs[0]);
+  const model::TensorType &input = index.node(anchor.inputs[0]).type();
+  if (operand != region.inputs.end() && model::is_contiguous(input) &&
+      input.dtype == model::Dtype::Float32)
+    body.input = "in" + std::to_string(operand - region.inputs.begin());
   const std::string first = shape.transposed ? "input_channel" : "output_channel";
   const std::string second = shape.transposed ? "output_channel" : "input_channel";
   body.weight =

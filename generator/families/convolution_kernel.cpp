@@ -9,6 +9,8 @@
 // neighbouring threads store neighbouring pixels. Thread: pure functions.
 #include "generator/families/convolution_kernel.h"
 
+#include "generator/families/convolution_math.h"
+
 #include <algorithm>
 
 namespace warpwright::generator {
@@ -37,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(256) @PREFIX@_pack(@PARAMETERS@) {
     const int input_channel = @PACK_INPUT@, output_channel = @PACK_OUTPUT@;
 @WEIGHT@
   }
-  packed[((long long)group * @ROWS@ + phase.row + row) * @COP@ + column] = @ROUND@(value);
+@PACK_STORE@
 }
 )cuda";
 
@@ -45,8 +47,7 @@ constexpr std::string_view kMain = R"cuda(
 extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_convolution(@PARAMETERS@) {
   constexpr int kBM = @BM@, kBN = @BN@, kBK = @BK@, kThreads = @THREADS@;
   constexpr int kLines = kThreads / kBM, kLoads = kBK / kLines;
-  constexpr int kAStride = kBM + 8, kBStride = kBN + 8, kCStride = kBM + 4;
-  constexpr int kVectors = kBK * kBN / 4, kBLoads = (kVectors + kThreads - 1) / kThreads;
+  constexpr int kAStride = kBM + 8, kCStride = kBM + 4;
   extern __shared__ __align__(16) float shared[];
   float *const shared_a = shared, *const shared_b = shared + 2 * kBK * kAStride;
 
@@ -56,52 +57,39 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_convolution(@PA
   const int count_d = @QD@, count_h = @QH@, count_w = @QW@, taps = @TAPS@;
   block -= phase.block;
   const int group = blockIdx.y, column0 = block % @COLUMN_BLOCKS@ * kBN;
-  const int line = threadIdx.x / kBM, local = threadIdx.x % kBM;
+  // The same for all lanes of a warp, which the compiler learns from the shuffle.
+  const int line = __shfl_sync(0xffffffffu, threadIdx.x / kBM, 0), local = threadIdx.x % kBM;
   const int pixel = block / @COLUMN_BLOCKS@ * kBM + local;
   const bool inside = pixel < @N@ * count_d * count_h * count_w;
   const int qw = pixel % count_w, qh = pixel / count_w % count_h;
   const int qd = pixel / (count_w * count_h) % count_d, n = pixel / (count_w * count_h * count_d);
   const int d0 = qd * @ISD@, h0 = qh * @ISH@, w0 = qw * @ISW@;
   const int chunks = (taps * @CI@ + kBK - 1) / kBK;
-  const float *const weights =
-      packed + ((long long)group * @ROWS@ + phase.row) * @COP@ + column0;
-
+@SOURCE@
   float fetched_a[kLoads];
-  float4 fetched_b[kBLoads];
-  auto fetch = [&](int chunk) {
+@ACCUMULATORS@
+  auto fetch = [&](int chunk, int buffer) {
+    (void)buffer;
 @FETCH@
-#pragma unroll
-    for (int i = 0; i < kBLoads; ++i) {
-      const int e = threadIdx.x + i * kThreads;
-      if (kVectors % kThreads == 0 || e < kVectors)
-        fetched_b[i] = *reinterpret_cast<const float4 *>(
-            weights + (chunk * kBK + e / (kBN / 4)) * @COP@ + e % (kBN / 4) * 4);
-    }
+@FETCH_WEIGHTS@
   };
   auto put = [&](int buffer) {
 #pragma unroll
     for (int i = 0; i < kLoads; ++i)
-      shared_a[(buffer * kBK + line + i * kLines) * kAStride + local] = @ROUND@(fetched_a[i]);
-#pragma unroll
-    for (int i = 0; i < kBLoads; ++i) {
-      const int e = threadIdx.x + i * kThreads;
-      if (kVectors % kThreads == 0 || e < kVectors)
-        *reinterpret_cast<float4 *>(shared_b + (buffer * kBK + e / (kBN / 4)) * kBStride +
-                                    e % (kBN / 4) * 4) = fetched_b[i];
-    }
+      shared_a[(buffer * kBK + line + i * kLines) * kAStride + local] = @ROUND_INPUT@(fetched_a[i]);
+@PUT_WEIGHTS@
   };
-@ACCUMULATORS@
   if (chunks > 0) {
-    fetch(0);
+    fetch(0, 0);
     put(0);
   }
   __syncthreads();
   for (int chunk = 0; chunk < chunks; ++chunk) {
     const int buffer = chunk % 2;
     if (chunk + 1 < chunks)
-      fetch(chunk + 1);
+      fetch(chunk + 1, buffer ^ 1);
     const float *const a_tile = shared_a + buffer * kBK * kAStride;
-    const float *const b_tile = shared_b + buffer * kBK * kBStride;
+    const float *const b_tile = shared_b + buffer * kBBuffer;
 @COMPUTE@
     if (chunk + 1 < chunks)
       put(buffer ^ 1);
@@ -131,8 +119,9 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_convolution(@PA
 constexpr std::string_view kFetchOneTap = R"cuda(
     const int k0 = chunk * kBK;
     const int *const tap = @PREFIX@_taps[phase.tap + k0 / @CI@];
-    const int d = d0 + tap[0], h = h0 + tap[1], w = w0 + tap[2];
-    const bool valid = inside && d >= 0 && d < @ID@ && h >= 0 && h < @IH@ && w >= 0 && w < @IW@;
+    const int d = d0 + tap[0], h = h0 + tap[1], w = @W_OF_TAP@;
+    const bool valid = inside && @W_MEETS@ d >= 0 && d < @ID@ && h >= 0 && h < @IH@ && w >= 0 && w < @IW@;
+@TAP_SOURCE@
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
       const int channel = group * @CI@ + k0 % @CI@ + line + i * kLines;
@@ -143,6 +132,34 @@ constexpr std::string_view kFetchOneTap = R"cuda(
       fetched_a[i] = value;
     })cuda";
 
+/// Elements lie in memory as they are needed: a table in shared memory says how far from the pixel's own place.
+constexpr std::string_view kFetchTable = R"cuda(
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i) {
+      const int k = chunk * kBK + line + i * kLines;
+      float value = 0;
+      if (inside && k < taps * @CI@) {
+        const int2 entry = table[k];
+        if (@TABLE_VALID@)
+          value = source[entry.x];
+      }
+      fetched_a[i] = value;
+    })cuda";
+
+constexpr std::string_view kTable = R"cuda(
+  int2 *const table = reinterpret_cast<int2 *>(shared + @TABLE_AT@);
+  for (int k = threadIdx.x; k < taps * @CI@; k += kThreads) {
+    const int *const tap = @PREFIX@_taps[phase.tap + k / @CI@];
+    table[k] = make_int2(((k % @CI@ * @ID@ + tap[0]) * @IH@ + tap[1]) * @IW@ + tap[2],
+                         (tap[0] + 512) << 20 | (tap[1] + 512) << 10 | (tap[2] + 512));
+  }
+  __syncthreads();
+)cuda";
+
+constexpr std::string_view kSource = R"cuda(
+  const float *const source =
+      @INPUT@ + ((((long long)n * @CHANNELS@ + group * @CI@) * @ID@ + d0) * @IH@ + h0) * @IW@ + w0;)cuda";
+
 constexpr std::string_view kFetchAnyTap = R"cuda(
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
@@ -150,119 +167,13 @@ constexpr std::string_view kFetchAnyTap = R"cuda(
       float value = 0;
       if (inside && k < taps * @CI@) {
         const int *const tap = @PREFIX@_taps[phase.tap + k / @CI@];
-        const int d = d0 + tap[0], h = h0 + tap[1], w = w0 + tap[2];
+        const int d = d0 + tap[0], h = h0 + tap[1], w = @W_OF_TAP@;
         const int channel = group * @CI@ + k % @CI@;
-        if (d >= 0 && d < @ID@ && h >= 0 && h < @IH@ && w >= 0 && w < @IW@) {
+        if (@W_MEETS@ d >= 0 && d < @ID@ && h >= 0 && h < @IH@ && w >= 0 && w < @IW@) {
 @LOAD@
         }
       }
       fetched_a[i] = value;
-    })cuda";
-
-constexpr std::string_view kTensorAccumulators = R"cuda(
-  constexpr int kWM = @WM@, kWN = @WN@, kPasses = kWN / 32, kStagedRows = kBN / kWN * 32;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, quad = lane / 4, t = lane % 4;
-  const int warp_m = warp % (kBM / kWM), warp_n = warp / (kBM / kWM);
-  float sums[kWM / 16][kWN / 8][4];
-#pragma unroll
-  for (int i = 0; i < kWM / 16; ++i)
-#pragma unroll
-    for (int j = 0; j < kWN / 8; ++j)
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-        sums[i][j][e] = 0;)cuda";
-
-constexpr std::string_view kTensorCompute = R"cuda(
-#pragma unroll
-    for (int k = 0; k < kBK; k += 8) {
-      float4 a[kWM / 32][2], b[kWN / 32][2];
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-#pragma unroll
-        for (int i = 0; i < kWM / 32; ++i)
-          a[i][half] = *reinterpret_cast<const float4 *>(
-              a_tile + (k + t + 4 * half) * kAStride + warp_m * kWM + i * 32 + quad * 4);
-#pragma unroll
-        for (int j = 0; j < kWN / 32; ++j)
-          b[j][half] = *reinterpret_cast<const float4 *>(
-              b_tile + (k + t + 4 * half) * kBStride + warp_n * kWN + j * 32 + quad * 4);
-      }
-#pragma unroll
-      for (int i = 0; i < kWM / 32; ++i)
-#pragma unroll
-        for (int j = 0; j < kWN / 32; ++j) {
-          const float b0[4] = {b[j][0].x, b[j][0].y, b[j][0].z, b[j][0].w};
-          const float b1[4] = {b[j][1].x, b[j][1].y, b[j][1].z, b[j][1].w};
-#pragma unroll
-          for (int c = 0; c < 4; ++c) {
-            @PREFIX@_mma(sums[i * 2][j * 4 + c], a[i][0].x, a[i][0].y, a[i][1].x, a[i][1].y, b0[c], b1[c]);
-            @PREFIX@_mma(sums[i * 2 + 1][j * 4 + c], a[i][0].z, a[i][0].w, a[i][1].z, a[i][1].w, b0[c], b1[c]);
-          }
-        }
-    })cuda";
-
-constexpr std::string_view kTensorStage = R"cuda(
-#pragma unroll
-    for (int c = 0; c < 4; ++c)
-#pragma unroll
-      for (int e = 0; e < 2; ++e)
-#pragma unroll
-        for (int i = 0; i < kWM / 32; ++i) {
-          const int j = pass * 4 + c;
-          *reinterpret_cast<float4 *>(shared + (warp_n * 32 + c * 8 + 2 * t + e) * kCStride +
-                                      warp_m * kWM + i * 32 + quad * 4) =
-              make_float4(sums[2 * i][j][e], sums[2 * i][j][e + 2], sums[2 * i + 1][j][e],
-                          sums[2 * i + 1][j][e + 2]);
-        })cuda";
-
-constexpr std::string_view kTensorFunctions = R"cuda(
-__device__ __forceinline__ float @PREFIX@_round(float value) {
-  unsigned rounded;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(value));
-  return __uint_as_float(rounded);
-}
-__device__ __forceinline__ void @PREFIX@_mma(float *sum, float a0, float a1, float a2, float a3,
-                                             float b0, float b1) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(__float_as_uint(a0)), "r"(__float_as_uint(a1)), "r"(__float_as_uint(a2)),
-        "r"(__float_as_uint(a3)), "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
-}
-)cuda";
-
-constexpr std::string_view kScalarAccumulators = R"cuda(
-  constexpr int kTN = kBN * kBM / 8 / kThreads, kTogether = kTN < 4 ? kTN : 4;
-  constexpr int kPasses = kTN / kTogether, kStagedRows = kBN / kTN * kTogether;
-  const int tx = threadIdx.x % (kBM / 8), ty = threadIdx.x / (kBM / 8);
-  float sums[kTN][8];
-#pragma unroll
-  for (int j = 0; j < kTN; ++j)
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-      sums[j][i] = 0;)cuda";
-
-constexpr std::string_view kScalarCompute = R"cuda(
-#pragma unroll
-    for (int k = 0; k < kBK; ++k) {
-      const float4 low = *reinterpret_cast<const float4 *>(a_tile + k * kAStride + tx * 4);
-      const float4 high = *reinterpret_cast<const float4 *>(a_tile + k * kAStride + kBM / 2 + tx * 4);
-      const float a[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-#pragma unroll
-      for (int j = 0; j < kTN; ++j) {
-        const float b = b_tile[k * kBStride + ty * kTN + j];
-#pragma unroll
-        for (int i = 0; i < 8; ++i)
-          sums[j][i] += a[i] * b;
-      }
-    })cuda";
-
-constexpr std::string_view kScalarStage = R"cuda(
-#pragma unroll
-    for (int j = 0; j < kTogether; ++j) {
-      const float *const from = sums[pass * kTogether + j];
-      float *const to = shared + (ty * kTogether + j) * kCStride + tx * 4;
-      *reinterpret_cast<float4 *>(to) = make_float4(from[0], from[1], from[2], from[3]);
-      *reinterpret_cast<float4 *>(to + kBM / 2) = make_float4(from[4], from[5], from[6], from[7]);
     })cuda";
 
 std::string numbers(const std::array<std::int64_t, 3> &values) {
@@ -272,7 +183,7 @@ std::string numbers(const std::array<std::int64_t, 3> &values) {
 
 } // namespace
 
-ConvolutionPhases convolution_phases(const ConvolutionShape &shape) {
+ConvolutionPhases convolution_phases(const ConvolutionShape &shape, bool gather) {
   ConvolutionPhases result;
   if (!shape.transposed) {
     result.input_step = shape.stride;
@@ -291,14 +202,15 @@ ConvolutionPhases convolution_phases(const ConvolutionShape &shape) {
     return result;
   }
   result.output_step = shape.stride;
-  const std::int64_t combinations = shape.stride[0] * shape.stride[1] * shape.stride[2];
-  for (std::int64_t at = 0; at < combinations; ++at) {
+  if (gather)
+    result.output_step[2] = 1;
+  const auto &step = result.output_step;
+  for (std::int64_t at = 0; at < step[0] * step[1] * step[2]; ++at) {
     ConvolutionPhase phase;
-    phase.first = {at / (shape.stride[1] * shape.stride[2]), at / shape.stride[2] % shape.stride[1],
-                   at % shape.stride[2]};
+    phase.first = {at / (step[1] * step[2]), at / step[2] % step[1], at % step[2]};
     bool empty = false;
     for (std::size_t d = 0; d < 3; ++d) {
-      phase.count[d] = ceil_divide(shape.out[d] - phase.first[d], shape.stride[d]);
+      phase.count[d] = ceil_divide(shape.out[d] - phase.first[d], step[d]);
       empty = empty || phase.first[d] >= shape.out[d];
     }
     if (empty)
@@ -311,8 +223,8 @@ ConvolutionPhases convolution_phases(const ConvolutionShape &shape) {
       bool meets = true;
       for (std::size_t d = 0; d < 3; ++d) {
         const std::int64_t from = phase.first[d] + shape.padding[d] - k[d] * shape.dilation[d];
-        meets = meets && from % shape.stride[d] == 0;
-        entry.offset[d] = from / shape.stride[d];
+        meets = meets && from % step[d] == 0;
+        entry.offset[d] = from / step[d];
       }
       if (meets)
         phase.taps.push_back(entry);
@@ -322,10 +234,45 @@ ConvolutionPhases convolution_phases(const ConvolutionShape &shape) {
   return result;
 }
 
+namespace {
+
+/// Whether any pixel of any phase looks beyond the input in dimension `d`, and the condition of an element from the table then.
+std::string table_condition(const ConvolutionShape &shape, const ConvolutionPhases &all) {
+  static constexpr std::string_view kParts[] = {"(unsigned)(d0 + (entry.y >> 20) - 512) < ",
+                                                "(unsigned)(h0 + (entry.y >> 10 & 1023) - 512) < ",
+                                                "(unsigned)(w0 + (entry.y & 1023) - 512) < "};
+  std::string text;
+  for (std::size_t d = 0; d < 3; ++d) {
+    bool leaves = false;
+    for (const ConvolutionPhase &phase : all.phases)
+      for (const ConvolutionTap &tap : phase.taps)
+        leaves = leaves || tap.offset[d] < 0 ||
+                 (phase.count[d] - 1) * all.input_step[d] + tap.offset[d] >= shape.in[d];
+    if (leaves)
+      text += (text.empty() ? "" : " && ") + std::string(kParts[d]) + std::to_string(shape.in[d]);
+  }
+  return text.empty() ? "true" : text;
+}
+
+bool fits_table(const ConvolutionPhases &all, std::int64_t channels) {
+  for (const ConvolutionPhase &phase : all.phases) {
+    if (std::ssize(phase.taps) * channels > 2048)
+      return false;
+    for (const ConvolutionTap &tap : phase.taps)
+      for (const std::int64_t offset : tap.offset)
+        if (offset < -512 || offset > 511)
+          return false;
+  }
+  return true;
+}
+
+} // namespace
+
 Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile &tile,
                            const ConvolutionBody &body, const ElementWriter &writer,
                            const std::string &prefix) {
-  const ConvolutionPhases all = convolution_phases(shape);
+  const ConvolutionPhases all = convolution_phases(shape, tile.gather);
+  const ConvolutionMath math = convolution_math(tile, prefix);
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   const std::int64_t column_blocks = ceil_divide(shape.group_out, tile.channels);
   std::int64_t block = 0, row = 0, tap = 0, most_rows = 0;
@@ -363,7 +310,14 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
                 {"COP", number(padded_out)},
                 {"ROWS", number(row)},
                 {"COLUMN_BLOCKS", number(column_blocks)},
-                {"ROUND", tile.tensor_cores ? prefix + "_round" : ""},
+                {"CHANNELS", number(shape.channels_in())},
+                {"SW", number(shape.stride[2])},
+                {"W_OF_TAP", tile.gather ? "(w0 + tap[2]) / @SW@" : "w0 + tap[2]"},
+                {"W_MEETS", tile.gather ? "(w0 + tap[2]) % @SW@ == 0 &&" : ""},
+                {"INPUT", body.input},
+                {"COPIES", number(math.weight_copies)},
+                {"ROUND", math.round_input},
+                {"ROUND_INPUT", math.round_input},
                 {"FIND_PHASE", one ? ""
                                    : "  while (which + 1 < " + number(all.phases.size()) +
                                          " && block >= " + prefix +
@@ -384,32 +338,50 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
     places["Q" + letter] = one ? number(all.phases.front().count[d])
                                : "phase.count[" + number(static_cast<std::int64_t>(d)) + "]";
   }
-  for (const char *name : {"PACK_INPUT", "PACK_OUTPUT"})
+  for (const char *name : {"PACK_INPUT", "PACK_OUTPUT", "W_OF_TAP", "W_MEETS"})
     places[name] = fill_places(places[name], places);
-  places["FETCH"] =
-      fill_places(shape.group_in % tile.depth == 0 ? kFetchOneTap : kFetchAnyTap, places);
-  const bool tensor = tile.tensor_cores;
-  places["ACCUMULATORS"] = fill_places(tensor ? kTensorAccumulators : kScalarAccumulators, places);
-  places["COMPUTE"] = fill_places(tensor ? kTensorCompute : kScalarCompute, places);
-  places["STAGE"] = std::string(tensor ? kTensorStage : kScalarStage);
-  places["COLUMN_OF_ROW"] = tensor ? "row / 32 * kWN + pass * 32 + row % 8 * 4 + row % 32 / 8"
-                                   : "row / kTogether * kTN + pass * kTogether + row % kTogether";
-
-  const std::int64_t a_stride = tile.pixels + 8, b_stride = tile.channels + 8;
-  const int per_thread = tile.channels * tile.pixels / 8 / tile.threads;
-  const std::int64_t staged_rows = tensor ? tile.channels / tile.warp_channels * 32
-                                          : tile.channels / per_thread * std::min(per_thread, 4);
-  const std::int64_t bytes =
-      4 * std::max(2 * tile.depth * (a_stride + b_stride), staged_rows * (tile.pixels + 4));
+  const std::int64_t main_floats =
+      2 * (tile.depth * (std::int64_t{tile.pixels} + 8) + math.weight_floats);
+  std::int64_t floats = std::max(main_floats, math.staged_rows * (std::int64_t{tile.pixels} + 4));
+  const bool one_tap = shape.group_in % tile.depth == 0;
+  const bool direct = !body.input.empty();
+  places["SOURCE"] = places["TAP_SOURCE"] = "";
+  if (one_tap && direct) {
+    places["TAP_SOURCE"] = fill_places("    const float *const from = @INPUT@ + ((((long long)n * "
+                                       "@CHANNELS@ + group * @CI@ + k0 % "
+                                       "@CI@ + line) * @ID@ + d) * @IH@ + h) * @IW@ + w;",
+                                       places);
+    places["LOAD"] = fill_places(
+        "        (void)channel;\n        value = from[i * kLines * (@ID@ * @IH@ * @IW@)];", places);
+  }
+  if (!one_tap && direct && !tile.gather && fits_table(all, shape.group_in)) {
+    places["TABLE_AT"] = number(floats);
+    places["TABLE_VALID"] = table_condition(shape, all);
+    places["SOURCE"] = fill_places(std::string(kSource) + std::string(kTable), places);
+    places["FETCH"] = fill_places(kFetchTable, places);
+    std::int64_t entries = 0;
+    for (const ConvolutionPhase &phase : all.phases)
+      entries = std::max(entries, std::ssize(phase.taps) * shape.group_in);
+    floats += 2 * entries;
+  } else {
+    places["FETCH"] = fill_places(one_tap ? kFetchOneTap : kFetchAnyTap, places);
+  }
+  places["ACCUMULATORS"] = fill_places(math.accumulators, places);
+  places["FETCH_WEIGHTS"] = fill_places(math.fetch_weights, places);
+  places["PUT_WEIGHTS"] = fill_places(math.put_weights, places);
+  places["COMPUTE"] = fill_places(math.compute, places);
+  places["PACK_STORE"] = fill_places(math.pack_store, places);
+  places["STAGE"] = math.stage;
+  places["COLUMN_OF_ROW"] = math.column_of_row;
+  const std::int64_t bytes = 4 * floats;
 
   Lowering lowering;
   const std::string scratch = prefix + "_packed";
-  lowering.temporaries.push_back(
-      {scratch, model::Dtype::Float32,
-       Expression(std::max<std::int64_t>(shape.groups * row * padded_out, 4))});
+  lowering.temporaries.push_back({scratch, model::Dtype::Float32,
+                                  Expression(std::max<std::int64_t>(
+                                      shape.groups * row * padded_out * math.weight_copies, 4))});
   lowering.source = fill_places(kTables, places);
-  if (tensor)
-    lowering.source += fill_places(kTensorFunctions, places);
+  lowering.source += fill_places(math.functions, places);
   places["PARAMETERS"] = parameters_with(writer, {"float *__restrict__ packed"});
   lowering.source += fill_places(kPack, places);
   places["PARAMETERS"] = parameters_with(writer, {"const float *__restrict__ packed"});

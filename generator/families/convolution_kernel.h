@@ -24,20 +24,30 @@ struct ConvolutionPhases {
   std::vector<ConvolutionPhase> phases;
 };
 
-ConvolutionPhases convolution_phases(const ConvolutionShape &shape);
+/// @param gather the last dimension of a transposed convolution keeps its outputs together: every tap is looked at for each, and most
+/// of the strided ones meet no input. Neighbouring threads then store neighbours, at the cost of `stride` times the products.
+ConvolutionPhases convolution_phases(const ConvolutionShape &shape, bool gather);
 
-/// Sizes of a block's tile.
+/// Sizes of a block's tile, and how it multiplies.
 struct ConvolutionTile {
+  bool gather = false;                         ///< see convolution_phases()
   int pixels = 128, channels = 64, depth = 16; ///< depth: products summed a step
   int warp_pixels = 64, warp_channels = 32;    ///< tensor cores only
   int threads = 128;
-  bool tensor_cores = false;
+  enum class Math {
+    Scalar, ///< FP32
+    Mma,    ///< TF32, mma.sync
+    Wgmma,  ///< TF32, sm_90
+    Split,  ///< FP32-accurate on TF32 tensor cores, sm_90
+  } math = Math::Scalar;
 };
 
 /// Texts at elements: `load` sets `value` at (n, channel, d, h, w); `weight` sets `value` at (output_channel, input_channel, tap_d,
 /// tap_h, tap_w) in the filter's own dimension order; `finish` stores `sum` at (n, channel, od, oh, ow).
 struct ConvolutionBody {
   std::string load, weight, finish;
+  /// The parameter that holds the input, where it lies contiguous in FP32 memory with nothing to compute; else empty.
+  std::string input;
 };
 
 Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile &tile,
