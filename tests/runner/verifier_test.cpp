@@ -285,7 +285,7 @@ std::optional<Failure> measure_only(const std::string &kernel, std::uint64_t see
     CHECK((failure || measured->loads >= 12)); // after every second pair, and at a random one
     CHECK((failure || measured->as_called));
     CHECK(
-        (failure || measured->speedup.samples == 24)); // steady times are enough at the first look
+        (failure || measured->speedup->samples == 24)); // steady times are enough at the first look
   }
   CHECK(device.live_allocations == 0);
   return failure;

@@ -16,7 +16,7 @@ except ImportError:
     print("all cases skipped: this Python has no torch")
     sys.exit(0)
 
-RUNNER = sys.argv.pop(1) if len(sys.argv) > 1 else "warpwright-runner"
+RUNNER = sys.argv.pop(1)
 HEADER = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
 
@@ -73,13 +73,13 @@ def aten(op, arguments, result, *shape, **keywords):
     return {"aten": {"op": op, "arguments": arguments, "keywords": keywords, "results": [{"buffer": result, "shape": list(shape)}]}}
 
 
-def verify(task_document, plan, *options, **environment):
+def verify(task_document, plan, timeout_ms=60000, **environment):
     with tempfile.TemporaryDirectory() as folder:
         for name, document in (("task", task_document), ("plan", plan)):
             with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
                 json.dump(document, file)
         run = subprocess.run([RUNNER, "verify", folder + "/task.json", folder + "/plan.json", "--device", "cpu", "--json",
-                              "--timeout", "60000", "--seed", "7", *options], capture_output=True, text=True,
+                              "--timeout", str(timeout_ms), "--seed", "7"], capture_output=True, text=True,
                              env={**os.environ, "WARPWRIGHT_PYTHON": sys.executable, **environment})
     if not run.stdout.startswith("{"):
         return {"outcome": "refused", "message": run.stderr, "checks": []}
@@ -116,6 +116,16 @@ class RightAndWrong(Case):
         self.expect("wrong_result", "error against fp64", verify(task(self.RELU), kernel_plan(
             "const float *x, float *out|unsigned b = __float_as_uint(fmaxf(x[i] * 2, 0.0f)); out[i] = __uint_as_float(b & 0xffffe000u);",
             ["x", "out0"], 32)))
+
+    def test_a_reference_in_lesser_precision_accepts_that_and_better_but_not_worse(self):
+        keep = "if x.dtype == torch.float32:\n    x = (x.view(torch.int32) & -8192).view(torch.float32)\nreturn x * 3"
+        for mask in ("ffffff", "ffe000"):
+            plan = kernel_plan(f"const float *x, float *out|out[i] = __uint_as_float(__float_as_uint(x[i]) & 0xff{mask}u) * 3;",
+                               ["x", "out0"], 32)
+            self.expect("verified", "", verify(task(module(keep)), plan))
+        worse = kernel_plan("const float *x, float *out|out[i] = __uint_as_float(__float_as_uint(x[i]) & 0xffff0000u) * 3;",
+                            ["x", "out0"], 32)
+        self.expect("wrong_result", "times the reference's own", verify(task(module(keep)), worse))
 
     def test_an_output_that_is_left_out_is_unwritten(self):
         self.expect("wrong_result", "unwritten", verify(task(self.RELU), kernel_plan(
@@ -206,10 +216,10 @@ class Operators(Case):
     def test_operators_that_are_not_pure_are_refused_before_anything_runs(self):
         for op in ("aten::relu_", "aten::from_file", "aten::rand"):
             plan = {"source": "", "steps": [aten(op, [view("x", 4, 8)], "out0", 4, 8)]}
-            self.expect("refused", "not among the operators", verify(task(module("return x * 1")), plan))
+            self.expect("wrong_result", "not among the operators", verify(task(module("return x * 1")), plan))
 
     def test_a_candidate_may_not_call_the_module(self):
-        self.expect("refused", "only the reference", verify(task(module("return x * 1")), {"source": "", "steps": [{"module": {}}]}))
+        self.expect("wrong_result", "only the reference", verify(task(module("return x * 1")), {"source": "", "steps": [{"module": {}}]}))
 
 
 class NoReference(Case):
@@ -255,7 +265,7 @@ class NoReference(Case):
     def test_a_module_that_never_returns_runs_into_its_deadline(self):
         good = module("return x * 1")
         hangs = good.replace("return x * 1", "import time; time.sleep(600)")
-        self.expect("unsupported", "deadline", verify(task(hangs, buffers_of(good)), COPY, "--timeout", "6000"))
+        self.expect("unsupported", "deadline", verify(task(hangs, buffers_of(good)), COPY, timeout_ms=5000))
 
     def test_a_module_may_print(self):
         self.expect("verified", "", verify(task(module("print('Content-Length: 3')\nreturn x * 1")), COPY))
