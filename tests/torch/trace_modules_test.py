@@ -97,6 +97,33 @@ class Modules(TraceCase):
             with self.subTest(body):
                 self.check(source(body))
 
+    def test_writes_to_one_slice_after_another_are_one_concatenation(self):
+        body = "h = x[:, 0]\nout = torch.zeros(3, 4, 2)\nfor t in range(4):\n    h = torch.tanh(h + x[:, t])\n    out[:, t] = h\nreturn out"
+        traced = self.check(source(body, "torch.randn(3, 4, 2)"))
+        self.assertEqual([n["op"] for n in traced["graph"]["nodes"]].count("cat"), 1)
+
+    def test_compiled_and_custom_functions_are_traced_through(self):
+        text = source("fast(x) + Double.apply(x)").replace("class Model", """@torch.jit.script
+def fast(x):
+    return torch.relu(x) * 2
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+class Model""")
+        self.check(text, "relu mul mul add")
+
+    def test_layouts_of_inputs_and_weights_are_contiguous(self):
+        traced = self.check(source("self.f(x)", "torch.randn(2, 4, 6, 5).permute(0, 3, 1, 2)",
+                                   "self.f = nn.Conv2d(5, 4, 3).to(memory_format=torch.channels_last)"))
+        self.assertNotIn("strides", traced["graph"]["nodes"][0]["types"][0])
+
     def test_masks_choose(self):
         self.check(source("y = x.clone()\ny[x > 0] = 2.0\nreturn y"))
         self.check(source("y = x.clone()\ny[y[:, 0] > 0] = -1\nreturn y"))
@@ -152,6 +179,12 @@ class Refusals(TraceCase):
         self.refused(source("{'a': x}"), "no tensor")
         self.refused(source("3.0"), "no tensor")
         self.refused(source("torch.fft.fft(x)"), "complex64")
+
+    def test_autocast(self):
+        import torch
+        if not torch.cuda.is_available():
+            self.skipTest("without a GPU torch.autocast does nothing")
+        self.refused(source("with torch.autocast('cuda'):\n    return x @ x.t()"), "autocast")
 
     def test_shapes_changed_in_place(self):
         self.refused(source("y = x.clone()\ny.unsqueeze_(0)\nreturn y"), "in place")

@@ -8,7 +8,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from .errors import NeedsValues, Refusal
 from .refusals import ValueGuard
 from .result import Trace
-from .source import first_line, load, make_inputs, make_module, on_the_cpu
+from .source import first_line, load, make_inputs, make_module, eager_on_the_cpu
 
 
 def fake_tensor_mode():
@@ -24,42 +24,76 @@ def without_values(fake_mode):
         yield
 
 
-def attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs):
-    """One trace; errors of making the module and of running it come out as they are."""
-    fake_mode = fake_tensor_mode()
-    namespace = load(text)
-    with without_values(fake_mode) if fake_module else contextlib.nullcontext():
-        module = make_module(namespace, model, init_inputs, training)
-    with without_values(fake_mode) if fake_inputs else contextlib.nullcontext():
-        arguments = make_inputs(namespace, inputs)
-    with fake_mode:
-        return Trace(module, arguments, fake_mode).run()
+class Failed(Exception):
+    """What the user's code raised, and where: making the "module", making the "inputs", or in "forward"."""
+
+    def __init__(self, stage, error):
+        super().__init__(first_line(error))
+        self.stage, self.error = stage, error
 
 
-def check_constants(result, again):
-    """Tensors that the module holds in lists and the like become constants, and must not depend on the seed."""
-    torch.manual_seed(2)
-    if again() != result:
-        raise Refusal("forward uses a tensor that the constructor draws at random and keeps in no attribute of its own")
+@contextlib.contextmanager
+def stage(name):
+    try:
+        yield
+    except (Refusal, AssertionError):
+        raise
+    except Exception as error:  # whatever the user's code raises
+        raise Failed(name, error)
+
+
+class Attempts:
+    """@var fake whether the module's and the inputs' tensors are fake; once real they stay so"""
+
+    def __init__(self, text, model, inputs, init_inputs, training):
+        self.text, self.model, self.inputs, self.init_inputs, self.training = text, model, inputs, init_inputs, training
+        self.fake = {"module": True, "inputs": True}
+
+    def once(self):
+        fake_mode = fake_tensor_mode()
+        namespace = load(self.text)
+        with stage("module"), self.place("module", fake_mode):
+            module = make_module(namespace, self.model, self.init_inputs, self.training)
+        with stage("inputs"), self.place("inputs", fake_mode):
+            arguments = make_inputs(namespace, self.inputs)
+        with stage("forward"), fake_mode:
+            return Trace(module, arguments, fake_mode).run()
+
+    def place(self, what, fake_mode):
+        return without_values(fake_mode) if self.fake[what] else contextlib.nullcontext()
+
+    def until_it_works(self):
+        """Inputs become real only where making them or forward asks for values: they may be larger than memory."""
+        torch.manual_seed(1)
+        try:
+            return self.once()
+        except Failed as failure:
+            what = "module" if self.fake["module"] and failure.stage != "inputs" else "inputs"
+            asks = failure.stage != "forward" or isinstance(failure.error, NeedsValues) or what == "module"
+            if not self.fake[what] or not asks:
+                raise
+            self.fake[what] = False
+            return self.until_it_works()
+
+    def check_constants(self, result):
+        """Tensors that the module holds in lists and the like become constants, and must not depend on the seed."""
+        if self.fake["module"]:
+            return
+        torch.manual_seed(2)
+        if self.once() != result:
+            raise Refusal("forward uses a tensor that the constructor draws at random and keeps in no attribute of its own")
 
 
 def traced(text, model, inputs, init_inputs, training):
-    failures = []
-    with on_the_cpu(), warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+    attempts = Attempts(text, model, inputs, init_inputs, training)
+    with eager_on_the_cpu(), warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
         warnings.simplefilter("ignore")
-        for fake_module, fake_inputs in ((True, True), (False, True), (False, False)):
-            try:
-                torch.manual_seed(1)
-                result = attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs)
-                if not fake_module and failures:
-                    check_constants(result, lambda: attempt(text, model, inputs, init_inputs, training, fake_module, fake_inputs))
-                return result
-            except Refusal:
-                raise
-            except NeedsValues:
-                failures.append("it reads values of tensors that have none yet")
-            except AssertionError:
-                raise
-            except Exception as error:  # whatever the user's code raises
-                failures.append(first_line(error))
-    raise Refusal("torch %s cannot trace it: %s" % (torch.__version__, failures[-1]))
+        try:
+            result = attempts.until_it_works()
+            attempts.check_constants(result)
+            return result
+        except Failed as failure:
+            if isinstance(failure.error, NeedsValues):
+                raise Refusal("forward uses tensors that are neither its inputs nor the module's own")
+            what = {"module": "the constructor fails", "inputs": "making the inputs fails"}.get(failure.stage)
+            raise Refusal("%s: %s" % (what or "torch %s cannot trace forward" % torch.__version__, failure))

@@ -140,11 +140,28 @@ class Builder:
         shape = list(self.shape(x))
         if (start, stop, step) == (0, shape[dim], 1):
             return x
+        node = self.by_name[x]
+        if step == 1 and stop > start and node["op"] == "slice" and (node["attributes"]["dim"], node["attributes"]["step"]) == (dim, 1):
+            offset = node["attributes"]["start"]
+            return self.slice(node["inputs"][0], dim, offset + start, offset + stop)
+        if step == 1 and stop > start and node["op"] == "cat" and node["attributes"]["dim"] == dim:
+            return self.slice_of_cat(node["inputs"], dim, start, stop)
         shape[dim] = max(0, -(-(stop - start) // step))
         attributes = {"dim": dim, "start": start, "stop": stop, "step": step}
         value = self.emit("slice", [x], attributes, self.dtype(x), shape)
         self.set_strides(value, [s * step if d == dim else s for d, s in enumerate(self.strides(x))])
         return value
+
+    def slice_of_cat(self, parts, dim, start, stop):
+        """So that writes to one slice after another become one concatenation."""
+        chosen, position = [], 0
+        for part in parts:
+            extent = self.shape(part)[dim]
+            low, high = max(start - position, 0), min(stop - position, extent)
+            if low < high:
+                chosen.append(self.slice(part, dim, low, high))
+            position += extent
+        return self.cat(chosen, dim)
 
     def select(self, x, dim, index):
         shape = self.shape(x)
@@ -156,11 +173,16 @@ class Builder:
 
     def cat(self, values, dim):
         values = [v for v in values if self.shape(v)[dim] != 0] or values[:1]
+        values = [part for v in values for part in self.parts_of_cat(v, dim)]
         if len(values) == 1:
             return values[0]
         shape = list(self.shape(values[0]))
         shape[dim] = sum(self.shape(v)[dim] for v in values)
         return self.emit("cat", values, {"dim": dim}, self.dtype(values[0]), shape)
+
+    def parts_of_cat(self, value, dim):
+        node = self.by_name[value]
+        return node["inputs"] if node["op"] == "cat" and node["attributes"]["dim"] == dim else [value]
 
     def index_select(self, x, dim, indices):
         """@param indices a list of ints, or the value of a vector of them"""

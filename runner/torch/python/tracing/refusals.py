@@ -43,6 +43,8 @@ class ValueGuard(TorchDispatchMode):
 
 def refuse_by_name(func, bound):
     """@param bound the call's arguments by name"""
+    if torch.is_autocast_enabled():
+        raise Refusal("forward uses torch.autocast, which casts on the GPU only%s" % position())
     full = func._schema.name.split("::")[-1]
     name = full[:-1] if full.endswith("_") and not full.endswith("__") else full
     overload = name + "." + func._schema.overload_name

@@ -6,6 +6,7 @@ import types
 
 import torch
 
+from .call import map_tensors
 from .errors import Refusal
 from .refusals import SOURCE_NAME
 
@@ -17,16 +18,23 @@ def first_line(error):
     return "%s: %s" % (type(error).__name__, text[0][:300]) if text else type(error).__name__
 
 
+def unchanged(function=None, *_, **__):
+    """In place of a function or a decorator that compiles another."""
+    return function if function is not None else unchanged
+
+
 @contextlib.contextmanager
-def on_the_cpu():
-    """Devices that the source names are not needed to trace it."""
-    saved = torch.Tensor.cuda, torch.nn.Module.cuda
-    torch.Tensor.cuda = lambda self, *_, **__: self
-    torch.nn.Module.cuda = lambda self, *_, **__: self
+def eager_on_the_cpu():
+    """Devices and compilers that the source names are not needed to trace it."""
+    places = [(torch.Tensor, "cuda"), (torch.nn.Module, "cuda"), (torch.jit, "script"), (torch, "compile")]
+    saved = [(place, name, getattr(place, name)) for place, name in places if hasattr(place, name)]
+    for place, name, _ in saved:
+        setattr(place, name, unchanged)
     try:
         yield
     finally:
-        torch.Tensor.cuda, torch.nn.Module.cuda = saved
+        for place, name, value in saved:
+            setattr(place, name, value)
 
 
 def load(text):
@@ -63,12 +71,13 @@ def make_module(namespace, model, init_inputs, training):
     constructor = namespace.__dict__[model]
     if isinstance(made, dict):
         module = constructor(**made)
-    elif len(made) == 2 and isinstance(made[0], list) and isinstance(made[1], dict):
-        module = constructor(*made[0], **made[1])
     else:
         module = constructor(*made)
     if not isinstance(module, torch.nn.Module):
         raise Refusal("%s is no torch.nn.Module" % model)
+    for tensor in list(module.parameters()) + list(module.buffers()):
+        if not tensor.is_contiguous():
+            tensor.data = tensor.data.contiguous()  # as the task's buffers are
     return module.train(training)
 
 
@@ -76,6 +85,7 @@ def make_inputs(namespace, inputs):
     made = evaluated(namespace, inputs)
     if made is None:
         raise Refusal("the source has no function %s that gives the inputs of a call" % inputs)
+    made = map_tensors(lambda tensor: tensor.detach().contiguous(), made)
     return made if isinstance(made, dict) else distinct(made)
 
 
