@@ -93,13 +93,15 @@ DeviceResult<void> ChildHost::make_ready() {
   if (!version_.empty())
     return {};
   auto facts = request("start", json::object());
+  const std::string remedy =
+      ": pip install torch for it, or name an interpreter that has it in WARPWRIGHT_PYTHON";
+  if (!facts && facts.error().kind == Fault::Kind::Crash)
+    return lost(Fault::Kind::Unsupported,
+                "the Python interpreter ended before torch was there" + remedy);
   if (!facts)
     return std::unexpected(facts.error());
   if (facts->contains("missing"))
-    return fault(Fault::Kind::Unsupported,
-                 facts->at("missing").get<std::string>() +
-                     ": pip install torch for it, or name an interpreter that has it in "
-                     "WARPWRIGHT_PYTHON");
+    return fault(Fault::Kind::Unsupported, facts->at("missing").get<std::string>() + remedy);
   version_ = facts->at("version");
   return {};
 }

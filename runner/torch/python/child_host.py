@@ -54,10 +54,10 @@ class Child:
         if importlib.util.find_spec("torch") is None:
             return {"missing": f"{sys.executable} (Python {sys.version.split()[0]}) has no torch"}
         worker_process.prepare_environment()
-        if os.path.exists(self.library):
-            library = ctypes.CDLL(self.library)
-            if library.warpwright_isolate(worker_process.readable_paths()) != 0:
-                return {"missing": "the child could not be isolated; its stderr says why"}
+        if not os.path.exists(self.library):
+            return {"missing": f"there is no {self.library}, which holds torch's process in"}
+        if ctypes.CDLL(self.library).warpwright_isolate(worker_process.readable_paths()) != 0:
+            return {"missing": "torch's process could not be isolated; its stderr says why"}
         import torch
         from module_host import ModuleHost
 
@@ -96,7 +96,9 @@ def served(child, request):
 def serve(child, source, sink):
     for request in iter(lambda: read_message(source), None):
         if request["method"] == "start":
-            answer = {"result": child.start()}  # nothing that imports torch may come before
+            answer = {"result": child.start()}
+        elif child.host is None:  # nothing that imports torch may come before this process is held in
+            answer = {"error": {"code": -32000, "message": "torch was not started", "data": {"kind": "internal"}}}
         else:
             answer = served(child, request)
         write_message(sink, {"jsonrpc": "2.0", "id": request["id"], **answer})
