@@ -159,7 +159,8 @@ const std::map<std::string, std::function<bool()>> kActions = {
 
 int main(int count, char **values) {
   Sandbox sandbox;
-  for (const WorkerKind kind : {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda})
+  for (const WorkerKind kind :
+       {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda, WorkerKind::Python})
     if (std::strcmp(values[1], name(kind)) == 0)
       sandbox.kind = kind;
   if (const char *cache = std::getenv("WARPWRIGHT_PROBE_CACHE"))

@@ -92,6 +92,28 @@ TEST_CASE("no kind of worker can start programs, reach the network, or touch oth
     }
 }
 
+TEST_CASE("a Python process may start programs and read widely, and nothing else more") {
+  CHECK(probe(WorkerKind::Python, "execve") != "refused: Operation not permitted");
+  for (const char *attack :
+       {"internet socket", "netlink socket", "io_uring", "ptrace", "parent's memory",
+        "parent's memory file", "namespace", "mount", "become root", "bpf", "performance counters",
+        "key", "raise a limit"}) {
+    CAPTURE(attack);
+    const std::string result = probe(WorkerKind::Python, attack);
+    CAPTURE(result);
+    CHECK(is_refused(result));
+  }
+  if (!has_landlock())
+    return;
+  const Folder folder;
+  const fs::path file = folder.path / "file";
+  std::ofstream(file) << "text";
+  fs::permissions(file, fs::perms::all);
+  CHECK(probe(WorkerKind::Python, "read", file) == "done");
+  CHECK(is_refused(probe(WorkerKind::Python, "write", folder.path / "new")));
+  CHECK(is_refused(probe(WorkerKind::Python, "unlink", file)));
+}
+
 TEST_CASE("without isolation the same probe gets through, so the refusals are isolation's") {
   const std::vector<std::string> off = {"WARPWRIGHT_ISOLATION=off"};
   for (const char *attack : {"internet socket", "netlink socket", "fork", "signal the parent"}) {
@@ -260,7 +282,7 @@ TEST_CASE("doctor says of every layer whether it holds") {
       return layer["name"] == "system calls" && layer["active"] == true;
     }));
   }
-  CHECK(kinds == 3);
+  CHECK(kinds == 4);
 }
 
 } // namespace
