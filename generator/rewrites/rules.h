@@ -28,6 +28,10 @@ Match norm_of_one_element;       // norm_shift.cpp
 Match inference_batch_norm;      // norm_shift.cpp
 Match covering_convolution;      // conv_as_matmul.cpp
 Match pointwise_convolution;     // conv_as_matmul.cpp
+Match slice_early;               // slice_early.cpp
+Match pool_before_scale;         // pool_early.cpp
+Match reduce_normalised;         // reduce_norm.cpp
+Match running_statistics;        // reduce_norm.cpp
 Match fold_scale_into_weight;    // fold_scale.cpp
 Match recognise_attention;       // attention.cpp
 Match decompose_attention;       // attention.cpp

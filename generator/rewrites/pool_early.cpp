@@ -1,0 +1,38 @@
+// An average pool goes before a factor or a shift that its windows do not see: fewer elements to scale, and the pool stands behind
+// the convolution that it may become part of.
+#include "generator/rewrites/rule_tools.h"
+#include "generator/rewrites/rules.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+std::optional<Replacement> pool_before_scale(const GraphFacts &facts, const model::Node &node) {
+  const auto kernel = list_attribute(node, "kernel");
+  if (node.op != "avg_pool" || !kernel || flag_attribute(node, "ceil") ||
+      integer_attribute(node, "divisor") != 0 ||
+      std::ranges::any_of(list_attribute(node, "padding", kernel->size(), 0),
+                          [](std::int64_t extent) { return extent != 0; }))
+    return std::nullopt;
+  const model::Node &inner = facts.node(node.inputs[0]);
+  if (!facts.read_once(inner.name) ||
+      (inner.op != "mul" && inner.op != "div" && inner.op != "add" && inner.op != "sub"))
+    return std::nullopt;
+  const model::Shape &shape = inner.type().shape;
+  for (const std::size_t other : {1, 0}) {
+    if (other == 0 && inner.op == "div")
+      continue;
+    const model::Shape own = aligned(facts.type(inner.inputs[other]).shape, shape.size());
+    if (facts.type(inner.inputs[1 - other]).shape != shape ||
+        std::any_of(own.end() - std::ssize(*kernel), own.end(),
+                    [](std::int64_t extent) { return extent != 1; }))
+      continue;
+    ReplacementBuilder builder(facts, node);
+    std::vector<std::string> inputs = inner.inputs;
+    inputs[1 - other] = again(builder, node, {inputs[1 - other]}, node.type().shape);
+    return builder.finish(builder.op(inner.op, inputs));
+  }
+  return std::nullopt;
+}
+
+} // namespace warpwright::generator

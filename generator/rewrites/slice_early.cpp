@@ -1,0 +1,121 @@
+// A slice of what was computed is computed of slices: the last token's logits need the last token's row only.
+//
+// It moves a slice before the node that it cuts, where nobody else reads that node: pointwise ops, products, norms and softmax
+// along other dimensions, reductions of other dimensions, permutes, reshapes that only insert dimensions of extent 1.
+#include "generator/fusion/op_traits.h"
+#include "generator/rewrites/rule_tools.h"
+#include "generator/rewrites/rules.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+struct Slice {
+  std::int64_t dim, start, stop, step, extent; ///< extent: of the result
+};
+
+/// The operand's part of a slice of the result that it broadcasts to.
+std::string part_of(ReplacementBuilder &builder, const std::string &operand, std::size_t rank,
+                    const Slice &slice) {
+  const model::Shape shape = builder.type(operand).shape;
+  const std::int64_t dim = slice.dim - static_cast<std::int64_t>(rank - shape.size());
+  if (dim < 0 || shape[static_cast<std::size_t>(dim)] == 1)
+    return operand;
+  return builder.slice(operand, dim, slice.start, slice.stop, slice.step);
+}
+
+/// Operands of a matmul or an attention; a slice of rows belongs to the first, one of columns to the last.
+std::optional<std::vector<std::string>> parts_of_product(const GraphFacts &facts,
+                                                         ReplacementBuilder &builder,
+                                                         const model::Node &node,
+                                                         const Slice &slice) {
+  const std::size_t rank = node.type().shape.size();
+  const auto dim = static_cast<std::size_t>(slice.dim);
+  std::vector<std::string> parts = node.inputs;
+  if (dim + 2 < rank)
+    for (std::string &part : parts)
+      part = part_of(builder, part, rank, slice);
+  else if (dim + 2 == rank && node.op == "attention" &&
+           (parts.size() > 3 || flag_attribute(node, "causal")))
+    return std::nullopt;
+  else if (dim + 2 == rank)
+    parts[0] = part_of(builder, parts[0], rank, slice);
+  else
+    parts.back() = node.op == "matmul" ? part_of(builder, parts[1], rank, slice) : parts.back();
+  if (dim + 1 == rank && node.op == "attention") {
+    if (facts.type(parts[2]).shape.size() != rank)
+      return std::nullopt;
+    parts[2] = part_of(builder, parts[2], rank, slice);
+  }
+  return parts;
+}
+
+/// The operands of the node that the slice of its result needs; nothing where it needs more than slices.
+std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
+                                                 ReplacementBuilder &builder,
+                                                 const model::Node &node, const Slice &slice) {
+  const std::size_t rank = node.type().shape.size();
+  std::vector<std::string> parts = node.inputs;
+  if (is_pointwise(node)) {
+    for (std::string &part : parts)
+      part = part_of(builder, part, rank, slice);
+    return parts;
+  }
+  if (node.op == "matmul" || node.op == "attention")
+    return parts_of_product(facts, builder, node, slice);
+  Slice inner = slice;
+  if (node.op == "softmax" || node.op == "log_softmax" || node.op == "cumsum") {
+    if (integer_attribute(node, "dim") == slice.dim)
+      return std::nullopt;
+  } else if (node.op == "layer_norm") {
+    if (contains(reduced_dims(node, rank), slice.dim))
+      return std::nullopt;
+  } else if (node.op == "permute") {
+    inner.dim = (*list_attribute(node, "dims"))[static_cast<std::size_t>(slice.dim)];
+  } else if (node.op == "reshape") {
+    const auto places = place_of_dims(facts.type(parts[0]).shape, node.type().shape);
+    const auto at = places ? std::ranges::find(*places, slice.dim) : model::Shape::iterator{};
+    if (!places || at == places->end())
+      return std::nullopt;
+    inner.dim = at - places->begin();
+  } else if (node.op == "sum" || node.op == "mean" || node.op == "amax" || node.op == "amin" ||
+             node.op == "logsumexp" || node.op == "var" || node.op == "norm") {
+    const model::Shape &from = facts.type(parts[0]).shape;
+    const model::Shape dims = reduced_dims(node, from.size());
+    std::int64_t left = slice.dim;
+    if (flag_attribute(node, "keepdim")) {
+      if (contains(dims, slice.dim))
+        return std::nullopt;
+    } else {
+      for (inner.dim = 0; contains(dims, inner.dim) || left-- > 0;)
+        ++inner.dim;
+    }
+  } else {
+    return std::nullopt;
+  }
+  parts[0] = part_of(builder, parts[0], facts.type(parts[0]).shape.size(), inner);
+  return parts;
+}
+
+} // namespace
+
+std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Node &node) {
+  if (node.op != "slice" || !facts.read_once(node.inputs[0]))
+    return std::nullopt;
+  const model::Node &cut = facts.node(node.inputs[0]);
+  const std::int64_t dim = integer_attribute(node, "dim");
+  const std::int64_t extent = node.type().shape[static_cast<std::size_t>(dim)];
+  if (cut.types.size() != 1 || cut.type().shape[static_cast<std::size_t>(dim)] == extent)
+    return std::nullopt;
+  const std::int64_t start = integer_attribute(node, "start"),
+                     step = integer_attribute(node, "step", 1);
+  const Slice slice{dim, start, start + (extent - 1) * step + 1, step, extent};
+  ReplacementBuilder builder(facts, node);
+  const auto parts = parts_of(facts, builder, cut, slice);
+  if (!parts)
+    return std::nullopt;
+  return builder.finish(again(builder, cut, *parts, node.type().shape));
+}
+
+} // namespace warpwright::generator

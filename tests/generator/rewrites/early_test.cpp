@@ -1,0 +1,109 @@
+// Slices and pools taken early, means of norms taken of their statistics.
+#include "generator/rewrites/cost.h"
+#include "tests/generator/rewrites/check_rewrite.h"
+
+#include <doctest/doctest.h>
+
+using namespace warpwright;
+using namespace warpwright::generator;
+
+namespace {
+
+using model::Shape;
+
+std::string slice(GraphBuilder &g, const std::string &x, std::int64_t dim, std::int64_t start,
+                  std::int64_t stop, std::int64_t step = 1) {
+  return g.op("slice", {x}, {{"dim", dim}, {"start", start}, {"stop", stop}, {"step", step}});
+}
+
+TEST_CASE("only the token that is read is computed") {
+  GraphBuilder g;
+  const auto x = g.input("x", {2, 7, 8});
+  auto y = g.op("layer_norm", {x, g.parameter("w", {8}), g.parameter("b", {8})},
+                {{"dims", Shape{2}}, {"eps", 1e-5}});
+  y = g.op("relu", {g.op("matmul", {y, g.parameter("m", {8, 20})})});
+  y = g.op("add", {x, g.op("matmul", {y, g.parameter("n", {20, 8})})});
+  const auto graph = g.graph({g.reshape(slice(g, y, 1, 6, 7), {2, 8})});
+  CHECK(5 * cost_of(check_rewrites(graph, {"slice-early"})).flops < cost_of(graph).flops);
+}
+
+TEST_CASE("slices go through permutes, reductions, softmax and attention along other dimensions") {
+  GraphBuilder g;
+  const auto x = g.input("x", {3, 4, 6, 5});
+  const auto sums = g.op("sum", {x}, {{"dims", Shape{1}}, {"keepdim", false}});
+  const auto permuted = g.op("permute", {g.op("exp", {x})}, {{"dims", Shape{2, 0, 3, 1}}});
+  const auto soft = g.op("softmax", {g.op("neg", {x})}, {{"dim", std::int64_t{2}}});
+  const auto attended =
+      g.op("attention", {g.op("tanh", {x}), g.input("k", {3, 4, 7, 5}), g.input("v", {3, 4, 7, 2})},
+           {{"causal", false}, {"scale", 0.3}});
+  check_rewrites(g.graph({slice(g, sums, 1, 1, 6, 2), slice(g, permuted, 0, 2, 4),
+                          slice(g, soft, 3, 0, 2), slice(g, attended, 2, 3, 4),
+                          slice(g, g.reshape(g.op("abs", {x}), {3, 1, 4, 6, 5}), 3, 1, 2)}),
+                 {"slice-early"});
+  GraphBuilder h;
+  const auto line =
+      h.op("softmax", {h.op("neg", {h.input("x", {3, 4})})}, {{"dim", std::int64_t{1}}});
+  check_left_alone(h.graph({slice(h, line, 1, 0, 2)}), "slice-early");
+}
+
+TEST_CASE("columns of attention are columns of its values, and masks keep its rows") {
+  GraphBuilder g;
+  const auto attention = [&](const std::string &name, std::vector<std::string> more) {
+    std::vector<std::string> inputs{g.input("q" + name, {2, 6, 5}), g.input("k" + name, {2, 7, 5}),
+                                    g.input("v" + name, {2, 7, 4})};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    return g.op("attention", inputs, {{"causal", false}, {"scale", 0.3}});
+  };
+  check_rewrites(g.graph({slice(g, attention("a", {}), 2, 1, 3),
+                          slice(g, attention("b", {g.input("m", {6, 7})}), 0, 1, 2),
+                          slice(g, attention("c", {g.input("n", {6, 7})}), 2, 1, 2)}),
+                 {"slice-early"});
+  GraphBuilder h;
+  const auto masked = h.op("attention",
+                           {h.input("q", {2, 6, 5}), h.input("k", {2, 7, 5}),
+                            h.input("v", {2, 7, 4}), h.input("m", {6, 7})},
+                           {{"causal", false}, {"scale", 0.3}});
+  check_left_alone(h.graph({slice(h, masked, 1, 0, 2)}), "slice-early");
+}
+
+TEST_CASE("a pool goes before a scale, and then into the transposed convolution") {
+  GraphBuilder g;
+  auto y = g.op("conv",
+                {g.input("x", {2, 3, 5, 5}), g.parameter("w", {3, 4, 3, 3}), g.parameter("b", {4})},
+                {{"stride", Shape{2, 2}}, {"padding", Shape{1, 1}}, {"transposed", true}});
+  y = g.op("add", {g.op("mul", {y, g.constant(0.5)}), g.parameter("s", {4, 1, 1})});
+  y = g.op("avg_pool", {y},
+           {{"kernel", Shape{2, 2}}, {"stride", Shape{2, 2}}, {"padding", Shape{0, 0}}});
+  const auto graph = g.graph({y});
+  CHECK(2 * cost_of(check_rewrites(graph, {"pool-early", "conv-transposed-pool"})).flops <
+        cost_of(graph).flops);
+}
+
+TEST_CASE("the mean of a norm over space is taken of its statistics") {
+  for (const Shape &dims : {Shape{2, 3}, Shape{1, 2, 3}, Shape{0, 2, 3}})
+    for (const std::int64_t groups : {1, 2, 6}) {
+      GraphBuilder g;
+      auto y = g.op("group_norm",
+                    {g.input("x", {3, 6, 4, 5}), g.parameter("w", {6}), g.parameter("b", {6})},
+                    {{"groups", groups}, {"eps", 1e-3}});
+      y = g.op("mean", {y}, {{"dims", dims}, {"keepdim", false}});
+      const auto after = check_rewrites(g.graph({y}), {"reduce-norm"});
+      CHECK(ops_of(after).find("group_norm") == std::string::npos);
+    }
+}
+
+TEST_CASE("running statistics are kept when the norm itself is not") {
+  GraphBuilder g;
+  const auto norm = g.op("batch_norm",
+                         {g.input("x", {3, 4, 5}), g.parameter("w", {4}), g.parameter("b", {4}),
+                          g.parameter("mean", {4}), g.parameter("var", {4})},
+                         {{"training", true}, {"eps", 1e-3}, {"momentum", 0.3}});
+  const auto y = g.op("sum", {norm}, {{"dims", Shape{2}}, {"keepdim", true}});
+  g.update("mean", g.op("item", {norm}, {{"index", std::int64_t{1}}}));
+  g.update("var", g.op("item", {norm}, {{"index", std::int64_t{2}}}));
+  const auto after = check_rewrites(g.graph({y}), {"reduce-norm", "running-statistics"});
+  CHECK(ops_of(after).find("batch_norm") == std::string::npos);
+  check_left_alone(g.graph({y, norm}), "reduce-norm");
+}
+
+} // namespace
