@@ -2,7 +2,8 @@
 //
 //   matmul_emit M N K [BATCH] [LAYOUT] [EPILOGUE] [MOST] [DTYPE]
 //
-// LAYOUT: nn, nt (the right operand lies as N x K), tn, tt. EPILOGUE: none, bias_relu, prologue (relu before the left operand).
+// LAYOUT: nn, nt (the right operand lies as N x K), tn, tt. EPILOGUE: none, bias_relu, prologue (relu before the left operand),
+// triangle (all lower).
 // Thread: one.
 #include "generator/families/family.h"
 #include "generator/families/matmul.h"
@@ -60,7 +61,22 @@ int main(int count, char **arguments) {
     inside(node("a_relu", "relu", {a}, shape(m, k)));
     a = "a_relu";
   }
-  inside(node("c", "matmul", {a, b}, shape(m, n)));
+  model::Attributes promises;
+  if (epilogue == "triangle") {
+    const model::Attributes diagonal{{"diagonal", std::int64_t{0}}};
+    inside(node("a_lower", "tril", {a}, shape(m, k), diagonal));
+    inside(node("b_lower", "tril", {b}, shape(k, n), diagonal));
+    a = "a_lower";
+    b = "b_lower";
+    promises = {{"a_fill", std::string("lower")},
+                {"b_fill", std::string("lower")},
+                {"fill", std::string("lower")}};
+  }
+  inside(node("c", "matmul", {a, b}, shape(m, n), promises));
+  if (epilogue == "triangle") {
+    inside(node("c_lower", "tril", {"c"}, shape(m, n), {{"diagonal", std::int64_t{0}}}));
+    c = "c_lower";
+  }
   if (epilogue == "bias_relu") {
     graph.nodes.insert(graph.nodes.begin(), node("bias", "input", {}, {n}));
     region.inputs.push_back("bias");

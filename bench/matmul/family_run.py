@@ -53,9 +53,13 @@ class Case:
         a, b = (x.to(dtype) for x in self.operands())
         if self.entry["epilogue"] == "prologue":
             a = torch.relu(a)
+        if self.entry["epilogue"] == "triangle":
+            a, b = torch.tril(a), torch.tril(b)
         c = torch.matmul(a, b, out=out) if out is not None else torch.matmul(a, b)
         if self.entry["epilogue"] == "bias_relu":
             c = torch.relu(c + self.buffers["bias"].to(dtype))
+        if self.entry["epilogue"] == "triangle":
+            c = torch.tril(c)
         return c
 
     def candidate(self, entry, module):

@@ -12,12 +12,13 @@
 namespace warpwright::generator {
 namespace {
 
-constexpr double kLaunchUs = 1.5;        ///< from one kernel of a graph to the next
-constexpr double kBytesAUs = 3.5e6;      ///< of device memory
-constexpr double kSimtFlopsAUs = 0.35e6; ///< of a multiprocessor
-constexpr double kTf32FlopsAUs = 0.45e6; ///< likewise, three products counted as one
-constexpr double kHalfCyclesAUs = 1.5e3; ///< of tensor cores at work, power and memory considered
-constexpr double kBlockUs = 2;           ///< a block's start, first loads and stores
+constexpr double kLaunchUs = 1.5;         ///< from one kernel of a graph to the next
+constexpr double kBytesAUs = 3.5e6;       ///< of device memory
+constexpr double kCacheBytesAUs = 0.15e6; ///< of a multiprocessor's first-level cache
+constexpr double kSimtFlopsAUs = 0.35e6;  ///< of a multiprocessor
+constexpr double kTf32FlopsAUs = 0.45e6;  ///< likewise, three products counted as one
+constexpr double kHalfCyclesAUs = 1.5e3;  ///< of tensor cores at work, power and memory considered
+constexpr double kBlockUs = 2;            ///< a block's start, first loads and stores
 constexpr std::size_t kMostListed = 12;
 
 struct Guess {
@@ -30,6 +31,7 @@ struct Model {
   const DeviceFacts &device;
   std::vector<Guess> guesses;
 
+  bool is_wide_type() const { return problem.type == "double" || problem.type == "long long"; }
   double elements(double rows, double columns) const { return rows * columns * problem.batches(); }
   double bytes() const {
     return 4 * (elements(problem.rows, problem.depth) + elements(problem.depth, problem.columns) +
@@ -67,14 +69,13 @@ struct Model {
     struct Shape {
       int m, n, k, thread_m, thread_n, at_once;
     };
-    const bool wide = problem.type == "double" || problem.type == "long long";
     for (const Shape &s : {Shape{128, 128, 8, 8, 8, 2},
                            {128, 64, 16, 8, 4, 2},
                            {64, 64, 16, 4, 4, 4},
                            {64, 32, 16, 4, 4, 8},
                            {32, 32, 16, 4, 4, 16},
                            {16, 64, 16, 4, 4, 16}}) {
-      if (wide && s.m * s.n > 64 * 64)
+      if (is_wide_type() && s.m * s.n > 64 * 64)
         continue;
       for (const int splits :
            splits_for(tiles(s.m, s.n), s.at_once, static_cast<int>(problem.depth / 64) + 1)) {
@@ -102,36 +103,43 @@ struct Model {
   }
 
   void rows() {
-    const std::int64_t thin = std::min(problem.rows, problem.columns);
+    const bool a_is_wide = problem.rows >= problem.columns;
+    const MatmulOperand &wide = a_is_wide ? problem.a : problem.b;
+    const int thin = static_cast<int>(std::min<std::int64_t>({problem.rows, problem.columns, 17}));
     const std::int64_t wide_rows = std::max(problem.rows, problem.columns);
     if (thin > 16)
       return;
-    const bool along_k = (problem.rows >= problem.columns ? problem.a : problem.b).along_k;
-    const bool fours = (problem.rows >= problem.columns ? problem.a : problem.b).fours;
-    const int rows = along_k ? static_cast<int>(thin <= 2 ? 4 : thin <= 8 ? 2 : 1) : 1;
+    const int lanes = wide.fours ? 4 : 1, element = is_wide_type() ? 8 : 4;
     for (const int warps : {8, 4, 16})
-      for (const int share : along_k ? std::vector{1, warps} : std::vector{1}) {
-        if (!along_k && warps * thin * 32 * (fours ? 4 : 1) * 8 > 48 * 1024)
-          continue;
-        const double rows_a_block = along_k ? warps / share * rows : (fours ? 128 : 32);
-        const double strips = std::ceil(wide_rows / rows_a_block) * problem.batches();
-        for (const int splits : splits_for(strips, 4, static_cast<int>(problem.depth / 256) + 1)) {
-          const double steps =
-              problem.depth / (splits * (along_k ? share * 32.0 * (fours ? 4 : 1) : warps));
-          const double blocks = strips * splits;
-          const double latency =
-              waves(blocks, 32 / warps * 2) * (steps / (along_k ? 4 : 8) * 0.7 + 1);
-          const double arithmetic =
-              2.0 * thin * wide_rows * problem.depth * problem.batches() /
-              (kSimtFlopsAUs * 0.4 * std::min<double>(device.multiprocessors, blocks));
-          add(kLaunchUs + std::max({bytes() / kBytesAUs, latency, arithmetic}) + sum_us(splits),
-              {{"algorithm", static_cast<int>(MatmulAlgorithm::Rows)},
-               {"warps", warps},
-               {"rows", rows},
-               {"share", share},
-               {"splits", splits}});
+      for (const int rows : wide.along_k ? std::vector{4, 2, 1} : std::vector{1})
+        for (const int share : wide.along_k ? std::vector{1, warps} : std::vector{1}) {
+          if (wide.along_k ? rows * thin > 64 : warps * thin * 32 * lanes * element > 48 * 1024)
+            continue;
+          const double rows_a_block = wide.along_k ? warps / share * rows : 32 * lanes;
+          const double strips = std::ceil(wide_rows / rows_a_block) * problem.batches();
+          for (const int splits :
+               splits_for(strips, 4, static_cast<int>(problem.depth / 256) + 1)) {
+            const double blocks = strips * splits;
+            const double steps =
+                problem.depth / (splits * (wide.along_k ? share * 32.0 * lanes : warps));
+            const double latency =
+                waves(blocks, 64 / warps) * (steps / (wide.along_k ? 4 : 8) * 0.7 + 1);
+            // Every element of the wide operand meets `thin` others, which come out of the first-level cache.
+            const double used = std::min<double>(device.multiprocessors, blocks);
+            const double work = elements(wide_rows, problem.depth);
+            const double arithmetic = 2 * thin * work / (kSimtFlopsAUs * 0.4 * used);
+            const double cache =
+                work * 4 * (1 + static_cast<double>(thin) / rows) / (kCacheBytesAUs * used);
+            add(kLaunchUs +
+                    std::max({bytes() / kBytesAUs, latency, arithmetic, wide.along_k ? cache : 0}) +
+                    sum_us(splits),
+                {{"algorithm", static_cast<int>(MatmulAlgorithm::Rows)},
+                 {"warps", warps},
+                 {"rows", rows},
+                 {"share", share},
+                 {"splits", splits}});
+          }
         }
-      }
   }
 
   void split_tf32() {

@@ -13,7 +13,7 @@ using model::Shape;
 bool keeps_elements(const GraphIndex &graph, const Node &node, const std::string &operand) {
   const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
   if (node.op == "permute" || node.op == "flip" || node.op == "roll" || node.op == "reshape" ||
-      node.op == "layout")
+      node.op == "layout" || node.op == "triu" || node.op == "tril")
     return true;
   if (!is_pointwise(node) && node.op != "expand")
     return false;

@@ -177,6 +177,41 @@ TEST_CASE("matrix times vector, and thin operands") {
   }
 }
 
+TEST_CASE("what triangular operands and results leave out is left out") {
+  Random random(12);
+  for (const auto &[a_fill, b_fill, fill] : {std::tuple{"lower", "lower", "lower"},
+                                             {"upper", "upper", "upper"},
+                                             {"lower", "upper", ""},
+                                             {"upper", "lower", ""},
+                                             {"", "", "lower"},
+                                             {"", "", "upper"},
+                                             {"upper", "", ""}}) {
+    GraphBuilder g;
+    const std::int64_t size = pick(random, 60, 200);
+    model::Attributes promises;
+    const auto triangle = [&](std::string x, const std::string &side, const std::string &name) {
+      if (side.empty())
+        return x;
+      promises[name] = side;
+      return g.op(side == "lower" ? "tril" : "triu", {x}, {{"diagonal", std::int64_t{0}}});
+    };
+    const std::string a =
+        triangle(operand(g, random, "a", {size, size}, model::Dtype::Float32), a_fill, "a_fill");
+    const std::string b =
+        triangle(operand(g, random, "b", {size, size}, model::Dtype::Float32), b_fill, "b_fill");
+    if (*fill)
+      promises["fill"] = std::string(fill);
+    std::string c = g.op("matmul", {a, b}, promises);
+    if (*fill)
+      c = g.op(*fill == 'l' ? "tril" : "triu", {c}, {{"diagonal", std::int64_t{0}}});
+    CAPTURE(a_fill);
+    CAPTURE(b_fill);
+    CAPTURE(fill);
+    CAPTURE(size);
+    check(random, g.graph({c}), 3e-5, 3);
+  }
+}
+
 TEST_CASE("integer products are exact") {
   Random random(9);
   GraphBuilder g;
