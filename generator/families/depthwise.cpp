@@ -44,8 +44,10 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   const ConvolutionShape shape = *convolution_shape(index, anchor);
   const WindowShape window = window_of(shape);
   const auto rows = setting_of(configuration, "rows", 1, 64);
-  if (!rows)
-    return std::unexpected(rows.error());
+  const auto columns = setting_of(configuration, "columns", 1, 4);
+  for (const auto &setting : {rows, columns})
+    if (!setting)
+      return std::unexpected(setting.error());
   ElementWriter writer(index, region);
   writer.bound("plane", window.planes());
   writer.bound("channel", shape.channels_out());
@@ -54,14 +56,9 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   body.type = writer.compute_type(region.anchor);
   body.fill = body.initial = "Value(0)";
 
-  Index from = window_index(window, "plane", "d", "h", "w");
-  if (shape.group_out > 1)
-    from[1] = "(" + from[1] + " / " + std::to_string(shape.group_out) + ")";
-  std::string before;
-  const std::string value = writer.load(anchor.inputs[0], from, before);
-  body.load = before + "        value = (Value)(" + value + ");";
-
-  const bool in_registers = shape.taps() <= kRegisterTaps && unrolls_depths(window, *rows);
+  write_window_access(body, window, writer, anchor.inputs[0], shape.group_out);
+  const bool in_registers =
+      shape.taps() <= kRegisterTaps && unrolls_depths(window, *rows, *columns);
   body.setup = "  const int channel = plane % " + std::to_string(shape.channels_out()) + ";\n";
   const auto weight_at = [&](const std::string &kd, const std::string &kh, const std::string &kw,
                              std::string &statements) {
@@ -85,14 +82,14 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
                       weight_before + "            sum += (Value)(" + weight +
                       ") * v[kw];\n          }";
   }
-  body.finish = "      const Value element = sum";
+  body.result = "          const Value element = sum";
   if (shape.bias) {
     std::string bias_before;
     const std::string bias = writer.load(anchor.inputs[2], {"channel"}, bias_before);
     body.setup += bias_before + "  const Value bias = (Value)(" + bias + ");\n";
-    body.finish += " + bias";
+    body.result += " + bias";
   }
-  body.finish += ";\n" + writer.store(window_index(window, "plane", "od", "oh", "ow"), "element");
+  body.result += ";";
   return lower_window(window, body, configuration, device, writer, prefix + "_depthwise");
 }
 

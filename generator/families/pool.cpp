@@ -111,29 +111,23 @@ Result<Lowering> lower_plain(const GraphIndex &index, const Region &region,
   WindowBody body;
   body.type = writer.compute_type(region.anchor);
   writer.bound("plane", window.planes());
-  std::string before;
-  const std::string value =
-      writer.load(anchor.inputs.front(), window_index(window, "plane", "d", "h", "w"), before);
-  body.load = before + "        value = (Value)(" + value + ");";
-  const std::string store =
-      writer.store(window_index(window, "plane", "od", "oh", "ow"), "element");
+  write_window_access(body, window, writer, anchor.inputs.front(), 1);
   if (is_maximum(anchor)) {
     body.fill = body.initial = lowest(body.type);
     body.accumulate = R"cuda(
 #pragma unroll
           for (int kw = 0; kw < kKW; ++kw)
             sum = v[kw] > sum || v[kw] != v[kw] ? v[kw] : sum;)cuda";
-    body.finish = "      const Value element = sum;\n" + store;
+    body.result = "          const Value element = sum;";
   } else {
     body.fill = body.initial = "Value(0)";
     body.accumulate = R"cuda(
-          Value across = v[0];
+          Value row = v[0];
 #pragma unroll
           for (int kw = 1; kw < kKW; ++kw)
-            across += v[kw];
-          sum += across;)cuda";
-    body.finish =
-        "      const Value element = sum / (" + divisor_text(anchor, window) + ");\n" + store;
+            row += v[kw];
+          sum += row;)cuda";
+    body.result = "          const Value element = sum / (" + divisor_text(anchor, window) + ");";
   }
   return lower_window(window, body, configuration, device, writer, prefix + "_pool");
 }

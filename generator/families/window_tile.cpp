@@ -11,45 +11,48 @@ constexpr std::int64_t kUnrolledStatements = 400;
 constexpr std::string_view kWindowKernel = R"cuda(
 extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
   typedef @TYPE@ Value;
-  constexpr int kWidth = @WIDTH@, kHeight = @HEIGHT@, kRows = @ROWS@;
+  constexpr int kWidth = @WIDTH@, kHeight = @HEIGHT@, kRows = @ROWS@, kColumns = @COLUMNS@;
   constexpr int kKD = @KD@, kKH = @KH@, kKW = @KW@;
   constexpr int kTileRows = (kHeight * kRows - 1) * @SH@ + (kKH - 1) * @DH@ + 1;
   constexpr int kTileWidth = (kWidth - 1) * @SW@ + (kKW - 1) * @DW@ + 1;
   const int x = threadIdx.x % kWidth, y = threadIdx.x / kWidth % kHeight;
   const int z = threadIdx.x / (kWidth * kHeight);
   int block = blockIdx.x;
-  const int ow0 = block % @TILES_W@ * kWidth;
+  const int ow0 = block % @TILES_W@ * (kWidth * kColumns);
   block /= @TILES_W@;
   const int oh0 = block % @TILES_H@ * (kHeight * kRows);
   block /= @TILES_H@;
   const int od = block % @OD@;
   const int plane0 = block / @OD@ * @PLANES@;
 @STAGE@
-  const int plane = plane0 + z, ow = ow0 + x, oh1 = oh0 + y * kRows;
-  if (z >= @PLANES@ || plane >= @ALL_PLANES@ || ow >= @OW@ || oh1 >= @OH@)
+  const int plane = plane0 + z, ow1 = ow0 + x * kColumns, oh1 = oh0 + y * kRows;
+  if (z >= @PLANES@ || plane >= @ALL_PLANES@ || ow1 >= @OW@ || oh1 >= @OH@)
     return;
 @SETUP@
-  Value sums[kRows];
+  Value sums[kRows][kColumns];
 #pragma unroll
-  for (int r = 0; r < kRows; ++r)
-    sums[r] = @INITIAL@;
+  for (int i = 0; i < kRows * kColumns; ++i)
+    sums[i / kColumns][i % kColumns] = @INITIAL@;
 @DEPTH_UNROLL@
   for (int kd = 0; kd < kKD; ++kd) {
 #pragma unroll
     for (int line = 0; line < (kRows - 1) * @SH@ + (kKH - 1) * @DH@ + 1; ++line) {
-      Value v[kKW];
-#pragma unroll
-      for (int kw = 0; kw < kKW; ++kw) {
 @READ@
-      }
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
         const int from = line - r * @SH@;
         if (from >= 0 && from % @DH@ == 0 && from / @DH@ < kKH) {
           const int kh = from / @DH@;
-          Value sum = sums[r];
+#pragma unroll
+          for (int c = 0; c < kColumns; ++c) {
+            Value v[kKW];
+#pragma unroll
+            for (int kw = 0; kw < kKW; ++kw)
+              v[kw] = across[kFirst + c * @SW@ + kw * kSpread];
+            Value sum = sums[r][c];
 @ACCUMULATE@
-          sums[r] = sum;
+            sums[r][c] = sum;
+          }
         }
       }
     }
@@ -58,7 +61,6 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
   for (int r = 0; r < kRows; ++r) {
     const int oh = oh1 + r;
     if (oh < @OH@) {
-      Value sum = sums[r];
 @FINISH@
     }
   }
@@ -86,17 +88,67 @@ constexpr std::string_view kStage = R"cuda(
   __syncthreads();)cuda";
 
 constexpr std::string_view kReadShared =
-    R"cuda(        v[kw] = staged[((z * kKD + kd) * kTileRows + y * kRows * @SH@ + line) * kTileWidth + x * @SW@ + kw * @DW@];)cuda";
+    R"cuda(      constexpr int kFirst = 0, kSpread = 1;
+      Value across[kKW];
+#pragma unroll
+      for (int kw = 0; kw < kKW; ++kw)
+        across[kw] = staged[((z * kKD + kd) * kTileRows + y * kRows * @SH@ + line) * kTileWidth + x * @SW@ + kw * @DW@];)cuda";
 
 constexpr std::string_view kReadMemory = R"cuda(
-        const int w = ow * @SW@ - @PW@ + kw * @DW@;
+      constexpr int kFirst = 0, kSpread = 1;
+      Value across[kKW];
+#pragma unroll
+      for (int kw = 0; kw < kKW; ++kw) {
+        const int w = ow1 * @SW@ - @PW@ + kw * @DW@;
         const int h = oh1 * @SH@ - @PH@ + line;
         const int d = od * @SD@ - @PD@ + kd * @DD@;
         Value value = @FILL@;
         if (w >= 0 && w < @IW@ && h >= 0 && h < @IH@ && d >= 0 && d < @ID@) {
 @LOAD@
         }
-        v[kw] = value;)cuda";
+        across[kw] = value;
+      })cuda";
+
+/// Four neighbouring outputs: the inputs that they share, as whole vectors from the multiple of 4 before them on.
+constexpr std::string_view kReadVectors = R"cuda(
+      constexpr int kFirst = (4 - @PW@ % 4) % 4, kSpread = @DW@;
+      constexpr int kVectors = (kFirst + 3 * @SW@ + (kKW - 1) * @DW@ + 1 + 3) / 4;
+      Value across[kVectors * 4];
+#pragma unroll
+      for (int i = 0; i < kVectors; ++i) {
+        const int w4 = (ow1 * @SW@ - @PW@ - kFirst) / 4 + i;
+        const int h = oh1 * @SH@ - @PH@ + line;
+        const int d = od * @SD@ - @PD@ + kd * @DD@;
+        Value *const four = across + i * 4;
+        four[0] = four[1] = four[2] = four[3] = @FILL@;
+        if (w4 >= 0 && w4 < @IW@ / 4 && h >= 0 && h < @IH@ && d >= 0 && d < @ID@) {
+@LOAD4@
+        }
+      })cuda";
+
+constexpr std::string_view kFinish = R"cuda(
+#pragma unroll
+      for (int c = 0; c < kColumns; ++c) {
+        const int ow = ow1 + c;
+        if (ow < @OW@) {
+          const Value sum = sums[r][c];
+@RESULT@
+@STORE@
+        }
+      })cuda";
+
+constexpr std::string_view kFinishVectors = R"cuda(
+      Value elements[4];
+#pragma unroll
+      for (int c = 0; c < 4; ++c) {
+        const int ow = ow1 + c;
+        (void)ow;
+        const Value sum = sums[r][c];
+@RESULT@
+        elements[c] = element;
+      }
+      const int ow4 = ow1 / 4;
+@STORE4@)cuda";
 
 std::int64_t tile_extent(std::int64_t outputs, std::int64_t stride, std::int64_t kernel,
                          std::int64_t dilation) {
@@ -111,25 +163,28 @@ std::int64_t shared_bytes(const WindowShape &window, std::int64_t width, std::in
 }
 
 /// Statements that a thread's unrolled loops become, about.
-std::int64_t unrolled(const WindowShape &window, std::int64_t rows) {
-  return tile_extent(rows, window.stride[1], window.kernel[1], window.dilation[1]) *
-         window.kernel[2];
+std::int64_t unrolled(const WindowShape &window, std::int64_t rows, std::int64_t columns) {
+  return columns == 1 ? tile_extent(rows, window.stride[1], window.kernel[1], window.dilation[1]) *
+                            window.kernel[2]
+                      : rows * window.kernel[1] * columns * window.kernel[2] / 2;
 }
 
 } // namespace
 
-bool unrolls_depths(const WindowShape &window, std::int64_t rows) {
-  return window.kernel[0] * unrolled(window, rows) <= kUnrolledStatements;
+bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t columns) {
+  return window.kernel[0] * unrolled(window, rows, columns) <= kUnrolledStatements;
 }
 
 std::vector<Configuration> window_configurations(const WindowShape &window,
                                                  const DeviceFacts &device) {
   std::vector<Configuration> list;
   const std::int64_t limit = std::min<std::int64_t>(device.shared_bytes_a_block, 96 * 1024);
-  const auto add = [&](std::int64_t width, std::int64_t threads, std::int64_t rows, bool shared) {
-    width = power_of_two_for(window.out[2], window.out[1] == 1 ? threads : width);
+  const auto add = [&](std::int64_t width, std::int64_t threads, std::int64_t rows, bool shared,
+                       int columns = 1) {
+    width =
+        power_of_two_for(ceil_divide(window.out[2], columns), window.out[1] == 1 ? threads : width);
     rows = power_of_two_for(window.out[1], rows);
-    while (rows > 1 && unrolled(window, rows) > kUnrolledStatements)
+    while (rows > 1 && unrolled(window, rows, columns) > kUnrolledStatements)
       rows /= 2;
     std::int64_t height = power_of_two_for(ceil_divide(window.out[1], rows), threads / width);
     std::int64_t planes = power_of_two_for(window.planes(), threads / (width * height));
@@ -147,12 +202,19 @@ std::vector<Configuration> window_configurations(const WindowShape &window,
                                 {"height", static_cast<int>(height)},
                                 {"planes", static_cast<int>(planes)},
                                 {"rows", static_cast<int>(rows)},
+                                {"columns", columns},
                                 {"shared", shared ? 1 : 0}};
     if (std::ranges::find(list, configuration) == list.end())
       list.push_back(configuration);
   };
   // Straight from memory first: on an H200 the first-level cache serves windows better than a staged tile did, in every shape measured.
   const bool tall = window.kernel[1] > window.stride[1] && window.out[1] > 1;
+  // Four outputs a thread, where they fit the input's vectors; stores as vectors want that of the output too.
+  if (window.in[2] % 4 == 0 && window.out[2] >= 4) {
+    add(32, 256, tall ? 4 : 1, false, 4);
+    add(64, 256, tall ? 2 : 1, false, 4);
+    add(32, 128, tall ? 8 : 2, false, 4);
+  }
   add(32, 256, tall ? 8 : 1, false);
   add(64, 256, tall ? 4 : 1, false);
   add(32, 256, tall ? 4 : 1, false);
@@ -172,12 +234,16 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
   const auto planes = setting_of(configuration, "planes", 1, 1024);
   const auto rows = setting_of(configuration, "rows", 1, 64);
   const auto shared = setting_of(configuration, "shared", 0, 1);
-  for (const auto &setting : {width, height, planes, rows, shared})
+  const auto columns = setting_of(configuration, "columns", 1, 4);
+  for (const auto &setting : {width, height, planes, rows, shared, columns})
     if (!setting)
       return std::unexpected(setting.error());
   std::int64_t threads = std::int64_t{*width} * *height * *planes;
   if (threads > 1024)
     return fail("a window kernel cannot use " + std::to_string(threads) + " threads");
+  if (*columns != 1 && (*columns != 4 || *shared == 1 || window.in[2] % 4 != 0))
+    return fail("a window kernel cannot give a thread " + std::to_string(*columns) +
+                " columns there");
   const std::int64_t value_bytes = body.type == "double" || body.type == "long long" ? 2 : 1;
   const std::int64_t bytes =
       *shared ? shared_bytes(window, *width, *height, *rows, *planes) * value_bytes : 0;
@@ -186,7 +252,7 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
   const std::int64_t padded =
       ceil_divide(threads, 32) * 32; // the extra threads fall beyond `planes`
 
-  const std::int64_t tiles_w = ceil_divide(window.out[2], *width);
+  const std::int64_t tiles_w = ceil_divide(window.out[2], std::int64_t{*width} * *columns);
   const std::int64_t tiles_h = ceil_divide(window.out[1], std::int64_t{*height} * *rows);
   const std::int64_t plane_blocks = ceil_divide(window.planes(), *planes);
   const auto number = [](std::int64_t value) { return std::to_string(value); };
@@ -199,6 +265,7 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
       {"HEIGHT", number(*height)},
       {"PLANES", number(*planes)},
       {"ROWS", number(*rows)},
+      {"COLUMNS", number(*columns)},
       {"ALL_PLANES", number(window.planes())},
       {"TILES_W", number(tiles_w)},
       {"TILES_H", number(tiles_h)},
@@ -207,7 +274,8 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
                                           32) <= 16
                                   ? 16
                                   : 4)},
-      {"DEPTH_UNROLL", unrolls_depths(window, *rows) ? "#pragma unroll" : "#pragma unroll 1"}};
+      {"DEPTH_UNROLL",
+       unrolls_depths(window, *rows, *columns) ? "#pragma unroll" : "#pragma unroll 1"}};
   const std::array<char, 3> letters{'D', 'H', 'W'};
   for (std::size_t d = 0; d < 3; ++d) {
     const std::string letter(1, letters[d]);
@@ -222,10 +290,18 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
   places["LOAD"] = body.load;
   places["INITIAL"] = body.initial;
   places["ACCUMULATE"] = body.accumulate;
-  places["FINISH"] = body.finish;
+  places["RESULT"] = body.result;
+  places["STORE"] = body.store;
+  places["LOAD4"] = body.load4;
+  places["STORE4"] = body.store4;
+  places["FINISH"] =
+      fill_places(*columns == 4 && window.out[2] % 4 == 0 ? kFinishVectors : kFinish, places);
   places["SETUP"] = body.setup;
   places["STAGE"] = *shared ? fill_places(kStage, places) : std::string();
-  places["READ"] = fill_places(*shared ? kReadShared : kReadMemory, places);
+  places["READ"] = fill_places(*shared         ? kReadShared
+                               : *columns == 4 ? kReadVectors
+                                               : kReadMemory,
+                               places);
 
   Lowering lowering;
   lowering.source = fill_places(kWindowKernel, places);
@@ -242,6 +318,31 @@ Index window_index(const WindowShape &window, const std::string &plane, const st
   for (std::size_t d = 3 - window.spatial; d < 3; ++d)
     index.push_back(parts[d]);
   return index;
+}
+
+void write_window_access(WindowBody &body, const WindowShape &window, ElementWriter &writer,
+                         const std::string &operand, std::int64_t channels_per_input) {
+  const auto from = [&](const std::string &width) {
+    Index index = window_index(window, "plane", "d", "h", width);
+    if (channels_per_input > 1)
+      index[1] = "(" + index[1] + " / " + std::to_string(channels_per_input) + ")";
+    return index;
+  };
+  std::vector<Index> loaded, stored;
+  std::vector<std::string> elements;
+  for (int i = 0; i < 4; ++i) {
+    const std::string lane = " + " + std::to_string(i);
+    loaded.push_back(from("4 * w4" + lane));
+    stored.push_back(window_index(window, "plane", "od", "oh", "4 * ow4" + lane));
+    elements.push_back("elements[" + std::to_string(i) + "]");
+  }
+  const std::string value = writer.load(operand, from("w"), body.load);
+  body.load += "        value = (Value)(" + value + ");";
+  const std::vector<std::string> values = writer.load(operand, loaded, body.load4);
+  for (int i = 0; i < 4; ++i)
+    body.load4 += "        four[" + std::to_string(i) + "] = (Value)(" + values[i] + ");\n";
+  body.store = writer.store(window_index(window, "plane", "od", "oh", "ow"), "element");
+  body.store4 = writer.store(stored, elements);
 }
 
 } // namespace warpwright::generator

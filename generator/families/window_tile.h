@@ -2,7 +2,8 @@
 //
 // A block makes a tile of outputs of `planes` planes. Its threads stand side by side along the last dimension, and each makes `rows` outputs
 // one above the other, so an input row that several windows share is read once a thread. The window's input passes through shared
-// memory (each element loaded once a block, by neighbouring threads) or, where windows hardly overlap, straight from memory.
+// memory (each element loaded once a block, by neighbouring threads) or comes straight from memory, then also by whole vectors for four
+// outputs side by side.
 // Leaves out: reuse between neighbouring depths. Thread: pure functions.
 #pragma once
 
@@ -29,13 +30,17 @@ struct WindowBody {
   std::string load;       ///< statements that set `value` from the input at (plane, d, h, w)
   std::string initial;    ///< of an accumulator
   std::string accumulate; ///< adds row `v[kKW]` of the window's (kd, kh) to `sum`
-  std::string finish;     ///< statements that store `sum` at (plane, od, oh, ow)
+  std::string result;     ///< statements that make `element` of `sum` at (plane, od, oh, ow)
+  std::string store;      ///< statements that store `element` there
+  std::string load4;      ///< as `load`, sets `four[0..3]` from (plane, d, h, 4 * w4 + i)
+  std::string store4;     ///< stores `elements[0..3]` at (plane, od, oh, 4 * ow4 + i)
 };
 
 /// Whether the loop over the window's depths is unrolled too, so that arrays over the whole window stay in registers.
-bool unrolls_depths(const WindowShape &window, std::int64_t rows);
+bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t columns);
 
-/// Configurations of a window kernel, the best guess first: "width", "height", "planes" (threads), "rows", "shared".
+/// Configurations of a window kernel, the best guess first: "width", "height", "planes" (threads),
+/// "rows" and "columns" (outputs of a thread), "shared".
 std::vector<Configuration> window_configurations(const WindowShape &window,
                                                  const DeviceFacts &device);
 
@@ -44,6 +49,11 @@ std::vector<Configuration> window_configurations(const WindowShape &window,
 Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
                               const Configuration &configuration, const DeviceFacts &device,
                               const ElementWriter &writer, const std::string &kernel);
+
+/// Fills in the texts that load `operand` and store the anchor's element.
+/// @param channels_per_input consecutive output channels that read one input channel
+void write_window_access(WindowBody &body, const WindowShape &window, ElementWriter &writer,
+                         const std::string &operand, std::int64_t channels_per_input);
 
 /// The index texts of an output or input element at (plane, d, h, w): leading dimensions from `plane`, then the spatial ones.
 Index window_index(const WindowShape &window, const std::string &plane, const std::string &depth,
