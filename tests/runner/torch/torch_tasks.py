@@ -69,26 +69,26 @@ def get_init_inputs():
 """
 
 RELU = r"""
-extern "C" __global__ void relu_rows(const float *x, const float *bias, float *y, int n, int columns) {
+extern "C" __global__ void ww_relu_rows(const float *x, const float *bias, float *y, int n, int columns) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = fmaxf(x[i] + bias[i % columns], 0.0f);
 }
-extern "C" __global__ void relu(const float *x, float *y, int n) {
+extern "C" __global__ void ww_relu(const float *x, float *y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = fmaxf(x[i], 0.0f);
 }
-extern "C" __global__ void tanh_bias(const float *x, const float *bias, float *y, int n, int plane, int channels) {
+extern "C" __global__ void ww_tanh_bias(const float *x, const float *bias, float *y, int n, int plane, int channels) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = tanhf(x[i] + bias[i / plane % channels]);
 }
-extern "C" __global__ void linear(const float *x, const float *w, const float *b, float *y, int rows, int inner, int columns) {
+extern "C" __global__ void ww_linear(const float *x, const float *w, const float *b, float *y, int rows, int inner, int columns) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= rows * columns) return;
   float sum = b[i % columns];
   for (int k = 0; k < inner; ++k) sum += x[i / columns * inner + k] * w[i % columns * inner + k];
   y[i] = fmaxf(sum, 0.0f);
 }
-extern "C" __global__ void linear_tf32(const float *x, const float *w, const float *b, float *y, int rows, int inner, int columns) {
+extern "C" __global__ void ww_linear_tf32(const float *x, const float *w, const float *b, float *y, int rows, int inner, int columns) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= rows * columns) return;
   float sum = b[i % columns];
@@ -99,7 +99,7 @@ extern "C" __global__ void linear_tf32(const float *x, const float *w, const flo
   }
   y[i] = fmaxf(sum, 0.0f);
 }
-extern "C" __global__ void norm(const float *x, const float *w, const float *b, float *mean, float *var, long long *count, float *y,
+extern "C" __global__ void ww_norm(const float *x, const float *w, const float *b, float *mean, float *var, long long *count, float *y,
                                 int rows, int columns) {
   const int c = threadIdx.x;
   float sum = 0, squares = 0;
@@ -152,7 +152,7 @@ def view(buffer, shape=None, strides=None):
     return made
 
 
-def linear_plan(buffers, kernel="linear"):
+def linear_plan(buffers, kernel="ww_linear"):
     at = by_torch_name(buffers)
     x, w, b, y = at["x"], at["linear.weight"], at["linear.bias"], buffers[-1]
     rows, inner, columns = x["shape"][0], x["shape"][1], w["shape"][0]
@@ -167,7 +167,7 @@ def linear_aten_plan(buffers):
     product = {"aten": {"op": "aten::mm", "arguments": [{"tensor": view(x)}, {"tensor": view(w, [inner, columns], [1, inner])}],
                         "results": [{"buffer": "product", "shape": [rows, columns]}]}}
     return {"source": RELU, "temporaries": [{"name": "product", "dtype": "float32", "extent": rows * columns}],
-            "steps": [product, launch("relu_rows", rows * columns, "product", b["name"], y["name"], rows * columns, columns)]}
+            "steps": [product, launch("ww_relu_rows", rows * columns, "product", b["name"], y["name"], rows * columns, columns)]}
 
 
 def convolution_plan(buffers):
@@ -178,7 +178,7 @@ def convolution_plan(buffers):
                      "arguments": [{"tensor": view(x)}, {"tensor": view(w)}, {"tensor": view(b)}, [1, 1], [1, 1], [1, 1], False, [0, 0], 1],
                      "results": [{"buffer": "made", "shape": y["shape"]}]}}
     return {"source": RELU, "temporaries": [{"name": "made", "dtype": "float32", "extent": count}],
-            "steps": [step, launch("tanh_bias", count, "made", bias["name"], y["name"], count, plane, channels)]}
+            "steps": [step, launch("ww_tanh_bias", count, "made", bias["name"], y["name"], count, plane, channels)]}
 
 
 def norm_plan(buffers):
@@ -186,7 +186,7 @@ def norm_plan(buffers):
     names = [at[name]["name"] for name in ("x", "norm.weight", "norm.bias", "norm.running_mean", "norm.running_var",
                                            "norm.num_batches_tracked")]
     rows, columns = at["x"]["shape"]
-    step = launch("norm", columns, *names, buffers[-1]["name"], rows, columns)
+    step = launch("ww_norm", columns, *names, buffers[-1]["name"], rows, columns)
     step["launch"]["grid"], step["launch"]["block"] = [1], [columns]
     return {"source": RELU, "steps": [step]}
 
@@ -194,4 +194,4 @@ def norm_plan(buffers):
 def relu_plan(buffers):
     x, y = buffers[0], buffers[-1]
     count = elements(x["shape"])
-    return {"source": RELU, "steps": [launch("relu", count, x["name"], y["name"], count)]}
+    return {"source": RELU, "steps": [launch("ww_relu", count, x["name"], y["name"], count)]}

@@ -151,7 +151,7 @@ class Verifying(unittest.TestCase):
         self.assertIn(verify(sized(tasks.NORM, 512, 16), wrong)["outcome"], ("wrong_result", "suspected_cheat"))
 
     def test_lesser_precision_than_the_module_s_is_refused(self):
-        verdict = verify(sized(tasks.LINEAR, 512, 8), lambda buffers: tasks.linear_plan(buffers, "linear_tf32"))
+        verdict = verify(sized(tasks.LINEAR, 512, 8), lambda buffers: tasks.linear_plan(buffers, "ww_linear_tf32"))
         self.assertEqual(verdict["outcome"], "wrong_result")
 
     @unittest.skipUnless(GPU, "needs a GPU")
