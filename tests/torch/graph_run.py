@@ -159,7 +159,7 @@ def aten(n, *tensors):
             return None if value["tensor"] is None else tensors[value["tensor"]]
         if isinstance(value, dict) and "tensors" in value:
             return [None if i is None else tensors[i] for i in value["tensors"]]
-        if isinstance(value, str) and hasattr(torch, value):
+        if isinstance(value, str) and (value in DTYPES or value.endswith("_format")):
             return getattr(torch, value)
         return number(value)
     name, _, overload = n["target"][len("aten::"):].partition(".")

@@ -139,7 +139,8 @@ class Layers(TraceCase):
                     self.check(source(call % n if "%" in call else call, inputs), ops)
         self.check(source("F.max_pool2d(x, 2, return_indices=True)", "torch.randn(1, 2, 4, 4)"))
         self.check(source("F.interpolate(x, size=(7, 5))", "torch.randn(1, 2, 4, 4)"), "index_select index_select")
-        self.check(source("F.interpolate(x, size=(7, 5), mode='bilinear')", "torch.randn(1, 2, 4, 4)"), "aten")
+        for how in ("size=(7, 5)", "scale_factor=1.5", "scale_factor=(2, 3), align_corners=True"):
+            self.check(source("F.interpolate(x, %s, mode='bilinear')" % how, "torch.randn(1, 2, 4, 4)"), "aten")
 
     def test_attention(self):
         import torch.nn.functional as F

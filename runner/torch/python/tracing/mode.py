@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from . import operators  # noqa: F401, which registers the handlers
 from .call import Call, bound_arguments, dtype_name, map_tensors
 from .errors import NeedsValues, Refusal
-from .opaque import opaque
+from .opaque import number_dtype, opaque, wants_tensor
 from .refusals import refuse_by_name
 from .registry import HANDLERS, SHAPES, View
 from .values import Tracked, Values
@@ -30,6 +30,10 @@ def is_composite(func):
 
 def short_name(func):
     return func._schema.name.split("::")[-1]
+
+
+def as_tensor(value):
+    return torch.scalar_tensor(value, dtype=number_dtype(value)) if isinstance(value, (bool, int, float)) else value
 
 
 def functional_form(func, written):
@@ -120,10 +124,11 @@ class GraphMode(TorchDispatchMode):
         refuse_by_name(func, bound)
         if not any("Tensor" in str(result.type) for result in func._schema.returns):
             return func(*map_tensors(self.fake, args), **map_tensors(self.fake, kwargs))
-        written = [a.name for a in func._schema.arguments if a.alias_info and a.alias_info.is_write]
+        changed = [a for a in func._schema.arguments if a.alias_info and a.alias_info.is_write]
+        written, into_out = [a.name for a in changed], any(a.kwarg_only for a in changed)
         name = short_name(func)
         handler = HANDLERS.get(name + "." + func._schema.overload_name) or HANDLERS.get(name)
-        if written and handler is None:
+        if into_out or (written and handler is None):
             return self.in_place(func, args, kwargs, bound, written)
         if handler is None and is_composite(func):
             return self.taken_apart(func, args, kwargs)
@@ -146,7 +151,7 @@ class GraphMode(TorchDispatchMode):
         shape_rule = SHAPES.get(short_name(func))
         out = shape_rule(call) if shape_rule else NotImplemented
         if out is NotImplemented:
-            out = func(*map_tensors(self.fake, args), **map_tensors(self.fake, kwargs))
+            out = self.computed(func, map_tensors(self.fake, args), map_tensors(self.fake, kwargs))
         call.out = out
         result = handler(call) if handler else NotImplemented
         if result is NotImplemented:
@@ -160,6 +165,17 @@ class GraphMode(TorchDispatchMode):
             if tensor is not None and entry is not None:
                 self.bind(tensor, entry)
         return out
+
+    @staticmethod
+    def computed(func, args, kwargs):
+        """PyTorch's own callers may give numbers where an operator wants tensors."""
+        try:
+            return func(*args, **kwargs)
+        except RuntimeError as error:
+            if "Expected a value of type 'Tensor'" not in str(error):
+                raise
+            return func(*[as_tensor(value) if wants_tensor(argument) else value
+                          for value, argument in zip(args, func._schema.arguments)], **kwargs)
 
     def guarded_views(self, call, results):
         """Results of an opaque operator that share memory with an argument may be read until something writes there."""

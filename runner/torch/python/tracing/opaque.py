@@ -14,6 +14,14 @@ def is_tensor_list(value):
     return isinstance(value, (list, tuple)) and any(isinstance(item, torch.Tensor) for item in value)
 
 
+def wants_tensor(argument):
+    return str(argument.type) in ("Tensor", "Optional[Tensor]")
+
+
+def number_dtype(value):
+    return torch.bool if isinstance(value, bool) else torch.int64 if isinstance(value, int) else torch.float32
+
+
 class Arguments:
     def __init__(self, call):
         self.call = call
@@ -24,6 +32,13 @@ class Arguments:
             return None
         self.inputs.append(self.call.value(tensor))
         return len(self.inputs) - 1
+
+    def argument(self, value, declared):
+        """A number in a tensor's place becomes a constant."""
+        if declared is not None and wants_tensor(declared) and isinstance(value, (bool, int, float)):
+            self.inputs.append(self.call.builder.constant(value, DTYPES[number_dtype(value)]))
+            return {"tensor": len(self.inputs) - 1}
+        return self.json(value)
 
     def json(self, value):
         if isinstance(value, torch.Tensor):
@@ -41,14 +56,20 @@ class Arguments:
         return number(value)
 
 
-def opaque(call):
-    """@return values of the results"""
+def opaque(call, target=None, positional=None):
+    """@param target, positional another operator for the same result, and its arguments
+    @return values of the results"""
     arguments = Arguments(call)
-    positional = [arguments.json(value) for value in call.positional]
-    keywords = {name: arguments.json(value) for name, value in call.keywords.items()
+    if positional is None:
+        positional = [arguments.argument(value, declared)
+                      for value, declared in zip(call.positional, call.func._schema.arguments)]
+        keywords = call.keywords
+    else:
+        positional, keywords = [arguments.json(value) for value in positional], {}
+    keywords = {name: arguments.json(value) for name, value in keywords.items()
                 if name not in SKIPPED and value is not None}
     overload = call.func._schema.overload_name
-    target = call.func._schema.name + ("." + overload if overload else "")
+    target = target or call.func._schema.name + ("." + overload if overload else "")
     results = [call.out] if isinstance(call.out, torch.Tensor) else list(call.out)
     if not all(isinstance(result, torch.Tensor) for result in results):
         raise Refusal("%s gives something that is no tensor" % target)

@@ -1,6 +1,7 @@
 """Reductions, softmax, scans, and what picks positions."""
 import math
 
+from .builder import broadcast
 from .errors import Refusal
 from .refusals import is_mask, position
 from .registry import handles, shapes
@@ -121,6 +122,23 @@ def norm(call):
     if not isinstance(p, (int, float)):
         return NotImplemented
     return p_norm(call, call("self", call.dtype), p, call.dims() if "dim" in call.args else list(range(call.rank())))
+
+
+@shapes("cdist")
+def cdist_shape(call):
+    first, second = call["x1"].shape, call["x2"].shape
+    return call.mode.fake(call["x1"]).new_empty(broadcast(first[:-2], second[:-2]) + (first[-2], second[-2]))
+
+
+@handles("cdist")
+def cdist(call):
+    """Every difference, then its norm; PyTorch takes products for large operands, which is less exact."""
+    builder = call.builder
+    first, second = call("x1"), call("x2")
+    first = builder.unsqueeze(first, len(builder.shape(first)) - 1)
+    second = builder.unsqueeze(second, len(builder.shape(second)) - 2)
+    difference = builder.binary("sub", first, second)
+    return builder.reduce("norm", difference, [len(builder.shape(difference)) - 1], False, attributes={"p": float(call["p"])})
 
 
 @handles("norm_except_dim")

@@ -91,6 +91,14 @@ def upsample_nearest(call):
     return x
 
 
+@handles("upsample_linear1d.vec", "upsample_bilinear2d.vec", "upsample_bicubic2d.vec", "upsample_trilinear3d.vec",
+         "_upsample_bilinear2d_aa.vec", "_upsample_bicubic2d_aa.vec")
+def upsample(call):
+    """The overload with one number an argument, since op graphs have no lists of them."""
+    factors = list(call["scale_factors"] or [None] * spatial(call))
+    return opaque(call, "aten::" + short(call), [call["input"], list(call.shape[2:]), call["align_corners"]] + factors)
+
+
 def given_scales(call, count, before, after):
     """Whether factors are given that are not the ratio of the extents: PyTorch then samples by the factors."""
     factors = call.args.get("scale_factors")
