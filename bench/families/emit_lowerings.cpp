@@ -33,6 +33,10 @@ nlohmann::json to_json(const generator::Lowering &lowering) {
                    std::string(generator::ElementWriter::prelude()) + lowering.source;
   json["launches"] = nlohmann::json::array();
   for (const model::Step &step : lowering.steps) {
+    if (const auto *fill = std::get_if<model::FillStep>(&step)) {
+      json["launches"].push_back({{"fill", fill->buffer}, {"byte", fill->byte}});
+      continue;
+    }
     const auto &launch = std::get<model::LaunchStep>(step);
     nlohmann::json arguments = nlohmann::json::array();
     for (const model::Argument &argument : launch.arguments)

@@ -10,6 +10,7 @@ same way: eager captured, and torch.compile captured where --compile names the c
 import argparse
 import concurrent.futures
 import ctypes
+import functools
 import glob
 import importlib
 import json
@@ -80,6 +81,9 @@ class Kernels:
         buffers = {**tensors, **self.temporaries}
         self.launches = []
         for launch in plan["launches"]:
+            if "fill" in launch:
+                self.launches.append(functools.partial(buffers[launch["fill"]].view(torch.uint8).fill_, launch["byte"]))
+                continue
             function = ctypes.c_void_p()
             check(driver.cuModuleGetFunction(ctypes.byref(function), module, launch["kernel"].encode()), "function")
             if launch["shared"] > 48 * 1024:
@@ -91,7 +95,11 @@ class Kernels:
 
     def __call__(self):
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        for function, grid, block, shared, _, pointers in self.launches:
+        for entry in self.launches:
+            if callable(entry):
+                entry()
+                continue
+            function, grid, block, shared, _, pointers = entry
             check(driver.cuLaunchKernel(function, *grid, *block, shared, stream, pointers, None), "launch")
 
 

@@ -262,4 +262,51 @@ __device__ __forceinline__ A reduce_cluster(A mine, A *scratch) {
 )cuda";
 }
 
+const char *row_gang_prelude() {
+  return R"cuda(#ifndef WARPWRIGHT_ROW_GANGS
+#define WARPWRIGHT_ROW_GANGS
+namespace warpwright_rows {
+// Numbers blocks in the order in which they start, so that a block never waits for one that has no place to run yet.
+__device__ __forceinline__ unsigned start_number(unsigned *counter) {
+  __shared__ unsigned number;
+  if (threadIdx.x == 0)
+    number = atomicAdd(counter, 1u);
+  __syncthreads();
+  return number;
+}
+// Over all threads of a gang of Blocks blocks; each gets the result. @param partials Blocks of them, in global memory
+// @param arrived zero at first @param scratch Threads / 32 of them
+template <int Threads, int Blocks, class A>
+__device__ __forceinline__ A reduce_gang(A mine, A *scratch, A *partials, int rank, unsigned *arrived) {
+  static_assert(sizeof(A) % 4 == 0, "read by words");
+  mine = reduce_neighbours<Threads, Threads>(mine, scratch);
+  if (threadIdx.x == 0) {
+    partials[rank] = mine;
+    __threadfence();
+    atomicAdd(arrived, 1u);
+    unsigned seen;
+    do {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+    } while (seen < Blocks);
+  }
+  __syncthreads();
+  mine = A::identity();
+  for (int other = threadIdx.x; other < Blocks; other += Threads) {
+    union Words {
+      unsigned word[sizeof(A) / 4];
+      A state;
+      __device__ Words() {}
+    } words;
+#pragma unroll
+    for (int i = 0; i < static_cast<int>(sizeof(A) / 4); ++i)
+      words.word[i] = __ldcg(reinterpret_cast<const unsigned *>(partials + other) + i);
+    mine.merge(words.state);
+  }
+  return reduce_neighbours<Threads, Threads>(mine, scratch);
+}
+} // namespace warpwright_rows
+#endif
+)cuda";
+}
+
 } // namespace warpwright::generator

@@ -11,5 +11,7 @@ namespace warpwright::generator {
 const char *row_prelude();
 /// What rows over a cluster of blocks need beyond it; PTX of sm_90 and up.
 const char *row_cluster_prelude();
+/// What rows over a gang of blocks need beyond it: blocks that wait for each other in global memory.
+const char *row_gang_prelude();
 
 } // namespace warpwright::generator

@@ -26,6 +26,9 @@ Count power_of_two_at_most(Count value) {
 /// 4-byte words that a thread may hold before registers spill: 64 registers a thread at 1024 threads, 128 at 512.
 Count held_limit(Count threads) { return threads > 512 ? 32 : 64; }
 
+/// The same where a multiprocessor runs one block and no other.
+Count cluster_limit(Count threads) { return threads > 384 ? 64 : threads > 256 ? 128 : 192; }
+
 class Guesser {
 public:
   Guesser(const RowProgram &program, const GraphIndex &graph, const DeviceFacts &device)
@@ -44,7 +47,7 @@ public:
         consider(output.node);
     held_words_ = held_words(program, graph, held);
     for (const RowReduction &reduction : program.reductions)
-      state_bytes_ += reduction.kind == RowReduction::Kind::Variance ? 24 : 16;
+      state_bytes_ += state_bytes(reduction.kind);
     vector_ = static_cast<int>(std::clamp<std::size_t>(16 / smallest, 1, 8));
     while (program.groups.back().size % vector_ != 0)
       vector_ /= 2;
@@ -63,7 +66,8 @@ private:
     const auto same = [&](const RowGuess &other) {
       const RowShape &o = other.shape;
       return o.threads == shape.threads && o.group == shape.group && o.vector == shape.vector &&
-             o.unroll == shape.unroll && o.splits == shape.splits && o.hold == shape.hold;
+             o.unroll == shape.unroll && o.splits == shape.splits && o.gang == shape.gang &&
+             o.cluster == shape.cluster && o.hold == shape.hold;
     };
     if (std::ranges::none_of(found_, same))
       found_.push_back({shape, !shape.hold});
@@ -89,6 +93,14 @@ private:
     return most;
   }
 
+  static Count state_bytes(RowReduction::Kind kind) {
+    using Kind = RowReduction::Kind;
+    if (kind == Kind::Variance)
+      return 24;
+    return kind == Kind::ExponentialSum || kind == Kind::ArgMaximum || kind == Kind::ArgMinimum ? 16
+                                                                                                : 8;
+  }
+
   static int narrow(Count value) { return static_cast<int>(value); }
 
   /// A row in the registers of `group` threads, of one or more blocks; nothing where it does not fit.
@@ -106,13 +118,30 @@ private:
 
   void add_inner_cluster(Count threads, Count blocks) {
     const Count unroll = ceil_divide(length_ / vector_, threads * blocks);
-    if (!clusters_ || unroll * vector_ * held_words_ > held_limit(threads) || unroll < 2)
+    if (!clusters_ || unroll * vector_ * held_words_ > cluster_limit(threads) || unroll < 2)
       return;
     add({.threads = narrow(threads),
          .group = narrow(threads * blocks),
          .vector = vector_,
          .unroll = narrow(unroll),
          .cluster = narrow(blocks),
+         .hold = true});
+  }
+
+  /// Blocks of 512 threads with `words` held words each that wait for each other. Every multiprocessor has place for one, so that all
+  /// of a gang run at once whatever registers they take.
+  void add_inner_gang(Count words) {
+    const Count unroll = words / (vector_ * held_words_);
+    if (!clusters_ || unroll < 1)
+      return;
+    const Count blocks = ceil_divide(length_ / vector_, 512 * unroll);
+    if (blocks < 2 || blocks > multiprocessors_)
+      return;
+    add({.threads = 512,
+         .group = narrow(512 * blocks),
+         .vector = vector_,
+         .unroll = narrow(ceil_divide(length_ / vector_, 512 * blocks)),
+         .gang = narrow(blocks),
          .hold = true});
   }
 
@@ -142,6 +171,13 @@ private:
         if (found_.empty() || blocks * rows_ <= Count{multiprocessors_} * 2)
           add_inner_cluster(512, blocks);
       }
+    if (several_passes_ && length_ > 131072) {
+      if (found_.empty())
+        for (const Count threads : {384, 256})
+          add_inner_cluster(threads, 8);
+      add_inner_gang(32);
+      add_inner_gang(64);
+    }
     if (too_few) {
       const Count splits = splits_of_rows();
       for (const Count count : {splits, splits * 2, splits / 2, splits / 4})
@@ -185,21 +221,30 @@ private:
          .hold = hold});
   }
 
-  void guess_columns() {
+  /// Parts of a block that share a column, so that enough threads run.
+  Count column_parts(int vector) const {
     const Count wanted = Count{multiprocessors_} * kThreadsAMultiprocessor;
-    for (const int vector : {vector_, std::max(1, vector_ / 4)}) {
-      const Count columns = ceil_divide(rows_, vector);
-      Count parts = std::clamp<Count>(power_of_two_at_least(ceil_divide(wanted, columns)), 1, 16);
-      while (parts > 1 && parts > length_)
-        parts /= 2;
-      if (several_passes_)
+    Count parts = std::clamp<Count>(
+        power_of_two_at_least(ceil_divide(wanted, ceil_divide(rows_, vector))), 1, 16);
+    while (parts > 1 && parts > length_)
+      parts /= 2;
+    return parts;
+  }
+
+  void guess_columns() {
+    const int vectors[] = {vector_, std::max(1, vector_ / 4)};
+    if (several_passes_)
+      for (const int vector : vectors)
         // About 32 held words a thread first: what a thread may spend without losing the second block.
         for (const Count words : {32, 64, 16}) {
           const Count fitting =
               power_of_two_at_least(ceil_divide(length_ * vector * held_words_, words));
-          add_columns(std::max(fitting, std::min<Count>(parts, 8)), vector, 1, true);
+          add_columns(std::max(fitting, std::min<Count>(column_parts(vector), 8)), vector, 1, true);
         }
-      const Count blocks = ceil_divide(columns, (parts > 8 ? parts * 32 : 256) / parts);
+    for (const int vector : vectors) {
+      const Count parts = column_parts(vector);
+      const Count blocks =
+          ceil_divide(ceil_divide(rows_, vector), (parts > 8 ? parts * 32 : 256) / parts);
       Count splits = 1;
       if (blocks < multiprocessors_ && length_ > parts * 32)
         splits = std::clamp<Count>(ceil_divide(Count{2} * multiprocessors_, blocks), 1,

@@ -35,8 +35,19 @@ public:
     result.source = row_prelude();
     if (shape_.cluster > 1)
       result.source += row_cluster_prelude();
+    if (shape_.gang > 1)
+      result.source += row_gang_prelude();
     for (int pass = 0; pass < program_.passes; ++pass)
       result.source += accumulator_struct(pass);
+    if (shape_.gang > 1) {
+      result.temporaries.push_back(
+          {counters(), model::Dtype::Int32, Expression(1 + program_.passes * program_.rows)});
+      result.steps.push_back(model::FillStep{counters(), 0});
+      for (int pass = 0; pass < program_.passes; ++pass)
+        if (has_reductions(pass))
+          result.temporaries.push_back({partials(pass), model::Dtype::Float64,
+                                        Expression(program_.rows * shape_.gang * words(pass))});
+    }
     if (shape_.splits == 1) {
       result.source += kernel("rows", 0, program_.passes, true);
       result.steps.push_back(launch("rows", 1));
@@ -141,6 +152,7 @@ private:
   }
   std::string struct_name(int pass) const { return prefix_ + "_pass" + number(pass) + "_state"; }
   std::string partials(int pass) const { return prefix_ + "_partials" + number(pass); }
+  std::string counters() const { return prefix_ + "_counters"; }
   std::string flags() const { return inner_ ? number(shape_.vector) : "1"; }
   /// Elements of one row that a thread takes in one chunk.
   std::int64_t values_a_chunk() const { return shape_.unroll * (inner_ ? shape_.vector : 1); }
@@ -170,7 +182,11 @@ private:
     const std::int64_t innermost = program_.groups.back().size;
     if (innermost % shape_.vector != 0)
       return fail("vectors of " + number(shape_.vector) + " do not divide " + number(innermost));
-    if (shape_.cluster > 1) {
+    if (shape_.gang > 1) {
+      if (!inner_ || shape_.splits > 1 || shape_.cluster > 1 || !shape_.hold ||
+          shape_.group != shape_.threads * shape_.gang)
+        return fail("gangs of " + number(shape_.gang) + " blocks do not fit the group");
+    } else if (shape_.cluster > 1) {
       if (!inner_ || shape_.splits > 1 || shape_.group != shape_.threads * shape_.cluster)
         return fail("clusters of " + number(shape_.cluster) + " blocks do not fit the group");
     } else if (shape_.threads % shape_.group != 0 || (!inner_ && shape_.threads % 32 != 0))
@@ -216,24 +232,29 @@ private:
   model::Step launch(const std::string &name, int splits) const {
     model::LaunchStep step;
     step.kernel = prefix_ + "_" + name;
-    step.grid = {Expression(ceil_divide(program_.rows, rows_a_block()) * shape_.cluster),
-                 Expression(splits), Expression(1)};
+    step.grid = {
+        Expression(ceil_divide(program_.rows, rows_a_block()) * shape_.cluster * shape_.gang),
+        Expression(splits), Expression(1)};
     step.block = {Expression(shape_.threads), Expression(1), Expression(1)};
     step.arguments = ElementWriter(graph_, region_).arguments();
-    if (shape_.splits > 1)
+    if (shape_.splits > 1 || shape_.gang > 1)
       for (int pass = 0; pass < program_.passes; ++pass)
         if (has_reductions(pass))
           step.arguments.push_back(model::BufferArgument{partials(pass), Expression(0)});
+    if (shape_.gang > 1)
+      step.arguments.push_back(model::BufferArgument{counters(), Expression(0)});
     return step;
   }
 
   /// A kernel that does passes [first, last), after merging partial results of the passes before.
   std::string kernel(const std::string &name, int first, int last, bool all) {
     std::string parameters = ElementWriter(graph_, region_).parameters();
-    if (!all)
+    if (!all || shape_.gang > 1)
       for (int pass = 0; pass < program_.passes; ++pass)
         if (has_reductions(pass))
           parameters += ", " + struct_name(pass) + " *__restrict__ partials" + number(pass);
+    if (shape_.gang > 1)
+      parameters += ", unsigned *__restrict__ counters";
     const std::string cluster =
         shape_.cluster > 1 ? "__cluster_dims__(" + number(shape_.cluster) + ", 1, 1) " : "";
     std::string text = "extern \"C\" __global__ void " + cluster + "__launch_bounds__(" +
@@ -268,11 +289,17 @@ private:
     const std::string index = indices_.type();
     const std::string thread = "static_cast<int>(threadIdx.x)";
     std::string text = "  const " + index + " block = static_cast<" + index + ">(" +
-                       (backwards ? "gridDim.x - 1 - " : "") + "blockIdx.x);\n";
+                       (shape_.gang > 1 ? "warpwright_rows::start_number(counters));\n"
+                        : backwards     ? "gridDim.x - 1 - blockIdx.x);\n"
+                                        : "blockIdx.x);\n");
     if (shape_.splits > 1)
       text += "  const " + index + " split = static_cast<" + index + ">(" +
               (backwards ? "gridDim.y - 1 - " : "") + "blockIdx.y);\n";
-    if (shape_.cluster > 1) {
+    if (shape_.gang > 1) {
+      text += "  const int rank = static_cast<int>(block % " + number(shape_.gang) + ");\n";
+      text += "  const int part = rank * " + number(shape_.threads) + " + " + thread + ";\n";
+      text += "  const " + index + " first_row = block / " + number(shape_.gang) + ";\n";
+    } else if (shape_.cluster > 1) {
       text += "  const int part = static_cast<int>(warpwright_rows::cluster_rank()) * " +
               number(shape_.threads) + " + " + thread + ";\n";
       text += "  const " + index + " first_row = block / " + number(shape_.cluster) + ";\n";
@@ -389,11 +416,18 @@ private:
     if (inner_) {
       text += "  __shared__ " + name + " scratch" + number(pass) + "[" + number(scratch_size()) +
               "];\n";
-      text += "  " + state + "[0] = warpwright_rows::" +
-              (shape_.cluster > 1
-                   ? "reduce_cluster<" + number(shape_.threads) + ", " + number(shape_.cluster)
-                   : "reduce_neighbours<" + number(shape_.group) + ", " + number(shape_.threads)) +
-              ">(" + state + "[0], scratch" + number(pass) + ");\n";
+      if (shape_.gang > 1)
+        text += "  " + state + "[0] = warpwright_rows::reduce_gang<" + number(shape_.threads) +
+                ", " + number(shape_.gang) + ">(" + state + "[0], scratch" + number(pass) +
+                ", partials" + number(pass) + " + row * " + number(shape_.gang) +
+                ", rank, counters + " + number(1 + pass * program_.rows) + " + row);\n";
+      else
+        text +=
+            "  " + state + "[0] = warpwright_rows::" +
+            (shape_.cluster > 1
+                 ? "reduce_cluster<" + number(shape_.threads) + ", " + number(shape_.cluster)
+                 : "reduce_neighbours<" + number(shape_.group) + ", " + number(shape_.threads)) +
+            ">(" + state + "[0], scratch" + number(pass) + ");\n";
     } else {
       text += "  __shared__ " + name + " scratch" + number(pass) + "[" + number(scratch_size()) +
               "];\n";

@@ -85,7 +85,8 @@ private:
     if (!is_pointwise(node) && node.op != "reshape" && node.op != "expand")
       return refuse(node, "changes the order of what was reduced");
     const std::int64_t size = model::elements_of(node.type().shape);
-    const bool is_row = !any_element && size == program_.rows;
+    // Rows of one element are elements, which may be reduced again.
+    const bool is_row = !any_element && size == program_.rows && program_.row_length > 1;
     if (!is_row && size != program_.elements())
       return refuse(node, "has neither the elements nor the rows of the reductions");
     for (const std::string &input : node.inputs)

@@ -11,13 +11,16 @@ namespace warpwright::generator {
 
 struct RowShape {
   int threads = 256; ///< a block
-  int group = 256;   ///< threads that share a row; more than `threads` with clusters
+  int group = 256;   ///< threads that share a row; more than `threads` with clusters and gangs
   int vector = 1;    ///< neighbouring elements a thread takes
   int unroll = 1;    ///< vectors that a thread loads before it computes
   int splits =
       1; ///< blocks that share a row; more than 1: one kernel a pass, with partial results between
   int cluster =
       1; ///< blocks of a cluster that share a row: group = threads * cluster, inner dimensions only
+  /// Blocks that share a row, hold it and wait for each other in global memory: group = threads * gang. All of a gang must find a place on
+  /// the GPU at once.
+  int gang = 1;
   bool hold = false; ///< rows stay in registers: `unroll` vectors are a thread's whole share
 };
 

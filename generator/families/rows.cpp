@@ -24,6 +24,7 @@ std::vector<Configuration> configurations(const GraphIndex &graph, const Region 
                       {"unroll", guess.shape.unroll},
                       {"splits", guess.shape.splits},
                       {"cluster", guess.shape.cluster},
+                      {"gang", guess.shape.gang},
                       {"hold", guess.shape.hold},
                       {"online", guess.online_softmax}});
   return result;
@@ -48,6 +49,7 @@ Result<Lowering> lower(const GraphIndex &graph, const Region &region,
   shape.unroll = value_of(configuration, "unroll", 1);
   shape.splits = value_of(configuration, "splits", 1);
   shape.cluster = value_of(configuration, "cluster", 1);
+  shape.gang = value_of(configuration, "gang", 1);
   shape.hold = value_of(configuration, "hold", 0) != 0;
   return write_row_kernels(*program, shape, prefix);
 }
