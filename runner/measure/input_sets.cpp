@@ -81,7 +81,16 @@ DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random) {
       wanted = affordable_sets(job, set->bound());
     made.sets_.push_back({std::move(*set), {}, {}});
   }
-  if (auto loaded = made.load_anew(job, random); !loaded)
+  auto loaded = made.load_anew(job, random);
+  // What torch takes for itself while it runs is not known before.
+  while (!loaded && loaded.error().kind == Fault::Kind::OutOfMemory && made.sets_.size() > 1) {
+    made.sets_.pop_back();
+    for (InputSet &set : made.sets_)
+      for (std::unique_ptr<Recording> &recording : set.recordings)
+        recording.reset();
+    loaded = made.load_anew(job, random);
+  }
+  if (!loaded)
     return std::unexpected(loaded.error());
   return made;
 }

@@ -43,7 +43,7 @@ class CandidateCall(torch.nn.Module):
         self.first_temporary = self.first_output + len(outputs)
         self.first_result = self.first_temporary + len(temporaries)
         self.array = ctypes.c_uint64 * len(places)
-        self.is_plain = all(call is None for call in self.calls)
+        self.is_plain = self.groups == [0]
         self.made = []  # (place, shape, dtype, strides) of outputs, and of temporaries that torch calls use
         self.returned = []  # places
         self.describe(places, outputs, temporaries)
@@ -91,14 +91,20 @@ class CandidateCall(torch.nn.Module):
 
     def forward(self, *arguments):
         device = self.device
-        if self.is_plain and len(self.groups) == 1 and not self.workspace:
-            outputs = [torch.empty(shape, dtype=dtype, device=device) for _, shape, dtype in self.made]
-            status = self.start(self.executor, self.groups[0],
-                                self.array(*[one.data_ptr() for one in arguments], *[one.data_ptr() for one in outputs]))
-            if status:
-                raise HostError("crash", f"launching the candidate: CUDA error {status}")
-            return outputs[0] if len(outputs) == 1 else outputs
-        return self.forward_steps(arguments, device)
+        if not self.is_plain:
+            return self.forward_steps(arguments, device)
+        # One run of kernels: the places are arguments, outputs, temporaries.
+        outputs = [torch.empty(shape, dtype=dtype, device=device) for _, shape, dtype in self.made]
+        addresses = [one.data_ptr() for one in arguments]
+        addresses += [one.data_ptr() for one in outputs]
+        if self.workspace:
+            workspace = torch.empty(self.workspace, dtype=torch.uint8, device=device)
+            base = workspace.data_ptr()
+            addresses += [base + offset for _, offset in self.offsets]
+        status = self.start(self.executor, 0, self.array(*addresses))
+        if status:
+            raise HostError("crash", f"launching the candidate: CUDA error {status}")
+        return outputs[0] if len(outputs) == 1 else outputs
 
     def forward_steps(self, arguments, device):
         held = dict(enumerate(arguments))

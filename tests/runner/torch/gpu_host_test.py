@@ -147,6 +147,14 @@ class Candidates(unittest.TestCase):
         if not GPU:
             self.assertTrue((self.y == 8).all())
 
+    def test_scratch_memory_is_one_piece_with_a_place_for_each_temporary(self):
+        self.source, self.target = 0, 3  # x, y, two temporaries
+        temporaries = [{"address": 64 * i, "dtype": "float32", "shape": [100], "strides": []} for i in (1, 9)]
+        call = self.host.make_call(0, [{"group": 0, "call": 0}], 5, [self.x_place], [self.y_place], temporaries)
+        self.host.time_call(call, 10**10)
+        addresses = self.started[0][2]
+        self.assertEqual(addresses[3] - addresses[2], 512)
+
     def test_kernels_read_a_result_of_torch_where_torch_made_it(self):
         t, t_place = self.memory((4, 8))
         relu = self.host.bind_operator(
