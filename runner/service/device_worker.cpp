@@ -287,8 +287,8 @@ void DeviceWorker::answer(rpc::Outcome outcome) {
 }
 
 bool DeviceWorker::examine(rpc::Outcome &outcome) {
-  if (stopped_ || !outcome || std::exchange(running_->examined, true))
-    return false;
+  if (stopped_ || !outcome || std::exchange(running_->examined, true) || wants_python(*running_))
+    return false; // tools launch plans plainly, without torch
   auto job = deep::examiner_job(running_->request, running_->options, name(), *outcome);
   if (!job)
     return false;
