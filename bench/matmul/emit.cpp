@@ -7,6 +7,7 @@
 // Thread: one.
 #include "generator/families/family.h"
 #include "generator/families/matmul.h"
+#include "generator/families/matmul_guess.h"
 #include "support/model/json.h"
 
 #include <cstdlib>
@@ -35,7 +36,7 @@ int main(int count, char **arguments) {
                      batch = number(4, 1);
   const std::string layout = 5 < count ? arguments[5] : "nn",
                     epilogue = 6 < count ? arguments[6] : "none";
-  const std::size_t most = static_cast<std::size_t>(number(7, 100));
+  const std::size_t most = static_cast<std::size_t>(number(7, 12));
   if (8 < count)
     element = model::dtype_from_name(arguments[8]).value_or(element);
   const auto shape = [&](std::int64_t rows, std::int64_t columns) {
@@ -89,10 +90,12 @@ int main(int count, char **arguments) {
   region.outputs = {c};
   const GraphIndex index(graph);
   const DeviceFacts device;
-  std::size_t done = 0;
-  for (const Configuration &configuration : kMatmulFamily.configurations(index, region, device)) {
-    if (done++ == most)
-      break;
+  const auto problem = matmul_problem(index, region);
+  if (!problem) {
+    std::cerr << problem.error().message << "\n";
+    return 1;
+  }
+  for (const Configuration &configuration : matmul_configurations(*problem, device, most)) {
     auto lowering = kMatmulFamily.lower(index, region, configuration, device, "p");
     if (!lowering) {
       std::cerr << lowering.error().message << "\n";

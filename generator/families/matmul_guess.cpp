@@ -19,7 +19,6 @@ constexpr double kSimtFlopsAUs = 0.35e6;  ///< of a multiprocessor
 constexpr double kTf32FlopsAUs = 0.45e6;  ///< likewise, three products counted as one
 constexpr double kHalfCyclesAUs = 1.5e3;  ///< of tensor cores at work, power and memory considered
 constexpr double kBlockUs = 2;            ///< a block's start, first loads and stores
-constexpr std::size_t kMostListed = 12;
 
 struct Guess {
   double us = 0;
@@ -150,10 +149,14 @@ struct Model {
     for (const Shape &s : {Shape{128, 128, 32, 64, 32, 3, 1, 1},
                            {128, 64, 32, 32, 32, 4, 2, 0.9},
                            {64, 64, 32, 32, 32, 4, 3, 0.8},
-                           {64, 64, 32, 32, 16, 4, 3, 0.8},
+                           {64, 64, 32, 32, 16, 5, 2, 0.8},
+                           {64, 64, 64, 32, 16, 3, 2, 0.8},
+                           {64, 32, 64, 32, 16, 3, 3, 0.6},
                            {32, 64, 32, 16, 32, 4, 4, 0.6},
+                           {32, 64, 64, 16, 16, 3, 3, 0.6},
                            {32, 32, 64, 16, 16, 4, 3, 0.5},
-                           {16, 64, 64, 16, 16, 4, 2, 0.5}})
+                           {16, 64, 64, 16, 16, 4, 3, 0.5},
+                           {16, 32, 128, 16, 8, 3, 3, 0.4}})
       for (const int cluster : {1, 2, 4, 8}) {
         if ((cluster > 1 && (device.compute_capability < 90 || s.m * s.n > 64 * 64)) ||
             problem.depth < cluster * s.k)
@@ -166,7 +169,9 @@ struct Model {
           const double busy =
               2.0 * s.m * s.n * depth / (kTf32FlopsAUs * s.rate) *
               std::max(1.0, std::min<double>(s.at_once, blocks / device.multiprocessors));
-          const double latency = depth / s.k * 0.35 + (cluster > 1 ? 1 : 0);
+          const double steps = std::ceil(depth / s.k);
+          const double latency =
+              steps * 0.35 + (steps >= s.stages ? 0.8 : 0) + (cluster > 1 ? 1 : 0);
           add(kLaunchUs +
                   std::max(waves(blocks, s.at_once) * (std::max(busy, latency) + kBlockUs),
                            bytes() / kBytesAUs) +
@@ -215,7 +220,7 @@ struct Model {
 } // namespace
 
 std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
-                                                 const DeviceFacts &device) {
+                                                 const DeviceFacts &device, std::size_t most) {
   Model model{problem, device, {}};
   model.simt();
   model.rows();
@@ -231,7 +236,7 @@ std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
   // Some of each algorithm, so that a search can find the model wrong.
   for (const Guess &guess : model.guesses) {
     std::size_t &count = listed[guess.configuration.at("algorithm")];
-    if (result.size() < kMostListed && count < kMostListed / 2) {
+    if (result.size() < most && count < (most + 1) / 2) {
       result.push_back(guess.configuration);
       ++count;
     }

@@ -6,8 +6,9 @@
 
 namespace warpwright::generator {
 
-/// Not empty, the quickest first by the model; tensor-core algorithms only where the device and the dtype allow them.
+/// At least one and at most `most`, half of them of one algorithm, the quickest first by the model; tensor-core algorithms only where the
+/// device and the dtype allow them.
 std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
-                                                 const DeviceFacts &device);
+                                                 const DeviceFacts &device, std::size_t most = 12);
 
 } // namespace warpwright::generator
