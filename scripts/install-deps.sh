@@ -13,7 +13,7 @@ packages=(
   nlohmann-json3-dev libboost1.81-dev libboost-context1.81-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libcli11-dev libtomlplusplus-dev libvalijson-dev libseccomp-dev librabbitmq-dev
   # tests and benchmarks
-  doctest-dev neovim clangd-22 rabbitmq-server openssl
+  doctest-dev neovim clangd-22 rabbitmq-server openssl python3-torch
 )
 
 if ! command -v dpkg-query >/dev/null; then
