@@ -3,7 +3,7 @@
 // On tensor cores the products are TF32, which is right exactly where PyTorch's own convolution runs in TF32 (cuDNN's default); where it does not,
 // the runner refuses the candidate and the FP32-accurate configurations remain. A configuration says "math": 0 FP32, 1 TF32 by mma.sync,
 // 2 TF32 by wgmma, 3 FP32-accurate split TF32 by wgmma. Which of them PyTorch's library would take cannot be told from sizes, so the
-// guesses alternate. Leaves out: channels-last input read by whole vectors, splitting the summed dimension, Winograd and FFT. Thread: pure functions.
+// guesses alternate. Leaves out: channels-last input read by whole vectors, Winograd and FFT. Thread: pure functions.
 #include "generator/families/convolution_kernel.h"
 #include "generator/families/window_families.h"
 
@@ -57,6 +57,18 @@ bool runs_on(Math math, const DeviceFacts &device) {
   return false;
 }
 
+/// Into how many parts the sum of a tile goes, so that the device is full; 1 where it is, or where the sum is short.
+int parts_for(const ConvolutionShape &shape, const TileChoice &tile, const DeviceFacts &device) {
+  if (convolution_phases(shape, false).phases.size() != 1 || shape.channels_out() > 65535)
+    return 1;
+  const std::int64_t pixels = shape.batch * shape.out[0] * shape.out[1] * shape.out[2];
+  const std::int64_t blocks =
+      ceil_divide(pixels, tile.pixels) * ceil_divide(shape.group_out, tile.channels) * shape.groups;
+  const std::int64_t chunks = ceil_divide(shape.taps() * shape.group_in, tile.depth);
+  const std::int64_t wanted = 2 * device.multiprocessors / blocks;
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, chunks / 4), 1, 32));
+}
+
 /// Time of a tile by its waves and wasted products, in arbitrary units.
 double cost_of(const ConvolutionShape &shape, const TileChoice &tile, const DeviceFacts &device) {
   double blocks = 0;
@@ -67,7 +79,9 @@ double cost_of(const ConvolutionShape &shape, const TileChoice &tile, const Devi
   const double area = tile.pixels * tile.channels;
   // Small tiles read more for each product; a device that is not full waits for one wave.
   const double overhead = 1 + 24.0 / tile.pixels + 24.0 / tile.channels;
-  const double waves = std::max(1.0, blocks / device.multiprocessors);
+  blocks *= parts_for(shape, tile, device);
+  const double waves =
+      std::max(1.0, blocks / device.multiprocessors) / parts_for(shape, tile, device);
   return waves * area * overhead;
 }
 
@@ -87,25 +101,33 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
   std::vector<Configuration> list;
   for (std::size_t rank = 0; rank < std::size(kTiles); ++rank)
     for (const auto &kind : kinds)
-      if (rank < kind.size())
-        for (const int gather : {0, 1}) {
-          const TileChoice &tile = *kind[rank].second;
-          if (gather == 0 || may_gather)
-            list.push_back({{"math", static_cast<int>(tile.math)},
-                            {"pixels", tile.pixels},
-                            {"channels", tile.channels},
-                            {"depth", tile.depth},
-                            {"warp_pixels", tile.warp_pixels},
-                            {"warp_channels", tile.warp_channels},
-                            {"threads", tile.threads},
-                            {"gather", gather}});
-        }
+      if (rank < kind.size()) {
+        const TileChoice &tile = *kind[rank].second;
+        const auto add = [&](int gather, int parts) {
+          list.push_back({{"math", static_cast<int>(tile.math)},
+                          {"pixels", tile.pixels},
+                          {"channels", tile.channels},
+                          {"depth", tile.depth},
+                          {"warp_pixels", tile.warp_pixels},
+                          {"warp_channels", tile.warp_channels},
+                          {"threads", tile.threads},
+                          {"gather", gather},
+                          {"parts", parts}});
+        };
+        if (const int parts = parts_for(shape, tile, device); parts > 1)
+          add(0, parts);
+        add(0, 1);
+        if (may_gather)
+          add(1, 1);
+      }
   return list;
 }
 
-Result<ConvolutionTile> tile_of(const Configuration &configuration, const DeviceFacts &device) {
+Result<ConvolutionTile> tile_of(const Configuration &configuration, const DeviceFacts &device,
+                                bool one_phase) {
   const auto math = setting_of(configuration, "math", 0, 3);
   const auto gather = setting_of(configuration, "gather", 0, 1);
+  const auto parts = setting_of(configuration, "parts", 1, 64);
   const auto pixels = setting_of(configuration, "pixels", 32, 256);
   const auto channels = setting_of(configuration, "channels", 8, 256);
   const auto depth = setting_of(configuration, "depth", 8, 64);
@@ -113,11 +135,12 @@ Result<ConvolutionTile> tile_of(const Configuration &configuration, const Device
   const auto warp_pixels = setting_of(configuration, "warp_pixels", 0, 256);
   const auto warp_channels = setting_of(configuration, "warp_channels", 0, 256);
   for (const auto &setting :
-       {math, gather, pixels, channels, depth, threads, warp_pixels, warp_channels})
+       {math, gather, parts, pixels, channels, depth, threads, warp_pixels, warp_channels})
     if (!setting)
       return std::unexpected(setting.error());
-  ConvolutionTile tile{*gather == 1, *pixels,        *channels, *depth,
-                       *warp_pixels, *warp_channels, *threads,  static_cast<Math>(*math)};
+  ConvolutionTile tile{*gather == 1,   *parts,   *pixels,
+                       *channels,      *depth,   *warp_pixels,
+                       *warp_channels, *threads, static_cast<Math>(*math)};
   bool fits = runs_on(tile.math, device) && tile.threads % tile.pixels == 0 &&
               tile.depth % (tile.threads / tile.pixels) == 0;
   if (tile.math == Math::Mma)
@@ -131,6 +154,8 @@ Result<ConvolutionTile> tile_of(const Configuration &configuration, const Device
   else
     fits = fits && tile.depth % 8 == 0 && tile.threads == tile.pixels && tile.pixels % 128 == 0 &&
            tile.channels % 32 == 0 && tile.channels <= (tile.math == Math::Split ? 64 : 128);
+  if (tile.parts > 1 && (tile.gather || !one_phase))
+    return fail("a convolution in several phases does not take its sums in parts");
   if (!fits)
     return fail("the convolution's tile does not divide among its threads",
                 "take a configuration that the family lists");
@@ -142,7 +167,8 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
                        const std::string &prefix) {
   const model::Node &anchor = index.node(region.anchor);
   const ConvolutionShape shape = *convolution_shape(index, anchor);
-  const auto tile = tile_of(configuration, device);
+  const auto tile =
+      tile_of(configuration, device, convolution_phases(shape, false).phases.size() == 1);
   if (!tile)
     return std::unexpected(tile.error());
   ElementWriter writer(index, region);

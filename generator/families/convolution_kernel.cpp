@@ -64,7 +64,10 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_convolution(@PA
   const int qw = pixel % count_w, qh = pixel / count_w % count_h;
   const int qd = pixel / (count_w * count_h) % count_d, n = pixel / (count_w * count_h * count_d);
   const int d0 = qd * @ISD@, h0 = qh * @ISH@, w0 = qw * @ISW@;
-  const int chunks = (taps * @CI@ + kBK - 1) / kBK;
+  const int all_chunks = (taps * @CI@ + kBK - 1) / kBK;
+  const int part = blockIdx.z, share = (all_chunks + @PARTS@ - 1) / @PARTS@;
+  const int first_chunk = part * share;
+  const int chunks = first_chunk + share < all_chunks ? first_chunk + share : all_chunks;
 @SOURCE@
   float fetched_a[kLoads];
 @ACCUMULATORS@
@@ -79,13 +82,13 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_convolution(@PA
       shared_a[(buffer * kBK + line + i * kLines) * kAStride + local] = @ROUND_INPUT@(fetched_a[i]);
 @PUT_WEIGHTS@
   };
-  if (chunks > 0) {
-    fetch(0, 0);
+  if (first_chunk < chunks) {
+    fetch(first_chunk, 0);
     put(0);
   }
   __syncthreads();
-  for (int chunk = 0; chunk < chunks; ++chunk) {
-    const int buffer = chunk % 2;
+  for (int chunk = first_chunk; chunk < chunks; ++chunk) {
+    const int buffer = (chunk - first_chunk) % 2;
     if (chunk + 1 < chunks)
       fetch(chunk + 1, buffer ^ 1);
     const float *const a_tile = shared_a + buffer * kBK * kAStride;
@@ -112,6 +115,25 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_convolution(@PA
     }
     __syncthreads();
   }
+}
+)cuda";
+
+constexpr std::string_view kStorePart =
+    R"cuda(        partial[((long long)part * @CHANNELS_OUT@ + channel) * @PIXELS@ + pixel] = sum;)cuda";
+
+/// Adds the parts of tiles and does what follows.
+constexpr std::string_view kJoin = R"cuda(
+extern "C" __global__ void __launch_bounds__(256) @PREFIX@_join(@PARAMETERS@) {
+  const int pixel = blockIdx.x * 256 + threadIdx.x, channel = blockIdx.y;
+  if (pixel >= @PIXELS@)
+    return;
+  const int ow = pixel % @QW@, oh = pixel / @QW@ % @QH@, od = pixel / (@QW@ * @QH@) % @QD@;
+  const int n = pixel / (@QW@ * @QH@ * @QD@);
+  float sum = 0;
+#pragma unroll
+  for (int part = 0; part < @PARTS@; ++part)
+    sum += partial[((long long)part * @CHANNELS_OUT@ + channel) * @PIXELS@ + pixel];
+@FINISH@
 }
 )cuda";
 
@@ -315,6 +337,9 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
                 {"W_OF_TAP", tile.gather ? "(w0 + tap[2]) / @SW@" : "w0 + tap[2]"},
                 {"W_MEETS", tile.gather ? "(w0 + tap[2]) % @SW@ == 0 &&" : ""},
                 {"INPUT", body.input},
+                {"PARTS", number(tile.parts)},
+                {"PIXELS", number(shape.batch * shape.out[0] * shape.out[1] * shape.out[2])},
+                {"CHANNELS_OUT", number(shape.channels_out())},
                 {"COPIES", number(math.weight_copies)},
                 {"ROUND", math.round_input},
                 {"ROUND_INPUT", math.round_input},
@@ -384,15 +409,33 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
   lowering.source += fill_places(math.functions, places);
   places["PARAMETERS"] = parameters_with(writer, {"float *__restrict__ packed"});
   lowering.source += fill_places(kPack, places);
-  places["PARAMETERS"] = parameters_with(writer, {"const float *__restrict__ packed"});
+  const std::string partial = prefix + "_partial";
+  const bool joins = tile.parts > 1;
+  places["PARAMETERS"] =
+      parameters_with(writer, joins ? std::vector<std::string>{"const float *__restrict__ packed",
+                                                               "float *__restrict__ partial"}
+                                    : std::vector<std::string>{"const float *__restrict__ packed"});
+  if (joins)
+    places["FINISH"] = fill_places(kStorePart, places);
   lowering.source += fill_places(kMain, places);
-  const auto arguments = arguments_with(writer, {scratch});
   if (most_rows > 0)
     lowering.steps.push_back(launch_of(prefix + "_pack", ceil_divide(most_rows * padded_out, 256),
-                                       256, arguments, 0,
+                                       256, arguments_with(writer, {scratch}), 0,
                                        static_cast<std::int64_t>(all.phases.size()), shape.groups));
-  lowering.steps.push_back(
-      launch_of(prefix + "_convolution", block, tile.threads, arguments, bytes, shape.groups));
+  lowering.steps.push_back(launch_of(
+      prefix + "_convolution", block, tile.threads,
+      arguments_with(writer, joins ? std::vector{scratch, partial} : std::vector{scratch}), bytes,
+      shape.groups, tile.parts));
+  if (!joins)
+    return lowering;
+  const std::int64_t pixels = shape.batch * shape.out[0] * shape.out[1] * shape.out[2];
+  lowering.temporaries.push_back(
+      {partial, model::Dtype::Float32, Expression(tile.parts * shape.channels_out() * pixels)});
+  places["PARAMETERS"] = parameters_with(writer, {"const float *__restrict__ partial"});
+  places["FINISH"] = body.finish;
+  lowering.source += fill_places(kJoin, places);
+  lowering.steps.push_back(launch_of(prefix + "_join", ceil_divide(pixels, 256), 256,
+                                     arguments_with(writer, {partial}), 0, shape.channels_out()));
   return lowering;
 }
 

@@ -28,9 +28,11 @@ struct ConvolutionPhases {
 /// of the strided ones meet no input. Neighbouring threads then store neighbours, at the cost of `stride` times the products.
 ConvolutionPhases convolution_phases(const ConvolutionShape &shape, bool gather);
 
-/// Sizes of a block's tile, and how it multiplies.
+/// Sizes of a block's tile, and how it multiplies. Several parts need one phase.
 struct ConvolutionTile {
-  bool gather = false;                         ///< see convolution_phases()
+  bool gather = false; ///< see convolution_phases()
+  /// Blocks that share the sum of a tile; a kernel of its own then adds their parts, always in the same order.
+  int parts = 1;
   int pixels = 128, channels = 64, depth = 16; ///< depth: products summed a step
   int warp_pixels = 64, warp_channels = 32;    ///< tensor cores only
   int threads = 128;
