@@ -179,7 +179,8 @@ def measure(entry, plan, compiled, arguments, deadline):
         if time.time() > deadline:
             row["failed"] = "no time left"
             continue
-        result = torch.full_like(eager, float("nan"), memory_format=torch.contiguous_format)
+        unwritten = float("nan") if eager.is_floating_point() else -1
+        result = torch.full_like(eager, unwritten, memory_format=torch.contiguous_format)
         try:
             kernels = Kernels(cubin, configuration, {**tensors, output: result})
             kernels()

@@ -184,9 +184,12 @@ private:
         if (count > 1)
           add_inner_streamed(256, count);
     }
-    // Groups so that every thread has about 4 vectors, and enough threads in all.
+    // Groups of one warp or less whose threads have up to 8 vectors, larger ones with 4, and enough threads in all.
     const Count wanted = Count{multiprocessors_} * kThreadsAMultiprocessor;
-    Count group = power_of_two_at_least(ceil_divide(vectors, 4));
+    Count group = power_of_two_at_least(ceil_divide(vectors, 8));
+    if (group < 8 || group > 32)
+      group = std::max<Count>(std::min<Count>(8, power_of_two_at_least(vectors)),
+                              power_of_two_at_least(ceil_divide(vectors, 4)));
     if (rows_ * vectors < wanted * 4)
       group = power_of_two_at_least(vectors);
     group = std::clamp<Count>(group, 1, 512);
@@ -195,7 +198,8 @@ private:
       if (size >= 1)
         add_inner_held(size);
     const bool fits = found_.size() > before;
-    for (const Count size : {512, 1024, 256})
+    // Larger blocks first: fewer rows are under way, so that the second pass finds more of them in the cache.
+    for (const Count size : {1024, 512, 256})
       if (size <= vectors && !(too_few && size == 256))
         add_inner_streamed(size, 1);
     if (!fits && vectors < 512)
@@ -232,7 +236,10 @@ private:
   }
 
   void guess_columns() {
-    const int vectors[] = {vector_, std::max(1, vector_ / 4)};
+    // Vectors only where they leave enough blocks of a warp's width.
+    const int narrow_vector = std::max(1, vector_ / 4);
+    const bool enough = rows_ / vector_ / 32 >= multiprocessors_;
+    const int vectors[] = {enough ? vector_ : narrow_vector, enough ? narrow_vector : vector_};
     if (several_passes_)
       for (const int vector : vectors)
         // About 32 held words a thread first: what a thread may spend without losing the second block.

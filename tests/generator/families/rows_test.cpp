@@ -1,6 +1,7 @@
 // Row regions against the reference interpreter: every configuration of random reductions, normalisations and losses.
 #include "generator/families/rows.h"
 #include "generator/fusion/row_regions.h"
+#include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"
 
@@ -212,4 +213,51 @@ TEST_CASE("producers are written where the rows are read") {
   const auto sum = g.op("gelu", {g.op("add", {a, b})}, {{"approximate", "none"}});
   const auto turned = g.op("permute", {sum}, {{"dims", Shape{1, 0, 2}}});
   check(g, {g.op("softmax", {turned}, {{"dim", std::int64_t{2}}})}, 59);
+}
+
+TEST_CASE("rows of one element are reduced, and reduced again") {
+  GraphBuilder g;
+  const auto x = g.input("x", {24, 1});
+  const model::Attributes last{{"dims", Shape{1}}, {"keepdim", true}};
+  const auto once = g.op("logsumexp", {x}, last);
+  check(g, {g.op("softmax", {once}, {{"dim", std::int64_t{1}}})}, 61);
+}
+
+TEST_CASE("rows that are no multiple of anything, and of 64-bit floats") {
+  for (const Dtype dtype : {Dtype::Float32, Dtype::Float64}) {
+    GraphBuilder g;
+    const auto x = g.input("x", {3, 11, 13}, dtype);
+    const auto norm = g.op("norm", {x}, {{"p", 3.0}, {"dims", Shape{1, 2}}, {"keepdim", true}});
+    check(g, {g.op("div", {x, norm})}, 67, 8, tolerance_of(dtype));
+  }
+}
+
+TEST_CASE("configurations for a GPU compile, with clusters and gangs of blocks") {
+  const DeviceFacts gpu;
+  GraphBuilder builder;
+  const auto x = builder.input("x", {4, 1 << 19}, Dtype::BFloat16),
+             y = builder.input("y", {600, 40000});
+  const auto long_rows = builder.op("softmax", {x}, {{"dim", std::int64_t{1}}});
+  const auto clusters =
+      builder.op("layer_norm", {y}, {{"dims", Shape{1}}, {"eps", 1e-5}, {"absent", "weight,bias"}});
+  const model::Graph graph = builder.graph({long_rows, clusters});
+  const GraphIndex index(graph);
+  bool any_gang = false, any_cluster = false;
+  for (const std::string &anchor : {long_rows, clusters}) {
+    const Region region = grow_row_region(index, anchor, {});
+    for (const Configuration &configuration : kRowFamily.configurations(index, region, gpu)) {
+      any_gang |= configuration.at("gang") > 1;
+      any_cluster |= configuration.at("cluster") > 1;
+      const auto lowering = kRowFamily.lower(index, region, configuration, gpu, "k0");
+      REQUIRE_MESSAGE(lowering, (lowering ? "" : lowering.error().message));
+      const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
+      if (!errors) {
+        MESSAGE("skipped: there is no NVRTC");
+        return;
+      }
+      CHECK_MESSAGE(errors->empty(), describe(configuration) << ": " << *errors);
+    }
+  }
+  CHECK(any_gang);
+  CHECK(any_cluster);
 }
