@@ -269,13 +269,14 @@ class CompiledModule:
         for rnn in self.rnns:
             rnn.flatten_parameters()
         self.function = torch.compile(self.model)
+        self.bound = None  # the call whose memory is under it
 
 
 class CompiledCall(ModuleCall):
     """A call of that copy on this call's memory."""
 
     def __init__(self, compiled, module, arguments, outputs, device):
-        self.module = module
+        self.module, self.compiled = module, compiled
         tensors = [as_tensor(one, device) for one in arguments]
         template = module.inputs_template()
         count = len(user_module.tensors_in(template))
@@ -286,10 +287,12 @@ class CompiledCall(ModuleCall):
         self.value, self.results = None, []
 
     def run(self):
-        self.refresh()
+        if self.compiled.bound is not self:
+            self.refresh()
         super().run()
 
     def refresh(self):
+        self.compiled.bound = self
         for name, memory in self.state.items():
             current = user_module.state(self.model, name)
             if self._is_flattened(current):
