@@ -20,6 +20,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "runner", "torch", "python"
 import graph_run  # noqa: E402
 import trace as tracer  # noqa: E402
 from tracing import source as sources  # noqa: E402
+from tracing.builder import contiguous_strides  # noqa: E402
 from tracing.errors import Refusal  # noqa: E402
 from tracing.result import named_tensors, output_tensors, plain_attributes  # noqa: E402
 
@@ -91,6 +92,8 @@ def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2
     assert len(got) == len(expected) == len(outs), "%d outputs of %d" % (len(got), len(expected))
     for name, a, b in zip([o["name"] for o in outs], got, expected):
         close(name, a, b, tolerance)
+    if device == "cpu":  # a GPU's kernels may lay results out differently
+        expect_strides(traced, expected)
     for buffer in traced["buffers"]:
         if buffer["direction"] == "inout":
             close(buffer["name"], updates[buffer["name"]], after[buffer["torch_name"]], tolerance)
@@ -115,6 +118,14 @@ def expect_order(traced, module, names, inputs):
     assert got[:len(wanted)] == wanted and set(got[len(wanted):]) <= set(plain_attributes(module)), "buffers are %s, not %s" % (got, wanted)
     leaves = [n["name"] for n in traced["graph"]["nodes"] if n["op"] in ("input", "parameter")]
     assert leaves == [b["name"] for b in traced["buffers"] if b["direction"] != "out"], "leaves in another order"
+
+
+def expect_strides(traced, expected):
+    types = {node["name"]: node["types"][0] for node in traced["graph"]["nodes"]}
+    for name, tensor in zip(traced["graph"]["outputs"], expected):
+        stated = types[name].get("strides") or contiguous_strides(types[name]["shape"])
+        wrong = [d for d, extent in enumerate(tensor.shape) if extent != 1 and tensor.stride(d) != stated[d]]
+        assert not wrong or tensor.numel() <= 1, "%s has strides %s, not %s" % (name, list(tensor.stride()), stated)
 
 
 def close(name, got, expected, tolerance):
