@@ -273,6 +273,20 @@ public:
     return timer_->read(graph);
   }
 
+  DeviceResult<std::optional<double>> time_bracket() override {
+    const TimedGraph *probe = info_.probe_ns ? timer_->next_probe() : nullptr;
+    if (!probe)
+      return std::optional<double>();
+    if (auto started = timer_->start(*probe); !started)
+      return std::unexpected(started.error());
+    if (auto ended = synchronize(); !ended)
+      return std::unexpected(ended.error());
+    auto sample = timer_->read(*probe);
+    if (!sample)
+      return std::unexpected(sample.error());
+    return sample->ns - *info_.probe_ns;
+  }
+
   DeviceResult<Sample> time_as_called(std::span<const Operation> operations) override {
     PlainLaunches launches;
     for (const Operation &operation : operations) {

@@ -1,6 +1,7 @@
 // The queue of one sample, and the graph that is stamped.
 #include "runner/cuda/gpu_timer.h"
 #include "runner/cuda/probe.h"
+#include "runner/measure/median_interval.h"
 
 #include <chrono>
 
@@ -144,12 +145,12 @@ bool GpuTimer::time_in_turn(const std::vector<TimedGraph> &graphs, std::vector<d
   return true;
 }
 
-std::optional<double> GpuTimer::time_often(CUfunction probe, CUdeviceptr from, CUdeviceptr to) {
+std::optional<double> GpuTimer::time_often(CUfunction probe) {
   using Clock = std::chrono::steady_clock;
   const auto warm_at = Clock::now() + kClockRise;
   std::vector<double> samples;
   for (int rounds = 0; rounds < kBracketRounds;) {
-    const auto graphs = capture_in_turn(probe, from, to);
+    const auto graphs = capture_in_turn(probe);
     if (!graphs || !time_in_turn(*graphs, samples))
       return std::nullopt;
     if (Clock::now() >= warm_at)
@@ -160,8 +161,14 @@ std::optional<double> GpuTimer::time_often(CUfunction probe, CUdeviceptr from, C
   return mean_of_middle_half(samples);
 }
 
-std::optional<std::vector<TimedGraph>> GpuTimer::capture_in_turn(CUfunction probe, CUdeviceptr from,
-                                                                 CUdeviceptr to) {
+std::optional<std::vector<TimedGraph>> GpuTimer::capture_in_turn(CUfunction probe) {
+  constexpr std::size_t kBytes = sizeof(float) * kProbeBlocks * kProbeThreads;
+  CUdeviceptr from = probe_memory_.get();
+  if (!from && driver_.cuMemAlloc(&from, 2 * kBytes) != 0)
+    return std::nullopt;
+  if (!probe_memory_.get())
+    probe_memory_ = Memory(driver_, from);
+  CUdeviceptr to = from + kBytes;
   std::vector<TimedGraph> graphs;
   for (std::size_t i = 0; i < kGraphsInTurn; ++i) {
     Status launched = 0;
@@ -179,16 +186,21 @@ std::optional<std::vector<TimedGraph>> GpuTimer::capture_in_turn(CUfunction prob
 }
 
 std::optional<double> GpuTimer::measure_bracket(std::optional<double> probe_ns) {
-  constexpr std::size_t kBytes = sizeof(float) * kProbeBlocks * kProbeThreads;
-  CUdeviceptr from = 0;
-  if (driver_.cuMemAlloc(&from, 2 * kBytes) != 0)
-    return std::nullopt;
-  const Memory memory(driver_, from);
-  const auto with_probe =
-      time_often(probe_, from, from + kBytes); // under CUPTI this tells its duration
+  const auto with_probe = time_often(probe_); // under CUPTI this tells its duration
   if (probe_ns)
     return with_probe ? std::optional(*with_probe - *probe_ns) : std::nullopt;
-  return time_often(nullptr, 0, 0);
+  return time_often(nullptr);
+}
+
+const TimedGraph *GpuTimer::next_probe() {
+  if (probes_.empty() || probe_runs_ == kRunsAGraph * probes_.size()) {
+    auto graphs = capture_in_turn(probe_);
+    if (!graphs)
+      return nullptr;
+    probes_ = std::move(*graphs);
+    probe_runs_ = 0;
+  }
+  return &probes_[probe_runs_++ % probes_.size()];
 }
 
 DeviceResult<void> GpuTimer::check(Status status, const std::string &what) const {

@@ -53,6 +53,9 @@ public:
   /// What lies between two stamps beyond the kernel between them, ns, from many samples. Waits for the stream.
   /// @param probe_ns duration of the probe kernel; absent: the stamps have nothing between them, which costs less
   std::optional<double> measure_bracket(std::optional<double> probe_ns);
+  /// A graph of the probe kernel to be timed as any other, each time another one of several that are made anew now and then; nullptr
+  /// when it cannot be made.
+  const TimedGraph *next_probe();
   /// "580.159.04"; empty without NVML.
   const std::string &driver_version() const { return throttle_.driver_version(); }
 
@@ -65,18 +68,20 @@ private:
   DeviceResult<CUfunction> load(Compiler &compiler, const char *source, const char *kernel,
                                 Module &module);
   /// Time between the stamps, ns, from many samples; of the probe, or of nothing (nullptr).
-  std::optional<double> time_often(CUfunction probe, CUdeviceptr from, CUdeviceptr to);
+  std::optional<double> time_often(CUfunction probe);
   /// Adds samples of each graph; false: the device failed.
   bool time_in_turn(const std::vector<TimedGraph> &graphs, std::vector<double> &samples);
   /// Several graphs of one kernel, or of nothing (nullptr).
-  std::optional<std::vector<TimedGraph>> capture_in_turn(CUfunction probe, CUdeviceptr from,
-                                                         CUdeviceptr to);
+  std::optional<std::vector<TimedGraph>> capture_in_turn(CUfunction probe);
 
   const Driver &driver_;
   CUstream stream_;
   L2Flush flush_;
   Module delay_module_, probe_module_;
   CUfunction delay_ = nullptr, probe_ = nullptr;
+  Memory probe_memory_;
+  std::vector<TimedGraph> probes_;
+  std::size_t probe_runs_ = 0; ///< of probes_
   ThrottleMonitor throttle_;
 };
 

@@ -1,10 +1,9 @@
 #include "runner/cuda/probe.h"
 #include "runner/cuda/cupti.h"
 #include "runner/cuda/device.h"
+#include "runner/measure/median_interval.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
 namespace warpwright::runner::cuda {
 
@@ -22,13 +21,6 @@ Result<double> measure_probe_with_cupti(int ordinal) {
   durations.erase(durations.begin(),
                   durations.end() - static_cast<std::ptrdiff_t>((durations.size() + 3) / 4));
   return mean_of_middle_half(durations);
-}
-
-double mean_of_middle_half(std::vector<double> &samples) {
-  std::ranges::sort(samples);
-  const auto quarter = static_cast<std::ptrdiff_t>(samples.size() / 4);
-  const auto first = samples.begin() + quarter, last = samples.end() - quarter;
-  return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
 }
 
 std::optional<double> told_probe_ns() {

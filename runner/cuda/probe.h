@@ -28,10 +28,6 @@ inline constexpr unsigned kProbeBlocks = 1024, kProbeThreads = 256;
 /// process of its own. Errors: no CUPTI, no such GPU.
 Result<double> measure_probe_with_cupti(int ordinal);
 
-/// Mean of the middle half of the samples: as robust as a median against outliers, and finer than the tick.
-/// @param samples not empty; reordered
-double mean_of_middle_half(std::vector<double> &samples);
-
 /// The variable in which a worker is told that duration, ns.
 inline constexpr const char *kProbeVariable = "WARPWRIGHT_PROBE_NS";
 /// Its value; nullopt when it is not set.

@@ -64,6 +64,13 @@ double median_of(std::vector<double> &values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
+double mean_of_middle_half(std::vector<double> &values) {
+  std::ranges::sort(values);
+  const auto quarter = static_cast<std::ptrdiff_t>(values.size() / 4);
+  const auto first = values.begin() + quarter, last = values.end() - quarter;
+  return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
+}
+
 Interval median_interval(std::span<const double> samples) {
   std::vector<double> sorted(samples.begin(), samples.end());
   const double median = median_of(sorted);

@@ -23,6 +23,11 @@ constexpr std::size_t kMostAsCalled = 51, kEnoughAsCalled = 21;
 constexpr std::uint64_t kPairsALoad = 2, kManyLoads = 12;
 constexpr std::uint64_t kLastStretch = 24;
 
+/// What the stamps cost is sampled beside the pairs, since it drifts with where graphs lie; fewer samples than this say less than the
+/// device's own figure.
+constexpr std::uint64_t kBracketOneIn = 4;
+constexpr std::size_t kFewestBrackets = 16;
+
 enum class Kind { Device, AsCalled };
 enum class Redraw { Whole, Part };
 
@@ -200,7 +205,19 @@ private:
     }
     if (keep)
       take(kind, samples[kReferenceSide], samples[kCandidateSide]);
+    if (keep && kind == Kind::Device && random_() % kBracketOneIn == 0)
+      if (auto sampled = sample_bracket(); !sampled)
+        return sampled;
     return verified ? judge(check) : DeviceResult<void>{};
+  }
+
+  DeviceResult<void> sample_bracket() {
+    auto bracket = job_.device.time_bracket();
+    if (!bracket)
+      return std::unexpected(bracket.error());
+    if (*bracket)
+      brackets_.push_back(**bracket);
+    return {};
   }
 
   DeviceResult<void> after_run(TimedRunCheck &check, std::size_t side) {
@@ -238,8 +255,10 @@ private:
     clocks_.discarded_pairs = device_.drop_unequal_clocks();
     const model::DeviceInfo &info = job_.device.info();
     if (deciding_ == Kind::Device) {
-      result_.reference_time = device_.reference_time(info.bracket_ns);
-      result_.candidate_time = device_.candidate_time(info.bracket_ns);
+      const std::optional<double> bracket_ns =
+          brackets_.size() < kFewestBrackets ? info.bracket_ns : mean_of_middle_half(brackets_);
+      result_.reference_time = device_.reference_time(bracket_ns);
+      result_.candidate_time = device_.candidate_time(bracket_ns);
       result_.speedup = device_.speedup(info.name);
     }
     if (called_.size() >= kFewestPairs)
@@ -261,6 +280,7 @@ private:
   std::uint64_t whole_at_ = 0, part_at_ = 0, reload_at_ = 0, next_load_ = kPairsALoad;
   Clock::duration checking_{0}; ///< spent on verifying timed runs, which is not the budget's
   PairedSamples device_, called_;
+  std::vector<double> brackets_; ///< ns
   model::ClockRecord clocks_;
   Measurement result_;
 };

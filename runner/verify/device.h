@@ -222,6 +222,9 @@ public:
   virtual DeviceResult<Sample> time(Recording &) {
     return fault(Fault::Kind::Unsupported, "this device measures nothing");
   }
+  /// What two stamps lie apart beyond a kernel between them, ns: one sample, taken as time() takes its own. nullopt where that is
+  /// not known.
+  virtual DeviceResult<std::optional<double>> time_bracket() { return std::optional<double>(); }
   /// Host time of one call from Python of what record_module() was given, with a cold L2 cache, until the stream is idle.
   virtual DeviceResult<Sample> time_call(Recording &) {
     return fault(Fault::Kind::Unsupported, "this device has no torch to measure with");

@@ -3,10 +3,13 @@
 // Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments (commands.h).
 #include "generator/env.h"
 #include "server/cli/commands.h"
+#include "server/cli/interrupt.h"
 #include "server/cli/sources.h"
+#include "server/kernelbench/bench_command.h"
 #include "server/lsp_main.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <map>
@@ -44,6 +47,7 @@ struct Options {
   OptimizeOptions optimize;
   AnalyzeOptions analyze;
   DoctorOptions doctor;
+  server::BenchCommand bench;
   std::string budget, apply;
   server::LspOptions lsp;
   bool stdio = true;
@@ -88,6 +92,51 @@ void add_optimize(CLI::App &app, Options &all) {
       ->capture_default_str();
   command->add_option("--ledger", options.ledger, "Database that keeps the verdicts");
   command->footer(kFooter);
+}
+
+/// With --kernelbench, `optimize` is another command: its tasks are a benchmark's, and its results files.
+void add_kernelbench(CLI::App &app, server::BenchCommand &bench) {
+  CLI::App *command = app.add_subcommand(
+      "optimize",
+      "Optimise the tasks of a benchmark in KernelBench's form, and sum up what was measured");
+  command
+      ->add_option("--kernelbench", bench.path,
+                   "A checkout of KernelBench, a Python file, or JSON lines with `ref_code`")
+      ->required();
+  command->add_option("--level", bench.levels, "Levels to run, as 1,2,3; default: all")
+      ->delimiter(',');
+  command->add_option("--tasks", bench.tasks, "Only these, as 1/23,2/5");
+  command
+      ->add_option("--results", bench.results,
+                   "Results as they come; the same command goes on from them")
+      ->capture_default_str();
+  command->add_option("--html", bench.html, "Write a page with tables and plots to this file");
+  command->add_option("--json", bench.json, "Write summary and results to this file");
+  command->add_option(
+      "--export", bench.export_folder,
+      "Write each verified candidate as a ModelNew that imports only torch to this folder");
+  command->add_option("--runner", bench.runner, "Runner to use; default: start one");
+  command->add_option("--device", bench.device,
+                      "Device of the runner: cuda:0, cpu; default: its best");
+  command->add_option("--jobs", bench.at_once, "Tasks in work at a time; default: two for each GPU")
+      ->check(CLI::Range(1, 256));
+  command->add_option("--max-variants", bench.max_variants, "Variants to try for each task")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command
+      ->add_option("--measure-seconds", bench.measure_seconds,
+                   "Measuring time of the best of each task against each baseline")
+      ->check(CLI::Range(0.05, 600.0))
+      ->capture_default_str();
+  command->add_option("--minutes", bench.minutes, "Begin no task after so long")
+      ->check(CLI::PositiveNumber);
+}
+
+bool has_argument(int argc, char **argv, std::string_view name) {
+  return std::any_of(argv + 1, argv + argc, [&](std::string_view argument) {
+    return argument == name ||
+           (argument.starts_with(name) && argument.substr(name.size()).starts_with('='));
+  });
 }
 
 void add_analyze(CLI::App &app, Options &all) {
@@ -144,7 +193,11 @@ int run(int argc, char **argv) {
   app.require_subcommand(1);
   app.footer(kFooter);
   Options options;
-  add_optimize(app, options);
+  const bool kernelbench = has_argument(argc, argv, "--kernelbench");
+  if (kernelbench)
+    add_kernelbench(app, options.bench);
+  else
+    add_optimize(app, options);
   add_analyze(app, options);
   CLI::App *lsp = add_lsp(app, options);
   CLI::App *env = app.add_subcommand(
@@ -165,6 +218,11 @@ int run(int argc, char **argv) {
     return run_analyze(options.analyze);
   if (app.got_subcommand("doctor"))
     return run_doctor(options.doctor);
+  if (kernelbench) {
+    options.bench.command = command_text(argc, argv);
+    const Interrupt interrupt;
+    return server::run_kernelbench(options.bench, interrupt.token());
+  }
   return optimize(options, command_text(argc, argv));
 }
 

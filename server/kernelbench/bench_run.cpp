@@ -61,9 +61,9 @@ std::string common_reason(const TorchOutcome &outcome) {
 
 void judge(const TorchOutcome &outcome, BenchResult &result) {
   if (outcome.best) {
-    const TorchVariant &best = outcome.variants[*outcome.best];
+    const generator::TorchVariant &best = outcome.variants[*outcome.best];
     const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : best.verdict;
-    result.moves = best.plan.moves;
+    result.moves = best.proposal.built.plan.moves;
     result.plan_hash = verdict.plan_hash;
     result.device = verdict.device;
     take_ratios(verdict, result);
@@ -82,9 +82,10 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
     result.reason = describe(*outcome.error);
     return;
   }
-  const auto task_fault = std::ranges::find_if(outcome.variants, [](const TorchVariant &variant) {
-    return is_of_the_task(variant.verdict);
-  });
+  const auto task_fault =
+      std::ranges::find_if(outcome.variants, [](const generator::TorchVariant &variant) {
+        return is_of_the_task(variant.verdict);
+      });
   result.state = task_fault == outcome.variants.end() ? State::NoCandidate : State::Skipped;
   result.reason =
       task_fault == outcome.variants.end() ? common_reason(outcome) : task_fault->verdict.message;
@@ -114,7 +115,7 @@ Result<void> export_model(const std::filesystem::path &folder, const BenchResult
                           const TorchOutcome &outcome) {
   const TorchTask &task = *outcome.task;
   auto text = write_model(
-      task.task, task.graph, outcome.variants[*outcome.best].plan,
+      task.task, task.graph, outcome.variants[*outcome.best].proposal.built.plan,
       {.comment = measured_text(result), .compute_capability = capability_of(result.device)});
   if (!text)
     return std::unexpected(text.error());
@@ -229,7 +230,7 @@ BenchResult bench_result_of(const BenchTask &task, const TorchOutcome &outcome) 
   BenchResult result{.id = task.id, .name = task.name, .level = task.level};
   result.source_hash = source_hash(task);
   result.seconds = outcome.seconds;
-  for (const TorchVariant &variant : outcome.variants)
+  for (const generator::TorchVariant &variant : outcome.variants)
     ++result.outcomes[std::string(model::name(variant.verdict.outcome))];
   if (!outcome.variants.empty())
     result.date = outcome.variants.back().verdict.date;

@@ -12,7 +12,7 @@ namespace warpwright::server {
 
 struct BenchRunOptions {
   int at_once = 2; ///< tasks in work at a time
-  TorchSearchLimits limits;
+  TorchLimits limits;
   runner::VerifyOptions verify;
   std::filesystem::path export_folder; ///< empty: verified candidates are not written
   std::chrono::seconds time_limit{0};  ///< no task is begun after it; 0: none

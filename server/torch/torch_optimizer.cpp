@@ -1,0 +1,129 @@
+#include "server/torch/torch_optimizer.h"
+
+#include "server/candidate_evaluator.h"
+
+#include <cstdio>
+
+namespace warpwright::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const std::vector<std::string> kBaselines = {"eager", "eager+graph", "torch.compile",
+                                             "torch.compile+graph"};
+
+/// What templates may count on. The CPU backend runs no inline assembly.
+generator::DeviceFacts facts_of(const model::DeviceInfo &device) {
+  generator::DeviceFacts facts;
+  if (device.kind != "cuda") {
+    facts.inline_ptx = false;
+    return facts;
+  }
+  int major = 0, minor = 0;
+  if (std::sscanf(device.compute_capability.c_str(), "%d.%d", &major, &minor) == 2)
+    facts.compute_capability = 10 * major + minor;
+  return facts;
+}
+
+class Search {
+public:
+  Search(runner::BlockingClient &client, const model::DeviceInfo &device,
+         const runner::VerifyOptions &verify, const TorchLimits &limits, const TorchEvents &events,
+         std::stop_token stop)
+      : client_(client), device_(device), verify_(verify), limits_(limits), events_(events),
+        stop_(std::move(stop)) {}
+
+  TorchOutcome run(const std::string &name, const std::string &file,
+                   const model::TorchModule &module) {
+    TorchOutcome outcome;
+    tell("tracing");
+    auto traced = client_.trace(module);
+    auto task = traced ? make_torch_task(name, file, module, std::move(*traced))
+                       : Result<TorchTask>(std::unexpected(traced.error()));
+    if (!task) {
+      outcome.error = task.error();
+      return outcome;
+    }
+    outcome.task = std::move(*task);
+    find_best(outcome);
+    if (outcome.best && device_.kind == "cuda" && !stop_.stop_requested())
+      measure_finally(outcome);
+    return outcome;
+  }
+
+private:
+  void tell(const std::string &stage) const {
+    if (events_.on_stage)
+      events_.on_stage(stage);
+  }
+
+  void find_best(TorchOutcome &outcome) {
+    const TorchTask &task = *outcome.task;
+    generator::DescentPolicy policy(task.task, task.graph, facts_of(device_));
+    runner::VerifyOptions options = verify_;
+    options.measure = device_.kind == "cuda";
+    options.measure_budget = limits_.measure_budget;
+    CandidateEvaluator evaluator(client_, options);
+    const std::stop_callback forward(stop_, [&] { evaluator.give_up().request_stop(); });
+    const generator::TorchSearchEvents search_events{
+        [&](const model::Task &of, const model::Plan &plan, std::stop_token stop) {
+          return evaluator.evaluate(of, plan, stop, events_.on_stage);
+        },
+        events_.on_variant};
+    outcome.variants = generator::search_torch(task.task, policy, limits_.search, search_events,
+                                               evaluator.give_up().get_token());
+    if (const auto *best = generator::best_torch_variant(outcome.variants))
+      outcome.best = static_cast<std::size_t>(best - outcome.variants.data());
+    if (evaluator.failure())
+      outcome.error = *evaluator.failure();
+    else if (outcome.variants.empty() && !policy.why().empty())
+      outcome.error = Error{"no plan could be made: " + policy.why(), ""};
+  }
+
+  /// The best once more, in pairs with each baseline: what the search measured favours whoever was lucky.
+  void measure_finally(TorchOutcome &outcome) {
+    tell("measuring baselines");
+    runner::VerifyOptions options = verify_;
+    options.measure = true;
+    options.measure_budget = limits_.final_measure_budget;
+    options.baselines = kBaselines;
+    auto verdict =
+        client_.verify(outcome.task->task, outcome.variants[*outcome.best].proposal.built.plan,
+                       options, stop_, events_.on_stage);
+    if (!verdict)
+      outcome.error = verdict.error();
+    else if (verdict->outcome == model::Outcome::Verified)
+      outcome.final_verdict = std::move(*verdict);
+    else
+      take_back(outcome, *verdict);
+  }
+
+  /// It passed once and not again: then it is not right.
+  static void take_back(TorchOutcome &outcome, const model::Verdict &verdict) {
+    outcome.variants[*outcome.best].verdict = verdict;
+    outcome.best.reset();
+  }
+
+  runner::BlockingClient &client_;
+  const model::DeviceInfo &device_;
+  const runner::VerifyOptions &verify_;
+  const TorchLimits &limits_;
+  const TorchEvents &events_;
+  std::stop_token stop_;
+};
+
+} // namespace
+
+TorchOutcome optimize_torch_module(const std::string &name, const std::string &file,
+                                   const model::TorchModule &module, runner::BlockingClient &client,
+                                   const model::DeviceInfo &device,
+                                   const runner::VerifyOptions &verify, const TorchLimits &limits,
+                                   const TorchEvents &events, std::stop_token stop) {
+  const auto start = Clock::now();
+  TorchOutcome outcome =
+      Search(client, device, verify, limits, events, std::move(stop)).run(name, file, module);
+  outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return outcome;
+}
+
+} // namespace warpwright::server

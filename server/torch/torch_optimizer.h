@@ -4,31 +4,21 @@
 // several may run at once, each with its own.
 #pragma once
 
-#include "runner/client/client.h"
+#include "generator/fusion/torch_search.h"
 #include "server/torch/torch_task.h"
-
-#include <functional>
-#include <stop_token>
 
 namespace warpwright::server {
 
-struct TorchVariant {
-  model::Plan plan;
-  model::Verdict verdict;
-  bool has_own_kernel = false; ///< library steps alone are no answer
-};
-
-struct TorchSearchLimits {
-  int max_variants = 8;
-  std::chrono::milliseconds budget{30'000};
+struct TorchLimits {
+  generator::TorchSearchLimits search{.max_variants = 8, .budget = std::chrono::seconds{60}};
   std::chrono::milliseconds measure_budget{300};         ///< of each candidate while searching
   std::chrono::milliseconds final_measure_budget{1'000}; ///< of the best, against each baseline
 };
 
 struct TorchOutcome {
-  std::optional<TorchTask> task;      ///< absent: the module could not be traced, `error` says why
-  std::optional<Error> error;         ///< why nothing more was tried; what was found before stands
-  std::vector<TorchVariant> variants; ///< in the order tried
+  std::optional<TorchTask> task; ///< absent: the module could not be traced, `error` says why
+  std::optional<Error> error;    ///< why nothing more was tried; what was found before stands
+  std::vector<generator::TorchVariant> variants; ///< in the order tried
   std::optional<std::size_t>
       best; ///< verified, with a kernel of ours; the fastest where a GPU measured
   /// Of the best, measured last, with all baselines; absent without a GPU.
@@ -36,17 +26,17 @@ struct TorchOutcome {
   double seconds = 0;
 };
 
-struct TorchSearchEvents {
-  std::function<void(const TorchVariant &, std::size_t tried)> on_variant; ///< may be empty
-  std::function<void(const std::string &stage)> on_stage;                  ///< may be empty
+struct TorchEvents {
+  std::function<void(const generator::TorchVariant &, std::size_t tried)>
+      on_variant;                                         ///< may be empty
+  std::function<void(const std::string &stage)> on_stage; ///< may be empty
 };
 
 /// @param facts_device of the device that `verify` names: decides which templates are proposed
 TorchOutcome optimize_torch_module(const std::string &name, const std::string &file,
                                    const model::TorchModule &module, runner::BlockingClient &client,
                                    const model::DeviceInfo &device,
-                                   const runner::VerifyOptions &verify,
-                                   const TorchSearchLimits &limits, const TorchSearchEvents &events,
-                                   std::stop_token stop);
+                                   const runner::VerifyOptions &verify, const TorchLimits &limits,
+                                   const TorchEvents &events, std::stop_token stop);
 
 } // namespace warpwright::server

@@ -3,11 +3,7 @@
 // Thread: pure functions.
 #pragma once
 
-#include "support/error.h"
-#include "support/model/graph.h"
-#include "support/model/task.h"
-
-#include <nlohmann/json.hpp>
+#include "runner/client/client.h"
 
 namespace warpwright::server {
 
@@ -17,10 +13,9 @@ struct TorchTask {
 };
 
 /// @param name, file as in Task
-/// @param trace what a runner's `trace` answered: {"graph", "buffers"}
-/// Errors: a trace that is not of that form, or of a module without tensors.
+/// Errors: a module that gives no tensor.
 Result<TorchTask> make_torch_task(const std::string &name, const std::string &file,
-                                  const model::TorchModule &module, const nlohmann::json &trace);
+                                  const model::TorchModule &module, runner::TracedModule traced);
 
 /// Bytes that any correct plan moves: every output element written, and every input element read that the graph cannot do without. An input
 /// that only a slice or an index reads counts as nothing.

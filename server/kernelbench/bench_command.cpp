@@ -1,0 +1,210 @@
+#include "server/kernelbench/bench_command.h"
+
+#include "server/kernelbench/bench_run.h"
+#include "server/kernelbench/page.h"
+#include "server/kernelbench/statistics.h"
+#include "support/hash.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+
+namespace warpwright::server {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kDone = 0, kFailed = 1, kUsage = 2;
+constexpr int kTasksAGpu = 2;
+constexpr std::chrono::milliseconds kJobTimeout{
+    240'000}; ///< torch.compile of a whole network is in it
+
+void print(const Error &error) { std::cerr << "warpwright: " << describe(error) << '\n'; }
+
+void keep_named(std::vector<BenchTask> &tasks, const std::string &names) {
+  if (names.empty())
+    return;
+  std::set<std::string> wanted;
+  std::istringstream list(names);
+  for (std::string name; std::getline(list, name, ',');)
+    wanted.insert(name);
+  std::erase_if(tasks, [&](const BenchTask &task) { return !wanted.contains(task.id); });
+}
+
+/// What makes results comparable: the tasks' sources and what a run asks for.
+json header_of(const BenchCommand &command, const std::vector<BenchTask> &tasks,
+               const model::DeviceInfo &device) {
+  std::string sources;
+  for (const BenchTask &task : tasks)
+    sources += task.id + sha256_hex(task.source);
+  return {{"tasks", tasks.size()},
+          {"sources", sha256_hex(sources).substr(0, 16)},
+          {"device", device.name},
+          {"max_variants", command.max_variants},
+          {"measure_seconds", command.measure_seconds},
+          {"version", WARPWRIGHT_VERSION}};
+}
+
+const model::DeviceInfo *find_device(const runner::RunnerInfo &info, const std::string &wanted) {
+  for (const model::DeviceInfo &device : info.devices)
+    if (wanted.empty() || device.kind == wanted.substr(0, wanted.find(':')) ||
+        device.name.find(wanted) != std::string::npos)
+      return &device;
+  return nullptr;
+}
+
+std::string text_of(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2fx", value);
+  return text;
+}
+
+/// "[12/250] 1/12: verified, 3.10x eager+graph, 1.20x torch.compile+graph"
+void tell(const BenchResult &result, std::size_t done, std::size_t all) {
+  std::string line = "[" + std::to_string(done) + "/" + std::to_string(all) + "] " + result.id +
+                     " " + result.name + ": " + std::string(name(result.state));
+  for (const char *baseline : {"eager+graph", "torch.compile+graph", "eager"})
+    if (const auto found = result.ratios.find(baseline); found != result.ratios.end())
+      line += ", " + text_of(found->second.value) + " " + baseline;
+  if (!result.reason.empty())
+    line += " (" + result.reason.substr(0, 300) + ")";
+  std::cerr << line << '\n';
+}
+
+Result<void> write(const std::string &path, const std::string &text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file)
+    return fail("cannot write " + path, "Check the folder and the space on its disk");
+  return {};
+}
+
+json document_of(const BenchCommand &command, const json &header,
+                 const std::vector<BenchResult> &results) {
+  json tasks = json::array(), levels = json::object();
+  std::set<int> seen;
+  for (const BenchResult &result : results) {
+    tasks.push_back(to_json(result));
+    seen.insert(result.level);
+  }
+  for (const int level : seen)
+    levels[std::to_string(level)] = to_json(summarise(results, level));
+  return {{"command", command.command},
+          {"run", header},
+          {"summary", to_json(summarise(results))},
+          {"levels", std::move(levels)},
+          {"tasks", std::move(tasks)}};
+}
+
+BenchPage page_of(const BenchCommand &command, const model::DeviceInfo &device,
+                  const std::vector<BenchResult> &results) {
+  BenchPage page{
+      .title = "KernelBench, measured", .command = command.command, .version = WARPWRIGHT_VERSION};
+  page.notes.push_back(device.name + ", " + device.driver);
+  page.notes.push_back("Each ratio is baseline over candidate, measured in pairs in one process, "
+                       "in random order, with a cold L2 and fresh "
+                       "inputs. eager+graph and torch.compile+graph are device times of CUDA "
+                       "graphs; eager and torch.compile are host times "
+                       "as a program calls them. Precision rules are on: a candidate's error "
+                       "against float64 may not exceed four times the "
+                       "reference's own.");
+  for (const BenchResult &result : results)
+    page.date = std::max(page.date, result.date);
+  return page;
+}
+
+Result<void> write_reports(const BenchCommand &command, const json &header,
+                           const model::DeviceInfo &device,
+                           const std::vector<BenchResult> &results) {
+  if (!command.json.empty())
+    if (auto written = write(command.json, document_of(command, header, results).dump(1)); !written)
+      return written;
+  if (!command.html.empty())
+    return write(command.html, render_bench_page(page_of(command, device, results), results));
+  return {};
+}
+
+/// In the order of the tasks, whatever finished first.
+void sort_as(const std::vector<BenchTask> &tasks, std::vector<BenchResult> &results) {
+  std::ranges::stable_sort(results, {}, [&](const BenchResult &result) {
+    return std::ranges::find(tasks, result.id, &BenchTask::id) - tasks.begin();
+  });
+}
+
+struct Opened {
+  std::vector<BenchTask> tasks;
+  std::unique_ptr<runner::BlockingClient> client;
+  model::DeviceInfo device;
+  int gpus = 0;
+};
+
+Result<Opened> open(const BenchCommand &command) {
+  auto tasks =
+      load_bench_tasks(command.path, std::set(command.levels.begin(), command.levels.end()));
+  if (!tasks)
+    return std::unexpected(tasks.error());
+  keep_named(*tasks, command.tasks);
+  auto client = runner::BlockingClient::connect(command.runner);
+  if (!client)
+    return std::unexpected(client.error());
+  const auto info = (*client)->info();
+  if (!info)
+    return std::unexpected(info.error());
+  const model::DeviceInfo *device = find_device(*info, command.device);
+  if (!device)
+    return fail("the runner has no device " + command.device,
+                "See what is missing with: warpwright doctor");
+  const auto gpus =
+      static_cast<int>(std::ranges::count(info->devices, "cuda", &model::DeviceInfo::kind));
+  return Opened{std::move(*tasks), std::move(*client), *device, gpus};
+}
+
+} // namespace
+
+int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
+  auto opened = open(command);
+  if (!opened) {
+    print(opened.error());
+    return kUsage;
+  }
+  const json header = header_of(command, opened->tasks, opened->device);
+  auto file = ResultsFile::open(command.results, header);
+  if (!file) {
+    print(file.error());
+    return kUsage;
+  }
+  BenchRunOptions options;
+  const bool gpu = opened->device.kind == "cuda";
+  options.at_once = command.at_once > 0 ? command.at_once
+                    : gpu               ? kTasksAGpu * std::max(opened->gpus, 1)
+                                        : 1;
+  options.limits.search.max_variants = command.max_variants;
+  options.limits.final_measure_budget =
+      std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.measure_seconds));
+  options.verify.device = command.device;
+  options.verify.timeout = kJobTimeout;
+  options.export_folder = command.export_folder;
+  options.time_limit = std::chrono::seconds(static_cast<std::int64_t>(60 * command.minutes));
+  auto results =
+      run_bench(opened->tasks, *opened->client, opened->device, *file, options, {tell}, stop);
+  if (!results) {
+    print(results.error());
+    return kFailed;
+  }
+  sort_as(opened->tasks, *results);
+  std::cout << render_bench_text(*results);
+  if (auto written = write_reports(command, header, opened->device, *results); !written) {
+    print(written.error());
+    return kFailed;
+  }
+  if (results->size() == opened->tasks.size())
+    return kDone;
+  std::cerr << results->size() << " of " << opened->tasks.size()
+            << " tasks have a result; the same command goes on from " << command.results << '\n';
+  return kFailed;
+}
+
+} // namespace warpwright::server

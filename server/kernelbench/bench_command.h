@@ -1,0 +1,33 @@
+// `warpwright optimize --kernelbench`: a benchmark's tasks optimised, summed up and exported.
+//
+// Thread: main.
+#pragma once
+
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace warpwright::server {
+
+struct BenchCommand {
+  std::string path;        ///< a checkout, a Python file, or JSON lines with `ref_code`
+  std::vector<int> levels; ///< empty: all
+  std::string tasks;       ///< "1/23,2/5": only these; empty: all
+  std::string results =
+      "kernelbench-results.jsonl"; ///< kept while the run goes on; the next run goes on from it
+  std::string html, json;          ///< paths; empty: not written
+  std::string export_folder;
+  std::string runner, device; ///< as of `optimize`
+  int at_once = 0;            ///< tasks in work; 0: two for each GPU, one on a CPU
+  int max_variants = 8;
+  double minutes = 0;         ///< begin no task after so long; 0: all
+  double measure_seconds = 1; ///< of the best of each task, against each baseline
+  std::string command;        ///< as typed, for the report
+};
+
+/// Progress goes to stderr, the summary to stdout. @return 0 when every task has a result, 1 when the runner or a file failed or the
+/// run was ended early, 2 for wrong arguments
+int run_kernelbench(const BenchCommand &command, std::stop_token stop);
+
+} // namespace warpwright::server
