@@ -132,8 +132,9 @@ class Builder:
         if shape == self.shape(x):
             return x
         value = self.emit("expand", [x], {}, self.dtype(x), shape)
-        old, new = self.shape(x), len(shape) - len(self.shape(x))
-        self.set_strides(value, [0 if d < new or old[d - new] != e else self.strides(x)[d - new] for d, e in enumerate(shape)])
+        added = len(shape) - len(self.shape(x))
+        old, strides = (1,) * added + self.shape(x), [0] * added + self.strides(x)
+        self.set_strides(value, [s if was == now else 0 for was, now, s in zip(old, shape, strides)])
         return value
 
     def slice(self, x, dim, start, stop, step=1):
@@ -141,11 +142,12 @@ class Builder:
         if (start, stop, step) == (0, shape[dim], 1):
             return x
         node = self.by_name[x]
-        if step == 1 and stop > start and node["op"] == "slice" and (node["attributes"]["dim"], node["attributes"]["step"]) == (dim, 1):
-            offset = node["attributes"]["start"]
-            return self.slice(node["inputs"][0], dim, offset + start, offset + stop)
-        if step == 1 and stop > start and node["op"] == "cat" and node["attributes"]["dim"] == dim:
-            return self.slice_of_cat(node["inputs"], dim, start, stop)
+        if step == 1 and stop > start and node["attributes"].get("dim") == dim:
+            if node["op"] == "slice" and node["attributes"]["step"] == 1:
+                offset = node["attributes"]["start"]
+                return self.slice(node["inputs"][0], dim, offset + start, offset + stop)
+            if node["op"] == "cat":
+                return self.slice_of_cat(node["inputs"], dim, start, stop)
         shape[dim] = max(0, -(-(stop - start) // step))
         attributes = {"dim": dim, "start": start, "stop": stop, "step": step}
         value = self.emit("slice", [x], attributes, self.dtype(x), shape)

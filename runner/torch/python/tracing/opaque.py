@@ -1,4 +1,7 @@
-"""Operators that stay calls of ATen: arguments as an ATen step of a plan holds them, with {"tensor": i} for the node's inputs[i]."""
+"""Operators that stay calls of ATen.
+
+Arguments are as an ATen step of a plan holds them, with {"tensor": i} for the node's inputs[i].
+"""
 import json
 
 import torch

@@ -1,3 +1,3 @@
 """Loads every handler."""
-from . import (ops_factories, ops_losses, ops_norm, ops_pointwise, ops_products, ops_recurrent, ops_reduce, ops_views,  # noqa: F401
-               ops_windows)
+from . import (ops_activations, ops_copies, ops_factories, ops_losses, ops_norm, ops_pointwise, ops_products,  # noqa: F401
+               ops_recurrent, ops_reduce, ops_views, ops_windows)

@@ -13,7 +13,7 @@ def short(call):
 
 
 @handles("zeros", "zeros_like", "new_zeros", "ones", "ones_like", "new_ones", "full", "full_like", "new_full", "empty",
-         "empty_like", "new_empty", "empty_strided", "new_empty_strided", "scalar_tensor", "efficientzerotensor", "_efficientzerotensor")
+         "empty_like", "new_empty", "empty_strided", "new_empty_strided", "scalar_tensor", "_efficientzerotensor")
 def full(call):
     """Memory that nothing has written to reads as zero."""
     value = call.get("fill_value", call.get("s", 1 if "ones" in short(call) else 0))
@@ -40,7 +40,8 @@ def eye(call):
     return builder.cast(value, call.dtype)
 
 
-@handles("linspace", "logspace", "tril_indices", "triu_indices", "hann_window", "hamming_window", "blackman_window", "bartlett_window")
+@handles("linspace", "logspace", "tril_indices", "triu_indices", "hann_window", "hamming_window", "blackman_window",
+         "bartlett_window")
 def computed(call):
     """Small tables that depend on numbers only are constants."""
     if math.prod(call.shape) > COMPUTED_ELEMENTS:

@@ -65,7 +65,8 @@ def binary_cross_entropy(call):
     builder, x, target = call.builder, call("self"), call("target")
     near = builder.binary("maximum", builder.unary("log", x), -100.0)
     far = builder.binary("maximum", builder.unary("log1p", builder.unary("neg", x)), -100.0)
-    value = builder.binary("sub", builder.binary("mul", builder.binary("sub", target, 1.0), far), builder.binary("mul", target, near))
+    far = builder.binary("mul", builder.binary("sub", target, 1.0), far)
+    value = builder.binary("sub", far, builder.binary("mul", target, near))
     return summed(call, builder.binary("mul", value, call("weight")) if call.has("weight") else value)
 
 
@@ -155,7 +156,8 @@ def cross_entropy(call):
     if call["reduction"] == MEAN:
         share = builder.cast(counts, call.dtype)
         spread = builder.binary("div", spread, builder.reduce("sum", share, [], False) if builder.shape(share) else share)
-    return builder.binary("add", builder.binary("mul", value, 1.0 - smoothing), builder.binary("mul", spread, smoothing / classes))
+    value = builder.binary("mul", value, 1.0 - smoothing)
+    return builder.binary("add", value, builder.binary("mul", spread, smoothing / classes))
 
 
 def soft_cross_entropy(call, logarithms, dim, classes, smoothing):

@@ -57,17 +57,22 @@ def instance_norm(call):
     return call.builder.emit("group_norm", [call("input")] + operands, attributes, call.dtype, call.shape)
 
 
-@shapes("batch_norm", "native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "cudnn_batch_norm")
+BATCH_NORMS = ("batch_norm", "native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training",
+               "cudnn_batch_norm")
+
+
+@shapes(*BATCH_NORMS)
 def batch_norm_shapes(call):
     x = map_tensors(call.mode.fake, call["input"])
-    return x.new_empty(x.shape) if short(call) == "batch_norm" else [x.new_empty(x.shape)] + [None] * (len(call.func._schema.returns) - 1)
+    out, others = x.new_empty(x.shape), len(call.func._schema.returns) - 1
+    return out if short(call) == "batch_norm" else tuple([out] + [x.new_empty(0) for _ in range(others)])
 
 
-@handles("batch_norm", "native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "cudnn_batch_norm")
+@handles(*BATCH_NORMS)
 def batch_norm(call):
     """Running statistics are written whether or not the schema says so."""
     operands, attributes = optional(call, ["weight", "bias", "running_mean", "running_var"])
-    training = bool(call.get("training", short(call).endswith("batch_norm") and False))
+    training = bool(call.get("training", False))
     momentum = call.get("momentum", call.get("exponential_average_factor", 0.1))
     eps = call.get("eps", call.get("epsilon", 1e-5))
     attributes.update(training=training, eps=float(eps), momentum=float(momentum))

@@ -55,7 +55,7 @@ def add_product(call):
 def outer(call):
     builder, name = call.builder, short(call)
     first, second = ("vec1", "vec2") if name == "addr" else ("self", "vec2")
-    column = builder.reshape(call(first, call.dtype), (-1 * -call[first].numel(), 1))
+    column = builder.reshape(call(first, call.dtype), (call[first].numel(), 1))
     value = builder.binary("mul", column, call(second, call.dtype))
     if name != "addr":
         return value

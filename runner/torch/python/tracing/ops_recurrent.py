@@ -1,4 +1,7 @@
-"""Recurrent layers stay calls of ATen; their results' shapes are said here, because kernels for fake tensors run every step."""
+"""Recurrent layers stay calls of ATen.
+
+Their results' shapes are said here, because kernels for fake tensors run every step.
+"""
 from .errors import Refusal
 from .opaque import opaque
 from .registry import handles, shapes

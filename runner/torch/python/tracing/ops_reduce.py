@@ -175,8 +175,11 @@ def wrapped(builder, index, extent):
     source = builder.by_name[index]
     while source["op"] in ("reshape", "expand", "permute", "slice", "item") and source["inputs"]:
         source = builder.by_name[source["inputs"][0]]
-    known = source["op"] in ("iota", "argmax", "argmin") or ("values" in source["attributes"] and "-" not in source["attributes"]["values"])
-    if known or (source["op"] == "constant" and source["attributes"].get("value", -1) >= 0):
+    if source["op"] == "constant":
+        positive = "-" not in str(source["attributes"].get("values", source["attributes"].get("value")))
+    else:
+        positive = source["op"] in ("iota", "argmax", "argmin")
+    if positive:
         return index
     return builder.where(builder.binary("lt", index, 0), builder.binary("add", index, extent), index)
 

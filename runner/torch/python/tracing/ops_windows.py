@@ -82,7 +82,8 @@ def upsample_nearest(call):
     x = call.operand(call["input" if "input" in call.args else "self"])
     exact = "exact" in short(call)
     if all(new % old == 0 for old, new in zip(before, after)) and not given_scales(call, count, before, after):
-        return builder.emit("upsample_nearest", [x], {"scales": [new // old for old, new in zip(before, after)]}, call.dtype, call.shape)
+        scales = [new // old for old, new in zip(before, after)]
+        return builder.emit("upsample_nearest", [x], {"scales": scales}, call.dtype, call.shape)
     if given_scales(call, count, before, after):
         return NotImplemented
     for d, (old, new) in enumerate(zip(before, after)):
