@@ -21,7 +21,7 @@ struct @PREFIX@_Phase {
   int first[3], count[3], block, tap, taps, row;
 };
 __constant__ @PREFIX@_Phase @PREFIX@_phases[] = {@PHASE_ROWS@};
-__constant__ int @PREFIX@_taps[][4] = {@TAP_ROWS@};
+__constant__ int @PREFIX@_taps[][5] = {@TAP_ROWS@}; // offsets, weight, row
 )cuda";
 
 constexpr std::string_view kPack = R"cuda(
@@ -40,6 +40,37 @@ extern "C" __global__ void __launch_bounds__(256) @PREFIX@_pack(@PARAMETERS@) {
 @WEIGHT@
   }
 @PACK_STORE@
+}
+)cuda";
+
+/// Where each step of the sum has one tap: eight output channels of some inputs and all taps pass through shared memory, so that weights are
+/// read as they lie in memory and written as whole sectors.
+constexpr std::string_view kPackBlocks = R"cuda(
+extern "C" __global__ void __launch_bounds__(256) @PREFIX@_pack(@PARAMETERS@) {
+  constexpr int kIn = @PACK_IN@, kTaps = @KD@ * @KH@ * @KW@, kLine = kIn * kTaps + 1;
+  __shared__ float tile[8 * kLine];
+  const int group = blockIdx.z, column0 = blockIdx.x * 8, input0 = blockIdx.y * kIn;
+  for (int e = threadIdx.x; e < 8 * kIn * kTaps; e += 256) {
+    const int tap = e % kTaps, @PACK_ORDER@;
+    const int tap_d = tap / (@KH@ * @KW@), tap_h = tap / @KW@ % @KH@, tap_w = tap % @KW@;
+    float value = 0;
+    if (column0 + to < @CO@ && input0 + from < @CI@) {
+      const int input_channel = @PACK_FROM@, output_channel = @PACK_TO@;
+@WEIGHT@
+    }
+    tile[to * kLine + from * kTaps + tap] = value;
+  }
+  __syncthreads();
+  for (int e = threadIdx.x; e < 8 * kIn * @SLOTS@; e += 256) {
+    const int from = e % 4 + e / 32 % (kIn / 4) * 4, to = e / 4 % 8, slot = e / (8 * kIn);
+    const int *const entry = @PREFIX@_taps[slot];
+    if (input0 + from < @CI@) {
+      const struct { int row; } phase = {0};
+      const int row = entry[4] + input0 + from, column = column0 + to;
+      const float value = tile[to * kLine + from * kTaps + entry[3]];
+@PACK_STORE@
+    }
+  }
 }
 )cuda";
 
@@ -276,6 +307,14 @@ std::string table_condition(const ConvolutionShape &shape, const ConvolutionPhas
   return text.empty() ? "true" : text;
 }
 
+/// Input channels of a block of kPackBlocks, so that its tile stays below 32 KiB; a power of two.
+std::int64_t inputs_packed_together(std::int64_t taps) {
+  std::int64_t together = 32;
+  while (together > 1 && together * taps > 1000)
+    together /= 2;
+  return together;
+}
+
 bool fits_table(const ConvolutionPhases &all, std::int64_t channels) {
   for (const ConvolutionPhase &phase : all.phases) {
     if (std::ssize(phase.taps) * channels > 2048)
@@ -304,10 +343,13 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
     phase_rows += (phase_rows.empty() ? "{" : ", {") + numbers(phase.first) + ", " +
                   numbers(phase.count) + ", " + number(block) + ", " + number(tap) + ", " +
                   number(taps) + ", " + number(row) + "}";
-    for (const ConvolutionTap &entry : phase.taps)
+    for (std::size_t i = 0; i < phase.taps.size(); ++i) {
+      const ConvolutionTap &entry = phase.taps[i];
       tap_rows += (tap_rows.empty() ? "{" : ", {") + number(entry.offset[0]) + ", " +
                   number(entry.offset[1]) + ", " + number(entry.offset[2]) + ", " +
-                  number(entry.weight) + "}";
+                  number(entry.weight) + ", " +
+                  number(row + static_cast<std::int64_t>(i) * shape.group_in) + "}";
+    }
     const std::int64_t pixels = shape.batch * phase.count[0] * phase.count[1] * phase.count[2];
     const std::int64_t rows = ceil_divide(taps * shape.group_in, tile.depth) * tile.depth;
     block += ceil_divide(pixels, tile.pixels) * column_blocks;
@@ -319,7 +361,7 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
   const bool one = all.phases.size() == 1;
   Places places{{"PREFIX", prefix},
                 {"PHASE_ROWS", phase_rows},
-                {"TAP_ROWS", tap_rows.empty() ? "{0, 0, 0, 0}" : tap_rows},
+                {"TAP_ROWS", tap_rows.empty() ? "{0, 0, 0, 0, 0}" : tap_rows},
                 {"THREADS", number(tile.threads)},
                 {"BM", number(tile.pixels)},
                 {"BN", number(tile.channels)},
@@ -352,6 +394,11 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
                 {"WEIGHT", body.weight},
                 {"FINISH", body.finish},
                 {"PACK_INPUT", shape.transposed ? "group * @CI@ + row % @CI@" : "row % @CI@"},
+                {"SLOTS", number(tap)},
+                {"PACK_FROM", shape.transposed ? "group * @CI@ + input0 + from" : "input0 + from"},
+                {"PACK_TO", shape.transposed ? "column0 + to" : "group * @CO@ + column0 + to"},
+                {"PACK_ORDER", shape.transposed ? "to = e / kTaps % 8, from = e / (kTaps * 8)"
+                                                : "from = e / kTaps % kIn, to = e / (kTaps * kIn)"},
                 {"PACK_OUTPUT", shape.transposed ? "column" : "group * @CO@ + column"}};
   const std::array<char, 3> letters{'D', 'H', 'W'};
   for (std::size_t d = 0; d < 3; ++d) {
@@ -363,7 +410,8 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
     places["Q" + letter] = one ? number(all.phases.front().count[d])
                                : "phase.count[" + number(static_cast<std::int64_t>(d)) + "]";
   }
-  for (const char *name : {"PACK_INPUT", "PACK_OUTPUT", "W_OF_TAP", "W_MEETS"})
+  for (const char *name :
+       {"PACK_INPUT", "PACK_OUTPUT", "PACK_FROM", "PACK_TO", "W_OF_TAP", "W_MEETS"})
     places[name] = fill_places(places[name], places);
   const std::int64_t main_floats =
       2 * (tile.depth * (std::int64_t{tile.pixels} + 8) + math.weight_floats);
@@ -408,7 +456,10 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
   lowering.source = fill_places(kTables, places);
   lowering.source += fill_places(math.functions, places);
   places["PARAMETERS"] = parameters_with(writer, {"float *__restrict__ packed"});
-  lowering.source += fill_places(kPack, places);
+  const std::int64_t together = inputs_packed_together(shape.taps());
+  const bool in_blocks = one_tap && together >= 4;
+  places["PACK_IN"] = number(together);
+  lowering.source += fill_places(in_blocks ? kPackBlocks : kPack, places);
   const std::string partial = prefix + "_partial";
   const bool joins = tile.parts > 1;
   places["PARAMETERS"] =
@@ -418,10 +469,12 @@ Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile 
   if (joins)
     places["FINISH"] = fill_places(kStorePart, places);
   lowering.source += fill_places(kMain, places);
+  const std::int64_t phases = std::ssize(all.phases);
   if (most_rows > 0)
-    lowering.steps.push_back(launch_of(prefix + "_pack", ceil_divide(most_rows * padded_out, 256),
-                                       256, arguments_with(writer, {scratch}), 0,
-                                       static_cast<std::int64_t>(all.phases.size()), shape.groups));
+    lowering.steps.push_back(launch_of(
+        prefix + "_pack", in_blocks ? padded_out / 8 : ceil_divide(most_rows * padded_out, 256),
+        256, arguments_with(writer, {scratch}), 0,
+        in_blocks ? ceil_divide(shape.group_in, together) : phases, shape.groups));
   lowering.steps.push_back(launch_of(
       prefix + "_convolution", block, tile.threads,
       arguments_with(writer, joins ? std::vector{scratch, partial} : std::vector{scratch}), bytes,

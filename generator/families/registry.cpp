@@ -17,6 +17,7 @@ std::span<const Family> families() {
       kPoolFamily,
       kDepthwiseFamily,
       kConvolutionFamily,
+      kUpsampleFamily,
   };
   return kFamilies;
 }

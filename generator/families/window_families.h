@@ -9,5 +9,6 @@ extern const Family kScanFamily;
 extern const Family kPoolFamily;
 extern const Family kDepthwiseFamily;
 extern const Family kConvolutionFamily;
+extern const Family kUpsampleFamily;
 
 } // namespace warpwright::generator
