@@ -21,6 +21,7 @@ import graph_run  # noqa: E402
 import trace as tracer  # noqa: E402
 from tracing import source as sources  # noqa: E402
 from tracing.builder import contiguous_strides  # noqa: E402
+from tracing.call import map_tensors  # noqa: E402
 from tracing.errors import Refusal  # noqa: E402
 from tracing.result import named_tensors, output_tensors, plain_attributes  # noqa: E402
 
@@ -75,9 +76,10 @@ def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2
     with made_on(device), torch.no_grad():
         module = sources.make_module(namespace, "Model", "get_init_inputs", training).to(device)
         inputs = sources.make_inputs(namespace, "get_inputs")
-    moved = [value.to(device) if isinstance(value, torch.Tensor) else value for value in inputs]
-    moved = [[v.to(device) for v in value] if isinstance(value, (list, tuple)) else value for value in moved]
-    names = sources.argument_names(module, len(moved))
+    moved = map_tensors(lambda tensor: tensor.to(device), inputs)
+    names = list(moved) if isinstance(moved, dict) else sources.argument_names(module, len(moved))
+    arguments, keywords = ([], moved) if isinstance(moved, dict) else (moved, {})
+    moved = list(moved.values()) if isinstance(moved, dict) else moved
     state = dict(leaf for name, value in zip(names, moved) for leaf in named_tensors(name, value))
     state.update(held(module))
     leaves = {b["name"]: state[b["torch_name"]].detach().clone() for b in traced["buffers"] if b["direction"] != "out"}
@@ -85,7 +87,7 @@ def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2
     with torch.no_grad():
         got, updates = graph_run.run(traced["graph"], leaves, device)
         del leaves
-        expected = output_tensors(module(*moved))
+        expected = output_tensors(module(*arguments, **keywords))
         after = dict(leaf for name, value in zip(names, moved) for leaf in named_tensors(name, value))
         after.update(held(module))
     outs = [b for b in traced["buffers"] if b["direction"] == "out"]

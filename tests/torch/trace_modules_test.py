@@ -124,6 +124,12 @@ class Model""")
                                    "self.f = nn.Conv2d(5, 4, 3).to(memory_format=torch.channels_last)"))
         self.assertNotIn("strides", traced["graph"]["nodes"][0]["types"][0])
 
+    def test_dtypes_of_ranges_and_full_tensors(self):
+        for body in ("x * torch.arange(4.)", "torch.arange(0, 4.)", "torch.full((2,), 1)", "torch.full((2,), True)", "torch.full((2,), 0.5)",
+                     "torch.arange(4), torch.arange(0, 1, 0.25)", "self.b"):
+            with self.subTest(body):
+                self.check(source(body, init="self.register_buffer('b', torch.arange(4.).expand(2, 4))"))
+
     def test_masks_choose(self):
         self.check(source("y = x.clone()\ny[x > 0] = 2.0\nreturn y"))
         self.check(source("y = x.clone()\ny[y[:, 0] > 0] = -1\nreturn y"))
@@ -144,6 +150,7 @@ class Model""")
         self.assertEqual([b["name"] for b in traced["buffers"]], ["default_", "output_v1", "output"])
         self.check(source("sum(tensors)", "torch.randn(3), torch.randn(3)", arguments="*tensors"))
         self.check(source("x", "torch.randn(3)"))
+        self.check(source("{'a': x + 1, 'b': (x, None)}", "torch.randn(3)"))
 
     def test_constructors_that_read_values(self):
         self.check(source("x * self.rates[1]", init="self.rates = [r.item() for r in torch.linspace(0, 1, 4)]"))
@@ -177,7 +184,8 @@ class Refusals(TraceCase):
         self.refused("class Model: pass\ndef get_inputs(): return []", "no torch.nn.Module")
         self.refused("import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x", "no function get_inputs")
         self.refused(source("x.undefined()"), "undefined")
-        self.refused(source("{'a': x}"), "no tensor")
+        self.refused(source("None"), "no tensor")
+        self.refused(source("x, 'text'"), "no tensor")
         self.refused(source("3.0"), "no tensor")
         self.refused(source("torch.fft.fft(x)"), "complex64")
 

@@ -51,6 +51,20 @@ def bound_arguments(func, args, kwargs):
     return bound
 
 
+def with_dtype(func, args, kwargs):
+    """PyTorch 1.13's kernels for fake tensors get the dtype of `arange` and `full` wrong where none is given."""
+    name = func._schema.name.split("::")[-1]
+    if name not in ("arange", "full") or kwargs.get("dtype") is not None:
+        return kwargs
+    numbers = list(args[1:2]) if name == "full" else [value for value in args if isinstance(value, (int, float))]
+    numbers += [kwargs[key] for key in ("fill_value", "start", "end", "step") if key in kwargs]
+    if any(isinstance(value, float) for value in numbers):
+        dtype = torch.get_default_dtype()
+    else:
+        dtype = torch.bool if all(isinstance(value, bool) for value in numbers) else torch.int64
+    return dict(kwargs, dtype=dtype)
+
+
 class Call:
     """@var args the arguments by name; tensors are the trace's
     @var out the result as the trace has it: a tensor, or a tuple of them"""

@@ -10,7 +10,7 @@ from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import operators  # noqa: F401, which registers the handlers
-from .call import Call, bound_arguments, dtype_name, map_tensors
+from .call import Call, bound_arguments, dtype_name, map_tensors, with_dtype
 from .errors import NeedsValues, Refusal
 from .opaque import number_dtype, opaque, wants_tensor
 from .refusals import refuse_by_name
@@ -105,7 +105,7 @@ class GraphMode(TorchDispatchMode):
             if func._schema.name.startswith("prim::"):
                 return func(*map_tensors(self.fake, args), **map_tensors(self.fake, kwargs))
             raise Refusal("forward calls %s, an operator that is not ATen's" % func._schema.name)
-        return self.call(func, args, self.without_devices(kwargs))
+        return self.call(func, args, self.without_devices(with_dtype(func, args, kwargs)))
 
     def without_devices(self, kwargs):
         if self.fake_mode is None:

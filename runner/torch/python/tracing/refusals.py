@@ -4,6 +4,7 @@ import traceback
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .call import with_dtype
 from .errors import NeedsValues, Refusal
 
 READS = {"_local_scalar_dense", "item", "is_nonzero", "equal", "allclose", "nonzero", "nonzero_numpy", "argwhere", "masked_select",
@@ -38,7 +39,7 @@ class ValueGuard(TorchDispatchMode):
         name = func._schema.name.split("::")[-1]
         if name in READS or name + "." + func._schema.overload_name in READS:
             raise NeedsValues()
-        return func(*args, **(kwargs or {}))
+        return func(*args, **with_dtype(func, args, kwargs or {}))
 
 
 def refuse_by_name(func, bound):

@@ -20,10 +20,15 @@ def named_tensors(name, tree):
 
 
 def output_tensors(tree):
+    """Tensors of nested lists, tuples and dictionaries, in order; None may stand for one that is not given."""
     if isinstance(tree, torch.Tensor):
         return [tree]
+    if isinstance(tree, dict):
+        tree = list(tree.values())
     if isinstance(tree, (list, tuple)):
         return [tensor for item in tree for tensor in output_tensors(item)]
+    if tree is None:
+        return []
     raise Refusal("forward returns something that is no tensor: %s" % type(tree).__name__)
 
 
@@ -68,7 +73,10 @@ class Trace:
         self.add_leaves()
         arguments, keywords = ([], self.inputs) if isinstance(self.inputs, dict) else (list(self.inputs), {})
         with BelowAutograd(), self.mode:
-            return output_tensors(self.module(*arguments, **keywords))
+            outputs = output_tensors(self.module(*arguments, **keywords))
+        if not outputs:
+            raise Refusal("forward returns no tensor")
+        return outputs
 
     def reserve_output_names(self):
         self.builder.names.taken.update({"output"} | {"output_%d" % i for i in range(256)})
