@@ -329,22 +329,4 @@ Result<ExpandedRegion> expand_region(const GraphIndex &graph, const Region &regi
   return result;
 }
 
-Result<model::Graph> expand_inference_batch_norm(const model::Graph &graph) {
-  model::Graph result;
-  result.outputs = graph.outputs;
-  result.updates = graph.updates;
-  const GraphIndex index(graph);
-  std::map<std::string, std::vector<std::string>> later;
-  for (const Node &node : graph.nodes) {
-    if (node.op != "batch_norm" || flag_attribute(node, "training")) {
-      result.nodes.push_back(node);
-      continue;
-    }
-    const TensorType &x = index.node(node.inputs[0]).type();
-    if (auto expanded = expand_node(result, node, &x, later); !expanded)
-      return std::unexpected(expanded.error());
-  }
-  return result;
-}
-
 } // namespace warpwright::generator

@@ -19,7 +19,4 @@ struct ExpandedRegion {
 /// Errors: an operand or attribute that is not as docs/op-graph.md says, with the node.
 Result<ExpandedRegion> expand_region(const GraphIndex &graph, const Region &region);
 
-/// The graph with batch_norm of inference, which reduces nothing, written out pointwise.
-Result<model::Graph> expand_inference_batch_norm(const model::Graph &graph);
-
 } // namespace warpwright::generator
