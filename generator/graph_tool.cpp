@@ -3,12 +3,15 @@
 // Prints regions, the choices that each has and the plan's kernels; --out writes the plan, --source the device source. With several graphs
 // it prints one line each. Leaves out running and measuring (warpwright-runner). Thread: one.
 #include "generator/fusion/layouts.h"
+#include "generator/fusion/op_traits.h"
 #include "generator/fusion/plan_builder.h"
 #include "generator/rewrites/rewrite.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -26,7 +29,8 @@ constexpr const char *kUsage =
     "  --region KEY --config NAME=VALUE[,NAME=VALUE]   the configuration of a region\n"
     "  --as-traced             no rewrites, and biases stay with their convolutions\n"
     "  --no-ptx                plan for the CPU backend\n"
-    "  --out PLAN.json, --source FILE.cu\n";
+    "  --out PLAN.json, --source FILE.cu   with \"%\" in them: a file for each graph, named after "
+    "it\n";
 
 struct Options {
   PlanChoices choices;
@@ -99,6 +103,40 @@ Result<model::Graph> read_graph(const std::string &path) {
   return model::graph_from_json(document.contains("graph") ? document["graph"] : document);
 }
 
+/// A task that such a graph may come from, to check plans against.
+model::Task task_of(const model::Graph &graph) {
+  model::Task task;
+  task.module = model::TorchModule{};
+  const GraphIndex index(graph);
+  const auto add = [&](const std::string &name, const model::TensorType &type,
+                       model::Direction direction) {
+    model::Buffer buffer;
+    buffer.name = name;
+    buffer.dtype = type.dtype;
+    buffer.extent = model::elements_of(type.shape);
+    buffer.direction = direction;
+    buffer.shape = type.shape;
+    task.buffers.push_back(std::move(buffer));
+  };
+  for (const model::Node &node : graph.nodes)
+    if (is_buffer_leaf(node))
+      add(node.name, node.type(),
+          std::ranges::any_of(graph.updates,
+                              [&](const auto &update) { return update.parameter == node.name; })
+              ? model::Direction::InOut
+              : model::Direction::In);
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    add("output_" + std::to_string(i), index.node(graph.outputs[i]).type(), model::Direction::Out);
+  return task;
+}
+
+/// "%" stands for the graph's file name.
+std::string path_for(const std::string &pattern, const std::string &graph) {
+  const std::size_t at = pattern.find('%');
+  const std::string stem = std::filesystem::path(graph).stem().string();
+  return at == std::string::npos ? pattern : pattern.substr(0, at) + stem + pattern.substr(at + 1);
+}
+
 std::string text_of(const Configuration &configuration) {
   std::string text;
   for (const auto &[name, value] : configuration)
@@ -147,10 +185,14 @@ int plan_all(const Options &options) {
     std::cout << path << ": " << built->kernels << " kernels, "
               << built->plan.steps.size() - static_cast<std::size_t>(built->kernels)
               << " other steps" << (library.empty() ? "" : ";") << library << "\n";
+    if (auto checked = model::check_plan(built->plan, task_of(*graph)); !checked) {
+      std::cout << path << ": " << describe(checked.error()) << "\n";
+      ++failures;
+    }
     if (!options.out.empty())
-      std::ofstream(options.out) << model::to_json(built->plan).dump(1) << "\n";
+      std::ofstream(path_for(options.out, path)) << model::to_json(built->plan).dump(1) << "\n";
     if (!options.source.empty())
-      std::ofstream(options.source) << built->plan.source;
+      std::ofstream(path_for(options.source, path)) << built->plan.source;
   }
   return failures == 0 ? 0 : 1;
 }

@@ -73,6 +73,12 @@ private:
   }
 
   void grow_anchors() {
+    owners_.assign(graph_.graph().nodes.size(), -1);
+    for (const Node &one : graph_.graph().nodes) {
+      auto &operands = operands_.emplace_back();
+      for (const std::string &input : one.inputs)
+        operands.push_back(graph_.position(input));
+    }
     for (const Node &anchor : graph_.graph().nodes) {
       if (!live(anchor.name) || !is_anchor(anchor) || owner_.contains(anchor.name))
         continue;
@@ -102,8 +108,10 @@ private:
         for (const std::string &follower : library_epilogue(graph_, anchor))
           draft.members.insert(follower);
       const int number = static_cast<int>(drafts_.size());
-      for (const std::string &member : draft.members)
+      for (const std::string &member : draft.members) {
         owner_.emplace(member, number);
+        owners_[graph_.position(member)] = number;
+      }
       drafts_.push_back(std::move(draft));
     }
   }
@@ -129,23 +137,28 @@ private:
 
   /// Whether a value is computed from one of `members`, regions being computed as a whole.
   bool depends_on(const std::string &value, const std::set<std::string> &members) const {
-    std::vector<std::string> open{value};
-    std::set<std::string> seen;
-    std::set<int> regions;
+    std::vector<char> wanted(operands_.size(), 0), seen(operands_.size(), 0);
+    for (const std::string &member : members)
+      wanted[graph_.position(member)] = 1;
+    std::vector<char> regions(drafts_.size(), 0);
+    std::vector<std::size_t> open{graph_.position(value)};
     while (!open.empty()) {
-      const std::string name = std::move(open.back());
+      const std::size_t at = open.back();
       open.pop_back();
-      if (members.contains(name))
+      if (wanted[at])
         return true;
-      if (!seen.insert(name).second)
+      if (seen[at])
         continue;
-      for (const std::string &input : node(name).inputs)
-        open.push_back(input);
-      if (const auto owner = owner_.find(name);
-          owner != owner_.end() && regions.insert(owner->second).second)
-        for (const std::string &member : drafts_[owner->second].members)
-          for (const std::string &input : node(member).inputs)
-            open.push_back(input);
+      seen[at] = 1;
+      open.insert(open.end(), operands_[at].begin(), operands_[at].end());
+      const int owner = owners_[at];
+      if (owner < 0 || regions[owner])
+        continue;
+      regions[owner] = 1;
+      for (const std::string &member : drafts_[owner].members) {
+        const auto &operands = operands_[graph_.position(member)];
+        open.insert(open.end(), operands.begin(), operands.end());
+      }
     }
     return false;
   }
@@ -475,6 +488,8 @@ private:
   std::set<std::string> live_, memory_;
   std::map<std::string, Shape> strides_;
   std::map<std::string, int> owner_, producer_;
+  std::vector<std::vector<std::size_t>> operands_; ///< by position in the graph
+  std::vector<int> owners_;                        ///< by position; -1: none
   std::vector<Draft> drafts_;
 };
 
