@@ -169,6 +169,16 @@ TEST_CASE("cross entropy picks its element in the row's kernel") {
   check(g, {g.op("neg", {picked})}, 29, 6);
 }
 
+TEST_CASE("cross entropy over a dimension with others behind it, weighed") {
+  GraphBuilder g;
+  const auto x = g.input("x", {3, 10, 12});
+  const auto target = g.input("target", {3, 1, 12}, Dtype::Int64);
+  const auto weight = g.parameter("weight", {12});
+  const auto logits = g.op("log_softmax", {x}, {{"dim", std::int64_t{1}}});
+  const auto picked = g.op("gather", {logits, target}, {{"dim", std::int64_t{1}}});
+  check(g, {g.op("mul", {picked, weight})}, 30, 6);
+}
+
 TEST_CASE("the first of equal maxima wins, and NaN before all") {
   for (const char *op : {"argmax", "argmin"})
     for (std::int64_t dim = 0; dim < 2; ++dim) {
