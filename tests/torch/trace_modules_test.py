@@ -1,7 +1,7 @@
 """Whole modules: recurrent, transformers, state, writes in place through views, several inputs and outputs."""
 import unittest
 
-from trace_cases import TraceCase, source
+from trace_cases import TraceCase, compare, source
 
 TRANSFORMER = """
 import math, torch
@@ -129,6 +129,13 @@ class Model""")
                      "torch.arange(4), torch.arange(0, 1, 0.25)", "self.b"):
             with self.subTest(body):
                 self.check(source(body, init="self.register_buffer('b', torch.arange(4.).expand(2, 4))"))
+
+    def test_devices_that_the_source_names_do_not_matter(self):
+        self.check(source("x + self.t + torch.zeros(4, device=x.device)",
+                          init="self.t = torch.ones(4, device='cpu')\nself.to(torch.device('cpu'))"))
+        for init in ("self.t = torch.ones(4, device='cuda')", "self.t = torch.ones(4).to('cuda')", "self.t = torch.ones(4).cuda()"):
+            traced = compare.tracer.trace_module(source("x.to('cuda') + self.t + torch.zeros(4, device='cuda')", init=init))
+            self.assertEqual([n["op"] for n in traced["graph"]["nodes"]].count("add"), 2)
 
     def test_masks_choose(self):
         self.check(source("y = x.clone()\ny[x > 0] = 2.0\nreturn y"))

@@ -5,8 +5,8 @@ import warnings
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from .errors import NeedsValues, Refusal
-from .refusals import ValueGuard
+from .errors import Mistake, NeedsValues, Refusal
+from .refusals import MakingMode
 from .result import Trace
 from .source import first_line, load, make_inputs, make_module, eager_on_the_cpu
 
@@ -19,8 +19,9 @@ def fake_tensor_mode():
 
 
 @contextlib.contextmanager
-def without_values(fake_mode):
-    with fake_mode, ValueGuard():
+def made(fake_mode):
+    """@param fake_mode None where tensors are real"""
+    with fake_mode or contextlib.nullcontext(), MakingMode(fake_mode is not None):
         yield
 
 
@@ -36,7 +37,7 @@ class Failed(Exception):
 def stage(name):
     try:
         yield
-    except (Refusal, AssertionError):
+    except (Refusal, Mistake):
         raise
     except Exception as error:  # whatever the user's code raises
         raise Failed(name, error)
@@ -60,7 +61,7 @@ class Attempts:
             return Trace(module, arguments, fake_mode).run()
 
     def place(self, what, fake_mode):
-        return without_values(fake_mode) if self.fake[what] else contextlib.nullcontext()
+        return made(fake_mode if self.fake[what] else None)
 
     def until_it_works(self):
         """Inputs become real only where making them or forward asks for values: they may be larger than memory."""

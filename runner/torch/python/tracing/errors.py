@@ -5,5 +5,9 @@ class Refusal(Exception):
     """One sentence for the user: what forward does that a graph cannot hold."""
 
 
+class Mistake(AssertionError):
+    """The tracer's own: what it wrote down has another type than PyTorch says."""
+
+
 class NeedsValues(Exception):
-    """A tensor that is neither an input, a parameter nor a buffer was made while no values were: trace again with real ones."""
+    """Values of a tensor are asked for that was made without any: trace again with real ones."""

@@ -11,9 +11,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import operators  # noqa: F401, which registers the handlers
 from .call import Call, bound_arguments, dtype_name, map_tensors, with_dtype
-from .errors import NeedsValues, Refusal
+from .errors import Mistake, NeedsValues, Refusal
 from .opaque import number_dtype, opaque, wants_tensor
-from .refusals import refuse_by_name
+from .refusals import on_cpu, refuse_by_name
 from .registry import HANDLERS, SHAPES, View
 from .values import Tracked, Values
 
@@ -53,7 +53,7 @@ def functional_form(func, written):
 
 
 class GraphMode(TorchDispatchMode):
-    """@param fake_mode the FakeTensorMode around it, or None where tensors are real"""
+    """@param fake_mode the FakeTensorMode around it"""
 
     def __init__(self, builder, fake_mode):
         super().__init__()
@@ -67,7 +67,7 @@ class GraphMode(TorchDispatchMode):
     # Tensors and values.
 
     def fake(self, tensor):
-        if self.fake_mode is None or is_fake(tensor):
+        if is_fake(tensor):
             return tensor
         if id(tensor) not in self.stand_ins:
             self.stand_ins[id(tensor)] = self.fake_mode.from_tensor(tensor)
@@ -105,18 +105,10 @@ class GraphMode(TorchDispatchMode):
             if func._schema.name.startswith("prim::"):
                 return func(*map_tensors(self.fake, args), **map_tensors(self.fake, kwargs))
             raise Refusal("forward calls %s, an operator that is not ATen's" % func._schema.name)
-        return self.call(func, args, self.without_devices(with_dtype(func, args, kwargs)))
-
-    def without_devices(self, kwargs):
-        if self.fake_mode is None:
-            return kwargs
-        kwargs = {name: torch.device("cpu") if isinstance(value, torch.device) else value for name, value in kwargs.items()}
-        kwargs.pop("pin_memory", None)
-        return kwargs
+        args, kwargs = on_cpu(args, kwargs)
+        return self.call(func, args, with_dtype(func, args, kwargs))
 
     def call(self, func, args, kwargs):
-        if self.fake_mode is not None:
-            args = tuple(torch.device("cpu") if isinstance(value, torch.device) else value for value in args)
         bound = bound_arguments(func, args, kwargs)
         known = self.known_number(func, bound)
         if known is not None:
@@ -203,7 +195,7 @@ class GraphMode(TorchDispatchMode):
             self.values.bind(tensor, Tracked(value))
         kind = (dtype_name(tensor.dtype), tuple(tensor.shape))
         if kind != (self.builder.dtype(value), self.builder.shape(value)):
-            raise AssertionError("the tracer made %s %s%s of what PyTorch says is %s%s" % (
+            raise Mistake("the tracer made %s %s%s of what PyTorch says is %s%s" % (
                 value, self.builder.dtype(value), self.builder.shape(value), *kind))
         self.layout(value, tensor)
 

@@ -32,14 +32,28 @@ def is_mask(index):
     return index is not None and index.dtype in (torch.bool, torch.uint8)
 
 
-class ValueGuard(TorchDispatchMode):
-    """While a module is made of fake tensors, which have no values to read."""
+class MakingMode(TorchDispatchMode):
+    """While the module and the inputs are made: all on the CPU, and fake tensors have no values to read.
+    @param fake whether tensors are"""
+
+    def __init__(self, fake):
+        super().__init__()
+        self.fake = fake
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         name = func._schema.name.split("::")[-1]
-        if name in READS or name + "." + func._schema.overload_name in READS:
+        if self.fake and (name in READS or name + "." + func._schema.overload_name in READS):
             raise NeedsValues()
-        return func(*args, **with_dtype(func, args, kwargs or {}))
+        args, kwargs = on_cpu(args, kwargs or {})
+        return func(*args, **with_dtype(func, args, kwargs))
+
+
+def on_cpu(args, kwargs):
+    """Arguments of a call with every device replaced."""
+    def replaced(value):
+        return torch.device("cpu") if isinstance(value, torch.device) else value
+    kwargs = {name: replaced(value) for name, value in kwargs.items() if name != "pin_memory"}
+    return tuple(replaced(value) for value in args), kwargs
 
 
 def refuse_by_name(func, bound):

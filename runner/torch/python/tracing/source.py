@@ -23,13 +23,28 @@ def unchanged(function=None, *_, **__):
     return function if function is not None else unchanged
 
 
+def to_the_cpu(to):
+    """Tensor.to with GPUs replaced, which a torch without CUDA refuses before it is dispatched."""
+    def replaced(value):
+        if isinstance(value, (str, torch.device)):
+            return torch.device("cpu") if str(value).startswith("cuda") else value
+        return torch.device("cpu") if isinstance(value, int) and not isinstance(value, bool) else value
+
+    def moved(self, *args, **kwargs):
+        kwargs = {name: replaced(value) if name == "device" else value for name, value in kwargs.items()}
+        return to(self, *[replaced(value) for value in args], **kwargs)
+    return moved
+
+
 @contextlib.contextmanager
 def eager_on_the_cpu():
     """Devices and compilers that the source names are not needed to trace it."""
-    places = [(torch.Tensor, "cuda"), (torch.nn.Module, "cuda"), (torch.jit, "script"), (torch, "compile")]
+    places = {(torch.Tensor, "cuda"): unchanged, (torch.nn.Module, "cuda"): unchanged, (torch.jit, "script"): unchanged,
+              (torch, "compile"): unchanged, (torch.cuda, "_lazy_init"): lambda: None,
+              (torch.Tensor, "to"): to_the_cpu(torch.Tensor.to)}
     saved = [(place, name, getattr(place, name)) for place, name in places if hasattr(place, name)]
     for place, name, _ in saved:
-        setattr(place, name, unchanged)
+        setattr(place, name, places[place, name])
     try:
         yield
     finally:
