@@ -1,4 +1,5 @@
-// Channels-last convolutions of the library: copies of operands in that layout, which fusion folds into whoever computes them.
+// Graphs rewritten for lowering, not for algebra: channels-last operands of the library's convolutions, and biases apart from
+// convolutions. Fusion folds what is added into whoever computes or reads it.
 // Thread: pure functions.
 #pragma once
 

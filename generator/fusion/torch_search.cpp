@@ -70,6 +70,11 @@ std::string kind_of(const GraphIndex &graph, const BuiltRegion &built) {
   return text + text_of(graph.node(region.outputs.front()).type());
 }
 
+bool bound_by_operations(const GraphIndex &graph, const Node &node) {
+  const Cost cost = cost_of(graph, node);
+  return cost.flops / kFlopsPerSecond > 1.5 * cost.bytes / kBytesPerSecond;
+}
+
 /// A change of the fastest so far, and how much of the time it may touch.
 struct Change {
   double weight = 0;
@@ -121,12 +126,39 @@ struct DescentPolicy::State {
     return std::nullopt;
   }
 
+  /// A rewrite that is a choice, wherever it is legal.
+  static std::optional<Change> everywhere(const Change &base, std::string_view rule) {
+    Change change = base;
+    for (std::size_t round = 0; round < base.graph.nodes.size(); ++round) {
+      const auto legal = generator::rewrites(GraphIndex(change.graph));
+      const auto next = std::ranges::find(legal, rule, &Rewrite::rule);
+      if (next == legal.end())
+        break;
+      auto changed = apply(change.graph, *next);
+      if (!changed)
+        break;
+      change.graph = std::move(*changed);
+      change.rewrites.push_back(std::string(rule) + "(%" + next->node + ")");
+    }
+    if (change.rewrites.size() == base.rewrites.size())
+      return std::nullopt;
+    Simplified again = simplify(change.graph, {{"attention"}}); // which would undo it
+    change.graph = std::move(again.graph);
+    change.rewrites.insert(change.rewrites.end(), again.applied.begin(), again.applied.end());
+    return change;
+  }
+
   void make_starts(const Graph &graph) {
     Simplified simplified = simplify(with_separate_bias(graph));
     Change guess{0, std::move(simplified.graph), std::move(simplified.applied), {}};
     const GraphIndex index(guess.graph);
-    Change library = guess, last = guess, alone = guess, plain = guess;
+    Change library = guess, last = guess, alone = guess, plain = guess, own = guess;
     bool heavy = false, convolutions = false;
+    // Convolutions that operations bound run on cuDNN's tensor cores first.
+    for (const Node &node : guess.graph.nodes)
+      if (node.op == "conv" && bound_by_operations(index, node))
+        for (Change *change : {&guess, &alone, &plain})
+          change->choices.anchors[node.name].family = "aten";
     for (const Node &node : guess.graph.nodes) {
       if (!is_anchor(node))
         continue;
@@ -144,6 +176,12 @@ struct DescentPolicy::State {
     plain.graph = with_separate_bias(graph);
     plain.rewrites.clear();
     starts.push_back(guess);
+    for (const Rule &rule : rules())
+      if (!rule.always)
+        if (auto changed = everywhere(guess, rule.name))
+          starts.push_back(std::move(*changed));
+    if (own.choices != guess.choices)
+      starts.push_back(std::move(own));
     if (heavy)
       starts.push_back(std::move(library));
     if (convolutions)
@@ -178,7 +216,7 @@ struct DescentPolicy::State {
     }
     change_layouts(base, total);
     for (const Rewrite &rewrite : generator::rewrites(index)) {
-      if (rewrite.always)
+      if (rewrite.always || rewrite.rule == "attention")
         continue;
       auto changed = apply(base.graph, rewrite);
       if (!changed)

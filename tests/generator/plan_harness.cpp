@@ -1,6 +1,7 @@
 #include "tests/generator/plan_harness.h"
 
 #include "generator/fusion/op_traits.h"
+#include "generator/graph/text.h"
 #include "runner/cpu/cpu_device.h"
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/array_memory.h"
@@ -341,6 +342,11 @@ std::string check_choices(const model::Graph &graph, const PlanChoices &choices,
 }
 
 } // namespace
+
+std::string check_graph(const std::string &text, const HarnessOptions &options) {
+  const auto graph = parse_graph(text);
+  return graph ? check_graph(*graph, options) : describe(graph.error());
+}
 
 std::string check_graph(const model::Graph &graph, const HarnessOptions &options) {
   const GraphIndex index(graph);

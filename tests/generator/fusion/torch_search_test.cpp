@@ -1,0 +1,109 @@
+// The search over plans: what it proposes first, that it follows what was measured, and that it ends.
+#include "generator/fusion/torch_search.h"
+#include "tests/generator/graph_builder.h"
+#include "tests/generator/plan_harness.h"
+
+#include <doctest/doctest.h>
+#include <set>
+
+using namespace warpwright;
+using namespace warpwright::generator;
+using model::Shape;
+
+namespace {
+
+model::Task task_of(const model::Graph &graph) {
+  model::Task task;
+  const GraphIndex index(graph);
+  const PlanBuffers buffers = plan_buffers(graph);
+  for (const auto &node : graph.nodes)
+    if (buffers.leaves.contains(node.name)) {
+      model::Buffer buffer;
+      buffer.name = node.name;
+      task.buffers.push_back(buffer);
+    }
+  for (const std::string &output : buffers.outputs) {
+    model::Buffer buffer;
+    buffer.name = output;
+    buffer.direction = model::Direction::Out;
+    task.buffers.push_back(buffer);
+  }
+  return task;
+}
+
+model::Graph network() {
+  GraphBuilder g;
+  const std::string x = g.input("x", {2, 4, 6, 6}), w = g.parameter("w", {4, 4, 3, 3}),
+                    b = g.parameter("b", {4});
+  const std::string c = g.op("conv", {x, w, b},
+                             {{"stride", Shape{1, 1}},
+                              {"padding", Shape{1, 1}},
+                              {"dilation", Shape{1, 1}},
+                              {"groups", std::int64_t{1}}});
+  return g.graph({g.op("softmax", {g.op("relu", {c})}, {{"dim", std::int64_t{1}}})});
+}
+
+/// Verified, and as fast as `speed` says of the plan's moves.
+TorchSearchEvents measured(const std::function<double(const model::Plan &)> &speed) {
+  TorchSearchEvents events;
+  events.evaluate = [speed](const model::Task &, const model::Plan &plan, std::stop_token) {
+    model::Verdict verdict;
+    verdict.outcome = model::Outcome::Verified;
+    verdict.speedup = model::Speedup{};
+    verdict.speedup->ratio = speed(plan);
+    return verdict;
+  };
+  return events;
+}
+
+} // namespace
+
+TEST_CASE("Every proposal is another plan with a kernel of ours, and the search ends") {
+  const model::Graph graph = network();
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, {});
+  const auto tried = search_torch(task, policy, {400, std::chrono::hours(1)},
+                                  measured([](const model::Plan &) { return 1.0; }), {});
+  CHECK(tried.size() > 3);
+  CHECK(tried.size() < 400);
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    CHECK(tried[i].proposal.built.kernels > 0);
+    for (std::size_t j = 0; j < i; ++j)
+      CHECK_FALSE(tried[i].proposal.built.plan == tried[j].proposal.built.plan);
+  }
+}
+
+TEST_CASE("The search keeps what was faster and changes that") {
+  const model::Graph graph = network();
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, {});
+  // Channels-last convolutions are good here, and softmax in small blocks on top of that.
+  const auto speed = [](const model::Plan &plan) {
+    double ratio = 1;
+    for (const std::string &move : plan.moves) {
+      if (move.find("channels_last") != std::string::npos)
+        ratio += 1;
+      if (move.find("rows") != std::string::npos)
+        ratio += 1.0 / static_cast<double>(1 + std::hash<std::string>()(move) % 100);
+    }
+    return ratio;
+  };
+  const auto tried = search_torch(task, policy, {60, std::chrono::hours(1)}, measured(speed), {});
+  const TorchVariant *best = best_torch_variant(tried);
+  REQUIRE(best);
+  CHECK(best->verdict.speedup->ratio > 2);
+}
+
+TEST_CASE("Attention as products means the same") {
+  GraphBuilder g;
+  const std::string q = g.input("q", {2, 3, 5, 4}), k = g.input("k", {2, 3, 7, 4}),
+                    v = g.input("v", {2, 3, 7, 6});
+  const model::Graph graph = g.graph({g.op("attention", {q, k, v}, {{"causal", true}})});
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, {90, 132, 227 * 1024, false});
+  const auto proposal = policy.propose({});
+  REQUIRE(proposal);
+  HarnessOptions options;
+  options.tolerance = 1e-4;
+  CHECK(check_plan_results(proposal->built, graph, options) == "");
+}
