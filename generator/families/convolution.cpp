@@ -181,7 +181,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   body.load = load(0, convolution_index(shape, "n", "channel", "d", "h", "w"), "value =");
   // Straight from memory where nothing stands between.
   const auto operand = std::ranges::find(region.inputs, anchor.inputs[0]);
-  const model::TensorType &input = index.node(anchor.inputs[0]).type();
+  const model::TensorType input = region_type(index, region, anchor.inputs[0]);
   if (operand != region.inputs.end() && model::is_contiguous(input) &&
       input.dtype == model::Dtype::Float32)
     body.input = "in" + std::to_string(operand - region.inputs.begin());

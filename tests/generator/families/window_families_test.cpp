@@ -1,6 +1,7 @@
 // Scans, pooling and convolutions compute on the CPU device what the reference evaluation of the graph computes: random shapes,
 // attributes, neighbours before and behind, and every configuration that the family lists. Tensor cores are left to GPU runs.
 #include "generator/families/window_families.h"
+#include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"
 
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
+#include <tuple>
 
 using namespace warpwright;
 using namespace warpwright::generator;
@@ -204,5 +207,39 @@ TEST_CASE("convolutions of all kinds sum what their definition sums") {
       result = g.op("add", {g.op("tanh", {conv}), g.constant(0.5)});
     check(random, depthwise ? kDepthwiseFamily : kConvolutionFamily, g.graph({result}), conv, 2e-5,
           depthwise ? 3 : 2);
+  }
+}
+
+TEST_CASE("convolutions for the tensor cores of a GPU compile") {
+  DeviceFacts gpu;
+  GraphBuilder g;
+  const std::string thin =
+      g.op("conv", {g.input("a", {2, 3, 20, 20}), g.parameter("u", {40, 3, 3, 3})},
+           {{"stride", model::Shape{1, 1}}, {"padding", model::Shape{1, 0}}});
+  const std::string thick =
+      g.op("conv", {g.op("relu", {g.input("b", {2, 32, 6, 6})}), g.parameter("v", {32, 64, 3, 3})},
+           {{"stride", model::Shape{2, 2}}, {"transposed", true}});
+  const model::Graph graph = g.graph({thin, thick});
+  const GraphIndex index(graph);
+  for (const auto &[anchor, nodes, inputs] :
+       {std::tuple{thin, std::vector{thin}, std::vector<std::string>{"a", "u"}},
+        std::tuple{thick, std::vector{index.node(thick).inputs[0], thick},
+                   std::vector<std::string>{"b", "v"}}}) {
+    const Region region{nodes, anchor, inputs, {anchor}, {}};
+    std::set<int> seen;
+    for (const Configuration &configuration :
+         kConvolutionFamily.configurations(index, region, gpu)) {
+      if (!seen.insert(configuration.at("math") * 2 + configuration.at("gather")).second)
+        continue;
+      const auto lowering = kConvolutionFamily.lower(index, region, configuration, gpu, "k0");
+      REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
+      const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
+      if (!errors) {
+        MESSAGE("skipped: there is no NVRTC");
+        return;
+      }
+      CHECK_MESSAGE(errors->empty(), describe(configuration), ": ", *errors);
+    }
+    CHECK(seen.size() >= 4);
   }
 }
