@@ -95,7 +95,10 @@ void add_rows(Rules &rules) {
 void add_windows(Rules &rules) {
   const AttributeRule stride = {"stride", List, false}, padding = {"padding", List, false},
                       dilation = {"dilation", List, false}, ceil = {"ceil", Flag, false};
-  rules["matmul"] = {2, 2, {}, infer::matmul};
+  rules["matmul"] = {2,
+                     2,
+                     {{"fill", Text, false}, {"a_fill", Text, false}, {"b_fill", Text, false}},
+                     infer::matmul};
   rules["attention"] = {3, 4, {{"causal", Flag}, {"scale", Number}}, infer::attention};
   rules["conv"] = {2,
                    3,

@@ -40,14 +40,34 @@ std::optional<Rewrite> matched(const GraphFacts &facts, const Rule &rule, const 
   return Rewrite{rule.name, rule.always, node.name, std::move(*replacement)};
 }
 
-/// The first rule of the table that matches anywhere: clean-ups end before heavier rules look at the graph.
-std::optional<Rewrite> first_rewrite(const GraphFacts &facts, const Simplification &how) {
-  for (const Rule &rule : rules())
-    if (rule.always && std::ranges::find(how.without, rule.name) == how.without.end())
-      for (const model::Node &node : facts.index().graph().nodes)
-        if (auto rewrite = matched(facts, rule, node))
-          return rewrite;
-  return std::nullopt;
+/// All matches of the first rule of the table that matches anywhere: clean-ups end before heavier rules look at the graph.
+std::vector<Rewrite> first_rewrites(const GraphFacts &facts, const Simplification &how) {
+  std::vector<Rewrite> found;
+  for (const Rule &rule : rules()) {
+    if (!rule.always || std::ranges::find(how.without, rule.name) != how.without.end())
+      continue;
+    for (const model::Node &node : facts.index().graph().nodes)
+      if (auto rewrite = matched(facts, rule, node))
+        found.push_back(std::move(*rewrite));
+    if (!found.empty())
+      break;
+  }
+  return found;
+}
+
+/// Whether a rewrite of an earlier state still names what there is: others may have taken a node over. Values keep their meaning.
+bool still_applies(const model::Graph &graph, const Rewrite &rewrite) {
+  std::unordered_set<std::string_view> names;
+  for (const model::Node &node : graph.nodes)
+    names.insert(node.name);
+  if (!names.contains(rewrite.node))
+    return false;
+  for (const model::Node &node : rewrite.replacement.nodes)
+    if (!names.insert(node.name).second ||
+        !std::ranges::all_of(node.inputs,
+                             [&](const std::string &input) { return names.contains(input); }))
+      return false;
+  return names.contains(rewrite.replacement.value);
 }
 
 } // namespace
@@ -79,14 +99,16 @@ model::Graph without_dead_nodes(model::Graph graph) {
   return graph;
 }
 
-Result<model::Graph> apply(const model::Graph &graph, const Rewrite &rewrite) {
-  model::Graph result = graph;
+namespace {
+
+/// Leaves what is dead by then. Errors: as apply().
+Result<void> apply_in_place(model::Graph &result, const Rewrite &rewrite) {
   const auto at = std::ranges::find(result.nodes, rewrite.node, &model::Node::name);
   if (at == result.nodes.end())
     return fail("rewrite " + std::string(rewrite.rule) + " names " + rewrite.node +
                 ", which the graph has not");
   const model::Node old = *at;
-  const bool returned = is_result(graph, old.name);
+  const bool returned = is_result(result, old.name);
   const auto position = at - result.nodes.begin();
   result.nodes.insert(result.nodes.begin() + position, rewrite.replacement.nodes.begin(),
                       rewrite.replacement.nodes.end());
@@ -101,7 +123,7 @@ Result<model::Graph> apply(const model::Graph &graph, const Rewrite &rewrite) {
                       rewrite.replacement.nodes.end();
   // A result needs memory of its own: what is a leaf, another result or laid out otherwise is copied.
   const bool takes_over =
-      is_new || (returned && !is_leaf(*stands_in) && !is_result(graph, value) &&
+      is_new || (returned && !is_leaf(*stands_in) && !is_result(result, value) &&
                  stands_in->types.size() == 1 &&
                  model::strides_of(stands_in->type()) == model::strides_of(old.type()));
   model::Node &replaced =
@@ -118,6 +140,15 @@ Result<model::Graph> apply(const model::Graph &graph, const Rewrite &rewrite) {
     if (returned)
       replaced = {old.name, "reshape", {value}, {}, {old.type()}};
   }
+  return {};
+}
+
+} // namespace
+
+Result<model::Graph> apply(const model::Graph &graph, const Rewrite &rewrite) {
+  model::Graph result = graph;
+  if (auto applied = apply_in_place(result, rewrite); !applied)
+    return std::unexpected(applied.error());
   return without_dead_nodes(std::move(result));
 }
 
@@ -127,14 +158,15 @@ Simplified simplify(model::Graph graph, const Simplification &how) {
   const std::size_t most = 50 * (simplified.graph.nodes.size() + 10);
   while (simplified.applied.size() < most) {
     const GraphIndex index(simplified.graph);
-    const std::optional<Rewrite> rewrite = first_rewrite(GraphFacts(index), how);
-    if (!rewrite)
+    const std::vector<Rewrite> found = first_rewrites(GraphFacts(index), how);
+    model::Graph graph = simplified.graph;
+    const std::size_t before = simplified.applied.size();
+    for (const Rewrite &rewrite : found)
+      if (still_applies(graph, rewrite) && apply_in_place(graph, rewrite))
+        simplified.applied.push_back(std::string(rewrite.rule) + "(%" + rewrite.node + ")");
+    if (simplified.applied.size() == before)
       break;
-    auto rewritten = apply(simplified.graph, *rewrite);
-    if (!rewritten)
-      break; // a rule that gives another type; the graph so far is right
-    simplified.applied.push_back(std::string(rewrite->rule) + "(%" + rewrite->node + ")");
-    simplified.graph = std::move(*rewritten);
+    simplified.graph = without_dead_nodes(std::move(graph));
   }
   return simplified;
 }

@@ -49,10 +49,10 @@ private:
   std::string plain(const std::string &value) {
     model::TensorType type = builder_.type(value);
     const model::Shape own = type.shape;
-    model::Shape rows{1, own.back()};
+    model::Shape rows{1, 1, own.back()};
     for (std::size_t i = 0; i + 1 < own.size(); ++i)
-      rows[0] *= own[i];
-    type.shape = {rows[0], pooled_};
+      rows[1] *= own[i];
+    type.shape = {1, rows[1], pooled_};
     model::Shape shape = own;
     shape.back() = pooled_;
     return builder_.reshape(

@@ -1,5 +1,7 @@
 #include "tests/generator/rewrites/check_rewrite.h"
 
+#include "generator/graph/verify_graph.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,6 +14,8 @@ constexpr double kTolerance = 1e-11;
 
 void check_same(const model::Graph &before, const model::Graph &after, const std::string &how) {
   REQUIRE_MESSAGE(after.outputs == before.outputs, how);
+  if (const auto verified = verify_graph(after); !verified)
+    FAIL_CHECK(how << ": " << verified.error().message);
   for (const std::uint64_t seed : {1, 2}) {
     const Arrays leaves = draw_leaves(before, seed);
     const auto expected = interpret(before, leaves);
