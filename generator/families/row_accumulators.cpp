@@ -284,9 +284,11 @@ __device__ __forceinline__ A reduce_gang(A mine, A *scratch, A *partials, int ra
     partials[rank] = mine;
     __threadfence();
     atomicAdd(arrived, 1u);
-    unsigned seen;
+    unsigned seen, tries = 0;
     do {
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+      if (++tries == 1u << 22)
+        __trap(); // seconds: the GPU has no place for the whole gang at once
     } while (seen < Blocks);
   }
   __syncthreads();

@@ -34,7 +34,8 @@ public:
   Guesser(const RowProgram &program, const GraphIndex &graph, const DeviceFacts &device)
       : rows_(program.rows), length_(program.row_length), inner_(program.reduces_inner()),
         several_passes_(program.passes > 1), multiprocessors_(device.multiprocessors),
-        clusters_(device.inline_ptx && device.compute_capability >= 90) {
+        clusters_(device.inline_ptx && device.compute_capability >= 90),
+        gangs_(clusters_ && device.compute_capability < 110) {
     const RowPasses held = plan_passes(program, graph, true);
     std::size_t smallest = 8;
     const auto consider = [&](const std::string &value) {
@@ -132,7 +133,7 @@ private:
   /// of a gang run at once whatever registers they take.
   void add_inner_gang(Count words) {
     const Count unroll = words / (vector_ * held_words_);
-    if (!clusters_ || unroll < 1)
+    if (!gangs_ || unroll < 1)
       return;
     const Count blocks = ceil_divide(length_ / vector_, 512 * unroll);
     if (blocks < 2 || blocks > multiprocessors_)
@@ -270,7 +271,7 @@ private:
   Count rows_, length_;
   bool inner_, several_passes_;
   int multiprocessors_;
-  bool clusters_;
+  bool clusters_, gangs_; ///< gangs on GPUs of data centres, whose multiprocessors are many
   Count held_words_ = 1;  ///< 4-byte words held for each element
   Count state_bytes_ = 0; ///< at most what a thread accumulates for a row
   int vector_ = 1;
