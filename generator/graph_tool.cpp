@@ -25,6 +25,8 @@ constexpr const char *kUsage =
     "usage: warpwright-graph plan [options] GRAPH.json...\n"
     "  --anchor NAME=FAMILY    lower an anchor by this family, or by \"aten\"; \"channels_last\" "
     "for convolutions\n"
+    "  --library OP[,OP]        all anchors of these ops by ATen; --channels-last: convolutions "
+    "among them so\n"
     "  --alone NAME            fuse nothing with the anchor\n"
     "  --region KEY --config NAME=VALUE[,NAME=VALUE]   the configuration of a region\n"
     "  --as-traced             no rewrites, and biases stay with their convolutions\n"
@@ -37,7 +39,8 @@ struct Options {
   DeviceFacts facts;
   std::string out, source;
   std::vector<std::string> graphs;
-  bool simplified = true;
+  bool simplified = true, channels_last = false;
+  std::string library; ///< ",conv,matmul,"
 };
 
 Configuration configuration_of(const std::string &text) {
@@ -62,6 +65,10 @@ Result<Options> parse(int argc, char **argv) {
       options.facts.inline_ptx = false;
       continue;
     }
+    if (word == "--channels-last") {
+      options.channels_last = true;
+      continue;
+    }
     if (word == "--as-traced") {
       options.simplified = false;
       continue;
@@ -69,7 +76,9 @@ Result<Options> parse(int argc, char **argv) {
     if (i + 1 >= argc)
       return fail(word + " takes a value", kUsage);
     const std::string value = argv[++i];
-    if (word == "--anchor") {
+    if (word == "--library") {
+      options.library = "," + value + ",";
+    } else if (word == "--anchor") {
       const std::size_t equals = value.find('=');
       AnchorChoice &choice = options.choices.anchors[value.substr(0, equals)];
       choice.family = equals == std::string::npos ? "" : value.substr(equals + 1);
@@ -170,7 +179,11 @@ int plan_all(const Options &options) {
       ++failures;
       continue;
     }
-    const auto built = build_plan(*graph, plan_buffers(*graph), options.facts, options.choices);
+    PlanChoices choices = options.choices;
+    for (const model::Node &node : graph->nodes)
+      if (options.library.find("," + node.op + ",") != std::string::npos)
+        choices.anchors[node.name] = {"aten", true, options.channels_last && node.op == "conv"};
+    const auto built = build_plan(*graph, plan_buffers(*graph), options.facts, choices);
     if (!built) {
       std::cout << path << ": " << describe(built.error()) << "\n";
       ++failures;

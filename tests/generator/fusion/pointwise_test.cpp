@@ -172,6 +172,26 @@ TEST_CASE("A transpose goes through tiles and carries what is fused with it") {
   check(g.graph({g.op("relu", {g.op("add", {turned, bias})})}));
 }
 
+TEST_CASE("A turned value that is read at other places too comes out right") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {40, 40});
+  const std::string turned = g.op("permute", {x}, {{"dims", Shape{1, 0}}});
+  const std::string flipped = g.op("flip", {turned}, {{"dims", Shape{1}}});
+  check(g.graph({g.op("add", {turned, flipped})}));
+}
+
+TEST_CASE("Tiles join dimensions that both memories have next to each other") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {2, 9, 5, 7});
+  const std::string last = g.op("permute", {x}, {{"dims", Shape{0, 2, 3, 1}}});
+  const model::Graph graph = g.graph({g.op("exp", {last})});
+  const auto built = build_plan(graph, plan_buffers(graph), {}, {});
+  REQUIRE(built);
+  CHECK(built->regions.at(0).configuration.contains("transpose"));
+  CHECK(built->plan.source.find("/ 5 % 7") == std::string::npos);
+  check(graph);
+}
+
 TEST_CASE("Gathers, embeddings and masks read where the index says") {
   GraphBuilder g;
   const std::string table = g.input("table", {10, 8}), ids = g.input("ids", {3, 5}, Dtype::Int64);
