@@ -90,7 +90,7 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
   const ConvolutionShape shape = *convolution_shape(index, index.node(region.anchor));
   // Each kind of arithmetic ranks its tiles; the kinds then take turns.
   std::vector<std::vector<std::pair<double, const TileChoice *>>> kinds;
-  for (const Math math : {Math::Wgmma, Math::Split, Math::Mma, Math::Scalar}) {
+  for (const Math math : {Math::Mma, Math::Wgmma, Math::Split, Math::Scalar}) {
     auto &kind = kinds.emplace_back();
     for (const TileChoice &tile : kTiles)
       if (tile.math == math && runs_on(math, device))
