@@ -119,6 +119,15 @@ TEST_CASE("New state overwrites the old only after everybody has read it") {
   CHECK(check(graph, plan(graph)) == "");
 }
 
+TEST_CASE("Values that are used twice, again and again, are no trouble") {
+  GraphBuilder g;
+  std::string x = g.input("x", {8, 8});
+  for (int i = 0; i < 70; ++i)
+    x = g.op("mul", {x, g.op("sigmoid", {x})});
+  const model::Graph graph = g.graph({x});
+  CHECK(check(graph, plan(graph)) == "");
+}
+
 TEST_CASE("Equal layers share their kernels' text") {
   GraphBuilder g;
   const std::string x = g.input("x", {4, 8}), w = g.parameter("w", {8, 8});
