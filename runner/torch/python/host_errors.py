@@ -24,9 +24,11 @@ def is_out_of_memory(error):
 
 
 def is_device_lost(error):
-    """CUDA errors that no later call recovers from."""
-    text = str(error)
-    return "device-side assert" in text or "illegal memory access" in text or "CUDA error: unspecified launch" in text
+    """CUDA errors that no later call recovers from. Only the first line says which it is: advice about device-side assertions follows
+    on every one."""
+    text = (str(error).strip().splitlines() or [""])[0]
+    return "CUDA error" in text and any(one in text for one in (
+        "device-side assert triggered", "illegal memory access", "misaligned address", "illegal instruction", "unspecified launch failure"))
 
 
 def place_in(error, file):

@@ -286,6 +286,7 @@ class Modules(unittest.TestCase):
         with self.assertRaises(HostError) as raised:
             self.host.call(handle)
         print("a capture that fails says:", raised.exception.message)
+        self.assertEqual(raised.exception.kind, "unsupported")
         self.host.end_capture(graph, False)
         self.host.end_unpublished()
         self.host.forget_graph(graph)
