@@ -40,6 +40,7 @@ public:
 /// As the file says. What cannot be planned at all proposes nothing; why() tells the reason then.
 class DescentPolicy : public TorchPolicy {
 public:
+  /// The task must outlive the policy.
   DescentPolicy(const model::Task &task, const model::Graph &graph, const DeviceFacts &facts);
   ~DescentPolicy() override;
   std::optional<TorchProposal> propose(const std::vector<TorchVariant> &tried) override;
