@@ -5,7 +5,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/interrupt.h"
 #include "server/cli/sources.h"
-#include "server/kernelbench/bench_command.h"
+#include "server/kernelbench/bench_options.h"
 #include "server/lsp_main.h"
 
 #include <CLI/CLI.hpp>
@@ -94,44 +94,6 @@ void add_optimize(CLI::App &app, Options &all) {
   command->footer(kFooter);
 }
 
-/// With --kernelbench, `optimize` is another command: its tasks are a benchmark's, and its results files.
-void add_kernelbench(CLI::App &app, server::BenchCommand &bench) {
-  CLI::App *command = app.add_subcommand(
-      "optimize",
-      "Optimise the tasks of a benchmark in KernelBench's form, and sum up what was measured");
-  command
-      ->add_option("--kernelbench", bench.path,
-                   "A checkout of KernelBench, a Python file, or JSON lines with `ref_code`")
-      ->required();
-  command->add_option("--level", bench.levels, "Levels to run, as 1,2,3; default: all")
-      ->delimiter(',');
-  command->add_option("--tasks", bench.tasks, "Only these, as 1/23,2/5");
-  command
-      ->add_option("--results", bench.results,
-                   "Results as they come; the same command goes on from them")
-      ->capture_default_str();
-  command->add_option("--html", bench.html, "Write a page with tables and plots to this file");
-  command->add_option("--json", bench.json, "Write summary and results to this file");
-  command->add_option(
-      "--export", bench.export_folder,
-      "Write each verified candidate as a ModelNew that imports only torch to this folder");
-  command->add_option("--runner", bench.runner, "Runner to use; default: start one");
-  command->add_option("--device", bench.device,
-                      "Device of the runner: cuda:0, cpu; default: its best");
-  command->add_option("--jobs", bench.at_once, "Tasks in work at a time; default: two for each GPU")
-      ->check(CLI::Range(1, 256));
-  command->add_option("--max-variants", bench.max_variants, "Variants to try for each task")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  command
-      ->add_option("--measure-seconds", bench.measure_seconds,
-                   "Measuring time of the best of each task against each baseline")
-      ->check(CLI::Range(0.05, 600.0))
-      ->capture_default_str();
-  command->add_option("--minutes", bench.minutes, "Begin no task after so long")
-      ->check(CLI::PositiveNumber);
-}
-
 bool has_argument(int argc, char **argv, std::string_view name) {
   return std::any_of(argv + 1, argv + argc, [&](std::string_view argument) {
     return argument == name ||
@@ -194,8 +156,12 @@ int run(int argc, char **argv) {
   app.footer(kFooter);
   Options options;
   const bool kernelbench = has_argument(argc, argv, "--kernelbench");
-  if (kernelbench)
-    add_kernelbench(app, options.bench);
+  if (kernelbench) // then `optimize` is another command: its tasks are a benchmark's, its results files
+    server::add_bench_options(
+        *app.add_subcommand(
+            "optimize", "Optimise the tasks of a benchmark in KernelBench's form, and sum up what "
+                        "was measured"),
+        options.bench);
   else
     add_optimize(app, options);
   add_analyze(app, options);

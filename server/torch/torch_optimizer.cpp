@@ -9,8 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-const std::vector<std::string> kBaselines = {"eager", "eager+graph", "torch.compile",
-                                             "torch.compile+graph"};
+/// Beside eager and eager+graph, which are always measured.
+const std::vector<std::string> kBaselines = {"torch.compile"};
 
 /// What templates may count on. The CPU backend runs no inline assembly.
 generator::DeviceFacts facts_of(const model::DeviceInfo &device) {

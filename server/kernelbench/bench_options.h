@@ -1,0 +1,15 @@
+// The command line of a benchmark run. Thread: main.
+#pragma once
+
+#include "server/kernelbench/bench_command.h"
+
+namespace CLI {
+class App;
+}
+
+namespace warpwright::server {
+
+/// @param bench outlives the parser
+void add_bench_options(CLI::App &command, BenchCommand &bench);
+
+} // namespace warpwright::server

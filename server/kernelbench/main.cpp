@@ -1,0 +1,18 @@
+// `warpwright-kernelbench`: the benchmark command of `warpwright optimize` alone, for builds without Clang.
+#include "server/cli/interrupt.h"
+#include "server/kernelbench/bench_options.h"
+
+#include <CLI/CLI.hpp>
+
+int main(int argc, char **argv) {
+  using namespace warpwright;
+  CLI::App app("Optimise the tasks of a benchmark in KernelBench's form", "warpwright-kernelbench");
+  server::BenchCommand bench;
+  server::add_bench_options(app, bench);
+  CLI11_PARSE(app, argc, argv);
+  bench.command = "warpwright optimize";
+  for (int i = 1; i < argc; ++i)
+    bench.command += std::string(" ") + argv[i];
+  const cli::Interrupt interrupt;
+  return server::run_kernelbench(bench, interrupt.token());
+}
