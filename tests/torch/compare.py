@@ -80,16 +80,17 @@ def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2
     names = list(moved) if isinstance(moved, dict) else sources.argument_names(module, len(moved))
     arguments, keywords = ([], moved) if isinstance(moved, dict) else (moved, {})
     moved = list(moved.values()) if isinstance(moved, dict) else moved
-    state = dict(leaf for name, value in zip(names, moved) for leaf in named_tensors(name, value))
-    state.update(held(module))
-    leaves = {b["name"]: state[b["torch_name"]].detach().clone() for b in traced["buffers"] if b["direction"] != "out"}
+    given = dict(leaf for name, value in zip(names, moved) for leaf in named_tensors(name, value))
+    inputs_of = {node["name"] for node in traced["graph"]["nodes"] if node["op"] == "input"}
+
+    def state(buffer):
+        return (given if buffer["name"] in inputs_of else held(module))[buffer["torch_name"]]
+    leaves = {b["name"]: state(b).detach().clone() for b in traced["buffers"] if b["direction"] != "out"}
     expect_order(traced, module, names, moved)
     with torch.no_grad():
         got, updates = graph_run.run(traced["graph"], leaves, device)
         del leaves
         expected = output_tensors(module(*arguments, **keywords))
-        after = dict(leaf for name, value in zip(names, moved) for leaf in named_tensors(name, value))
-        after.update(held(module))
     outs = [b for b in traced["buffers"] if b["direction"] == "out"]
     assert len(got) == len(expected) == len(outs), "%d outputs of %d" % (len(got), len(expected))
     for name, a, b in zip([o["name"] for o in outs], got, expected):
@@ -98,7 +99,7 @@ def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2
         expect_strides(traced, expected)
     for buffer in traced["buffers"]:
         if buffer["direction"] == "inout":
-            close(buffer["name"], updates[buffer["name"]], after[buffer["torch_name"]], tolerance)
+            close(buffer["name"], updates[buffer["name"]], state(buffer), tolerance)
         elif buffer["direction"] == "in":
             assert buffer["name"] not in updates
     return traced

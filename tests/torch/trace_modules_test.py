@@ -77,6 +77,12 @@ class Modules(TraceCase):
         traced = self.check(source("self.h = torch.tanh(x + self.h)\nreturn self.h", init="self.h = torch.randn(3, 4)\nself.unused = torch.ones(2)"))
         self.assertEqual([(b["torch_name"], b["direction"]) for b in traced["buffers"]], [("x", "in"), ("h", "inout"), ("output", "out")])
 
+    def test_an_input_may_have_an_attributes_name(self):
+        traced = self.check(source("h * 2", "torch.randn(4)", "self.h = torch.randn(4)", "h"))
+        self.assertEqual([(b["name"], b["direction"]) for b in traced["buffers"]], [("h", "in"), ("output", "out")])
+        traced = self.check(source("h + self.h", "torch.randn(4)", "self.h = nn.Parameter(torch.randn(4))", "h"))
+        self.assertEqual([b["name"] for b in traced["buffers"]], ["h", "h_v1", "output"])
+
     def test_tensors_in_lists_are_constants(self):
         self.check(source("x + self.parts[0] + self.parts[1]", init="self.parts = [torch.ones(4), torch.tensor([1., 2., 3., 4.])]"))
         self.refused(source("x + self.parts[0]", init="self.parts = [torch.randn(4)]"), "draws at random")

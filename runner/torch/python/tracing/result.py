@@ -134,7 +134,7 @@ class Trace:
         now = dict(plain_attributes(self.module), **dict(self.module.named_buffers()))
         updates = []
         for name, torch_name, tensor in self.leaves:
-            current = now.get(torch_name, tensor)
+            current = tensor if self.builder.by_name[name]["op"] == "input" else now.get(torch_name, tensor)
             value = self.mode.read(current if current is not tensor else tensor)
             if value != name:
                 kind = self.builder.dtype(value), self.builder.shape(value)
