@@ -14,6 +14,7 @@ constexpr Count kThreadsAMultiprocessor = 1024;
 /// Elements of a row above which several blocks share it where rows are few.
 constexpr Count kLongRow = 32768;
 constexpr Count kSharedBytes = 48 * 1024;
+constexpr Count kCacheBytes = 50 << 20; ///< the second-level cache of an H100 and H200
 
 Count ceil_divide(Count a, Count b) { return (a + b - 1) / b; }
 Count power_of_two_at_least(Count value) {
@@ -59,6 +60,16 @@ public:
       guess_inner();
     else
       guess_columns();
+    // Small clusters beat gangs, gangs of up to 64 blocks beat what reads a row twice (measured on an H200).
+    const bool gang_first = !gang_guesses_.empty() && !is_cached() &&
+                            gang_guesses_[0].shape.gang <= 64 &&
+                            (found_.empty() || found_[0].shape.cluster == 1 ||
+                             found_[0].shape.cluster * found_[0].shape.threads == 4096);
+    found_.insert(found_.begin() + std::min<std::ptrdiff_t>(gang_first    ? 0
+                                                            : is_cached() ? 4
+                                                                          : 2,
+                                                            std::ssize(found_)),
+                  gang_guesses_.begin(), gang_guesses_.end());
     return std::move(found_);
   }
 
@@ -138,12 +149,13 @@ private:
     const Count blocks = ceil_divide(length_ / vector_, 512 * unroll);
     if (blocks < 2 || blocks > multiprocessors_)
       return;
-    add({.threads = 512,
-         .group = narrow(512 * blocks),
-         .vector = vector_,
-         .unroll = narrow(ceil_divide(length_ / vector_, 512 * blocks)),
-         .gang = narrow(blocks),
-         .hold = true});
+    gang_guesses_.push_back({{.threads = 512,
+                              .group = narrow(512 * blocks),
+                              .vector = vector_,
+                              .unroll = narrow(ceil_divide(length_ / vector_, 512 * blocks)),
+                              .gang = narrow(blocks),
+                              .hold = true},
+                             false});
   }
 
   void add_inner_streamed(Count group, Count splits) {
@@ -163,22 +175,35 @@ private:
     return std::min(limit, power * 10 >= wanted * 7 ? power : wanted);
   }
 
+  void guess_clusters() {
+    bool any = false;
+    for (const Count blocks : {2, 4, 8})
+      if (several_passes_ && (!any || blocks * rows_ <= Count{multiprocessors_} * 2) &&
+          (blocks < 8 || !is_cached())) {
+        const std::size_t before = found_.size();
+        add_inner_cluster(512, blocks);
+        any |= found_.size() > before;
+      }
+  }
+
+  /// Whether a second pass finds most of the rows in the second-level cache.
+  bool is_cached() const { return rows_ * length_ * 4 <= 2 * kCacheBytes; }
+
   void guess_inner() {
     const Count vectors = length_ / vector_;
     const bool too_few = rows_ < multiprocessors_ && length_ > kLongRow;
-    if (several_passes_ && length_ > 8192)
-      for (const Count blocks : {2, 4, 8}) {
-        // Two blocks of 512 threads and 64 registers fit a multiprocessor, so loads of one cover the barriers of the other.
-        if (found_.empty() || blocks * rows_ <= Count{multiprocessors_} * 2)
-          add_inner_cluster(512, blocks);
-      }
+    if (length_ > kLongRow)
+      guess_clusters();
     if (several_passes_ && length_ > 131072) {
-      if (found_.empty())
+      if (found_.empty() && !is_cached())
         for (const Count threads : {384, 256})
           add_inner_cluster(threads, 8);
       add_inner_gang(32);
       add_inner_gang(64);
     }
+    // A block of 1024 a row meets the row again in the cache; with fewer rows it leaves too much of the GPU idle.
+    if (too_few && several_passes_ && rows_ * 2 >= multiprocessors_ * 9 / 10)
+      add_inner_streamed(1024, 1);
     if (too_few) {
       const Count splits = splits_of_rows();
       for (const Count count : {splits, splits * 2, splits / 2, splits / 4})
@@ -199,6 +224,8 @@ private:
       if (size >= 1)
         add_inner_held(size);
     const bool fits = found_.size() > before;
+    if (length_ > 8192 && length_ <= kLongRow)
+      guess_clusters();
     // Larger blocks first: fewer rows are under way, so that the second pass finds more of them in the cache.
     for (const Count size : {1024, 512, 256})
       if (size <= vectors && !(too_few && size == 256))
@@ -275,7 +302,7 @@ private:
   Count held_words_ = 1;  ///< 4-byte words held for each element
   Count state_bytes_ = 0; ///< at most what a thread accumulates for a row
   int vector_ = 1;
-  std::vector<RowGuess> found_;
+  std::vector<RowGuess> found_, gang_guesses_;
 };
 
 } // namespace
