@@ -16,7 +16,7 @@ constexpr double kLaunchUs = 1.5;         ///< from one kernel of a graph to the
 constexpr double kBytesAUs = 3.5e6;       ///< of device memory
 constexpr double kCacheBytesAUs = 0.15e6; ///< of a multiprocessor's first-level cache
 constexpr double kSimtFlopsAUs = 0.35e6;  ///< of a multiprocessor
-constexpr double kTf32FlopsAUs = 0.45e6;  ///< likewise, three products counted as one
+constexpr double kTf32FlopsAUs = 0.37e6;  ///< likewise, three products counted as one
 constexpr double kHalfCyclesAUs = 1.5e3;  ///< of tensor cores at work, power and memory considered
 constexpr double kBlockUs = 2;            ///< a block's start, first loads and stores
 
@@ -122,13 +122,14 @@ struct Model {
             const double steps =
                 problem.depth / (splits * (wide.along_k ? share * 32.0 * lanes : warps));
             const double latency =
-                waves(blocks, 64 / warps) * (steps / (wide.along_k ? 4 : 8) * 0.7 + 1);
+                waves(blocks, 64 / warps) * (steps * (wide.along_k ? 0.175 : 0.2) + 1);
             // Every element of the wide operand meets `thin` others, which come out of the first-level cache.
             const double used = std::min<double>(device.multiprocessors, blocks);
             const double work = elements(wide_rows, problem.depth);
             const double arithmetic = 2 * thin * work / (kSimtFlopsAUs * 0.4 * used);
-            const double cache =
-                work * 4 * (1 + static_cast<double>(thin) / rows) / (kCacheBytesAUs * used);
+            // Across k each lane's element is a line of its own.
+            const double reads = (a_is_wide ? problem.b : problem.a).along_k ? 1 : 16;
+            const double cache = work * 4 * (1 + reads * thin / rows) / (kCacheBytesAUs * used);
             add(kLaunchUs +
                     std::max({bytes() / kBytesAUs, latency, arithmetic, wide.along_k ? cache : 0}) +
                     sum_us(splits),
@@ -149,14 +150,14 @@ struct Model {
     for (const Shape &s : {Shape{128, 128, 32, 64, 32, 3, 1, 1},
                            {128, 64, 32, 32, 32, 4, 2, 0.9},
                            {64, 64, 32, 32, 32, 4, 3, 0.8},
-                           {64, 64, 32, 32, 16, 5, 2, 0.8},
-                           {64, 64, 64, 32, 16, 3, 2, 0.8},
+                           {64, 64, 32, 32, 16, 5, 2, 0.65},
+                           {64, 64, 64, 32, 16, 3, 2, 0.7},
                            {64, 32, 64, 32, 16, 3, 3, 0.6},
                            {32, 64, 32, 16, 32, 4, 4, 0.6},
                            {32, 64, 64, 16, 16, 3, 3, 0.6},
                            {32, 32, 64, 16, 16, 4, 3, 0.5},
-                           {16, 64, 64, 16, 16, 4, 3, 0.5},
-                           {16, 32, 128, 16, 8, 3, 3, 0.4}})
+                           {16, 64, 64, 16, 16, 4, 3, 0.25},
+                           {16, 32, 128, 16, 8, 3, 3, 0.2}})
       for (const int cluster : {1, 2, 4, 8}) {
         if ((cluster > 1 && (device.compute_capability < 90 || s.m * s.n > 64 * 64)) ||
             problem.depth < cluster * s.k)
@@ -170,11 +171,10 @@ struct Model {
               2.0 * s.m * s.n * depth / (kTf32FlopsAUs * s.rate) *
               std::max(1.0, std::min<double>(s.at_once, blocks / device.multiprocessors));
           const double steps = std::ceil(depth / s.k);
-          const double latency =
-              steps * 0.35 + (steps >= s.stages ? 0.8 : 0) + (cluster > 1 ? 1 : 0);
+          const double latency = (steps >= s.stages ? 0.8 : 0) + (cluster > 1 ? 1 : 0) + kBlockUs;
           add(kLaunchUs +
-                  std::max(waves(blocks, s.at_once) * (std::max(busy, latency) + kBlockUs),
-                           bytes() / kBytesAUs) +
+                  std::max(waves(blocks, s.at_once) * (std::max(busy, steps * 0.35) + latency),
+                           bytes() / (0.75 * kBytesAUs)) +
                   sum_us(splits),
               {{"algorithm", static_cast<int>(MatmulAlgorithm::SplitTf32)},
                {"tile_m", s.m},
@@ -201,10 +201,10 @@ struct Model {
         const double blocks = tiles(128, s.n) * splits;
         const double chunks = std::ceil(static_cast<double>(problem.depth) / 32 / splits);
         const double pack =
-            kLaunchUs + 2 +
+            kLaunchUs + 1 +
             8 * (elements(problem.rows, problem.depth) + elements(problem.depth, problem.columns)) /
                 kBytesAUs;
-        const double tile = chunks * 2 * terms * std::max(s.n, 96) / kHalfCyclesAUs + 2 * kBlockUs;
+        const double tile = chunks * 2 * terms * std::max(s.n, 96) / kHalfCyclesAUs + kBlockUs;
         add(kLaunchUs + pack + std::max(waves(blocks, 1) * tile, bytes() / kBytesAUs) +
                 sum_us(splits),
             {{"algorithm", static_cast<int>(MatmulAlgorithm::Packed)},

@@ -268,15 +268,13 @@ Result<MatmulProblem> matmul_problem(const GraphIndex &index, const Region &regi
       model::elements_of(result) == 0 || problem.a_shape.back() == 0)
     return fail("the matmul '" + node.name +
                 "' needs operands of two dimensions and more, not empty");
-  problem.a_rank = problem.a_shape.size();
-  problem.b_rank = problem.b_shape.size();
   problem.depth = problem.a_shape.back();
   problem.columns = result.back();
   problem.dtype = node.type().dtype;
   problem.type = compute_type_of(problem.dtype);
   problem.batch.assign(result.begin(), result.end() - 2);
-  const std::int64_t a_batches = elements_between(problem.a_shape, 0, problem.a_rank - 2);
-  const std::int64_t b_batches = elements_between(problem.b_shape, 0, problem.b_rank - 2);
+  const std::int64_t a_batches = elements_between(problem.a_shape, 0, problem.a_shape.size() - 2);
+  const std::int64_t b_batches = elements_between(problem.b_shape, 0, problem.b_shape.size() - 2);
   const bool folded = b_batches == 1 && a_batches > 1;
   if (folded) {
     problem.row_dims.assign(result.begin(), result.end() - 1);
@@ -285,10 +283,10 @@ Result<MatmulProblem> matmul_problem(const GraphIndex &index, const Region &regi
     problem.row_dims = {result[result.size() - 2]};
   }
   problem.rows = model::elements_of(problem.row_dims);
-  problem.a = operand_of(index, region, problem, node.inputs[0], problem.a_rank - 1,
-                         problem.a_rank - 2, folded);
-  problem.b = operand_of(index, region, problem, node.inputs[1], problem.b_rank - 2,
-                         problem.b_rank - 1, false);
+  problem.a = operand_of(index, region, problem, node.inputs[0], problem.a_shape.size() - 1,
+                         problem.a_shape.size() - 2, folded);
+  problem.b = operand_of(index, region, problem, node.inputs[1], problem.b_shape.size() - 2,
+                         problem.b_shape.size() - 1, false);
   return problem;
 }
 

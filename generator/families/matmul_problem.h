@@ -47,8 +47,7 @@ struct MatmulProblem {
   Index result_index(const std::string &batch_text, const std::string &row,
                      const std::string &column) const;
 
-  std::size_t a_rank = 2, b_rank = 2;
-  model::Shape a_shape, b_shape;
+  model::Shape a_shape, b_shape; ///< of the operands
 };
 
 /// Errors: a node that is no matmul of two operands with at least two dimensions, or one without elements.
