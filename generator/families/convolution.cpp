@@ -2,9 +2,9 @@
 //
 // On tensor cores the products are TF32, which is right exactly where PyTorch's own convolution runs in TF32 (cuDNN's default); where it does not,
 // the runner refuses the candidate and the FP32-accurate configurations remain. A configuration says "math": 0 FP32, 1 TF32 by mma.sync,
-// 2 TF32 by wgmma, 3 FP32-accurate split TF32 by wgmma. Which of them PyTorch's library would take cannot be told from sizes, so the
-// guesses alternate. Leaves out: channels-last input read by whole vectors, Winograd and FFT. Thread: pure functions.
-#include "generator/families/convolution_kernel.h"
+// 2 TF32 by wgmma, 3 FP32-accurate split TF32 by wgmma. convolution_guess.h orders them.
+// Leaves out: channels-last input read by whole vectors, Winograd and FFT. Thread: pure functions.
+#include "generator/families/convolution_guess.h"
 #include "generator/families/window_families.h"
 
 #include <algorithm>
@@ -24,103 +24,10 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
 }
 
 using Math = ConvolutionTile::Math;
-struct TileChoice {
-  Math math;
-  int pixels, channels, warp_pixels, warp_channels, depth, threads;
-};
-constexpr TileChoice kTiles[] = {
-    {Math::Wgmma, 128, 128, 0, 0, 16, 128}, {Math::Wgmma, 128, 128, 0, 0, 32, 128},
-    {Math::Wgmma, 128, 64, 0, 0, 16, 128},  {Math::Wgmma, 128, 64, 0, 0, 32, 128},
-    {Math::Wgmma, 128, 96, 0, 0, 16, 128},  {Math::Wgmma, 128, 32, 0, 0, 16, 128},
-    {Math::Wgmma, 128, 32, 0, 0, 32, 128},  {Math::Wgmma, 256, 128, 0, 0, 16, 256},
-    {Math::Wgmma, 256, 64, 0, 0, 16, 256},  {Math::Wgmma, 256, 64, 0, 0, 32, 256},
-    {Math::Split, 128, 64, 0, 0, 16, 128},  {Math::Split, 128, 32, 0, 0, 16, 128},
-    {Math::Split, 128, 32, 0, 0, 32, 128},  {Math::Split, 256, 64, 0, 0, 16, 256},
-    {Math::Mma, 64, 64, 32, 32, 32, 128},   {Math::Mma, 64, 64, 32, 32, 16, 128},
-    {Math::Mma, 128, 64, 64, 32, 16, 128},  {Math::Mma, 128, 32, 32, 32, 16, 128},
-    {Math::Mma, 64, 32, 32, 32, 32, 64},    {Math::Scalar, 128, 128, 0, 0, 8, 256},
-    {Math::Scalar, 128, 64, 0, 0, 8, 128},  {Math::Scalar, 128, 32, 0, 0, 16, 128},
-    {Math::Scalar, 128, 16, 0, 0, 16, 128}, {Math::Scalar, 128, 8, 0, 0, 16, 128},
-    {Math::Scalar, 64, 64, 0, 0, 16, 64},
-};
-
-bool runs_on(Math math, const DeviceFacts &device) {
-  switch (math) {
-  case Math::Scalar:
-    return true;
-  case Math::Mma:
-    return device.inline_ptx && device.compute_capability >= 80;
-  case Math::Wgmma:
-  case Math::Split:
-    return device.inline_ptx && device.compute_capability == 90;
-  }
-  return false;
-}
-
-/// Into how many parts the sum of a tile goes, so that the device is full; 1 where it is, or where the sum is short.
-int parts_for(const ConvolutionShape &shape, const TileChoice &tile, const DeviceFacts &device) {
-  if (convolution_phases(shape, false).phases.size() != 1 || shape.channels_out() > 65535)
-    return 1;
-  const std::int64_t pixels = shape.batch * shape.out[0] * shape.out[1] * shape.out[2];
-  const std::int64_t blocks =
-      ceil_divide(pixels, tile.pixels) * ceil_divide(shape.group_out, tile.channels) * shape.groups;
-  const std::int64_t chunks = ceil_divide(shape.taps() * shape.group_in, tile.depth);
-  const std::int64_t wanted = 2 * device.multiprocessors / blocks;
-  return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, chunks / 4), 1, 32));
-}
-
-/// Time of a tile by its waves and wasted products, in arbitrary units.
-double cost_of(const ConvolutionShape &shape, const TileChoice &tile, const DeviceFacts &device) {
-  double blocks = 0;
-  for (const ConvolutionPhase &phase : convolution_phases(shape, false).phases)
-    blocks += static_cast<double>(
-        ceil_divide(shape.batch * phase.count[0] * phase.count[1] * phase.count[2], tile.pixels));
-  blocks *= static_cast<double>(ceil_divide(shape.group_out, tile.channels) * shape.groups);
-  const double area = tile.pixels * tile.channels;
-  // Small tiles read more for each product; a device that is not full waits for one wave.
-  const double overhead = 1 + 24.0 / tile.pixels + 24.0 / tile.channels;
-  blocks *= parts_for(shape, tile, device);
-  const double waves =
-      std::max(1.0, blocks / device.multiprocessors) / parts_for(shape, tile, device);
-  return waves * area * overhead;
-}
 
 std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
                                           const DeviceFacts &device) {
-  const ConvolutionShape shape = *convolution_shape(index, index.node(region.anchor));
-  // Each kind of arithmetic ranks its tiles; the kinds then take turns.
-  std::vector<std::vector<std::pair<double, const TileChoice *>>> kinds;
-  for (const Math math : {Math::Mma, Math::Wgmma, Math::Split, Math::Scalar}) {
-    auto &kind = kinds.emplace_back();
-    for (const TileChoice &tile : kTiles)
-      if (tile.math == math && runs_on(math, device))
-        kind.emplace_back(cost_of(shape, tile, device), &tile);
-    std::ranges::sort(kind);
-  }
-  const bool may_gather = shape.transposed && shape.stride[2] > 1;
-  std::vector<Configuration> list;
-  for (std::size_t rank = 0; rank < std::size(kTiles); ++rank)
-    for (const auto &kind : kinds)
-      if (rank < kind.size()) {
-        const TileChoice &tile = *kind[rank].second;
-        const auto add = [&](int gather, int parts) {
-          list.push_back({{"math", static_cast<int>(tile.math)},
-                          {"pixels", tile.pixels},
-                          {"channels", tile.channels},
-                          {"depth", tile.depth},
-                          {"warp_pixels", tile.warp_pixels},
-                          {"warp_channels", tile.warp_channels},
-                          {"threads", tile.threads},
-                          {"gather", gather},
-                          {"parts", parts}});
-        };
-        if (const int parts = parts_for(shape, tile, device); parts > 1)
-          add(0, parts);
-        add(0, 1);
-        if (may_gather)
-          add(1, 1);
-      }
-  return list;
+  return convolution_configurations(*convolution_shape(index, index.node(region.anchor)), device);
 }
 
 Result<ConvolutionTile> tile_of(const Configuration &configuration, const DeviceFacts &device,

@@ -73,10 +73,11 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
     const auto split = [&](int threads, int items) {
       return few ? pieces_for(scan.outer, ceil_divide(scan.length, threads * items), device) : 1;
     };
-    const std::initializer_list<std::pair<int, int>> many = {
-        {256, 8}, {512, 8}, {128, 8}, {256, 16}, {1024, 4}, {1024, 8}, {512, 4}};
+    // The largest chunk was the quickest for few rows and, by less, for many (bench/results/h200/windows.md).
+    const std::initializer_list<std::pair<int, int>> many = {{1024, 8}, {512, 8}, {256, 16},
+                                                             {128, 8},  {256, 8}, {512, 4}};
     const std::initializer_list<std::pair<int, int>> some = {
-        {1024, 4}, {512, 8}, {1024, 8}, {256, 8}, {256, 4}};
+        {1024, 8}, {512, 8}, {1024, 4}, {256, 8}, {256, 4}};
     for (const int width : {vector, 1}) {
       for (const auto &[threads, items] : scan.outer >= 4 * device.multiprocessors ? many : some) {
         const int all = std::min(threads, row_threads(items));
@@ -87,10 +88,18 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
     }
     return list;
   }
-  for (const int columns : {32, 16, 64}) {
+  // Wide strips where they fill the device, else narrow ones: pieces of a column cost more than narrow strips.
+  const bool fills = scan.outer * ceil_divide(scan.inner, 64) >= device.multiprocessors;
+  const std::initializer_list<int> strips =
+      fills ? std::initializer_list<int>{64, 32, 16} : std::initializer_list<int>{16, 32, 64};
+  const std::initializer_list<std::pair<int, int>> wide = {
+      {512, 8}, {256, 8}, {256, 16}, {1024, 4}};
+  const std::initializer_list<std::pair<int, int>> narrow = {
+      {256, 16}, {256, 8}, {512, 8}, {1024, 4}};
+  for (const int columns : strips) {
     const int width = static_cast<int>(power_of_two_for(scan.inner, columns));
     const std::int64_t blocks = scan.outer * ceil_divide(scan.inner, width);
-    for (const auto &[threads, items] : {std::pair{512, 8}, {256, 8}, {256, 16}, {1024, 4}}) {
+    for (const auto &[threads, items] : fills ? wide : narrow) {
       const std::int64_t lines = std::min<std::int64_t>(
           threads / width, power_of_two_for(ceil_divide(scan.length, items), 1024));
       const std::int64_t chunks = ceil_divide(scan.length, lines * items);

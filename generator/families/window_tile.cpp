@@ -207,20 +207,32 @@ std::vector<Configuration> window_configurations(const WindowShape &window,
     if (std::ranges::find(list, configuration) == list.end())
       list.push_back(configuration);
   };
-  // Straight from memory first: on an H200 the first-level cache serves windows better than a staged tile did, in every shape measured.
+  // In the order of measurements on an H200 (bench/results/h200/windows.md). The first-level cache served windows better than a staged tile
+  // in every shape. Four outputs a thread pay where neighbouring windows share elements, less over depths, where rows are short.
   const bool tall = window.kernel[1] > window.stride[1] && window.out[1] > 1;
-  // Four outputs a thread, where they fit the input's vectors; stores as vectors want that of the output too.
-  if (window.in[2] % 4 == 0 && window.out[2] >= 4) {
-    add(32, 256, tall ? 4 : 1, false, 4);
+  const bool deep = window.kernel[0] > 1;
+  const bool shares = (window.kernel[2] - 1) * window.dilation[2] + 1 > window.stride[2];
+  const auto vectors = [&] {
+    if (window.in[2] % 4 != 0 || window.out[2] < 4)
+      return;
+    if (tall && window.stride[1] == 1)
+      add(32, 128, 8, false, 4);
     add(64, 256, tall ? 2 : 1, false, 4);
+    add(32, 256, tall ? 4 : 1, false, 4);
     add(32, 128, tall ? 8 : 2, false, 4);
-  }
+  };
+  if (shares && !deep)
+    vectors();
+  if (deep)
+    add(32, 256, tall ? 4 : 1, false);
+  add(64, 256, tall ? 8 : 1, false);
   add(32, 256, tall ? 8 : 1, false);
-  add(64, 256, tall ? 4 : 1, false);
-  add(32, 256, tall ? 4 : 1, false);
-  add(128, 256, tall ? 4 : 1, false);
-  add(64, 256, tall ? 8 : 2, false);
+  if (!shares || deep)
+    vectors();
+  add(64, 256, tall ? 4 : 2, false);
   add(32, 128, tall ? 16 : 4, false);
+  add(128, 256, tall ? 4 : 1, false);
+  add(32, 256, tall ? 4 : 1, false);
   add(64, 256, tall ? 8 : 1, true);
   add(128, 128, tall ? 4 : 1, true);
   return list;

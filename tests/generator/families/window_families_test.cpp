@@ -243,3 +243,30 @@ TEST_CASE("convolutions for the tensor cores of a GPU compile") {
     CHECK(seen.size() >= 4);
   }
 }
+
+TEST_CASE("a convolution's first five guesses hold each kind of arithmetic that the device runs") {
+  GraphBuilder g;
+  const std::string conv =
+      g.op("conv", {g.input("x", {8, 32, 28, 28}), g.parameter("w", {64, 32, 3, 3})},
+           {{"padding", model::Shape{1, 1}}});
+  const model::Graph graph = g.graph({conv});
+  const GraphIndex index(graph);
+  const Region region = region_around(graph, conv);
+  const auto kinds = [&](const DeviceFacts &device) {
+    const auto list = kConvolutionFamily.configurations(index, region, device);
+    REQUIRE(list.size() >= 5);
+    std::multiset<int> found;
+    for (std::size_t i = 0; i < 5; ++i)
+      found.insert(list[i].at("math"));
+    return found;
+  };
+  DeviceFacts hopper, ampere, cpu;
+  ampere.compute_capability = 80;
+  cpu.inline_ptx = false;
+  CHECK(kinds(hopper).count(2) == 2);
+  CHECK(kinds(hopper).count(1) == 1);
+  CHECK(kinds(hopper).count(0) + kinds(hopper).count(3) == 2);
+  CHECK(kinds(ampere).count(1) == 3);
+  CHECK(kinds(ampere).count(0) == 2);
+  CHECK(kinds(cpu).count(0) == 5);
+}
