@@ -1,7 +1,7 @@
 // Which tiles a convolution should try first. See convolution_guess.h.
 //
 // A block's time is linear in the products that it sums: each tile has the time of one product and of a block's start and end, both fitted to the
-// cases of bench/results/h200/windows.md (sums of 27 to 4608 products). A launch is its blocks over the multiprocessors and a last, uneven
+// cases of bench/results/h200/windows.md (sums of 27 to 2304 products). A launch is its blocks over the multiprocessors and a last, uneven
 // wave. It serves to rank: long launches took within a third of what it says, short ones up to several times that. Other GPUs are taken
 // to rank tiles alike.
 // Leaves out: fixed costs of a launch, registers, waves in whole numbers. Thread: pure functions.
