@@ -69,6 +69,7 @@ model::DeviceInfo describe_device(const Driver &driver, CUdevice device) {
   driver.cuDeviceTotalMem(&memory, device);
   info.memory_bytes = memory;
   info.l2_bytes = static_cast<std::uint64_t>(attribute(driver, kL2CacheBytes, device));
+  info.multiprocessors = attribute(driver, kMultiprocessorCount, device);
   int version = 0;
   driver.cuDriverGetVersion(&version);
   info.driver =

@@ -271,7 +271,8 @@ void DeviceWorker::compare_with_first(model::Verdict &verdict) {
 }
 
 bool DeviceWorker::measures_again(const model::Verdict &verdict) {
-  if (verdict.outcome != model::Outcome::Verified || !verdict.speedup || running_->first)
+  if (verdict.outcome != model::Outcome::Verified || !verdict.speedup || running_->first ||
+      !running_->options.confirm_large)
     return false;
   const auto &known = running_->options.best_known_speedup;
   return verdict.speedup->ratio > settings_.large_speedup ||

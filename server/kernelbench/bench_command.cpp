@@ -17,7 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kDone = 0, kFailed = 1, kUsage = 2;
-constexpr int kTasksAGpu = 2;
 constexpr std::chrono::milliseconds kJobTimeout{
     240'000}; ///< torch.compile of a whole network is in it
 
@@ -71,6 +70,16 @@ void tell(const BenchResult &result, std::size_t done, std::size_t all) {
   if (!result.reason.empty())
     line += " (" + result.reason.substr(0, 300) + ")";
   std::cerr << line << '\n';
+}
+
+/// "  12.31 s  1/12 measuring", since the program's start.
+void tell_stage(const std::string &id, const std::string &stage) {
+  using Clock = std::chrono::steady_clock;
+  static const Clock::time_point start = Clock::now();
+  char time[32];
+  std::snprintf(time, sizeof time, "%9.2f s  ",
+                std::chrono::duration<double>(Clock::now() - start).count());
+  std::cerr << time + id + " " + stage + "\n";
 }
 
 Result<void> write(const std::string &path, const std::string &text) {
@@ -178,9 +187,7 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
   }
   BenchRunOptions options;
   const bool gpu = opened->device.kind == "cuda";
-  options.at_once = command.at_once > 0 ? command.at_once
-                    : gpu               ? kTasksAGpu * std::max(opened->gpus, 1)
-                                        : 1;
+  options.at_once = command.at_once > 0 ? command.at_once : gpu ? std::max(opened->gpus, 1) : 1;
   options.limits.search.max_variants = command.max_variants;
   options.limits.final_measure_budget =
       std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.measure_seconds));
@@ -188,8 +195,11 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
   options.verify.timeout = kJobTimeout;
   options.export_folder = command.export_folder;
   options.time_limit = std::chrono::seconds(static_cast<std::int64_t>(60 * command.minutes));
+  BenchRunEvents events{.on_result = tell};
+  if (command.stages)
+    events.on_stage = tell_stage;
   auto results =
-      run_bench(opened->tasks, *opened->client, opened->device, *file, options, {tell}, stop);
+      run_bench(opened->tasks, *opened->client, opened->device, *file, options, events, stop);
   if (!results) {
     print(results.error());
     return kFailed;

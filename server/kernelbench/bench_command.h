@@ -19,8 +19,9 @@ struct BenchCommand {
   std::string html, json;          ///< paths; empty: not written
   std::string export_folder;
   std::string runner, device; ///< as of `optimize`
-  int at_once = 0;            ///< tasks in work; 0: two for each GPU, one on a CPU
+  int at_once = 0;            ///< tasks in work; 0: one for each GPU, one on a CPU
   int max_variants = 8;
+  bool stages = false;        ///< tell on stderr what each task is at
   double minutes = 0;         ///< begin no task after so long; 0: all
   double measure_seconds = 1; ///< of the best of each task, against each baseline
   std::string command;        ///< as typed, for the report

@@ -13,8 +13,8 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
       ->delimiter(',');
   command.add_option("--tasks", bench.tasks, "Only these, as 1/23,2/5");
   command
-      ->add_option("--results", bench.results,
-                   "Results as they come; the same command goes on from them")
+      .add_option("--results", bench.results,
+                  "Results as they come; the same command goes on from them")
       ->capture_default_str();
   command.add_option("--html", bench.html, "Write a page with tables and plots to this file");
   command.add_option("--json", bench.json, "Write summary and results to this file");
@@ -24,16 +24,17 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
   command.add_option("--runner", bench.runner, "Runner to use; default: start one");
   command.add_option("--device", bench.device,
                      "Device of the runner: cuda:0, cpu; default: its best");
-  command.add_option("--jobs", bench.at_once, "Tasks in work at a time; default: two for each GPU")
+  command.add_option("--jobs", bench.at_once, "Tasks in work at a time; default: one for each GPU")
       ->check(CLI::Range(1, 256));
   command.add_option("--max-variants", bench.max_variants, "Variants to try for each task")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command
-      ->add_option("--measure-seconds", bench.measure_seconds,
-                   "Measuring time of the best of each task against each baseline")
+      .add_option("--measure-seconds", bench.measure_seconds,
+                  "Measuring time of the best of each task against each baseline")
       ->check(CLI::Range(0.05, 600.0))
       ->capture_default_str();
+  command.add_flag("--stages", bench.stages, "Tell what each task is at");
   command.add_option("--minutes", bench.minutes, "Begin no task after so long")
       ->check(CLI::PositiveNumber);
 }

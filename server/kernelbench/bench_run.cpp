@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <future>
+#include <map>
 #include <thread>
 
 namespace warpwright::server {
@@ -14,6 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using State = BenchResult::State;
+
+constexpr std::size_t kTracesAhead = 4;
 
 std::string source_hash(const BenchTask &task) { return sha256_hex(task.source).substr(0, 16); }
 
@@ -154,11 +158,14 @@ public:
   }
 
 private:
+  using Trace = std::future<Result<runner::TracedModule>>;
+
   struct Shared {
     ResultsFile *file;
     std::vector<BenchResult> results;
     std::size_t next;
     std::optional<Error> failure;
+    std::map<std::string, Trace> traces = {}; ///< by id: begun, and not yet taken
   };
 
   void take_over_earlier() {
@@ -178,20 +185,45 @@ private:
     return shared_.with([&](Shared &shared) -> const BenchTask * {
       while (!late && !stop_.stop_requested() && !shared.failure && shared.next < tasks_.size()) {
         const BenchTask &task = tasks_[shared.next++];
-        const bool done = std::ranges::any_of(
-            shared.results, [&](const BenchResult &result) { return result.id == task.id; });
-        if (!done)
+        if (!is_done(shared, task))
           return &task;
       }
       return nullptr;
     });
   }
 
+  static bool is_done(const Shared &shared, const BenchTask &task) {
+    return std::ranges::find(shared.results, task.id, &BenchResult::id) != shared.results.end();
+  }
+
+  /// The trace of a task; those of the next few are begun meanwhile, since tracing needs no GPU and takes as long as measuring.
+  Trace take_trace(const BenchTask &task) {
+    return shared_.with([&](Shared &shared) {
+      begin_trace(shared, task);
+      for (std::size_t i = shared.next; i < std::min(shared.next + kTracesAhead, tasks_.size());
+           ++i)
+        if (!is_done(shared, tasks_[i]))
+          begin_trace(shared, tasks_[i]);
+      Trace trace = std::move(shared.traces.at(task.id));
+      shared.traces.erase(task.id);
+      return trace;
+    });
+  }
+
+  void begin_trace(Shared &shared, const BenchTask &task) {
+    if (!shared.traces.contains(task.id))
+      shared.traces.emplace(task.id, std::async(std::launch::async, [this, &task] {
+                              return client_.trace({.source = task.source});
+                            }));
+  }
+
   void work() {
     while (const BenchTask *task = next_task()) {
-      const TorchOutcome outcome =
-          optimize_torch_module(task->name, task->id, {.source = task->source}, client_, device_,
-                                options_.verify, options_.limits, {}, stop_);
+      if (events_.on_stage)
+        events_.on_stage(task->id, "tracing");
+      const TorchOutcome outcome = optimize_torch_module(
+          task->name, task->id, {.source = task->source}, take_trace(*task).get(), client_, device_,
+          options_.verify, options_.limits, events_of(*task), stop_);
       if (stop_.stop_requested())
         return; // what was interrupted is tried again by the next run
       BenchResult result = bench_result_of(*task, outcome);
@@ -202,6 +234,15 @@ private:
         result.reason = "not exported: " + describe(written.error());
       keep(std::move(result));
     }
+  }
+
+  TorchEvents events_of(const BenchTask &task) const {
+    TorchEvents events;
+    if (events_.on_stage)
+      events.on_stage = [this, &task](const std::string &stage) {
+        events_.on_stage(task.id, stage);
+      };
+    return events;
   }
 
   void keep(BenchResult result) {

@@ -20,6 +20,8 @@ struct BenchRunOptions {
 
 struct BenchRunEvents {
   std::function<void(const BenchResult &, std::size_t done, std::size_t all)> on_result;
+  /// From any thread; may be empty.
+  std::function<void(const std::string &id, const std::string &stage)> on_stage;
 };
 
 /// All results: earlier ones and new.

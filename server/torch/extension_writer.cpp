@@ -101,7 +101,7 @@ public:
     for (const model::Step &step : plan_.steps)
       if (auto written = write_step(step); !written)
         return std::unexpected(written.error());
-    return Extension{signature() + ";\n", source()};
+    return Extension{signature() + ";", source()};
   }
 
 private:

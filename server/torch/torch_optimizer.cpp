@@ -22,6 +22,8 @@ generator::DeviceFacts facts_of(const model::DeviceInfo &device) {
   int major = 0, minor = 0;
   if (std::sscanf(device.compute_capability.c_str(), "%d.%d", &major, &minor) == 2)
     facts.compute_capability = 10 * major + minor;
+  if (device.multiprocessors > 0)
+    facts.multiprocessors = device.multiprocessors;
   return facts;
 }
 
@@ -34,10 +36,8 @@ public:
         stop_(std::move(stop)) {}
 
   TorchOutcome run(const std::string &name, const std::string &file,
-                   const model::TorchModule &module) {
+                   const model::TorchModule &module, Result<runner::TracedModule> traced) {
     TorchOutcome outcome;
-    tell("tracing");
-    auto traced = client_.trace(module);
     auto task = traced ? make_torch_task(name, file, module, std::move(*traced))
                        : Result<TorchTask>(std::unexpected(traced.error()));
     if (!task) {
@@ -63,6 +63,7 @@ private:
     runner::VerifyOptions options = verify_;
     options.measure = device_.kind == "cuda";
     options.measure_budget = limits_.measure_budget;
+    options.confirm_large = false; // measure_finally() asks again
     CandidateEvaluator evaluator(client_, options);
     const std::stop_callback forward(stop_, [&] { evaluator.give_up().request_stop(); });
     const generator::TorchSearchEvents search_events{
@@ -115,13 +116,14 @@ private:
 } // namespace
 
 TorchOutcome optimize_torch_module(const std::string &name, const std::string &file,
-                                   const model::TorchModule &module, runner::BlockingClient &client,
-                                   const model::DeviceInfo &device,
+                                   const model::TorchModule &module,
+                                   Result<runner::TracedModule> traced,
+                                   runner::BlockingClient &client, const model::DeviceInfo &device,
                                    const runner::VerifyOptions &verify, const TorchLimits &limits,
                                    const TorchEvents &events, std::stop_token stop) {
   const auto start = Clock::now();
-  TorchOutcome outcome =
-      Search(client, device, verify, limits, events, std::move(stop)).run(name, file, module);
+  TorchOutcome outcome = Search(client, device, verify, limits, events, std::move(stop))
+                             .run(name, file, module, std::move(traced));
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return outcome;
 }

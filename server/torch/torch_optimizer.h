@@ -1,4 +1,4 @@
-// Optimising one torch module: trace, proposals, the runner's verdicts, and the best of them measured against every baseline.
+// Optimising one torch module that was traced: proposals, the runner's verdicts, and the best of them measured against every baseline.
 //
 // The same for the command line, the benchmark and the editor; it knows no terminal, no LSP and no GPU. Thread: blocks the caller's;
 // several may run at once, each with its own.
@@ -32,10 +32,12 @@ struct TorchEvents {
   std::function<void(const std::string &stage)> on_stage; ///< may be empty
 };
 
-/// @param facts_device of the device that `verify` names: decides which templates are proposed
+/// @param traced what the runner's trace() of the module gave
+/// @param device that `verify` names: decides which templates are proposed
 TorchOutcome optimize_torch_module(const std::string &name, const std::string &file,
-                                   const model::TorchModule &module, runner::BlockingClient &client,
-                                   const model::DeviceInfo &device,
+                                   const model::TorchModule &module,
+                                   Result<runner::TracedModule> traced,
+                                   runner::BlockingClient &client, const model::DeviceInfo &device,
                                    const runner::VerifyOptions &verify, const TorchLimits &limits,
                                    const TorchEvents &events, std::stop_token stop);
 

@@ -34,6 +34,7 @@ struct DeviceInfo {
   std::string host;
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
+  int multiprocessors = 0;                                  ///< 0: not known
   std::optional<double> copy_bytes_per_s;                   ///< measured, bytes read plus written
   std::optional<double> fp32_flops_per_s;                   ///< measured
   std::optional<double> tf32_flops_per_s, bf16_flops_per_s; ///< tensor cores, dense, measured

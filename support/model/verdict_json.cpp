@@ -181,6 +181,7 @@ DeviceInfo decode_device(const json &document) {
   device.host = document.value("host", "");
   device.memory_bytes = document.value("memory_bytes", std::uint64_t{0});
   device.l2_bytes = document.value("l2_bytes", std::uint64_t{0});
+  device.multiprocessors = document.value("multiprocessors", 0);
   get(document, "copy_bytes_per_s", device.copy_bytes_per_s);
   get(document, "fp32_flops_per_s", device.fp32_flops_per_s);
   get(document, "tf32_flops_per_s", device.tf32_flops_per_s);
@@ -214,7 +215,8 @@ json to_json(const DeviceInfo &device) {
                    {"driver", device.driver},
                    {"host", device.host},
                    {"memory_bytes", device.memory_bytes},
-                   {"l2_bytes", device.l2_bytes}};
+                   {"l2_bytes", device.l2_bytes},
+                   {"multiprocessors", device.multiprocessors}};
   set(document, "copy_bytes_per_s", device.copy_bytes_per_s);
   set(document, "fp32_flops_per_s", device.fp32_flops_per_s);
   set(document, "tf32_flops_per_s", device.tf32_flops_per_s);

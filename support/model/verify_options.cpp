@@ -69,6 +69,7 @@ void each_member(Options &options, Visit visit) {
   visit("measure_budget_ms", options.measure_budget);
   visit("measure", options.measure);
   visit("hidden_sizes", options.hidden_sizes);
+  visit("confirm_large", options.confirm_large);
   visit("deep", options.deep);
   visit("profile", options.profile);
   visit("baselines", options.baselines);

@@ -24,8 +24,10 @@ struct VerifyOptions {
   std::chrono::milliseconds measure_budget{2'000};
   bool measure = true;      ///< false: verify only
   bool hidden_sizes = true; ///< also verify at sizes that the task does not name
-  bool deep = false;        ///< also under compute-sanitizer, where it is present
-  bool profile = false;     ///< also read hardware counters, where ncu is present
+  /// A large speedup is measured again in a fresh worker. Only a search that asks again about its best may do without.
+  bool confirm_large = true;
+  bool deep = false;    ///< also under compute-sanitizer, where it is present
+  bool profile = false; ///< also read hardware counters, where ncu is present
   /// Of torch tasks, further framework variants to measure against: "torch.compile", "torch.compile+graph" (either gives both).
   /// "eager" and "eager+graph" are always measured.
   std::vector<std::string> baselines;

@@ -28,7 +28,8 @@ def prepare_environment():
         os.environ["TMPDIR"] = private
         for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH"):
             os.environ[name] = os.path.join(private, name.lower())
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(min(8, os.cpu_count() or 1)))
+    # Compiling in this process: a pool of others costs seconds to start, and hides why it fails.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 
 
 def load_library(path):

@@ -44,6 +44,10 @@ TEST_CASE("a plan becomes a class that derives from the user's and takes its own
   const auto text = write_model(given.task, given.graph, given.plan, {});
   REQUIRE(text);
   CHECK(text->starts_with(given.task.module->source));
+  CHECK(
+      text->find(
+          "cpp_sources=\"std::vector<at::Tensor> warpwright_forward(const std::vector<at::Tensor> "
+          "&inputs);\",\n") != std::string::npos);
   CHECK(text->find("class ModelNew(Model):") != std::string::npos);
   CHECK(text->find("_warpwright_attrgetter(\"weight\")") != std::string::npos);
   CHECK(text->find("k<<<dim3(1, 1, 1), dim3(32, 1, 1), 0, stream>>>(WarpwrightPointer{x_, 0}, "
@@ -64,7 +68,7 @@ TEST_CASE("a library step becomes a call of at:: whose result is the temporary")
   REQUIRE(text);
   CHECK(text->find("const auto results0 = at::mul(x_.as_strided(") != std::string::npos);
   CHECK(text->find("t_ = results0;") != std::string::npos);
-  CHECK(text->find("t_ = at::empty") == std::string::npos);
+  CHECK(text->find("at::Tensor t_ = at::empty") == std::string::npos);
 }
 
 TEST_CASE("what cannot be spelled is refused with the reason") {
