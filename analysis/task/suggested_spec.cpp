@@ -32,6 +32,7 @@ std::string distribution_name(const model::Distribution &distribution) {
   using Kind = model::Distribution::Kind;
   switch (distribution.kind) {
   case Kind::Normal:
+  case Kind::Module: // of torch tasks alone, which need no comment
     return "normal";
   case Kind::Uniform:
     return "uniform";

@@ -20,6 +20,9 @@ struct ScriptedRunner final : runner::BlockingClient {
     answers.pop_front();
     return answer;
   }
+  Result<runner::TracedModule> trace(const model::TorchModule &) override {
+    return fail("this runner traces nothing");
+  }
 };
 
 model::Verdict verified(double ratio) {

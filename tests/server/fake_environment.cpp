@@ -34,6 +34,10 @@ public:
     return next;
   }
 
+  Result<runner::TracedModule> trace(const model::TorchModule &) override {
+    return fail("this runner traces nothing");
+  }
+
 private:
   std::shared_ptr<FakeRunner> runner_;
 };

@@ -13,8 +13,8 @@ inline ReportVariant sample_variant(std::string move, double reference_ns, doubl
   variant.moves = {std::move(move)};
   model::Verdict &verdict = variant.verdict;
   verdict.outcome = model::Outcome::Verified;
-  verdict.device = {"cuda", "NVIDIA H200", "GPU-1",   "9.0",  "580.65",
-                    "host", 1ull << 37,    50u << 20, 4.1e12, 5.1e13};
+  verdict.device = {"cuda",     "NVIDIA H200", "GPU-1", "9.0",  "580.65", "host",
+                    1ull << 37, 50u << 20,     132,     4.1e12, 5.1e13};
   verdict.errors = {1e-6, 2e-6, 3.14e-7, 4e-7};
   verdict.reference_time = model::Time{reference_ns, reference_ns * .99, reference_ns * 1.01, 120};
   verdict.candidate_time = model::Time{candidate_ns, candidate_ns * .99, candidate_ns * 1.01, 120};
