@@ -395,6 +395,8 @@ LostWorker DeviceWorker::describe_loss() const {
 void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) {
   ++generation_;
   const State before = std::exchange(state_, State::Down);
+  if (errors_)
+    read_waiting_errors();
   LostWorker lost = describe_loss();
   lost.status = through_bubblewrap(status);
   lost.protocol_error = reason;
@@ -457,20 +459,35 @@ void DeviceWorker::on_start_lost(const LostWorker &lost) {
   pump();
 }
 
+/// Waits for something to read and reads it at once, so that nothing lies in a handler that comes too late.
 void DeviceWorker::read_errors() {
-  errors_->async_read_some(
-      boost::asio::buffer(error_block_), [weak = weak_from_this(), generation = generation_](
-                                             boost::system::error_code error, std::size_t size) {
+  errors_->async_wait(
+      boost::asio::posix::stream_descriptor::wait_read,
+      [weak = weak_from_this(), generation = generation_](boost::system::error_code error) {
         const auto self = weak.lock();
         if (error || !self || self->generation_ != generation)
           return;
-        const std::string text(self->error_block_.data(), size);
-        std::cerr << text;
-        self->error_tail_ += text;
-        if (self->error_tail_.size() > kErrorTailBytes)
-          self->error_tail_.erase(0, self->error_tail_.size() - kErrorTailBytes);
-        self->read_errors();
+        if (self->read_waiting_errors())
+          self->read_errors();
       });
+}
+
+void DeviceWorker::take_errors(std::size_t size) {
+  const std::string text(error_block_.data(), size);
+  std::cerr << text;
+  error_tail_ += text;
+  if (error_tail_.size() > kErrorTailBytes)
+    error_tail_.erase(0, error_tail_.size() - kErrorTailBytes);
+}
+
+bool DeviceWorker::read_waiting_errors() {
+  boost::system::error_code error;
+  errors_->non_blocking(true, error);
+  while (!error)
+    if (const std::size_t size = errors_->read_some(boost::asio::buffer(error_block_), error);
+        !error)
+      take_errors(size);
+  return error == boost::asio::error::would_block;
 }
 
 } // namespace warpwright::runner

@@ -105,6 +105,10 @@ private:
   void on_reply(rpc::Outcome outcome);
   void on_stage(const rpc::Json &params);
   void read_errors();
+  /// What error_block_ holds goes to our stderr and to the tail that explains a loss.
+  void take_errors(std::size_t size);
+  /// All that lies in the pipe. @return whether more may come
+  bool read_waiting_errors();
   void arm(std::chrono::milliseconds limit, Ended reason);
   /// Ends the process; on_lost() follows when it has gone.
   void end_process(Ended reason);

@@ -108,6 +108,8 @@ TEST_CASE("the examples have the same facts after the full pass as after the stu
   int compared = 0;
   for (const auto &entry : std::filesystem::directory_iterator(WARPWRIGHT_SOURCE_DIR "/examples")) {
     CAPTURE(entry.path().string());
+    if (!entry.is_regular_file())
+      continue; // of torch modules, which are not parsed
     std::ifstream stream(entry.path());
     const SourceFile file{entry.path().string(), {std::istreambuf_iterator<char>(stream), {}}};
     const FileFacts stub = analyze(file, settings);
