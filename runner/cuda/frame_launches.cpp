@@ -20,9 +20,7 @@ void FrameLaunches::patch(void *at, Address address) {
 }
 
 void FrameLaunches::add(CUfunction function, const LaunchOperation &launch) {
-  Call &call = groups_.back().calls.emplace_back(Call{function, launch, {}, {}});
-  for (ArgumentValue &argument : call.launch.arguments) {
-    call.arguments.push_back(argument.bytes.data());
+  for (ArgumentValue &argument : groups_.back().launches.add(function, launch).arguments) {
     Address address = 0;
     if (!argument.is_address)
       continue;
@@ -32,10 +30,8 @@ void FrameLaunches::add(CUfunction function, const LaunchOperation &launch) {
 }
 
 void FrameLaunches::add(const FillOperation &fill) {
-  if (fill.size_bytes == 0)
-    return;
-  Call &call = groups_.back().calls.emplace_back(Call{nullptr, {}, {}, fill});
-  patch(&call.fill.address, fill.address);
+  if (FillOperation *added = groups_.back().launches.add(fill))
+    patch(&added->address, fill.address);
 }
 
 int FrameLaunches::start_group(std::size_t group, const std::uint64_t *addresses) {
@@ -43,19 +39,7 @@ int FrameLaunches::start_group(std::size_t group, const std::uint64_t *addresses
     const std::uint64_t address = addresses[patch.place] + patch.offset;
     std::memcpy(patch.at, &address, sizeof address);
   }
-  for (Call &call : groups_[group].calls) {
-    const LaunchOperation &launch = call.launch;
-    const Status status =
-        call.function
-            ? driver_.cuLaunchKernel(call.function, launch.grid[0], launch.grid[1], launch.grid[2],
-                                     launch.block[0], launch.block[1], launch.block[2],
-                                     launch.shared_bytes, stream_, call.arguments.data(), nullptr)
-            : driver_.cuMemsetD8Async(call.fill.address, call.fill.byte, call.fill.size_bytes,
-                                      stream_);
-    if (status != 0)
-      return status;
-  }
-  return 0;
+  return groups_[group].launches.start(driver_, stream_);
 }
 
 } // namespace warpwright::runner::cuda

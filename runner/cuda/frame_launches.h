@@ -2,7 +2,7 @@
 // Thread: the job thread. The modules of the functions must outlive it.
 #pragma once
 
-#include "runner/cuda/driver.h"
+#include "runner/cuda/plain_launches.h"
 #include "runner/torch/executor.h"
 
 #include <deque>
@@ -29,12 +29,6 @@ public:
   int start_group(std::size_t group, const std::uint64_t *addresses) override;
 
 private:
-  struct Call {
-    CUfunction function = nullptr; ///< null: a fill
-    LaunchOperation launch;
-    std::vector<void *> arguments; ///< into launch.arguments
-    FillOperation fill;
-  };
   /// The 8 bytes at `at` are to be the address of a place, and so much more.
   struct Patch {
     void *at = nullptr;
@@ -42,7 +36,7 @@ private:
     std::uint64_t offset = 0;
   };
   struct Group {
-    std::deque<Call> calls; ///< whose elements stay where they are
+    PlainLaunches launches;
     std::vector<Patch> patches;
   };
 

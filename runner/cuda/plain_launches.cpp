@@ -3,15 +3,17 @@
 
 namespace warpwright::runner::cuda {
 
-void PlainLaunches::add(CUfunction function, const LaunchOperation &launch) {
+LaunchOperation &PlainLaunches::add(CUfunction function, const LaunchOperation &launch) {
   Call &call = calls_.emplace_back(Call{function, launch, {}, {}});
   for (ArgumentValue &argument : call.launch.arguments)
     call.arguments.push_back(argument.bytes.data());
+  return call.launch;
 }
 
-void PlainLaunches::add(const FillOperation &fill) {
-  if (fill.size_bytes > 0)
-    calls_.push_back({nullptr, {}, {}, fill});
+FillOperation *PlainLaunches::add(const FillOperation &fill) {
+  if (fill.size_bytes == 0)
+    return nullptr;
+  return &calls_.emplace_back(Call{nullptr, {}, {}, fill}).fill;
 }
 
 Status PlainLaunches::start(const Driver &driver, CUstream stream) {

@@ -10,8 +10,10 @@ namespace warpwright::runner::cuda {
 
 class PlainLaunches {
 public:
-  void add(CUfunction function, const LaunchOperation &launch);
-  void add(const FillOperation &fill);
+  /// @return what will be launched: its arguments' bytes may be changed before each start
+  LaunchOperation &add(CUfunction function, const LaunchOperation &launch);
+  /// @return likewise; nullptr where nothing is to be filled
+  FillOperation *add(const FillOperation &fill);
   /// Starts everything in order; the first status that is not success.
   Status start(const Driver &driver, CUstream stream);
 

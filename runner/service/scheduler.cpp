@@ -25,14 +25,6 @@ std::string lower(std::string text) {
 
 rpc::RpcError error_of(int code, std::string message) { return {code, std::move(message), {}}; }
 
-/// "9.0" -> 90; 0 when it is no such thing.
-int capability_of(const model::DeviceInfo &info) {
-  int major = 0, minor = 0;
-  return std::sscanf(info.compute_capability.c_str(), "%d.%d", &major, &minor) == 2
-             ? 10 * major + minor
-             : 0;
-}
-
 std::string outcome_of(const rpc::Outcome &outcome) {
   if (outcome)
     return outcome->value("outcome", "error");
@@ -153,7 +145,7 @@ Result<void> Scheduler::submit(QueuedJob job) {
                              {"selector", job.options.device}});
   const std::size_t device = least_loaded(devices);
   Pending pending{std::move(job), devices};
-  if (compile_ahead_ && capability_of(devices_[device].found) > 0)
+  if (compile_ahead_ && model::capability_of(devices_[device].found) > 0)
     pending.compiled = Compiled::NotYet;
   tell_position(pending);
   if (!is_broken(device))
@@ -278,7 +270,7 @@ void Scheduler::feed_compilers() {
     pending.compiled = Compiled::Now;
     pending.job.on_stage("compiling", "compiling on a CPU core");
     compile_ahead_->compile(
-        pending.job, capability_of(devices_[least_loaded(pending.devices)].found),
+        pending.job, model::capability_of(devices_[least_loaded(pending.devices)].found),
         [this, id = *id](CompileAhead::Answer answer) { on_compiled(id, std::move(answer)); });
   }
 }
@@ -355,7 +347,7 @@ void Scheduler::hand_over(std::int64_t id, std::size_t device) {
   if (const auto turn = std::ranges::find(turns_, pending.job.client, &Turn::client);
       turn != turns_.end())
     turns_.splice(turns_.end(), turns_, turn);
-  if (compile_ahead_ && capability_of(devices_[device].found) > 0)
+  if (compile_ahead_ && model::capability_of(devices_[device].found) > 0)
     observer_->compiled_ahead(pending.compiled_ahead ? CompiledAhead::Hit : CompiledAhead::Miss);
   observer_->stage_ended(devices_[device].name, "queued", seconds_since(pending.job.accepted));
   on_device_[id] = device;

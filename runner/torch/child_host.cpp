@@ -1,6 +1,6 @@
 // Starting the child, and one request after the other.
 #include "runner/torch/child_host.h"
-#include "support/model/plan_json.h"
+#include "runner/torch/requests.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -25,18 +25,6 @@ std::size_t arena_bytes() {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) / 2 * page;
 }
-
-Fault::Kind kind_of(const std::string &name) {
-  using Kind = Fault::Kind;
-  for (const auto &[known, kind] :
-       {std::pair{"unsupported", Kind::Unsupported}, std::pair{"out_of_memory", Kind::OutOfMemory},
-        std::pair{"crash", Kind::Crash}, std::pair{"bad_launch", Kind::BadLaunch}})
-    if (name == known)
-      return kind;
-  return Kind::Internal;
-}
-
-json parameters_of(CallHandle call) { return {{"handle", call}}; }
 
 } // namespace
 
@@ -183,7 +171,7 @@ DeviceResult<json> ChildHost::request(const std::string &method, json parameters
   if (!answer->contains("error"))
     return answer->value("result", json());
   const json &error = (*answer)["error"];
-  return fault(kind_of(error.value("data", json::object()).value("kind", "")),
+  return fault(requests::fault_kind(error.value("data", json::object()).value("kind", "")),
                error.value("message", "torch gave no reason"));
 }
 
@@ -192,67 +180,43 @@ DeviceResult<void> ChildHost::order(const std::string &method, json parameters) 
   return done ? DeviceResult<void>{} : std::unexpected(done.error());
 }
 
-json ChildHost::json_of(const std::vector<TensorArgument> &tensors) const {
-  json list = json::array();
-  for (const TensorArgument &tensor : tensors)
-    list.push_back({{"address", tensor.address == 0 ? 0 : offset_of_(tensor.address)},
-                    {"dtype", model::name(tensor.dtype)},
-                    {"shape", tensor.shape},
-                    {"strides", tensor.strides},
-                    {"name", tensor.name}});
-  return list;
-}
-
 DeviceResult<void> ChildHost::load(const model::TorchModule &module) {
   if (auto ready = make_ready(); !ready)
     return ready;
-  return order("load", {{"spec",
-                         {{"language", module.language},
-                          {"source", module.source},
-                          {"model", module.model},
-                          {"inputs", module.inputs},
-                          {"init_inputs", module.init_inputs},
-                          {"training", module.training}}}});
+  return order("load", requests::load(module));
 }
 
 DeviceResult<void> ChildHost::draw(const TorchSeeds &seeds, double scale,
                                    const std::vector<TensorArgument> &in_and_inout) {
-  return order("draw", {{"seeds", {seeds.inputs, seeds.parameters, seeds.vary}},
-                        {"scale", scale},
-                        {"arguments", json_of(in_and_inout)}});
+  return order("draw", requests::draw(seeds, scale, requests::tensors(in_and_inout, offset_of_)));
 }
 
 DeviceResult<CallHandle> ChildHost::bind_module(const model::ModuleStep &step,
                                                 const std::vector<TensorArgument> &in_and_inout,
                                                 const std::vector<TensorArgument> &outputs,
                                                 bool exact) {
-  auto call = request("bind_module", {{"compiled", step.compiled},
-                                      {"arguments", json_of(in_and_inout)},
-                                      {"outputs", json_of(outputs)},
-                                      {"exact", exact}});
-  if (!call)
-    return std::unexpected(call.error());
-  return call->get<CallHandle>();
+  return requests::handle(request(
+      "bind_module", requests::bind_module(step, requests::tensors(in_and_inout, offset_of_),
+                                           requests::tensors(outputs, offset_of_), exact)));
 }
 
 DeviceResult<CallHandle> ChildHost::bind_operator(const model::AtenStep &step,
                                                   const std::vector<TensorArgument> &tensors) {
   if (auto ready = make_ready(); !ready)
     return std::unexpected(ready.error());
-  auto call =
-      request("bind_operator", {{"step", model::to_json(step)}, {"tensors", json_of(tensors)}});
-  if (!call)
-    return std::unexpected(call.error());
-  return call->get<CallHandle>();
+  return requests::handle(request(
+      "bind_operator", requests::bind_operator(step, requests::tensors(tensors, offset_of_))));
 }
 
-void ChildHost::forget(CallHandle call) { (void)order("forget", parameters_of(call)); }
+void ChildHost::forget(CallHandle call) { (void)order("forget", requests::of_call(call)); }
 
 DeviceResult<void> ChildHost::refresh(CallHandle call) {
-  return order("refresh", parameters_of(call));
+  return order("refresh", requests::of_call(call));
 }
 
-DeviceResult<void> ChildHost::call(CallHandle call) { return order("call", parameters_of(call)); }
+DeviceResult<void> ChildHost::call(CallHandle call) {
+  return order("call", requests::of_call(call));
+}
 
 DeviceResult<std::vector<Address>> ChildHost::results(CallHandle) {
   return fault(Fault::Kind::Unsupported,
@@ -260,7 +224,7 @@ DeviceResult<std::vector<Address>> ChildHost::results(CallHandle) {
 }
 
 DeviceResult<void> ChildHost::publish(CallHandle call) {
-  return order("publish", parameters_of(call));
+  return order("publish", requests::of_call(call));
 }
 
 } // namespace warpwright::runner

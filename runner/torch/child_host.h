@@ -63,7 +63,6 @@ private:
   DeviceResult<nlohmann::json> receive();
   DeviceResult<void> await(int descriptor, short events);
   std::unexpected<Fault> lost(Fault::Kind kind, const std::string &message);
-  nlohmann::json json_of(const std::vector<TensorArgument> &tensors) const;
 
   pid_t pid_ = -1;
   int to_child_ = -1, from_child_ = -1;

@@ -109,18 +109,13 @@ std::string measured_text(const BenchResult &result) {
   return text;
 }
 
-int capability_of(const model::DeviceInfo &device) {
-  int major = 9, minor = 0;
-  std::sscanf(device.compute_capability.c_str(), "%d.%d", &major, &minor);
-  return 10 * major + minor;
-}
-
 Result<void> export_model(const std::filesystem::path &folder, const BenchResult &result,
                           const TorchOutcome &outcome) {
   const TorchTask &task = *outcome.task;
-  auto text = write_model(
-      task.task, task.graph, outcome.variants[*outcome.best].proposal.built.plan,
-      {.comment = measured_text(result), .compute_capability = capability_of(result.device)});
+  auto text =
+      write_model(task.task, task.graph, outcome.variants[*outcome.best].proposal.built.plan,
+                  {.comment = measured_text(result),
+                   .compute_capability = model::capability_of(result.device)});
   if (!text)
     return std::unexpected(text.error());
   const auto path = folder / ("level" + std::to_string(result.level)) /

@@ -2,8 +2,6 @@
 
 #include "server/candidate_evaluator.h"
 
-#include <cstdio>
-
 namespace warpwright::server {
 namespace {
 
@@ -19,9 +17,8 @@ generator::DeviceFacts facts_of(const model::DeviceInfo &device) {
     facts.inline_ptx = false;
     return facts;
   }
-  int major = 0, minor = 0;
-  if (std::sscanf(device.compute_capability.c_str(), "%d.%d", &major, &minor) == 2)
-    facts.compute_capability = 10 * major + minor;
+  if (const int capability = model::capability_of(device))
+    facts.compute_capability = capability;
   if (device.multiprocessors > 0)
     facts.multiprocessors = device.multiprocessors;
   return facts;

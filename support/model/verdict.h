@@ -45,6 +45,9 @@ struct DeviceInfo {
   bool operator==(const DeviceInfo &) const = default;
 };
 
+/// "9.0" -> 90; 0 when the device tells no such thing.
+int capability_of(const DeviceInfo &device);
+
 /// Of the kernel with the largest share of the plan (the first launch where that is unknown).
 struct CompileReport {
   std::string kernel;

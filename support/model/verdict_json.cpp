@@ -2,6 +2,8 @@
 #include "support/model/json.h"
 #include "support/model/json_fields.h"
 
+#include <cstdio>
+
 namespace warpwright::model {
 namespace {
 
@@ -205,6 +207,13 @@ std::string_view name(Bound bound) {
     if (value == bound)
       return text;
   return {};
+}
+
+int capability_of(const DeviceInfo &device) {
+  int major = 0, minor = 0;
+  return std::sscanf(device.compute_capability.c_str(), "%d.%d", &major, &minor) == 2
+             ? 10 * major + minor
+             : 0;
 }
 
 json to_json(const DeviceInfo &device) {

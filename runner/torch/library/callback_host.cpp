@@ -1,7 +1,6 @@
 // Encoding of requests, and faults from what Python answers.
 #include "runner/torch/library/callback_host.h"
-#include "support/model/json.h"
-#include "support/model/plan_json.h"
+#include "runner/torch/requests.h"
 
 namespace warpwright::runner {
 namespace {
@@ -11,30 +10,9 @@ using nlohmann::json;
 std::string
     answer; // of the request that is being served: there is one interpreter and one job thread
 
-json to_json(const TensorArgument &tensor) {
-  return {{"address", tensor.address},
-          {"dtype", model::name(tensor.dtype)},
-          {"shape", tensor.shape},
-          {"strides", tensor.strides},
-          {"name", tensor.name}};
-}
-
-json to_json(const std::vector<TensorArgument> &tensors) {
-  json list = json::array();
-  for (const TensorArgument &tensor : tensors)
-    list.push_back(to_json(tensor));
-  return list;
-}
-
-Fault::Kind kind_of(const std::string &name) {
-  using Kind = Fault::Kind;
-  for (const auto &[known, kind] :
-       {std::pair{"unsupported", Kind::Unsupported}, std::pair{"out_of_memory", Kind::OutOfMemory},
-        std::pair{"crash", Kind::Crash}, std::pair{"timeout", Kind::Timeout},
-        std::pair{"bad_launch", Kind::BadLaunch}})
-    if (name == known)
-      return kind;
-  return Kind::Internal;
+/// Python shares the address space.
+json tensors(const std::vector<TensorArgument> &all) {
+  return requests::tensors(all, [](Address address) { return address; });
 }
 
 } // namespace
@@ -60,7 +38,7 @@ DeviceResult<json> CallbackHost::request(const char *method, const json &paramet
   if (!document.is_object())
     return fault(Fault::Kind::Internal,
                  std::string("Python failed in ") + method + "; its stderr says how");
-  const Fault::Kind kind = kind_of(document.value("kind", ""));
+  const Fault::Kind kind = requests::fault_kind(document.value("kind", ""));
   return fault(
       kind, document.value("message", "Python gave no reason"),
       document.value("device_lost", kind == Fault::Kind::Crash || kind == Fault::Kind::Timeout));
@@ -79,61 +57,47 @@ std::map<std::string, std::string> CallbackHost::framework() {
 }
 
 DeviceResult<void> CallbackHost::load(const model::TorchModule &module) {
-  return order("load", {{"spec",
-                         {{"language", module.language},
-                          {"source", module.source},
-                          {"model", module.model},
-                          {"inputs", module.inputs},
-                          {"init_inputs", module.init_inputs},
-                          {"training", module.training}}}});
+  return order("load", requests::load(module));
 }
 
 DeviceResult<void> CallbackHost::draw(const TorchSeeds &seeds, double scale,
                                       const std::vector<TensorArgument> &in_and_inout) {
-  return order("draw", {{"seeds", {seeds.inputs, seeds.parameters, seeds.vary}},
-                        {"scale", scale},
-                        {"arguments", to_json(in_and_inout)}});
+  return order("draw", requests::draw(seeds, scale, tensors(in_and_inout)));
 }
 
 DeviceResult<CallHandle> CallbackHost::bind_module(const model::ModuleStep &step,
                                                    const std::vector<TensorArgument> &in_and_inout,
                                                    const std::vector<TensorArgument> &outputs,
                                                    bool exact) {
-  auto call = request("bind_module", {{"compiled", step.compiled},
-                                      {"arguments", to_json(in_and_inout)},
-                                      {"outputs", to_json(outputs)},
-                                      {"exact", exact}});
-  if (!call)
-    return std::unexpected(call.error());
-  return call->get<CallHandle>();
+  return requests::handle(request(
+      "bind_module", requests::bind_module(step, tensors(in_and_inout), tensors(outputs), exact)));
 }
 
 DeviceResult<CallHandle> CallbackHost::bind_operator(const model::AtenStep &step,
-                                                     const std::vector<TensorArgument> &tensors) {
-  auto call =
-      request("bind_operator", {{"step", model::to_json(step)}, {"tensors", to_json(tensors)}});
-  if (!call)
-    return std::unexpected(call.error());
-  return call->get<CallHandle>();
+                                                     const std::vector<TensorArgument> &arguments) {
+  return requests::handle(
+      request("bind_operator", requests::bind_operator(step, tensors(arguments))));
 }
 
-void CallbackHost::forget(CallHandle call) { (void)order("forget", {{"handle", call}}); }
+void CallbackHost::forget(CallHandle call) { (void)order("forget", requests::of_call(call)); }
 
 DeviceResult<void> CallbackHost::refresh(CallHandle call) {
-  return order("refresh", {{"handle", call}});
+  return order("refresh", requests::of_call(call));
 }
 
-DeviceResult<void> CallbackHost::call(CallHandle call) { return order("call", {{"handle", call}}); }
+DeviceResult<void> CallbackHost::call(CallHandle call) {
+  return order("call", requests::of_call(call));
+}
 
 DeviceResult<std::vector<Address>> CallbackHost::results(CallHandle call) {
-  auto addresses = request("results", {{"handle", call}});
+  auto addresses = request("results", requests::of_call(call));
   if (!addresses)
     return std::unexpected(addresses.error());
   return addresses->get<std::vector<Address>>();
 }
 
 DeviceResult<void> CallbackHost::publish(CallHandle call) {
-  return order("publish", {{"handle", call}});
+  return order("publish", requests::of_call(call));
 }
 
 DeviceResult<void> CallbackHost::use_stream(int ordinal, std::uint64_t stream) {
@@ -181,9 +145,9 @@ DeviceResult<std::int64_t> CallbackHost::make_call(const cuda::CallProgram &prog
   auto call = request("make_call", {{"module", program.module},
                                     {"steps", steps},
                                     {"executor", program.executor},
-                                    {"arguments", to_json(program.frame.arguments)},
-                                    {"outputs", to_json(program.frame.outputs)},
-                                    {"temporaries", to_json(program.frame.temporaries)}});
+                                    {"arguments", tensors(program.frame.arguments)},
+                                    {"outputs", tensors(program.frame.outputs)},
+                                    {"temporaries", tensors(program.frame.temporaries)}});
   if (!call)
     return std::unexpected(call.error());
   return call->get<std::int64_t>();
