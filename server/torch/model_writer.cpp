@@ -47,56 +47,94 @@ std::set<std::string> state_of(const model::Graph &graph) {
   return state;
 }
 
-std::string load_inline_call(const model::Plan &plan, const Extension &extension, int capability) {
-  const std::string architecture = std::to_string(capability) + (capability >= 90 ? "a" : "");
-  return "_warpwright = _warpwright_load_inline(\n"
-         "    name=\"warpwright_" +
+/// The names that a module's addition brings into the user's file, unique by the class.
+struct Names {
+  explicit Names(const std::string &model) : call("_warpwright_" + model) {}
+  std::string call; ///< the function that runs the kernels; the others begin with it
+  std::string source() const { return call + "_source"; }
+  std::string build() const { return call + "_build"; }
+  std::string extension() const { return call + "_extension"; }
+  std::string state() const { return call + "_state"; }
+};
+
+/// Builds at import where this GPU is the one that the plan was verified for; elsewhere the user's own forward runs.
+std::string build_text(const Names &names, const model::Plan &plan, const Extension &extension,
+                       int capability) {
+  std::string flags = "\"-O3\", \"-std=c++17\"", condition = "torch.cuda.is_available()";
+  if (capability > 0) {
+    const std::string architecture = std::to_string(capability) + (capability >= 90 ? "a" : "");
+    flags += ", \"-gencode=arch=compute_" + architecture + ",code=sm_" + architecture + "\"";
+    condition += " and torch.cuda.get_device_capability() == (" + std::to_string(capability / 10) +
+                 ", " + std::to_string(capability % 10) + ")";
+  }
+  return "def " + names.build() +
+         "():\n"
+         "    from torch.utils.cpp_extension import load_inline\n"
+         "    return load_inline(\n"
+         "        name=\"warpwright_" +
          model::hash(plan).substr(0, 16) +
          "\",\n"
-         "    cpp_sources=\"" +
+         "        cpp_sources=\"" +
          extension.declaration +
          "\",\n"
-         "    cuda_sources=_WARPWRIGHT_SOURCE,\n"
-         "    functions=[\"" +
+         "        cuda_sources=" +
+         names.source() +
+         ",\n"
+         "        functions=[\"" +
          kExtensionFunction +
          "\"],\n"
-         "    extra_cuda_cflags=[\"-O3\", \"-std=c++17\", \"-gencode=arch=compute_" +
-         architecture + ",code=sm_" + architecture + "\"],\n)\n";
+         "        extra_cuda_cflags=[" +
+         flags + "],\n    )\n\n\n" + names.extension() + " = " + names.build() + "() if " +
+         condition + " else None\n";
 }
 
-std::string class_text(const model::Task &task, const std::string &state, const ModelText &text,
-                       std::size_t outputs) {
+std::string call_text(const Names &names, const model::Task &task, const std::string &state,
+                      std::size_t outputs) {
   const bool several = std::ranges::count(state, ',') > 0;
-  const std::string own = state.empty() ? ""
-                          : several     ? ", *self._warpwright_state(self)"
-                                        : ", self._warpwright_state(self)";
-  std::string lines = "class " + text.class_name + "(" + task.module->model + "):\n";
+  const std::string own =
+      state.empty() ? "" : ", " + std::string(several ? "*" : "") + names.state() + "(module)";
+  std::string lines;
   if (!state.empty())
-    lines += "    _warpwright_state = staticmethod(_warpwright_attrgetter(" + state + "))\n\n";
-  lines += "    def forward(self, *inputs):\n"
-           "        if self.training is " +
-           std::string(task.module->training ? "True" : "False") +
-           " and all(isinstance(value, torch.Tensor) for value in inputs):\n"
-           "            tensors = [*inputs" +
-           own +
-           "]\n"
-           "            if not (torch.is_grad_enabled() and any(tensor.requires_grad for tensor in "
-           "tensors)):\n"
-           "                outputs = _warpwright." +
-           kExtensionFunction +
-           "(tensors)\n"
-           "                if outputs:\n"
-           "                    return " +
-           (outputs == 1 ? "outputs[0]" : "tuple(outputs)") +
-           "\n"
-           "        return super().forward(*inputs)\n";
-  return lines;
+    lines = names.state() + " = _warpwright_attrgetter(" + state + ")\n";
+  return lines + "\n\ndef " + names.call +
+         "(module, inputs):\n"
+         "    \"\"\"What the verified kernels give; None for calls that they were not verified "
+         "for.\"\"\"\n"
+         "    if " +
+         names.extension() + " is None or module.training is not " +
+         (task.module->training ? "True" : "False") +
+         ":\n"
+         "        return None\n"
+         "    if not all(isinstance(value, torch.Tensor) for value in inputs):\n"
+         "        return None\n"
+         "    tensors = [*inputs" +
+         own +
+         "]\n"
+         "    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):\n"
+         "        return None\n"
+         "    outputs = " +
+         names.extension() + "." + kExtensionFunction +
+         "(tensors)\n"
+         "    if not outputs:\n"
+         "        return None\n"
+         "    return " +
+         (outputs == 1 ? "outputs[0]" : "tuple(outputs)") + "\n";
+}
+
+std::string class_text(const model::Task &task, const Names &names, const ModelText &text) {
+  return "class " + text.class_name + "(" + task.module->model +
+         "):\n"
+         "    def forward(self, *inputs):\n"
+         "        outputs = " +
+         names.call +
+         "(self, inputs)\n"
+         "        return super().forward(*inputs) if outputs is None else outputs\n";
 }
 
 } // namespace
 
-Result<std::string> write_model(const model::Task &task, const model::Graph &graph,
-                                const model::Plan &plan, const ModelText &text) {
+Result<ModelAddition> write_addition(const model::Task &task, const model::Graph &graph,
+                                     const model::Plan &plan, const ModelText &text) {
   if (!task.module || task.module->language != "python")
     return fail("the task is no Python module", "Only those can be written as a ModelNew");
   auto extension = write_extension(task, plan);
@@ -107,15 +145,28 @@ Result<std::string> write_model(const model::Task &task, const model::Graph &gra
     return std::unexpected(source.error());
   const auto outputs = static_cast<std::size_t>(std::ranges::count_if(
       task.buffers, [](const Buffer &buffer) { return buffer.direction == Direction::Out; }));
+  const std::string state = state_list(task, state_of(graph));
+  const Names names(task.module->model);
+  ModelAddition addition;
+  addition.call = names.call;
+  addition.kernels =
+      commented(text.comment) + "import torch\n" +
+      (state.empty() ? "" : "from operator import attrgetter as _warpwright_attrgetter\n") + "\n" +
+      names.source() + " = " + *source + "\n\n\n" +
+      build_text(names, plan, *extension, text.compute_capability) +
+      call_text(names, task, state, outputs);
+  addition.subclass = class_text(task, names, text);
+  return addition;
+}
+
+Result<std::string> write_model(const model::Task &task, const model::Graph &graph,
+                                const model::Plan &plan, const ModelText &text) {
+  const auto addition = write_addition(task, graph, plan, text);
+  if (!addition)
+    return std::unexpected(addition.error());
   const std::string &original = task.module->source;
-  return original + (original.ends_with('\n') ? "" : "\n") +
-         "\n\nimport torch\n"
-         "from operator import attrgetter as _warpwright_attrgetter\n"
-         "from torch.utils.cpp_extension import load_inline as _warpwright_load_inline\n\n"
-         "_WARPWRIGHT_SOURCE = " +
-         *source + "\n\n" + load_inline_call(plan, *extension, text.compute_capability) + "\n\n" +
-         commented(text.comment) +
-         class_text(task, state_list(task, state_of(graph)), text, outputs);
+  return original + (original.ends_with('\n') ? "" : "\n") + "\n\n" + addition->kernels + "\n\n" +
+         addition->subclass;
 }
 
 } // namespace warpwright::server

@@ -3,7 +3,8 @@
 // `ModelNew` derives from the user's class, so parameters, state and constructor stay the user's. Its forward calls one C++ function,
 // compiled by torch.utils.cpp_extension.load_inline: it launches the plan's kernels and calls ATen for library steps, in order, on the
 // current stream. The text imports torch and nothing of ours. What the plan was verified for (shapes, dtypes, layout, a CUDA device,
-// training mode) is asked at every call, and whatever else comes, or needs gradients, goes to the user's own forward.
+// training mode) is asked at every call, and whatever else comes, or needs gradients, goes to the user's own forward. So does
+// everything on a machine without a GPU of that kind, where nothing is compiled.
 // Thread: pure functions.
 #pragma once
 
@@ -17,10 +18,24 @@ namespace warpwright::server {
 
 struct ModelText {
   std::string class_name = "ModelNew";
-  std::string comment; ///< what was measured, one line or more; put above the class
-  /// Of the GPU: 90 gives the kernels its architecture-specific instructions.
+  std::string comment; ///< what was measured, one line or more; put above the kernels
+  /// Of the GPU that verified: 90 gives the kernels its architecture-specific instructions, and other GPUs the user's own forward.
+  /// 0: no GPU did, the kernels are compiled for whatever is there.
   int compute_capability = 90;
 };
+
+/// What goes into the user's file. Its names begin with "_warpwright_" and the class's name.
+struct ModelAddition {
+  std::string
+      kernels; ///< the extension, and a function call(module, inputs): forward's outputs, or None for "not verified"
+  std::string call; ///< that function's name
+  std::string
+      subclass; ///< the class whose forward calls it, else that of the class it derives from
+};
+
+/// Errors: as write_model().
+Result<ModelAddition> write_addition(const model::Task &task, const model::Graph &graph,
+                                     const model::Plan &plan, const ModelText &text);
 
 /// The whole file: the module's source, then the extension and the class.
 /// Errors: a task that is no Python module, or a step that C++ cannot spell.

@@ -54,6 +54,16 @@ TEST_CASE("a plan becomes a class that derives from the user's and takes its own
                    "WarpwrightPointer{w_, 4}, WarpwrightPointer{output_, 0});") !=
         std::string::npos);
   CHECK(text->find("super().forward(*inputs)") != std::string::npos);
+  CHECK(text->find("torch.cuda.get_device_capability() == (9, 0) else None") != std::string::npos);
+}
+
+TEST_CASE("what no GPU verified is compiled for whatever GPU is there, and only there") {
+  const Written given;
+  const auto text = write_model(given.task, given.graph, given.plan, {.compute_capability = 0});
+  REQUIRE(text);
+  CHECK(text->find("_warpwright_Model_build() if torch.cuda.is_available() else None") !=
+        std::string::npos);
+  CHECK(text->find("gencode") == std::string::npos);
 }
 
 TEST_CASE("a library step becomes a call of at:: whose result is the temporary") {
