@@ -1,5 +1,6 @@
 // The measuring loop: which pair comes next, and when it is enough.
 #include "runner/measure/session.h"
+#include "runner/measure/library_share.h"
 #include "runner/measure/paired_samples.h"
 #include "runner/measure/timed_run_check.h"
 #include "runner/torch/host.h"
@@ -56,6 +57,8 @@ public:
       return std::unexpected(checked.error());
     if (!result_.failure)
       summarise();
+    if (auto shared = take_library_share(); !shared)
+      return std::unexpected(shared.error());
     result_.candidate = inputs_.take_candidate();
     return std::move(result_);
   }
@@ -251,12 +254,28 @@ private:
 
   PairedSamples &samples_of(Kind kind) { return kind == Kind::Device ? device_ : called_; }
 
+  std::optional<double> bracket_ns() {
+    return brackets_.size() < kFewestBrackets ? job_.device.info().bracket_ns
+                                              : mean_of_middle_half(brackets_);
+  }
+
+  DeviceResult<void> take_library_share() {
+    if (result_.failure || !job_.task.module || deciding_ != Kind::Device)
+      return {};
+    job_.enter("measuring", "timing the library steps alone", Side::Candidate);
+    auto share =
+        measure_library_share(job_, inputs_.sets().front(), random_, bracket_ns().value_or(0));
+    if (!share)
+      return std::unexpected(share.error());
+    result_.library_share = *share;
+    return {};
+  }
+
   void summarise() {
     clocks_.discarded_pairs = device_.drop_unequal_clocks();
     const model::DeviceInfo &info = job_.device.info();
     if (deciding_ == Kind::Device) {
-      const std::optional<double> bracket_ns =
-          brackets_.size() < kFewestBrackets ? info.bracket_ns : mean_of_middle_half(brackets_);
+      const std::optional<double> bracket_ns = this->bracket_ns();
       result_.reference_time = device_.reference_time(bracket_ns);
       result_.candidate_time = device_.candidate_time(bracket_ns);
       result_.speedup = device_.speedup(info.name);

@@ -115,6 +115,9 @@ void print_table(std::ostream &out, const model::Verdict &verdict) {
                     *baseline.candidate_time, baseline.speedup);
     else
       out << "  against " << baseline.name << ": not measured: " << baseline.missing << "\n";
+  if (verdict.library_share)
+    out << "  library steps: " << std::round(*verdict.library_share * 100)
+        << "% of the candidate's device time\n";
   if (verdict.clocks)
     print_clocks(out, *verdict.clocks);
   if (verdict.counters)

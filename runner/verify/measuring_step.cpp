@@ -55,6 +55,7 @@ void take_numbers(const Job &job, const Measurement &measured, model::Verdict &v
   verdict.measured_sizes = describe_sizes(job.task.sizes);
   verdict.speedup = measured.speedup;
   verdict.as_called = measured.as_called;
+  verdict.library_share = measured.library_share;
   verdict.clocks = measured.clocks;
   const model::DeviceInfo &device = job.device.info();
   if (measured.reference_time && measured.candidate_time) {

@@ -70,6 +70,7 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
     result.moves = best.proposal.built.plan.moves;
     result.plan_hash = verdict.plan_hash;
     result.device = verdict.device;
+    result.library_share = verdict.library_share;
     take_ratios(verdict, result);
     result.state = result.ratios.empty() ? State::Unmeasured : State::Verified;
     if (const model::Check *degenerate = degenerate_check(verdict)) {

@@ -146,6 +146,9 @@ struct Verdict {
   std::optional<Speedup> speedup; ///< of device time, only from a GPU
   std::optional<AsCalled> as_called;
   std::vector<Baseline> baselines; ///< of torch tasks
+  /// Of torch tasks: how much of the candidate's device time its ATen steps take, 0..1, measured; 0 where all steps are kernels of
+  /// the plan. Absent where nothing was measured.
+  std::optional<double> library_share;
   /// Of torch tasks: versions of torch, Python, CUDA and cuDNN, and the flags that both sides ran under.
   std::map<std::string, std::string> framework;
   std::optional<ClockRecord> clocks; ///< absent without NVML

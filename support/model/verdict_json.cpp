@@ -121,6 +121,7 @@ void add_measurements(const Verdict &verdict, json &document) {
     }
     document["baselines"].push_back(std::move(entry));
   }
+  set(document, "library_share", verdict.library_share);
   if (!verdict.framework.empty())
     document["framework"] = verdict.framework;
   if (const auto &clocks = verdict.clocks) {
@@ -150,6 +151,7 @@ void read_measurements(const json &document, Verdict &verdict) {
     baseline.candidate_time = time_from(entry["candidate_time"]);
     baseline.speedup = speedup_from(entry["speedup"]);
   }
+  get(document, "library_share", verdict.library_share);
   verdict.framework = document.value("framework", std::map<std::string, std::string>{});
   if (const auto record = document.find("clocks"); record != document.end()) {
     ClockRecord &clocks = verdict.clocks.emplace();

@@ -150,6 +150,16 @@ class Workers(unittest.TestCase):
             if not hasattr(torch, "compile"):
                 self.assertIn("torch.compile", found["torch.compile"]["missing"])
 
+    def test_a_verdict_says_how_much_of_the_time_library_steps_take(self):
+        with Worker(WARPWRIGHT_FAKE_WORKER="measure") as worker:
+            both = dict(square_plan(), temporaries=[{"name": "t", "dtype": "float32", "extent": 64}])
+            both["steps"] = [json.loads(json.dumps(aten_plan()["steps"][0]).replace('"y"', '"t"')), *both["steps"]]
+            for plan, share in ((square_plan(), 0), (aten_plan(), 1), (both, 0.5)):
+                verdict = worker.verify(square_task(), plan, measure=True, measure_budget_ms=100)
+                self.check(verdict, "verified")
+                self.assertAlmostEqual(verdict["library_share"], share, places=2)
+            self.assertNotIn("library_share", worker.verify(square_task(), square_plan()))
+
     def test_what_python_says_of_a_module_is_in_the_verdict(self):
         with Worker() as worker:
             broken = dict(square_task(), module={"source": "import no_such_package\n"})
