@@ -120,8 +120,9 @@ bool runs_on(Math math, const DeviceFacts &device) {
   case Math::Scalar:
     return true;
   case Math::Mma:
-    return device.inline_ptx && device.compute_capability >= 80;
+    return device.tf32 && device.inline_ptx && device.compute_capability >= 80;
   case Math::Wgmma:
+    return device.tf32 && device.inline_ptx && device.compute_capability == 90;
   case Math::Split:
     return device.inline_ptx && device.compute_capability == 90;
   }
@@ -168,7 +169,8 @@ std::vector<Configuration> convolution_configurations(const ConvolutionShape &sh
   for (Kind *kind : {&wgmma, &exact, &mma})
     std::ranges::stable_sort(kind->guesses, {}, &Guess::time_us);
   std::vector<Configuration> list;
-  const std::vector<Kind *> turns = wgmma.guesses.empty()
+  const std::vector<Kind *> turns = !device.tf32 ? std::vector{&exact}
+                                    : wgmma.guesses.empty()
                                         ? std::vector{&mma, &exact}
                                         : std::vector{&wgmma, &exact, &wgmma, &mma, &exact};
   const std::size_t all = wgmma.guesses.size() + exact.guesses.size() + mma.guesses.size();

@@ -17,6 +17,8 @@ struct DeviceFacts {
   int multiprocessors = 132;
   int shared_bytes_a_block = 227 * 1024;
   bool inline_ptx = true; ///< false on the CPU backend: no mma, cp.async, TMA
+  /// Whether float32 convolutions may multiply in TF32: where PyTorch's own do, which only a run tells.
+  bool tf32 = true;
 };
 
 /// "threads" -> 256, "vector" -> 4.

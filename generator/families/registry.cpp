@@ -16,6 +16,7 @@ std::span<const Family> families() {
       kScanFamily,
       kPoolFamily,
       kDepthwiseFamily,
+      kDirectConvolutionFamily,
       kConvolutionFamily,
       kUpsampleFamily,
   };

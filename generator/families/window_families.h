@@ -8,6 +8,7 @@ namespace warpwright::generator {
 extern const Family kScanFamily;
 extern const Family kPoolFamily;
 extern const Family kDepthwiseFamily;
+extern const Family kDirectConvolutionFamily;
 extern const Family kConvolutionFamily;
 extern const Family kUpsampleFamily;
 

@@ -18,6 +18,15 @@ using model::Node;
 /// What a large GPU of these years reaches, for ranking only: bytes and operations a second, and a launch in a graph.
 constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 40e12, kLaunchSeconds = 2e-6;
 
+/// The choice among rewrites that is as likely right as not; of the others the families know better.
+constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
+
+/// Of convolutions: see families/convolution.cpp.
+bool is_tf32(const Configuration &configuration) {
+  const auto math = configuration.find("math");
+  return math != configuration.end() && (math->second == 1 || math->second == 2);
+}
+
 bool is_heavy(const Node &node) {
   return node.op == "matmul" || node.op == "conv" || node.op == "attention";
 }
@@ -70,11 +79,6 @@ std::string kind_of(const GraphIndex &graph, const BuiltRegion &built) {
   return text + text_of(graph.node(region.outputs.front()).type());
 }
 
-bool bound_by_operations(const GraphIndex &graph, const Node &node) {
-  const Cost cost = cost_of(graph, node);
-  return cost.flops / kFlopsPerSecond > 1.5 * cost.bytes / kBytesPerSecond;
-}
-
 /// A change of the fastest so far, and how much of the time it may touch.
 struct Change {
   double weight = 0;
@@ -97,19 +101,26 @@ double estimated_seconds(const GraphIndex &graph, const PlannedRegion &planned) 
 
 struct DescentPolicy::State {
   const model::Task &task;
+  Graph traced;
   DeviceFacts facts;
-  std::vector<Change> starts; ///< in the order to be tried
-  std::size_t next_start = 0;
+  std::vector<Change> starts;    ///< in the order to be tried
+  std::vector<Change> fallbacks; ///< plain ways, for when nothing else is right or left
+  std::size_t next_start = 0, next_fallback = 0;
   std::vector<Change> changes;       ///< of the fastest so far, the best last
   std::optional<std::size_t> around; ///< which of the tried variants `changes` are of
   std::vector<model::Plan> proposed;
+  std::size_t judged = 0; ///< tried variants whose accuracy was looked at
   std::string why;
 
   std::optional<TorchProposal> build(const Change &change) {
     auto buffers = plan_buffers(task, change.graph);
     if (!buffers)
       return note(buffers.error());
-    auto built = build_plan(change.graph, *buffers, facts, change.choices);
+    PlanChoices choices = change.choices;
+    if (!facts.tf32)
+      std::erase_if(choices.configurations,
+                    [](const auto &entry) { return is_tf32(entry.second); });
+    auto built = build_plan(change.graph, *buffers, facts, choices);
     if (!built)
       return note(built.error());
     built->plan.moves.insert(built->plan.moves.begin(), change.rewrites.begin(),
@@ -117,7 +128,7 @@ struct DescentPolicy::State {
     if (built->kernels == 0 || std::ranges::find(proposed, built->plan) != proposed.end())
       return std::nullopt;
     proposed.push_back(built->plan);
-    return TorchProposal{change.graph, change.rewrites, change.choices, std::move(*built)};
+    return TorchProposal{change.graph, change.rewrites, std::move(choices), std::move(*built)};
   }
 
   std::optional<TorchProposal> note(const Error &error) {
@@ -148,17 +159,12 @@ struct DescentPolicy::State {
     return change;
   }
 
-  void make_starts(const Graph &graph) {
-    Simplified simplified = simplify(with_separate_bias(graph));
-    Change guess{0, std::move(simplified.graph), std::move(simplified.applied), {}};
+  void make_starts() {
+    Simplified simplified = simplify(with_separate_bias(traced));
+    const Change guess{0, std::move(simplified.graph), std::move(simplified.applied), {}};
     const GraphIndex index(guess.graph);
-    Change library = guess, last = guess, alone = guess, plain = guess, own = guess;
+    Change other = guess, library = guess, last = guess, alone = guess, plain = guess;
     bool heavy = false, convolutions = false;
-    // Convolutions that operations bound run on cuDNN's tensor cores first.
-    for (const Node &node : guess.graph.nodes)
-      if (node.op == "conv" && bound_by_operations(index, node))
-        for (Change *change : {&guess, &alone, &plain})
-          change->choices.anchors[node.name].family = "aten";
     for (const Node &node : guess.graph.nodes) {
       if (!is_anchor(node))
         continue;
@@ -166,6 +172,8 @@ struct DescentPolicy::State {
       if (!is_heavy(node))
         continue;
       heavy = true;
+      if (const auto families = claiming_families(index, node); families.size() > 1)
+        other.choices.anchors[node.name].family = families[1]->name;
       library.choices.anchors[node.name].family = "aten";
       last.choices.anchors[node.name].family = "aten";
       if (node.op == "conv") {
@@ -173,22 +181,42 @@ struct DescentPolicy::State {
         last.choices.anchors[node.name].channels_last = true;
       }
     }
-    plain.graph = with_separate_bias(graph);
+    plain.graph = with_separate_bias(traced);
     plain.rewrites.clear();
+    starts.clear();
+    fallbacks.clear();
+    next_start = next_fallback = 0;
     starts.push_back(guess);
+    // Everything of ours, then the library for what is heavy; the changes that follow mix them.
+    if (other.choices != guess.choices)
+      starts.push_back(std::move(other));
     for (const Rule &rule : rules())
       if (!rule.always)
         if (auto changed = everywhere(guess, rule.name))
-          starts.push_back(std::move(*changed));
-    if (own.choices != guess.choices)
-      starts.push_back(std::move(own));
+          (rule.name == kPlanOfItsOwn ? starts : fallbacks).push_back(std::move(*changed));
     if (heavy)
       starts.push_back(std::move(library));
     if (convolutions)
       starts.push_back(std::move(last));
     if (!guess.rewrites.empty())
-      starts.push_back(std::move(plain));
-    starts.push_back(std::move(alone));
+      fallbacks.push_back(std::move(plain));
+    fallbacks.push_back(std::move(alone));
+  }
+
+  /// Where a plan that multiplied in TF32 was refused, PyTorch did not, and all plans from now on are FP32-accurate.
+  void learn_accuracy(const std::vector<TorchVariant> &tried) {
+    for (; judged < tried.size() && facts.tf32; ++judged) {
+      const TorchVariant &variant = tried[judged];
+      const bool used =
+          std::ranges::any_of(variant.proposal.built.regions, [](const BuiltRegion &region) {
+            return is_tf32(region.configuration);
+          });
+      if (!used || variant.verdict.outcome != model::Outcome::WrongResult)
+        continue;
+      facts.tf32 = false;
+      make_starts();
+      around.reset();
+    }
   }
 
   void add(double weight, const Change &base, PlanChoices choices) {
@@ -224,7 +252,7 @@ struct DescentPolicy::State {
       Change change = base;
       change.graph = std::move(*changed);
       change.rewrites.push_back(std::string(rewrite.rule) + "(%" + rewrite.node + ")");
-      change.weight = total;
+      change.weight = total * (rewrite.rule == kPlanOfItsOwn ? 1 : 0.3);
       changes.push_back(std::move(change));
     }
     std::ranges::stable_sort(changes, {}, &Change::weight);
@@ -286,8 +314,8 @@ struct DescentPolicy::State {
 };
 
 DescentPolicy::DescentPolicy(const model::Task &task, const Graph &graph, const DeviceFacts &facts)
-    : state_(new State{task, facts, {}, 0, {}, {}, {}, {}}) {
-  state_->make_starts(graph);
+    : state_(new State{task, graph, facts, {}, {}, 0, 0, {}, {}, {}, 0, {}}) {
+  state_->make_starts();
 }
 
 DescentPolicy::~DescentPolicy() = default;
@@ -296,18 +324,33 @@ const std::string &DescentPolicy::why() const { return state_->why; }
 
 std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVariant> &tried) {
   State &state = *state_;
+  state.learn_accuracy(tried);
   while (state.next_start < state.starts.size())
     if (auto proposal = state.build(state.starts[state.next_start++]))
       return proposal;
   const TorchVariant *best = best_torch_variant(tried);
-  if (!best && !tried.empty())
-    best = &tried.front(); // nothing is right yet: change what was guessed first
-  if (!best)
+  if (best) {
+    const std::size_t at = static_cast<std::size_t>(best - tried.data());
+    if (state.around != at) {
+      state.make_changes(best->proposal);
+      state.around = at;
+    }
+  }
+  const auto next_fallback = [&]() -> std::optional<TorchProposal> {
+    while (state.next_fallback < state.fallbacks.size())
+      if (auto proposal = state.build(state.fallbacks[state.next_fallback++]))
+        return proposal;
     return std::nullopt;
-  const std::size_t at = static_cast<std::size_t>(best - tried.data());
-  if (state.around != at) {
-    state.make_changes(best->proposal);
-    state.around = at;
+  };
+  if (!best) {
+    if (auto proposal = next_fallback())
+      return proposal;
+    if (tried.empty())
+      return std::nullopt;
+    if (!state.around) { // nothing is right yet: change what was guessed first
+      state.make_changes(tried.front().proposal);
+      state.around = 0;
+    }
   }
   while (!state.changes.empty()) {
     const Change change = std::move(state.changes.back());
@@ -315,7 +358,7 @@ std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVaria
     if (auto proposal = state.build(change))
       return proposal;
   }
-  return std::nullopt;
+  return next_fallback();
 }
 
 const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants) {
@@ -335,7 +378,9 @@ std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &pol
                                        const TorchSearchEvents &events, std::stop_token stop) {
   std::vector<TorchVariant> tried;
   const auto start = std::chrono::steady_clock::now();
-  while (static_cast<int>(tried.size()) < limits.max_variants && !stop.stop_requested() &&
+  // A plan refused takes little time: so many more are free.
+  int counted = 0, free_of_charge = limits.max_variants / 2;
+  while (counted < limits.max_variants && !stop.stop_requested() &&
          std::chrono::steady_clock::now() - start < limits.budget) {
     auto proposal = policy.propose(tried);
     if (!proposal)
@@ -344,6 +389,9 @@ std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &pol
     variant.verdict = events.evaluate(task, variant.proposal.built.plan, stop);
     if (stop.stop_requested())
       break;
+    const bool refused = variant.verdict.outcome == model::Outcome::WrongResult;
+    if (!refused || free_of_charge-- <= 0)
+      ++counted;
     tried.push_back(std::move(variant));
     if (events.on_variant)
       events.on_variant(tried.back(), tried.size());

@@ -1,10 +1,10 @@
 // Search over plans of a torch task, by measured time.
 //
-// First the best guess of everything and a few guesses of another kind (the library for the heavy anchors, channels-last convolutions,
-// nothing fused); then one change at a time of the fastest so far, the changes first that touch most of the estimated time: another family or
-// the library for an anchor, another configuration, fusion off, convolution layouts, a rewrite that is a choice. Regions that are alike
-// change together, as the layers of a network do. A learned policy implements the same interface. Leaves out running and measuring:
-// `evaluate` does. Thread: one.
+// First everything of ours, then the library for the heavy anchors, also with channels-last convolutions; then one change at a time of the fastest
+// so far, the changes first that touch most of the estimated time: another family or the library for an anchor, another
+// configuration, fusion off, convolution layouts, a rewrite that is a choice. Regions that are alike change together, as the layers of a
+// network do. Where a plan in TF32 is refused, PyTorch's convolutions were FP32, and so are all that follow. What is plain (nothing
+// fused, nothing rewritten) comes last. A learned policy implements the same interface. Leaves out running and measuring: `evaluate` does. Thread: one.
 #pragma once
 
 #include "generator/fusion/plan_builder.h"
@@ -54,7 +54,7 @@ private:
 };
 
 struct TorchSearchLimits {
-  int max_variants = 48;
+  int max_variants = 48; ///< half as many refused ones are not counted
   std::chrono::milliseconds budget{120'000};
 };
 

@@ -205,8 +205,12 @@ TEST_CASE("convolutions of all kinds sum what their definition sums") {
     std::string result = conv;
     if (even_odds(random))
       result = g.op("add", {g.op("tanh", {conv}), g.constant(0.5)});
-    check(random, depthwise ? kDepthwiseFamily : kConvolutionFamily, g.graph({result}), conv, 2e-5,
+    const model::Graph graph = g.graph({result});
+    check(random, depthwise ? kDepthwiseFamily : kConvolutionFamily, graph, conv, 2e-5,
           depthwise ? 3 : 2);
+    const GraphIndex index(graph);
+    if (!depthwise && kDirectConvolutionFamily.claims(index, index.node(conv)))
+      check(random, kDirectConvolutionFamily, graph, conv, 2e-5, 2);
   }
 }
 

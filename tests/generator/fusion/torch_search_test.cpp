@@ -3,6 +3,7 @@
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <set>
 
@@ -92,6 +93,35 @@ TEST_CASE("The search keeps what was faster and changes that") {
   const TorchVariant *best = best_torch_variant(tried);
   REQUIRE(best);
   CHECK(best->verdict.speedup->ratio > 2);
+}
+
+TEST_CASE("Where TF32 is refused, only FP32-accurate plans follow") {
+  const model::Graph graph = network();
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, {});
+  const auto in_tf32 = [](const TorchVariant &variant) {
+    return std::ranges::any_of(variant.proposal.built.regions, [](const BuiltRegion &region) {
+      const auto math = region.configuration.find("math");
+      return math != region.configuration.end() && (math->second == 1 || math->second == 2);
+    });
+  };
+  TorchSearchEvents events = measured([](const model::Plan &) { return 1.0; });
+  events.evaluate = [](const model::Task &, const model::Plan &plan, std::stop_token) {
+    model::Verdict verdict;
+    verdict.outcome = model::Outcome::Verified;
+    for (const std::string &move : plan.moves)
+      if (move.find("math=1") != std::string::npos || move.find("math=2") != std::string::npos)
+        verdict.outcome = model::Outcome::WrongResult;
+    return verdict;
+  };
+  const auto tried = search_torch(task, policy, {40, std::chrono::hours(1)}, events, {});
+  REQUIRE(tried.size() > 10);
+  const auto refused = std::ranges::find_if(tried, in_tf32);
+  REQUIRE(refused != tried.end());
+  CHECK(std::none_of(refused + 1, tried.end(), in_tf32));
+  CHECK(std::any_of(refused + 1, tried.end(), [](const TorchVariant &variant) {
+    return variant.proposal.built.regions.front().planned.choice.family == "convolution";
+  }));
 }
 
 TEST_CASE("Attention as products means the same") {

@@ -1,0 +1,439 @@
+// Convolution with short sums (few input channels, small filters), as products in registers: FP32 throughout, one kernel, nothing packed before it.
+//
+// A thread makes `channels` output channels of `pixels` positions, the lanes of a warp side by side, so that loads and stores of a step are
+// whole lines. The filter lies in shared memory, laid out by the block when it starts, and reaches all lanes as one broadcast of four
+// channels. Of a transposed convolution with a stride a thread makes all outputs along the last dimension that belong to an input position;
+// the phases of the other dimensions are blocks of their own, each with its own taps in straight code. With so few products tensor cores
+// have little to do, and what PyTorch calls runs in FP32 there as well.
+// Leaves out: depthwise convolution (depthwise.cpp) and long sums (convolution.cpp). Thread: pure functions.
+#include "generator/families/convolution_phases.h"
+#include "generator/families/window_families.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::generator {
+namespace {
+
+/// Sums up to this many products, and filters that shared memory holds beside enough blocks.
+constexpr std::int64_t kMostProducts = 256, kMostInputChannels = 16, kMostWeights = 12 * 1024;
+/// Sums of a thread, and multiplications in straight code.
+constexpr std::int64_t kMostSums = 128, kMostStraight = 4096;
+constexpr std::int64_t kMostPhases = 16, kMostTogether = 4;
+
+constexpr std::string_view kKernel = R"cuda(
+__constant__ int @PREFIX@_parts[][5] = {@PARTS@}; // first depth, first height, counts
+extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_direct(@PARAMETERS@) {
+  constexpr int kThreads = @THREADS@, kP = @P@, kC = @C@, kTogether = @TOGETHER@;
+  __shared__ __align__(16) float weights[@WEIGHTS@];
+  const int *const part = @PREFIX@_parts[blockIdx.z];
+  const int count_d = @COUNT_D@, count_h = @COUNT_H@, count_w = @COUNT_W@;
+  const int pixels = @N@ * count_d * count_h * count_w;
+  const int pixel0 = blockIdx.x * (kThreads * kP) + threadIdx.x;
+  if (pixel0 - (int)threadIdx.x >= pixels)
+    return;
+  const int group = blockIdx.y / @CHUNKS@, column0 = blockIdx.y % @CHUNKS@ * kC;
+#pragma unroll 4
+  for (int e = threadIdx.x; e < @WEIGHTS@; e += kThreads) {
+    const int tap = e % @TAPS@, @ORDER@;
+    const int tap_d = tap / (@KH@ * @KW@), tap_h = tap / @KW@ % @KH@, tap_w = tap % @KW@;
+    float value = 0;
+    if (column0 + to < @CO@) {
+      const int input_channel = @INPUT_CHANNEL@, output_channel = @OUTPUT_CHANNEL@;
+@WEIGHT@
+    }
+    weights[(from * @TAPS@ + tap) * kC + to] = value;
+  }
+  int start[kP];
+@PLACES_OF_PIXELS@
+#pragma unroll
+  for (int p = 0; p < kP; ++p) {
+    int pixel = pixel0 + p * kThreads;
+    pixel = pixel < pixels ? pixel : 0;
+    const int qw = pixel % count_w, qh = pixel / count_w % count_h;
+    const int qd = pixel / (count_w * count_h) % count_d, n = pixel / (count_w * count_h * count_d);
+@SET_PLACES@
+    start[p] = @START@;
+  }
+  __syncthreads();
+  float sums[kTogether][kP][kC];
+#pragma unroll
+  for (int i = 0; i < kTogether * kP * kC; ++i)
+    sums[i / (kP * kC)][i / kC % kP][i % kC] = 0;
+  auto multiply = [&](const float (&x)[kP], float (&sum)[kP][kC], const float *w) {
+#pragma unroll
+    for (int c = 0; c < kC; c += 4) {
+      const float4 four = *reinterpret_cast<const float4 *>(w + c);
+#pragma unroll
+      for (int p = 0; p < kP; ++p) {
+        sum[p][c] += x[p] * four.x;
+        sum[p][c + 1] += x[p] * four.y;
+        sum[p][c + 2] += x[p] * four.z;
+        sum[p][c + 3] += x[p] * four.w;
+      }
+    }
+  };
+#pragma unroll 1
+  for (int input = 0; input < @CI@; ++input) {
+    const int channel = group * @CI@ + input;
+    const float *const row = weights + input * (@TAPS@ * kC);
+    (void)channel;
+@MULTIPLY@
+#pragma unroll
+    for (int p = 0; p < kP; ++p)
+      start[p] += @ID@ * @IH@ * @IW@;
+  }
+#pragma unroll
+  for (int c = 0; c < kC; ++c) {
+    if (column0 + c < @CO@) {
+      const int channel = group * @CO@ + column0 + c;
+#pragma unroll
+      for (int p = 0; p < kP; ++p) {
+        const int pixel = pixel0 + p * kThreads;
+        const int qw = pixel % count_w, qh = pixel / count_w % count_h;
+        const int qd = pixel / (count_w * count_h) % count_d;
+        const int n = pixel / (count_w * count_h * count_d);
+        const int od = qd * @OSD@ + part[0], oh = qh * @OSH@ + part[1];
+        if (pixel < pixels) {
+@FINISH@
+        }
+      }
+    }
+  }
+}
+)cuda";
+
+/// Phases that one thread makes together: all of the last dimension.
+struct Together {
+  std::array<std::int64_t, 3> first{}, count{};
+  std::vector<std::pair<ConvolutionTap, std::int64_t>> taps; ///< and which of the phases
+};
+
+std::vector<Together> together(const ConvolutionPhases &all) {
+  std::vector<Together> list;
+  for (const ConvolutionPhase &phase : all.phases) {
+    if (list.empty() || list.back().first[0] != phase.first[0] ||
+        list.back().first[1] != phase.first[1])
+      list.push_back({phase.first, phase.count, {}});
+    Together &last = list.back();
+    last.count[2] = std::max(last.count[2], phase.count[2]);
+    for (const ConvolutionTap &tap : phase.taps)
+      last.taps.emplace_back(tap, phase.first[2]);
+  }
+  for (Together &one : list)
+    std::ranges::stable_sort(one.taps, {}, [](const auto &tap) { return tap.first.offset; });
+  return list;
+}
+
+std::int64_t products(const ConvolutionShape &shape) { return shape.taps() * shape.group_in; }
+
+/// Output channels of a thread that are worth listing.
+std::vector<std::int64_t> channel_counts(const ConvolutionShape &shape) {
+  std::vector<std::int64_t> counts;
+  for (const std::int64_t count : {16, 32, 8, 4})
+    if (count < 2 * shape.group_out || count == 4)
+      counts.push_back(count);
+  return counts;
+}
+
+bool claims(const GraphIndex &index, const model::Node &anchor) {
+  const auto shape = convolution_shape(index, anchor);
+  const model::Dtype dtype = anchor.type().dtype;
+  if (!shape || !model::is_floating(dtype) || dtype == model::Dtype::Float64)
+    return false;
+  const std::int64_t phases =
+      shape->transposed ? shape->stride[0] * shape->stride[1] * shape->stride[2] : 1;
+  const model::Shape &in = index.node(anchor.inputs[0]).type().shape;
+  return shape->group_in <= kMostInputChannels && products(*shape) / phases <= kMostProducts &&
+         products(*shape) * 4 <= kMostWeights && phases <= kMostPhases &&
+         (!shape->transposed || shape->stride[2] <= kMostTogether) &&
+         shape->groups * ceil_divide(shape->group_out, 4) <= 65535 &&
+         model::elements_of(in) < (std::int64_t{1} << 31) &&
+         shape->batch * shape->out[0] * shape->out[1] * shape->out[2] < (std::int64_t{1} << 30);
+}
+
+/// About the microseconds of a launch, to rank with. A multiprocessor multiplies 128 times a cycle; what reaches registers from shared
+/// memory or the first-level cache takes a cycle for each 128 bytes.
+double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts,
+               std::int64_t along, std::int64_t channels, std::int64_t pixels, std::int64_t threads,
+               const DeviceFacts &device) {
+  constexpr double kCyclesAUs = 1700, kStartCycles = 2500, kBytesAUs = 3.5e6;
+  const double registers = static_cast<double>(pixels * channels * along + 4 * pixels + 32);
+  const double resident = std::max(
+      1.0, std::min({std::floor(65536 / (registers * threads)), std::floor(2048.0 / threads),
+                     std::floor(220e3 / (4.0 * products(shape) * channels + 1024))}));
+  const std::int64_t columns = shape.groups * ceil_divide(shape.group_out, channels);
+  double cycles = 0, blocks = 0, outputs = 0;
+  for (const Together &part : parts) {
+    const std::int64_t positions = shape.batch * part.count[0] * part.count[1] * part.count[2];
+    const double count = static_cast<double>(ceil_divide(positions, threads * pixels) * columns);
+    const double steps = static_cast<double>(part.taps.size()) * shape.group_in;
+    const double arithmetic = steps * pixels * channels * threads / 128;
+    const double loads = steps * (channels + 1.5 * pixels) * threads / 32;
+    const double stores = 2.0 * pixels * channels * along * threads / 32;
+    blocks += count;
+    cycles += count * (std::max(arithmetic, loads) * 1.15 + stores + 300);
+    outputs += static_cast<double>(positions * along * shape.channels_out());
+  }
+  const double input = static_cast<double>(shape.batch * shape.channels_in() * shape.in[0] *
+                                           shape.in[1] * shape.in[2]);
+  const double waves = std::ceil(blocks / (device.multiprocessors * resident));
+  // The last wave is as long as a full one.
+  const double full = waves * device.multiprocessors * resident;
+  const double busy = cycles / blocks * (waves > 4 ? blocks : full) / device.multiprocessors;
+  return std::max((busy + kStartCycles) / kCyclesAUs, 4 * (input + outputs) / kBytesAUs);
+}
+
+std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
+                                          const DeviceFacts &device) {
+  const ConvolutionShape shape = *convolution_shape(index, index.node(region.anchor));
+  const ConvolutionPhases all = convolution_phases(shape, false);
+  const std::vector<Together> parts = together(all);
+  const std::int64_t along = all.output_step[2];
+  std::vector<std::pair<double, Configuration>> guesses;
+  for (const std::int64_t channels : channel_counts(shape))
+    for (const int pixels : {8, 4, 2, 1})
+      for (const int threads : {128, 64, 256}) {
+        const std::int64_t sums = channels * pixels * along;
+        if (sums > kMostSums || (threads == 256 && sums > 64) ||
+            products(shape) * channels > kMostWeights)
+          continue;
+        guesses.emplace_back(time_of(shape, parts, along, channels, pixels, threads, device),
+                             Configuration{{"channels", static_cast<int>(channels)},
+                                           {"pixels", pixels},
+                                           {"threads", threads}});
+      }
+  std::ranges::stable_sort(guesses, {}, &std::pair<double, Configuration>::first);
+  std::vector<Configuration> list;
+  for (auto &[time, configuration] : guesses)
+    if (list.size() < 16)
+      list.push_back(std::move(configuration));
+  return list;
+}
+
+/// Which dimensions an element may leave the input in.
+std::array<bool, 3> leaves(const ConvolutionShape &shape, const ConvolutionPhases &all,
+                           const std::vector<Together> &parts) {
+  std::array<bool, 3> result{};
+  for (const Together &part : parts)
+    for (const auto &[tap, phase] : part.taps)
+      for (std::size_t d = 0; d < 3; ++d)
+        result[d] = result[d] || tap.offset[d] < 0 ||
+                    (part.count[d] - 1) * all.input_step[d] + tap.offset[d] >= shape.in[d];
+  return result;
+}
+
+/// Loads the inputs of all pixels at an offset, and multiplies by the weights of the taps that see it.
+std::string step_text(const std::array<std::string, 3> &offset, const std::string &multiplications,
+                      const std::array<bool, 3> &leaving, const std::string &load) {
+  std::string condition;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (leaving[d]) {
+      const std::string axis(1, "dhw"[d]);
+      condition += (condition.empty() ? "" : " && ") + ("(unsigned)(" + axis + "0[p] + ") +
+                   offset[d] + ") < @I" + std::string(1, "DHW"[d]) + "@u";
+    }
+  std::string text =
+      "    {\n      float x[kP];\n#pragma unroll\n      for (int p = 0; p < kP; ++p) "
+      "{\n        float value = 0;\n";
+  if (!condition.empty())
+    text += "        if (" + condition + ") {\n";
+  text += fill_places(load, {{"D", offset[0]}, {"H", offset[1]}, {"W", offset[2]}});
+  if (!condition.empty())
+    text += "        }\n";
+  return text + "        x[p] = value;\n      }\n" + multiplications + "    }\n";
+}
+
+/// Straight code where it is short; else loops over depths and heights of a plain convolution.
+std::string multiply_text(const ConvolutionShape &shape, const std::vector<Together> &parts,
+                          bool straight, const std::array<bool, 3> &leaving,
+                          const std::string &load) {
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  std::string text;
+  if (!straight) {
+    text = "#pragma unroll 1\n    for (int line = 0; line < @KD@ * @KH@; ++line) {\n"
+           "      const int kd = line / @KH@, kh = line % @KH@;\n      (void)kd;\n";
+    for (std::int64_t kw = 0; kw < shape.kernel[2]; ++kw)
+      text +=
+          step_text({"(kd * " + number(shape.dilation[0]) + " - " + number(shape.padding[0]) + ")",
+                     "(kh * " + number(shape.dilation[1]) + " - " + number(shape.padding[1]) + ")",
+                     "(" + number(kw * shape.dilation[2] - shape.padding[2]) + ")"},
+                    "      multiply(x, sums[0], row + (line * @KW@ + " + number(kw) + ") * kC);\n",
+                    leaving, load);
+    return text + "    }\n";
+  }
+  for (std::size_t which = 0; which < parts.size(); ++which) {
+    const auto &taps = parts[which].taps;
+    if (parts.size() > 1)
+      text += "    if (blockIdx.z == " + number(static_cast<std::int64_t>(which)) + ") {\n";
+    for (std::size_t i = 0; i < taps.size();) {
+      const auto &offset = taps[i].first.offset;
+      std::string multiplications;
+      for (; i < taps.size() && taps[i].first.offset == offset; ++i)
+        multiplications += "      multiply(x, sums[" + number(taps[i].second) + "], row + " +
+                           number(taps[i].first.weight) + " * kC);\n";
+      text += step_text({"(" + number(offset[0]) + ")", "(" + number(offset[1]) + ")",
+                         "(" + number(offset[2]) + ")"},
+                        multiplications, leaving, load);
+    }
+    if (parts.size() > 1)
+      text += "    }\n";
+  }
+  return text;
+}
+
+Result<Lowering> lower(const GraphIndex &index, const Region &region,
+                       const Configuration &configuration, const DeviceFacts &,
+                       const std::string &prefix) {
+  const auto channels = setting_of(configuration, "channels", 4, 64);
+  const auto pixels = setting_of(configuration, "pixels", 1, 16);
+  const auto threads = setting_of(configuration, "threads", 32, 1024);
+  for (const auto &setting : {channels, pixels, threads})
+    if (!setting)
+      return std::unexpected(setting.error());
+  const model::Node &anchor = index.node(region.anchor);
+  const ConvolutionShape shape = *convolution_shape(index, anchor);
+  const ConvolutionPhases all = convolution_phases(shape, false);
+  const std::vector<Together> parts = together(all);
+  const std::int64_t along = all.output_step[2], sums = *channels * *pixels * along;
+  const std::int64_t weights = products(shape) * *channels;
+  if (*channels % 4 != 0 || *threads % 32 != 0 || sums > kMostSums || weights > kMostWeights)
+    return fail("the direct convolution's tile does not fit registers or shared memory",
+                "take a configuration that the family lists");
+  const bool straight = shape.transposed || shape.taps() * *channels * *pixels <= kMostStraight;
+
+  ElementWriter writer(index, region);
+  const auto load = [&](std::size_t operand, const Index &at) {
+    std::string before;
+    const std::string value = writer.load(anchor.inputs[operand], at, before);
+    return before + "        value = (float)(" + value + ");\n";
+  };
+  const auto operand = std::ranges::find(region.inputs, anchor.inputs[0]);
+  const model::TensorType input = region_type(index, region, anchor.inputs[0]);
+  const bool in_memory = operand != region.inputs.end() && model::is_contiguous(input) &&
+                         input.dtype == model::Dtype::Float32;
+  const std::array<bool, 3> leaving =
+      in_memory ? leaves(shape, all, parts) : std::array{true, true, true};
+  std::string load_input;
+  if (in_memory)
+    load_input = "        value = in" + std::to_string(operand - region.inputs.begin()) +
+                 "[start[p] + (@D@ * @IH@ + @H@) * @IW@ + @W@];\n";
+  else
+    load_input =
+        "        const int n = n0[p], d = d0[p] + @D@, h = h0[p] + @H@, w = w0[p] + @W@;\n" +
+        load(0, convolution_index(shape, "n", "channel", "d", "h", "w"));
+  std::string places_of_pixels, set_places;
+  for (std::size_t d = 0; d < 3; ++d)
+    if (leaving[d]) {
+      const std::string axis(1, "dhw"[d]);
+      places_of_pixels += "  int " + axis + "0[kP];\n";
+      set_places += "    " + axis + "0[p] = q" + axis + " * @IS" + "DHW"[d] + "@;\n";
+    }
+  if (!in_memory) {
+    places_of_pixels += "  int n0[kP];\n";
+    set_places += "    n0[p] = n;\n";
+  }
+
+  const std::string first = shape.transposed ? "input_channel" : "output_channel";
+  const std::string second = shape.transposed ? "output_channel" : "input_channel";
+  std::string bias;
+  if (shape.bias) {
+    std::string before;
+    const std::string value = writer.load(anchor.inputs[2], {"channel"}, before);
+    bias = before + "        element += (float)(" + value + ");\n";
+  }
+  const bool whole = along > 1 && (along == 2 || along == 4) && shape.out[2] % along == 0;
+  std::string finish;
+  writer.bound("qw", parts.front().count[2]);
+  if (whole) {
+    std::vector<Index> lanes;
+    std::vector<std::string> elements;
+    for (std::int64_t i = 0; i < along; ++i) {
+      const std::string name = "element" + std::to_string(i);
+      finish += "        float " + name + " = sums[" + std::to_string(i) + "][p][c];\n";
+      elements.push_back(name);
+      lanes.push_back(convolution_index(shape, "n", "channel", "od", "oh",
+                                        std::to_string(along) + " * qw + " + std::to_string(i)));
+    }
+    if (shape.bias) {
+      std::string before;
+      const std::string value = writer.load(anchor.inputs[2], {"channel"}, before);
+      finish += before;
+      for (const std::string &name : elements)
+        finish += "        " + name + " += (float)(" + value + ");\n";
+    }
+    finish += writer.store(lanes, elements);
+  } else {
+    finish = "#pragma unroll\n        for (int phase = 0; phase < kTogether; ++phase) {\n"
+             "          const int ow = qw * kTogether + phase;\n          if (ow < @OW@) {\n"
+             "        float element = sums[phase][p][c];\n" +
+             bias +
+             writer.store(convolution_index(shape, "n", "channel", "od", "oh", "ow"), "element") +
+             "          }\n        }\n";
+  }
+
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  const std::int64_t chunks = ceil_divide(shape.group_out, *channels);
+  std::string rows;
+  std::int64_t most = 0;
+  for (const Together &part : parts) {
+    rows += (rows.empty() ? "{" : ", {") + number(part.first[0]) + ", " + number(part.first[1]) +
+            ", " + number(part.count[0]) + ", " + number(part.count[1]) + ", " +
+            number(part.count[2]) + "}";
+    most = std::max(most, shape.batch * part.count[0] * part.count[1] * part.count[2]);
+  }
+  const bool one = parts.size() == 1;
+  Places places{
+      {"PREFIX", prefix},
+      {"PARTS", rows},
+      {"PARAMETERS", writer.parameters()},
+      {"THREADS", number(*threads)},
+      {"P", number(*pixels)},
+      {"C", number(*channels)},
+      {"TOGETHER", number(along)},
+      {"WEIGHTS", number(weights)},
+      {"N", number(shape.batch)},
+      {"CHUNKS", number(chunks)},
+      {"TAPS", number(shape.taps())},
+      {"CI", number(shape.group_in)},
+      {"CO", number(shape.group_out)},
+      {"ORDER", shape.transposed ? "to = e / @TAPS@ % kC, from = e / (@TAPS@ * kC)"
+                                 : "from = e / @TAPS@ % @CI@, to = e / (@TAPS@ * @CI@)"},
+      {"INPUT_CHANNEL", shape.transposed ? "group * @CI@ + from" : "from"},
+      {"OUTPUT_CHANNEL", shape.transposed ? "column0 + to" : "group * @CO@ + column0 + to"},
+      {"WEIGHT", load(1, convolution_index(shape, first, second, "tap_d", "tap_h", "tap_w"))},
+      {"PLACES_OF_PIXELS", places_of_pixels},
+      {"START", in_memory ? "(((n * @CHANNELS@ + group * @CI@) * @ID@ + qd * @ISD@) * @IH@ + qh * "
+                            "@ISH@) * @IW@ + qw * @ISW@"
+                          : "0"},
+      {"CHANNELS", number(shape.channels_in())},
+      {"SET_PLACES", set_places},
+      {"MULTIPLY", multiply_text(shape, parts, straight, leaving, load_input)},
+      {"FINISH", finish},
+      {"COUNT_D", one ? number(parts.front().count[0]) : "part[2]"},
+      {"COUNT_H", one ? number(parts.front().count[1]) : "part[3]"},
+      {"COUNT_W", one ? number(parts.front().count[2]) : "part[4]"}};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::string letter(1, "DHW"[d]);
+    places["I" + letter] = number(shape.in[d]);
+    places["O" + letter] = number(shape.out[d]);
+    places["K" + letter] = number(shape.kernel[d]);
+    places["IS" + letter] = number(all.input_step[d]);
+    places["OS" + letter] = number(all.output_step[d]);
+  }
+  for (const char *name :
+       {"ORDER", "INPUT_CHANNEL", "OUTPUT_CHANNEL", "SET_PLACES", "START", "MULTIPLY", "FINISH"})
+    places[name] = fill_places(places[name], places);
+  Lowering lowering;
+  lowering.source = fill_places(kKernel, places);
+  lowering.steps.push_back(launch_of(prefix + "_direct", ceil_divide(most, *threads * *pixels),
+                                     *threads, writer.arguments(), 0, shape.groups * chunks,
+                                     std::ssize(parts)));
+  return lowering;
+}
+
+} // namespace
+
+const Family kDirectConvolutionFamily{"direct", claims, true, true, configurations, lower};
+
+} // namespace warpwright::generator
