@@ -139,6 +139,8 @@ struct Kernel {
   InferredTask task;
   std::string slice; ///< self-contained device source; empty when `slice_error` says why
   std::string slice_error;
+  /// Of torch modules: the plan whose variant the text holds for it; empty: it is as its user wrote it.
+  std::string applied_plan;
 };
 
 struct QuickFix {

@@ -1,0 +1,184 @@
+#include "analysis/python/applied_variant.h"
+
+#include <algorithm>
+
+namespace warpwright::analysis {
+namespace {
+
+constexpr std::string_view kBegin = "# >>> warpwright ";
+constexpr std::string_view kEnd = "# <<< warpwright ";
+constexpr std::string_view kOwnForward = "_forward_as_written";
+
+/// "# >>> warpwright Model, plan 0123 >>>": lines of `what`, from its mark to the line after the closing one.
+struct Marked {
+  std::string what; ///< "Model", "Model.forward"
+  std::string plan;
+  Range range;
+  Range inside;
+};
+
+std::string word_after(const std::string &text, std::size_t at, std::string_view ends) {
+  return text.substr(at, text.find_first_of(ends, at) - at);
+}
+
+std::vector<Marked> find_marked(const std::string &text) {
+  std::vector<Marked> found;
+  for (std::size_t at = text.find(kBegin); at != std::string::npos;
+       at = text.find(kBegin, at + 1)) {
+    Marked marked;
+    marked.what = word_after(text, at + kBegin.size(), ", \n");
+    const std::size_t line_end = text.find('\n', at);
+    const std::size_t plan = text.find(", plan ", at);
+    if (plan < line_end)
+      marked.plan = word_after(text, plan + 7, " \n");
+    const std::size_t close = text.find(std::string(kEnd) + marked.what + " <<<", at);
+    if (line_end == std::string::npos || close == std::string::npos)
+      continue;
+    const std::size_t start = text.rfind('\n', at), close_start = text.rfind('\n', close);
+    const std::size_t close_end = text.find('\n', close);
+    marked.range = {start == std::string::npos ? 0 : start + 1,
+                    close_end == std::string::npos ? text.size() : close_end + 1};
+    marked.inside = {line_end + 1, std::max(line_end + 1, close_start + 1)};
+    found.push_back(std::move(marked));
+  }
+  return found;
+}
+
+std::string marked_text(const std::string &what, const std::string &inside,
+                        const std::string &plan = {}, const std::string &indentation = {}) {
+  return indentation + std::string(kBegin) + what + (plan.empty() ? "" : ", plan " + plan) +
+         " >>>\n" + inside + indentation + std::string(kEnd) + what + " <<<\n";
+}
+
+/// With the empty lines before it, of which at most `kept` stay.
+void erase_block(std::string &text, Range range, int kept) {
+  std::size_t begin = range.begin;
+  while (begin > 0 && text[begin - 1] == '\n' && (begin < 2 || text[begin - 2] == '\n'))
+    --begin;
+  text.replace(begin, range.end - begin,
+               std::string(begin == 0 ? 0 : static_cast<std::size_t>(kept), '\n'));
+}
+
+std::string without(const std::string &text, const std::string &module) {
+  std::string result = text;
+  const auto is_of = [&](const Marked &marked) {
+    return module.empty() || marked.what == module || marked.what == module + ".forward";
+  };
+  for (;;) {
+    const std::vector<Marked> all = find_marked(result);
+    const auto next = std::ranges::find_if(all, is_of);
+    if (next == all.end())
+      return result;
+    const bool in_class = next->what.ends_with(".forward");
+    if (in_class) {
+      const std::size_t own =
+          result.find(std::string("def ") + std::string(kOwnForward), next->range.end);
+      if (own != std::string::npos)
+        result.replace(own + 4, kOwnForward.size(), "forward");
+      std::size_t end = next->range.end; // and the empty line that followed it
+      if (end < result.size() && result[end] == '\n')
+        ++end;
+      result.erase(next->range.begin, end - next->range.begin);
+    } else {
+      const bool is_last =
+          result.find_first_not_of(" \t\r\n", next->range.end) == std::string::npos;
+      const std::size_t rest =
+          std::min(result.find_first_not_of("\r\n", next->range.end), result.size());
+      erase_block(result, {next->range.begin, rest}, is_last ? 0 : 2);
+    }
+  }
+}
+
+std::string with_line_end(std::string text) {
+  if (!text.empty() && !text.ends_with('\n'))
+    text += '\n';
+  return text;
+}
+
+/// Where an appended variant goes: before what runs the file as a program, else the end.
+std::size_t end_of_definitions(const PythonFile &file, const std::string &text) {
+  for (const PythonStatement &statement : file.statements)
+    if (statement.only_runs_as_main)
+      return statement.range.begin;
+  return text.size();
+}
+
+/// The start of the comment lines right above a definition, which belong to it.
+std::size_t with_comments_above(const PythonFile &file, const std::string &text,
+                                std::size_t start) {
+  for (auto comment = file.comments.rbegin(); comment != file.comments.rend(); ++comment)
+    if (comment->range.end < start &&
+        text.substr(comment->range.end, start - comment->range.end) == "\n" &&
+        (comment->range.begin == 0 || text[comment->range.begin - 1] == '\n'))
+      start = comment->range.begin;
+  return start;
+}
+
+std::string forward_text(const std::string &call, const std::string &indentation) {
+  const std::string inner = indentation + indentation;
+  return indentation + "def forward(self, *inputs, **named):\n" + inner +
+         "outputs = None if named else " + call + "(self, inputs)\n" + inner + "return self." +
+         std::string(kOwnForward) + "(*inputs, **named) if outputs is None else outputs\n";
+}
+
+} // namespace
+
+std::string applied_plan(const std::string &text, const std::string &module) {
+  for (const Marked &marked : find_marked(text))
+    if (marked.what == module)
+      return marked.plan;
+  return {};
+}
+
+std::string as_written(const std::string &text) {
+  return text.find(kBegin) == std::string::npos ? text : without(text, {});
+}
+
+Result<std::string> with_variant_appended(const std::string &text, const Variant &variant) {
+  std::string result = with_line_end(without(text, variant.module));
+  const auto file = parse_python(result);
+  if (!file)
+    return std::unexpected(file.error());
+  const std::size_t at = end_of_definitions(*file, result);
+  const std::string block =
+      marked_text(variant.module, variant.kernels + "\n\n" + variant.subclass, variant.plan);
+  const bool is_last = at == result.size();
+  result.insert(at, (is_last ? "\n\n" : "") + block + (is_last ? "" : "\n\n"));
+  return result;
+}
+
+Result<std::string> with_variant_in_place(const std::string &text, const Variant &variant) {
+  std::string result = with_line_end(without(text, variant.module));
+  const auto file = parse_python(result);
+  if (!file)
+    return std::unexpected(file.error());
+  const auto found = std::ranges::find(file->classes, variant.module, &PythonClass::name);
+  if (found == file->classes.end())
+    return fail("there is no class " + variant.module + " in the file");
+  const PythonFunction *forward = found->find_method("forward");
+  if (!forward)
+    return fail(variant.module + " has no forward of its own",
+                "Apply the variant as a class of its own instead");
+  const std::string indentation = indentation_at(result, forward->range.begin);
+  const std::size_t line = result.rfind('\n', forward->range.begin) + 1;
+  const std::size_t class_line = with_comments_above(*file, result, found->range.begin);
+  result.replace(forward->name_range.begin, forward->name_range.size(), kOwnForward);
+  result.insert(line, marked_text(variant.module + ".forward",
+                                  forward_text(variant.call, indentation), {}, indentation) +
+                          "\n");
+  result.insert(class_line, marked_text(variant.module, variant.kernels, variant.plan) + "\n\n");
+  return result;
+}
+
+std::optional<Variant> appended_variant(const std::string &text, const std::string &module) {
+  for (const Marked &marked : find_marked(text)) {
+    const std::string inside = text.substr(marked.inside.begin, marked.inside.size());
+    const std::size_t subclass = inside.rfind("\n\n\nclass ");
+    if (marked.what == module && subclass != std::string::npos)
+      return Variant{module, marked.plan, inside.substr(0, subclass + 1), "_warpwright_" + module,
+                     inside.substr(subclass + 3)};
+  }
+  return std::nullopt;
+}
+
+} // namespace warpwright::analysis

@@ -1,0 +1,11 @@
+// In place of python_parser.cpp where tree-sitter's grammar of Python was not there to build with.
+#include "analysis/python/python_file.h"
+
+namespace warpwright::analysis {
+
+Result<PythonFile> parse_python(const std::string &) {
+  return fail("this build of warpwright does not read Python",
+              "Run scripts/install-deps.sh, then build again");
+}
+
+} // namespace warpwright::analysis

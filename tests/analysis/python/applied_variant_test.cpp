@@ -1,0 +1,74 @@
+// Variants go into a file and come out of it again.
+#include "analysis/python/applied_variant.h"
+
+#include <doctest/doctest.h>
+
+using namespace warpwright;
+using namespace warpwright::analysis;
+
+namespace {
+
+const std::string kText =
+    "import torch\n\n\n# warpwright: inputs x=float32[4]\nclass Model(torch.nn.Module):\n"
+    "    def __init__(self):\n        super().__init__()\n\n"
+    "    @torch.no_grad()\n    def forward(self, x):\n        return x + 1\n";
+
+Variant variant(const std::string &plan = "0123") {
+  return {"Model", plan, "def _warpwright_Model(module, inputs):\n    return None\n",
+          "_warpwright_Model", "class ModelNew(Model):\n    pass\n"};
+}
+
+} // namespace
+
+TEST_CASE("an appended variant stands at the end, is found, replaced and taken out") {
+  const auto once = with_variant_appended(kText, variant());
+  REQUIRE(once);
+  CHECK(once->starts_with(kText + "\n\n# >>> warpwright Model, plan 0123 >>>\n"));
+  CHECK(once->ends_with("class ModelNew(Model):\n    pass\n# <<< warpwright Model <<<\n"));
+  CHECK(applied_plan(*once, "Model") == "0123");
+  CHECK(applied_plan(*once, "Other").empty());
+  CHECK(as_written(*once) == kText);
+  const auto again = with_variant_appended(*once, variant("4567"));
+  REQUIRE(again);
+  CHECK(applied_plan(*again, "Model") == "4567");
+  CHECK(again->find("0123") == std::string::npos);
+  const auto found = appended_variant(*again, "Model");
+  REQUIRE(found);
+  CHECK(found->kernels == variant().kernels);
+  CHECK(found->subclass == variant().subclass);
+  CHECK(found->call == "_warpwright_Model");
+}
+
+TEST_CASE("a variant stands before what runs the file as a program") {
+  const std::string text = kText + "\n\nif __name__ == '__main__':\n    print(Model())\n";
+  const auto made = with_variant_appended(text, variant());
+  REQUIRE(made);
+  CHECK(made->find("ModelNew") < made->find("if __name__"));
+  CHECK(as_written(*made) == text);
+}
+
+TEST_CASE("a variant in place renames the user's forward, and back") {
+  const auto made = with_variant_in_place(kText, variant());
+  REQUIRE(made);
+  CHECK(made->find("    # >>> warpwright Model.forward >>>\n"
+                   "    def forward(self, *inputs, **named):\n"
+                   "        outputs = None if named else _warpwright_Model(self, inputs)\n"
+                   "        return self._forward_as_written(*inputs, **named) if outputs is None "
+                   "else outputs\n"
+                   "    # <<< warpwright Model.forward <<<\n\n"
+                   "    @torch.no_grad()\n    def _forward_as_written(self, x):\n") !=
+        std::string::npos);
+  CHECK(made->find("ModelNew") == std::string::npos);
+  CHECK(made->find("<<< warpwright Model <<<") < made->find("# warpwright: inputs"));
+  CHECK(applied_plan(*made, "Model") == "0123");
+  CHECK(as_written(*made) == kText);
+  const auto moved = with_variant_appended(*made, variant("89ab"));
+  REQUIRE(moved);
+  CHECK(as_written(*moved) == kText);
+  CHECK(moved->find("_forward_as_written") == std::string::npos);
+}
+
+TEST_CASE("a class without a forward of its own cannot be changed in place") {
+  CHECK_FALSE(with_variant_in_place("class Model(Base):\n    pass\n", variant()));
+  CHECK_FALSE(with_variant_in_place("x = 1\n", variant()));
+}
