@@ -23,6 +23,12 @@ std::size_t size_bytes_of(const TensorArgument &tensor) {
 
 Place place_of(const TensorArgument &tensor) { return {tensor.address, size_bytes_of(tensor)}; }
 
+/// Whether a result of torch updates state, which kernels then read where it is.
+bool is_argument(const CallFrame &frame, const TensorArgument &result) {
+  return std::ranges::find(frame.arguments, result.address, &TensorArgument::address) !=
+         frame.arguments.end();
+}
+
 /// Where torch's results are instead of in the buffers that they will be published to.
 struct Moved {
   Place from;
@@ -167,7 +173,7 @@ DeviceResult<void> ModuleRecorder::make_call(std::span<const Operation> operatio
       if (torch->is_module)
         program.module = *torch->call;
       for (const TensorArgument &result : torch->results)
-        results.push_back(place_of(result));
+        results.push_back(is_argument(frame, result) ? Place() : place_of(result));
     }
   if (program.module == 0) {
     // What a torch call makes is not made by the call itself.

@@ -15,17 +15,19 @@ import torch
 import framework_flags
 import user_module
 from host_errors import HostError, told_by
-from module_call_program import CandidateCall
+from module_call_program import Program, candidate_call
 from module_host import ModuleCall, ModuleHost, OperatorCall, described
 from tensors import as_tensor, span
 
 
 class GpuHost(ModuleHost):
-    """@param start the executor's C function: (executor, group, addresses) -> CUresult"""
+    """@param start the executor's C function: (executor, group, addresses) -> CUresult
+    @param extension direct_call's module, None where it could not be compiled"""
 
-    def __init__(self, device, start):
+    def __init__(self, device, start, extension=None):
         super().__init__(device)
-        self.start = start
+        self.start, self.extension = start, extension
+        self.models = {}  # of candidates: addresses of the arguments -> a copy of the module on them
         self.stream = None
         self.live = None  # in unpublished runs: [(first address, end, result)]
         self.ran = []  # calls of a capture that goes on
@@ -43,6 +45,7 @@ class GpuHost(ModuleHost):
             "torch": torch.__version__,
             "python": sys.version.split()[0],
             "interpreter": sys.executable,
+            "candidate_calls": "python" if self.extension is None else "compiled",
         }
         if self.device.type == "cuda":
             facts["cuda"] = str(torch.version.cuda)
@@ -60,6 +63,7 @@ class GpuHost(ModuleHost):
 
     def start_job(self):
         self.live, self.ran = None, []
+        self.models.clear()
         if not self.graphs:
             self.anchor = None
         self.release_memory()
@@ -73,6 +77,7 @@ class GpuHost(ModuleHost):
         changed = self.loaded is None or self.loaded.spec != spec
         if changed:
             self.compiled = None
+            self.models.clear()
             if hasattr(torch, "_dynamo"):
                 torch._dynamo.reset()
         super().load(spec)
@@ -199,8 +204,8 @@ class GpuHost(ModuleHost):
         if module:
             self.timed[handle] = TimedModule(self.calls[module])
         else:
-            self.timed[handle] = TimedCandidate(CandidateCall(self, steps, executor, arguments, outputs, temporaries), arguments,
-                                                outputs, self.device)
+            program = Program(self, steps, executor, arguments, outputs, temporaries)
+            self.timed[handle] = TimedCandidate(*candidate_call(self, program), program, outputs)
         return handle
 
     def forget_call(self, call):
@@ -323,16 +328,17 @@ class TimedModule:
     def publish(self):
         self.call.take(self.value)
         self.call.publish()
-        self.value = None
+        self.value = self.call.value = None
+        self.call.results = []
+        spoil(self.call.outputs)
 
 
 class TimedCandidate:
     what = "the candidate's call"
 
-    def __init__(self, module, arguments, outputs, device):
-        self.function = module
-        self.inputs = tuple(as_tensor(one, device) for one in arguments)
-        self.outputs = [as_tensor(one, device) for one in outputs]
+    def __init__(self, module, inputs, program, outputs):
+        self.function, self.inputs = module, inputs
+        self.outputs = [as_tensor(one, program.device) for one in outputs]
         self.value = None
 
     def context(self):
@@ -344,4 +350,13 @@ class TimedCandidate:
             if tuple(value.shape) != tuple(output.shape):
                 raise HostError("internal", f"the candidate's call gave {described(value)} for {described(output)}")
             output.copy_(value)
-        self.value = None
+        self.value = value = values = None
+        spoil(self.outputs)
+
+
+def spoil(outputs):
+    """What torch's allocator gives to the next call that makes such outputs holds nothing that the call before computed: who computes
+    nothing then finds nothing right there."""
+    made = [torch.empty(tuple(one.shape), dtype=one.dtype, device=one.device) for one in outputs]
+    for tensor in made:
+        tensor.fill_(float("nan") if tensor.is_floating_point() else 1)

@@ -31,7 +31,8 @@ def make_answer(host, method, parameters):
     try:
         return 0, json.dumps(getattr(host, method)(**json.loads(parameters)))
     except host_errors.HostError as error:
-        return 1, json.dumps({"kind": error.kind, "message": error.message})
+        lost = {"device_lost": error.device_lost} if hasattr(error, "device_lost") else {}
+        return 1, json.dumps({"kind": error.kind, "message": error.message, **lost})
     except BaseException as error:  # whatever it is, the worker goes on and says so
         import traceback
 
@@ -45,6 +46,7 @@ def main():
     library_path, device = sys.argv[1:3]
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     library = worker_process.load_library(library_path)
+    extension = worker_process.direct_call_library()
     worker_process.prepare_environment()
     if library.warpwright_enter(worker_process.readable_paths()) != 0:
         return 2
@@ -54,7 +56,7 @@ def main():
     start = ctypes.PyDLL(library_path).warpwright_start_group
     start.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64)]
     start.restype = ctypes.c_int32
-    host = GpuHost(device, start)
+    host = GpuHost(device, start, worker_process.load_direct_call(extension))
 
     def request(method, parameters):
         status, text = make_answer(host, method.decode(), parameters)

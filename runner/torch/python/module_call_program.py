@@ -1,17 +1,20 @@
 """A candidate as a torch module: what a program that uses it would call.
 
-It is given the module's inputs, parameters and state, makes its outputs and scratch memory with torch.empty, starts its kernels through
-the executor and calls ATen for library steps, in order. The C++ side numbers the places of memory: arguments, outputs, temporaries,
-then the results of torch calls. Thread: the main thread.
+CompiledCall is what an exported ModelNew is (direct_call.py): the user's own class whose forward looks up the module's tensors, checks
+them, makes outputs and scratch memory, starts the kernels through the executor and calls ATen for library steps, in order.
+PythonCall does the same in Python where that extension could not be compiled; it takes longer. The C++ side numbers the places of
+memory: arguments, outputs, temporaries, then the results of torch calls. Thread: the main thread.
 """
 
+import copy
 import ctypes
+import types
 
 import torch
 
+import direct_call
 import user_module
 from host_errors import HostError
-from module_host import OperatorCall
 from tensors import as_tensor, contiguous_strides, dtype_of, span
 
 ALIGNMENT = 256
@@ -30,122 +33,82 @@ class Borrowed:
             return held
         return held.as_strided(self.shape, self.strides, held.storage_offset() + self.offset)
 
+    def described(self):
+        return ("view", self.place, self.offset, list(self.shape), list(self.strides))
 
-class CandidateCall(torch.nn.Module):
+
+class Program:
+    """Which place is what, and the steps between.
+    steps: [{"group", "call"}], group -1 for a torch call; arguments, outputs, temporaries: [{address, dtype, shape, strides, name}]"""
+
     def __init__(self, host, steps, executor, arguments, outputs, temporaries):
-        super().__init__()
         self.start, self.executor, self.device = host.start, executor, host.device
         self.calls = [None if step["group"] >= 0 else host.calls[step["call"]] for step in steps]
         self.groups = [step["group"] for step in steps]
-        results = [output for call in self.calls if call is not None for output in call.outputs]
-        places = [as_tensor(one, host.device) for one in arguments + outputs + temporaries] + results
+        self.arguments = arguments
+        self.places = [as_tensor(one, host.device) for one in arguments + outputs + temporaries]
+        # Of state that a torch call updates, the argument's place stands.
+        self.updated = [[self.argument_of(output, len(arguments)) for output in call.outputs] if call is not None else []
+                        for call in self.calls]
+        self.places += [None if argument >= 0 else output for call, updated in zip(self.calls, self.updated) if call is not None
+                        for output, argument in zip(call.outputs, updated)]
         self.first_output = len(arguments)
         self.first_temporary = self.first_output + len(outputs)
         self.first_result = self.first_temporary + len(temporaries)
-        self.array = ctypes.c_uint64 * len(places)
-        self.is_plain = self.groups == [0]
-        self.made = []  # (place, shape, dtype, strides) of outputs, and of temporaries that torch calls use
+        self.made = []  # (place, shape, dtype) of outputs that no torch call makes
+        self.flats = []  # the same of temporaries that torch calls read, one-dimensional
         self.returned = []  # places
-        self.describe(places, outputs, temporaries)
-        self.borrowed = [self.borrow(call, places) for call in self.calls]
+        self.workspace, self.offsets = 0, []  # bytes in all; (place, offset) of the other temporaries
+        self.describe_outputs(outputs)
+        self.describe_temporaries(temporaries)
+        self.borrowed = [self.borrow(call) for call in self.calls]
 
-    def describe(self, places, outputs, temporaries):
+    def describe_outputs(self, outputs):
         made_by_torch = {tensor.data_ptr(): self.first_result + i
-                         for i, tensor in enumerate(places[self.first_result:]) if tensor is not None}
-        for i, (output, tensor) in enumerate(zip(outputs, places[self.first_output:])):
+                         for i, tensor in enumerate(self.places[self.first_result:]) if tensor is not None}
+        for i, (output, tensor) in enumerate(zip(outputs, self.places[self.first_output:])):
             source = made_by_torch.get(tensor.data_ptr()) if tensor.numel() else None
             self.returned.append(self.first_output + i if source is None else source)
             if source is None:
                 self.made.append((self.first_output + i, tuple(output["shape"]), dtype_of(output["dtype"])))
-        used = self.used_places(places)
-        self.workspace, self.offsets = 0, []
+
+    def describe_temporaries(self, temporaries):
+        used = self.used_places()
         for i, temporary in enumerate(temporaries):
             place = self.first_temporary + i
             strides = temporary.get("strides") or contiguous_strides(temporary["shape"])
             elements = span(temporary["shape"], strides)
             if place in used:
-                self.made.append((place, (elements,), dtype_of(temporary["dtype"])))
+                self.flats.append((place, (elements,), dtype_of(temporary["dtype"])))
                 continue
             self.offsets.append((place, self.workspace))
             size = elements * torch.empty(0, dtype=dtype_of(temporary["dtype"])).element_size()
             self.workspace += (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
-    def used_places(self, places):
+    def used_places(self):
         used = set()
         for call in self.calls:
             if call is not None:
                 for tensor in user_module.tensors_in([call.arguments, call.keywords]):
-                    used.add(find_place(places, tensor)[0])
+                    used.add(find_place(self.places, tensor)[0])
         return used
 
-    def borrow(self, call, places):
+    def borrow(self, call):
         """The call's arguments and keywords, with Borrowed in place of tensors."""
         if call is None:
             return None
 
         def borrowed(tensor):
-            place, offset = find_place(places, tensor)
-            return tensor if place < 0 else Borrowed(place, offset, tensor)
+            place, offset = find_place(self.places, tensor)
+            if place < 0:
+                raise HostError("internal", f"{call.name} reads memory that is no buffer of the plan")
+            return Borrowed(place, offset, tensor)
 
         return user_module.mapped(call.arguments, borrowed), user_module.mapped(call.keywords, borrowed)
 
-    def forward(self, *arguments):
-        device = self.device
-        if not self.is_plain:
-            return self.forward_steps(arguments, device)
-        # One run of kernels: the places are arguments, outputs, temporaries.
-        outputs = [torch.empty(shape, dtype=dtype, device=device) for _, shape, dtype in self.made]
-        addresses = [one.data_ptr() for one in arguments]
-        addresses += [one.data_ptr() for one in outputs]
-        if self.workspace:
-            workspace = torch.empty(self.workspace, dtype=torch.uint8, device=device)
-            base = workspace.data_ptr()
-            addresses += [base + offset for _, offset in self.offsets]
-        status = self.start(self.executor, 0, self.array(*addresses))
-        if status:
-            raise HostError("crash", f"launching the candidate: CUDA error {status}")
-        return outputs[0] if len(outputs) == 1 else outputs
-
-    def forward_steps(self, arguments, device):
-        held = dict(enumerate(arguments))
-        for place, shape, dtype in self.made:
-            held[place] = torch.empty(shape, dtype=dtype, device=device)
-        addresses = self.array()
-        for place, tensor in held.items():
-            addresses[place] = tensor.data_ptr()
-        if self.workspace:
-            workspace = torch.empty(self.workspace, dtype=torch.uint8, device=device)
-            base = workspace.data_ptr()
-            for place, offset in self.offsets:
-                addresses[place] = base + offset
-        next_result = self.first_result
-        for group, call, borrowed in zip(self.groups, self.calls, self.borrowed):
-            if call is None:
-                status = self.start(self.executor, group, addresses)
-                if status:
-                    raise HostError("crash", f"launching the candidate: CUDA error {status}")
-                continue
-            values, keywords = lend(borrowed, held)
-            value = call.function(*values, **keywords)
-            given = value if isinstance(value, (tuple, list)) else (value,)
-            for result, _ in zip(given, call.outputs):
-                held[next_result] = result
-                addresses[next_result] = result.data_ptr()
-                next_result += 1
-        outputs = [held[place] for place in self.returned]
-        return outputs[0] if len(outputs) == 1 else outputs
-
-
-def lend(borrowed, held):
-    def of(value):
-        if isinstance(value, Borrowed):
-            return value.of(held[value.place])
-        if isinstance(value, list):
-            return [of(one) for one in value]
-        return value
-
-    values, keywords = borrowed
-    return [of(value) for value in values], {name: of(value) for name, value in keywords.items()}
+    def argument_of(self, output, count):
+        """The argument that a result is published to: state that the call changes. -1: none."""
+        return -1 if output is None or output.numel() == 0 else find_place(self.places[:count], output)[0]
 
 
 def find_place(places, tensor):
@@ -159,3 +122,156 @@ def find_place(places, tensor):
         if first <= address < first + span(held.shape, held.stride()) * held.element_size():
             return place, address - first
     return -1, 0
+
+
+def candidate_call(host, program):
+    """(a module, its inputs): as the reference's, with the kernels in place of its forward."""
+    if host.extension is None:
+        return PythonCall(program), tuple(program.places[:program.first_output])
+    return compiled_call(host, program)
+
+
+# ---- With the extension
+
+def compiled_call(host, program):
+    loaded = host.loaded
+    template = [] if loaded is None else loaded.inputs_template()
+    count = program.first_output if loaded is None else len(user_module.tensors_in(template))
+    tensors = program.places[:program.first_output]
+    names = [one["name"] for one in program.arguments[count:]]
+    if loaded is None:
+        model, inputs, patterns = torch.nn.Module(), tensors, [...] * count
+    else:
+        model = model_on_memory(host, names, tensors[count:])
+        values = list(template.values()) if isinstance(template, dict) else template
+        inputs = user_module.with_tensors(values, tensors[:count])
+        patterns = user_module.mapped(list(values), lambda _: ...)
+    plan = host.extension.make(description(host, program, names, patterns, model.training))
+    return as_model_new(model, plan), tuple(inputs)
+
+
+def model_on_memory(host, names, tensors):
+    """Copies of large modules take long, and every load of the candidate's kernels asks for the same."""
+    key = tuple(tensor.data_ptr() for tensor in tensors)
+    if key not in host.models:
+        host.models[key] = user_module.on_memory(host.loaded.model(), dict(zip(names, tensors)))
+    return copy.copy(host.models[key])
+
+
+def as_model_new(model, plan):
+    """The model, of a class whose forward is the plan's."""
+    def forward(self, *inputs):
+        outputs = plan(self, *inputs)
+        if outputs is NotImplemented:
+            raise HostError("internal", "the candidate's call refuses what it was made for")
+        return outputs
+
+    model.__class__ = types.new_class(type(model).__name__ + "New", (type(model),), {},
+                                      lambda body: body.update(forward=forward))
+    return model
+
+
+def description(host, program, state, inputs, training):
+    def tensors(places):
+        return [(one.dtype, list(one.shape)) for one in places]
+
+    return {
+        "training": training,
+        "inputs": inputs,
+        "state": [name.split(".") for name in state],
+        "arguments": tensors(program.places[:program.first_output]),
+        "outputs": [(dtype, list(shape)) for _, shape, dtype in program.made],
+        "made": [place for place, _, _ in program.made],
+        "returned": program.returned,
+        "flats": [(dtype, list(shape)) for _, shape, dtype in program.flats],
+        "flat_places": [place for place, _, _ in program.flats],
+        "workspace_bytes": program.workspace,
+        "workspace_places": [place for place, _ in program.offsets],
+        "workspace_offsets": [offset for _, offset in program.offsets],
+        "places": len(program.places),
+        "steps": operations(program),
+        "device": host.device,
+        "prepare": lambda _index, executor=program.executor: executor,
+        "stream": torch._C._cuda_getCurrentRawStream if host.device.type == "cuda" else None,
+        "start": ctypes.cast(host.start, ctypes.c_void_p).value,
+    }
+
+
+def operations(program):
+    steps, next_result = [], program.first_result
+    for group, call, borrowed, updated in zip(program.groups, program.calls, program.borrowed, program.updated):
+        if call is None:
+            steps.append(group)
+            continue
+        values, keywords = described(borrowed[0]), described(borrowed[1])
+        results = [-1 if output is None or argument >= 0 else next_result + i
+                   for i, (output, argument) in enumerate(zip(call.outputs, updated))]
+        layouts = [(torch.uint8, [], []) if output is None else (output.dtype, output.shape, output.stride())
+                   for output in call.outputs]
+        steps.append(direct_call.operation(call.function, values, keywords, results, updated, layouts))
+        next_result += len(call.outputs)
+    return steps
+
+
+def described(value):
+    if isinstance(value, Borrowed):
+        return value.described()
+    if isinstance(value, (list, tuple)):
+        return [described(one) for one in value]
+    if isinstance(value, dict):
+        return {name: described(one) for name, one in value.items()}
+    return value
+
+
+# ---- Without
+
+class PythonCall(torch.nn.Module):
+    def __init__(self, program):
+        super().__init__()
+        self.program = program
+        self.array = ctypes.c_uint64 * len(program.places)
+
+    def forward(self, *arguments):
+        program = self.program
+        held = dict(enumerate(arguments))
+        for place, shape, dtype in program.made + program.flats:
+            held[place] = torch.empty(shape, dtype=dtype, device=program.device)
+        addresses = self.array()
+        for place, tensor in held.items():
+            addresses[place] = tensor.data_ptr()
+        if program.workspace:
+            workspace = torch.empty(program.workspace, dtype=torch.uint8, device=program.device)
+            base = workspace.data_ptr()
+            for place, offset in program.offsets:
+                addresses[place] = base + offset
+        next_result = program.first_result
+        for group, call, borrowed, updated in zip(program.groups, program.calls, program.borrowed, program.updated):
+            if call is None:
+                status = program.start(program.executor, group, addresses)
+                if status:
+                    raise HostError("crash", f"launching the candidate: CUDA error {status}")
+                continue
+            values, keywords = lend(borrowed, held)
+            value = call.function(*values, **keywords)
+            given = value if isinstance(value, (tuple, list)) else (value,)
+            for result, argument in zip(given, updated):
+                if argument >= 0:
+                    held[argument].copy_(result)
+                else:
+                    held[next_result] = result
+                    addresses[next_result] = result.data_ptr()
+                next_result += 1
+        outputs = [held[place] for place in program.returned]
+        return outputs[0] if len(outputs) == 1 else outputs
+
+
+def lend(borrowed, held):
+    def of(value):
+        if isinstance(value, Borrowed):
+            return value.of(held[value.place])
+        if isinstance(value, list):
+            return [of(one) for one in value]
+        return value
+
+    values, keywords = borrowed
+    return [of(value) for value in values], {name: of(value) for name, value in keywords.items()}

@@ -3,10 +3,15 @@
 import ctypes
 import importlib.util
 import os
+import subprocess
 import sys
 import sysconfig
+import tempfile
+
+import direct_call
 
 LIBRARY = "libwarpwright-worker.so"
+EXTENSION_TIMEOUT_S = 45  # a worker that does not start in a minute is given up
 
 
 def readable_paths():
@@ -38,3 +43,37 @@ def load_library(path):
     library.warpwright_isolate.argtypes = [ctypes.c_char_p]
     library.warpwright_answer.argtypes = [ctypes.c_char_p, ctypes.c_int64]
     return library
+
+
+def direct_call_library():
+    """(file name, bytes) of direct_call.py's extension, compiled by a process of its own where no worker before has; None and a line
+    on stderr where that fails. Before isolation: what is kept lies where no worker can write."""
+    command = [sys.executable, "-B", direct_call.__file__, direct_call.cache_folder()]
+    try:
+        path = direct_call.library_path(direct_call.read_source(), direct_call.cache_folder())
+        if not os.path.exists(path):
+            built = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   timeout=EXTENSION_TIMEOUT_S)
+            if built.returncode:
+                raise OSError((built.stderr.strip().splitlines() or ["no reason given"])[-1])
+        with open(path, "rb") as file:
+            return os.path.basename(path), file.read()
+    except (OSError, AttributeError, subprocess.TimeoutExpired) as error:
+        print(f"candidates are called from Python, which takes longer: {error}", file=sys.stderr, flush=True)
+        return None
+
+
+def load_direct_call(library):
+    """The extension's module, after torch was imported. @param library direct_call_library()'s"""
+    if library is None:
+        return None
+    name, content = library
+    try:
+        with tempfile.TemporaryDirectory(prefix="warpwright-call-") as folder:
+            path = os.path.join(folder, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            return direct_call.load(path)
+    except (OSError, ImportError) as error:
+        print(f"candidates are called from Python, which takes longer: {error}", file=sys.stderr, flush=True)
+        return None

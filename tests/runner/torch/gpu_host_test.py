@@ -2,6 +2,7 @@
 stream of torch's in place of the worker's; without one what needs none runs on the CPU. Usage: gpu_host_test.py FOLDER_OF_HOST_PY
 """
 
+import copy
 import ctypes
 import sys
 import unittest
@@ -16,6 +17,7 @@ except ImportError:
     sys.exit(0)
 
 import gpu_host
+import worker_process
 from host_errors import HostError
 
 GPU = torch.cuda.is_available()
@@ -57,8 +59,12 @@ class Memory:
         return tensor, place
 
 
-def make_host(start=None):
-    host = gpu_host.GpuHost(DEVICE, start)
+START = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64))
+EXTENSION = worker_process.load_direct_call(worker_process.direct_call_library())
+
+
+def make_host(start=None, extension=None):
+    host = gpu_host.GpuHost(DEVICE, start and START(start), extension)
     if GPU:
         held = torch.cuda.Stream()
         host.use_stream(0, held.cuda_stream)
@@ -116,11 +122,13 @@ class Operators(unittest.TestCase):
         self.assertTrue(torch.equal(self.t, torch.relu(self.x)))
 
 
-class Candidates(unittest.TestCase):
-    """The executor here adds 1 to the float32 elements of its last place but one, into the last: on the host's memory."""
+class PythonCandidates(unittest.TestCase):
+    """The executor here adds 1 to the float32 elements of one place, into another: on the host's memory."""
+
+    extension = None
 
     def start(self, executor, group, addresses):
-        self.started.append((executor, group, list(addresses)))
+        self.started.append((executor, group, addresses[:4]))
         if not GPU:
             count = 32
             source = (ctypes.c_float * count).from_address(addresses[self.source])
@@ -131,7 +139,7 @@ class Candidates(unittest.TestCase):
 
     def setUp(self):
         self.started = []
-        self.host, self.memory = make_host(self.start), Memory()
+        self.host, self.memory = make_host(self.start, self.extension), Memory()
         self.x, self.x_place = self.memory((4, 8))
         self.y, self.y_place = self.memory((4, 8))
 
@@ -167,7 +175,6 @@ class Candidates(unittest.TestCase):
         self.host.time_call(call, 10**10)
         self.host.publish_call(call)
         addresses = self.started[0][2]
-        self.assertEqual(len(addresses), 4)
         self.assertNotIn(addresses[3], (t.data_ptr(), self.x.data_ptr(), 0))
         self.assertNotIn(addresses[2], (0, 64))
         self.assertTrue((t == 7).all())
@@ -188,6 +195,88 @@ class Candidates(unittest.TestCase):
         self.assertNotEqual(self.started[0][2][2], scratch.data_ptr())
         if not GPU:
             self.assertTrue((self.y == 0).all())
+
+
+    def test_a_result_of_torch_updates_state(self):
+        self.source, self.target = 0, 1
+        count, count_place = self.memory((2,))
+        add = self.host.bind_operator(
+            {"op": "aten::add.Tensor", "arguments": [view(count_place), view(count_place)],
+             "results": [{"buffer": "count", "shape": [2]}]}, [count_place, count_place, count_place])
+        steps = [{"group": -1, "call": add}, {"group": 0, "call": 0}]
+        call = self.host.make_call(0, steps, 5, [self.x_place, count_place], [self.y_place], [])
+        self.source, self.target = 0, 2
+        self.host.time_call(call, 10**10)
+        self.assertEqual(count.tolist(), [14, 14])
+
+    @unittest.skipUnless(GPU, "needs torch's caching allocator")
+    def test_memory_of_results_is_spoiled_after_they_were_published(self):
+        self.source, self.target = 0, 1
+        call = self.host.make_call(0, [{"group": 0, "call": 0}], 5, [self.x_place], [self.y_place], [])
+        self.host.time_call(call, 10**10)
+        address = self.host.timed[call].value.data_ptr()
+        self.host.publish_call(call)
+        given = torch.empty(4, 8, device=DEVICE)
+        self.assertEqual(given.data_ptr(), address)
+        self.assertTrue(bool(torch.isnan(given).all()))
+
+
+@unittest.skipIf(EXTENSION is None, "no compiler for the extension")
+class CompiledCandidates(PythonCandidates):
+    extension = EXTENSION
+
+    def call_of_a_module(self, source=SOURCE, spec=SPEC):
+        tensors, places = loaded(self.host, self.memory, dict(spec, source=source))
+        y, y_place = self.memory((4, 8, 14, 14))
+        self.source, self.target = 1, 8  # adds 1 to the first 32 weights
+        call = self.host.make_call(0, [{"group": 0, "call": 0}], 5, places, [y_place], [])
+        return self.host.timed[call], tensors
+
+    def test_the_user_s_class_is_called_with_its_own_tensors(self):
+        timed, tensors = self.call_of_a_module()
+        self.assertEqual(type(timed.function).__name__, "ModelNew")
+        self.assertTrue(issubclass(type(timed.function), type(self.host.loaded.model())))
+        self.assertEqual(len(timed.inputs), 1)
+        timed.function(*timed.inputs)
+        self.assertEqual(self.started[0][2], [one.data_ptr() for one in tensors[:4]])
+
+    def test_a_replaced_parameter_is_the_one_that_is_used(self):
+        timed, _ = self.call_of_a_module()
+        replaced = copy.deepcopy(timed.function)
+        timed.function(*timed.inputs)
+        replaced(*timed.inputs)
+        self.assertEqual(self.started[1][2][1], replaced.conv.weight.data_ptr())
+        self.assertNotEqual(self.started[1][2][1], self.started[0][2][1])
+
+    def test_what_was_not_verified_is_refused(self):
+        timed, _ = self.call_of_a_module()
+        x, = timed.inputs
+        noncontiguous = torch.empty(4, 3, 16, 16, device=DEVICE).transpose(2, 3)
+        for other in (x[:2], x.double(), noncontiguous, 3, None, torch.nn.Parameter(x)[:3], x.flatten()[1:]):
+            with self.assertRaises(HostError):
+                timed.function(other)
+        with self.assertRaises(HostError):
+            timed.function(x, x)
+        timed.function.eval()
+        with self.assertRaises(HostError):
+            timed.function(x)
+        timed.function.train()
+        with torch.enable_grad(), self.assertRaises(HostError):
+            timed.function(x.detach().requires_grad_())
+        timed.function(x)
+        self.assertEqual(len(self.started), 1)
+
+    def test_constants_among_the_inputs_must_be_the_same(self):
+        source = SOURCE.replace("forward(self, x)", "forward(self, x, options)").replace(
+            "return [torch.randn(4, 3, 16, 16)]", "return [torch.randn(4, 3, 16, 16), {'scale': [0.5, None]}]")
+        timed, _ = self.call_of_a_module(source)
+        x, options = timed.inputs
+        self.assertEqual(options, {"scale": [0.5, None]})
+        timed.function(x, {"scale": [0.5, None]})
+        for other in ({"scale": [0.5, 1]}, {"scale": [0.25, None]}, {}, [0.5, None], {"scale": [0.5]}):
+            with self.assertRaises(HostError):
+                timed.function(x, other)
+        self.assertEqual(len(self.started), 1)
 
 
 class Modules(unittest.TestCase):

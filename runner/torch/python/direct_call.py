@@ -1,0 +1,126 @@
+"""The C++ of direct_call/ as a module of this interpreter: compiled once a torch and Python, kept in a folder, and described to.
+
+    python3 direct_call.py FOLDER        # compiles if need be, and prints the library's path
+
+This text is also in every exported ModelNew, so it imports nothing but torch and Python's own library. A description (plan.h) numbers
+the places of memory: the call's arguments (inputs, then the module's own tensors), outputs, temporaries, results of operators.
+Thread: one.
+"""
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+
+SOURCES = ("objects.h", "arguments.h", "operation.h", "plan.h", "executor.h", "module.cpp")  # each needs those before it
+COMPILE_TIMEOUT_S = 180
+STANDARDS = ("c++17", "c++20")  # the oldest that this torch's headers take
+
+
+def read_source():
+    """The C++ as one text."""
+    text = ""
+    for name in SOURCES:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "direct_call", name), encoding="utf-8") as file:
+            text += file.read()
+    return re.sub(r'^#(include "|pragma once).*\n', "", text, flags=re.MULTILINE)
+
+
+def torch_folder():
+    """Without importing torch, which takes seconds."""
+    return os.path.dirname(importlib.util.find_spec("torch").origin)
+
+
+def module_name(source):
+    """Of this source under this torch and Python: one library each."""
+    with open(os.path.join(torch_folder(), "version.py"), "rb") as file:
+        version = file.read()
+    text = source.encode() + version + sys.version.encode() + torch_folder().encode()
+    return "warpwright_" + hashlib.sha256(text).hexdigest()[:16]
+
+
+def library_path(source, folder):
+    return os.path.join(folder, module_name(source) + ".so")
+
+
+def cache_folder():
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("TORCH_EXTENSIONS_DIR") or os.path.join(base, "warpwright-torch")
+
+
+def compiler_command(source_path, target, standard):
+    import torch
+
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")
+    if compiler is None:
+        raise OSError("no C++ compiler: install g++, or set CXX")
+    root = torch_folder()
+    headers = [os.path.join(root, "include"), os.path.join(root, "include", "torch", "csrc", "api", "include"),
+               sysconfig.get_paths()["include"]]
+    libraries = [os.path.join(root, "lib"), sysconfig.get_config_var("LIBDIR") or "."]
+    abi = int(getattr(torch._C, "_GLIBCXX_USE_CXX11_ABI", True))
+    return ([compiler, "-shared", "-fPIC", "-fvisibility=hidden", "-O2", "-w", "-std=" + standard, f"-D_GLIBCXX_USE_CXX11_ABI={abi}"]
+            + ["-DTORCH_EXTENSION_NAME=" + os.path.basename(target).partition(".")[0]]
+            + [flag for path in headers if os.path.isdir(path) for flag in ("-isystem", path)]
+            + [source_path, "-o", target + ".new"] + ["-L" + path for path in libraries if os.path.isdir(path)]
+            + ["-ltorch_python", "-ltorch_cpu", "-ltorch", "-lc10"])
+
+
+def build(source, folder):
+    """The library's path, compiled unless it is there. @raise OSError with what the compiler said"""
+    target = library_path(source, folder)
+    if os.path.exists(target):
+        return target
+    os.makedirs(folder, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        source_path, library = os.path.join(place, "direct_call.cpp"), os.path.join(place, os.path.basename(target))
+        with open(source_path, "w", encoding="utf-8") as file:
+            file.write(source)
+        for standard in STANDARDS:
+            run = subprocess.run(compiler_command(source_path, library, standard), stdin=subprocess.DEVNULL, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=COMPILE_TIMEOUT_S)
+            if run.returncode == 0:
+                os.replace(library + ".new", target)
+                return target
+    said = [line for line in run.stdout.splitlines() if "error" in line] or run.stdout.splitlines()[-3:]
+    raise OSError("compiling the call's extension: " + " ".join(said[:2])[:600])
+
+
+def load(path):
+    name = os.path.basename(path).partition(".")[0]
+    loader = importlib.machinery.ExtensionFileLoader(name, path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_file_location(name, path, loader=loader))
+    loader.exec_module(module)
+    return module
+
+
+# ---- Descriptions
+
+def operation(function, values, keywords, results, copies, layouts):
+    """One operator's call, as operation.h takes it.
+    function: torch.ops' overload; values, keywords: its arguments, ("view", place, offset, shape, strides) for tensors;
+    results: the place of each result, -1 for none; copies: the argument that each is to be copied to, -1 for none;
+    layouts: (dtype, shape, strides) of each result"""
+    arguments = []
+    for index, argument in enumerate(function._schema.arguments):
+        if index < len(values):
+            arguments.append(values[index])
+        else:
+            arguments.append(keywords.get(argument.name, ...))
+    name, _, overload = str(function._schema).partition("(")[0].partition(".")
+    return {"name": name, "overload": overload, "arguments": arguments, "results": list(results), "copies": list(copies),
+            "layouts": [(dtype, list(shape), list(strides)) for dtype, shape, strides in layouts]}
+
+
+def main():
+    print(build(read_source(), sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+// Kernels started by the driver's own functions: what an export uses; the runner has an executor of its own (runner/torch/executor.h).
+// Thread: any that holds the interpreter's lock.
+#pragma once
+
+#include "objects.h"
+
+#include <cstring>
+#include <deque>
+
+namespace warpwright {
+
+struct Launch {
+  void *function = nullptr; ///< null: a fill
+  unsigned grid[3] = {}, block[3] = {}, shared_bytes = 0;
+  std::vector<std::string> values; ///< the arguments' bytes
+  std::vector<void *> pointers;    ///< to them
+  struct Patch {
+    size_t argument = 0, place = 0;
+    uint64_t offset = 0; ///< bytes
+  };
+  std::vector<Patch> patches;
+  size_t place = 0, size_bytes = 0; ///< of a fill
+  uint8_t byte = 0;
+};
+
+struct Executor {
+  using LaunchKernel = int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                               unsigned, void *, void **, void **);
+  using Fill = int (*)(unsigned long long, unsigned char, size_t, void *);
+  LaunchKernel launch_kernel = nullptr;
+  Fill fill = nullptr;
+  size_t places = 0;
+  std::deque<std::vector<Launch>> groups;
+};
+
+int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *addresses) {
+  auto &executor = *reinterpret_cast<Executor *>(handle);
+  void *stream = reinterpret_cast<void *>(addresses[executor.places]);
+  for (Launch &launch : executor.groups[static_cast<size_t>(group)]) {
+    for (const Launch::Patch &patch : launch.patches) {
+      const uint64_t address = addresses[patch.place] + patch.offset;
+      std::memcpy(launch.pointers[patch.argument], &address, sizeof address);
+    }
+    const int status =
+        launch.function
+            ? executor.launch_kernel(launch.function, launch.grid[0], launch.grid[1],
+                                     launch.grid[2], launch.block[0], launch.block[1],
+                                     launch.block[2], launch.shared_bytes, stream,
+                                     launch.pointers.data(), nullptr)
+            : executor.fill(addresses[launch.place], launch.byte, launch.size_bytes, stream);
+    if (status != 0)
+      return status;
+  }
+  return 0;
+}
+
+/// ("launch", function, grid, block, shared bytes, [bytes or (place, offset in bytes)]) or ("fill", place, byte, bytes)
+Launch launch_of(PyObject *description) {
+  Launch launch;
+  if (text(item(description, 0).get()) == "fill") {
+    launch.place = static_cast<size_t>(integer_at(description, 1));
+    launch.byte = static_cast<uint8_t>(integer_at(description, 2));
+    launch.size_bytes = static_cast<size_t>(integer_at(description, 3));
+    return launch;
+  }
+  launch.function = reinterpret_cast<void *>(integer_at(description, 1));
+  for (Py_ssize_t axis = 0; axis < 3; ++axis) {
+    launch.grid[axis] = static_cast<unsigned>(integer_at(item(description, 2).get(), axis));
+    launch.block[axis] = static_cast<unsigned>(integer_at(item(description, 3).get(), axis));
+  }
+  launch.shared_bytes = static_cast<unsigned>(integer_at(description, 4));
+  const Object arguments = item(description, 5);
+  for (Py_ssize_t i = 0; i < length(arguments.get()); ++i) {
+    const Object argument = item(arguments.get(), i);
+    if (PyBytes_Check(argument.get())) {
+      launch.values.emplace_back(PyBytes_AS_STRING(argument.get()),
+                                 PyBytes_GET_SIZE(argument.get()));
+    } else {
+      launch.values.emplace_back(sizeof(uint64_t), '\0');
+      launch.patches.push_back({launch.values.size() - 1,
+                                static_cast<size_t>(integer_at(argument.get(), 0)),
+                                static_cast<uint64_t>(integer_at(argument.get(), 1))});
+    }
+  }
+  return launch;
+}
+
+} // namespace warpwright

@@ -1,0 +1,86 @@
+// One call of a plan from Python with as little host work as torch allows: an extension module of the user's interpreter.
+//
+// The same text is in every exported ModelNew and is compiled by the runner's worker, so that what is timed "as called" is what an
+// export does. make() takes a description (direct_call.py says what is in it) and gives a function (module, *inputs): it looks up the
+// module's own tensors, asks whether everything is as the plan was verified, makes outputs and scratch memory with at::empty, starts
+// runs of kernels through a C function, calls ATen for library steps, and returns the outputs, or NotImplemented where anything is
+#include "executor.h"
+#include "plan.h"
+
+#include <torch/csrc/Exceptions.h>
+
+namespace {
+
+using namespace warpwright;
+
+template <class Function>
+PyObject *guarded(Function function) {
+  HANDLE_TH_ERRORS
+  try {
+    return function();
+  } catch (const PythonError &) {
+    return nullptr;
+  }
+  END_HANDLE_TH_ERRORS
+}
+
+PyObject *call(PyObject *capsule, PyObject *const *values, Py_ssize_t count) {
+  return guarded([&] {
+    return static_cast<Plan *>(PyCapsule_GetPointer(capsule, nullptr))->call(values, count);
+  });
+}
+
+PyMethodDef call_method = {"call",
+                           reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
+                           METH_FASTCALL, "call(module, *inputs): the outputs, or NotImplemented"};
+
+PyObject *make(PyObject *, PyObject *description) {
+  return guarded([&] {
+    auto plan = std::make_unique<Plan>(description);
+    const Object capsule = owned(PyCapsule_New(plan.get(), nullptr, [](PyObject *held) {
+      delete static_cast<Plan *>(PyCapsule_GetPointer(held, nullptr));
+    }));
+    plan.release();
+    return PyCFunction_NewEx(&call_method, capsule.get(), nullptr);
+  });
+}
+
+/// ([[launches of a group]], places, cuLaunchKernel, cuMemsetD8Async) -> a handle, which lives as long as the process
+PyObject *executor(PyObject *, PyObject *description) {
+  return guarded([&] {
+    auto made = std::make_unique<Executor>();
+    const Object groups = item(description, 0);
+    for (Py_ssize_t group = 0; group < length(groups.get()); ++group) {
+      auto &launches = made->groups.emplace_back();
+      const Object list = item(groups.get(), group);
+      for (Py_ssize_t i = 0; i < length(list.get()); ++i)
+        launches.push_back(launch_of(item(list.get(), i).get()));
+      for (Launch &launch : launches)
+        for (std::string &value : launch.values)
+          launch.pointers.push_back(value.data());
+    }
+    made->places = static_cast<size_t>(integer_at(description, 1));
+    made->launch_kernel = reinterpret_cast<Executor::LaunchKernel>(integer_at(description, 2));
+    made->fill = reinterpret_cast<Executor::Fill>(integer_at(description, 3));
+    return PyLong_FromLongLong(reinterpret_cast<int64_t>(made.release()));
+  });
+}
+
+PyMethodDef methods[] = {
+    {"make", make, METH_O, "make(description): a function (module, *inputs)"},
+    {"executor", executor, METH_O, "executor((groups, places, launch, fill)): a handle"},
+    {nullptr, nullptr, 0, nullptr}};
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "direct_call", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
+
+} // namespace
+
+#define WARPWRIGHT_JOINED(prefix, name) prefix##name
+#define WARPWRIGHT_INIT(name) WARPWRIGHT_JOINED(PyInit_, name)
+PyMODINIT_FUNC WARPWRIGHT_INIT(TORCH_EXTENSION_NAME)() {
+  PyObject *module = PyModule_Create(&definition);
+  if (module &&
+      PyModule_AddIntConstant(module, "start", reinterpret_cast<long>(start_by_driver)) != 0)
+    Py_CLEAR(module);
+  return module;
+}

@@ -1,0 +1,175 @@
+// One call of an ATen operator, through torch's dispatcher with boxed values, which takes any operator that a plan may hold.
+// Thread: any that holds the interpreter's lock.
+#pragma once
+
+#include "arguments.h"
+
+#include <torch/csrc/Device.h>
+#include <torch/csrc/Layout.h>
+#include <torch/csrc/MemoryFormat.h>
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/as_strided.h>
+
+namespace warpwright {
+
+/// A part of what lies in a place, as a tensor.
+struct View {
+  size_t place = 0;
+  int64_t offset = 0; ///< elements
+  std::vector<int64_t> shape, strides;
+
+  at::Tensor of(const at::Tensor &held) const {
+    if (offset == 0 && held.sizes() == shape && held.strides() == strides)
+      return held;
+    return at::as_strided(held, shape, strides, held.storage_offset() + offset);
+  }
+};
+
+View view_of(PyObject *description) { // ("view", place, offset, shape, strides)
+  return {static_cast<size_t>(integer_at(description, 1)), integer_at(description, 2),
+          integers(item(description, 3).get()), integers(item(description, 4).get())};
+}
+bool is_view(PyObject *description) { return PyTuple_Check(description); }
+
+/// One argument of an operator: a constant, a tensor, or a list of tensors.
+struct Argument {
+  c10::IValue value;
+  std::vector<View> views;
+  bool is_list = false;
+};
+
+c10::IValue constant(PyObject *value, c10::TypePtr type) {
+  while (type->kind() == c10::TypeKind::OptionalType)
+    type = type->castRaw<c10::OptionalType>()->getElementType();
+  const bool is_float = type->kind() == c10::TypeKind::FloatType;
+  if (value == Py_None)
+    return {};
+  if (PyBool_Check(value))
+    return value == Py_True;
+  if (PyLong_Check(value))
+    return is_float ? c10::IValue(PyLong_AsDouble(value)) : c10::IValue(integer(value));
+  if (PyFloat_Check(value))
+    return PyFloat_AsDouble(value);
+  if (PyUnicode_Check(value))
+    return text(value);
+  if (THPDtype_Check(value))
+    return static_cast<int64_t>(reinterpret_cast<THPDtype *>(value)->scalar_type);
+  if (THPMemoryFormat_Check(value))
+    return static_cast<int64_t>(reinterpret_cast<THPMemoryFormat *>(value)->memory_format);
+  if (THPLayout_Check(value))
+    return static_cast<int64_t>(reinterpret_cast<THPLayout *>(value)->layout);
+  if (THPDevice_Check(value))
+    return reinterpret_cast<THPDevice *>(value)->device;
+  if (!PyList_Check(value))
+    throw std::invalid_argument("an operator's argument is of no known kind");
+  const auto *list = type->castRaw<c10::ListType>();
+  const auto element = list ? list->getElementType()->kind() : c10::TypeKind::IntType;
+  if (element == c10::TypeKind::FloatType) {
+    c10::List<double> numbers;
+    for (Py_ssize_t i = 0; i < length(value); ++i)
+      numbers.push_back(PyFloat_AsDouble(item(value, i).get()));
+    return numbers;
+  }
+  if (element == c10::TypeKind::BoolType) {
+    c10::List<bool> flags;
+    for (Py_ssize_t i = 0; i < length(value); ++i)
+      flags.push_back(item(value, i).get() == Py_True);
+    return flags;
+  }
+  return c10::List<int64_t>(integers(value));
+}
+
+using Held = c10::SmallVector<const at::Tensor *, 32>;
+
+/// One call of an operator through torch's dispatcher.
+class Operation {
+public:
+  /// @param description what direct_call.py's operation() gives
+  explicit Operation(PyObject *description)
+      : operator_(c10::Dispatcher::singleton().findSchemaOrThrow(
+            text(field(description, "name")).c_str(),
+            text(field(description, "overload")).c_str())) {
+    PyObject *arguments = field(description, "arguments");
+    const auto &schema = operator_.schema().arguments();
+    for (Py_ssize_t i = 0; i < length(arguments); ++i) {
+      const Object given = item(arguments, i);
+      Argument argument;
+      if (is_view(given.get())) {
+        argument.views.push_back(view_of(given.get()));
+      } else if (PyList_Check(given.get()) && length(given.get()) > 0 &&
+                 is_view(item(given.get(), 0).get())) {
+        argument.is_list = true;
+        for (Py_ssize_t part = 0; part < length(given.get()); ++part)
+          argument.views.push_back(view_of(item(given.get(), part).get()));
+      } else if (given.get() == Py_Ellipsis) {
+        argument.value = schema.at(i).default_value().value();
+      } else {
+        argument.value = constant(given.get(), schema.at(i).type());
+      }
+      arguments_.push_back(std::move(argument));
+    }
+    results = integers(field(description, "results"));
+    copies = integers(field(description, "copies"));
+    PyObject *layouts = field(description, "layouts");
+    layouts_ = tensors_of(layouts);
+    for (Py_ssize_t i = 0; i < length(layouts); ++i)
+      strides_.push_back(integers(item(item(layouts, i).get(), 2).get()));
+  }
+
+  std::vector<at::Tensor> run(const Held &held) const {
+    torch::jit::Stack stack;
+    stack.reserve(arguments_.size());
+    for (const Argument &argument : arguments_)
+      if (argument.is_list) {
+        c10::List<at::Tensor> list;
+        for (const View &view : argument.views)
+          list.push_back(view.of(*held[view.place]));
+        stack.emplace_back(std::move(list));
+      } else if (!argument.views.empty()) {
+        stack.emplace_back(argument.views[0].of(*held[argument.views[0].place]));
+      } else {
+        stack.push_back(argument.value);
+      }
+    operator_.callBoxed(&stack);
+    std::vector<at::Tensor> tensors;
+    for (const c10::IValue &value : stack)
+      if (value.isTensor())
+        tensors.push_back(value.toTensor());
+      else if (value.isTensorList())
+        for (const at::Tensor &tensor : value.toTensorVector())
+          tensors.push_back(tensor);
+    check(tensors);
+    return tensors;
+  }
+
+  std::vector<int64_t> results; ///< the place of each, -1: nobody wants it
+  std::vector<int64_t> copies;  ///< the argument that each updates, -1: none
+
+private:
+  /// Another torch may lay its results out in another way than the one that the plan was verified with.
+  void check(const std::vector<at::Tensor> &tensors) const {
+    if (tensors.size() < results.size())
+      throw std::runtime_error(operator_.schema().name() +
+                               " gives fewer tensors than the plan was verified with");
+    for (size_t i = 0; i < results.size(); ++i) {
+      const at::Tensor &tensor = tensors[i];
+      if (results[i] < 0)
+        continue;
+      bool same = tensor.scalar_type() == layouts_[i].dtype && tensor.sizes() == layouts_[i].shape;
+      for (size_t axis = 0; same && axis < layouts_[i].shape.size(); ++axis)
+        same = layouts_[i].shape[axis] <= 1 || tensor.stride(axis) == strides_[i][axis];
+      if (!same)
+        throw std::runtime_error(
+            operator_.schema().name() +
+            " gives a tensor of another layout than the plan was verified with");
+    }
+  }
+
+  c10::OperatorHandle operator_;
+  std::vector<Argument> arguments_;
+  std::vector<Tensor> layouts_;
+  std::vector<std::vector<int64_t>> strides_;
+};
+
+} // namespace warpwright

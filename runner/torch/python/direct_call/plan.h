@@ -1,0 +1,247 @@
+// The call itself: asks whether all is as it was verified, makes memory, starts kernels and operators in order.
+// Thread: any that holds the interpreter's lock.
+#pragma once
+
+#include "operation.h"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <deque>
+
+namespace warpwright {
+
+/// Starts a run of kernels. `addresses`: one a place, and behind them the stream. @return a CUresult
+using Start = int32_t (*)(int64_t executor, int64_t group, const uint64_t *addresses);
+
+struct Step {
+  int64_t group = -1; ///< of the executor; -1: an operator
+  size_t operation = 0;
+};
+
+class Plan {
+public:
+  explicit Plan(PyObject *description)
+      : training_(shared(field(description, "training"))),
+        prepare_(shared(field(description, "prepare"))),
+        stream_(shared(field(description, "stream"))), inputs_(field(description, "inputs")),
+        arguments_(tensors_of(field(description, "arguments"))),
+        outputs_(tensors_of(field(description, "outputs"))),
+        flats_(tensors_of(field(description, "flats"))),
+        flat_places_(integers(field(description, "flat_places"))),
+        offsets_(integers(field(description, "workspace_offsets"))),
+        offset_places_(integers(field(description, "workspace_places"))),
+        workspace_bytes_(integer(field(description, "workspace_bytes"))),
+        places_(static_cast<size_t>(integer(field(description, "places")))),
+        made_(integers(field(description, "made"))),
+        returned_(integers(field(description, "returned"))),
+        device_(reinterpret_cast<THPDevice *>(field(description, "device"))->device.type()),
+        start_(reinterpret_cast<Start>(integer(field(description, "start")))) {
+    PyObject *state = field(description, "state");
+    for (Py_ssize_t i = 0; i < length(state); ++i)
+      state_.emplace_back(item(state, i).get());
+    PyObject *steps = field(description, "steps");
+    for (Py_ssize_t i = 0; i < length(steps); ++i) {
+      const Object step = item(steps, i);
+      if (PyLong_Check(step.get())) {
+        steps_.push_back({integer(step.get()), 0});
+      } else {
+        steps_.push_back({-1, operations_.size()});
+        operations_.emplace_back(step.get());
+      }
+    }
+  }
+
+  /// @param values the module, then its inputs
+  PyObject *call(PyObject *const *values, Py_ssize_t count) {
+    Given given;
+    c10::SmallVector<Object, 8> alive;
+    if (count < 1 || !is_plain_context() || !take(values, count, given, alive))
+      Py_RETURN_NOTIMPLEMENTED;
+    Held held(places_, nullptr);
+    c10::SmallVector<uint64_t, 32> addresses(places_ + 1, 0);
+    const c10::Device device =
+        given.empty() ? c10::Device(device_, 0) : THPVariable_Unpack(given[0]).device();
+    if (!fit(given, device, held, addresses))
+      Py_RETURN_NOTIMPLEMENTED;
+    const c10::OptionalDeviceGuard guard(device);
+    const at::AutoDispatchBelowADInplaceOrView below;
+    return run(device, held, addresses);
+  }
+
+private:
+  /// No mode that wants to see operators (fake tensors, vmap, tracing), no autocast: they would not see these.
+  static bool is_plain_context() {
+    const auto keys = c10::impl::tls_local_dispatch_key_set();
+    return is_within(keys.included_, c10::default_included_set) &&
+           keys.excluded_.has(c10::DispatchKey::AutocastCUDA);
+  }
+  static bool is_within(c10::DispatchKeySet keys, c10::DispatchKeySet all) {
+    return (keys.raw_repr() & ~all.raw_repr()) == 0;
+  }
+
+  bool take(PyObject *const *values, Py_ssize_t count, Given &given,
+            c10::SmallVectorImpl<Object> &alive) const {
+    static PyObject *const training = PyUnicode_InternFromString("training");
+    const Object mode(PyObject_GetAttr(values[0], training));
+    if (mode.get() != training_.get()) {
+      PyErr_Clear();
+      return false;
+    }
+    if (!inputs_.take_all(values + 1, count - 1, given))
+      return false;
+    for (const Path &path : state_) {
+      PyObject *found = path.find(values[0], alive);
+      if (!found || !THPVariable_CheckExact(found))
+        return false;
+      given.push_back(found);
+    }
+    return true;
+  }
+
+  bool fit(const Given &given, c10::Device device, Held &held,
+           c10::SmallVectorImpl<uint64_t> &addresses) {
+    if (given.size() != arguments_.size() || device.type() != device_)
+      return false;
+    const bool records = c10::GradMode::is_enabled();
+    for (size_t i = 0; i < given.size(); ++i) {
+      const at::Tensor &tensor = THPVariable_Unpack(given[i]);
+      const Tensor &wanted = arguments_[i];
+      if (!tensor.defined() || tensor.device() != device || tensor.scalar_type() != wanted.dtype ||
+          tensor.layout() != c10::kStrided || tensor.sizes() != wanted.shape ||
+          !tensor.is_contiguous() || (records && tensor.requires_grad()) || !is_plain(tensor))
+        return false;
+      held[i] = &tensor;
+      addresses[i] = reinterpret_cast<uint64_t>(tensor.data_ptr());
+      if (addresses[i] % kAlignment != 0)
+        return false;
+    }
+    return true;
+  }
+
+  /// No conjugate, functorch wrapper, fake or Python tensor: only keys that a new tensor of this device has.
+  bool is_plain(const at::Tensor &tensor) {
+    if (plain_.empty())
+      plain_ = at::empty({1}, tensor.options().requires_grad(false)).key_set() | tensor_keys();
+    return is_within(tensor.key_set(), plain_);
+  }
+  static c10::DispatchKeySet tensor_keys() {
+    return c10::DispatchKeySet(c10::DispatchKey::ADInplaceOrView) | c10::autograd_dispatch_keyset;
+  }
+
+  PyObject *run(c10::Device device, Held &held, c10::SmallVectorImpl<uint64_t> &addresses) {
+    c10::SmallVector<at::Tensor, 16>
+        own; // never grows beyond what is reserved: `held` points into it
+    own.reserve(places_ + 1);
+    const auto options = at::TensorOptions().device(device);
+    const auto keep = [&](size_t place, at::Tensor tensor) {
+      own.push_back(std::move(tensor));
+      held[place] = &own.back();
+      addresses[place] = reinterpret_cast<uint64_t>(own.back().data_ptr());
+    };
+    for (size_t i = 0; i < made_.size(); ++i)
+      keep(static_cast<size_t>(made_[i]),
+           at::empty(outputs_[i].shape, options.dtype(outputs_[i].dtype)));
+    for (size_t i = 0; i < flats_.size(); ++i)
+      keep(static_cast<size_t>(flat_places_[i]),
+           at::empty(flats_[i].shape, options.dtype(flats_[i].dtype)));
+    if (workspace_bytes_ > 0) {
+      own.push_back(at::empty({workspace_bytes_}, options.dtype(at::kByte)));
+      const auto base = reinterpret_cast<uint64_t>(own.back().data_ptr());
+      for (size_t i = 0; i < offsets_.size(); ++i)
+        addresses[static_cast<size_t>(offset_places_[i])] =
+            base + static_cast<uint64_t>(offsets_[i]);
+    }
+    const int64_t executor = executor_of(device);
+    addresses[places_] = stream_of(device);
+    for (const Step &step : steps_)
+      if (step.group < 0)
+        run_operation(operations_[step.operation], held, keep);
+      else if (const int32_t status = start_(executor, step.group, addresses.data()))
+        throw std::runtime_error("launching the plan's kernels: CUDA error " +
+                                 std::to_string(status));
+    if (returned_.size() == 1)
+      return THPVariable_Wrap(*held[static_cast<size_t>(returned_[0])]);
+    Object values = owned(PyTuple_New(static_cast<Py_ssize_t>(returned_.size())));
+    for (size_t i = 0; i < returned_.size(); ++i)
+      PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(i),
+                       THPVariable_Wrap(*held[static_cast<size_t>(returned_[i])]));
+    return values.release();
+  }
+
+  template <class Keep>
+  void run_operation(const Operation &operation, const Held &held, const Keep &keep) const {
+    std::vector<at::Tensor> results = operation.run(held);
+    for (size_t i = 0; i < operation.results.size(); ++i) {
+      if (const int64_t place = operation.copies[i]; place >= 0)
+        held[static_cast<size_t>(place)]->copy_(
+            results[i].reshape(arguments_[static_cast<size_t>(place)].shape));
+      if (operation.results[i] >= 0)
+        keep(static_cast<size_t>(operation.results[i]), std::move(results[i]));
+    }
+  }
+
+  /// Asked once a device: loads the kernels there.
+  int64_t executor_of(c10::Device device) {
+    const size_t index = device.has_index() ? static_cast<size_t>(device.index()) : 0;
+    if (executors_.size() <= index)
+      executors_.resize(index + 1, 0);
+    if (executors_[index] == 0) {
+      const Object number = owned(PyLong_FromSize_t(index));
+      executors_[index] =
+          integer(owned(PyObject_CallFunctionObjArgs(prepare_.get(), number.get(), nullptr)).get());
+    }
+    return executors_[index];
+  }
+
+  /// torch's current one there, as the driver's handle.
+  uint64_t stream_of(c10::Device device) const {
+    if (stream_.get() == Py_None)
+      return 0;
+    const Object number = owned(PyLong_FromLong(device.has_index() ? device.index() : 0));
+    return static_cast<uint64_t>(
+        integer(owned(PyObject_CallFunctionObjArgs(stream_.get(), number.get(), nullptr)).get()));
+  }
+
+  class Inputs {
+  public:
+    explicit Inputs(PyObject *description) {
+      for (Py_ssize_t i = 0; i < length(description); ++i)
+        patterns_.emplace_back(item(description, i).get());
+    }
+    bool take_all(PyObject *const *values, Py_ssize_t count, Given &given) const {
+      if (count != static_cast<Py_ssize_t>(patterns_.size()))
+        return false;
+      for (Py_ssize_t i = 0; i < count; ++i)
+        if (!patterns_[static_cast<size_t>(i)].take(values[i], given))
+          return false;
+      return true;
+    }
+
+  private:
+    std::vector<Pattern> patterns_;
+  };
+
+  static constexpr uint64_t kAlignment = 16; ///< bytes: what vector loads of the kernels count on
+
+  Object training_, prepare_, stream_;
+  Inputs inputs_;
+  std::vector<Path> state_;
+  std::vector<Tensor> arguments_, outputs_, flats_;
+  std::vector<int64_t> flat_places_, offsets_, offset_places_;
+  int64_t workspace_bytes_ = 0;
+  size_t places_ = 0;
+  std::vector<int64_t> made_,
+      returned_; ///< places of outputs: which at::empty makes, and all in order
+  c10::DeviceType device_;
+  Start start_;
+  std::deque<Operation> operations_;
+  std::vector<Step> steps_;
+  c10::DispatchKeySet plain_;
+  std::vector<int64_t> executors_; ///< by device
+};
+
+} // namespace warpwright
