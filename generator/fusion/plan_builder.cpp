@@ -178,7 +178,8 @@ private:
     built.configurations = family.configurations(*graph_, region, facts_);
     std::vector<Configuration> wanted;
     if (const auto asked = built_.applied.configurations.find(key);
-        asked != built_.applied.configurations.end())
+        asked != built_.applied.configurations.end() &&
+        std::ranges::find(built.configurations, asked->second) != built.configurations.end())
       wanted.push_back(asked->second);
     else
       wanted = built.configurations;

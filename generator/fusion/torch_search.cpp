@@ -313,9 +313,16 @@ struct DescentPolicy::State {
   }
 };
 
-DescentPolicy::DescentPolicy(const model::Task &task, const Graph &graph, const DeviceFacts &facts)
+DescentPolicy::DescentPolicy(const model::Task &task, const Graph &graph, const DeviceFacts &facts,
+                             std::optional<Recipe> known)
     : state_(new State{task, graph, facts, {}, {}, 0, 0, {}, {}, {}, 0, {}}) {
   state_->make_starts();
+  if (!known)
+    return;
+  auto start = rewritten(with_separate_bias(graph), known->rewrites);
+  if (start)
+    state_->starts.insert(state_->starts.begin(), {0, std::move(*start), std::move(known->rewrites),
+                                                   std::move(known->choices)});
 }
 
 DescentPolicy::~DescentPolicy() = default;
@@ -359,6 +366,10 @@ std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVaria
       return proposal;
   }
   return next_fallback();
+}
+
+Recipe recipe_of(const TorchProposal &proposal) {
+  return {proposal.rewrites, proposal.built.applied};
 }
 
 const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants) {

@@ -7,7 +7,7 @@
 // fused, nothing rewritten) comes last. A learned policy implements the same interface. Leaves out running and measuring: `evaluate` does. Thread: one.
 #pragma once
 
-#include "generator/fusion/plan_builder.h"
+#include "generator/fusion/recipe.h"
 #include "support/model/verdict.h"
 
 #include <chrono>
@@ -41,7 +41,9 @@ public:
 class DescentPolicy : public TorchPolicy {
 public:
   /// The task must outlive the policy.
-  DescentPolicy(const model::Task &task, const model::Graph &graph, const DeviceFacts &facts);
+  /// @param known what an earlier search ended with: tried first, where it still makes a plan
+  DescentPolicy(const model::Task &task, const model::Graph &graph, const DeviceFacts &facts,
+                std::optional<Recipe> known = std::nullopt);
   ~DescentPolicy() override;
   std::optional<TorchProposal> propose(const std::vector<TorchVariant> &tried) override;
   std::string_view name() const override { return "descent"; }
@@ -71,6 +73,9 @@ std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &pol
 
 /// The verified variant with the largest speedup; where nothing was timed, the first verified. Null when there is none.
 const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants);
+
+/// What makes this proposal's plan again.
+Recipe recipe_of(const TorchProposal &proposal);
 
 /// Seconds that a region might take, roughly: bytes, operations and launches against what such a GPU reaches.
 double estimated_seconds(const GraphIndex &graph, const PlannedRegion &region);

@@ -15,10 +15,13 @@ namespace warpwright::server {
 namespace {
 
 using nlohmann::json;
+using Answers = std::map<std::string, CandidateAnswer>;
 
 constexpr int kDone = 0, kFailed = 1, kUsage = 2;
 constexpr std::chrono::milliseconds kJobTimeout{
     240'000}; ///< torch.compile of a whole network is in it
+/// One is judged while others are traced, planned and compiled.
+constexpr int kTasksAGpu = 3;
 
 void print(const Error &error) { std::cerr << "warpwright: " << describe(error) << '\n'; }
 
@@ -34,16 +37,23 @@ void keep_named(std::vector<BenchTask> &tasks, const std::string &names) {
 
 /// What makes results comparable: the tasks' sources and what a run asks for.
 json header_of(const BenchCommand &command, const std::vector<BenchTask> &tasks,
-               const model::DeviceInfo &device) {
+               const std::optional<Answers> &answers, const model::DeviceInfo &device) {
   std::string sources;
   for (const BenchTask &task : tasks)
     sources += task.id + sha256_hex(task.source);
-  return {{"tasks", tasks.size()},
-          {"sources", sha256_hex(sources).substr(0, 16)},
-          {"device", device.name},
-          {"max_variants", command.max_variants},
-          {"measure_seconds", command.measure_seconds},
-          {"version", WARPWRIGHT_VERSION}};
+  json header = {{"tasks", tasks.size()},
+                 {"sources", sha256_hex(sources).substr(0, 16)},
+                 {"device", device.name},
+                 {"max_variants", command.max_variants},
+                 {"measure_seconds", command.measure_seconds},
+                 {"version", WARPWRIGHT_VERSION}};
+  if (answers) {
+    std::string texts;
+    for (const auto &[id, answer] : *answers)
+      texts += id + sha256_hex(answer.source);
+    header["candidates"] = sha256_hex(texts).substr(0, 16);
+  }
+  return header;
 }
 
 const model::DeviceInfo *find_device(const runner::RunnerInfo &info, const std::string &wanted) {
@@ -120,6 +130,14 @@ BenchPage page_of(const BenchCommand &command, const model::DeviceInfo &device,
                        "as a program calls them. Precision rules are on: a candidate's error "
                        "against float64 may not exceed four times the "
                        "reference's own.");
+  if (!command.candidates.empty()) {
+    page.title = "KernelBench, another system's answers measured";
+    page.notes.push_back("The candidates are host code: Python and C++ that ran in a process of "
+                         "its own, apart from the reference, the expected results "
+                         "and the comparison. Their times are taken by the runner's timer inside "
+                         "that process and held against the clock of another; "
+                         "docs/candidates.md says what that does not cover.");
+  }
   for (const BenchResult &result : results)
     page.date = std::max(page.date, result.date);
   return page;
@@ -145,10 +163,31 @@ void sort_as(const std::vector<BenchTask> &tasks, std::vector<BenchResult> &resu
 
 struct Opened {
   std::vector<BenchTask> tasks;
+  std::optional<Answers> answers; ///< of other systems, where they are judged
   std::unique_ptr<runner::BlockingClient> client;
   model::DeviceInfo device;
   int gpus = 0;
 };
+
+/// nullopt: plans of ours are wanted.
+/// Errors: none for any of the tasks, which is more likely a mistake than a result.
+Result<std::optional<Answers>> load_answers(const BenchCommand &command,
+                                            const std::vector<BenchTask> &tasks) {
+  if (command.candidates.empty())
+    return std::nullopt;
+  auto answers = load_candidates(command.candidates, command.candidate_field);
+  if (!answers)
+    return std::unexpected(answers.error());
+  const auto is_answered = [&](const BenchTask &task) { return answers->contains(task.id); };
+  if (std::ranges::none_of(tasks, is_answered))
+    return fail(command.candidates + " answers none of the tasks",
+                tasks.empty() ? "Check --tasks and --level"
+                              : "The first task is " + tasks.front().id +
+                                    ": name files level1/1_Name.py, or give level_id and task_id");
+  std::cerr << std::ranges::count_if(tasks, is_answered) << " of " << tasks.size()
+            << " tasks have an answer in " << command.candidates << '\n';
+  return std::optional(std::move(*answers));
+}
 
 Result<Opened> open(const BenchCommand &command) {
   auto tasks =
@@ -156,6 +195,9 @@ Result<Opened> open(const BenchCommand &command) {
   if (!tasks)
     return std::unexpected(tasks.error());
   keep_named(*tasks, command.tasks);
+  auto answers = load_answers(command, *tasks);
+  if (!answers)
+    return std::unexpected(answers.error());
   auto client = runner::BlockingClient::connect(command.runner);
   if (!client)
     return std::unexpected(client.error());
@@ -168,7 +210,7 @@ Result<Opened> open(const BenchCommand &command) {
                 "See what is missing with: warpwright doctor");
   const auto gpus =
       static_cast<int>(std::ranges::count(info->devices, "cuda", &model::DeviceInfo::kind));
-  return Opened{std::move(*tasks), std::move(*client), *device, gpus};
+  return Opened{std::move(*tasks), std::move(*answers), std::move(*client), *device, gpus};
 }
 
 } // namespace
@@ -179,15 +221,25 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
     print(opened.error());
     return kUsage;
   }
-  const json header = header_of(command, opened->tasks, opened->device);
+  const json header = header_of(command, opened->tasks, opened->answers, opened->device);
   auto file = ResultsFile::open(command.results, header);
   if (!file) {
     print(file.error());
     return kUsage;
   }
   BenchRunOptions options;
+  if (!command.known.empty()) {
+    auto known = read_recipes(command.known);
+    if (!known) {
+      print(known.error());
+      return kUsage;
+    }
+    options.known = std::move(*known);
+  }
   const bool gpu = opened->device.kind == "cuda";
-  options.at_once = command.at_once > 0 ? command.at_once : gpu ? std::max(opened->gpus, 1) : 1;
+  options.at_once = command.at_once > 0 ? command.at_once
+                    : gpu               ? kTasksAGpu * std::max(opened->gpus, 1)
+                                        : 1;
   options.limits.search.max_variants = command.max_variants;
   options.limits.final_measure_budget =
       std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.measure_seconds));
@@ -195,6 +247,7 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
   options.verify.timeout = kJobTimeout;
   options.export_folder = command.export_folder;
   options.time_limit = std::chrono::seconds(static_cast<std::int64_t>(60 * command.minutes));
+  options.candidates = std::move(opened->answers);
   BenchRunEvents events{.on_result = tell};
   if (command.stages)
     events.on_stage = tell_stage;

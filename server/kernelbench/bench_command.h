@@ -16,10 +16,13 @@ struct BenchCommand {
   std::string tasks;       ///< "1/23,2/5": only these; empty: all
   std::string results =
       "kernelbench-results.jsonl"; ///< kept while the run goes on; the next run goes on from it
-  std::string html, json;          ///< paths; empty: not written
+  std::string known; ///< results of an earlier run, whose best plans are tried first; empty: none
+  std::string html, json; ///< paths; empty: not written
   std::string export_folder;
-  std::string runner, device; ///< as of `optimize`
-  int at_once = 0;            ///< tasks in work; 0: one for each GPU, one on a CPU
+  std::string candidates;      ///< a folder or JSON lines of other systems' answers; empty: ours
+  std::string candidate_field; ///< of JSON lines; empty: the first that is known
+  std::string runner, device;  ///< as of `optimize`
+  int at_once = 0;             ///< tasks in work; 0: three for each GPU, one on a CPU
   int max_variants = 8;
   bool stages = false;        ///< tell on stderr what each task is at
   double minutes = 0;         ///< begin no task after so long; 0: all

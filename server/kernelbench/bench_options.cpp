@@ -21,10 +21,21 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
   command.add_option(
       "--export", bench.export_folder,
       "Write each verified candidate as a ModelNew that imports only torch to this folder");
+  auto *candidates =
+      command.add_option("--candidates", bench.candidates,
+                         "Judge other systems' ModelNew modules instead: a folder, or JSON lines "
+                         "with level_id, task_id and code. They are host code "
+                         "and run in a process of their own");
+  command
+      .add_option("--candidate-field", bench.candidate_field,
+                  "Which member of a line is the answer; default: code, custom_code, cuda_code or "
+                  "model_new")
+      ->needs(candidates);
   command.add_option("--runner", bench.runner, "Runner to use; default: start one");
   command.add_option("--device", bench.device,
                      "Device of the runner: cuda:0, cpu; default: its best");
-  command.add_option("--jobs", bench.at_once, "Tasks in work at a time; default: one for each GPU")
+  command
+      .add_option("--jobs", bench.at_once, "Tasks in work at a time; default: three for each GPU")
       ->check(CLI::Range(1, 256));
   command.add_option("--max-variants", bench.max_variants, "Variants to try for each task")
       ->check(CLI::Range(1, 100'000))
@@ -34,6 +45,8 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
                   "Measuring time of the best of each task against each baseline")
       ->check(CLI::Range(0.05, 600.0))
       ->capture_default_str();
+  command.add_option("--from", bench.known,
+                     "Results of an earlier run: its best plan of each task is tried first");
   command.add_flag("--stages", bench.stages, "Tell what each task is at");
   command.add_option("--minutes", bench.minutes, "Begin no task after so long")
       ->check(CLI::PositiveNumber);

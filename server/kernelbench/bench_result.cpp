@@ -73,6 +73,10 @@ json to_json(const BenchResult &result) {
                    {"date", result.date}};
   if (!result.device.kind.empty())
     document["device"] = model::to_json(result.device);
+  if (result.recipe)
+    document["recipe"] = generator::to_json(*result.recipe);
+  if (result.host_code)
+    document["host_code"] = true;
   if (result.library_share)
     document["library_share"] = *result.library_share;
   return document;
@@ -100,11 +104,38 @@ Result<BenchResult> bench_result_from_json(const json &document) try {
   if (document.contains("device"))
     if (auto device = model::device_from_json(document["device"]))
       result.device = *device;
+  if (document.contains("recipe")) {
+    auto recipe = generator::recipe_from_json(document["recipe"]);
+    if (!recipe)
+      return std::unexpected(recipe.error());
+    result.recipe = std::move(*recipe);
+  }
+  result.host_code = document.value("host_code", false);
   if (document.contains("library_share"))
     result.library_share = document["library_share"].get<double>();
   return result;
 } catch (const json::exception &error) {
   return fail(std::string("no result of a benchmark: ") + error.what());
+}
+
+Result<std::map<std::string, generator::Recipe>> read_recipes(const std::filesystem::path &path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  std::size_t whole_bytes = 0;
+  const std::vector<json> lines = whole_lines(text.str(), whole_bytes);
+  if (lines.empty())
+    return fail(path.string() + " holds no results of a run", "Give a file that --results wrote");
+  std::map<std::string, generator::Recipe> recipes;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    auto result = bench_result_from_json(lines[i]);
+    if (!result)
+      return fail(path.string() + ", line " + std::to_string(i + 1) + ": " + result.error().message,
+                  "Give a file that --results wrote");
+    if (result->recipe && result->state == State::Verified)
+      recipes[result->source_hash] = std::move(*result->recipe);
+  }
+  return recipes;
 }
 
 Result<ResultsFile> ResultsFile::open(const std::filesystem::path &path, const json &header) {

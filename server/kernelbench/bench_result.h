@@ -4,6 +4,7 @@
 // was ended goes on where it was; a line cut short by a kill is dropped. Thread: values; ResultsFile from one thread at a time.
 #pragma once
 
+#include "generator/fusion/recipe.h"
 #include "support/error.h"
 #include "support/model/verdict.h"
 
@@ -42,9 +43,11 @@ struct BenchResult {
   std::map<std::string, std::string> missing; ///< baselines that could not be measured, and why
   std::vector<std::string> moves;             ///< of the candidate
   std::string plan_hash;
+  std::optional<generator::Recipe> recipe; ///< makes the candidate again
   std::optional<double>
       library_share; ///< of the candidate's device time, in library and ATen steps
   std::map<std::string, int> outcomes; ///< of all candidates tried
+  bool host_code = false;              ///< another system's answer was judged: docs/candidates.md
   double seconds = 0;
   model::DeviceInfo device;
   std::string date;
@@ -54,6 +57,10 @@ std::string_view name(BenchResult::State state);
 nlohmann::json to_json(const BenchResult &result);
 /// Errors: a document of another form.
 Result<BenchResult> bench_result_from_json(const nlohmann::json &document);
+
+/// By source hash: what made the verified candidates of a run that kept its results in `path`.
+/// Errors: no such file; no results.
+Result<std::map<std::string, generator::Recipe>> read_recipes(const std::filesystem::path &path);
 
 class ResultsFile {
 public:

@@ -1,4 +1,5 @@
 #include "server/kernelbench/bench_run.h"
+#include "server/kernelbench/candidate_run.h"
 
 #include "server/torch/model_writer.h"
 #include "support/exclusive.h"
@@ -50,12 +51,6 @@ const model::Check *degenerate_check(const model::Verdict &verdict) {
   return nullptr;
 }
 
-/// The reference's fault: no candidate can do anything about it.
-bool is_of_the_task(const model::Verdict &verdict) {
-  return verdict.outcome == model::Outcome::Unsupported &&
-         verdict.message.starts_with("the task's reference");
-}
-
 std::string common_reason(const TorchOutcome &outcome) {
   if (outcome.variants.empty())
     return "nothing was generated";
@@ -68,6 +63,7 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
     const generator::TorchVariant &best = outcome.variants[*outcome.best];
     const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : best.verdict;
     result.moves = best.proposal.built.plan.moves;
+    result.recipe = generator::recipe_of(best.proposal);
     result.plan_hash = verdict.plan_hash;
     result.device = verdict.device;
     result.library_share = verdict.library_share;
@@ -198,7 +194,8 @@ private:
       begin_trace(shared, task);
       for (std::size_t i = shared.next; i < std::min(shared.next + kTracesAhead, tasks_.size());
            ++i)
-        if (!is_done(shared, tasks_[i]))
+        if (!is_done(shared, tasks_[i]) &&
+            (!options_.candidates || options_.candidates->contains(tasks_[i].id)))
           begin_trace(shared, tasks_[i]);
       Trace trace = std::move(shared.traces.at(task.id));
       shared.traces.erase(task.id);
@@ -217,9 +214,15 @@ private:
     while (const BenchTask *task = next_task()) {
       if (events_.on_stage)
         events_.on_stage(task->id, "tracing");
+      if (options_.candidates) {
+        judge_answer(*task);
+        if (stop_.stop_requested())
+          return;
+        continue;
+      }
       const TorchOutcome outcome = optimize_torch_module(
           task->name, task->id, {.source = task->source}, take_trace(*task).get(), client_, device_,
-          options_.verify, options_.limits, events_of(*task), stop_);
+          options_.verify, limits_of(*task), events_of(*task), stop_);
       if (stop_.stop_requested())
         return; // what was interrupted is tried again by the next run
       BenchResult result = bench_result_of(*task, outcome);
@@ -230,6 +233,32 @@ private:
         result.reason = "not exported: " + describe(written.error());
       keep(std::move(result));
     }
+  }
+
+  TorchLimits limits_of(const BenchTask &task) const {
+    TorchLimits limits = options_.limits;
+    if (const auto known = options_.known.find(source_hash(task)); known != options_.known.end())
+      limits.known = known->second;
+    return limits;
+  }
+
+  /// Of a run over another system's answers.
+  void judge_answer(const BenchTask &task) {
+    const auto start = Clock::now();
+    const auto found = options_.candidates->find(task.id);
+    const bool answered = found != options_.candidates->end();
+    runner::VerifyOptions verify = options_.verify;
+    verify.measure = device_.kind == "cuda";
+    verify.measure_budget = options_.limits.final_measure_budget;
+    BenchResult result =
+        judge_candidate(task, answered ? &found->second : nullptr,
+                        answered ? take_trace(task).get() : Result<runner::TracedModule>(), client_,
+                        verify, stop_, events_of(task).on_stage);
+    if (stop_.stop_requested())
+      return;
+    result.source_hash = source_hash(task);
+    result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    keep(std::move(result));
   }
 
   TorchEvents events_of(const BenchTask &task) const {
@@ -262,6 +291,26 @@ private:
 };
 
 } // namespace
+
+bool is_of_the_task(const model::Verdict &verdict) {
+  return verdict.outcome == model::Outcome::Unsupported &&
+         verdict.message.starts_with("the task's reference");
+}
+
+void take_verified(const model::Verdict &verdict, BenchResult &result) {
+  result.plan_hash = verdict.plan_hash;
+  result.device = verdict.device;
+  result.library_share = verdict.library_share;
+  take_ratios(verdict, result);
+  result.state = result.ratios.empty() ? State::Unmeasured : State::Verified;
+  if (const model::Check *degenerate = degenerate_check(verdict)) {
+    result.state = State::Degenerate;
+    result.reason = degenerate->detail;
+    result.ratios.clear();
+  } else if (result.ratios.empty()) {
+    result.reason = verdict.message;
+  }
+}
 
 BenchResult bench_result_of(const BenchTask &task, const TorchOutcome &outcome) {
   BenchResult result{.id = task.id, .name = task.name, .level = task.level};

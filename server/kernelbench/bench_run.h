@@ -6,6 +6,7 @@
 
 #include "server/kernelbench/bench_result.h"
 #include "server/kernelbench/bench_task.h"
+#include "server/kernelbench/candidate_answers.h"
 #include "server/torch/torch_optimizer.h"
 
 namespace warpwright::server {
@@ -13,9 +14,12 @@ namespace warpwright::server {
 struct BenchRunOptions {
   int at_once = 2; ///< tasks in work at a time
   TorchLimits limits;
+  std::map<std::string, generator::Recipe> known; ///< by source hash of the task: tried first
   runner::VerifyOptions verify;
   std::filesystem::path export_folder; ///< empty: verified candidates are not written
-  std::chrono::seconds time_limit{0};  ///< no task is begun after it; 0: none
+  /// Other systems' answers, by task: judged in place of plans of ours.
+  std::optional<std::map<std::string, CandidateAnswer>> candidates;
+  std::chrono::seconds time_limit{0}; ///< no task is begun after it; 0: none
 };
 
 struct BenchRunEvents {
@@ -31,6 +35,11 @@ Result<std::vector<BenchResult>> run_bench(const std::vector<BenchTask> &tasks,
                                            const model::DeviceInfo &device, ResultsFile &file,
                                            const BenchRunOptions &options,
                                            const BenchRunEvents &events, std::stop_token stop);
+
+/// Numbers and state from the verdict on a verified candidate.
+void take_verified(const model::Verdict &verdict, BenchResult &result);
+/// The reference's fault: no candidate can do anything about it.
+bool is_of_the_task(const model::Verdict &verdict);
 
 /// What an outcome means for a benchmark.
 BenchResult bench_result_of(const BenchTask &task, const TorchOutcome &outcome);

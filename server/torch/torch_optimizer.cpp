@@ -56,7 +56,8 @@ private:
 
   void find_best(TorchOutcome &outcome) {
     const TorchTask &task = *outcome.task;
-    generator::DescentPolicy policy(task.task, task.graph, facts_of(device_));
+    generator::DescentPolicy policy(task.task, task.graph, facts_of(device_),
+                                    limits_.known);
     runner::VerifyOptions options = verify_;
     options.measure = device_.kind == "cuda";
     options.measure_budget = limits_.measure_budget;

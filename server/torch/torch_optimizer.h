@@ -13,6 +13,7 @@ struct TorchLimits {
   generator::TorchSearchLimits search{.max_variants = 8, .budget = std::chrono::seconds{60}};
   std::chrono::milliseconds measure_budget{300};         ///< of each candidate while searching
   std::chrono::milliseconds final_measure_budget{1'000}; ///< of the best, against each baseline
+  std::optional<generator::Recipe> known = std::nullopt; ///< tried first
 };
 
 struct TorchOutcome {

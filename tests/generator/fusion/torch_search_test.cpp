@@ -137,3 +137,37 @@ TEST_CASE("Attention as products means the same") {
   options.tolerance = 1e-4;
   CHECK(check_plan_results(proposal->built, graph, options) == "");
 }
+
+TEST_CASE("What a search ended with is where the next one begins, also through JSON") {
+  const model::Graph graph = network();
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, {});
+  // The slowest way is the best here, so that no first guess is.
+  const auto tried = search_torch(
+      task, policy, {12, std::chrono::hours(1)},
+      measured([](const model::Plan &plan) { return static_cast<double>(plan.steps.size()); }), {});
+  const TorchVariant *best = best_torch_variant(tried);
+  REQUIRE(best);
+  REQUIRE(best != &tried.front());
+  const auto recipe = recipe_from_json(to_json(recipe_of(best->proposal)));
+  REQUIRE(recipe);
+  DescentPolicy next(task, graph, {}, *recipe);
+  const auto first = next.propose({});
+  REQUIRE(first);
+  CHECK(first->built.plan == best->proposal.built.plan);
+}
+
+TEST_CASE("A recipe of another graph does not keep a search from beginning") {
+  const model::Graph graph = network();
+  const model::Task task = task_of(graph);
+  const Recipe other{{"matmul-diagonal(%nothing)"}, {}};
+  Recipe stale;
+  stale.choices.configurations["softmax"] = {{"threads", -1}};
+  for (const Recipe &recipe : {other, stale}) {
+    DescentPolicy policy(task, graph, {}, recipe), plain(task, graph, {});
+    const auto first = policy.propose({}), expected = plain.propose({});
+    REQUIRE(first);
+    CHECK(first->built.plan == expected->built.plan);
+  }
+  CHECK_FALSE(recipe_from_json({{"rewrites", 3}}).has_value());
+}

@@ -144,6 +144,26 @@ TEST_CASE("a run goes on from its results file, whose last line a kill has cut")
   CHECK_FALSE(ResultsFile::open(path, {{"tasks", 3}}));
 }
 
+TEST_CASE("recipes of verified candidates are found again by the hash of their source") {
+  const Folder folder;
+  const fs::path path = folder.path / "results.jsonl";
+  {
+    auto file = ResultsFile::open(path, {{"tasks", 2}});
+    REQUIRE(file);
+    BenchResult found = verified("1/1", 2, 1.5), plain = verified("1/2", 2, 1.5);
+    found.source_hash = "abc";
+    found.recipe = generator::Recipe{{"identity(%y)"}, {{{"mm", {"matmul", true, false}}}, {}}};
+    REQUIRE(file->append(found));
+    REQUIRE(file->append(plain));
+  }
+  const auto recipes = read_recipes(path);
+  REQUIRE(recipes);
+  REQUIRE(recipes->size() == 1);
+  CHECK(recipes->at("abc").rewrites == std::vector<std::string>{"identity(%y)"});
+  CHECK(recipes->at("abc").choices.anchors.at("mm").family == "matmul");
+  CHECK_FALSE(read_recipes(folder.path / "nothing.jsonl"));
+}
+
 TEST_CASE("the page names every task, its state and its reason, and escapes what it shows") {
   BenchResult skipped{.id = "2/7", .name = "<b>", .level = 2};
   skipped.state = BenchResult::State::Skipped;
