@@ -6,6 +6,7 @@
 #include "support/log.h"
 #include "support/model/json.h"
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <cmath>
 #include <csignal>
@@ -24,6 +25,14 @@ constexpr int kReapTries = 400;
 constexpr double kAgreement = 0.2;
 /// Over this many times the best known speedup of a task is a surprise.
 constexpr double kSurprise = 2;
+
+/// Those that a second measurement did not ask for.
+void add_missing_baselines(const std::vector<model::Baseline> &known, model::Verdict &verdict) {
+  for (const model::Baseline &baseline : known)
+    if (std::ranges::find(verdict.baselines, baseline.name, &model::Baseline::name) ==
+        verdict.baselines.end())
+      verdict.baselines.push_back(baseline);
+}
 
 std::string last_line(const std::string &text) {
   std::string trimmed = text;
@@ -249,6 +258,7 @@ void DeviceWorker::finish(model::Verdict verdict) {
   if (measures_again(verdict)) {
     running_->on_stage("measuring", "measuring again in a fresh worker");
     running_->first = std::move(verdict);
+    running_->request["options"]["baselines"] = Json::array(); // known by now
     waiting_ = std::move(*std::exchange(running_, std::nullopt));
     end_process(Ended::ByItself);
     return pump();
@@ -267,6 +277,8 @@ void DeviceWorker::compare_with_first(model::Verdict &verdict) {
       std::to_string(before) + ", then " + (now > 0 ? std::to_string(now) : verdict.message);
   if (verdict.outcome == model::Outcome::Verified && now > before)
     verdict = first; // the smaller of the two
+  else if (verdict.outcome == model::Outcome::Verified)
+    add_missing_baselines(first.baselines, verdict);
   verdict.checks.push_back({"measured again in a fresh worker", agrees, detail});
 }
 
