@@ -17,6 +17,12 @@ struct CallStep {
   CallHandle call = 0;
 };
 
+/// A time that another process took, by the same timer on the same GPU.
+struct ForeignSample {
+  double ns = 0;
+  bool throttled = false;
+};
+
 /// How the call from Python goes. Empty steps: the module itself is called.
 struct CallProgram {
   CallHandle module = 0; ///< the reference's call
@@ -51,6 +57,11 @@ public:
   /// Copies what the last timed call returned into the buffers of its frame.
   virtual DeviceResult<void> publish_call(std::int64_t call) = 0;
   virtual void forget_call(std::int64_t call) = 0;
+
+  /// Of a call of another system's module, in the process that holds it. @return why it has no device time; empty: it has
+  virtual DeviceResult<std::string> record_candidate(CallHandle call) = 0;
+  /// One timed run of it on what its buffers hold now, and its results in the buffers that it was bound to.
+  virtual DeviceResult<ForeignSample> time_candidate(CallHandle call, bool as_called) = 0;
 };
 
 } // namespace warpwright::runner::cuda

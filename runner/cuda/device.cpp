@@ -42,6 +42,15 @@ public:
   TimedGraph graph;
 };
 
+/// Of another system's module, which its own process times.
+class ForeignRecording final : public Recording {
+public:
+  std::string why_no_device_time() const override { return uncaptured; }
+
+  std::shared_ptr<const CallHandle> call;
+  std::string uncaptured;
+};
+
 int attribute(const Driver &driver, int which, CUdevice device) {
   int value = 0;
   driver.cuDeviceGetAttribute(&value, which, device);
@@ -240,12 +249,16 @@ public:
       return Device::record_module(operations, frame);
     if (auto idle = synchronize(); !idle)
       return std::unexpected(idle.error());
+    if (const auto *call = host_code_in(operations))
+      return record_foreign(*call);
     const auto prepare = [this](const LaunchOperation &launch) { return ready_function(launch); };
     return ModuleRecorder(driver_, stream_.get(), *torch_, *this, prepare)
         .record(operations, frame);
   }
 
   DeviceResult<Sample> time_call(Recording &recording) override {
+    if (const auto *foreign = dynamic_cast<ForeignRecording *>(&recording))
+      return time_foreign(*foreign, true);
     auto &module = static_cast<ModuleRecording &>(recording);
     if (auto flushed = timer_->flush(); !flushed)
       return std::unexpected(flushed.error());
@@ -266,6 +279,8 @@ public:
   DeviceResult<Sample> time(Recording &recording) override {
     if (auto *module = dynamic_cast<ModuleRecording *>(&recording))
       return time_module(*module);
+    if (const auto *foreign = dynamic_cast<ForeignRecording *>(&recording))
+      return time_foreign(*foreign, false);
     auto &graph = static_cast<CudaRecording &>(recording).graph;
     if (auto started = timer_->start(graph); !started)
       return std::unexpected(started.error());
@@ -334,6 +349,36 @@ private:
       code_.erase(code_.begin());
     code_.emplace_back(request, *output);
     return output;
+  }
+
+  static const TorchOperation *host_code_in(std::span<const Operation> operations) {
+    const auto *torch =
+        operations.size() == 1 ? std::get_if<TorchOperation>(&operations.front()) : nullptr;
+    return torch && torch->is_host_code ? torch : nullptr;
+  }
+
+  DeviceResult<std::unique_ptr<Recording>> record_foreign(const TorchOperation &operation) {
+    auto why = torch_->record_candidate(*operation.call);
+    if (!why)
+      return std::unexpected(why.error());
+    auto recording = std::make_unique<ForeignRecording>();
+    recording->call = operation.call;
+    recording->uncaptured = std::move(*why);
+    return recording;
+  }
+
+  /// This process leaves the GPU alone meanwhile.
+  DeviceResult<Sample> time_foreign(const ForeignRecording &recording, bool as_called) {
+    if (auto idle = synchronize(); !idle)
+      return std::unexpected(idle.error());
+    const auto taken = torch_->time_candidate(*recording.call, as_called);
+    if (!taken)
+      return std::unexpected(taken.error());
+    if (auto published = synchronize(); !published)
+      return std::unexpected(published.error());
+    Sample sample = timer_->sample_of(taken->ns);
+    sample.throttled = sample.throttled || taken->throttled;
+    return sample;
   }
 
   DeviceResult<Sample> time_module(ModuleRecording &recording) {

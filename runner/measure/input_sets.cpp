@@ -34,7 +34,7 @@ BoundBuffers reference_view(const BoundBuffers &bound) {
 /// Sets of a torch task are rotations of one drawing.
 Drawing drawing_of_set(const Job &job, std::uint64_t seed, std::mt19937_64 &random) {
   Drawing drawing{job.task.sizes, job.task.module ? seed : random(), 1, false};
-  drawing.varied = true;
+  drawing.varied = !job.host_code();
   drawing.rotation = job.task.module ? random() | 1 : 0;
   return drawing;
 }

@@ -140,6 +140,8 @@ private:
 
   /// @param verified the first run of the new modules is; else one pair only warms them up
   DeviceResult<void> load_anew(bool verified) {
+    if (job_.host_code()) // nothing of it is ours to load; its process is a fresh one for each job
+      return {};
     job_.enter("measuring", "loading the modules anew", Side::Candidate);
     if (auto loaded = inputs_.load_anew(job_, random_); !loaded)
       return loaded;
@@ -260,7 +262,7 @@ private:
   }
 
   DeviceResult<void> take_library_share() {
-    if (result_.failure || !job_.task.module || deciding_ != Kind::Device)
+    if (result_.failure || !job_.task.module || job_.host_code() || deciding_ != Kind::Device)
       return {};
     job_.enter("measuring", "timing the library steps alone", Side::Candidate);
     auto share =

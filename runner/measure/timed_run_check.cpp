@@ -68,7 +68,7 @@ DeviceResult<std::optional<Failure>> TimedRunCheck::judge() {
 DeviceResult<std::optional<Failure>> TimedRunCheck::judge_outputs(const ExactOutputs *exact) {
   for (const model::Buffer &buffer : job_.task.buffers) {
     const BoundBuffer &bound = set_.buffers.bound().at(buffer.name);
-    if (buffer.direction == Direction::In || bound.elements == 0)
+    if (!job_.judges(buffer) || bound.elements == 0)
       continue;
     OutputRuns runs;
     for (int pass = 0; pass < 2; ++pass) {

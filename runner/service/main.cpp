@@ -69,7 +69,8 @@ void add_python_option(CLI::App &subcommand) {
       [](const std::string &python) {
         setenv(warpwright::runner::kPythonVariable, python.c_str(), 1);
       },
-      "The Python interpreter that has torch; default: $WARPWRIGHT_PYTHON, else python3");
+      "The Python interpreter that has torch; default: $WARPWRIGHT_PYTHON, else that of "
+      "$VIRTUAL_ENV, else python3");
 }
 
 void add_launch_options(CLI::App &launch, warpwright::runner::LaunchCommand &command) {
@@ -81,6 +82,17 @@ void add_launch_options(CLI::App &launch, warpwright::runner::LaunchCommand &com
   launch.add_option("--repeat", command.repeat, "Runs at each of the sizes")
       ->check(CLI::Range(1, 1'000'000));
   launch.add_option("--leash", command.leash, "Ends when this file's lock is free")->group("");
+}
+
+/// An activated virtual environment is the user's choice of a Python, where nothing else says one.
+void use_virtual_environment() {
+  const char *chosen = std::getenv(warpwright::runner::kPythonVariable);
+  const char *environment = std::getenv("VIRTUAL_ENV");
+  if ((chosen && *chosen) || !environment || !*environment)
+    return;
+  const std::string python = std::string(environment) + "/bin/python";
+  if (access(python.c_str(), X_OK) == 0)
+    setenv(warpwright::runner::kPythonVariable, python.c_str(), 1);
 }
 
 } // namespace
@@ -114,6 +126,9 @@ int main(int argc, char **argv) {
       ->add_option("--baseline", verify_command.baselines,
                    "torch.compile: of a torch module, also against it; eager is always measured")
       ->take_all();
+  verify->add_flag(
+      "--host-code", verify_command.host_code,
+      "The plan may be another system's module: Python and C++ that runs in a process of its own");
   verify->add_flag("--no-measure", verify_command.no_measure, "Verify only");
   verify->add_flag("--deep", verify_command.deep, "Also check under compute-sanitizer");
   verify->add_flag("--profile", verify_command.profile, "Also read hardware counters with ncu");
@@ -163,6 +178,7 @@ int main(int argc, char **argv) {
   isolation->add_option("KIND", kind, "cpu, compiler, cuda, python")->required();
 
   CLI11_PARSE(app, argc, argv);
+  use_virtual_environment();
   try {
     if (*serve)
       return run_serve(serve_command);

@@ -94,6 +94,8 @@ void print_table(std::ostream &out, const model::Verdict &verdict) {
       << "on " << verdict.device.name << " (" << verdict.device.driver << "), "
       << (verdict.device.host.empty() ? "" : "host " + verdict.device.host + ", ") << verdict.date
       << "\n";
+  if (verdict.host_code)
+    out << "  the candidate is host code: it ran in a process of its own, see docs/candidates.md\n";
   for (const model::Check &check : verdict.checks)
     out << (check.passed ? "  ok      " : "  FAILED  ") << check.name
         << (check.detail.empty() ? "" : ": " + check.detail) << "\n";

@@ -65,6 +65,7 @@ Result<Verdicts> ask(const VerifyCommand &command, const std::vector<std::string
       options.measure = !command.no_measure;
       options.deep = command.deep;
       options.profile = command.profile;
+      options.host_code = command.host_code;
       options.baselines = command.baselines;
       options.seed = command.seed;
       options.job = job_key(command, *task, *plan, options);

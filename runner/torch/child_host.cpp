@@ -195,6 +195,11 @@ DeviceResult<CallHandle> ChildHost::bind_module(const model::ModuleStep &step,
                                                 const std::vector<TensorArgument> &in_and_inout,
                                                 const std::vector<TensorArgument> &outputs,
                                                 bool exact) {
+  if (!step.source.empty())
+    return requests::handle(
+        request("bind_candidate",
+                requests::bind_candidate(step, requests::tensors(in_and_inout, offset_of_),
+                                         requests::tensors(outputs, offset_of_))));
   return requests::handle(request(
       "bind_module", requests::bind_module(step, requests::tensors(in_and_inout, offset_of_),
                                            requests::tensors(outputs, offset_of_), exact)));
@@ -206,6 +211,13 @@ DeviceResult<CallHandle> ChildHost::bind_operator(const model::AtenStep &step,
     return std::unexpected(ready.error());
   return requests::handle(request(
       "bind_operator", requests::bind_operator(step, requests::tensors(tensors, offset_of_))));
+}
+
+DeviceResult<std::size_t> ChildHost::input_count() {
+  auto count = request("input_count", json::object());
+  if (!count)
+    return std::unexpected(count.error());
+  return count->get<std::size_t>();
 }
 
 void ChildHost::forget(CallHandle call) { (void)order("forget", requests::of_call(call)); }

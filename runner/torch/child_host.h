@@ -47,6 +47,7 @@ public:
                                        bool exact) override;
   DeviceResult<CallHandle> bind_operator(const model::AtenStep &step,
                                          const std::vector<TensorArgument> &tensors) override;
+  DeviceResult<std::size_t> input_count() override;
   void forget(CallHandle call) override;
   DeviceResult<void> refresh(CallHandle call) override;
   DeviceResult<void> call(CallHandle call) override;

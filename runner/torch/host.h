@@ -61,6 +61,10 @@ public:
   /// a result, of the buffer that it is published to (address 0: of a result that nobody wants)
   virtual DeviceResult<CallHandle> bind_operator(const model::AtenStep &step,
                                                  const std::vector<TensorArgument> &tensors) = 0;
+  /// How many of a task's buffers are inputs of its module; the rest are parameters and state.
+  virtual DeviceResult<std::size_t> input_count() {
+    return fault(Fault::Kind::Unsupported, "this torch calls no modules of others");
+  }
   virtual void forget(CallHandle call) = 0;
 
   /// For a call of the module, before a run whose buffers may have changed since the last: what cannot alias its buffer (an RNN's

@@ -41,6 +41,13 @@ json bind_module(const model::ModuleStep &step, json arguments, json outputs, bo
           {"exact", exact}};
 }
 
+json bind_candidate(const model::ModuleStep &step, json arguments, json outputs) {
+  return {{"source", step.source},
+          {"model", step.model},
+          {"arguments", std::move(arguments)},
+          {"outputs", std::move(outputs)}};
+}
+
 json bind_operator(const model::AtenStep &step, json tensors) {
   return {{"step", model::to_json(step)}, {"tensors", std::move(tensors)}};
 }
@@ -52,7 +59,8 @@ Fault::Kind fault_kind(const std::string &name) {
   for (const auto &[known, kind] :
        {std::pair{"unsupported", Kind::Unsupported}, std::pair{"out_of_memory", Kind::OutOfMemory},
         std::pair{"crash", Kind::Crash}, std::pair{"timeout", Kind::Timeout},
-        std::pair{"bad_launch", Kind::BadLaunch}})
+        std::pair{"bad_launch", Kind::BadLaunch}, std::pair{"compile_failed", Kind::CompileFailed},
+        std::pair{"suspected", Kind::Suspected}})
     if (name == known)
       return kind;
   return Kind::Internal;

@@ -15,6 +15,9 @@ nlohmann::json load(const model::TorchModule &module);
 nlohmann::json draw(const TorchSeeds &seeds, double scale, nlohmann::json arguments);
 nlohmann::json bind_module(const model::ModuleStep &step, nlohmann::json arguments,
                            nlohmann::json outputs, bool exact);
+/// Of a step with a source of its own: method "bind_candidate".
+nlohmann::json bind_candidate(const model::ModuleStep &step, nlohmann::json arguments,
+                              nlohmann::json outputs);
 nlohmann::json bind_operator(const model::AtenStep &step, nlohmann::json tensors);
 nlohmann::json of_call(CallHandle call);
 

@@ -33,6 +33,7 @@ struct Fault {
     Timeout,       ///< did not end before the deadline
     Unsupported,   ///< this backend cannot run it; says nothing about the source
     OutOfMemory,
+    Suspected, ///< host code did what no honest answer needs: flags, patches, threads (docs/candidates.md)
     Internal, ///< the device or its driver, not the job
   };
   Kind kind = Kind::Internal;
@@ -117,7 +118,8 @@ class TorchHost;
 /// `results` are given the host's own tensor in its stead, and what lies there is published when the clock has stopped.
 struct TorchOperation {
   std::shared_ptr<const CallHandle> call; ///< the last copy makes the host forget it
-  bool is_module = false;                 ///< the task's module; else an ATen operator
+  bool is_module = false;                 ///< the task's module; else an ATen operator, or
+  bool is_host_code = false;              ///< another system's module, in a process of its own
   std::string name;                       ///< for messages: "the module", "aten::convolution"
   std::vector<TensorArgument> results;    ///< what it was bound to publish to
 };

@@ -43,6 +43,13 @@ public:
     sink_(stage, activity, running);
   }
   Side running() const { return side_; }
+  /// The candidate is another system's module: its parameters are those that its constructor makes, and it keeps its own state.
+  bool host_code() const { return model::is_host_code(candidate); }
+  /// Whether a buffer's contents after a run are judged.
+  bool judges(const model::Buffer &buffer) const {
+    return buffer.direction == model::Direction::Out ||
+           (buffer.direction == model::Direction::InOut && !host_code());
+  }
   const StageSink &sink() const { return sink_; }
 
   Device &device;

@@ -159,7 +159,8 @@ DeviceResult<void> measure_baselines(Job &job, const MeasureSettings &settings,
 DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSettings &settings,
                                                        std::mt19937_64 &random,
                                                        model::Verdict &verdict) {
-  add_occupancy(job, verdict);
+  if (!job.host_code())
+    add_occupancy(job, verdict);
   auto measured = measure(job, settings);
   if (!measured)
     return std::unexpected(measured.error());

@@ -68,7 +68,16 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
                                drawing.scale, tensors);
       !drawn)
     return std::unexpected(drawn.error());
+  std::size_t rotating = job.task.buffers.size();
+  if (job.host_code()) { // its parameters are its own, and must be those of the task's module
+    auto inputs = torch->input_count();
+    if (!inputs)
+      return std::unexpected(inputs.error());
+    rotating = *inputs;
+  }
   for (auto &[index, master] : made->masters_) {
+    if (index >= rotating)
+      break;
     const model::Buffer &buffer = job.task.buffers[index];
     if (!model::is_floating(buffer.dtype) || buffer.direction != model::Direction::In ||
         master.elements < 2)

@@ -106,7 +106,8 @@ DeviceResult<Operation> bind_operator(TorchHost *torch, const model::AtenStep &s
   auto call = torch->bind_operator(step, all);
   if (!call)
     return std::unexpected(call.error());
-  return TorchOperation{owned(*torch, *call), false, step.op, std::move(results.tensors)};
+  return TorchOperation{
+      .call = owned(*torch, *call), .name = step.op, .results = std::move(results.tensors)};
 }
 
 DeviceResult<Operation> bind_module(TorchHost *torch, const model::ModuleStep &step,
@@ -117,7 +118,12 @@ DeviceResult<Operation> bind_module(TorchHost *torch, const model::ModuleStep &s
   auto call = torch->bind_module(step, tensors_of(task, buffers, is_given), outputs, false);
   if (!call)
     return std::unexpected(call.error());
-  return TorchOperation{owned(*torch, *call), true, "the module", std::move(outputs)};
+  const bool is_host_code = !step.source.empty();
+  return TorchOperation{.call = owned(*torch, *call),
+                        .is_module = !is_host_code,
+                        .is_host_code = is_host_code,
+                        .name = is_host_code ? "the candidate's module" : "the module",
+                        .results = std::move(outputs)};
 }
 
 DeviceResult<Operation> bind_exact_module(TorchHost *torch, const model::Task &task,
@@ -133,7 +139,10 @@ DeviceResult<Operation> bind_exact_module(TorchHost *torch, const model::Task &t
   auto call = torch->bind_module({}, tensors_of(task, buffers, is_given), outputs, true);
   if (!call)
     return std::unexpected(call.error());
-  return TorchOperation{owned(*torch, *call), true, "the module in float64", std::move(outputs)};
+  return TorchOperation{.call = owned(*torch, *call),
+                        .is_module = true,
+                        .name = "the module in float64",
+                        .results = std::move(outputs)};
 }
 
 DeviceResult<void> run_torch(TorchHost &torch, const TorchOperation &operation) {

@@ -129,9 +129,10 @@ DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing) {
     return std::unexpected(exact.error());
   result.fp64_note = exact->note;
   result.constant_output = true;
-  const bool may_differ = uses_atomics(job.candidate.source) || calls_operators(job.candidate);
+  const bool may_differ =
+      uses_atomics(job.candidate.source) || calls_operators(job.candidate) || job.host_code();
   for (const model::Buffer &buffer : job.task.buffers)
-    if (buffer.direction != Direction::In)
+    if (job.judges(buffer))
       if (auto judged = judge(job, drawing, buffer, candidate, reference,
                               exact->outputs ? &*exact->outputs : nullptr, !may_differ, result);
           !judged)

@@ -47,6 +47,8 @@ Outcome outcome_of(const Fault &fault, Side side) {
     return Outcome::Crash;
   case Fault::Kind::Timeout:
     return Outcome::Timeout;
+  case Fault::Kind::Suspected:
+    return Outcome::SuspectedCheat;
   default:
     return Outcome::Unsupported;
   }
@@ -176,7 +178,7 @@ private:
     std::vector<Drawing> all(5, Drawing{job_.task.sizes, 1, 1, false});
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i].seed = random_() >> 40;
-      all[i].varied = i >= 2;
+      all[i].varied = i >= 2 && !job_.host_code();
       all[i].parameter_seed = i < 2 ? parameters : others;
     }
     all[3].scale = kSmallScale;
@@ -459,6 +461,11 @@ VerifyResult verify(Device &device, const model::Task &task, const model::Plan &
     verdict.outcome = Outcome::WrongResult;
     verdict.message = "the plan does not fit the task: " + describe(checked.error());
     verdict.checks.push_back({"fits the task", false, describe(checked.error())});
+    return result;
+  }
+  verdict.host_code = model::is_host_code(candidate);
+  if (verdict.host_code && !settings.host_code) {
+    verdict.message = "the candidate is host code, which nobody asked to run: set host_code";
     return result;
   }
   auto checker = make_checker(device);

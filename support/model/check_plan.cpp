@@ -4,6 +4,8 @@
 #include "support/model/json.h"
 #include "support/model/plan_checks.h"
 
+#include <algorithm>
+
 namespace warpwright::model {
 namespace {
 
@@ -105,11 +107,8 @@ private:
     }
     if (const auto *aten = std::get_if<AtenStep>(&step))
       return check_aten(*aten, buffers_, where + ".aten");
-    if (std::holds_alternative<ModuleStep>(step))
-      return is_reference_ && task_.module
-                 ? Result<void>{}
-                 : fail(where + ".module: only the reference of a torch task calls its module",
-                        "Compute it by launches and operators");
+    if (const auto *module = std::get_if<ModuleStep>(&step))
+      return check_module(*module, where + ".module");
     const auto &launch = std::get<LaunchStep>(step);
     if (plan_.source.empty())
       return fail(where + ".launch: the plan has no source", "Put the kernels into `source`");
@@ -122,6 +121,21 @@ private:
                                          where + ".launch.arguments[" + std::to_string(i) + "]");
           !argument)
         return argument;
+    return {};
+  }
+
+  Result<void> check_module(const ModuleStep &step, const std::string &where) const {
+    if (!task_.module)
+      return fail(where + ": only torch tasks have modules", "Compute it by launches");
+    if (step.source.empty())
+      return is_reference_ ? Result<void>{}
+                           : fail(where + ": only the reference of a torch task calls its module",
+                                  "Compute it by launches and operators");
+    if (is_reference_)
+      return fail(where + ".source: a reference calls the task's own module", "Leave it out");
+    if (plan_.steps.size() != 1 || step.compiled || !plan_.source.empty())
+      return fail(where + ": another system's module is a plan's only step",
+                  "Give {\"source\": \"\", \"steps\": [{\"module\": {\"source\": ...}}]}");
     return {};
   }
 
@@ -201,6 +215,13 @@ Result<void> check_torch_task(const Task &task) {
 }
 
 } // namespace
+
+bool is_host_code(const Plan &plan) {
+  return std::ranges::any_of(plan.steps, [](const Step &step) {
+    const auto *module = std::get_if<ModuleStep>(&step);
+    return module && !module->source.empty();
+  });
+}
 
 Result<void> check_plan(const Plan &plan, const Task &task) {
   return Checker(plan, task, false).run();

@@ -81,9 +81,13 @@ struct AtenStep {
   bool operator==(const AtenStep &) const = default;
 };
 
-/// The task's own module, called as the user's program does. Only a task's reference may hold it.
+/// A call of a torch module as the user's program makes it: the task's own, which only a task's reference may call; or, with `source`,
+/// another system's answer to the task. Such an answer is host code: it is the only step of a candidate, runs in a process of its own
+/// that holds nothing else (docs/candidates.md), and only where VerifyOptions::host_code asks for it.
 struct ModuleStep {
-  bool compiled = false; ///< under torch.compile
+  bool compiled = false;          ///< under torch.compile; of the task's own
+  std::string source;             ///< text of a Python file; empty: the task's module
+  std::string model = "ModelNew"; ///< the class in `source`
   bool operator==(const ModuleStep &) const = default;
 };
 
@@ -106,5 +110,8 @@ struct Plan {
       moves; ///< how it was made from the reference; empty for the reference itself
   bool operator==(const Plan &) const = default;
 };
+
+/// Whether it is another system's module.
+bool is_host_code(const Plan &plan);
 
 } // namespace warpwright::model

@@ -74,11 +74,20 @@ Result<Argument> argument_from(const json &document, const std::string &where) {
   return SizeArgument{*value, dtype(Dtype::Int32)};
 }
 
+json module_json(const ModuleStep &step) {
+  json document = {{"compiled", step.compiled}};
+  if (!step.source.empty()) {
+    document["source"] = step.source;
+    document["model"] = step.model;
+  }
+  return {{"module", std::move(document)}};
+}
+
 json step_json(const Step &step) {
   if (const auto *aten = std::get_if<AtenStep>(&step))
     return {{"aten", to_json(*aten)}};
   if (const auto *module = std::get_if<ModuleStep>(&step))
-    return {{"module", {{"compiled", module->compiled}}}};
+    return module_json(*module);
   if (const auto *fill = std::get_if<FillStep>(&step))
     return {{"fill", {{"buffer", fill->buffer}, {"byte", fill->byte}}}};
   const auto &launch = std::get<LaunchStep>(step);
@@ -99,7 +108,9 @@ Result<Step> step_from(const json &document, const std::string &where) {
   if (document.contains("aten"))
     return aten_step_from_valid_json(document["aten"]);
   if (document.contains("module"))
-    return ModuleStep{document["module"].value("compiled", false)};
+    return ModuleStep{document["module"].value("compiled", false),
+                      document["module"].value("source", ""),
+                      document["module"].value("model", ModuleStep{}.model)};
   const json &launch = document["launch"];
   const std::string inside = where + ".launch";
   LaunchStep step;

@@ -157,6 +157,8 @@ struct Verdict {
   std::string measured_sizes; ///< "n=16777216"
   std::string date;           ///< ISO 8601, UTC
   std::string task_hash, plan_hash;
+  /// The candidate is host code of another system, which ran in its own process: see docs/candidates.md for what that means.
+  bool host_code = false;
   std::optional<Counters> counters; ///< where they were asked for and could be read
   std::optional<Record> record;     ///< all that a re-run needs; filled by the service
   bool operator==(const Verdict &) const = default;

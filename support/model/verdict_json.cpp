@@ -266,6 +266,8 @@ json to_json(const Verdict &verdict) {
     document["candidate_time"] = time_json(*verdict.candidate_time);
   if (verdict.speedup)
     document["speedup"] = speedup_json(*verdict.speedup);
+  if (verdict.host_code)
+    document["host_code"] = true;
   add_measurements(verdict, document);
   if (verdict.counters)
     document["counters"] = to_json(*verdict.counters);
@@ -315,6 +317,7 @@ Result<Verdict> verdict_from_json(const json &document) {
   verdict.discarded_samples = document.value("discarded_samples", 0);
   verdict.measured_sizes = document.value("measured_sizes", "");
   verdict.date = document.value("date", "");
+  verdict.host_code = document.value("host_code", false);
   verdict.task_hash = document.value("task_hash", "");
   verdict.plan_hash = document.value("plan_hash", "");
   if (document.contains("counters"))

@@ -72,6 +72,7 @@ void each_member(Options &options, Visit visit) {
   visit("confirm_large", options.confirm_large);
   visit("deep", options.deep);
   visit("profile", options.profile);
+  visit("host_code", options.host_code);
   visit("baselines", options.baselines);
   visit("seed", options.seed);
   visit("best_known_speedup", options.best_known_speedup);

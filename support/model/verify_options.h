@@ -28,6 +28,8 @@ struct VerifyOptions {
   bool confirm_large = true;
   bool deep = false;    ///< also under compute-sanitizer, where it is present
   bool profile = false; ///< also read hardware counters, where ncu is present
+  /// Another system's module may be verified, which is host code (docs/candidates.md). Without it such plans are refused.
+  bool host_code = false;
   /// Of torch tasks, further framework variants to measure against: "torch.compile", "torch.compile+graph" (either gives both).
   /// "eager" and "eager+graph" are always measured.
   std::vector<std::string> baselines;

@@ -101,6 +101,7 @@ TEST_CASE("a verdict comes back as it was, with what is absent and what is infin
   verdict.device.probe_ns = 700;
   verdict.candidate_time->kernel_ns = 8.5;
   verdict.library_share = 0.25;
+  verdict.host_code = true;
   verdict.baselines = {
       {"eager", Time{30, 29, 31, 21}, Time{15, 14, 16, 21}, Speedup{2, 1.9, 2.1, 21, "H200"}, ""},
       {"torch.compile+graph", {}, {}, {}, "it waits for the GPU"}};

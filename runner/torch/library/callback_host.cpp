@@ -69,6 +69,9 @@ DeviceResult<CallHandle> CallbackHost::bind_module(const model::ModuleStep &step
                                                    const std::vector<TensorArgument> &in_and_inout,
                                                    const std::vector<TensorArgument> &outputs,
                                                    bool exact) {
+  if (!step.source.empty())
+    return requests::handle(request(
+        "bind_candidate", requests::bind_candidate(step, tensors(in_and_inout), tensors(outputs))));
   return requests::handle(request(
       "bind_module", requests::bind_module(step, tensors(in_and_inout), tensors(outputs), exact)));
 }
@@ -77,6 +80,13 @@ DeviceResult<CallHandle> CallbackHost::bind_operator(const model::AtenStep &step
                                                      const std::vector<TensorArgument> &arguments) {
   return requests::handle(
       request("bind_operator", requests::bind_operator(step, tensors(arguments))));
+}
+
+DeviceResult<std::size_t> CallbackHost::input_count() {
+  auto count = request("input_count", json::object());
+  if (!count)
+    return std::unexpected(count.error());
+  return count->get<std::size_t>();
 }
 
 void CallbackHost::forget(CallHandle call) { (void)order("forget", requests::of_call(call)); }
@@ -165,5 +175,19 @@ DeviceResult<void> CallbackHost::publish_call(std::int64_t call) {
 }
 
 void CallbackHost::forget_call(std::int64_t call) { (void)order("forget_call", {{"call", call}}); }
+
+DeviceResult<std::string> CallbackHost::record_candidate(CallHandle call) {
+  auto why = request("record_candidate", requests::of_call(call));
+  if (!why)
+    return std::unexpected(why.error());
+  return why->get<std::string>();
+}
+
+DeviceResult<cuda::ForeignSample> CallbackHost::time_candidate(CallHandle call, bool as_called) {
+  auto sample = request("time_candidate", {{"handle", call}, {"as_called", as_called}});
+  if (!sample)
+    return std::unexpected(sample.error());
+  return cuda::ForeignSample{sample->at("ns"), sample->at("throttled")};
+}
 
 } // namespace warpwright::runner

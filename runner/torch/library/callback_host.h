@@ -29,6 +29,7 @@ public:
                                        bool exact) override;
   DeviceResult<CallHandle> bind_operator(const model::AtenStep &step,
                                          const std::vector<TensorArgument> &tensors) override;
+  DeviceResult<std::size_t> input_count() override;
   void forget(CallHandle call) override;
   DeviceResult<void> refresh(CallHandle call) override;
   DeviceResult<void> call(CallHandle call) override;
@@ -49,6 +50,8 @@ public:
   DeviceResult<double> time_call(std::int64_t call, std::chrono::nanoseconds limit) override;
   DeviceResult<void> publish_call(std::int64_t call) override;
   void forget_call(std::int64_t call) override;
+  DeviceResult<std::string> record_candidate(CallHandle call) override;
+  DeviceResult<cuda::ForeignSample> time_candidate(CallHandle call, bool as_called) override;
 
 private:
   explicit CallbackHost(const warpwright_callbacks &callbacks) : callbacks_(callbacks) {}

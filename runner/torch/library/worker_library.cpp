@@ -2,6 +2,7 @@
 #include "runner/torch/library/worker_library.h"
 #include "runner/torch/executor.h"
 #include "runner/torch/library/callback_host.h"
+#include "runner/torch/library/foreign_timer.h"
 #include "runner/torch/library/library_device.h"
 #include "runner/worker/worker.h"
 
@@ -47,6 +48,32 @@ int32_t warpwright_isolate(const char *readable) {
   } catch (const std::exception &error) {
     return complain(error.what());
   }
+}
+
+int32_t warpwright_isolate_candidate(const char *readable) {
+  try {
+    if (auto sandbox = library_sandbox(readable)) {
+      sandbox->cache.clear();
+      auto isolation = Isolation::enter(*sandbox);
+      if (!isolation)
+        return complain(describe(isolation.error()));
+      isolation->seal();
+    }
+    return 0;
+  } catch (const std::exception &error) {
+    return complain(error.what());
+  }
+}
+
+const char *warpwright_timer(const char *request, const warpwright_callbacks *callbacks) {
+  static ForeignTimer timer;
+  static std::string answer;
+  try {
+    answer = timer.answer(nlohmann::json::parse(request), *callbacks).dump();
+  } catch (const std::exception &error) {
+    answer = ForeignTimer::failed("internal", error.what()).dump();
+  }
+  return answer.c_str();
 }
 
 int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks) {

@@ -22,6 +22,13 @@ typedef struct warpwright_callbacks {
 int32_t warpwright_enter(const char *readable);
 /* Isolation alone, for a process that is no worker: all layers, system calls too. As warpwright_enter(), but for the streams. */
 int32_t warpwright_isolate(const char *readable);
+/* The same for a process that runs another system's code: the compile cache, too, is closed to it. */
+int32_t warpwright_isolate_candidate(const char *readable);
+/* The timer of a process that runs another system's module: the worker's device, without a worker. Requests are JSON, {"method": ...}:
+ * "open" {device}; "record" {call, a handle of the callbacks' torch host} -> {recording, why}; "time" {recording, as_called} ->
+ * {ns, throttled}; "forget" {recording}.
+ * @return JSON, valid until the next call: {"result": ...} or {"error": {"kind", "message"}} */
+const char *warpwright_timer(const char *request, const warpwright_callbacks *callbacks);
 /* Serves until stdin ends. @param device "cuda:N" @return an exit code */
 int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks);
 /* The answer of the request that is being served; copied. */

@@ -11,6 +11,7 @@ import itertools
 
 import torch
 
+import cpp_module
 import framework_flags
 import user_module
 from host_errors import HostError, told_by
@@ -24,10 +25,14 @@ class ModuleHost:
         self.device = torch.device(device)
         self.loaded = None
         self.calls = {}
+        self.drawn_parameters = user_module.LOADED_SEED  # the seed of the last drawing's
+        self.candidates = None  # where another system's module was bound
         self._handles = itertools.count(1)
 
     def load(self, spec):
         """spec: {language, source, model, inputs, init_inputs, training}"""
+        if self.candidates is not None:  # every job loads its module: what the job before left running ends
+            self.candidates.forget()
         if self.loaded is not None and self.loaded.spec == spec:
             framework_flags.restore(self.loaded.flags)
             return
@@ -50,6 +55,7 @@ class ModuleHost:
                 target.copy_(source)
                 if scale != 1 and target.is_floating_point():
                     target.mul_(scale)
+            self.drawn_parameters = seeds[1]
             model = module.initialised(seeds[1], seeds[2])
             for name, target in zip(names[len(inputs):], tensors[len(inputs):]):
                 source = user_module.state(model, name)
@@ -67,8 +73,28 @@ class ModuleHost:
         """step: an ATen step as plans hold it; tensors: its views' and its results' memory."""
         return self._keep(OperatorCall(step, tensors, self.device))
 
+    def input_count(self):
+        return len(user_module.tensors_in(self._module().inputs_template()))
+
+    def bind_candidate(self, source, model, arguments, outputs):
+        """A handle of a call of another system's module, which gets a process of its own: candidate_calls.py."""
+        from candidate_calls import Candidates
+
+        if self.candidates is None:
+            self.candidates = Candidates()
+        self._module()
+        return self._keep(self.candidates.bind(self, source, model, arguments, outputs))
+
+    def record_candidate(self, handle):
+        return self.calls[handle].record()
+
+    def time_candidate(self, handle, as_called):
+        return self.calls[handle].time(as_called)
+
     def forget(self, handle):
-        self.calls.pop(handle, None)
+        call = self.calls.pop(handle, None)
+        if hasattr(call, "close"):
+            call.close()
 
     def refresh(self, handle):
         with torch.no_grad():
@@ -214,6 +240,8 @@ def check_outputs(results, outputs):
 
 
 def compile_module(model):
+    if isinstance(model, cpp_module.CppFunction):
+        raise HostError("unsupported", "torch.compile does not compile C++ functions")
     if not hasattr(torch, "compile"):
         raise HostError("unsupported", f"torch {torch.__version__} has no torch.compile")
     return torch.compile(model)

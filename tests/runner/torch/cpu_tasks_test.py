@@ -73,13 +73,13 @@ def aten(op, arguments, result, *shape, **keywords):
     return {"aten": {"op": op, "arguments": arguments, "keywords": keywords, "results": [{"buffer": result, "shape": list(shape)}]}}
 
 
-def verify(task_document, plan, timeout_ms=60000, **environment):
+def verify(task_document, plan, timeout_ms=60000, options=(), **environment):
     with tempfile.TemporaryDirectory() as folder:
         for name, document in (("task", task_document), ("plan", plan)):
             with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
                 json.dump(document, file)
         run = subprocess.run([RUNNER, "verify", folder + "/task.json", folder + "/plan.json", "--device", "cpu", "--json",
-                              "--timeout", str(timeout_ms), "--seed", "7"], capture_output=True, text=True,
+                              "--timeout", str(timeout_ms), "--seed", "7", *options], capture_output=True, text=True,
                              env={**os.environ, "WARPWRIGHT_PYTHON": sys.executable, **environment})
     if not run.stdout.startswith("{"):
         return {"outcome": "refused", "message": run.stderr, "checks": []}

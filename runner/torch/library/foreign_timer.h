@@ -1,0 +1,29 @@
+// The timer in a process that holds another system's module: the same device, recording and clock as the worker's, which asks for one
+// timed run at a time. It decides nothing, and what it says is weighed by the worker that asked (docs/candidates.md).
+// Thread: the main thread.
+#pragma once
+
+#include "runner/torch/library/callback_host.h"
+
+#include <map>
+
+namespace warpwright::runner {
+
+class ForeignTimer {
+public:
+  /// @param request see warpwright_timer()
+  nlohmann::json answer(const nlohmann::json &request, const warpwright_callbacks &callbacks);
+  static nlohmann::json failed(const std::string &kind, const std::string &message);
+
+private:
+  nlohmann::json open(const std::string &device, const warpwright_callbacks &callbacks);
+  nlohmann::json record(CallHandle call);
+  nlohmann::json time(std::int64_t recording, bool as_called);
+
+  std::unique_ptr<CallbackHost> torch_;
+  std::unique_ptr<Device> device_;
+  std::map<std::int64_t, std::unique_ptr<Recording>> recordings_;
+  std::int64_t next_ = 1;
+};
+
+} // namespace warpwright::runner

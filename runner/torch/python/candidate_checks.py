@@ -1,0 +1,74 @@
+"""What no honest answer to a task needs, looked for beside its code: framework flags, replaced functions, threads, lazy results.
+
+It runs in the candidate's process, so it finds what published cheats do and nothing that hides from it; docs/candidates.md says what
+holds without it. Thread: the main thread.
+"""
+
+import gc
+import importlib
+import sys
+import threading
+import time
+import types
+
+import torch
+
+import framework_flags
+from host_errors import HostError
+
+#: Whose functions are compared: what a harness would call, and what this one does.
+WATCHED = ("torch", "torch.cuda", "torch.cuda.graphs", "torch.cuda.streams", "torch.nn.functional", "torch.testing", "torch.linalg", "time",
+           "gc", "builtins", "json", "mmap", "ctypes", "framework_flags", "user_module", "tensors", "host_errors", "module_host", "gpu_host",
+           "candidate_module", "candidate_checks")
+WATCHED_CLASSES = ((torch, "Tensor"), (torch.cuda, "Event"), (torch.cuda, "Stream"), (torch.cuda, "CUDAGraph"), (torch.nn, "Module"))
+CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, type)
+
+
+class Watch:
+    """Of a process before any of a candidate's code ran in it."""
+
+    def __init__(self, flags):
+        framework_flags.restore(flags)
+        self.flags = all_flags()
+        self.functions = {}
+        for name in WATCHED:
+            module = sys.modules.get(name)
+            if module is not None:
+                self.functions[name] = {key: value for key, value in vars(module).items() if isinstance(value, CALLABLE)}
+        self.methods = [(holder, name, dict(vars(getattr(holder, name)))) for holder, name in WATCHED_CLASSES if hasattr(holder, name)]
+        self.threads = set(threading.enumerate())
+
+    def look(self, when):
+        """@raise HostError when something was changed. when: "when its file was imported" """
+        for name, value in all_flags().items():
+            if value != self.flags.get(name):
+                raise HostError("suspected", f"the candidate changes the framework's {name} from {self.flags.get(name)} to {value} {when}")
+        for name, functions in self.functions.items():
+            held = vars(sys.modules[name]) if name in sys.modules else {}
+            for key, function in functions.items():
+                if held.get(key) is not function:
+                    raise HostError("suspected", f"the candidate replaces {name}.{key} {when}")
+        for holder, name, methods in self.methods:
+            found = vars(getattr(holder, name))
+            for key, method in methods.items():
+                if found.get(key) is not method and isinstance(method, CALLABLE):
+                    raise HostError("suspected", f"the candidate replaces {holder.__name__}.{name}.{key} {when}")
+        more = [thread.name for thread in threading.enumerate() if thread not in self.threads and thread.is_alive()]
+        if more:
+            raise HostError("suspected", f"the candidate leaves a thread running ({more[0]}) {when}")
+
+
+def all_flags():
+    flags = framework_flags.current()
+    for name in ("get_float32_matmul_precision", "is_autocast_enabled", "is_grad_enabled", "get_num_threads"):
+        if hasattr(torch, name):
+            flags[name] = getattr(torch, name)()
+    return flags
+
+
+def check_plain(result):
+    """A subclass could compute when somebody looks."""
+    if type(result) not in (torch.Tensor, torch.nn.Parameter):
+        raise HostError("suspected", f"the candidate returns a {type(result).__name__}, not a tensor")
+    if result.layout != torch.strided:
+        raise HostError("bad_launch", f"the candidate returns a tensor of layout {result.layout}")

@@ -1,0 +1,344 @@
+"""Another system's module: made as its task's module is made, and called on inputs that its worker sends.
+
+Its parameters are those that its constructor makes under the seed of the task's drawing, as benchmarks of this form make them: it may keep
+weights in another form than the task's module does. Thread: the main thread.
+"""
+
+import base64
+import contextlib
+import ctypes
+import gc
+import io
+import itertools
+import json
+import time
+
+import torch
+
+import framework_flags
+import host_errors
+import user_module
+from candidate_checks import Watch, check_plain
+from gpu_host import GpuHost
+from host_errors import HostError
+from module_host import described
+from tensors import dtype_of
+
+MODELS_KEPT = 2  # by parameter seed
+
+
+class CandidateModule:
+    """What a ModuleCall needs of a user's module."""
+
+    def __init__(self, request, device, watch):
+        self.device, self.watch = device, watch
+        self.in_device_context = False
+        self.training = request["training"]
+        self.given, self.template = unpickled(request["init_inputs"]), unpickled(request["template"])
+        self.models = {}
+        host_errors.user_file = user_module.write_source(request["source"])
+        with blamed("compile_failed", "importing the candidate's file"):
+            namespace = user_module.import_source(request["source"], host_errors.user_file)
+            self.make = getattr(namespace, request["model"], None)
+        if self.make is None:
+            raise HostError("compile_failed", f"the candidate's file has no '{request['model']}'")
+        watch.look("when its file is imported")
+
+    def model(self, seed):
+        if seed not in self.models:
+            while len(self.models) >= MODELS_KEPT:
+                self.models.pop(next(iter(self.models)))
+            self.models[seed] = self.construct(seed)
+        return self.models[seed]
+
+    def construct(self, seed):
+        given = user_module.mapped(self.given, lambda tensor: tensor.to(self.device))
+        user_module.seed_everything(seed)
+        with torch.no_grad(), user_module.on_device(self.device), blamed("compile_failed", "the candidate's constructor"):
+            model = self.make(**given) if isinstance(given, dict) else self.make(*given)
+            if not isinstance(model, torch.nn.Module):
+                raise HostError("compile_failed", "the candidate is no torch.nn.Module")
+            model = model.to(self.device).train(self.training)
+        self.watch.look("in its constructor")
+        return model
+
+    call = user_module.UserModule.call
+
+
+class Call:
+    """The candidate on inputs of its own; the worker's shared memory is read and written by upload() and download()."""
+
+    def __init__(self, module, model, inputs, outputs, memory):
+        self.module, self.model, self.function = module, model, model
+        self.shared_inputs = [shared(place, memory) for place in inputs]
+        self.shared_outputs = [shared(place, memory) for place in outputs]
+        self.tensors = [torch.empty_like(one, device=module.device) for one in self.shared_inputs]
+        self.outputs = [torch.empty_like(one, device=module.device) for one in self.shared_outputs]
+        self.inputs = user_module.with_tensors(module.template, self.tensors)
+        self.results, self.value = [], None
+        self.recording = None
+
+    def upload(self):
+        copy_all(self.shared_inputs, self.tensors)
+        copy_all(self.shared_outputs, self.outputs)
+
+    def download(self):
+        copy_all(self.tensors, self.shared_inputs)
+        copy_all(self.outputs, self.shared_outputs)
+
+    def run(self):
+        with blamed("crash", "the candidate's forward"):
+            self.take(self.module.call(self.function, self.inputs))
+
+    def take(self, value):
+        self.value = value
+        self.results = tensors_of(value)
+        check_results(self.results, self.outputs)
+
+    def refresh(self):
+        """It has its own parameters."""
+
+    def publish(self):
+        copy_all(self.results, self.outputs)
+
+
+class Nothing:
+    """A call that does nothing, to learn what a timed run takes beyond its time."""
+
+    what = "a call of nothing"
+    in_device_context = False
+
+    def __init__(self, device):
+        self.module, self.device = self, device
+        self.inputs, self.outputs, self.results = (), [], []
+        self.function = lambda: torch.empty(1, device=device)
+        self.recording = None
+
+    def run(self):
+        self.results = [self.function()]
+
+    def take(self, value):
+        self.value = value
+
+    def upload(self):
+        pass
+
+    refresh = publish = download = upload
+
+
+class CandidateServer:
+    """@param library the timer's; None: nothing is timed"""
+
+    def __init__(self, library, device, memory):
+        self.host = TimingHost(device, None)
+        self.memory = memory
+        self.module = self.watch = None
+        self.calls = self.host.calls
+        self.handles = itertools.count(1)
+        self.library = library
+        if library is not None:
+            self.open_timer(device)
+            self.calls[0] = Nothing(self.host.device)
+            self.record(0)
+
+    def answer(self, method, parameters):
+        try:
+            return {"result": getattr(self, "on_" + method)(**parameters)}
+        except HostError as error:
+            return {"error": {"kind": error.kind, "message": error.message}}
+        except BaseException as error:  # whatever it is, its worker hears of it
+            import traceback
+
+            traceback.print_exc()
+            kind = "out_of_memory" if host_errors.is_out_of_memory(error) else "crash"
+            return {"error": {"kind": kind, "message": f"{method}: {type(error).__name__}: {' '.join(str(error).split())[:500]}"}}
+
+    def on_load(self, **request):
+        self.watch = Watch(unpickled(request["flags"]))
+        self.module = CandidateModule(request, self.host.device, self.watch)
+
+    def on_bind(self, inputs, outputs, seed):
+        handle = next(self.handles)
+        self.calls[handle] = Call(self.module, self.module.model(seed), inputs, outputs, self.memory)
+        return handle
+
+    def on_forget(self, handle):
+        call = self.calls.pop(handle)
+        if call.recording is not None:
+            self.timer("forget", recording=call.recording)
+
+    def on_call(self, handle):
+        call = self.calls[handle]
+        call.upload()
+        call.run()
+        self.look()
+        call.publish()
+        call.download()
+
+    def on_upload(self, handle):
+        self.calls[handle].upload()
+        synchronize(self.host.device)
+
+    def on_download(self, handle):
+        self.calls[handle].download()
+
+    def on_record(self, handle):
+        why = self.record(handle)
+        self.look()
+        return why
+
+    def on_time(self, handle, as_called):
+        sample = self.timer("time", recording=self.calls[handle].recording, as_called=as_called)
+        if handle:
+            self.look()
+        return sample
+
+    def look(self):
+        synchronize(self.host.device)
+        self.watch.look("in its forward")
+
+    # ---- The timer
+
+    def open_timer(self, device):
+        request_type = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p)
+
+        class Callbacks(ctypes.Structure):
+            _fields_ = [("request", request_type)]
+
+        from host import make_answer
+
+        def request(method, parameters):
+            status, text = make_answer(self.host, method.decode(), parameters)
+            encoded = text.encode()
+            self.library.warpwright_answer(encoded, len(encoded))
+            return status
+
+        self.callbacks = Callbacks(request_type(request))
+        self.library.warpwright_answer.argtypes = [ctypes.c_char_p, ctypes.c_int64]
+        self.library.warpwright_timer.argtypes = [ctypes.c_char_p, ctypes.POINTER(Callbacks)]
+        self.library.warpwright_timer.restype = ctypes.c_char_p
+        self.timer("open", device=device)
+
+    def timer(self, method, **parameters):
+        text = self.library.warpwright_timer(json.dumps(dict(parameters, method=method)).encode(), ctypes.byref(self.callbacks))
+        answer = json.loads(text)
+        if "error" in answer:
+            raise HostError(answer["error"]["kind"], answer["error"]["message"])
+        return answer["result"]
+
+    def record(self, handle):
+        made = self.timer("record", call=handle)
+        self.calls[handle].recording = made["recording"]
+        return made["why"]
+
+
+class TimedCall:
+    what = "the candidate's forward"
+
+    def __init__(self, call):
+        self.call, self.function = call, call.function
+        self.inputs = call.inputs
+        if isinstance(call.inputs, dict):
+            self.function, self.inputs = (lambda function=call.function: function(**call.inputs)), ()
+        self.value = None
+
+    def context(self):
+        module = self.call.module
+        return user_module.on_device(module.device) if module.in_device_context else contextlib.nullcontext()
+
+    def publish(self):
+        self.call.take(self.value)
+        self.call.publish()
+        self.value = None
+
+
+class TimingHost(GpuHost):
+    """As-called times end when all streams are idle, not the one alone that the module is given."""
+
+    def make_call(self, module, steps, executor, arguments, outputs, temporaries):
+        handle = next(self._handles)
+        self.timed[handle] = TimedCall(self.calls[module])
+        return handle
+
+    def clocked(self, timed, limit_ns, clock=time.perf_counter_ns):
+        function, inputs, is_idle = timed.function, timed.inputs, self.is_idle()
+        wait = torch._C._cuda_synchronize if self.device.type == "cuda" else (lambda: None)
+        gc.disable()
+        try:
+            begin = clock()
+            value = function(*inputs)
+            while not is_idle():
+                if clock() - begin > limit_ns:
+                    raise HostError("timeout", f"{timed.what} did not end before the job's deadline")
+            wait()
+            end = clock()
+        finally:
+            gc.enable()
+        timed.value = value
+        return end - begin
+
+
+def unpickled(text):
+    stream = io.BytesIO(base64.b64decode(text))
+    try:
+        return torch.load(stream, weights_only=False)
+    except TypeError:  # torch 1.12 and before know no such argument
+        stream.seek(0)
+        return torch.load(stream)
+
+
+def shared(place, memory):
+    if place["size"] == 0:
+        return torch.empty(place["shape"], dtype=dtype_of(place["dtype"]))
+    flat = torch.frombuffer(memoryview(memory)[place["offset"]:place["offset"] + place["size"]], dtype=dtype_of(place["dtype"]))
+    return flat.view(place["shape"])
+
+
+def copy_all(sources, targets):
+    with torch.no_grad():
+        for source, target in zip(sources, targets):
+            target.copy_(source)
+
+
+def tensors_of(value):
+    """All tensors of the result, in order; what is not plain is refused."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
+    found = []
+    for part in parts:
+        if torch.is_tensor(part):
+            check_plain(part)
+            found.append(part)
+        elif isinstance(part, (dict, list, tuple)):
+            found += tensors_of(part)
+    return found
+
+
+def check_results(results, outputs):
+    if len(results) != len(outputs):
+        raise HostError("bad_launch", f"the candidate gives {len(results)} tensors, the task has {len(outputs)} outputs")
+    for result, output in zip(results, outputs):
+        if tuple(result.shape) != tuple(output.shape) or result.dtype != output.dtype:
+            raise HostError("bad_launch", f"the candidate gives {described(result)} where the task says {described(output)}")
+
+
+def synchronize(device):
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+class blamed:
+    """Errors within are the candidate's: of this kind, with what was done and the line of its file."""
+
+    def __init__(self, kind, what):
+        self.kind, self.what = kind, what
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, _type, error, _traceback):
+        if error is None or isinstance(error, (HostError, KeyboardInterrupt)):
+            return False
+        kind = "out_of_memory" if host_errors.is_out_of_memory(error) else self.kind
+        line = host_errors.place_in(error, host_errors.user_file)
+        where = f" (line {line} of its file)" if line else ""
+        raise HostError(kind, f"{self.what}: {type(error).__name__}: {' '.join(str(error).split())[:500]}{where}") from error

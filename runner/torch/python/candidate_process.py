@@ -1,0 +1,192 @@
+"""The process of another system's module, as the worker that judges it sees it: what it is sent, and what of its answers is believed.
+
+The module's code is arbitrary Python and C++, so it gets a process of its own (candidate_host.py) with nothing in it but its inputs: no
+reference, no expected result, no verdict. Inputs go there and outputs come back through shared memory; all else is JSON, of which nothing
+is unpickled or run here. A time that the process reports is held against this process's clock. Thread: the main thread.
+"""
+
+import base64
+import io
+import json
+import math
+import mmap
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+
+from host_errors import HostError
+from tensors import contiguous_strides, dtype_of, span
+
+ALIGNMENT = 256
+START_LIMIT_S = 60
+LOAD_LIMIT_S = 200  # compilers run in it
+CALL_LIMIT_S = float(os.environ.get("WARPWRIGHT_CANDIDATE_CALL_SECONDS", "30"))
+LARGEST_ANSWER = 1 << 20
+CALIBRATIONS = 8
+SLACK_NS = 500_000  # of a report against this clock, beyond what calls of nothing show
+FEWEST_REPORTS = 5
+KINDS = {"compile_failed", "bad_launch", "crash", "timeout", "unsupported", "out_of_memory", "suspected"}
+
+
+def pickled(value):
+    """For the candidate's process, which may unpickle what this one sends; never the other way."""
+    stream = io.BytesIO()
+    torch.save(value, stream)
+    return base64.b64encode(stream.getvalue()).decode()
+
+
+class Layout:
+    """Where tensors lie in the shared memory. tensors: [{dtype, shape}]"""
+
+    def __init__(self, tensors):
+        self.places, end = [], 0
+        for one in tensors:
+            elements = span(one["shape"], contiguous_strides(one["shape"]))
+            size = elements * torch.empty(0, dtype=dtype_of(one["dtype"])).element_size()
+            self.places.append({"offset": end, "size": size, "dtype": one["dtype"], "shape": list(one["shape"])})
+            end += (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        self.size = max(end, mmap.PAGESIZE)
+
+
+class CandidateProcess:
+    """@param timed whether it is to time runs: it opens a timer before any of the candidate's code is there"""
+
+    def __init__(self, device, layout, timed):
+        self.folder = tempfile.mkdtemp(prefix="warpwright-candidate-")
+        self.layout = layout
+        descriptor = os.memfd_create("warpwright-candidate", 0)
+        os.ftruncate(descriptor, layout.size)
+        self.memory = mmap.mmap(descriptor, layout.size)
+        self.views = [self.view(place) for place in layout.places]
+        environment = dict(os.environ, WARPWRIGHT_WORKER_DIRECTORY=self.folder, TMPDIR=self.folder, HOME=self.folder)
+        for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH"):
+            environment.pop(name, None)
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "candidate_host.py")
+        self.process = subprocess.Popen([sys.executable, "-B", script, sys.argv[1], str(device), str(descriptor), str(layout.size)],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, pass_fds=(descriptor,),
+                                        start_new_session=True, bufsize=0)
+        os.close(descriptor)
+        self.ids = 0
+        self.buffered = b""
+        self.overhead_ns = {}  # by kind: the most that a call of nothing takes beyond what it reports
+        self.slack_ns = {}
+        self.version = self.ask("start", {"timed": timed}, START_LIMIT_S)
+        if timed:
+            for as_called in (False, True):
+                taken = [self.timed(0, as_called) for _ in range(CALIBRATIONS)]
+                self.overhead_ns[as_called] = max(wall - ns for ns, wall, _ in taken[1:])
+
+    def view(self, place):
+        if place["size"] == 0:
+            return torch.empty(place["shape"], dtype=dtype_of(place["dtype"]))
+        flat = torch.frombuffer(memoryview(self.memory)[place["offset"]:place["offset"] + place["size"]],
+                                dtype=dtype_of(place["dtype"]))
+        return flat.view(place["shape"])
+
+    # ---- Messages
+
+    def ask(self, method, parameters, limit_s=None):
+        """Its answer. @raise HostError by its own word, or because it ended or is silent; after the latter two it is gone"""
+        self.ids += 1
+        body = json.dumps({"id": self.ids, "method": method, "params": parameters}).encode()
+        deadline = time.monotonic() + (CALL_LIMIT_S if limit_s is None else limit_s)
+        self.send(b"Content-Length: %d\r\n\r\n" % len(body) + body, method, deadline)
+        answer = self.read_answer(method, deadline)
+        if "error" in answer:
+            error = answer["error"] if isinstance(answer["error"], dict) else {}
+            kind = error.get("kind") if error.get("kind") in KINDS else "crash"
+            raise refused(kind, str(error.get("message", "it gave no reason"))[:1000])
+        return answer.get("result")
+
+    def send(self, message, method, deadline):
+        descriptor = self.process.stdin.fileno()
+        os.set_blocking(descriptor, False)
+        while message:
+            self.await_ready([], [descriptor], method, deadline)
+            try:
+                message = message[os.write(descriptor, message):]
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise self.lost(method)
+
+    def read_answer(self, method, deadline):
+        descriptor = self.process.stdout.fileno()
+        while b"\n" not in self.buffered:
+            self.await_ready([descriptor], [], method, deadline)
+            piece = os.read(descriptor, 65536)
+            self.buffered += piece
+            if not piece or len(self.buffered) > LARGEST_ANSWER:
+                raise self.lost(method)
+        line, _, self.buffered = self.buffered.partition(b"\n")
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict) or answer.get("id") != self.ids:
+            self.close()
+            raise refused("suspected", f"the candidate's process answered '{method}' with what is no answer")
+        return answer
+
+    def await_ready(self, readable, writable, method, deadline):
+        left = deadline - time.monotonic()
+        if left <= 0 or not any(select.select(readable, writable, [], left)):
+            self.close()
+            raise refused("timeout", f"the candidate did not end in time ({method})")
+
+    def lost(self, method):
+        self.close()
+        status = self.process.returncode
+        how = f"signal {signal.Signals(-status).name}" if status is not None and status < 0 else f"exit code {status}"
+        return refused("crash", f"the candidate's process ended ({method}, {how})")
+
+    def close(self):
+        if self.process.poll() is None:
+            try:
+                self.process.wait(0.2)  # one that has just ended by itself keeps its status
+            except subprocess.TimeoutExpired:
+                pass
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                self.process.kill()
+            self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            stream.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # ---- Times
+
+    def timed(self, handle, as_called):
+        """(ns that it says, ns by this clock, whether the GPU's clock was held down)"""
+        begin = time.perf_counter_ns()
+        said = self.ask("time", {"handle": handle, "as_called": as_called})
+        wall = time.perf_counter_ns() - begin
+        ns = said.get("ns") if isinstance(said, dict) else None
+        if not isinstance(ns, (int, float)) or not math.isfinite(ns) or not 0 < ns:
+            raise refused("suspected", "the candidate's process reports a time that is none")
+        return float(ns), wall, said.get("throttled") is True
+
+    def believed(self, handle, as_called):
+        """A time of the candidate that agrees with this process's clock."""
+        ns, wall, throttled = self.timed(handle, as_called)
+        reports, least = self.slack_ns.get(as_called, (0, math.inf))
+        reports, least = reports + 1, min(least, wall - 2 * ns)
+        self.slack_ns[as_called] = (reports, least)
+        if reports >= FEWEST_REPORTS and least > 2 * self.overhead_ns[as_called] + SLACK_NS:
+            raise refused("suspected", f"the candidate's process reports {ns / 1000:.1f} us for runs that take {wall / 1000:.1f} us "
+                          "by another process's clock")
+        return ns, throttled
+
+
+def refused(kind, message):
+    error = HostError(kind, message)
+    error.device_lost = False  # this process and its device are as they were
+    return error
