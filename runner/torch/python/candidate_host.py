@@ -60,8 +60,11 @@ def main():
     server = None
     for request in iter(lambda: read_message(source), None):
         if server is None:
-            server, answer = start(library, device, memory, request["params"]["timed"])
-            document = {"result": answer}
+            try:
+                server, version = start(library, device, memory, request["params"]["timed"])
+                document = {"result": version}
+            except Exception as error:  # its worker says why nothing was judged
+                document = {"error": {"kind": "unsupported", "message": f"the candidate's process: {type(error).__name__}: {error}"}}
         else:
             document = server.answer(request["method"], request["params"])
         sink.write(json.dumps(dict(document, id=request["id"])).encode() + b"\n")

@@ -8,6 +8,7 @@ import base64
 import contextlib
 import ctypes
 import gc
+import importlib
 import io
 import itertools
 import json
@@ -87,7 +88,8 @@ class Call:
         copy_all(self.outputs, self.shared_outputs)
 
     def run(self):
-        with blamed("crash", "the candidate's forward"):
+        # What cannot be captured is no fault: it is timed as called alone.
+        with blamed("unsupported" if is_capturing(self.module.device) else "crash", "the candidate's forward"):
             self.take(self.module.call(self.function, self.inputs))
 
     def take(self, value):
@@ -130,6 +132,8 @@ class CandidateServer:
     """@param library the timer's; None: nothing is timed"""
 
     def __init__(self, library, device, memory):
+        if hasattr(torch, "compile"):  # it replaces functions of torch, for which no candidate is to be blamed
+            importlib.import_module("torch._dynamo")
         self.host = TimingHost(device, None)
         self.memory = memory
         self.module = self.watch = None
@@ -319,6 +323,10 @@ def check_results(results, outputs):
     for result, output in zip(results, outputs):
         if tuple(result.shape) != tuple(output.shape) or result.dtype != output.dtype:
             raise HostError("bad_launch", f"the candidate gives {described(result)} where the task says {described(output)}")
+
+
+def is_capturing(device):
+    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
 def synchronize(device):

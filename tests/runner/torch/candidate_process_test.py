@@ -1,0 +1,124 @@
+"""A candidate's process as its worker sees it, with the fake device's timer. Usage: candidate_process_test.py FOLDER_OF_HOST_PY LIBRARY"""
+
+import os
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+FOLDER, LIBRARY = sys.argv.pop(1), sys.argv.pop(1)
+sys.path.insert(0, FOLDER)
+
+try:
+    import torch
+except ImportError:
+    print(f"{sys.executable} has no torch: all cases skipped")
+    sys.exit(0)
+
+import candidate_calls
+import candidate_process
+from host_errors import HostError
+from module_host import ModuleHost
+
+candidate_calls.CandidateProcess = lambda device, layout, timed: candidate_process.CandidateProcess(device, layout, True)
+HEADER = "import torch\nimport torch.nn as nn\n"
+TASK = HEADER + """
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+def get_inputs():
+    return [torch.rand(64)]
+"""
+ANSWER = HEADER + """
+class ModelNew(nn.Module):
+    def forward(self, x):
+        return x + x
+"""
+LIE = """
+import time
+import candidate_module
+
+honest = candidate_module.CandidateServer.on_time
+
+def lie(self, handle, as_called):
+    honest(self, handle, as_called)
+    time.sleep(0.05)
+    return {"ns": 1000.0, "throttled": False}
+
+candidate_module.CandidateServer.on_time = lie
+"""
+
+
+class Timed(unittest.TestCase):
+    def setUp(self):
+        sys.argv[1:] = [LIBRARY]
+        self.host = ModuleHost("cpu")
+        self.host.load({"language": "python", "source": TASK, "model": "Model", "inputs": "get_inputs", "init_inputs": "get_init_inputs",
+                        "training": True})
+        self.x, self.y = torch.rand(64), torch.full((64,), -7.0)
+
+    def tearDown(self):
+        if self.host.candidates is not None:
+            self.host.candidates.forget()
+
+    def bound(self, source):
+        described = [{"address": one.data_ptr(), "dtype": "float32", "shape": [64], "strides": [], "name": name}
+                     for one, name in ((self.x, "x"), (self.y, "y"))]
+        return self.host.bind_candidate(source, "ModelNew", described[:1], described[1:])
+
+    def refused(self, kind, part, act):
+        with self.assertRaises(HostError) as raised:
+            act()
+        self.assertEqual(raised.exception.kind, kind, raised.exception.message)
+        self.assertIn(part, raised.exception.message)
+        self.assertFalse(raised.exception.device_lost)
+
+    def test_a_timed_run_gives_a_time_and_its_result_on_fresh_inputs(self):
+        handle = self.bound(ANSWER)
+        self.assertEqual(self.host.record_candidate(handle), "")
+        for as_called in (False, True, False):
+            self.x.copy_(torch.rand(64))
+            self.y.fill_(-7)
+            sample = self.host.time_candidate(handle, as_called)
+            self.assertGreater(sample["ns"], 0)
+            self.assertTrue(torch.equal(self.y, self.x * 2))
+        self.host.forget(handle)
+
+    def test_a_time_that_another_process_s_clock_denies_is_suspect(self):
+        handle = self.bound(ANSWER + LIE)
+        self.host.record_candidate(handle)
+
+        def often():
+            for _ in range(10):
+                self.host.time_candidate(handle, False)
+
+        self.refused("suspected", "another process's clock", often)
+
+    def test_a_time_that_is_no_number_is_suspect(self):
+        handle = self.bound(ANSWER + LIE.replace("1000.0", "'soon'"))
+        self.host.record_candidate(handle)
+        self.refused("suspected", "time that is none", lambda: self.host.time_candidate(handle, False))
+
+    def test_a_call_is_made_with_other_inputs_first(self):
+        handle = self.bound(ANSWER.replace("return x + x", "self.first = getattr(self, 'first', x + x)\n        return self.first"))
+        self.refused("suspected", "earlier call", lambda: self.host.call(handle))
+
+    def test_a_process_that_is_gone_is_said_to_be_so_and_the_next_job_gets_another(self):
+        handle = self.bound(ANSWER)
+        os.kill(self.host.candidates.process.process.pid, 9)
+        self.refused("crash", "SIGKILL", lambda: self.host.call(handle))
+        handle = self.bound(ANSWER)
+        self.host.call(handle)
+        self.host.publish(handle)
+        self.assertTrue(torch.equal(self.y, self.x * 2))
+
+    def test_its_folder_goes_with_it(self):
+        self.bound(ANSWER)
+        process = self.host.candidates.process
+        self.host.candidates.forget()
+        self.assertFalse(os.path.exists(process.folder))
+        self.assertIsNotNone(process.process.returncode)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
