@@ -1,13 +1,14 @@
 // Writes what the families make of single regions, for measure.py to compile and time: a JSON list of cases in, a JSON list out.
 //
 // In: [{"name", "anchor", "graph": graph.schema.json}], where everything but leaves is one region. Out: for each case the configurations
-// of the first family that claims the anchor, each with source, launches, temporaries. Thread: one.
+// of the families that claim the anchor (with an argument, at most so many of each), each with source, launches, temporaries. Thread: one.
 #include "generator/families/rows.h"
 #include "generator/families/window_families.h"
 #include "support/model/graph_json.h"
 
 #include <algorithm>
 #include <iostream>
+#include <string>
 
 using namespace warpwright;
 
@@ -58,10 +59,15 @@ nlohmann::json to_json(const generator::Lowering &lowering) {
 
 } // namespace
 
-int main() {
-  const generator::Family *families[] = {&generator::kScanFamily, &generator::kPoolFamily,
+int main(int argc, char **argv) {
+  const std::size_t most = argc > 1 ? std::stoul(argv[1]) : 1000;
+  const generator::Family *families[] = {&generator::kScanFamily,
+                                         &generator::kPoolFamily,
                                          &generator::kDepthwiseFamily,
-                                         &generator::kConvolutionFamily, &generator::kRowFamily};
+                                         &generator::kDirectConvolutionFamily,
+                                         &generator::kTileConvolutionFamily,
+                                         &generator::kConvolutionFamily,
+                                         &generator::kRowFamily};
   const generator::DeviceFacts device;
   nlohmann::json results = nlohmann::json::array();
   for (const nlohmann::json &entry : nlohmann::json::parse(std::cin)) {
@@ -73,22 +79,27 @@ int main() {
     }
     const generator::GraphIndex index(*graph);
     const generator::Region region = whole_region(*graph, entry["anchor"]);
-    const auto family = std::ranges::find_if(families, [&](const generator::Family *candidate) {
-      return candidate->claims(index, index.node(region.anchor));
-    });
-    if (family == std::end(families)) {
+    for (const generator::Family *family : families) {
+      if (!family->claims(index, index.node(region.anchor)))
+        continue;
+      std::size_t listed = 0;
+      for (const auto &configuration : family->configurations(index, region, device)) {
+        if (listed++ == most)
+          break;
+        const auto lowering = family->lower(index, region, configuration, device, "k");
+        if (!lowering) {
+          std::cerr << entry["name"] << ": " << describe(lowering.error()) << "\n";
+          continue;
+        }
+        nlohmann::json json = to_json(*lowering);
+        json["configuration"] = configuration;
+        json["family"] = family->name;
+        result["configurations"].push_back(std::move(json));
+      }
+    }
+    if (result["configurations"].empty()) {
       std::cerr << entry["name"] << ": no family claims it\n";
       return 1;
-    }
-    for (const auto &configuration : (*family)->configurations(index, region, device)) {
-      const auto lowering = (*family)->lower(index, region, configuration, device, "k");
-      if (!lowering) {
-        std::cerr << entry["name"] << ": " << describe(lowering.error()) << "\n";
-        continue;
-      }
-      nlohmann::json json = to_json(*lowering);
-      json["configuration"] = configuration;
-      result["configurations"].push_back(std::move(json));
     }
     results.push_back(std::move(result));
   }

@@ -16,7 +16,7 @@ namespace warpwright::generator {
 namespace {
 
 /// Sums up to this many products, and filters that shared memory holds beside enough blocks.
-constexpr std::int64_t kMostProducts = 256, kMostInputChannels = 16, kMostWeights = 12 * 1024;
+constexpr std::int64_t kMostProducts = 256, kMostInputChannels = 64, kMostWeights = 12 * 1024;
 /// Sums of a thread, and multiplications in straight code.
 constexpr std::int64_t kMostSums = 128, kMostStraight = 4096;
 constexpr std::int64_t kMostPhases = 16, kMostTogether = 4;

@@ -18,6 +18,7 @@ std::span<const Family> families() {
       kDepthwiseFamily,
       kDirectConvolutionFamily,
       kConvolutionFamily,
+      kTileConvolutionFamily,
       kUpsampleFamily,
   };
   return kFamilies;

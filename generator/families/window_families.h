@@ -9,6 +9,7 @@ extern const Family kScanFamily;
 extern const Family kPoolFamily;
 extern const Family kDepthwiseFamily;
 extern const Family kDirectConvolutionFamily;
+extern const Family kTileConvolutionFamily;
 extern const Family kConvolutionFamily;
 extern const Family kUpsampleFamily;
 

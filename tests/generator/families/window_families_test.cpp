@@ -211,6 +211,8 @@ TEST_CASE("convolutions of all kinds sum what their definition sums") {
     const GraphIndex index(graph);
     if (!depthwise && kDirectConvolutionFamily.claims(index, index.node(conv)))
       check(random, kDirectConvolutionFamily, graph, conv, 2e-5, 2);
+    if (!depthwise && kTileConvolutionFamily.claims(index, index.node(conv)))
+      check(random, kTileConvolutionFamily, graph, conv, 2e-5, 2);
   }
 }
 
@@ -231,20 +233,26 @@ TEST_CASE("convolutions for the tensor cores of a GPU compile") {
                    std::vector<std::string>{"b", "v"}}}) {
     const Region region{nodes, anchor, inputs, {anchor}, {}};
     std::set<int> seen;
-    for (const Configuration &configuration :
-         kConvolutionFamily.configurations(index, region, gpu)) {
-      if (!seen.insert(configuration.at("math") * 2 + configuration.at("gather")).second)
+    for (const Family *family :
+         {&kConvolutionFamily, &kTileConvolutionFamily, &kDirectConvolutionFamily}) {
+      if (!family->claims(index, index.node(anchor)))
         continue;
-      const auto lowering = kConvolutionFamily.lower(index, region, configuration, gpu, "k0");
-      REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
-      const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
-      if (!errors) {
-        MESSAGE("skipped: there is no NVRTC");
-        return;
+      for (const Configuration &configuration : family->configurations(index, region, gpu)) {
+        const int math = configuration.contains("math") ? configuration.at("math") : 9;
+        const int gather = configuration.contains("gather") ? configuration.at("gather") : 0;
+        if (!seen.insert(math * 2 + gather + (family == &kConvolutionFamily ? 0 : 100)).second)
+          continue;
+        const auto lowering = family->lower(index, region, configuration, gpu, "k0");
+        REQUIRE_MESSAGE(lowering, (lowering ? "" : describe(lowering.error())));
+        const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
+        if (!errors) {
+          MESSAGE("skipped: there is no NVRTC");
+          return;
+        }
+        CHECK_MESSAGE(errors->empty(), family->name, " ", describe(configuration), ": ", *errors);
       }
-      CHECK_MESSAGE(errors->empty(), describe(configuration), ": ", *errors);
     }
-    CHECK(seen.size() >= 4);
+    CHECK(seen.size() >= 5);
   }
 }
 
