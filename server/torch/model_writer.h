@@ -1,16 +1,15 @@
 // A verified plan as Python that stands alone: the user's file, and a `ModelNew` that computes the same with the plan's kernels.
 //
 // `ModelNew` derives from the user's class, so parameters, state and constructor stay the user's. Its forward calls one C++ function,
-// compiled by torch.utils.cpp_extension.load_inline: it launches the plan's kernels and calls ATen for library steps, in order, on the
-// current stream. The text imports torch and nothing of ours. What the plan was verified for (shapes, dtypes, layout, a CUDA device,
-// training mode) is asked at every call, and whatever else comes, or needs gradients, goes to the user's own forward. So does
-// everything on a machine without a GPU of that kind, where nothing is compiled.
+// which is the same for all plans and is compiled once a machine: it launches the plan's kernels, which NVRTC compiles at import, and
+// calls ATen for library steps, in order, on the current stream. The runner times candidates through the same function. The text
+// imports torch and nothing of ours. What the plan was verified for (shapes, dtypes, layout, a CUDA device, training mode) is asked
+// at every call, and whatever else comes, or needs gradients, goes to the user's own forward. So does everything on a machine without
+// a GPU of that kind, where nothing is compiled.
 // Thread: pure functions.
 #pragma once
 
-#include "support/error.h"
-#include "support/model/graph.h"
-#include "support/model/task.h"
+#include "server/torch/plan_literal.h"
 
 #include <string>
 
@@ -22,6 +21,7 @@ struct ModelText {
   /// Of the GPU that verified: 90 gives the kernels its architecture-specific instructions, and other GPUs the user's own forward.
   /// 0: no GPU did, the kernels are compiled for whatever is there.
   int compute_capability = 90;
+  CallPatterns patterns;
 };
 
 /// What goes into the user's file. Its names begin with "_warpwright_" and the class's name.
@@ -38,7 +38,7 @@ Result<ModelAddition> write_addition(const model::Task &task, const model::Graph
                                      const model::Plan &plan, const ModelText &text);
 
 /// The whole file: the module's source, then the extension and the class.
-/// Errors: a task that is no Python module, or a step that C++ cannot spell.
+/// Errors: a task that is no Python module, or a step that torch cannot do.
 /// @param graph of the task's module, before any rewrite: says which buffers are the module's own
 Result<std::string> write_model(const model::Task &task, const model::Graph &graph,
                                 const model::Plan &plan, const ModelText &text);

@@ -29,7 +29,7 @@ def read_source():
     for name in SOURCES:
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "direct_call", name), encoding="utf-8") as file:
             text += file.read()
-    return re.sub(r'^#(include "|pragma once).*\n', "", text, flags=re.MULTILINE)
+    return text
 
 
 def torch_folder():
@@ -81,7 +81,7 @@ def build(source, folder):
     with tempfile.TemporaryDirectory(dir=folder) as place:
         source_path, library = os.path.join(place, "direct_call.cpp"), os.path.join(place, os.path.basename(target))
         with open(source_path, "w", encoding="utf-8") as file:
-            file.write(source)
+            file.write(re.sub(r'^#(include "|pragma once).*\n', "", source, flags=re.MULTILINE))
         for standard in STANDARDS:
             run = subprocess.run(compiler_command(source_path, library, standard), stdin=subprocess.DEVNULL, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=COMPILE_TIMEOUT_S)

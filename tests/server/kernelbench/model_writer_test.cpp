@@ -44,41 +44,51 @@ TEST_CASE("a plan becomes a class that derives from the user's and takes its own
   const auto text = write_model(given.task, given.graph, given.plan, {});
   REQUIRE(text);
   CHECK(text->starts_with(given.task.module->source));
-  CHECK(
-      text->find(
-          "cpp_sources=\"std::vector<at::Tensor> warpwright_forward(const std::vector<at::Tensor> "
-          "&inputs);\",\n") != std::string::npos);
-  CHECK(text->find("class ModelNew(Model):") != std::string::npos);
-  CHECK(text->find("_warpwright_attrgetter(\"weight\")") != std::string::npos);
-  CHECK(text->find("k<<<dim3(1, 1, 1), dim3(32, 1, 1), 0, stream>>>(WarpwrightPointer{x_, 0}, "
-                   "WarpwrightPointer{w_, 4}, WarpwrightPointer{output_, 0});") !=
-        std::string::npos);
-  CHECK(text->find("super().forward(*inputs)") != std::string::npos);
-  CHECK(text->find("torch.cuda.get_device_capability() == (9, 0) else None") != std::string::npos);
+  for (const char *part :
+       {"class ModelNew(Model):\n    forward = "
+        "_warpwright_Model_exported.forward_of(Model.forward)\n",
+        "\"inputs\": [...],\n    \"outputs\": ...,\n    \"state\": [\"weight\"],\n",
+        "\"arguments\": [\n        (\"x\", \"float32\", [8]),\n        (\"w\", \"float32\", "
+        "[8]),\n    ],",
+        "(\"launch\", \"k\", (1, 1, 1), (32, 1, 1), 0, [(\"buffer\", \"x\", 0), (\"buffer\", "
+        "\"w\", 4), "
+        "(\"buffer\", \"output\", 0)]),\n",
+        "\"capability\": 90,", "_warpwright_Model_source = r'''extern \"C\" __global__ void k("})
+    CHECK(text->find(part) != std::string::npos);
 }
 
-TEST_CASE("what no GPU verified is compiled for whatever GPU is there, and only there") {
+TEST_CASE("what no GPU verified runs on whatever GPU is there") {
   const Written given;
   const auto text = write_model(given.task, given.graph, given.plan, {.compute_capability = 0});
   REQUIRE(text);
-  CHECK(text->find("_warpwright_Model_build() if torch.cuda.is_available() else None") !=
-        std::string::npos);
-  CHECK(text->find("gencode") == std::string::npos);
+  CHECK(text->find("\"capability\": None,") != std::string::npos);
 }
 
-TEST_CASE("a library step becomes a call of at:: whose result is the temporary") {
+TEST_CASE("inputs and outputs have the form that the module's own have") {
+  const Written given;
+  const auto text =
+      write_model(given.task, given.graph, given.plan, {.patterns = {"[..., 3.14]", "[...]"}});
+  REQUIRE(text);
+  CHECK(text->find("\"inputs\": [..., 3.14],\n    \"outputs\": [...],") != std::string::npos);
+}
+
+TEST_CASE("a library step names its tensors, and takes what else it is given as it is") {
   Written given;
   given.plan.temporaries = {{"t", model::Dtype::Float32, 8}};
   model::AtenStep aten;
   aten.op = "aten::mul.Tensor";
-  aten.arguments = {model::TensorView{"x", 0, {8}, {}}, model::TensorView{"w", 0, {8}, {}}};
+  aten.arguments = {model::TensorView{"x", 0, {2, 4}, {}}, std::monostate(),      true, 3.0,
+                    std::vector<std::int64_t>{1, 2},       std::string("float32")};
+  aten.keywords = {{"alpha", std::int64_t{2}}};
   aten.results = {model::TensorView{"t", 0, {8}, {}}};
   given.plan.steps.insert(given.plan.steps.begin(), aten);
   const auto text = write_model(given.task, given.graph, given.plan, {});
   REQUIRE(text);
-  CHECK(text->find("const auto results0 = at::mul(x_.as_strided(") != std::string::npos);
-  CHECK(text->find("t_ = results0;") != std::string::npos);
-  CHECK(text->find("at::Tensor t_ = at::empty") == std::string::npos);
+  CHECK(text->find(
+            "(\"aten\", \"aten::mul.Tensor\", [(\"view\", \"x\", 0, [2, 4], [4, 1]), None, True, "
+            "3.0, [1, 2], \"float32\"], {\"alpha\": 2}, [(\"t\", [8], [1])])") !=
+        std::string::npos);
+  CHECK(text->find("(\"t\", \"float32\", [8]),") != std::string::npos);
 }
 
 TEST_CASE("what cannot be spelled is refused with the reason") {

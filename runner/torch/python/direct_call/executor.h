@@ -27,27 +27,35 @@ struct Executor {
   using LaunchKernel = int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                unsigned, void *, void **, void **);
   using Fill = int (*)(unsigned long long, unsigned char, size_t, void *);
+  using SetContext = int (*)(void *);
   LaunchKernel launch_kernel = nullptr;
   Fill fill = nullptr;
+  SetContext set_context = nullptr;
+  void *context = nullptr; ///< of the kernels' device
   size_t places = 0;
   std::deque<std::vector<Launch>> groups;
 };
 
-int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *addresses) {
-  auto &executor = *reinterpret_cast<Executor *>(handle);
+int start_launch(const Executor &executor, Launch &launch, const uint64_t *addresses) {
   void *stream = reinterpret_cast<void *>(addresses[executor.places]);
+  if (!launch.function)
+    return executor.fill(addresses[launch.place], launch.byte, launch.size_bytes, stream);
+  for (const Launch::Patch &patch : launch.patches) {
+    const uint64_t address = addresses[patch.place] + patch.offset;
+    std::memcpy(launch.pointers[patch.argument], &address, sizeof address);
+  }
+  return executor.launch_kernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
+                                launch.block[0], launch.block[1], launch.block[2],
+                                launch.shared_bytes, stream, launch.pointers.data(), nullptr);
+}
+
+int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *addresses) {
+  constexpr int kInvalidContext = 201; // CUDA_ERROR_INVALID_CONTEXT: a thread that used no GPU yet
+  auto &executor = *reinterpret_cast<Executor *>(handle);
   for (Launch &launch : executor.groups[static_cast<size_t>(group)]) {
-    for (const Launch::Patch &patch : launch.patches) {
-      const uint64_t address = addresses[patch.place] + patch.offset;
-      std::memcpy(launch.pointers[patch.argument], &address, sizeof address);
-    }
-    const int status =
-        launch.function
-            ? executor.launch_kernel(launch.function, launch.grid[0], launch.grid[1],
-                                     launch.grid[2], launch.block[0], launch.block[1],
-                                     launch.block[2], launch.shared_bytes, stream,
-                                     launch.pointers.data(), nullptr)
-            : executor.fill(addresses[launch.place], launch.byte, launch.size_bytes, stream);
+    int status = start_launch(executor, launch, addresses);
+    if (status == kInvalidContext && executor.set_context(executor.context) == 0)
+      status = start_launch(executor, launch, addresses);
     if (status != 0)
       return status;
   }

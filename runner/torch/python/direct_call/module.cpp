@@ -45,7 +45,8 @@ PyObject *make(PyObject *, PyObject *description) {
   });
 }
 
-/// ([[launches of a group]], places, cuLaunchKernel, cuMemsetD8Async) -> a handle, which lives as long as the process
+/// ([[launches of a group]], places, cuLaunchKernel, cuMemsetD8Async, cuCtxSetCurrent, the context) -> a handle, which lives as long
+/// as the process
 PyObject *executor(PyObject *, PyObject *description) {
   return guarded([&] {
     auto made = std::make_unique<Executor>();
@@ -62,13 +63,15 @@ PyObject *executor(PyObject *, PyObject *description) {
     made->places = static_cast<size_t>(integer_at(description, 1));
     made->launch_kernel = reinterpret_cast<Executor::LaunchKernel>(integer_at(description, 2));
     made->fill = reinterpret_cast<Executor::Fill>(integer_at(description, 3));
+    made->set_context = reinterpret_cast<Executor::SetContext>(integer_at(description, 4));
+    made->context = reinterpret_cast<void *>(integer_at(description, 5));
     return PyLong_FromLongLong(reinterpret_cast<int64_t>(made.release()));
   });
 }
 
 PyMethodDef methods[] = {
     {"make", make, METH_O, "make(description): a function (module, *inputs)"},
-    {"executor", executor, METH_O, "executor((groups, places, launch, fill)): a handle"},
+    {"executor", executor, METH_O, "executor((groups, places, driver functions...)): a handle"},
     {nullptr, nullptr, 0, nullptr}};
 PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "direct_call", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};

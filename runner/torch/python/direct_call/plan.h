@@ -50,7 +50,7 @@ public:
         steps_.push_back({integer(step.get()), 0});
       } else {
         steps_.push_back({-1, operations_.size()});
-        operations_.emplace_back(step.get());
+        results_ += operations_.emplace_back(step.get()).results.size();
       }
     }
   }
@@ -68,8 +68,11 @@ public:
     if (!fit(given, device, held, addresses))
       Py_RETURN_NOTIMPLEMENTED;
     const c10::OptionalDeviceGuard guard(device);
+    const int64_t executor = executor_of(device);
+    if (executor == kNotHere)
+      Py_RETURN_NOTIMPLEMENTED;
     const at::AutoDispatchBelowADInplaceOrView below;
-    return run(device, held, addresses);
+    return run(device, executor, held, addresses);
   }
 
 private:
@@ -132,10 +135,11 @@ private:
     return c10::DispatchKeySet(c10::DispatchKey::ADInplaceOrView) | c10::autograd_dispatch_keyset;
   }
 
-  PyObject *run(c10::Device device, Held &held, c10::SmallVectorImpl<uint64_t> &addresses) {
+  PyObject *run(c10::Device device, int64_t executor, Held &held,
+                c10::SmallVectorImpl<uint64_t> &addresses) {
     c10::SmallVector<at::Tensor, 16>
         own; // never grows beyond what is reserved: `held` points into it
-    own.reserve(places_ + 1);
+    own.reserve(places_ + 1 + results_);
     const auto options = at::TensorOptions().device(device);
     const auto keep = [&](size_t place, at::Tensor tensor) {
       own.push_back(std::move(tensor));
@@ -155,7 +159,6 @@ private:
         addresses[static_cast<size_t>(offset_places_[i])] =
             base + static_cast<uint64_t>(offsets_[i]);
     }
-    const int64_t executor = executor_of(device);
     addresses[places_] = stream_of(device);
     for (const Step &step : steps_)
       if (step.group < 0)
@@ -184,7 +187,7 @@ private:
     }
   }
 
-  /// Asked once a device: loads the kernels there.
+  /// Asked once a device: loads the kernels there. kNotHere: they do not run on it.
   int64_t executor_of(c10::Device device) {
     const size_t index = device.has_index() ? static_cast<size_t>(device.index()) : 0;
     if (executors_.size() <= index)
@@ -225,6 +228,7 @@ private:
     std::vector<Pattern> patterns_;
   };
 
+  static constexpr int64_t kNotHere = -1;
   static constexpr uint64_t kAlignment = 16; ///< bytes: what vector loads of the kernels count on
 
   Object training_, prepare_, stream_;
@@ -233,7 +237,7 @@ private:
   std::vector<Tensor> arguments_, outputs_, flats_;
   std::vector<int64_t> flat_places_, offsets_, offset_places_;
   int64_t workspace_bytes_ = 0;
-  size_t places_ = 0;
+  size_t places_ = 0, results_ = 0;
   std::vector<int64_t> made_,
       returned_; ///< places of outputs: which at::empty makes, and all in order
   c10::DeviceType device_;

@@ -1,0 +1,10 @@
+// The texts that every exported module brings along: how a plan is called (runner/torch/python/direct_call*, as the runner's worker
+// does it) and how its kernels are compiled and loaded (server/torch/runtime/). Thread: constants.
+#pragma once
+
+namespace warpwright::server {
+
+extern const char *const kRuntimePython; ///< a module's text
+extern const char *const kRuntimeCpp;    ///< of the extension that it compiles
+
+} // namespace warpwright::server

@@ -1,0 +1,295 @@
+"""What exported modules bring along, on the CPU: descriptions, packing of arguments, the forward that stands in for the user's. The driver
+is a fake whose kernels are Python functions. Usage: exported_plan_test.py
+"""
+
+import copy
+import ctypes
+import os
+import pickle
+import struct
+import sys
+import types
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PYTHON = os.path.join(ROOT, "runner", "torch", "python")
+
+try:
+    import torch
+except ImportError:
+    print(f"{sys.executable} has no torch: all cases skipped")
+    sys.exit(0)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def load_runtime():
+    """As an exported file does it."""
+    module = types.ModuleType("exported_runtime")
+    module.__file__ = os.path.join(PYTHON, "direct_call.py")
+    text = read(module.__file__) + "\n" + read(os.path.join(ROOT, "server", "torch", "runtime", "exported_plan.py"))
+    exec(compile(text, "exported_runtime", "exec"), module.__dict__)
+    module.EXTENSION = module.read_source()
+    sys.modules["exported_runtime"] = module
+    return module
+
+
+runtime = load_runtime()
+LAUNCH = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p,
+                           ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
+FILL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p)
+SET_CONTEXT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+
+
+class FakeDriver:
+    """Kernels get the bytes of their arguments."""
+
+    def __init__(self, kernels):
+        self.kernels = list(kernels.values())
+        self.functions = {name: index + 1 for index, name in enumerate(kernels)}
+        self.launches, self.shared, self.fail_once = [], {}, False
+        self.callbacks = {"cuLaunchKernel": LAUNCH(self.launch), "cuMemsetD8Async": FILL(self.fill),
+                          "cuCtxSetCurrent": SET_CONTEXT(lambda context: 0)}
+
+    def launch(self, function, gx, gy, gz, bx, by, bz, shared_bytes, stream, arguments, extra):
+        if self.fail_once:
+            self.fail_once = False
+            return 201
+        self.launches.append(((gx, gy, gz), (bx, by, bz), shared_bytes))
+        self.kernels[function - 1](arguments)
+        return 0
+
+    def fill(self, address, byte, size, stream):
+        ctypes.memset(address, byte, size)
+        return 0
+
+    def address(self, name):
+        return ctypes.cast(self.callbacks[name], ctypes.c_void_p).value
+
+    def context(self):
+        return 0
+
+    def allow_shared(self, function, size_bytes):
+        self.shared[function] = size_bytes
+
+
+class FakePlan(runtime.ExportedPlan):
+    device = "cpu"
+
+    def __init__(self, plan, driver):
+        self.driver = driver
+        super().__init__(plan)
+
+    def is_available(self):
+        return True
+
+    def compile(self):
+        return b"", {}
+
+    def stream(self):
+        return None
+
+    def prepare(self, index):
+        return self.executor(self.driver, self.driver.functions)
+
+
+def floats(arguments, index, count):
+    address = ctypes.cast(arguments[index], ctypes.POINTER(ctypes.c_uint64))[0]
+    return (ctypes.c_float * count).from_address(address)
+
+
+def add_scaled(arguments):
+    """(const float *x, const float *w, float *out, float scale, int count)"""
+    scale = struct.unpack("f", ctypes.string_at(arguments[3], 4))[0]
+    count = struct.unpack("i", ctypes.string_at(arguments[4], 4))[0]
+    x, w, out = (floats(arguments, index, count) for index in range(3))
+    for i in range(count):
+        out[i] = x[i] * scale + w[i]
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Module()
+        self.inner.weight = torch.nn.Parameter(torch.arange(8.0))
+        self.ran = 0
+
+    def forward(self, x, scale=0.5, *, negate=False):
+        self.ran += 1
+        y = x * scale + self.inner.weight
+        return -y if negate else y
+
+
+class Plain(Model):
+    def forward(self, x, scale=0.5):
+        """Of the user."""
+        self.ran += 1
+        return x * scale + self.inner.weight
+
+
+PLAN = {
+    "training": True, "inputs": [...], "outputs": ..., "state": ["inner.weight"],
+    "arguments": [("x", "float32", [8]), ("w", "float32", [8])],
+    "results": [("output", "float32", [8])],
+    "temporaries": [],
+    "capability": 90, "source": "", "options": [],
+    "steps": [("launch", "k", (1, 2, 3), (32, 1, 1), 60000,
+               [("buffer", "x", 0), ("buffer", "w", 0), ("buffer", "output", 0), ("float32", 0.5), ("int32", 8)])],
+}
+
+
+def make(model=Plain, **changes):
+    """(the class's subclass with the plan's forward, the plan, the driver)"""
+    driver = FakeDriver({"k": add_scaled})
+    plan = FakePlan(dict(PLAN, **changes), driver)
+    return type("ModelNew", (model,), {"forward": plan.forward_of(model.forward)}), plan, driver
+
+
+class Calls(unittest.TestCase):
+    def setUp(self):
+        self.x = torch.arange(8.0) + 1
+
+    def check(self, model, driver, x, launches, *more):
+        with torch.no_grad():
+            expected = Plain.forward(model, x, *more)
+            driver.launches.clear()
+            self.assertTrue(torch.equal(model(x, *more), expected))
+        self.assertEqual(len(driver.launches), launches)
+
+    def test_kernels_are_launched_as_the_plan_says(self):
+        model, _, driver = make()
+        self.check(model(), driver, self.x, 1)
+        self.assertEqual(driver.launches, [((1, 2, 3), (32, 1, 1), 60000)])
+        self.assertEqual(driver.shared, {1: 60000})
+
+    def test_what_was_not_verified_goes_to_the_user_s_forward(self):
+        model, _, driver = make()
+        model = model()
+        for x in (self.x.double(), torch.ones(2, 8), torch.arange(16.0)[::2], torch.ones(9)[1:]):
+            self.check(model, driver, x, 0)
+        self.check(model.eval(), driver, self.x, 0)
+        self.check(model.train(), driver, self.x, 1)
+
+    def test_gradients_come_from_the_user_s_forward(self):
+        model, _, driver = make()
+        model = model()
+        model(self.x).sum().backward()
+        self.assertEqual(driver.launches, [])
+        self.assertTrue(bool((model.inner.weight.grad == 1).all()))
+
+    def test_the_signature_is_the_user_s(self):
+        model, _, driver = make()
+        self.assertEqual(model.forward.__doc__, "Of the user.")
+        model = model()
+        self.check(model, driver, self.x, 1, 0.5)
+        self.check(model, driver, self.x, 0, 0.25)
+        with torch.no_grad():
+            self.assertTrue(torch.equal(model(x=self.x, scale=2), Plain.forward(model, self.x, 2)))
+        with self.assertRaises(TypeError):
+            model(self.x, 1, 2)
+
+    def test_a_forward_with_keywords_alone_keeps_them(self):
+        model, _, driver = make(Model)
+        model = model()
+        with torch.no_grad():
+            self.assertTrue(torch.equal(model(self.x, negate=True), -(self.x * 0.5 + torch.arange(8.0))))
+            self.assertEqual(driver.launches, [])
+            model(self.x)
+        self.assertEqual(len(driver.launches), 1)
+
+    def test_parameters_are_whatever_the_module_holds_now(self):
+        model, _, driver = make()
+        model = model()
+        twin = copy.deepcopy(model)
+        with torch.no_grad():
+            twin.inner.weight.fill_(3)
+        self.check(twin, driver, self.x, 1)
+        model.load_state_dict(twin.state_dict())
+        self.check(model, driver, self.x, 1)
+        model.inner.weight = torch.nn.Parameter(torch.ones(8))
+        self.check(model, driver, self.x, 1)
+        model.inner = torch.nn.Module()
+        model.inner.weight = torch.full((8,), 5.0)
+        self.check(model, driver, self.x, 1)
+        Plain().load_state_dict(twin.state_dict())
+
+    def test_a_plan_object_in_the_class_does_not_hinder_pickling(self):
+        global PickledNew
+        PickledNew, _, driver = make()
+        PickledNew.__qualname__, PickledNew.__module__ = "PickledNew", __name__
+        self.check(pickle.loads(pickle.dumps(PickledNew())), driver, self.x, 1)
+
+    def test_autocast_and_modes_go_to_the_user_s_forward(self):
+        model, plan, driver = make()
+        model = model()
+        seen = []
+
+        class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+            def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+                seen.append(str(function))
+                return function(*arguments, **(keywords or {}))
+
+        with torch.no_grad(), Watch():
+            model(self.x)
+        self.assertTrue(seen)
+        self.assertEqual(driver.launches, [])
+
+    def test_a_thread_without_a_context_gets_one(self):
+        model, _, driver = make()
+        driver.fail_once = True
+        self.check(model(), driver, self.x, 1)
+
+    def test_scratch_memory_fills_and_operators(self):
+        driver = FakeDriver({"k": add_scaled})
+        plan = dict(PLAN, temporaries=[("t", "float32", [8]), ("u", "float32", [8]), ("v", "float32", [8])], steps=[
+            ("fill", "t", 0), ("fill", "u", 0),
+            ("launch", "k", (1, 1, 1), (1, 1, 1), 0, [("buffer", "x", 0), ("buffer", "t", 0), ("buffer", "u", 0), ("float32", 2.0),
+                                                     ("int32", 8)]),
+            ("aten", "aten::add.Tensor", [("view", "u", 0, [2, 4], [4, 1]), ("view", "w", 0, [2, 4], [4, 1])], {"alpha": 3},
+             [("v", [2, 4], [4, 1])]),
+            ("launch", "k", (1, 1, 1), (1, 1, 1), 0, [("buffer", "v", 0), ("buffer", "t", 0), ("buffer", "output", 0),
+                                                     ("float32", 1.0), ("int32", 8)])])
+        exported = FakePlan(plan, driver)
+        with torch.no_grad():
+            value = exported.outputs_of(Plain(), (self.x,))
+        self.assertTrue(torch.equal(value, 2 * self.x + 3 * torch.arange(8.0)))
+
+    def test_operators_update_state_and_give_outputs(self):
+        driver = FakeDriver({"k": add_scaled})
+        plan = dict(PLAN, outputs=[..., {"twice": ...}], results=[("output", "float32", [8]), ("twice", "float32", [8])], steps=[
+            PLAN["steps"][0],
+            ("aten", "aten::mul.Tensor", [("view", "output", 0, [8], [1]), ("view", "x", 0, [8], [1])], {}, [("twice", [8], [1])]),
+            ("aten", "aten::cat", [[("view", "x", 0, [4], [1]), ("view", "x", 4, [4], [1])], 0], {}, [("w", [8], [1])])])
+        model = Plain()
+        with torch.no_grad():
+            output, more = FakePlan(plan, driver).outputs_of(model, (self.x,))
+        self.assertTrue(torch.equal(output, self.x * 0.5 + torch.arange(8.0)))
+        self.assertTrue(torch.equal(more["twice"], output * self.x))
+        self.assertTrue(torch.equal(model.inner.weight, self.x))
+
+    def test_another_layout_of_an_operator_s_result_is_an_error(self):
+        plan = dict(PLAN, steps=[("aten", "aten::add.Tensor", [("view", "x", 0, [8], [1]), ("view", "w", 0, [8], [1])], {},
+                                  [("output", [4, 2], [2, 1])])])
+        with torch.no_grad(), self.assertRaisesRegex(RuntimeError, "another layout"):
+            FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+
+    @unittest.skipIf(torch.cuda.is_available(), "for machines without a GPU")
+    def test_without_a_gpu_the_user_s_forward_runs(self):
+        plan = runtime.ExportedPlan(PLAN)
+        model = type("ModelNew", (Plain,), {"forward": plan.forward_of(Plain.forward)})()
+        with torch.no_grad():
+            model(self.x)
+        self.assertEqual(model.ran, 1)
+
+
+if __name__ == "__main__":
+    try:
+        runtime.load_once(runtime.EXTENSION)
+    except OSError as error:
+        print(f"{error}: all cases skipped")
+        sys.exit(0)
+    unittest.main(verbosity=2)
