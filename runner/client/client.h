@@ -33,6 +33,8 @@ struct TracedModule {
   model::Graph graph;
   std::vector<model::Buffer> buffers;
   std::string torch; ///< the version that traced it
+  /// Python literals with `...` for each tensor: the list of forward's arguments, and what it gives. Empty: not known.
+  std::string input_pattern, output_pattern;
 };
 
 class Client {
@@ -62,6 +64,7 @@ public:
 /// A client of the runner at `url`; it is reached when it is first needed.
 ///   ""                     starts `warpwright-runner serve` from beside this executable, or
 ///                          $WARPWRIGHT_RUNNER
+///   "local:PYTHON"         the same, with this Python interpreter for torch tasks
 ///   "stdio:COMMAND ARGS"   starts that command
 ///   "unix:/path"           a listening runner of this machine
 ///   "amqps://..."          a fleet behind a broker (runner/fleet/address.h, docs/fleet.md)
@@ -71,6 +74,11 @@ public:
 /// Errors: an URL that is not understood; an executable or a file that is not there.
 Result<std::shared_ptr<Client>> connect(const std::string &url,
                                         boost::asio::any_io_executor executor);
+
+/// The URL of a runner started on this machine whose torch tasks use this interpreter; "" for none.
+inline std::string local_url(const std::string &python) {
+  return python.empty() ? "" : "local:" + python;
+}
 
 /// For programs without an event loop of their own: runs one on its own thread.
 class BlockingClient {

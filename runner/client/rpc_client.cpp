@@ -56,7 +56,12 @@ Result<TracedModule> decode_trace(const Json &document) {
   auto graph = model::graph_from_json(document.value("graph", Json()));
   if (!graph)
     return std::unexpected(graph.error());
-  TracedModule traced{std::move(*graph), {}, document.value("torch", "")};
+  const Json call = document.value("call", Json::object());
+  TracedModule traced{std::move(*graph),
+                      {},
+                      document.value("torch", ""),
+                      call.value("inputs", ""),
+                      call.value("outputs", "")};
   for (const Json &entry : document.value("buffers", Json::array())) {
     const auto dtype = model::dtype_from_name(entry.value("dtype", ""));
     const std::string direction = entry.value("direction", "");

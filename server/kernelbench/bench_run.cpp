@@ -112,7 +112,8 @@ Result<void> export_model(const std::filesystem::path &folder, const BenchResult
   auto text =
       write_model(task.task, task.graph, outcome.variants[*outcome.best].proposal.built.plan,
                   {.comment = measured_text(result),
-                   .compute_capability = model::capability_of(result.device)});
+                   .compute_capability = model::capability_of(result.device),
+                   .patterns = task.patterns});
   if (!text)
     return std::unexpected(text.error());
   const auto path = folder / ("level" + std::to_string(result.level)) /

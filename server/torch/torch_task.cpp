@@ -32,7 +32,8 @@ std::int64_t least_bytes(const model::Graph &graph, const std::vector<Buffer> &b
 
 Result<TorchTask> make_torch_task(const std::string &name, const std::string &file,
                                   const model::TorchModule &module, runner::TracedModule traced) {
-  TorchTask made{.graph = std::move(traced.graph)};
+  TorchTask made{.graph = std::move(traced.graph),
+                 .patterns = {traced.input_pattern, traced.output_pattern}};
   made.task.name = name;
   made.task.file = file;
   made.task.module = module;

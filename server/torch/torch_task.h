@@ -4,12 +4,14 @@
 #pragma once
 
 #include "runner/client/client.h"
+#include "server/torch/plan_literal.h"
 
 namespace warpwright::server {
 
 struct TorchTask {
   model::Task task;
   model::Graph graph;
+  CallPatterns patterns;
 };
 
 /// @param name, file as in Task

@@ -47,7 +47,23 @@ def get_init_inputs():
 """
 
 
+NESTED = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x, factor, rest):
+        y, name = rest["y"]
+        return x * factor, [x + y, {"z": y}]
+def get_inputs():
+    return [torch.randn(2), 3.5, {"y": (torch.randn(2), "a'b")}]
+"""
+
+
 class Modules(TraceCase):
+    def test_how_it_is_called_is_told_with_constants(self):
+        call = self.check(NESTED)["call"]
+        self.assertEqual(eval(call["inputs"]), [..., 3.5, {"y": (..., "a'b")}])
+        self.assertEqual(eval(call["outputs"]), (..., [..., {"z": ...}]))
+
     def test_a_transformer_block_has_no_opaque_node(self):
         traced = self.check(TRANSFORMER)
         self.assertNotIn("aten", {node["op"] for node in traced["graph"]["nodes"]})

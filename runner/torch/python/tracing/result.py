@@ -32,6 +32,26 @@ def output_tensors(tree):
     raise Refusal("forward returns something that is no tensor: %s" % type(tree).__name__)
 
 
+def pattern(tree):
+    """A Python literal of the tree with `...` for tensors; None where it holds what no literal says."""
+    if isinstance(tree, torch.Tensor):
+        return "..."
+    if isinstance(tree, float) and (tree != tree or tree in (float("inf"), -float("inf"))):
+        return 'float("%r")' % tree
+    if tree is None or type(tree) in (bool, int, float, str):
+        return repr(tree)
+    if type(tree) is dict:
+        parts = [(repr(key), pattern(part)) for key, part in tree.items() if type(key) in (bool, int, str)]
+        whole = len(parts) == len(tree) and all(part is not None for _, part in parts)
+        return "{" + ", ".join("%s: %s" % part for part in parts) + "}" if whole else None
+    if type(tree) in (list, tuple):
+        parts = [pattern(part) for part in tree]
+        if None in parts:
+            return None
+        return "[" + ", ".join(parts) + "]" if type(tree) is list else "(" + "".join(part + ", " for part in parts) + ")"
+    return None
+
+
 def plain_attributes(module):
     """Tensors among the attributes of modules that are neither parameters nor buffers."""
     return {(path + "." if path else "") + name: value for path, part in module.named_modules()
@@ -63,20 +83,29 @@ class Trace:
         self.states = {}  # torch_name -> name, of buffers
 
     def run(self):
-        outputs = self.forward()
+        tree = self.forward()
+        outputs = output_tensors(tree)
+        if not outputs:
+            raise Refusal("forward returns no tensor")
         values = self.output_values(outputs)
         updates = self.updates()
-        return {"graph": self.builder.graph(values, updates), "buffers": self.buffers(outputs, updates)}
+        return {"graph": self.builder.graph(values, updates), "buffers": self.buffers(outputs, updates),
+                "call": {"inputs": self.input_pattern(), "outputs": pattern(tree) or ""}}
+
+    def input_pattern(self):
+        """forward's positional arguments; "[]" where it is not called by position, or by values that no text can say."""
+        inputs = self.inputs
+        if isinstance(inputs, dict):
+            names = argument_names(self.module, len(inputs))
+            inputs = list(inputs.values()) if list(inputs) == list(names) else [object()]
+        return pattern(list(inputs)) or "[]"
 
     def forward(self):
         self.reserve_output_names()
         self.add_leaves()
         arguments, keywords = ([], self.inputs) if isinstance(self.inputs, dict) else (list(self.inputs), {})
         with BelowAutograd(), self.mode:
-            outputs = output_tensors(self.module(*arguments, **keywords))
-        if not outputs:
-            raise Refusal("forward returns no tensor")
-        return outputs
+            return self.module(*arguments, **keywords)
 
     def reserve_output_names(self):
         self.builder.names.taken.update({"output"} | {"output_%d" % i for i in range(256)})

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Exported modules as a benchmark's harness and a user would meet them: export_check.py [--jobs N] [--seconds S] [--compile] [--json FILE] FILE...
+
+Each file runs in a fresh Python, where its text is executed; Model and ModelNew are made under one seed and called with several drawings of
+inputs. ModelNew must give what Model gives, by its kernels; and whatever it was not verified for must be as Model has it: other shapes,
+layouts and dtypes, gradients, the other mode, the CPU. Copies, state dicts and pickles must work. Knows nothing of the project's own
+checks. Prints a line a file; the exit status says whether all held. Needs a GPU.
+"""
+
+import argparse
+import concurrent.futures
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+import types
+
+SEEDS = (42, 7, 1234567)
+LARGE_BYTES = 1 << 30  # of inputs: what needs copies is left out
+CPU_ELEMENTS = 1 << 16
+
+
+class Wrong(Exception):
+    pass
+
+
+class Check:
+    def __init__(self, path, compiled):
+        import torch
+
+        self.torch, self.path, self.compiled = torch, path, compiled
+        self.notes, self.report = [], {"file": path}
+        with open(path, encoding="utf-8") as file:
+            self.text = file.read()
+
+    def run(self):
+        begin = time.perf_counter()
+        self.space = self.execute()
+        self.report["import_s"] = round(time.perf_counter() - begin, 2)
+        self.exported = next(value for name, value in self.space.items() if name.endswith("_exported"))
+        self.original, self.new = self.make("Model"), self.make("ModelNew")
+        self.compare_drawings()
+        self.compare_states()
+        if sum(one.numel() * one.element_size() for one in self.tensors(self.inputs(1))) < LARGE_BYTES:
+            self.compare_what_was_not_verified()
+            self.check_copies()
+        if self.compiled:
+            self.check_compile()
+        self.time_calls()
+        self.report["notes"] = self.notes
+
+    def execute(self):
+        module = types.ModuleType("exported_" + str(abs(hash(self.path))))
+        module.__file__ = self.path
+        sys.modules[module.__name__] = module
+        exec(compile(self.text, self.path, "exec"), module.__dict__)
+        return module.__dict__
+
+    # ---- What is made
+
+    def seed(self, seed):
+        self.torch.manual_seed(seed)
+        self.torch.cuda.manual_seed_all(seed)
+
+    def make(self, name, device="cuda"):
+        self.seed(SEEDS[0])
+        given = self.space["get_init_inputs"]() if "get_init_inputs" in self.space else []
+        self.seed(SEEDS[0])
+        return self.space[name](*given).to(device)
+
+    def inputs(self, seed, device="cuda"):
+        self.seed(seed)
+        return [self.mapped(value, lambda one: one.to(device)) for value in self.space["get_inputs"]()]
+
+    def mapped(self, value, function):
+        if self.torch.is_tensor(value):
+            return function(value)
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.mapped(one, function) for one in value)
+        return value
+
+    def tensors(self, value):
+        if self.torch.is_tensor(value):
+            return [value]
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else []
+        return [tensor for part in parts for tensor in self.tensors(part)]
+
+    # ---- Comparing
+
+    def outcome(self, model, inputs):
+        """Its outputs, or the exception's type."""
+        try:
+            with self.torch.no_grad():
+                return model(*inputs)
+        except Exception as error:  # whatever the user's module says to such inputs
+            return type(error)
+
+    def same(self, what, expected, given, tolerance=1e-4):
+        if isinstance(expected, type) or isinstance(given, type):
+            if expected is not given:
+                raise Wrong(f"{what}: ModelNew gives {given}, Model {expected}")
+            return
+        one, other = self.tensors(expected), self.tensors(given)
+        if type(expected) is not type(given) or len(one) != len(other):
+            raise Wrong(f"{what}: ModelNew gives {type(given).__name__} of {len(other)}, Model {type(expected).__name__} of {len(one)}")
+        for a, b in zip(one, other):
+            if a.shape != b.shape or a.dtype != b.dtype:
+                raise Wrong(f"{what}: ModelNew gives {b.dtype}{list(b.shape)}, Model {a.dtype}{list(a.shape)}")
+            if not self.torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True):
+                error = (a.double() - b.double()).abs().max().item()
+                raise Wrong(f"{what}: the largest difference is {error:.3g}, values reach {a.double().abs().max().item():.3g}")
+
+    def used_kernels(self, model, inputs):
+        with self.torch.no_grad():
+            return self.exported.outputs_of(model, inputs) is not None
+
+    def compare_drawings(self):
+        """By turns in full and reduced precision of the reference's library: TF32 convolutions differ from either side alike."""
+        for seed in SEEDS:
+            inputs = self.inputs(seed)
+            expected = self.outcome(self.original, [self.mapped(one, lambda x: x.clone()) for one in inputs])
+            given = self.outcome(self.new, inputs)
+            try:
+                self.same(f"drawing {seed}", expected, given)
+            except Wrong as wrong:
+                self.same(f"drawing {seed}", expected, given, 1e-2)
+                self.notes.append(f"{wrong}; within 1e-2")
+        if not self.used_kernels(self.new, self.inputs(SEEDS[0])):
+            raise Wrong("the kernels are not used for the inputs that they were verified for")
+
+    def compare_states(self):
+        for (name, one), other in zip(self.original.state_dict().items(), self.new.state_dict().values()):
+            self.same(f"state {name} after calls", one, other, 1e-3)
+        self.original.load_state_dict(self.new.state_dict())
+        self.new.load_state_dict(self.original.state_dict())
+
+    def compare_what_was_not_verified(self):
+        torch, inputs = self.torch, self.inputs(5)
+
+        def check(what, values, original=self.original, new=self.new):
+            twin = copy.deepcopy(original)  # calls change state
+            self.same(what, self.outcome(twin, values), self.outcome(new, values), 1e-3)
+
+        def first_dimension(x):
+            return x[:max(1, x.shape[0] // 2)].contiguous() if x.dim() else x
+
+        def strided(x):
+            return x.transpose(-1, -2).contiguous().transpose(-1, -2) if x.dim() > 1 else x
+
+        self.new.load_state_dict(self.original.state_dict())
+        check("half of the batch", [self.mapped(one, first_dimension) for one in inputs], new=copy.deepcopy(self.new))
+        check("inputs that are not contiguous", [self.mapped(one, strided) for one in inputs], new=copy.deepcopy(self.new))
+        doubled = [self.mapped(one, lambda x: x.double() if x.is_floating_point() else x) for one in inputs]
+        check("double precision", doubled, copy.deepcopy(self.original).double(), copy.deepcopy(self.new).double())
+        check("evaluation mode", inputs, copy.deepcopy(self.original).eval(), copy.deepcopy(self.new).eval())
+        check("one input too many", inputs + [1], new=copy.deepcopy(self.new))
+        if sum(one.numel() for one in self.tensors(inputs)) < CPU_ELEMENTS:
+            there = [self.mapped(one, lambda x: x.cpu()) for one in inputs]
+            check("the CPU", there, copy.deepcopy(self.original).cpu(), copy.deepcopy(self.new).cpu())
+        self.check_gradients(inputs)
+
+    def check_gradients(self, inputs):
+        found = []
+        for model in (copy.deepcopy(self.original), copy.deepcopy(self.new)):
+            values = [self.mapped(one, lambda x: x.clone().requires_grad_() if x.is_floating_point() else x) for one in inputs]
+            try:
+                outputs = [one for one in self.tensors(model(*values)) if one.requires_grad]
+                sum(one.float().sum() for one in outputs).backward()
+                found.append([one.grad for one in self.tensors(values) + list(model.parameters()) if one.grad is not None])
+            except Exception as error:  # modules that have no gradient
+                found.append(type(error))
+        self.same("gradients", found[0], found[1], 1e-2)
+
+    def check_copies(self):
+        inputs = self.inputs(9)
+        twin = copy.deepcopy(self.new)
+        if not self.used_kernels(twin, inputs):
+            raise Wrong("a deep copy does not use the kernels")
+        twin = pickle.loads(pickle.dumps(self.new))
+        if not self.used_kernels(twin, inputs):
+            raise Wrong("a pickled copy does not use the kernels")
+        with self.torch.cuda.stream(self.torch.cuda.Stream()):
+            value = self.outcome(copy.deepcopy(self.new), inputs)
+        self.torch.cuda.synchronize()
+        self.same("another stream", self.outcome(copy.deepcopy(self.original), inputs), value, 1e-2)
+
+    def check_compile(self):
+        inputs = self.inputs(11)
+        with self.torch.no_grad():
+            value = self.torch.compile(copy.deepcopy(self.new))(*inputs)
+        self.same("torch.compile", self.outcome(copy.deepcopy(self.original), inputs), value, 1e-2)
+
+    def time_calls(self):
+        """Host time of a call without waiting, and of a call and its kernels, in a loop."""
+        torch, inputs = self.torch, self.inputs(3)
+        with torch.no_grad():
+            for name, model in (("model", self.original), ("new", self.new)):
+                for wait in (False, True):
+                    torch.cuda.synchronize()
+                    times = []
+                    for _ in range(30):
+                        begin = time.perf_counter_ns()
+                        model(*inputs)
+                        end = time.perf_counter_ns()
+                        torch.cuda.synchronize()
+                        times.append((time.perf_counter_ns() if wait else end) - begin)
+                    self.report[f"{name}_{'whole' if wait else 'host'}_ns"] = sorted(times)[len(times) // 2]
+
+
+def check_here(path, compiled):
+    check = Check(path, compiled)
+    try:
+        check.run()
+    except Wrong as wrong:
+        check.report["wrong"] = str(wrong)
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        check.report["wrong"] = f"{type(error).__name__}: {' '.join(str(error).split())[:400]}"
+    print("REPORT " + json.dumps(check.report), flush=True)
+    os._exit(1 if "wrong" in check.report else 0)
+
+
+def check_apart(path, options, deadline):
+    left = deadline - time.monotonic()
+    if left <= 0:
+        return {"file": path, "skipped": "no time left"}
+    command = [sys.executable, "-B", os.path.abspath(__file__), "--here"] + (["--compile"] if options.compile else []) + [path]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=min(left + 5, 120))
+    except subprocess.TimeoutExpired:
+        return {"file": path, "skipped": "it takes too long"}
+    lines = [line for line in run.stdout.splitlines() if line.startswith("REPORT ")]
+    if not lines:
+        return {"file": path, "wrong": f"exit status {run.returncode}: {run.stderr.strip()[-400:]}"}
+    report = json.loads(lines[-1][len("REPORT "):])
+    if "wrong" in report:
+        report["stderr"] = run.stderr.strip()[-600:]
+    return report
+
+
+def line_of(report):
+    if "skipped" in report:
+        return f"skipped  {report['file']}: {report['skipped']}"
+    if "wrong" in report:
+        return f"WRONG    {report['file']}: {report['wrong']}"
+    ratio = report["model_whole_ns"] / report["new_whole_ns"]
+    times = ", ".join(f"{name} {report[name + '_host_ns'] / 1000:.1f}/{report[name + '_whole_ns'] / 1000:.1f} us" for name in ("model", "new"))
+    notes = "".join("; " + note for note in report["notes"])
+    return f"right    {report['file']}: import {report['import_s']} s, {times}, {ratio:.2f}x{notes}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Checks exported modules.")
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--compile", action="store_true", help="torch.compile, too")
+    parser.add_argument("--json")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.here:
+        check_here(options.files[0], options.compile)
+    deadline = time.monotonic() + options.seconds
+    reports = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for report in pool.map(lambda path: check_apart(path, options, deadline), options.files):
+            reports.append(report)
+            print(line_of(report), flush=True)
+    wrong, skipped = (sum(key in report for report in reports) for key in ("wrong", "skipped"))
+    print(f"{len(reports)} files: {len(reports) - wrong - skipped} right, {wrong} wrong, {skipped} skipped")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(reports, file, indent=1)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
