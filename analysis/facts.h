@@ -139,8 +139,8 @@ struct Kernel {
   InferredTask task;
   std::string slice; ///< self-contained device source; empty when `slice_error` says why
   std::string slice_error;
-  /// Of torch modules: the plan whose variant the text holds for it; empty: it is as its user wrote it.
-  std::string applied_plan;
+  /// Of torch modules: the variant that the text holds for it, between its marks; empty: it is as its user wrote it.
+  std::string applied_variant;
 };
 
 struct QuickFix {

@@ -9,6 +9,7 @@
 #include "analysis/analyze.h"
 #include "analysis/config/file_settings.h"
 #include "analysis/full_parser.h"
+#include "analysis/python/module_facts.h"
 #include "server/project.h"
 #include "support/exclusive.h"
 
@@ -63,6 +64,8 @@ class ProjectAnalyses {
 public:
   AnalysisResult first(const std::string &path, const std::string &text) {
     const config::FileSettings settings = project_settings_.read(path);
+    if (analysis::is_python(path))
+      return result(analysis::module_facts(path, text), text, settings);
     std::optional<analysis::FileFacts> facts;
     if (const auto parser = find(path))
       parser->try_with([&](FileParser &file) {
@@ -77,6 +80,8 @@ public:
 
   std::optional<AnalysisResult> full(const std::string &path, const std::string &text,
                                      std::stop_token stop) {
+    if (analysis::is_python(path))
+      return std::nullopt; // the first pass says all
     const config::FileSettings settings = project_settings_.read(path);
     const auto parser =
         settings.parse.cuda_path.empty() || stop.stop_requested() ? nullptr : make(path);
@@ -123,7 +128,7 @@ private:
              settings.project.disabled_rules.end();
     });
     report_problems(settings.problems, facts);
-    ProjectDefaults project{settings.project.runner_url, {}};
+    ProjectDefaults project{settings.project.runner_url, settings.project.python, {}};
     if (settings.project.budget_ms)
       project.budget = std::chrono::milliseconds(*settings.project.budget_ms);
     return {std::move(facts), std::move(project)};

@@ -20,10 +20,18 @@ struct OptimizeRequest {
   Settings settings;
 };
 
+/// Why a module cannot be optimised, as a diagnostic of it.
+struct ModuleProblem {
+  std::string rule; ///< "torch-trace", ...
+  std::string message;
+  std::optional<std::size_t> line; ///< of the file as written, from 1
+};
+
 struct OptimizeEvents {
   std::function<void(runner::LedgerEntry)> on_entry;      ///< one a tried variant
   std::function<void(const std::string &stage)> on_stage; ///< of the variant under way
   std::function<void(const Error &)> on_runner_error;     ///< a job was lost with its runner
+  std::function<void(const ModuleProblem &)> on_problem;  ///< of a torch module, before the error
 };
 
 struct OptimizeSummary {
@@ -38,10 +46,12 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
                                  const OptimizeEvents &events, std::stop_token stop);
 
 /// The edits that turn `text` into the variant of `entry`: its moves made again on this text, so
-/// that unrelated edits survive, and compared with the plan that was verified. Errors: the text no
-/// longer leads to the code that was verified.
+/// that unrelated edits survive, and compared with the plan that was verified. Of torch modules see
+/// server/torch/optimize_module.h. @param form "in-place", or empty. Errors: the text no longer
+/// leads to the code that was verified.
 Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
-                                            const runner::LedgerEntry &entry);
+                                            const runner::LedgerEntry &entry,
+                                            const std::string &form);
 
 /// The structured comment that asks for the facts that `kernel` lacks, to be inserted above it.
 /// Errors: the kernel is not there, or lacks nothing.

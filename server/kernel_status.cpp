@@ -24,6 +24,8 @@ bool better(const runner::LedgerEntry *a, const runner::LedgerEntry *b) {
 KernelState state_of(const KernelStatus &status, const analysis::Kernel &kernel) {
   if (status.job)
     return status.job->queued ? KernelState::Queued : KernelState::Measuring;
+  if (status.applied && status.applied == status.best)
+    return KernelState::Applied;
   if (status.best)
     return is_faster(status.best->verdict) ? KernelState::Faster : KernelState::Checked;
   if (status.applied)
@@ -53,6 +55,9 @@ KernelStatus kernel_status(const analysis::Kernel &kernel, const std::string &ha
   for (const runner::LedgerEntry &entry : *status.entries) {
     const bool is_current = !hash.empty() && entry.source_hash == hash;
     (is_current ? status.current : status.stale).push_back(&entry);
+    if (is_current && !kernel.applied_variant.empty() && !status.applied &&
+        entry.variant_text.find(kernel.applied_variant) != std::string::npos)
+      status.applied = &entry;
     const bool is_applied = !is_current && !hash.empty() &&
                             source_hash(entry.plan.source) == hash &&
                             entry.verdict.outcome == model::Outcome::Verified;

@@ -70,6 +70,7 @@ void LspServer::run_optimization(SnapshotPtr snapshot, const std::string &kernel
   const std::string path = snapshot->facts.path;
   const auto cancel = [this, path, kernel] { optimizer_.cancel(path, kernel); };
   const auto link = std::make_shared<CancelLink>(reply.stop(), cancel);
+  problems_.erase({path, kernel});
   const auto started = optimizer_.start(
       {snapshot, kernel, settings_for(*snapshot)},
       [this, path, kernel, reply, link](Result<OptimizeSummary> result) {
@@ -91,6 +92,9 @@ Settings LspServer::settings_for(const Snapshot &snapshot) const {
   const Settings defaults;
   if (settings.runner.empty())
     settings.runner = snapshot.project.runner;
+  const std::string &python = settings.python.empty() ? snapshot.project.python : settings.python;
+  if (settings.runner.empty() && !python.empty())
+    settings.runner = runner::local_url(python);
   if (settings.budget == defaults.budget && snapshot.project.budget)
     settings.budget = *snapshot.project.budget;
   return settings;
@@ -103,8 +107,9 @@ void LspServer::show_status(const std::string &path, const std::string &kernel) 
     const std::size_t percentage =
         100 * status->tried / std::max<std::size_t>(1, status->max_variants);
     running->second.progress->report(
-        "variant " + std::to_string(status->tried + 1) + " of " +
-            std::to_string(status->max_variants),
+        "variant " + std::to_string(std::min(status->tried + 1, status->max_variants)) + " of " +
+            std::to_string(status->max_variants) +
+            (status->stage.empty() ? "" : " (" + status->stage + ")"),
         static_cast<std::uint32_t>(std::min<std::size_t>(percentage, 99)));
   }
   client_.refresh();
@@ -174,8 +179,9 @@ LspServer::edit_maker(const std::string &command, const protocol::KernelReferenc
   if (!entry)
     return refuse(kRequestFailed, "no verified variant of '" + kernel->name +
                                       "' fits the code as it stands. Optimise it again");
-  return [snapshot, entry = *entry, make = environment_.variant_edits] {
-    return make(snapshot->facts.path, *snapshot->text, entry);
+  return [snapshot, entry = *entry, form = reference.form.value_or(""),
+          make = environment_.variant_edits] {
+    return make(snapshot->facts.path, *snapshot->text, entry, form);
   };
 }
 

@@ -22,23 +22,27 @@ LspServer::LspServer(boost::asio::any_io_executor strand, LspEnvironment environ
                                                 "only: " +
                                                     describe(error));
                          }}),
-      optimizer_(strand, environment_.connect_runner, environment_.optimize,
-                 {.on_entry =
-                      [this](runner::LedgerEntry entry) { measurements_.record(std::move(entry)); },
-                  .on_status = [this](const std::string &path,
-                                      const std::string &kernel) { show_status(path, kernel); },
-                  .on_runner_lost =
-                      [this](const std::string &message) {
-                        client_.show_message(protocol::MessageType::Error,
-                                             "Warpwright's runner was lost: " + message);
-                      },
-                  .on_info =
-                      [this](const runner::RunnerInfo &info) {
-                        if (!info.devices.empty())
-                          runner_name_ = info.devices.front().kind == "cpu"
-                                             ? "CPU backend"
-                                             : info.devices.front().name;
-                      }}) {
+      optimizer_(
+          strand, environment_.connect_runner, environment_.optimize,
+          {.on_entry =
+               [this](runner::LedgerEntry entry) { measurements_.record(std::move(entry)); },
+           .on_status = [this](const std::string &path,
+                               const std::string &kernel) { show_status(path, kernel); },
+           .on_runner_lost =
+               [this](const std::string &message) {
+                 client_.show_message(protocol::MessageType::Error,
+                                      "Warpwright's runner was lost: " + message);
+               },
+           .on_problem =
+               [this](const std::string &path, const std::string &kernel, ModuleProblem problem) {
+                 note_problem(path, kernel, std::move(problem));
+               },
+           .on_info =
+               [this](const runner::RunnerInfo &info) {
+                 if (!info.devices.empty())
+                   runner_name_ = info.devices.front().kind == "cpu" ? "CPU backend"
+                                                                     : info.devices.front().name;
+               }}) {
   bind();
   scheduler_.on_snapshot([this](const SnapshotPtr &snapshot) { publish(snapshot); });
 }
@@ -192,7 +196,10 @@ void LspServer::did_close(protocol::TextDocumentParams params) {
 }
 
 void LspServer::publish(const SnapshotPtr &snapshot) {
-  client_.publish({snapshot->uri, snapshot->version, features::diagnostics(context(*snapshot))});
+  auto diagnostics = features::diagnostics(context(*snapshot));
+  for (protocol::Diagnostic &problem : problems_of(*snapshot))
+    diagnostics.push_back(std::move(problem));
+  client_.publish({snapshot->uri, snapshot->version, std::move(diagnostics)});
   std::vector<std::string> kernels;
   for (const analysis::Kernel &kernel : snapshot->facts.kernels)
     kernels.push_back(kernel.name);
@@ -200,11 +207,38 @@ void LspServer::publish(const SnapshotPtr &snapshot) {
   const std::string runner = settings_for(*snapshot).runner;
   if (!kernels.empty() && asked_runner_ != runner) {
     asked_runner_ = runner;
-    runner_name_ = runner.empty() ? "on this machine" : runner;
+    runner_name_ = runner.empty() || runner.starts_with("local:") ? "on this machine" : runner;
     optimizer_.request_info(runner);
   }
   if (snapshot->facts.pass == analysis::Pass::Full)
     client_.refresh();
+}
+
+void LspServer::note_problem(const std::string &path, const std::string &kernel,
+                             ModuleProblem problem) {
+  for (const auto &[uri, document] : documents_.all()) {
+    const SnapshotPtr snapshot = scheduler_.latest(uri);
+    const analysis::Kernel *found =
+        snapshot && document.path == path ? snapshot->find_kernel(kernel) : nullptr;
+    if (!found)
+      continue;
+    const auto index = static_cast<std::size_t>(found - snapshot->facts.kernels.data());
+    problems_[{path, kernel}] = {snapshot->source_hashes[index], std::move(problem)};
+    return publish(snapshot);
+  }
+}
+
+std::vector<protocol::Diagnostic> LspServer::problems_of(const Snapshot &snapshot) const {
+  std::vector<protocol::Diagnostic> result;
+  for (std::size_t i = 0; i < snapshot.facts.kernels.size(); ++i) {
+    const analysis::Kernel &kernel = snapshot.facts.kernels[i];
+    const auto known = problems_.find({snapshot.facts.path, kernel.name});
+    if (known != problems_.end() && known->second.source_hash == snapshot.source_hashes[i] &&
+        !settings_.disabled_rules.contains(known->second.problem.rule))
+      result.push_back(features::problem_diagnostic(snapshot, kernel, known->second.problem,
+                                                    environment_.docs_url));
+  }
+  return result;
 }
 
 features::Context LspServer::context(const Snapshot &snapshot) {

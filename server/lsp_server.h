@@ -19,7 +19,7 @@ struct LspEnvironment {
   Optimizer::Connect connect_runner;
   Optimizer::Run optimize;
   std::function<Result<std::vector<TextEdit>>(const std::string &path, const std::string &text,
-                                              const runner::LedgerEntry &)>
+                                              const runner::LedgerEntry &, const std::string &form)>
       variant_edits;
   std::function<Result<std::vector<TextEdit>>(const Snapshot &, const std::string &kernel)>
       missing_facts_edits;
@@ -119,6 +119,16 @@ private:
   Scheduler scheduler_;
   Measurements measurements_;
   Optimizer optimizer_;
+  /// Keeps the problem of a module until its source changes or it is optimised again.
+  void note_problem(const std::string &path, const std::string &kernel, ModuleProblem problem);
+  /// Problems of the snapshot's modules as diagnostics.
+  std::vector<protocol::Diagnostic> problems_of(const Snapshot &snapshot) const;
+
+  struct KnownProblem {
+    std::string source_hash;
+    ModuleProblem problem;
+  };
+  std::map<std::pair<std::string, std::string>, KnownProblem> problems_; ///< by path and kernel
   struct Running {
     std::shared_ptr<Progress> progress;
   };

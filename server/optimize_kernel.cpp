@@ -1,10 +1,12 @@
 // One optimisation from the editor, and making a verified variant's edit again.
 #include "server/engine.h"
 
+#include "analysis/python/module_facts.h"
 #include "analysis/task/infer_task.h"
 #include "generator/search.h"
 #include "server/candidate_evaluator.h"
 #include "server/project.h"
+#include "server/torch/optimize_module.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -86,6 +88,8 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   const analysis::Kernel *kernel = request.snapshot->find_kernel(request.kernel);
   if (!kernel)
     return fail("there is no kernel '" + request.kernel + "' in " + request.snapshot->facts.path);
+  if (kernel->task.task.module)
+    return optimize_module(request, client, events, std::move(stop));
   if (!kernel->task.inferred)
     return std::unexpected(missing_task(*kernel));
   const std::string hash = source_hash(kernel->slice);
@@ -117,7 +121,10 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
 }
 
 Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
-                                            const runner::LedgerEntry &entry) {
+                                            const runner::LedgerEntry &entry,
+                                            const std::string &form) {
+  if (analysis::is_python(path))
+    return module_variant_edits(text, entry, form);
   const Error changed{"the code around '" + entry.kernel +
                           "' no longer leads to the variant that was verified",
                       "Optimise it again"};
@@ -142,6 +149,8 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
 Result<std::vector<TextEdit>> missing_facts_edits(const Snapshot &snapshot,
                                                   const std::string &name) {
   const analysis::Kernel *kernel = snapshot.find_kernel(name);
+  if (kernel && analysis::is_python(snapshot.facts.path))
+    return analysis::module_spec_edits(*snapshot.text, name);
   if (!kernel || kernel->task.missing.empty())
     return fail("no facts of '" + name + "' are missing");
   const std::string comment = analysis::suggested_spec(*kernel, kernel->task);

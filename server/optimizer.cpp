@@ -96,6 +96,13 @@ OptimizeEvents Optimizer::events_for(const Key &key) {
     post([this, key, stage] {
       if (const auto job = jobs_.find(key); job != jobs_.end())
         job->second.status.stage = stage;
+      events_.on_status(key.first, key.second);
+    });
+  };
+  events.on_problem = [this, key](const ModuleProblem &problem) {
+    post([this, key, problem] {
+      if (events_.on_problem)
+        events_.on_problem(key.first, key.second, problem);
     });
   };
   events.on_runner_error = [this](const Error &error) {

@@ -22,6 +22,8 @@ public:
     std::function<void(runner::LedgerEntry)> on_entry;
     std::function<void(const std::string &path, const std::string &kernel)> on_status;
     std::function<void(const std::string &message)> on_runner_lost; ///< once until it works again
+    std::function<void(const std::string &path, const std::string &kernel, ModuleProblem)>
+        on_problem;
     std::function<void(const runner::RunnerInfo &)> on_info;
   };
 

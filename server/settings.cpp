@@ -69,6 +69,7 @@ std::vector<std::string> update_settings(Settings &settings, const Json &json) {
     };
   };
   read("runner", "an URL", text(settings.runner));
+  read("python", "the path of a Python interpreter", text(settings.python));
   read("device", "a device name such as \"cuda:0\"", text(settings.device));
   read("budget", "a time such as \"30s\"", [&](const Json &value) {
     const auto budget = duration(value);

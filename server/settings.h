@@ -14,7 +14,9 @@
 namespace warpwright::server {
 
 struct Settings {
-  std::string runner;                       ///< URL; empty: the runner beside this program
+  std::string runner; ///< URL; empty: the runner beside this program
+  std::string
+      python; ///< interpreter with torch, of a runner started here; empty: the runner's choice
   std::string device;                       ///< empty: the runner's best
   std::chrono::milliseconds budget{30'000}; ///< of one optimisation, wall time
   int max_variants = 20;
@@ -24,7 +26,7 @@ struct Settings {
   bool operator==(const Settings &) const = default;
 };
 
-/// Overwrites the members that `json` has: {"runner": "", "device": "", "budget": "30s" or 30
+/// Overwrites the members that `json` has: {"runner": "", "python": "", "device": "", "budget": "30s" or 30
 /// (seconds), "maxVariants": 20, "disabledRules": [], "hover": true, "inlayHints": true}. null
 /// changes nothing.
 /// @return one sentence for each member that could not be used

@@ -14,6 +14,7 @@ namespace warpwright::server {
 /// What .warpwright.toml says beyond how to parse; the editor's settings come over it.
 struct ProjectDefaults {
   std::string runner; ///< URL; empty: it says nothing
+  std::string python; ///< interpreter with torch; empty: it says nothing
   std::optional<std::chrono::milliseconds> budget;
 };
 

@@ -41,7 +41,7 @@ private:
     std::string_view expected;
     bool (Reader::*read)(const toml::node &);
   };
-  static const std::array<Key, 8> kKeys;
+  static const std::array<Key, 9> kKeys;
 
   static std::string known_keys() {
     std::string result;
@@ -90,6 +90,8 @@ private:
   bool runner(const toml::node &node) {
     return text(node, config_.runner_url) && !config_.runner_url.starts_with("stdio:");
   }
+  /// Started only when an optimisation of a Python module is asked for, which runs the project's code anyway.
+  bool python(const toml::node &node) { return location(node, config_.python); }
   bool budget(const toml::node &node) {
     std::string value;
     config_.budget_ms = text(node, value) ? parse_duration_ms(value) : std::nullopt;
@@ -112,13 +114,15 @@ private:
   ProjectConfig &config_;
 };
 
-const std::array<Reader::Key, 8> Reader::kKeys{{
+const std::array<Reader::Key, 9> Reader::kKeys{{
     {"flags", "a list of texts", &Reader::flags},
     {"remove_flags", "a list of texts", &Reader::remove_flags},
     {"compile_commands", "the path of a folder or of compile_commands.json",
      &Reader::compile_commands},
     {"cuda_path", "the path of a CUDA toolkit", &Reader::cuda_path},
-    {"runner", "the URL of a runner that is running already (unix:, tls:, amqps:), as a text", &Reader::runner},
+    {"runner", "the URL of a runner that is running already (unix:, tls:, amqps:), as a text",
+     &Reader::runner},
+    {"python", "the path of a Python interpreter", &Reader::python},
     {"budget", "a time such as \"30s\", \"500ms\" or \"2m\"", &Reader::budget},
     {"disable_rules", "a list of rule names", &Reader::disable_rules},
     {"sizes", "a table of positive whole numbers", &Reader::sizes},

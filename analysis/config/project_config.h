@@ -5,6 +5,7 @@
 //   compile_commands = "out"     # the folder of compile_commands.json, or the file
 //   cuda_path = "/opt/cuda"
 //   runner = "unix:/run/warpwright.sock"
+//   python = ".venv/bin/python"  # that has torch; of a runner that is started here
 //   budget = "30s"               # for one kernel; ms, s or m
 //   disable_rules = ["bank-conflict"]
 //   [sizes]                      # of tasks whose sizes nobody wrote
@@ -30,6 +31,7 @@ struct ProjectConfig {
   std::string compile_commands; ///< absolute
   std::string cuda_path;        ///< absolute
   std::string runner_url;
+  std::string python; ///< absolute
   std::optional<int> budget_ms;
   std::vector<std::string> disabled_rules;
   std::map<std::string, std::int64_t> sizes;

@@ -130,6 +130,13 @@ std::string applied_plan(const std::string &text, const std::string &module) {
   return {};
 }
 
+std::string applied_variant(const std::string &text, const std::string &module) {
+  for (const Marked &marked : find_marked(text))
+    if (marked.what == module)
+      return text.substr(marked.inside.begin, marked.inside.size());
+  return {};
+}
+
 std::string as_written(const std::string &text) {
   return text.find(kBegin) == std::string::npos ? text : without(text, {});
 }

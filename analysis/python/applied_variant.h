@@ -19,8 +19,10 @@ struct Variant {
   std::string subclass; ///< the class that calls it; not used in place
 };
 
-/// Which plan's variant of `module` the text holds; empty: none.
+/// Which plan's variant of `module` the text says it holds; empty: none.
 std::string applied_plan(const std::string &text, const std::string &module);
+/// What stands between its marks, kernels first; empty: there is none.
+std::string applied_variant(const std::string &text, const std::string &module);
 
 /// The text without any variant; the same text where there is none.
 std::string as_written(const std::string &text);

@@ -90,7 +90,7 @@ private:
     kernel.range = place.range;
     kernel.name_range = place.name_range;
     kernel.line = place.line;
-    kernel.applied_plan = applied_plan(text_, module.name);
+    kernel.applied_variant = applied_variant(text_, module.name);
     kernel.task.task.name = module.name;
     kernel.task.task.file = path_;
     model::TorchModule task{.source = written_, .model = module.name};

@@ -149,6 +149,12 @@ Result<Route> route_of(const std::string &url, boost::asio::any_io_executor exec
       return std::unexpected(runner.error());
     return child_route({*runner, "serve"}, executor);
   }
+  if (url.starts_with("local:")) {
+    auto runner = find_runner();
+    if (!runner)
+      return std::unexpected(runner.error());
+    return child_route({*runner, "serve", "--python", url.substr(6)}, executor);
+  }
   if (url.starts_with("stdio:")) {
     auto command = split_command(url.substr(6));
     if (command.empty())

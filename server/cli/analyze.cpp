@@ -36,15 +36,27 @@ std::string task_summary(const analysis::Kernel &kernel) {
   return names.empty() ? "not known" : "asks for " + names;
 }
 
+void print_heading(const analysis::Kernel &kernel) {
+  std::cout << "  " << kernel.name << "  line " << kernel.line << ", ";
+  if (const auto &module = kernel.task.task.module) {
+    std::cout << "a torch module\n";
+    if (kernel.task.inferred)
+      std::cout << "    called with      " << module->inputs << "\n    made with        "
+                << module->init_inputs << '\n';
+    return;
+  }
+  std::cout << kernel.launches.size() << (kernel.launches.size() == 1 ? " launch" : " launches")
+            << '\n';
+  if (kernel.pattern)
+    std::cout << "    looks like       " << *kernel.pattern << '\n';
+  std::cout << "    global accesses  " << access_summary(kernel) << '\n';
+}
+
 void print(const analysis::FileFacts &facts) {
   std::cout << facts.path << '\n';
   for (const analysis::Kernel &kernel : facts.kernels) {
-    std::cout << "  " << kernel.name << "  line " << kernel.line << ", " << kernel.launches.size()
-              << (kernel.launches.size() == 1 ? " launch" : " launches") << '\n';
-    if (kernel.pattern)
-      std::cout << "    looks like       " << *kernel.pattern << '\n';
-    std::cout << "    global accesses  " << access_summary(kernel) << '\n'
-              << "    task             " << task_summary(kernel) << '\n';
+    print_heading(kernel);
+    std::cout << "    task             " << task_summary(kernel) << '\n';
     for (const std::string &assumption : kernel.task.assumptions)
       std::cout << "      assumed: " << assumption << '\n';
     for (const analysis::MissingFact &fact : kernel.task.missing)

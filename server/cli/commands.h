@@ -34,6 +34,9 @@ struct OptimizeOptions {
       budget;            ///< a kernel; absent: the project's, else kDefaultBudget
   int max_variants = 64; ///< a kernel
   ApplyMode apply = ApplyMode::Never;
+  bool in_place =
+      false;          ///< of Python modules: change the class's forward instead of adding a class
+  std::string output; ///< path that the best variant is written to, instead of the file itself
   bool json = false;
   std::string html;    ///< path; empty: none
   std::string ledger;  ///< path; empty: the default one

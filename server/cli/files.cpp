@@ -1,6 +1,7 @@
 // Implementation of reading inputs.
 #include "server/cli/files.h"
 
+#include "analysis/python/module_facts.h"
 #include "analysis/task/infer_task.h"
 #include "server/cli/sources.h"
 
@@ -62,12 +63,15 @@ Result<Input> InputReader::read(const std::filesystem::path &path) {
   Input input;
   input.file = {std::filesystem::absolute(path).lexically_normal().string(), *text};
   input.settings = settings_.read(input.file.path);
-  input.facts = analysis::analyze(input.file, input.settings.parse);
+  const bool is_python = analysis::is_python(input.file.path);
+  input.facts = is_python ? analysis::module_facts(input.file.path, input.file.text)
+                          : analysis::analyze(input.file, input.settings.parse);
   const std::vector<std::string> &disabled = input.settings.project.disabled_rules;
   std::erase_if(input.facts.diagnostics, [&](const analysis::Diagnostic &diagnostic) {
     return std::ranges::find(disabled, diagnostic.rule) != disabled.end();
   });
-  complete_tasks(input);
+  if (!is_python)
+    complete_tasks(input);
   return input;
 }
 

@@ -59,9 +59,12 @@ void add_optimize(CLI::App &app, Options &all) {
   CLI::App *command = app.add_subcommand(
       "optimize", "Search for faster versions of kernels, verify and measure them");
   command
-      ->add_option("paths", options.paths, "CUDA sources, or directories with .cu and .cuh files")
+      ->add_option(
+          "paths", options.paths,
+          "CUDA sources, Python files with torch modules, or directories with .cu and .cuh files")
       ->required();
-  command->add_option("--kernel", options.kernel, "Only the kernel of this name");
+  command->add_option("--kernel,--class", options.kernel,
+                      "Only the kernel, or the module class, of this name");
   command->add_option("--spec", options.spec,
                       "File that answers what cannot be inferred from the source");
   command->add_option(
@@ -74,6 +77,10 @@ void add_optimize(CLI::App &app, Options &all) {
   command->add_flag(
       "--apply{measured}", all.apply,
       "Write the best variant back; =checked also takes what was only checked on a CPU");
+  command->add_flag("--in-place", options.in_place,
+                    "Of Python modules: change the class's forward instead of adding a class");
+  command->add_option("--output", options.output,
+                      "With --apply: write the file with the best variant here instead");
   command->add_flag("--json", options.json, "Print one JSON document");
   command->add_option("--html", options.html, "Write a report with plots to this file");
   command

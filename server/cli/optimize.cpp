@@ -5,9 +5,11 @@
 // after the other, each on the file as it then is, so that with --apply their edits compose.
 #include "server/cli/commands.h"
 
+#include "analysis/python/module_facts.h"
 #include "server/cli/files.h"
 #include "server/cli/interrupt.h"
 #include "server/cli/kernel_search.h"
+#include "server/cli/module_search.h"
 #include "server/cli/sources.h"
 #include "server/cli/terminal.h"
 
@@ -91,6 +93,8 @@ void settle_options(Run &run, const std::filesystem::path &first) {
   for (const Error &problem : settings.problems)
     print_error(problem);
   run.runner_url = run.options.runner.empty() ? settings.project.runner_url : run.options.runner;
+  if (run.runner_url.empty())
+    run.runner_url = runner::local_url(settings.project.python);
   if (settings.project.budget_ms)
     run.budget = std::chrono::milliseconds(*settings.project.budget_ms);
   if (run.options.budget)
@@ -125,11 +129,14 @@ ApplyResult apply(const Run &run, const std::filesystem::path &path, const std::
         "Not applied: " + outcome.report.name +
             " was checked on the CPU only, which says nothing about its "
             "speed. Run on a GPU, or say --apply=checked to take the verified variant as it is."};
-  const Result<void> written = replace_unchanged(path, before, outcome.best_text);
+  const std::string target = run.options.output.empty() ? path.string() : run.options.output;
+  const Result<void> written = run.options.output.empty()
+                                   ? replace_unchanged(path, before, outcome.best_text)
+                                   : write_atomically(target, outcome.best_text);
   if (!written)
     return {ApplyResult::State::Refused, "Not applied: " + describe(written.error()) + "."};
   return {ApplyResult::State::Applied,
-          "Applied to " + path.string() + ": " +
+          "Applied to " + target + ": " +
               moves_text(outcome.report.variants[*outcome.report.best].moves) + "."};
 }
 
@@ -182,8 +189,52 @@ Result<void> optimize_one(Run &run, const std::filesystem::path &path,
   return {};
 }
 
+Result<server::SnapshotPtr> read_modules(const std::filesystem::path &path) {
+  auto text = read_file(path);
+  if (!text)
+    return std::unexpected(text.error());
+  const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
+  const auto shared = std::make_shared<const std::string>(std::move(*text));
+  return std::make_shared<const server::Snapshot>(
+      "", 0, shared, server::AnalysisResult{analysis::module_facts(absolute, *shared), {}},
+      server::protocol::PositionEncoding::Utf8);
+}
+
+/// The torch modules of a Python file, each on the file as it then is.
+/// @return how many were asked for
+Result<std::size_t> optimize_python_file(Run &run, const std::filesystem::path &path) {
+  const auto first = read_modules(path);
+  if (!first)
+    return std::unexpected(first.error());
+  std::vector<std::string> names;
+  for (const analysis::Kernel &module : (*first)->facts.kernels)
+    if (is_wanted(module, run.options.kernel))
+      names.push_back(module.name);
+  if ((*first)->facts.kernels.empty()) {
+    const auto &found = (*first)->facts.diagnostics;
+    return fail(found.empty() ? "no torch module in " + path.string() : found.front().message,
+                "A module is a class that derives from nn.Module");
+  }
+  for (const std::string &name : names) {
+    const auto snapshot = read_modules(path);
+    if (!snapshot || run.interrupt.requested())
+      break;
+    if (!(*snapshot)->find_kernel(name))
+      continue;
+    KernelOutcome outcome =
+        optimize_module(*snapshot, name, path.string(), setup_of(run),
+                        {.device = run.options.device, .in_place = run.options.in_place});
+    if (run.options.apply != ApplyMode::Never && !outcome.report.error)
+      outcome.report.apply = apply(run, path, *(*snapshot)->text, outcome);
+    finish_kernel(run, std::move(outcome));
+  }
+  return names.size();
+}
+
 /// @return how many kernels of the file were asked for
 Result<std::size_t> optimize_file(Run &run, const std::filesystem::path &path, bool named) {
+  if (analysis::is_python(path.string()))
+    return optimize_python_file(run, path);
   const Result<Input> input = run.reader.read(path);
   if (!input)
     return std::unexpected(input.error());

@@ -5,6 +5,7 @@
 // refused.
 #include "server/features/features.h"
 
+#include "server/measured_text.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -61,9 +62,11 @@ void add_quick_fixes(const Context &context, const protocol::CodeActionParams &p
 /// An action that the client resolves, or, where it cannot, one that runs the command.
 protocol::CodeAction lazy_action(const Context &context, const analysis::Kernel &kernel,
                                  const std::string &title, const char *command,
-                                 std::optional<std::string> plan) {
+                                 std::optional<std::string> plan,
+                                 std::optional<std::string> form = {}) {
   protocol::CodeAction action{title, protocol::kRewriteKind};
-  protocol::Command run = kernel_command(title, command, context, kernel, std::move(plan));
+  protocol::Command run =
+      kernel_command(title, command, context, kernel, std::move(plan), std::move(form));
   if (context.client.lazy_code_action_edits)
     action.data = protocol::Json{{"command", command}, {"reference", run.arguments.front()}};
   else
@@ -77,6 +80,10 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
   if (status.best)
     actions.push_back(lazy_action(context, kernel, apply_title(*status.best),
                                   protocol::kApplyCommand, model::hash(status.best->plan)));
+  if (status.best && status.best->task.module)
+    actions.push_back(lazy_action(
+        context, kernel, apply_title(*status.best) + ", in the forward of " + kernel.name,
+        protocol::kApplyCommand, model::hash(status.best->plan), "in-place"));
   if (kernel.task.inferred && !status.job) {
     protocol::CodeAction action{"Optimise " + kernel.name + " (runner " + context.runner_name + ")",
                                 protocol::kRewriteKind};
@@ -92,6 +99,9 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
 } // namespace
 
 std::string apply_title(const runner::LedgerEntry &entry) {
+  if (entry.task.module)
+    return (is_faster(entry.verdict) ? "Apply verified variant: " : "Apply ") +
+           module_summary(entry.verdict);
   return is_faster(entry.verdict)
              ? "Apply verified variant: " + speedup_text(*entry.verdict.speedup)
              : "Apply checked variant (correct on the CPU backend, speed not measured)";

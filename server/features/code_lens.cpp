@@ -1,6 +1,8 @@
 // One line above each kernel: its state, and what a click does about it.
 #include "server/features/features.h"
 
+#include "server/measured_text.h"
+
 #include <algorithm>
 
 namespace warpwright::server::features {
@@ -9,6 +11,8 @@ namespace {
 
 std::string measured_text(const KernelStatus &status) {
   const model::Verdict &verdict = status.best->verdict;
+  if (status.best->task.module)
+    return module_summary(verdict);
   return is_faster(verdict) ? "best verified " + speedup_text(*verdict.speedup)
                             : "variant checked (correct on the CPU backend, speed not measured)";
 }
@@ -34,7 +38,9 @@ protocol::Command command_of(const Context &context, const analysis::Kernel &ker
   };
   switch (status.state) {
   case KernelState::NotMeasured:
-    return command("not measured · optimise", protocol::kOptimizeCommand);
+    return command("not measured · optimise" +
+                       (kernel.task.task.module ? " on " + context.runner_name : std::string()),
+                   protocol::kOptimizeCommand);
   case KernelState::MissingFacts:
     return command(missing_text(kernel) + " · insert", protocol::kInsertFactsCommand);
   case KernelState::Queued:
@@ -51,8 +57,9 @@ protocol::Command command_of(const Context &context, const analysis::Kernel &ker
   case KernelState::Applied: {
     const model::Verdict &verdict = status.applied->verdict;
     return command("applied variant, " +
-                       (verdict.speedup ? speedup_text(*verdict.speedup)
-                                        : std::string("checked on the CPU backend")) +
+                       (kernel.task.task.module ? module_summary(verdict)
+                        : verdict.speedup       ? speedup_text(*verdict.speedup)
+                                                : std::string("checked on the CPU backend")) +
                        " · optimise further",
                    protocol::kOptimizeCommand);
   }
@@ -67,11 +74,12 @@ protocol::Command command_of(const Context &context, const analysis::Kernel &ker
 
 protocol::Command kernel_command(const std::string &title, const char *command,
                                  const Context &context, const analysis::Kernel &kernel,
-                                 std::optional<std::string> plan) {
+                                 std::optional<std::string> plan, std::optional<std::string> form) {
   return {title,
           command,
           {protocol::encode(protocol::KernelReference{context.snapshot.uri, kernel.name,
-                                                      context.snapshot.version, std::move(plan)})}};
+                                                      context.snapshot.version, std::move(plan),
+                                                      std::move(form)})}};
 }
 
 std::vector<protocol::CodeLens> code_lenses(const Context &context) {
@@ -79,7 +87,7 @@ std::vector<protocol::CodeLens> code_lenses(const Context &context) {
   for (const analysis::Kernel &kernel : context.snapshot.facts.kernels)
     lenses.push_back({context.snapshot.positions.range(kernel.name_range), std::nullopt,
                       protocol::encode(protocol::KernelReference{
-                          context.snapshot.uri, kernel.name, context.snapshot.version, {}})});
+                          context.snapshot.uri, kernel.name, context.snapshot.version, {}, {}})});
   return lenses;
 }
 

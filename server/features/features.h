@@ -5,6 +5,7 @@
 // strand, and each costs less than a millisecond.
 #pragma once
 
+#include "server/engine.h"
 #include "server/kernel_status.h"
 #include "server/protocol/lifecycle.h"
 #include "server/settings.h"
@@ -29,6 +30,10 @@ struct Context {
 /// Diagnostics of the rules that are not disabled.
 std::vector<protocol::Diagnostic> diagnostics(const Context &context);
 
+/// Of a module that was traced in vain, or whose reference fails. At the line that it names, else at the class's name.
+protocol::Diagnostic problem_diagnostic(const Snapshot &snapshot, const analysis::Kernel &module,
+                                        const ModuleProblem &problem, const std::string &docs_url);
+
 /// One lens a kernel, unresolved.
 std::vector<protocol::CodeLens> code_lenses(const Context &context);
 /// The lens with its command. Errors: the kernel is no longer there.
@@ -49,7 +54,8 @@ protocol::WorkspaceEdit workspace_edit(const Context &context, const std::vector
 /// The command that optimises, applies, ... with its reference to a kernel.
 protocol::Command kernel_command(const std::string &title, const char *command,
                                  const Context &context, const analysis::Kernel &kernel,
-                                 std::optional<std::string> plan = {});
+                                 std::optional<std::string> plan = {},
+                                 std::optional<std::string> form = {});
 
 /// "Apply verified variant: 2.31x [2.27, 2.35] on NVIDIA H200".
 std::string apply_title(const runner::LedgerEntry &entry);

@@ -3,6 +3,8 @@
 // clangd shows the declaration; this shows only what clangd does not know, and shortly.
 #include "server/features/features.h"
 
+#include "server/measured_text.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -121,6 +123,8 @@ void write_accesses(std::ostream &out, const analysis::Kernel &kernel) {
 
 void write_unmeasured(std::ostream &out, const analysis::Kernel &kernel) {
   out << (kernel.task.inferred ? "Not measured.\n" : "Not measured: facts are missing.\n");
+  if (const auto &module = kernel.task.task.module; module && kernel.task.inferred)
+    out << "\nCalled with `" << module->inputs << "`, made with `" << module->init_inputs << "`.\n";
   if (kernel.pattern)
     out << "Recognised as " << *kernel.pattern << ".\n";
   out << "\n";
@@ -130,6 +134,22 @@ void write_unmeasured(std::ostream &out, const analysis::Kernel &kernel) {
   out << "\nMissing:\n";
   for (const analysis::MissingFact &fact : kernel.task.missing)
     out << "- `" << fact.name << "`: " << fact.question << "\n";
+}
+
+/// Of torch modules: shapes, every baseline, what bounds the variant.
+void write_module(std::ostream &out, const KernelStatus &status) {
+  const runner::LedgerEntry *shown = status.best      ? status.best
+                                     : status.applied ? status.applied
+                                                      : nullptr;
+  const runner::LedgerEntry &any = shown ? *shown : status.entries->front();
+  out << "\n`" << shapes_text(any.task) << "`\n";
+  if (!shown)
+    return;
+  const model::Verdict &verdict = shown->verdict;
+  if (const std::string table = baseline_table(verdict); !table.empty())
+    out << "\n" << cell(moves_text(shown->plan.moves)) << "\n\n" << table;
+  if (const std::string bound = bound_text(verdict); !bound.empty())
+    out << "\nBound by " << bound << ".\n";
 }
 
 void write_measured(std::ostream &out, const KernelStatus &status) {
@@ -147,6 +167,8 @@ void write_measured(std::ostream &out, const KernelStatus &status) {
       out << "**Stale**: the code changed since these were measured.\n\n";
     write_table(out, status.stale);
   }
+  if (status.entries->front().task.module)
+    write_module(out, status);
   write_resources(out, status);
   const runner::LedgerEntry *newest =
       status.current.empty() ? status.entries->data() : status.current.front();

@@ -262,8 +262,10 @@ struct KernelReference {
   std::string kernel;
   std::optional<std::int64_t> version;
   std::optional<std::string> plan; ///< hash of the plan to apply; absent: the best one
+  std::optional<std::string> form; ///< "in-place": how a module's variant is applied
   WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("kernel", self.kernel);
-                    visit("version", self.version); visit("plan", self.plan);)
+                    visit("version", self.version); visit("plan", self.plan);
+                    visit("form", self.form);)
 };
 
 } // namespace warpwright::server::protocol

@@ -1,50 +1,92 @@
 // A headless Neovim with the plugin of editors/neovim through a whole session on the CPU backend.
 #include "support/process.h"
 
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <unistd.h>
+#include <vector>
 
 using namespace warpwright;
 
-TEST_CASE("Neovim opens, shows lens and hover, optimises and applies") {
-  if (!run_captured({"nvim", "--version"}, "", std::chrono::seconds(10))) {
-    MESSAGE("skipped: there is no nvim");
-    return;
-  }
-  namespace fs = std::filesystem;
-  const fs::path folder =
-      fs::temp_directory_path() / ("warpwright-neovim-" + std::to_string(::getpid()));
-  fs::create_directories(folder);
-  std::ifstream example(WARPWRIGHT_SOURCE_DIR "/examples/saxpy.cu");
-  std::string text{std::istreambuf_iterator<char>(example), {}};
-  const std::string size =
-      "1 << 24"; // fewer elements: the CPU backend takes seconds then, not minutes
-  REQUIRE(text.find(size) != std::string::npos);
-  std::ofstream(folder / "saxpy.cu") << text.replace(text.find(size), size.size(), "1 << 14");
-  const ProcessOptions options{
-      .environment = {"XDG_STATE_HOME=" + folder.string(), "XDG_DATA_HOME=" + folder.string(),
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has(const std::vector<std::string> &command) {
+  const auto run = run_captured(command, "", std::chrono::seconds(60));
+  return run && run->status.code == 0;
+}
+
+/// A folder of its own; removed at the end.
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("warpwright-neovim-" + std::to_string(::getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+};
+
+std::string read(const fs::path &path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The session of neovim/init.lua on `file`, which must print the lines and change the text.
+void check_session(const fs::path &folder, const std::string &file, const std::string &filetype,
+                   std::vector<std::string> environment) {
+  environment.insert(environment.end(),
+                     {"XDG_STATE_HOME=" + folder.string(), "XDG_DATA_HOME=" + folder.string(),
                       "XDG_CACHE_HOME=" + folder.string(), "XDG_CONFIG_HOME=" + folder.string(),
                       "WARPWRIGHT=" WARPWRIGHT_BINARY_DIR "/warpwright",
                       "WARPWRIGHT_PLUGIN=" WARPWRIGHT_SOURCE_DIR "/editors/neovim",
-                      "WARPWRIGHT_FILE=" + (folder / "saxpy.cu").string()}};
+                      "WARPWRIGHT_FILE=" + (folder / file).string()});
+  const ProcessOptions options{.environment = std::move(environment)};
   const auto run = run_captured(
       {"nvim", "--headless", "-n", "-u", WARPWRIGHT_SOURCE_DIR "/tests/e2e/neovim/init.lua"}, "",
       std::chrono::seconds(280), options);
   REQUIRE_MESSAGE(run.has_value(), (run ? "" : describe(run.error())));
   INFO(run->output, run->errors);
   CHECK(run->status.code == 0);
+  const std::string type_line = "filetype: " + filetype;
   for (const char *line :
-       {"filetype: cuda", "lens: Warpwright: not measured", "hover: Not measured", "verified: some",
-        "lens after: Warpwright: variant checked", "hover after: No GPU measured these",
-        "applied: the buffer changed", "lens applied: Warpwright: applied variant", "done: yes"})
+       {type_line.c_str(), "lens: Warpwright: not measured", "hover: Not measured",
+        "verified: some", "lens after: Warpwright: variant checked",
+        "hover after: No GPU measured these", "applied: the buffer changed",
+        "lens applied: Warpwright: applied variant", "done: yes"})
     CHECK_MESSAGE(run->output.find(line) != std::string::npos, "missing: " << line);
-  std::ifstream applied(folder / "saxpy.cu.applied"), original(folder / "saxpy.cu");
-  const std::string after{std::istreambuf_iterator<char>(applied), {}},
-      before{std::istreambuf_iterator<char>(original), {}};
+  const std::string after = read(folder / (file + ".applied"));
   CHECK(!after.empty());
-  CHECK(after != before);
-  fs::remove_all(folder);
+  CHECK(after != read(folder / file));
+}
+
+} // namespace
+
+TEST_CASE("Neovim opens, shows lens and hover, optimises and applies") {
+  if (!has({"nvim", "--version"})) {
+    MESSAGE("skipped: there is no nvim");
+    return;
+  }
+  const Folder folder;
+  std::string text = read(WARPWRIGHT_SOURCE_DIR "/examples/saxpy.cu");
+  const std::string size =
+      "1 << 24"; // fewer elements: the CPU backend takes seconds then, not minutes
+  REQUIRE(text.find(size) != std::string::npos);
+  std::ofstream(folder.path / "saxpy.cu") << text.replace(text.find(size), size.size(), "1 << 14");
+  check_session(folder.path, "saxpy.cu", "cuda", {});
+}
+
+TEST_CASE("Neovim does the same with a module of a Python file") {
+  const char *python = std::getenv("WARPWRIGHT_PYTHON");
+  if (!has({"nvim", "--version"}) || !has({python ? python : "python3", "-c", "import torch"})) {
+    MESSAGE("skipped: there is no nvim, or python3 has no torch");
+    return;
+  }
+  const Folder folder;
+  std::ofstream(folder.path / "model.py")
+      << "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n"
+         "        return torch.relu(x) + 1.5\n\n\ndef get_inputs():\n"
+         "    return [torch.randn(24, 40)]\n";
+  check_session(folder.path, "model.py", "python",
+                {"WARPWRIGHT_NAME=Model", "WARPWRIGHT_HEAD=class "});
 }

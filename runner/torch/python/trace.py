@@ -14,8 +14,9 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 
-def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_init_inputs", training=True):
-    """@param source text of the Python file
+def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_init_inputs", training=True,
+                 language="python"):
+    """@param source text of the Python file; of a C++ file where `language` is "cpp", and `model` then a function over tensors
     @param inputs, init_inputs names of functions in it, or expressions over `torch` that give the lists
     @return {"graph": ..., "buffers": [{"name", "torch_name", "dtype", "shape", "direction"}]}
     @raise tracing.errors.Refusal with one sentence for the user"""
@@ -23,8 +24,8 @@ def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_in
         from tracing.attempts import traced
     except ImportError as error:
         from tracing.errors import Refusal
-        raise Refusal("this Python has no torch to trace with: %s" % error)
-    return traced(source, model, inputs, init_inputs, training)
+        raise Refusal("this Python (%s) has no torch to trace with: %s" % (sys.executable, error))
+    return traced(language, source, model, inputs, init_inputs, training)
 
 
 def main():

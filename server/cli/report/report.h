@@ -47,6 +47,7 @@ struct KernelReport {
   std::optional<std::size_t>
       best;         ///< index of the variant to apply: the fastest, or on a CPU the first verified
   std::string diff; ///< unified, of the best
+  std::vector<std::string> baselines; ///< of torch modules: the best against each, a line each
   std::optional<ApplyResult> apply;
   double seconds = 0; ///< wall time of the search
 };

@@ -12,6 +12,7 @@ constexpr std::size_t kColumns = 6;
 using Row = std::array<std::string, kColumns>;
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kNarrowestMoves = 16;
+constexpr std::size_t kMostDiffLines = 80;
 
 struct Paint {
   bool on = false;
@@ -97,7 +98,13 @@ std::string render_table(const KernelReport &kernel, const TableOptions &options
 
 std::string render_diff(const std::string &diff, const Paint &paint) {
   std::string text;
+  std::size_t lines = 0;
   for (std::size_t begin = 0; begin < diff.size();) {
+    if (lines++ == kMostDiffLines)
+      return text + "... and " +
+             std::to_string(
+                 std::count(diff.begin() + static_cast<std::ptrdiff_t>(begin), diff.end(), '\n')) +
+             " lines more; --json and --html have all\n";
     const std::size_t end = std::min(diff.find('\n', begin), diff.size());
     const std::string line = diff.substr(begin, end - begin);
     const bool is_header = line.starts_with("---") || line.starts_with("+++");
@@ -164,6 +171,8 @@ std::string render_text(const KernelReport &kernel, const Report &report,
     text += "  original: " + time_text(time->median_ns) + "\n";
   if (!kernel.variants.empty())
     text += "\n" + render_table(kernel, options);
+  for (const std::string &line : kernel.baselines)
+    text += "  " + line + "\n";
   if (!kernel.diff.empty())
     text += "\n" + render_diff(kernel.diff, paint);
   if (!kernel.error)

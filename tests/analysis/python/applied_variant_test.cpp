@@ -27,6 +27,7 @@ TEST_CASE("an appended variant stands at the end, is found, replaced and taken o
   CHECK(once->ends_with("class ModelNew(Model):\n    pass\n# <<< warpwright Model <<<\n"));
   CHECK(applied_plan(*once, "Model") == "0123");
   CHECK(applied_plan(*once, "Other").empty());
+  CHECK(applied_variant(*once, "Model") == variant().kernels + "\n\n" + variant().subclass);
   CHECK(as_written(*once) == kText);
   const auto again = with_variant_appended(*once, variant("4567"));
   REQUIRE(again);

@@ -1,5 +1,8 @@
 -- A headless Neovim through the plugin: open, lens, hover, optimise, apply, and the buffer that comes of it.
--- Prints one line a step; the test reads them. Needs WARPWRIGHT (the program), WARPWRIGHT_PLUGIN, WARPWRIGHT_FILE.
+-- Prints one line a step; the test reads them. Needs WARPWRIGHT (the program), WARPWRIGHT_PLUGIN, WARPWRIGHT_FILE,
+-- and for another file than saxpy's WARPWRIGHT_NAME (of the kernel) with WARPWRIGHT_HEAD (what stands before it).
+local name = os.getenv('WARPWRIGHT_NAME') or 'saxpy'
+local head = os.getenv('WARPWRIGHT_HEAD') or 'void '
 local function say(step, value)
   io.stdout:write(step .. ': ' .. (type(value) == 'string' and value or vim.inspect(value, { newline = ' ', indent = '' })) .. '\n')
   io.stdout:flush()
@@ -46,13 +49,13 @@ local function session()
   say('lens', lens_text(bufnr))
   say('diagnostics', #vim.diagnostic.get(bufnr))
 
-  vim.fn.search('void saxpy')
-  vim.fn.search('saxpy')
+  vim.fn.search(head .. name)
+  vim.fn.search(name)
   say('hover', hover_lines():match('Not measured') or 'wrong')
 
   local before = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, false), '\n')
   local result
-  warpwright.optimize('saxpy', function(err, summary) result = { err = err and err.message, summary = summary } end)
+  warpwright.optimize(name, function(err, summary) result = { err = err and err.message, summary = summary } end)
   wait('optimise', 180, function() return result ~= nil end)
   if result.err then error(result.err) end
   say('verified', result.summary.verified > 0 and 'some' or 'none')

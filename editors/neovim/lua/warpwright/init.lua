@@ -1,4 +1,4 @@
--- Warpwright in Neovim, 0.7.2 or newer: starts `warpwright lsp` for CUDA buffers and shows what it says.
+-- Warpwright in Neovim, 0.7.2 or newer: starts `warpwright lsp` for CUDA and Python buffers and shows what it says.
 -- A thin client that decides nothing: lenses, hovers, actions and edits are the server's. It leaves out inlay
 -- hints before Neovim 0.10, which cannot show them.
 --
@@ -7,9 +7,9 @@ local M = {}
 
 local defaults = {
   cmd = { 'warpwright', 'lsp' },
-  filetypes = { 'cuda' },
+  filetypes = { 'cuda', 'python' },
   root_markers = { '.warpwright.toml', 'compile_commands.json', '.git' },
-  settings = {}, -- runner, device, budget, maxVariants, disabledRules, hover, inlayHints
+  settings = {}, -- runner, python, device, budget, maxVariants, disabledRules, hover, inlayHints
   lens = true,   -- keep code lenses up to date
   on_attach = nil,
 }
@@ -69,14 +69,14 @@ local function capabilities()
 end
 
 -- Runs a command of the server on the kernel of this buffer: a name, or the one at the cursor's lens.
-local function run(command, kernel, on_done)
+local function run(command, kernel, on_done, form)
   local bufnr = vim.api.nvim_get_current_buf()
   local client = our_client(bufnr)
   if not client then
     return vim.notify('Warpwright is not running in this buffer', vim.log.levels.WARN)
   end
   local function send(name)
-    local arguments = { { uri = vim.uri_from_bufnr(bufnr), kernel = name } }
+    local arguments = { { uri = vim.uri_from_bufnr(bufnr), kernel = name, form = form } }
     client.request('workspace/executeCommand', { command = command, arguments = arguments }, function(err, result)
       if err then vim.notify('Warpwright: ' .. err.message, vim.log.levels.ERROR) end
       if on_done then on_done(err, result) end
@@ -97,6 +97,8 @@ end
 function M.optimize(kernel, on_done) run('warpwright.optimize', kernel, on_done) end
 function M.cancel(kernel, on_done) run('warpwright.cancel', kernel, on_done) end
 function M.apply(kernel, on_done) run('warpwright.apply', kernel, on_done) end
+-- Into the forward of a Python module, instead of adding a class.
+function M.apply_in_place(module, on_done) run('warpwright.apply', module, on_done, 'in-place') end
 function M.insert_facts(kernel, on_done) run('warpwright.insertFacts', kernel, on_done) end
 
 local function attach(bufnr)
@@ -136,7 +138,7 @@ function M.setup(user)
   })
   vim.api.nvim_create_autocmd({ 'BufEnter', 'InsertLeave', 'BufWritePost' }, {
     group = group,
-    pattern = { '*.cu', '*.cuh' },
+    pattern = { '*.cu', '*.cuh', '*.py' },
     callback = function(event)
       if our_client(event.buf) then refresh_lenses(event.buf) end
     end,
@@ -145,6 +147,7 @@ function M.setup(user)
     WarpwrightOptimize = M.optimize,
     WarpwrightCancel = M.cancel,
     WarpwrightApply = M.apply,
+    WarpwrightApplyInPlace = M.apply_in_place,
     WarpwrightInsertFacts = M.insert_facts,
   }) do
     vim.api.nvim_create_user_command(name, function(call) command(call.args) end, { nargs = '?' })

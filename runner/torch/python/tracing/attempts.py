@@ -8,7 +8,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from .errors import Mistake, NeedsValues, Refusal
 from .refusals import MakingMode
 from .result import Trace
-from .source import first_line, load, make_inputs, make_module, eager_on_the_cpu
+from .source import first_line, line_of, load, load_cpp, make_inputs, make_module, eager_on_the_cpu
 
 
 def fake_tensor_mode():
@@ -29,7 +29,7 @@ class Failed(Exception):
     """What the user's code raised, and where: making the "module", making the "inputs", or in "forward"."""
 
     def __init__(self, stage, error):
-        super().__init__(first_line(error))
+        super().__init__(first_line(error) + line_of(error))
         self.stage, self.error = stage, error
 
 
@@ -46,13 +46,14 @@ def stage(name):
 class Attempts:
     """@var fake whether the module's and the inputs' tensors are fake; once real they stay so"""
 
-    def __init__(self, text, model, inputs, init_inputs, training):
+    def __init__(self, language, text, model, inputs, init_inputs, training):
+        self.language = language
         self.text, self.model, self.inputs, self.init_inputs, self.training = text, model, inputs, init_inputs, training
         self.fake = {"module": True, "inputs": True}
 
     def once(self):
         fake_mode = fake_tensor_mode()
-        namespace = load(self.text)
+        namespace = load(self.text) if self.language == "python" else load_cpp(self.text, self.model)
         with stage("module"), self.place("module", fake_mode):
             module = make_module(namespace, self.model, self.init_inputs, self.training)
         with stage("inputs"), self.place("inputs", fake_mode):
@@ -85,8 +86,8 @@ class Attempts:
             raise Refusal("forward uses a tensor that the constructor draws at random and keeps in no attribute of its own")
 
 
-def traced(text, model, inputs, init_inputs, training):
-    attempts = Attempts(text, model, inputs, init_inputs, training)
+def traced(language, text, model, inputs, init_inputs, training):
+    attempts = Attempts(language, text, model, inputs, init_inputs, training)
     with eager_on_the_cpu(), warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
         warnings.simplefilter("ignore")
         try:

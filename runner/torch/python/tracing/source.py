@@ -2,6 +2,7 @@
 import contextlib
 import inspect
 import sys
+import traceback
 import types
 
 import torch
@@ -16,6 +17,14 @@ MODULE_NAME = "_warpwright_traced_source"
 def first_line(error):
     text = str(error).strip().splitlines()
     return "%s: %s" % (type(error).__name__, text[0][:300]) if text else type(error).__name__
+
+
+def line_of(error):
+    """" (line 12)" of the user's source, where the error came from; empty where it did not come from there."""
+    if isinstance(error, SyntaxError) and error.filename == SOURCE_NAME:
+        return " (line %d)" % (error.lineno or 1)
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == SOURCE_NAME]
+    return " (line %d)" % lines[-1] if lines else ""
 
 
 def unchanged(function=None, *_, **__):
@@ -62,8 +71,17 @@ def load(text):
     try:
         exec(compile(text, SOURCE_NAME, "exec"), namespace.__dict__)
     except Exception as error:
-        raise Refusal("the source does not import: %s" % first_line(error))
+        raise Refusal("the source does not import: %s%s" % (first_line(error), line_of(error)))
     return namespace
+
+
+def load_cpp(text, function):
+    """Compiles the C++ source; the function of that name is then a module."""
+    from cpp_module import CppError, namespace_of
+    try:
+        return namespace_of(text, function)
+    except CppError as error:
+        raise Refusal(str(error))
 
 
 def evaluated(namespace, what):

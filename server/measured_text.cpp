@@ -1,0 +1,150 @@
+#include "server/measured_text.h"
+
+#include "support/model/dtype.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace warpwright::server {
+namespace {
+
+using model::Direction;
+
+constexpr int kMostInputs = 5;
+
+std::string format(const char *pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
+
+std::string ratio_text(double ratio) { return format("%.2fx", ratio); }
+
+std::string microseconds(double nanoseconds) { return format("%.2f us", nanoseconds / 1000); }
+
+std::string interval(const model::Speedup &speedup) {
+  return ratio_text(speedup.ratio) + format(" [%.2f, ", speedup.low) +
+         format("%.2f]", speedup.high);
+}
+
+std::string type_text(const model::Buffer &buffer) {
+  std::string shape;
+  for (const std::int64_t extent : buffer.shape)
+    shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+  return std::string(model::name(buffer.dtype)) + "[" + shape + "]";
+}
+
+bool add(std::vector<BaselineRatio> &list, const model::Verdict &verdict, const char *name) {
+  for (const model::Baseline &baseline : verdict.baselines)
+    if (baseline.name == name && baseline.speedup && baseline.reference_time &&
+        baseline.candidate_time) {
+      list.push_back({name, *baseline.speedup, *baseline.reference_time, *baseline.candidate_time});
+      return true;
+    }
+  return false;
+}
+
+/// Why a verified variant has no time.
+std::string why_untimed(const model::Verdict &verdict) {
+  for (const model::Check &check : verdict.checks)
+    if (check.name == "the task is not degenerate" && !check.passed)
+      return "the task is degenerate: " + check.detail;
+  return verdict.message.empty() ? "not timed" : verdict.message;
+}
+
+} // namespace
+
+std::vector<BaselineRatio> measured_baselines(const model::Verdict &verdict) {
+  std::vector<BaselineRatio> list;
+  if (!add(list, verdict, "eager+graph") && verdict.speedup && verdict.reference_time &&
+      verdict.candidate_time)
+    list.push_back(
+        {"eager+graph", *verdict.speedup, *verdict.reference_time, *verdict.candidate_time});
+  add(list, verdict, "torch.compile+graph");
+  if (!add(list, verdict, "eager") && verdict.as_called)
+    list.push_back({"eager", verdict.as_called->speedup, verdict.as_called->reference_time,
+                    verdict.as_called->candidate_time});
+  add(list, verdict, "torch.compile");
+  return list;
+}
+
+std::string module_summary(const model::Verdict &verdict) {
+  if (verdict.device.kind != "cuda")
+    return "variant checked (correct on the CPU, speed not measured)";
+  std::string text;
+  for (const BaselineRatio &baseline : measured_baselines(verdict))
+    text += (text.empty() ? "" : ", ") + ratio_text(baseline.speedup.ratio) + " " + baseline.name;
+  if (text.empty())
+    text = why_untimed(verdict);
+  return text + " · verified · " + verdict.device.name;
+}
+
+std::string measured_comment(const model::Verdict &verdict, const std::vector<std::string> &moves) {
+  std::string text;
+  if (verdict.device.kind == "cuda") {
+    text = "Verified on " + verdict.device.name + ", " + verdict.date + ".";
+    for (const BaselineRatio &baseline : measured_baselines(verdict))
+      text += "\n" + interval(baseline.speedup) + " against " + baseline.name + " (" +
+              microseconds(baseline.reference_time.median_ns) + " against " +
+              microseconds(baseline.candidate_time.median_ns) + ")";
+  } else {
+    text = "Checked on the CPU, " + verdict.date + ": correct there. No GPU has run or timed it.";
+  }
+  for (const std::string &move : moves)
+    text += "\n  " + move;
+  return text;
+}
+
+std::string shapes_text(const model::Task &task) {
+  std::string inputs, outputs;
+  int shown = 0;
+  for (const model::Buffer &buffer : task.buffers) {
+    if (buffer.direction == Direction::Out)
+      outputs += (outputs.empty() ? "" : ", ") + type_text(buffer);
+    else if (++shown <= kMostInputs)
+      inputs += (inputs.empty() ? "" : ", ") +
+                (buffer.torch_name.empty() ? buffer.name : buffer.torch_name) + " " +
+                type_text(buffer);
+  }
+  if (shown > kMostInputs)
+    inputs += " and " + std::to_string(shown - kMostInputs) + " more";
+  return inputs + " -> " + outputs;
+}
+
+std::string bound_text(const model::Verdict &verdict) {
+  const auto &evidence = verdict.candidate_evidence;
+  if (!evidence)
+    return {};
+  const auto share = [](const std::optional<double> &value, const char *of) {
+    return value ? format(" (%.0f%% of ", 100 * *value) + of + ")" : std::string();
+  };
+  switch (evidence->bound) {
+  case model::Bound::Memory:
+    return "memory" + share(evidence->memory_share, "the bandwidth measured on this GPU");
+  case model::Bound::Compute:
+    return "arithmetic" + share(evidence->compute_share, "the rate measured on this GPU");
+  case model::Bound::Latency:
+    return "latency: neither memory nor arithmetic is near what this GPU reaches";
+  }
+  return {};
+}
+
+std::string baseline_table(const model::Verdict &verdict) {
+  const std::vector<BaselineRatio> baselines = measured_baselines(verdict);
+  if (baselines.empty())
+    return {};
+  std::string text =
+      "| against | measured as | its time | this | speedup |\n|---|---|---|---|---|\n";
+  for (const BaselineRatio &baseline : baselines)
+    text += "| " + baseline.name + " | " +
+            (baseline.name.ends_with("+graph") ? "device time" : "as called") + " | " +
+            microseconds(baseline.reference_time.median_ns) + " | " +
+            microseconds(baseline.candidate_time.median_ns) + " | " + interval(baseline.speedup) +
+            " |\n";
+  for (const model::Baseline &baseline : verdict.baselines)
+    if (!baseline.speedup && !baseline.missing.empty())
+      text += "\nNot measured against " + baseline.name + ": " + baseline.missing + "\n";
+  return text;
+}
+
+} // namespace warpwright::server

@@ -1,0 +1,214 @@
+#include "server/torch/optimize_module.h"
+
+#include "analysis/python/applied_variant.h"
+#include "server/candidate_evaluator.h"
+#include "server/kernel_status.h"
+#include "server/measured_text.h"
+#include "server/torch/model_writer.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+
+namespace warpwright::server {
+namespace {
+
+/// torch.compile of a whole network is in it.
+constexpr std::chrono::milliseconds kJobTimeout{240'000};
+
+bool has_any(const std::string &text, std::initializer_list<const char *> words) {
+  return std::ranges::any_of(
+      words, [&](const char *word) { return text.find(word) != std::string::npos; });
+}
+
+/// N of "(line N)".
+std::optional<std::size_t> line_in(const std::string &message) {
+  const std::size_t at = message.rfind("(line ");
+  if (at == std::string::npos)
+    return std::nullopt;
+  const std::size_t line = std::strtoul(message.c_str() + at + 6, nullptr, 10);
+  return line > 0 ? std::optional(line) : std::nullopt;
+}
+
+/// What all variants failed for, where that is the module's own fault.
+std::optional<Error> fault_of_reference(const TorchOutcome &outcome) {
+  for (const generator::TorchVariant &variant : outcome.variants)
+    if (variant.verdict.outcome == model::Outcome::Unsupported &&
+        variant.verdict.message.starts_with("the task's reference"))
+      return Error{variant.verdict.message, ""};
+  return std::nullopt;
+}
+
+/// What the search has found, as the editor is told.
+class Trial {
+public:
+  Trial(const OptimizeRequest &request, const analysis::Kernel &kernel,
+        const OptimizeEvents &events)
+      : request_(request), hash_(source_hash(kernel.slice)), events_(events) {}
+
+  void take(const TorchTask &task, const model::Plan &plan, const model::Verdict &verdict) {
+    if (!is_from_runner(verdict))
+      return; // it says nothing about the variant
+    told_[model::hash(plan)] = verdict.outcome;
+    std::string text;
+    if (verdict.outcome == model::Outcome::Verified)
+      if (auto written = module_variant_text(task.task, task.graph, plan, verdict))
+        text = std::move(*written);
+    if (events_.on_entry)
+      events_.on_entry({request_.snapshot->facts.path, request_.kernel, task.task, plan, verdict,
+                        std::move(text), hash_});
+  }
+
+  /// Of a variant that was told before and has another outcome now.
+  void correct(const TorchTask &task, const model::Plan &plan, const model::Verdict &verdict) {
+    const auto told = told_.find(model::hash(plan));
+    if (told != told_.end() && told->second != verdict.outcome)
+      take(task, plan, verdict);
+  }
+
+private:
+  std::map<std::string, model::Outcome> told_; ///< by the plan's hash
+  const OptimizeRequest &request_;
+  const std::string hash_;
+  const OptimizeEvents &events_;
+};
+
+OptimizeSummary summary_of(const TorchOutcome &outcome) {
+  OptimizeSummary summary;
+  for (const generator::TorchVariant &variant : outcome.variants)
+    if (is_from_runner(variant.verdict)) {
+      ++summary.tried;
+      summary.verified += variant.verdict.outcome == model::Outcome::Verified;
+    }
+  if (!outcome.best)
+    return summary;
+  const model::Verdict &best =
+      outcome.final_verdict ? *outcome.final_verdict : outcome.variants[*outcome.best].verdict;
+  if (is_faster(best))
+    summary.best = best.speedup;
+  return summary;
+}
+
+} // namespace
+
+ModuleProblem problem_of(const Error &error) {
+  const std::string text = describe(error);
+  ModuleProblem problem{"torch-trace", text, line_in(error.message)};
+  if (has_any(text, {"no torch", "No module named 'torch'", "name an interpreter", "Name a Python",
+                     "A Python that has torch"}))
+    problem = {"torch-missing",
+               text +
+                   ". For a runner on this machine set warpwright.python in the editor, python in "
+                   ".warpwright.toml, or WARPWRIGHT_PYTHON",
+               std::nullopt};
+  else if (has_any(text, {"depends on data", "depend on data"}))
+    problem.rule = "torch-data-dependent";
+  else if (text.starts_with("the task's reference"))
+    problem.rule = "torch-reference";
+  return problem;
+}
+
+Result<model::DeviceInfo> choose_device(const runner::RunnerInfo &info, const std::string &wanted) {
+  const std::string kind = wanted.substr(0, wanted.find(':'));
+  const std::size_t colon = wanted.find(':');
+  std::size_t index =
+      colon == std::string::npos ? 0 : std::strtoul(wanted.c_str() + colon + 1, nullptr, 10);
+  for (const model::DeviceInfo &device : info.devices)
+    if (wanted.empty() || (device.kind == kind && index-- == 0))
+      return device;
+  std::string notes;
+  for (const std::string &note : info.notes)
+    notes += (notes.empty() ? "" : " ") + note;
+  return fail("the runner has no device " + (wanted.empty() ? "at all" : wanted), notes);
+}
+
+Result<std::string> module_variant_text(const model::Task &task, const model::Graph &graph,
+                                        const model::Plan &plan, const model::Verdict &verdict) {
+  const bool on_gpu = verdict.device.kind == "cuda";
+  const std::string &module = task.module->model;
+  const auto addition =
+      write_addition(task, graph, plan,
+                     {.class_name = module + "New",
+                      .comment = measured_comment(verdict, plan.moves),
+                      .compute_capability = on_gpu ? model::capability_of(verdict.device) : 0});
+  if (!addition)
+    return std::unexpected(addition.error());
+  return analysis::with_variant_appended(task.module->source,
+                                         {module, model::hash(plan).substr(0, 16),
+                                          addition->kernels, addition->call, addition->subclass});
+}
+
+Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
+                                                   const runner::LedgerEntry &entry,
+                                                   const std::string &form) {
+  const auto variant = analysis::appended_variant(entry.variant_text, entry.kernel);
+  if (!variant)
+    return fail("the variant of '" + entry.kernel + "' could not be written as Python",
+                "Its plan has a step that C++ cannot spell; optimise again for another");
+  const auto changed = form == "in-place" ? analysis::with_variant_in_place(text, *variant)
+                                          : analysis::with_variant_appended(text, *variant);
+  if (!changed)
+    return std::unexpected(changed.error());
+  return diff_edits(text, *changed);
+}
+
+Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
+                                        runner::BlockingClient &client,
+                                        const OptimizeEvents &events, std::stop_token stop) {
+  const analysis::Kernel *kernel = request.snapshot->find_kernel(request.kernel);
+  if (!kernel || !kernel->task.task.module)
+    return fail("there is no module '" + request.kernel + "' in " + request.snapshot->facts.path);
+  if (!kernel->task.inferred)
+    return fail("it is not known what '" + kernel->name + "' is called with",
+                "Use the code action 'Insert the facts that Warpwright needs above " +
+                    kernel->name + "'");
+  const auto info = client.info();
+  if (!info)
+    return std::unexpected(info.error());
+  const auto device = choose_device(*info, request.settings.device);
+  if (!device)
+    return std::unexpected(device.error());
+  if (events.on_stage)
+    events.on_stage("tracing");
+  const model::TorchModule &module = *kernel->task.task.module;
+  auto traced = client.trace(module);
+  if (stop.stop_requested())
+    return OptimizeSummary{};
+  const auto report = [&](const Error &error) {
+    if (events.on_problem)
+      events.on_problem(problem_of(error));
+    return std::unexpected(error);
+  };
+  if (!traced)
+    return report(traced.error());
+
+  const auto task = make_torch_task(kernel->name, request.snapshot->facts.path, module, *traced);
+  if (!task)
+    return report(task.error());
+  Trial trial(request, *kernel, events);
+  TorchLimits limits;
+  limits.search.max_variants = request.settings.max_variants;
+  limits.search.budget = request.settings.budget;
+  runner::VerifyOptions verify;
+  verify.device = request.settings.device;
+  verify.timeout = kJobTimeout;
+  const TorchEvents torch_events{[&](const generator::TorchVariant &variant, std::size_t) {
+                                   trial.take(*task, variant.proposal.built.plan, variant.verdict);
+                                 },
+                                 events.on_stage};
+  const TorchOutcome outcome =
+      optimize_torch_module(kernel->name, request.snapshot->facts.path, module, std::move(traced),
+                            client, *device, verify, limits, torch_events, stop);
+  if (outcome.final_verdict && outcome.best)
+    trial.take(*task, outcome.variants[*outcome.best].proposal.built.plan, *outcome.final_verdict);
+  for (const generator::TorchVariant &variant : outcome.variants)
+    trial.correct(*task, variant.proposal.built.plan, variant.verdict);
+  if (outcome.best)
+    return summary_of(outcome);
+  if (const auto fault = fault_of_reference(outcome))
+    return report(*fault);
+  if (outcome.error)
+    return std::unexpected(*outcome.error);
+  return summary_of(outcome);
+}
+
+} // namespace warpwright::server

@@ -1,0 +1,252 @@
+// The real `warpwright lsp` with a Python file on the CPU backend: a module is optimised, applied in both forms, and the file that comes
+// of it is run by the same Python. And what is said of modules that cannot be measured.
+#include "tests/e2e/lsp_client.h"
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace warpwright;
+using namespace warpwright::tests;
+
+namespace {
+
+const std::string kModule = R"(import torch
+from torch import nn
+
+
+# warpwright: inputs x=float32[24, 40]; init 40
+class Scaled(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return torch.relu(x * self.weight) + 1.5
+)";
+
+/// Prints "same" where the class `made` of the file computes what the original text's Scaled does, on a CPU tensor.
+const char kCompare[] = R"(
+import runpy, sys, torch
+before, after = runpy.run_path(sys.argv[1]), runpy.run_path(sys.argv[2])
+torch.manual_seed(1)
+old, new = before["Scaled"](40), after[sys.argv[3]](40)
+x = torch.randn(24, 40)
+with torch.no_grad():
+    print("same" if torch.equal(old(x), new(x)) and torch.equal(old(x=x), new(x=x)) else "different")
+)";
+
+/// As the runner chooses it; CMake names one with torch where it found one.
+std::string python() {
+  const char *chosen = std::getenv("WARPWRIGHT_PYTHON");
+  return chosen && *chosen ? chosen : "python3";
+}
+
+bool has_torch() {
+  const auto run = run_captured({python(), "-c", "import torch"}, "", std::chrono::seconds(60), {});
+  return run && run->status.code == 0;
+}
+
+struct PythonSession {
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("warpwright-python-" + std::to_string(::getpid()));
+  boost::asio::io_context io;
+  LspClient client{io};
+  std::string uri = "file://" + (folder / "model.py").string();
+
+  PythonSession() {
+    std::filesystem::create_directories(folder);
+    client.configuration = {{"device", "cpu"}, {"maxVariants", 2}, {"budget", 120}};
+    client.start({WARPWRIGHT_BINARY_DIR "/warpwright", "lsp"},
+                 {.environment = {"XDG_STATE_HOME=" + folder.string()}});
+  }
+  ~PythonSession() {
+    CHECK_MESSAGE(client.violations.empty(),
+                  (client.violations.empty() ? "" : client.violations.front()));
+    std::filesystem::remove_all(folder);
+  }
+
+  std::string lens() {
+    const auto lenses = client.request("textDocument/codeLens", {{"textDocument", {{"uri", uri}}}});
+    REQUIRE(lenses.has_value());
+    REQUIRE(lenses->size() == 1);
+    const auto lens = client.request("codeLens/resolve", lenses->at(0));
+    REQUIRE(lens.has_value());
+    return lens->at("command").at("title");
+  }
+
+  std::string hover(const std::string &what) {
+    const auto hover = client.request("textDocument/hover", client.position_params(uri, what, 7));
+    REQUIRE(hover.has_value());
+    REQUIRE(hover->is_object());
+    return hover->at("contents").at("value");
+  }
+
+  Json actions(const std::string &what, const Json &diagnostics = Json::array()) {
+    const auto found =
+        client.request("textDocument/codeAction", {{"textDocument", {{"uri", uri}}},
+                                                   {"range", client.range_of(uri, what)},
+                                                   {"context", {{"diagnostics", diagnostics}}}});
+    REQUIRE(found.has_value());
+    return *found;
+  }
+
+  /// Applies the action whose title ends so.
+  void apply(const std::string &ending) {
+    for (const Json &action : actions("class Scaled"))
+      if (action.at("title").get<std::string>().ends_with(ending)) {
+        const auto resolved = client.request("codeAction/resolve", action);
+        REQUIRE_MESSAGE(resolved.has_value(), (resolved ? "" : resolved.error().message));
+        return client.apply(resolved->at("edit"));
+      }
+    FAIL("no action ends with " << ending);
+  }
+
+  rpc::Outcome optimize(const std::string &name) {
+    const auto id = client.send_request(
+        "workspace/executeCommand",
+        {{"command", "warpwright.optimize"}, {"arguments", {{{"uri", uri}, {"kernel", name}}}}});
+    for (int patience = 0; patience < 4 && !client.outcome(id); ++patience)
+      client.wait([&] { return client.outcome(id) != nullptr; });
+    REQUIRE(client.outcome(id));
+    return *client.outcome(id);
+  }
+
+  std::string write(const std::string &name, const std::string &text) const {
+    std::ofstream(folder / name) << text;
+    return (folder / name).string();
+  }
+
+  std::string compare_with(const std::string &made) const {
+    const auto run =
+        run_captured({python(), write("compare.py", kCompare), write("before.py", kModule),
+                      write("after.py", client.text(uri)), made},
+                     "", std::chrono::seconds(60), {});
+    REQUIRE(run.has_value());
+    INFO(run->errors);
+    return run->output;
+  }
+};
+
+Json with_code(const Json &diagnostics, const std::string &code) {
+  for (const Json &diagnostic : diagnostics)
+    if (diagnostic.value("code", "") == code)
+      return diagnostic;
+  return nullptr;
+}
+
+} // namespace
+
+TEST_CASE("a module is optimised on the CPU, applied in both forms, and computes the same") {
+  if (!has_torch()) {
+    MESSAGE("all cases skipped: python3 has no torch");
+    return;
+  }
+  PythonSession session;
+  LspClient &client = session.client;
+  client.initialize();
+  client.open(session.uri, kModule);
+  CHECK(client.wait_for_diagnostics(session.uri, 1).empty());
+  CHECK(session.lens().starts_with("Warpwright: not measured · optimise on "));
+
+  const auto done = session.optimize("Scaled");
+  REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+  CHECK(done->at("verified") > 0);
+  CHECK(done->at("best").is_null());
+  CHECK(client.count("$/progress") > 2);
+  CHECK(session.lens() ==
+        "Warpwright: variant checked (correct on the CPU, speed not measured) · apply");
+  const std::string hover = session.hover("class Scaled");
+  CHECK(hover.find("`x float32[24, 40], weight float32[40] -> float32[24, 40]`") !=
+        std::string::npos);
+  CHECK(hover.find("No GPU measured these") != std::string::npos);
+
+  session.apply("speed not measured)");
+  CHECK(client.text(session.uri).starts_with(kModule));
+  CHECK(client.text(session.uri).find("class ScaledNew(Scaled):") != std::string::npos);
+  CHECK(session.compare_with("ScaledNew") == "same\n");
+  CHECK(session.lens().starts_with("Warpwright: applied variant, "));
+
+  session.apply("in the forward of Scaled");
+  CHECK(client.text(session.uri).find("class ScaledNew") == std::string::npos);
+  CHECK(client.text(session.uri).find("def _forward_as_written(self, x):") != std::string::npos);
+  CHECK(session.compare_with("Scaled") == "same\n");
+
+  client.edit(session.uri, "k0_",
+              "k1_"); // in the kernel: it is no longer the one that was verified
+  CHECK(session.lens().starts_with("Warpwright: variant checked"));
+  client.edit(session.uri, "self.weight) + 1.5", "self.weight) + 2.5");
+  CHECK(session.lens().starts_with("Warpwright: stale"));
+  CHECK(client.shutdown_and_exit() == 0);
+}
+
+TEST_CASE("what keeps a module from being measured is a diagnostic at its line") {
+  if (!has_torch()) {
+    MESSAGE("all cases skipped: python3 has no torch");
+    return;
+  }
+  PythonSession session;
+  LspClient &client = session.client;
+  client.initialize();
+  std::string text = kModule;
+  const std::string last = "        return torch.relu";
+  text.insert(text.find(last), "        if x.sum() > 0:\n            x = x + 1\n");
+  client.open(session.uri, text);
+  client.wait_for_diagnostics(session.uri, 1);
+  const auto done = session.optimize("Scaled");
+  REQUIRE_FALSE(done.has_value());
+  CHECK(done.error().message.find("depends on data") != std::string::npos);
+  Json found;
+  CHECK(client.wait([&] {
+    found = with_code(client.wait_for_diagnostics(session.uri, 1), "torch-data-dependent");
+    return !found.is_null();
+  }));
+  CHECK(found.at("range") == client.range_of(session.uri, "if x.sum() > 0:"));
+  client.edit(session.uri, "if x.sum() > 0:", "if True:");
+  CHECK(with_code(client.wait_for_diagnostics(session.uri, 2), "torch-data-dependent").is_null());
+  CHECK(client.shutdown_and_exit() == 0);
+}
+
+TEST_CASE("a Python without torch is named, with what to do") {
+  PythonSession session;
+  LspClient &client = session.client;
+  client.configuration["python"] = "/bin/false";
+  client.initialize();
+  client.open(session.uri, kModule);
+  client.wait_for_diagnostics(session.uri, 1);
+  const auto done = session.optimize("Scaled");
+  REQUIRE_FALSE(done.has_value());
+  CHECK_MESSAGE(done.error().message.find("/bin/false") != std::string::npos, done.error().message);
+  CHECK(client.wait([&] {
+    return !with_code(client.wait_for_diagnostics(session.uri, 1), "torch-missing").is_null();
+  }));
+  CHECK(client.shutdown_and_exit() == 0);
+}
+
+TEST_CASE("a module of unknown inputs is asked for them, and the quick fix writes the comment") {
+  PythonSession session;
+  LspClient &client = session.client;
+  client.initialize();
+  std::string text = kModule;
+  const std::size_t comment = text.find("# warpwright");
+  text.erase(comment, text.find('\n', comment) + 1 - comment);
+  client.open(session.uri, text);
+  const Json diagnostics = client.wait_for_diagnostics(session.uri, 1);
+  const Json asked = with_code(diagnostics, "torch-inputs");
+  REQUIRE_FALSE(asked.is_null());
+  CHECK(asked.at("severity") == 3);
+  CHECK(session.lens() == "Warpwright: missing facts: inputs · insert");
+  bool fixed = false;
+  for (const Json &action : session.actions("Scaled(nn", diagnostics))
+    if (action.at("kind") == "quickfix") {
+      client.apply(action.at("edit"));
+      fixed = true;
+    }
+  CHECK(fixed);
+  CHECK(client.text(session.uri)
+            .find("# warpwright: inputs x=float32[?]; init width=?\nclass Scaled") !=
+        std::string::npos);
+  CHECK_FALSE(with_code(client.wait_for_diagnostics(session.uri, 2), "torch-spec").is_null());
+  CHECK(client.shutdown_and_exit() == 0);
+}

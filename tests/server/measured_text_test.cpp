@@ -1,0 +1,73 @@
+// The words for a module's verdict: every number of it, and no other.
+#include "server/measured_text.h"
+
+#include <doctest/doctest.h>
+
+using namespace warpwright;
+using namespace warpwright::server;
+
+namespace {
+
+model::Speedup ratio(double value) {
+  return {value, value - 0.05, value + 0.05, 40, "NVIDIA H200"};
+}
+
+model::Time microseconds(double value) { return {.median_ns = value * 1000, .samples = 40}; }
+
+model::Verdict measured() {
+  model::Verdict verdict;
+  verdict.outcome = model::Outcome::Verified;
+  verdict.device = {.kind = "cuda", .name = "NVIDIA H200"};
+  verdict.date = "2026-01-02T03:04:05Z";
+  verdict.reference_time = microseconds(18);
+  verdict.candidate_time = microseconds(10);
+  verdict.speedup = ratio(1.8);
+  verdict.as_called = model::AsCalled{microseconds(60), microseconds(20), ratio(3)};
+  verdict.baselines = {{"torch.compile", microseconds(30), microseconds(20), ratio(1.5), ""},
+                       {"torch.compile+graph", {}, {}, {}, "it cannot be captured"}};
+  verdict.candidate_evidence = model::Evidence{.memory_share = 0.91, .bound = model::Bound::Memory};
+  return verdict;
+}
+
+} // namespace
+
+TEST_CASE("a lens names each baseline that was measured, and the GPU") {
+  CHECK(module_summary(measured()) ==
+        "1.80x eager+graph, 3.00x eager, 1.50x torch.compile · verified · NVIDIA H200");
+}
+
+TEST_CASE("without a GPU no number is shown, and without a time the reason") {
+  model::Verdict verdict = measured();
+  verdict.device.kind = "cpu";
+  CHECK(module_summary(verdict) == "variant checked (correct on the CPU, speed not measured)");
+  CHECK(measured_comment(verdict, {}).find("No GPU has run") != std::string::npos);
+  verdict = {};
+  verdict.device = {.kind = "cuda", .name = "NVIDIA H200"};
+  verdict.checks = {{"the task is not degenerate", false, "its output is constant"}};
+  CHECK(module_summary(verdict) ==
+        "the task is degenerate: its output is constant · verified · NVIDIA H200");
+}
+
+TEST_CASE("the table tells device time from as called, and why a baseline is missing") {
+  const std::string table = baseline_table(measured());
+  CHECK(table.find("| eager+graph | device time | 18.00 us | 10.00 us | 1.80x [1.75, 1.85] |") !=
+        std::string::npos);
+  CHECK(table.find("| eager | as called | 60.00 us | 20.00 us | 3.00x [2.95, 3.05] |") !=
+        std::string::npos);
+  CHECK(table.find("Not measured against torch.compile+graph: it cannot be captured") !=
+        std::string::npos);
+  CHECK(baseline_table({}).empty());
+  CHECK(bound_text(measured()) == "memory (91% of the bandwidth measured on this GPU)");
+  CHECK(bound_text({}).empty());
+}
+
+TEST_CASE("shapes name what goes in, and sum up what is many") {
+  model::Task task;
+  for (int i = 0; i < 7; ++i)
+    task.buffers.push_back({.name = "p" + std::to_string(i), .shape = {2, 3}});
+  task.buffers.front().torch_name = "layer.weight";
+  task.buffers.push_back({.name = "out", .direction = model::Direction::Out, .shape = {}});
+  CHECK(shapes_text(task) ==
+        "layer.weight float32[2, 3], p1 float32[2, 3], p2 float32[2, 3], p3 float32[2, 3], "
+        "p4 float32[2, 3] and 2 more -> float32[]");
+}
