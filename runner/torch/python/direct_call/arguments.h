@@ -16,7 +16,7 @@ struct Tensor {
   std::vector<int64_t> shape;
 };
 
-std::vector<Tensor> tensors_of(PyObject *list) {
+inline std::vector<Tensor> tensors_of(PyObject *list) {
   std::vector<Tensor> tensors;
   for (Py_ssize_t i = 0; i < length(list); ++i) {
     const Object one = item(list, i), dtype = item(one.get(), 0), shape = item(one.get(), 1);

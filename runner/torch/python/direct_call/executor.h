@@ -36,7 +36,7 @@ struct Executor {
   std::deque<std::vector<Launch>> groups;
 };
 
-int start_launch(const Executor &executor, Launch &launch, const uint64_t *addresses) {
+inline int start_launch(const Executor &executor, Launch &launch, const uint64_t *addresses) {
   void *stream = reinterpret_cast<void *>(addresses[executor.places]);
   if (!launch.function)
     return executor.fill(addresses[launch.place], launch.byte, launch.size_bytes, stream);
@@ -49,7 +49,7 @@ int start_launch(const Executor &executor, Launch &launch, const uint64_t *addre
                                 launch.shared_bytes, stream, launch.pointers.data(), nullptr);
 }
 
-int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *addresses) {
+inline int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *addresses) {
   constexpr int kInvalidContext = 201; // CUDA_ERROR_INVALID_CONTEXT: a thread that used no GPU yet
   auto &executor = *reinterpret_cast<Executor *>(handle);
   for (Launch &launch : executor.groups[static_cast<size_t>(group)]) {
@@ -63,7 +63,7 @@ int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *addresses
 }
 
 /// ("launch", function, grid, block, shared bytes, [bytes or (place, offset in bytes)]) or ("fill", place, byte, bytes)
-Launch launch_of(PyObject *description) {
+inline Launch launch_of(PyObject *description) {
   Launch launch;
   if (text(item(description, 0).get()) == "fill") {
     launch.place = static_cast<size_t>(integer_at(description, 1));

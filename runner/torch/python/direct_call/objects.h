@@ -19,47 +19,47 @@ using Object = std::unique_ptr<PyObject, Release>;
 
 struct PythonError {}; ///< Python's error is set
 
-Object owned(PyObject *object) {
+inline Object owned(PyObject *object) {
   if (!object)
     throw PythonError();
   return Object(object);
 }
-Object shared(PyObject *object) {
+inline Object shared(PyObject *object) {
   Py_INCREF(object);
   return Object(object);
 }
-Object item(PyObject *sequence, Py_ssize_t index) {
+inline Object item(PyObject *sequence, Py_ssize_t index) {
   return owned(PySequence_GetItem(sequence, index));
 }
-Py_ssize_t length(PyObject *sequence) {
+inline Py_ssize_t length(PyObject *sequence) {
   const Py_ssize_t size = PySequence_Size(sequence);
   if (size < 0)
     throw PythonError();
   return size;
 }
-int64_t integer(PyObject *object) {
+inline int64_t integer(PyObject *object) {
   const int64_t value = PyLong_AsLongLong(object);
   if (value == -1 && PyErr_Occurred())
     throw PythonError();
   return value;
 }
-int64_t integer_at(PyObject *sequence, Py_ssize_t index) {
+inline int64_t integer_at(PyObject *sequence, Py_ssize_t index) {
   return integer(item(sequence, index).get());
 }
-std::vector<int64_t> integers(PyObject *sequence) {
+inline std::vector<int64_t> integers(PyObject *sequence) {
   std::vector<int64_t> values;
   for (Py_ssize_t i = 0; i < length(sequence); ++i)
     values.push_back(integer_at(sequence, i));
   return values;
 }
-std::string text(PyObject *object) {
+inline std::string text(PyObject *object) {
   const char *value = PyUnicode_AsUTF8(object);
   if (!value)
     throw PythonError();
   return value;
 }
 /// Of a description, which is a dict.
-PyObject *field(PyObject *description, const char *name) {
+inline PyObject *field(PyObject *description, const char *name) {
   if (PyObject *value = PyDict_GetItemString(description, name))
     return value;
   throw std::invalid_argument(std::string("the description lacks ") + name);

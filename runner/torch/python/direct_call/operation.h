@@ -26,11 +26,11 @@ struct View {
   }
 };
 
-View view_of(PyObject *description) { // ("view", place, offset, shape, strides)
+inline View view_of(PyObject *description) { // ("view", place, offset, shape, strides)
   return {static_cast<size_t>(integer_at(description, 1)), integer_at(description, 2),
           integers(item(description, 3).get()), integers(item(description, 4).get())};
 }
-bool is_view(PyObject *description) { return PyTuple_Check(description); }
+inline bool is_view(PyObject *description) { return PyTuple_Check(description); }
 
 /// One argument of an operator: a constant, a tensor, or a list of tensors.
 struct Argument {
@@ -39,7 +39,7 @@ struct Argument {
   bool is_list = false;
 };
 
-c10::IValue constant(PyObject *value, c10::TypePtr type) {
+inline c10::IValue constant(PyObject *value, c10::TypePtr type) {
   while (type->kind() == c10::TypeKind::OptionalType)
     type = type->castRaw<c10::OptionalType>()->getElementType();
   const bool is_float = type->kind() == c10::TypeKind::FloatType;
