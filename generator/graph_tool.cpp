@@ -179,6 +179,8 @@ int plan_all(const Options &options) {
       ++failures;
       continue;
     }
+    if (options.simplified)
+      *graph = simplify(with_separate_bias(*graph)).graph;
     PlanChoices choices = options.choices;
     for (const model::Node &node : graph->nodes)
       if (options.library.find("," + node.op + ",") != std::string::npos)
