@@ -2,6 +2,7 @@
 // message.
 #include "runner/verify/verifier.h"
 #include "runner/verify/hidden_sizes.h"
+#include "runner/verify/loaded_parameters.h"
 #include "runner/verify/measuring_step.h"
 #include "runner/verify/reference_problems.h"
 #include "runner/verify/torch_operations.h"
@@ -243,6 +244,13 @@ private:
                                : job_.task.module
                                    ? "not tried: torch aligns its tensors"
                                    : "not tried: the reference itself relies on alignment"});
+    if (job_.host_code()) {
+      auto loaded = try_loaded_parameters(job_, random_() >> 40);
+      if (!loaded)
+        return std::unexpected(loaded.error());
+      if (*loaded)
+        verdict_.checks.push_back(**loaded);
+    }
     if (!scales_note_.empty())
       verdict_.checks.push_back({"inputs of other magnitudes", true, scales_note_});
     if (!sizes_note_.empty())

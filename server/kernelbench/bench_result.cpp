@@ -77,6 +77,8 @@ json to_json(const BenchResult &result) {
     document["recipe"] = generator::to_json(*result.recipe);
   if (result.host_code)
     document["host_code"] = true;
+  if (result.constructor_only)
+    document["constructor_only"] = true;
   if (result.library_share)
     document["library_share"] = *result.library_share;
   return document;
@@ -111,6 +113,7 @@ Result<BenchResult> bench_result_from_json(const json &document) try {
     result.recipe = std::move(*recipe);
   }
   result.host_code = document.value("host_code", false);
+  result.constructor_only = document.value("constructor_only", false);
   if (document.contains("library_share"))
     result.library_share = document["library_share"].get<double>();
   return result;

@@ -47,7 +47,9 @@ struct BenchResult {
   std::optional<double>
       library_share; ///< of the candidate's device time, in library and ATen steps
   std::map<std::string, int> outcomes; ///< of all candidates tried
-  bool host_code = false;              ///< another system's answer was judged: docs/candidates.md
+  bool constructor_only =
+      false;              ///< host code that is wrong once other parameters are loaded into it
+  bool host_code = false; ///< another system's answer was judged: docs/candidates.md
   double seconds = 0;
   model::DeviceInfo device;
   std::string date;

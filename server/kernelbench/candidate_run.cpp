@@ -1,6 +1,7 @@
 #include "server/kernelbench/candidate_run.h"
 
 #include "server/kernelbench/bench_run.h"
+#include "support/model/json.h"
 
 namespace warpwright::server {
 namespace {
@@ -14,6 +15,17 @@ model::Plan plan_of(const CandidateAnswer &answer) {
   return plan;
 }
 
+/// The runner's check by this name is told beside the outcome.
+void note_parameters(const model::Verdict &verdict, BenchResult &result) {
+  for (const model::Check &check : verdict.checks)
+    if (check.name == "other parameters loaded into it" && !check.passed) {
+      result.constructor_only = true;
+      result.reason += (result.reason.empty() ? "" : "; ") +
+                       std::string("right only with the parameters that its constructor makes: ") +
+                       check.detail;
+    }
+}
+
 } // namespace
 
 void take_verdict(const model::Verdict &verdict, BenchResult &result) {
@@ -23,6 +35,7 @@ void take_verdict(const model::Verdict &verdict, BenchResult &result) {
   ++result.outcomes[std::string(model::name(verdict.outcome))];
   if (verdict.outcome == model::Outcome::Verified) {
     take_verified(verdict, result);
+    note_parameters(verdict, result);
     return;
   }
   result.state = is_of_the_task(verdict) ? State::Skipped : State::NoCandidate;

@@ -190,15 +190,15 @@ std::string render_bench_page(const BenchPage &page, const std::vector<BenchResu
                      "</p><p><code>" + escape_html(page.command) + "</code></p>";
   for (const std::string &note : page.notes)
     html += "<p class='muted'>" + escape_html(note) + "</p>";
-  html +=
-      "<section><h2>Summary</h2>" + hero(summary) + "<p class='muted'>" +
-      std::to_string(summary.verified) + " verified, " + std::to_string(summary.unmeasured) +
-      " verified without a measurement, " + std::to_string(summary.no_candidate) +
-      " without a candidate, " + std::to_string(summary.degenerate) + " degenerate, " +
-      std::to_string(summary.skipped) + " skipped, " + std::to_string(summary.failed) +
-      " lost. Every task counts; whatever was not verified and measured counts as 1.0. A task is "
-      "\"fast\" when the lower end of its 95% interval is.</p>" +
-      summary_table(results) + "</section>";
+  html += "<section><h2>Summary</h2>" + hero(summary) + "<p class='muted'>" +
+          std::to_string(summary.verified) + " verified, " + std::to_string(summary.unmeasured) +
+          " verified without a measurement, " + std::to_string(summary.no_candidate) +
+          " without a candidate, " + std::to_string(summary.degenerate) + " degenerate, " +
+          std::to_string(summary.skipped) + " skipped, " + std::to_string(summary.failed) +
+          " lost" + (refusals_text(summary).empty() ? "" : "; refused: " + refusals_text(summary)) +
+          ". Every task counts; whatever was not verified and measured counts as 1.0. A task is "
+          "\"fast\" when the lower end of its 95% interval is.</p>" +
+          summary_table(results) + "</section>";
   if (summary.verified > 0)
     html += "<section><h2>Speedups</h2><h3>Device time, cold L2, both sides as CUDA graphs</h3>" +
             plot(results) + "</section>";
@@ -207,12 +207,13 @@ std::string render_bench_page(const BenchPage &page, const std::vector<BenchResu
 
 std::string render_bench_text(const std::vector<BenchResult> &results) {
   const BenchSummary summary = summarise(results);
-  std::string text = std::to_string(summary.tasks) + " tasks: " + std::to_string(summary.verified) +
-                     " verified and measured, " + std::to_string(summary.unmeasured) +
-                     " verified only, " + std::to_string(summary.no_candidate) +
-                     " without a candidate, " + std::to_string(summary.degenerate) +
-                     " degenerate, " + std::to_string(summary.skipped) + " skipped, " +
-                     std::to_string(summary.failed) + " lost\n";
+  std::string text =
+      std::to_string(summary.tasks) + " tasks: " + std::to_string(summary.verified) +
+      " verified and measured, " + std::to_string(summary.unmeasured) + " verified only, " +
+      std::to_string(summary.no_candidate) + " without a candidate, " +
+      std::to_string(summary.degenerate) + " degenerate, " + std::to_string(summary.skipped) +
+      " skipped, " + std::to_string(summary.failed) + " lost\n" +
+      (refusals_text(summary).empty() ? "" : "refused: " + refusals_text(summary) + "\n");
   for (const BaselineSummary &one : summary.baselines) {
     char line[256];
     std::snprintf(

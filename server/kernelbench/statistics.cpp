@@ -80,6 +80,9 @@ BenchSummary summarise(const std::vector<BenchResult> &results, int level) {
     summary.skipped += result->state == State::Skipped;
     summary.degenerate += result->state == State::Degenerate;
     summary.failed += result->state == State::Failed;
+    if (result->host_code && result->state == State::NoCandidate)
+      ++summary.refused[result->outcomes.empty() ? "no answer" : result->outcomes.begin()->first];
+    summary.constructor_only += result->constructor_only;
     const auto best = ratio_of(*result, kBestVariant);
     summary.faster_than_best_variant += best && best->low > 1.01;
   }
@@ -87,6 +90,16 @@ BenchSummary summarise(const std::vector<BenchResult> &results, int level) {
        {"eager+graph", "torch.compile+graph", kBestVariant, "eager", "torch.compile"})
     summary.baselines.push_back(summary_of(wanted, baseline));
   return summary;
+}
+
+std::string refusals_text(const BenchSummary &summary) {
+  std::string text;
+  for (const auto &[outcome, count] : summary.refused)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + outcome;
+  if (summary.constructor_only > 0)
+    text += (text.empty() ? "" : "; ") + std::to_string(summary.constructor_only) +
+            " verified answers are right only with the parameters that their constructors make";
+  return text;
 }
 
 nlohmann::json to_json(const BenchSummary &summary) {
@@ -110,6 +123,8 @@ nlohmann::json to_json(const BenchSummary &summary) {
           {"skipped", summary.skipped},
           {"degenerate", summary.degenerate},
           {"failed", summary.failed},
+          {"refused", summary.refused},
+          {"constructor_only", summary.constructor_only},
           {"faster_than_best_variant_by_1_percent", summary.faster_than_best_variant},
           {"baselines", std::move(baselines)}};
 }

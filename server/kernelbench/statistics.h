@@ -30,12 +30,18 @@ struct BenchSummary {
   int tasks = 0, verified = 0, unmeasured = 0, no_candidate = 0, skipped = 0, degenerate = 0,
       failed = 0;
   int faster_than_best_variant = 0; ///< by over 1%, lower end of the interval
+  /// Of another system's answers that were refused: the verdicts' outcomes; "no answer" where there was none.
+  std::map<std::string, int> refused;
+  int constructor_only = 0; ///< verified, but wrong with other parameters than its constructor's
   std::vector<BaselineSummary> baselines;
 };
 
 /// @param level 0: all
 BenchSummary summarise(const std::vector<BenchResult> &results, int level = 0);
 nlohmann::json to_json(const BenchSummary &summary);
+
+/// "3 suspected_cheat, 12 wrong_result"; empty: none was refused.
+std::string refusals_text(const BenchSummary &summary);
 
 /// Of a result against the best framework variant, where every variant that can be was measured.
 std::optional<Ratio> best_variant_ratio(const BenchResult &result);

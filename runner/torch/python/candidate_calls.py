@@ -34,7 +34,7 @@ class Candidates:
         key = (source, model, module.spec["source"])
         if self.key != key or self.process is None or self.process.process.poll() is not None:
             self.forget()
-            process = CandidateProcess(host.device, Layout(arguments[:count] + outputs), host.device.type == "cuda")
+            process = CandidateProcess(host.device, Layout(arguments[:count] + outputs + arguments[count:]), host.device.type == "cuda")
             self.process, self.key = process, key
             try:
                 process.ask("load", load_request(module, source, model), LOAD_LIMIT_S)
@@ -59,7 +59,10 @@ def load_request(module, source, model):
 
 
 class CandidateCall:
-    def __init__(self, process, module, arguments, outputs, device, parameter_seed):
+    """@param drawn (seed of the parameters, whether constants among them vary). Where they do, no constructor makes them: they are
+    loaded into it by name, as a program loads a trained module's"""
+
+    def __init__(self, process, module, arguments, outputs, device, drawn):
         count = input_count(module)
         self.process, self.module, self.device = process, module, device
         self.described = (arguments, outputs)
@@ -67,11 +70,17 @@ class CandidateCall:
         self.outputs = [as_tensor(one, device) for one in outputs]
         self.results = []
         places = process.layout.places
-        if [(one["dtype"], list(one["shape"])) for one in arguments[:count] + outputs] != \
+        if [(one["dtype"], list(one["shape"])) for one in arguments[:count] + outputs + arguments[count:]] != \
                 [(place["dtype"], place["shape"]) for place in places]:
             raise HostError("internal", "the task's buffers changed their shapes")
-        self.shared_inputs, self.shared_outputs = process.views[:count], process.views[count:]
-        self.handle = process.ask("bind", {"inputs": places[:count], "outputs": places[count:], "seed": parameter_seed}, LOAD_LIMIT_S)
+        end = count + len(outputs)
+        self.shared_inputs, self.shared_outputs = process.views[:count], process.views[count:end]
+        seed, loaded = drawn
+        self.loaded = [as_tensor(one, device) for one in arguments[count:]] if loaded else []
+        self.shared_loaded = process.views[end:]
+        state = {one["name"]: place for one, place in zip(arguments[count:], places[end:])} if loaded else {}
+        self.handle = process.ask("bind", {"inputs": places[:count], "outputs": places[count:end], "seed": seed, "state": state},
+                                  LOAD_LIMIT_S)
 
     def close(self):
         if self.process.process.poll() is None:
@@ -97,6 +106,8 @@ class CandidateCall:
             shared.copy_(one)
         for shared, one in zip(self.shared_outputs, self.outputs):
             shared.copy_(one)  # the runner's poison
+        for shared, one in zip(self.shared_loaded, self.loaded):
+            shared.copy_(one)
 
     def look_for_earlier_results(self, before, others):
         """The same result for other inputs is suspect where the task's module gives two."""

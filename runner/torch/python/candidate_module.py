@@ -45,6 +45,19 @@ class CandidateModule:
             raise HostError("compile_failed", f"the candidate's file has no '{request['model']}'")
         watch.look("when its file is imported")
 
+    def loaded(self, seed, names, places):
+        """One of its own for each call, and its tensors of these names, whose values are not its constructor's."""
+        model, tensors = self.construct(seed), []
+        for name, place in zip(names, places):
+            try:
+                tensor = user_module.state(model, name)
+            except HostError:
+                tensor = None
+            if tensor is None or list(tensor.shape) != place["shape"] or tensor.dtype != dtype_of(place["dtype"]):
+                raise HostError("unsupported", f"it has no '{name}' as the task's module has it")
+            tensors.append(tensor)
+        return model, tensors
+
     def model(self, seed):
         if seed not in self.models:
             while len(self.models) >= MODELS_KEPT:
@@ -69,10 +82,11 @@ class CandidateModule:
 class Call:
     """The candidate on inputs of its own; the worker's shared memory is read and written by upload() and download()."""
 
-    def __init__(self, module, model, inputs, outputs, memory):
+    def __init__(self, module, model, inputs, outputs, memory, state=((), ())):
         self.module, self.model, self.function = module, model, model
         self.shared_inputs = [shared(place, memory) for place in inputs]
         self.shared_outputs = [shared(place, memory) for place in outputs]
+        self.state = [shared(place, memory) for place in state[0]], state[1]
         self.tensors = [torch.empty_like(one, device=module.device) for one in self.shared_inputs]
         self.outputs = [torch.empty_like(one, device=module.device) for one in self.shared_outputs]
         self.inputs = user_module.with_tensors(module.template, self.tensors)
@@ -82,6 +96,7 @@ class Call:
     def upload(self):
         copy_all(self.shared_inputs, self.tensors)
         copy_all(self.shared_outputs, self.outputs)
+        copy_all(*self.state)
 
     def download(self):
         copy_all(self.tensors, self.shared_inputs)
@@ -161,9 +176,11 @@ class CandidateServer:
         self.watch = Watch(unpickled(request["flags"]))
         self.module = CandidateModule(request, self.host.device, self.watch)
 
-    def on_bind(self, inputs, outputs, seed):
+    def on_bind(self, inputs, outputs, seed, state):
         handle = next(self.handles)
-        self.calls[handle] = Call(self.module, self.module.model(seed), inputs, outputs, self.memory)
+        places = list(state.values())
+        model, tensors = self.module.loaded(seed, state, places) if state else (self.module.model(seed), [])
+        self.calls[handle] = Call(self.module, model, inputs, outputs, self.memory, (places, tensors))
         return handle
 
     def on_forget(self, handle):

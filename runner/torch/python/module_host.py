@@ -25,7 +25,7 @@ class ModuleHost:
         self.device = torch.device(device)
         self.loaded = None
         self.calls = {}
-        self.drawn_parameters = user_module.LOADED_SEED  # the seed of the last drawing's
+        self.drawn_parameters = (user_module.LOADED_SEED, False)  # of the last drawing: the seed, and whether constants vary
         self.candidates = None  # where another system's module was bound
         self._handles = itertools.count(1)
 
@@ -55,7 +55,7 @@ class ModuleHost:
                 target.copy_(source)
                 if scale != 1 and target.is_floating_point():
                     target.mul_(scale)
-            self.drawn_parameters = seeds[1]
+            self.drawn_parameters = (seeds[1], seeds[2])
             model = module.initialised(seeds[1], seeds[2])
             for name, target in zip(names[len(inputs):], tensors[len(inputs):]):
                 source = user_module.state(model, name)

@@ -47,6 +47,15 @@ class Candidates(cpu.Case):
             "return torch.relu(torch.addmm(self.b, x, self.w)) * 2",
             init="own = nn.Linear(8, 8)\nself.w = nn.Parameter(own.weight.t().contiguous())\nself.b = nn.Parameter(own.bias.clone())"))
 
+    def test_what_only_fits_the_constructor_s_parameters_is_told_beside_the_outcome(self):
+        norm = cpu.module("return self.norm(x)", init="self.norm = nn.LayerNorm(8)")
+        unread = "return torch.nn.functional.layer_norm(x, (8,))"
+        for forward, told in (("return self.norm(x)", ""), (unread, "error against fp64")):
+            verdict = self.expect("verified", "", self.judge(forward, task=norm, init="self.norm = nn.LayerNorm(8)"))
+            self.assertIn(told, self.detail(verdict, "other parameters loaded into it"))
+        verdict = self.expect("verified", "", self.judge(unread, task=norm, init=""))
+        self.assertIn("it has no 'norm.weight'", self.detail(verdict, "other parameters loaded into it"))
+
     def test_no_host_code_runs_unless_it_was_asked_for(self):
         verdict = cpu.verify(cpu.task(TASK), plan(answer(RIGHT)))
         self.expect("unsupported", "nobody asked", verdict)

@@ -67,7 +67,8 @@ class Answers(unittest.TestCase):
             self.assertIn(part, found[f"1/{number}"][1])
         self.assertTrue(all(entry["host_code"] for entry in document["tasks"]))
         self.assertEqual(document["summary"]["refused"], {"compile_failed": 1, "no answer": 1, "wrong_result": 1})
-        self.assertIn("host code", open(self.path("out.html"), encoding="utf-8").read())
+        with open(self.path("out.html"), encoding="utf-8") as file:
+            self.assertIn("host code", file.read())
         again = self.run_program("--candidates", self.tasks)
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertNotIn("1/1", again.stderr)  # all results are there
