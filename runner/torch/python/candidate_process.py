@@ -6,6 +6,7 @@ is unpickled or run here. A time that the process reports is held against this p
 """
 
 import base64
+import ctypes
 import io
 import json
 import math
@@ -29,6 +30,8 @@ START_LIMIT_S = 60
 LOAD_LIMIT_S = 200  # compilers run in it
 CALL_LIMIT_S = float(os.environ.get("WARPWRIGHT_CANDIDATE_CALL_SECONDS", "30"))
 LARGEST_ANSWER = 1 << 20
+PR_SET_CHILD_SUBREAPER = 36
+MOST_ROUNDS = 64  # of ending what those that were ended leave behind
 CALIBRATIONS = 8
 SLACK_NS = 500_000  # of a report against this clock, beyond what calls of nothing show
 FEWEST_REPORTS = 5
@@ -68,6 +71,9 @@ class CandidateProcess:
         environment = dict(os.environ, WARPWRIGHT_WORKER_DIRECTORY=self.folder, TMPDIR=self.folder, HOME=self.folder)
         for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH"):
             environment.pop(name, None)
+        # What the candidate starts and leaves becomes a child of this process, which ends it.
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+        self.others = children()
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "candidate_host.py")
         self.process = subprocess.Popen([sys.executable, "-B", script, sys.argv[1], str(device), str(descriptor), str(layout.size)],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, pass_fds=(descriptor,),
@@ -158,6 +164,12 @@ class CandidateProcess:
             except (ProcessLookupError, PermissionError):
                 self.process.kill()
             self.process.wait()
+        for _ in range(MOST_ROUNDS):
+            left = children() - self.others
+            if not left:
+                break
+            for pid in left:
+                end(pid)
         for stream in (self.process.stdin, self.process.stdout):
             stream.close()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -184,6 +196,29 @@ class CandidateProcess:
             raise refused("suspected", f"the candidate's process reports {ns / 1000:.1f} us for runs that take {wall / 1000:.1f} us "
                           "by another process's clock")
         return ns, throttled
+
+
+def children():
+    """Process ids of this process's children."""
+    found = set()
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
+                    parent = int(file.read().rpartition(")")[2].split()[1])
+            except (OSError, ValueError, IndexError):
+                continue
+            if parent == os.getpid():
+                found.add(int(name))
+    return found
+
+
+def end(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    except (ProcessLookupError, ChildProcessError, PermissionError):
+        pass
 
 
 def refused(kind, message):

@@ -112,6 +112,17 @@ class Timed(unittest.TestCase):
         self.host.publish(handle)
         self.assertTrue(torch.equal(self.y, self.x * 2))
 
+    def test_what_it_started_and_left_ends_with_it(self):
+        handle = self.bound(ANSWER.replace("return x + x", "return torch.full_like(x, SLEEPER.pid)")
+                            + "import subprocess\nSLEEPER = subprocess.Popen(['sleep', '600'], start_new_session=True)\n")
+        self.host.call(handle)
+        self.host.publish(handle)
+        pid = int(self.y[0])
+        os.kill(pid, 0)
+        self.host.candidates.forget()
+        with self.assertRaises(ProcessLookupError):
+            os.kill(pid, 0)
+
     def test_its_folder_goes_with_it(self):
         self.bound(ANSWER)
         process = self.host.candidates.process
