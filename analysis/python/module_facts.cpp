@@ -53,12 +53,18 @@ bool is_used_by_another(const PythonFile &file, const std::vector<const PythonCl
   });
 }
 
+std::vector<TextEdit> spec_edits(const std::string &text, const LineIndex &lines,
+                                 const PythonClass &place) {
+  const std::size_t start = lines.line_start(lines.line_of(place.range.begin));
+  return {{{start, start}, indentation_at(text, start) + suggested_module_spec(place)}};
+}
+
 class Collector {
 public:
   Collector(const std::string &path, const std::string &text)
       : path_(path), text_(text), written_(as_written(text)) {
     facts_.path = path;
-    facts_.pass = Pass::Stub;
+    facts_.pass = Pass::Full; // no other follows
   }
 
   FileFacts collect() {
@@ -120,7 +126,7 @@ private:
 
   /// The line where decorators begin.
   std::size_t line_of_definition(const PythonClass &module) const {
-    return LineIndex(written_).line_of(module.range.begin) + 1;
+    return written_lines_.line_of(module.range.begin) + 1;
   }
 
   bool is_by_convention(const PythonFile &file, const PythonClass &module) const {
@@ -142,7 +148,7 @@ private:
                    Kernel &kernel) {
     kernel.task.missing.push_back({"inputs", describe(error)});
     Range range = place.name_range;
-    spec_above(shown, text_, LineIndex(text_).line_of(place.range.begin) + 1, range);
+    spec_above(shown, text_, lines_.line_of(place.range.begin) + 1, range);
     report("torch-spec", Severity::Warning, describe(error), range);
   }
 
@@ -152,22 +158,22 @@ private:
            "Warpwright does not know what " + place.name +
                " is called with, so it cannot be measured. Say it in a comment above the class",
            place.name_range);
-    if (const auto edits = module_spec_edits(text_, place.name))
-      facts_.diagnostics.back().fixes.push_back({"Insert a comment that says the inputs", *edits});
+    facts_.diagnostics.back().fixes.push_back(
+        {"Insert a comment that says the inputs", spec_edits(text_, lines_, place)});
   }
 
   void report(const std::string &rule, Severity severity, std::string message, Range range) {
-    const LineIndex lines(text_);
     facts_.diagnostics.push_back({.rule = rule,
                                   .severity = severity,
                                   .message = std::move(message),
                                   .range = range,
-                                  .line = lines.line_of(range.begin) + 1,
-                                  .column = lines.column_of(range.begin) + 1});
+                                  .line = lines_.line_of(range.begin) + 1,
+                                  .column = lines_.column_of(range.begin) + 1});
   }
 
   const std::string &path_, &text_;
   const std::string written_;
+  const LineIndex lines_{text_}, written_lines_{written_};
   std::vector<const PythonClass *> modules_;
   FileFacts facts_;
 };
@@ -188,10 +194,7 @@ Result<std::vector<TextEdit>> module_spec_edits(const std::string &text,
   const auto found = std::ranges::find(file->classes, module, &PythonClass::name);
   if (found == file->classes.end())
     return fail("there is no class " + module + " in the file");
-  const LineIndex lines(text);
-  const std::size_t start = lines.line_start(lines.line_of(found->range.begin));
-  return std::vector<TextEdit>{
-      {{start, start}, indentation_at(text, start) + suggested_module_spec(*found)}};
+  return spec_edits(text, LineIndex(text), *found);
 }
 
 } // namespace warpwright::analysis

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <ranges>
 #include <tree_sitter/api.h>
 
 extern "C" const TSLanguage *tree_sitter_python(void);
@@ -31,8 +32,14 @@ TSNode field(TSNode node, std::string_view name) {
 
 std::vector<TSNode> named_children(TSNode node) {
   std::vector<TSNode> children;
-  for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
-    children.push_back(ts_node_named_child(node, i));
+  TSTreeCursor cursor =
+      ts_tree_cursor_new(node); // by index each child would be searched from the first
+  if (ts_tree_cursor_goto_first_child(&cursor))
+    do {
+      if (const TSNode child = ts_tree_cursor_current_node(&cursor); ts_node_is_named(child))
+        children.push_back(child);
+    } while (ts_tree_cursor_goto_next_sibling(&cursor));
+  ts_tree_cursor_delete(&cursor);
   return children;
 }
 
@@ -234,9 +241,11 @@ private:
   std::string code_of(Range range) const {
     std::string code;
     std::size_t at = range.begin;
-    for (const PythonComment &comment : file_.comments) {
-      if (comment.range.begin < at || comment.range.end > range.end)
-        continue;
+    auto first = std::ranges::lower_bound(
+        file_.comments, at, {}, [](const PythonComment &comment) { return comment.range.begin; });
+    for (const PythonComment &comment : std::ranges::subrange(first, file_.comments.end())) {
+      if (comment.range.end > range.end)
+        break;
       code += text_.substr(at, comment.range.begin - at);
       at = comment.range.end;
     }
