@@ -30,6 +30,9 @@ std::string measured_comment(const model::Verdict &verdict, const std::vector<st
 /// "x float32[16, 128], linear.weight float32[64, 128] -> float32[16, 64]": inputs and state, at most five of them
 std::string shapes_text(const model::Task &task);
 
+/// "Library calls take 12% of the time."; empty: not measured.
+std::string library_text(const model::Verdict &verdict);
+
 /// "memory (91% of what this GPU was measured to copy)"; empty: not known.
 std::string bound_text(const model::Verdict &verdict);
 

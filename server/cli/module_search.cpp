@@ -33,6 +33,8 @@ std::vector<std::string> baseline_lines(const model::Verdict &verdict) {
   for (const model::Baseline &baseline : verdict.baselines)
     if (!baseline.speedup && !baseline.missing.empty())
       lines.push_back("not measured against " + baseline.name + ": " + baseline.missing);
+  if (const std::string library = server::library_text(verdict); !library.empty())
+    lines.push_back(library);
   return lines;
 }
 
@@ -93,12 +95,15 @@ private:
 
 void describe_missing(const server::Snapshot &snapshot, const analysis::Kernel &kernel,
                       KernelReport &report) {
+  const bool is_cpp = kernel.task.task.module->language == "cpp";
   report.error = Error{"it is not known what a call of " + kernel.name + " is given",
-                       "Say it in a comment above the class (docs/python.md)"};
+                       is_cpp ? "Say it in a comment above the function (docs/task-comments.md)"
+                              : "Say it in a comment above the class (docs/python.md)"};
+  report.comment = kernel.task.comment;
   for (const analysis::MissingFact &fact : kernel.task.missing)
     report.missing.emplace_back(fact.name, fact.question);
   if (const auto edits = analysis::module_spec_edits(*snapshot.text, kernel.name);
-      edits && !edits->empty())
+      !is_cpp && edits && !edits->empty())
     report.comment = edits->front().replacement;
 }
 

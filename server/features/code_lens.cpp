@@ -30,6 +30,11 @@ std::string missing_text(const analysis::Kernel &kernel) {
   return "missing facts" + (names.empty() ? "" : ": " + names);
 }
 
+/// " on NVIDIA H200"
+std::string place_text(const std::string &runner) {
+  return runner.starts_with("on ") ? " " + runner : " on " + runner;
+}
+
 /// Title and command of a state.
 protocol::Command command_of(const Context &context, const analysis::Kernel &kernel) {
   const KernelStatus status = context.status(kernel);
@@ -39,7 +44,7 @@ protocol::Command command_of(const Context &context, const analysis::Kernel &ker
   switch (status.state) {
   case KernelState::NotMeasured:
     return command("not measured · optimise" +
-                       (kernel.task.task.module ? " on " + context.runner_name : std::string()),
+                       (kernel.task.task.module ? place_text(context.runner_name) : std::string()),
                    protocol::kOptimizeCommand);
   case KernelState::MissingFacts:
     return command(missing_text(kernel) + " · insert", protocol::kInsertFactsCommand);

@@ -150,6 +150,8 @@ void write_module(std::ostream &out, const KernelStatus &status) {
     out << "\n" << cell(moves_text(shown->plan.moves)) << "\n\n" << table;
   if (const std::string bound = bound_text(verdict); !bound.empty())
     out << "\nBound by " << bound << ".\n";
+  if (const std::string library = library_text(verdict); !library.empty())
+    out << "\n" << library << "\n";
 }
 
 void write_measured(std::ostream &out, const KernelStatus &status) {

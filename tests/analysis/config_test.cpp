@@ -129,16 +129,18 @@ TEST_CASE(
 
 TEST_CASE("the database is found upward and in build folders, and joined with .warpwright.toml") {
   const FileSettings settings = settings_of(
-      "/p/src/a.cu", {{"/p/build/compile_commands.json", kDatabase},
-                      {"/p/.warpwright.toml",
-                       "flags = ['-DEXTRA']\nremove_flags = ['-DA']\nbudget = '500ms'\n"
-                       "runner = 'unix:/run/w'\ndisable_rules = ['x']\n[sizes]\nn = 4096\n"}});
+      "/p/src/a.cu",
+      {{"/p/build/compile_commands.json", kDatabase},
+       {"/p/.warpwright.toml", "flags = ['-DEXTRA']\nremove_flags = ['-DA']\nbudget = '500ms'\n"
+                               "runner = 'unix:/run/w'\npython = 'venv/bin/python'\ndisable_rules "
+                               "= ['x']\n[sizes]\nn = 4096\n"}});
   CHECK(settings.problems.empty());
   CHECK(settings.compile_commands == "/p/build/compile_commands.json");
   CHECK(joined(settings.parse.flags) == "-I /p/include -DEXTRA");
   CHECK(settings.parse.directory == "/p/build");
   CHECK(settings.project.budget_ms == 500);
   CHECK(settings.project.runner_url == "unix:/run/w");
+  CHECK(settings.project.python == "/p/venv/bin/python");
   CHECK(settings.project.disabled_rules == std::vector<std::string>{"x"});
   CHECK(settings.project.sizes.at("n") == 4096);
 }
@@ -149,7 +151,8 @@ TEST_CASE("errors of .warpwright.toml name file, line and key") {
             .starts_with("/p/.warpwright.toml:3: \"budget\" must be a time"));
   CHECK(config_error("[sizes]\nn = 0").contains("\"sizes\" must be"));
   CHECK(config_error("flags = '-DX'").contains("\"flags\" must be a list"));
-  CHECK(config_error("runner = 'stdio:rm -rf x'").contains("\"runner\" must be the URL of a runner"));
+  CHECK(
+      config_error("runner = 'stdio:rm -rf x'").contains("\"runner\" must be the URL of a runner"));
   CHECK(config_error("flags = [").starts_with("/p/.warpwright.toml:1: "));
   CHECK(config_error("") == "accepted");
 }

@@ -59,6 +59,10 @@ TEST_CASE("the table tells device time from as called, and why a baseline is mis
   CHECK(baseline_table({}).empty());
   CHECK(bound_text(measured()) == "memory (91% of the bandwidth measured on this GPU)");
   CHECK(bound_text({}).empty());
+  model::Verdict verdict = measured();
+  CHECK(library_text(verdict).empty());
+  verdict.library_share = 0.125;
+  CHECK(library_text(verdict) == "Library calls take 12% of its device time.");
 }
 
 TEST_CASE("shapes name what goes in, and sum up what is many") {

@@ -200,7 +200,10 @@ std::string section(const KernelReport &kernel, const Report &report, std::size_
   else
     html += "<div class='two'><div><h3>Against what the device can do</h3>" + roof + "</div><div>" +
             provenance(kernel) + "</div></div>";
-  return html + table(kernel) + diff(kernel.diff) + "</section>";
+  html += table(kernel);
+  for (const std::string &line : kernel.baselines)
+    html += "<p class='mono'>" + escape_html(line) + "</p>";
+  return html + diff(kernel.diff) + "</section>";
 }
 
 std::string summary_row(const KernelReport &kernel, std::size_t index) {

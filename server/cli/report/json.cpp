@@ -41,6 +41,18 @@ Json to_json(const model::Errors &errors) {
           {"reference_fp64", or_null(errors.reference_fp64)}};
 }
 
+/// Of torch modules: each baseline that was measured, and why another was not.
+Json baselines_json(const model::Verdict &verdict) {
+  Json list = Json::array();
+  for (const model::Baseline &baseline : verdict.baselines)
+    list.push_back({{"name", baseline.name},
+                    {"speedup", to_json(baseline.speedup)},
+                    {"time", to_json(baseline.candidate_time)},
+                    {"reference_time", to_json(baseline.reference_time)},
+                    {"missing", baseline.missing}});
+  return list;
+}
+
 Json to_json(const ReportVariant &variant) {
   const model::Verdict &verdict = variant.verdict;
   const model::CompileReport compile =
@@ -55,6 +67,8 @@ Json to_json(const ReportVariant &variant) {
           {"time", to_json(verdict.candidate_time)},
           {"reference_time", to_json(verdict.reference_time)},
           {"errors", to_json(verdict.errors)},
+          {"baselines", baselines_json(verdict)},
+          {"library_share", or_null(verdict.library_share)},
           {"registers", or_null(compile.registers)},
           {"occupancy", or_null(compile.occupancy)},
           {"shared_bytes", or_null(compile.static_shared_bytes)},
