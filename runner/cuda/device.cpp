@@ -3,6 +3,7 @@
 // the kernel.
 #include "runner/cuda/device.h"
 #include "runner/cuda/compiler.h"
+#include "runner/cuda/foreign_recording.h"
 #include "runner/cuda/gpu_timer.h"
 #include "runner/cuda/handles.h"
 #include "runner/cuda/module_recording.h"
@@ -40,15 +41,6 @@ public:
 class CudaRecording final : public Recording {
 public:
   TimedGraph graph;
-};
-
-/// Of another system's module, which its own process times.
-class ForeignRecording final : public Recording {
-public:
-  std::string why_no_device_time() const override { return uncaptured; }
-
-  std::shared_ptr<const CallHandle> call;
-  std::string uncaptured;
 };
 
 int attribute(const Driver &driver, int which, CUdevice device) {
@@ -250,7 +242,7 @@ public:
     if (auto idle = synchronize(); !idle)
       return std::unexpected(idle.error());
     if (const auto *call = host_code_in(operations))
-      return record_foreign(*call);
+      return record_foreign(*torch_, *call);
     const auto prepare = [this](const LaunchOperation &launch) { return ready_function(launch); };
     return ModuleRecorder(driver_, stream_.get(), *torch_, *this, prepare)
         .record(operations, frame);
@@ -274,6 +266,18 @@ public:
     if (auto published = torch_->publish_call(module.call); !published)
       return std::unexpected(published.error());
     return timer_->sample_of(*ns);
+  }
+
+  DeviceResult<void> warm_call(Recording &recording) override {
+    if (dynamic_cast<ForeignRecording *>(&recording))
+      return {}; // its process does so by itself, right before its clock
+    auto warm =
+        torch_->warm_call(static_cast<ModuleRecording &>(recording).call, deadline_ - Clock::now());
+    if (!warm) {
+      driver_.abandoned = driver_.abandoned || warm.error().kind == Fault::Kind::Timeout;
+      return warm;
+    }
+    return synchronize();
   }
 
   DeviceResult<Sample> time(Recording &recording) override {
@@ -351,23 +355,7 @@ private:
     return output;
   }
 
-  static const TorchOperation *host_code_in(std::span<const Operation> operations) {
-    const auto *torch =
-        operations.size() == 1 ? std::get_if<TorchOperation>(&operations.front()) : nullptr;
-    return torch && torch->is_host_code ? torch : nullptr;
-  }
-
-  DeviceResult<std::unique_ptr<Recording>> record_foreign(const TorchOperation &operation) {
-    auto why = torch_->record_candidate(*operation.call);
-    if (!why)
-      return std::unexpected(why.error());
-    auto recording = std::make_unique<ForeignRecording>();
-    recording->call = operation.call;
-    recording->uncaptured = std::move(*why);
-    return recording;
-  }
-
-  /// This process leaves the GPU alone meanwhile.
+  /// By the process that holds the module; this one leaves the GPU alone meanwhile.
   DeviceResult<Sample> time_foreign(const ForeignRecording &recording, bool as_called) {
     if (auto idle = synchronize(); !idle)
       return std::unexpected(idle.error());

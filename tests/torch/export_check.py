@@ -118,7 +118,7 @@ class Check:
             return self.exported.outputs_of(model, inputs) is not None
 
     def compare_drawings(self):
-        """By turns in full and reduced precision of the reference's library: TF32 convolutions differ from either side alike."""
+        """To 1e-4; what needs 1e-2, as the reference's own library may where it is let use TF32, is noted."""
         for seed in SEEDS:
             inputs = self.inputs(seed)
             expected = self.outcome(self.original, [self.mapped(one, lambda x: x.clone()) for one in inputs])
@@ -128,7 +128,7 @@ class Check:
             except Wrong as wrong:
                 self.same(f"drawing {seed}", expected, given, 1e-2)
                 self.notes.append(f"{wrong}; within 1e-2")
-        if not self.used_kernels(self.new, self.inputs(SEEDS[0])):
+        if not self.used_kernels(copy.deepcopy(self.new), self.inputs(SEEDS[0])):  # calls change state
             raise Wrong("the kernels are not used for the inputs that they were verified for")
 
     def compare_states(self):
