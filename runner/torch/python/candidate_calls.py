@@ -7,7 +7,6 @@ memory, so that what it keeps from call to call shows. Thread: the main thread.
 
 import torch
 
-import framework_flags
 import user_module
 from candidate_process import CandidateProcess, Layout, LOAD_LIMIT_S, pickled, refused
 from host_errors import HostError

@@ -4,11 +4,8 @@ It runs in the candidate's process, so it finds what published cheats do and not
 holds without it. Thread: the main thread.
 """
 
-import gc
-import importlib
 import sys
 import threading
-import time
 import types
 
 import torch
@@ -19,7 +16,7 @@ from host_errors import HostError
 #: Whose functions are compared: what a harness would call, and what this one does.
 WATCHED = ("torch", "torch.cuda", "torch.cuda.graphs", "torch.cuda.streams", "torch.nn.functional", "torch.testing", "torch.linalg", "time",
            "gc", "builtins", "json", "mmap", "ctypes", "framework_flags", "user_module", "tensors", "host_errors", "module_host", "gpu_host",
-           "candidate_module", "candidate_checks")
+           "candidate_module", "candidate_timer", "candidate_checks")
 WATCHED_CLASSES = ((torch, "Tensor"), (torch.cuda, "Event"), (torch.cuda, "Stream"), (torch.cuda, "CUDAGraph"), (torch.nn, "Module"))
 CALLABLE = (types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, type)
 

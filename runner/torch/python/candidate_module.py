@@ -5,26 +5,21 @@ weights in another form than the task's module does. Thread: the main thread.
 """
 
 import base64
-import contextlib
-import ctypes
-import gc
 import importlib
 import io
 import itertools
-import json
-import time
 
 import torch
 
-import framework_flags
 import host_errors
 import user_module
 from candidate_checks import Watch, check_plain
-from gpu_host import GpuHost
+from candidate_timer import Nothing, Timer, TimingHost
 from host_errors import HostError
 from module_host import described
 from tensors import dtype_of
 
+WARM_CALLS = 2  # before one that is timed as called
 MODELS_KEPT = 2  # by parameter seed
 
 
@@ -119,30 +114,6 @@ class Call:
         copy_all(self.results, self.outputs)
 
 
-class Nothing:
-    """A call that does nothing, to learn what a timed run takes beyond its time."""
-
-    what = "a call of nothing"
-    in_device_context = False
-
-    def __init__(self, device):
-        self.module, self.device = self, device
-        self.inputs, self.outputs, self.results = (), [], []
-        self.function = lambda: torch.empty(1, device=device)
-        self.recording = None
-
-    def run(self):
-        self.results = [self.function()]
-
-    def take(self, value):
-        self.value = value
-
-    def upload(self):
-        pass
-
-    refresh = publish = download = upload
-
-
 class CandidateServer:
     """@param library the timer's; None: nothing is timed"""
 
@@ -154,9 +125,9 @@ class CandidateServer:
         self.module = self.watch = None
         self.calls = self.host.calls
         self.handles = itertools.count(1)
-        self.library = library
+        self.timer = None
         if library is not None:
-            self.open_timer(device)
+            self.timer = Timer(library, self.host, device)
             self.calls[0] = Nothing(self.host.device)
             self.record(0)
 
@@ -186,7 +157,7 @@ class CandidateServer:
     def on_forget(self, handle):
         call = self.calls.pop(handle)
         if call.recording is not None:
-            self.timer("forget", recording=call.recording)
+            self.timer.ask("forget", recording=call.recording)
 
     def on_call(self, handle):
         call = self.calls[handle]
@@ -209,95 +180,30 @@ class CandidateServer:
         return why
 
     def on_time(self, handle, as_called):
-        sample = self.timer("time", recording=self.calls[handle].recording, as_called=as_called)
+        if as_called:
+            self.warm_host(handle)
+        sample = self.timer.ask("time", recording=self.calls[handle].recording, as_called=as_called)
         if handle:
             self.look()
         return sample
+
+    def warm_host(self, handle):
+        """As the worker does with the task's module: on another call's inputs."""
+        for other, call in self.calls.items():
+            if handle and other not in (0, handle) and isinstance(call, Call):
+                for _ in range(WARM_CALLS):
+                    call.module.call(call.function, call.inputs)
+                synchronize(self.host.device)
+                return
 
     def look(self):
         synchronize(self.host.device)
         self.watch.look("in its forward")
 
-    # ---- The timer
-
-    def open_timer(self, device):
-        request_type = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_char_p)
-
-        class Callbacks(ctypes.Structure):
-            _fields_ = [("request", request_type)]
-
-        from host import make_answer
-
-        def request(method, parameters):
-            status, text = make_answer(self.host, method.decode(), parameters)
-            encoded = text.encode()
-            self.library.warpwright_answer(encoded, len(encoded))
-            return status
-
-        self.callbacks = Callbacks(request_type(request))
-        self.library.warpwright_answer.argtypes = [ctypes.c_char_p, ctypes.c_int64]
-        self.library.warpwright_timer.argtypes = [ctypes.c_char_p, ctypes.POINTER(Callbacks)]
-        self.library.warpwright_timer.restype = ctypes.c_char_p
-        self.timer("open", device=device)
-
-    def timer(self, method, **parameters):
-        text = self.library.warpwright_timer(json.dumps(dict(parameters, method=method)).encode(), ctypes.byref(self.callbacks))
-        answer = json.loads(text)
-        if "error" in answer:
-            raise HostError(answer["error"]["kind"], answer["error"]["message"])
-        return answer["result"]
-
     def record(self, handle):
-        made = self.timer("record", call=handle)
+        made = self.timer.ask("record", call=handle)
         self.calls[handle].recording = made["recording"]
         return made["why"]
-
-
-class TimedCall:
-    what = "the candidate's forward"
-
-    def __init__(self, call):
-        self.call, self.function = call, call.function
-        self.inputs = call.inputs
-        if isinstance(call.inputs, dict):
-            self.function, self.inputs = (lambda function=call.function: function(**call.inputs)), ()
-        self.value = None
-
-    def context(self):
-        module = self.call.module
-        return user_module.on_device(module.device) if module.in_device_context else contextlib.nullcontext()
-
-    def publish(self):
-        self.call.take(self.value)
-        self.call.publish()
-        self.value = None
-
-
-class TimingHost(GpuHost):
-    """As-called times end when all streams are idle, not the one alone that the module is given."""
-
-    def make_call(self, module, steps, executor, arguments, outputs, temporaries):
-        handle = next(self._handles)
-        self.timed[handle] = TimedCall(self.calls[module])
-        return handle
-
-    def clocked(self, timed, limit_ns, clock=time.perf_counter_ns):
-        function, inputs, is_idle = timed.function, timed.inputs, self.is_idle()
-        wait = torch._C._cuda_synchronize if self.device.type == "cuda" else (lambda: None)
-        gc.disable()
-        try:
-            begin = clock()
-            value = function(*inputs)
-            while not is_idle():
-                if clock() - begin > limit_ns:
-                    raise HostError("timeout", f"{timed.what} did not end before the job's deadline")
-            wait()
-            end = clock()
-        finally:
-            gc.enable()
-        timed.value = value
-        return end - begin
-
 
 def unpickled(text):
     stream = io.BytesIO(base64.b64decode(text))

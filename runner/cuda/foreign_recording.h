@@ -1,0 +1,36 @@
+// Another system's module made ready for timing, in the process that holds it (docs/candidates.md). Thread: the job thread.
+#pragma once
+
+#include "runner/cuda/cuda_torch.h"
+
+#include <span>
+
+namespace warpwright::runner::cuda {
+
+class ForeignRecording final : public Recording {
+public:
+  std::string why_no_device_time() const override { return uncaptured; }
+
+  std::shared_ptr<const CallHandle> call;
+  std::string uncaptured; ///< why it cannot be captured; empty: it can
+};
+
+/// The call of such a module that the operations are; nullptr: they are something else.
+inline const TorchOperation *host_code_in(std::span<const Operation> operations) {
+  const auto *torch =
+      operations.size() == 1 ? std::get_if<TorchOperation>(&operations.front()) : nullptr;
+  return torch && torch->is_host_code ? torch : nullptr;
+}
+
+inline DeviceResult<std::unique_ptr<Recording>> record_foreign(CudaTorch &torch,
+                                                               const TorchOperation &operation) {
+  auto why = torch.record_candidate(*operation.call);
+  if (!why)
+    return std::unexpected(why.error());
+  auto recording = std::make_unique<ForeignRecording>();
+  recording->call = operation.call;
+  recording->uncaptured = std::move(*why);
+  return recording;
+}
+
+} // namespace warpwright::runner::cuda
