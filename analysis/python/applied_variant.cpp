@@ -72,13 +72,13 @@ std::string without(const std::string &text, const std::string &module) {
     const bool in_class = next->what.ends_with(".forward");
     if (in_class) {
       const std::size_t own =
-          result.find(std::string("def ") + std::string(kOwnForward), next->range.end);
+          result.rfind(std::string("def ") + std::string(kOwnForward), next->range.begin);
+      std::size_t begin = next->range.begin; // and the empty line before it
+      if (begin >= 2 && result[begin - 1] == '\n' && result[begin - 2] == '\n')
+        --begin;
+      result.erase(begin, next->range.end - begin);
       if (own != std::string::npos)
         result.replace(own + 4, kOwnForward.size(), "forward");
-      std::size_t end = next->range.end; // and the empty line that followed it
-      if (end < result.size() && result[end] == '\n')
-        ++end;
-      result.erase(next->range.begin, end - next->range.begin);
     } else {
       const bool is_last =
           result.find_first_not_of(" \t\r\n", next->range.end) == std::string::npos;
@@ -115,10 +115,8 @@ std::size_t with_comments_above(const PythonFile &file, const std::string &text,
 }
 
 std::string forward_text(const std::string &call, const std::string &indentation) {
-  const std::string inner = indentation + indentation;
-  return indentation + "def forward(self, *inputs, **named):\n" + inner +
-         "outputs = None if named else " + call + "(self, inputs)\n" + inner + "return self." +
-         std::string(kOwnForward) + "(*inputs, **named) if outputs is None else outputs\n";
+  return indentation + "forward = " + call + "_exported.forward_of(" + std::string(kOwnForward) +
+         ")\n";
 }
 
 } // namespace
@@ -167,12 +165,11 @@ Result<std::string> with_variant_in_place(const std::string &text, const Variant
     return fail(variant.module + " has no forward of its own",
                 "Apply the variant as a class of its own instead");
   const std::string indentation = indentation_at(result, forward->range.begin);
-  const std::size_t line = result.rfind('\n', forward->range.begin) + 1;
+  const std::size_t line = std::min(result.find('\n', forward->range.end), result.size() - 1) + 1;
   const std::size_t class_line = with_comments_above(*file, result, found->range.begin);
+  result.insert(line, "\n" + marked_text(variant.module + ".forward",
+                                         forward_text(variant.call, indentation), {}, indentation));
   result.replace(forward->name_range.begin, forward->name_range.size(), kOwnForward);
-  result.insert(line, marked_text(variant.module + ".forward",
-                                  forward_text(variant.call, indentation), {}, indentation) +
-                          "\n");
   result.insert(class_line, marked_text(variant.module, variant.kernels, variant.plan) + "\n\n");
   return result;
 }

@@ -1,8 +1,9 @@
 // Variants of modules in the text of a Python file: how they are marked, put in, taken out and found again.
 //
 // A variant stands between two marks, so that the file as its user wrote it can be had again: that is what is traced, hashed and
-// measured against. "appended": kernels and a class ModelNew at the end. "in place": kernels before the class, whose forward calls them
-// and, where they do not fit, `_forward_as_written`, the user's own. Thread: pure functions.
+// measured against. "appended": kernels and a class ModelNew at the end. "in place": kernels before the class, whose forward
+// is then one that calls them and, where they do not fit, `_forward_as_written`, the user's own. What both call is model_writer.h's.
+// Thread: pure functions.
 #pragma once
 
 #include "analysis/python/python_file.h"
@@ -12,10 +13,11 @@
 namespace warpwright::analysis {
 
 struct Variant {
-  std::string module;   ///< the user's class
-  std::string plan;     ///< hash, or its beginning
-  std::string kernels;  ///< a function call(module, inputs) and what it needs
-  std::string call;     ///< its name: "_warpwright_Model"
+  std::string module; ///< the user's class
+  std::string plan;   ///< hash, or its beginning
+  std::string
+      kernels; ///< an object whose forward_of(forward) gives the other forward, and what it needs
+  std::string call;     ///< its name without "_exported": "_warpwright_Model"
   std::string subclass; ///< the class that calls it; not used in place
 };
 

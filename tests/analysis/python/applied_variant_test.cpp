@@ -51,14 +51,10 @@ TEST_CASE("a variant stands before what runs the file as a program") {
 TEST_CASE("a variant in place renames the user's forward, and back") {
   const auto made = with_variant_in_place(kText, variant());
   REQUIRE(made);
-  CHECK(made->find("    # >>> warpwright Model.forward >>>\n"
-                   "    def forward(self, *inputs, **named):\n"
-                   "        outputs = None if named else _warpwright_Model(self, inputs)\n"
-                   "        return self._forward_as_written(*inputs, **named) if outputs is None "
-                   "else outputs\n"
-                   "    # <<< warpwright Model.forward <<<\n\n"
-                   "    @torch.no_grad()\n    def _forward_as_written(self, x):\n") !=
-        std::string::npos);
+  CHECK(made->find("    @torch.no_grad()\n    def _forward_as_written(self, x):\n"
+                   "        return x + 1\n\n    # >>> warpwright Model.forward >>>\n"
+                   "    forward = _warpwright_Model_exported.forward_of(_forward_as_written)\n"
+                   "    # <<< warpwright Model.forward <<<\n") != std::string::npos);
   CHECK(made->find("ModelNew") == std::string::npos);
   CHECK(made->find("<<< warpwright Model <<<") < made->find("# warpwright: inputs"));
   CHECK(applied_plan(*made, "Model") == "0123");
