@@ -8,6 +8,7 @@ import os
 import pickle
 import struct
 import sys
+import tempfile
 import types
 import unittest
 
@@ -284,6 +285,36 @@ class Calls(unittest.TestCase):
         with torch.no_grad():
             model(self.x)
         self.assertEqual(model.ran, 1)
+
+
+class Compiling(unittest.TestCase):
+    def compile(self, source, kernels):
+        try:
+            return runtime.compile_kernels(source, kernels, [], 90)
+        except OSError as error:
+            if "no NVRTC" in str(error):
+                self.skipTest(str(error))
+            raise
+
+    def test_kernels_are_found_by_the_names_of_c_plus_plus_and_kept(self):
+        source = "template <int N> __global__ void k(float *x) { x[N] = 0; }\nextern \"C\" __global__ void plain() {}"
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["TORCH_EXTENSIONS_DIR"] = folder
+            try:
+                first = self.compile(source, ["k<3>", "plain"])
+                files = os.listdir(folder)
+                again = self.compile(source, ["k<3>", "plain"])
+            finally:
+                del os.environ["TORCH_EXTENSIONS_DIR"]
+        self.assertEqual(first, again)
+        self.assertEqual(len(files), 1)
+        self.assertTrue(first[0].startswith(b"\x7fELF"))
+        self.assertEqual(first[1]["plain"], "plain")
+        self.assertIn("k", first[1]["k<3>"])
+
+    def test_what_nvrtc_says_is_told(self):
+        with self.assertRaisesRegex(OSError, "undefined"):
+            self.compile("__global__ void k(float *x) { x[0] = y; }", ["k"])
 
 
 if __name__ == "__main__":
