@@ -272,6 +272,12 @@ class Calls(unittest.TestCase):
         self.assertTrue(torch.equal(more["twice"], output * self.x))
         self.assertTrue(torch.equal(model.inner.weight, self.x))
 
+    def test_a_factory_makes_its_tensor_on_the_device(self):
+        plan = dict(PLAN, steps=[("aten", "aten::full", [[8], 3.0], {"dtype": "float32"}, [("output", [8], [1])])])
+        with torch.no_grad():
+            value = FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+        self.assertTrue(torch.equal(value, torch.full((8,), 3.0)))
+
     def test_another_layout_of_an_operator_s_result_is_an_error(self):
         plan = dict(PLAN, steps=[("aten", "aten::add.Tensor", [("view", "x", 0, [8], [1]), ("view", "w", 0, [8], [1])], {},
                                   [("output", [4, 2], [2, 1])])])

@@ -168,6 +168,9 @@ class ExportedPlan:
 
         values = [bound(value) for value in values]
         keywords = {key: bound(value) for key, value in keywords.items()}
+        kinds = {argument.name: str(argument.type) for argument in function._schema.arguments}
+        if "device" in kinds and not any("Tensor" in kind for kind in kinds.values()):
+            keywords.setdefault("device", torch.device(self.device))  # a factory's
         places = [-1 if one is None or one[0] in arguments else self.place[one[0]] for one in results]
         copies = [self.place[one[0]] if one is not None and one[0] in arguments else -1 for one in results]
         layouts = [(torch.uint8, [], []) if one is None else (self.tensors[one[0]][0], one[1], one[2]) for one in results]
