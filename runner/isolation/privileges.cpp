@@ -52,6 +52,14 @@ bool set_limit(int which, rlim_t value) {
   return setrlimit(static_cast<__rlimit_resource_t>(which), &limit) == 0;
 }
 
+/// One that the process may take back, for memory that it shares with a process of its own: that is a file, too.
+bool set_soft_limit(int which, rlim_t value) {
+  rlimit limit{};
+  getrlimit(static_cast<__rlimit_resource_t>(which), &limit);
+  limit.rlim_cur = std::min(limit.rlim_max, value);
+  return setrlimit(static_cast<__rlimit_resource_t>(which), &limit) == 0;
+}
+
 /// What a worker may hold: $WARPWRIGHT_WORKER_MEMORY_MB, else three quarters of what is there; a
 /// compile worker, of which there are many, a quarter.
 rlim_t memory_limit(WorkerKind kind) {
@@ -126,7 +134,8 @@ IsolationLayer set_limits(WorkerKind kind) {
   bool set = set_limit(RLIMIT_CORE, 0);
   const bool driver = kind == WorkerKind::Cuda || kind == WorkerKind::Python;
   set &= set_limit(RLIMIT_NOFILE, driver ? 8192 : 512);
-  set &= set_limit(RLIMIT_FSIZE, 1024 * kMegabyte);
+  set &= kind == WorkerKind::Python ? set_soft_limit(RLIMIT_FSIZE, 1024 * kMegabyte)
+                                    : set_limit(RLIMIT_FSIZE, 1024 * kMegabyte);
   std::string detail = "no core dumps, few files";
 #if !defined(__SANITIZE_ADDRESS__)
   // CUDA maps more than there is; so does AddressSanitizer.

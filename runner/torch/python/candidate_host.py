@@ -9,6 +9,7 @@ import ctypes
 import json
 import mmap
 import os
+import resource
 import signal
 import sys
 
@@ -16,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 PR_SET_PDEATHSIG = 1
+LARGEST_FILE = 1 << 30
 
 
 def read_message(stream):
@@ -40,6 +42,7 @@ def start(library_path, device, memory, timed):
     library = ctypes.CDLL(library_path)
     if library.warpwright_isolate_candidate(worker_process.readable_paths()) != 0:
         raise RuntimeError("the candidate's process could not be isolated; its stderr says why")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
     import torch
     from candidate_module import CandidateServer
 

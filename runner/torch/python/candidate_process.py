@@ -6,12 +6,14 @@ is unpickled or run here. A time that the process reports is held against this p
 """
 
 import base64
+import contextlib
 import ctypes
 import io
 import json
 import math
 import mmap
 import os
+import resource
 import select
 import shutil
 import signal
@@ -65,7 +67,8 @@ class CandidateProcess:
         self.folder = tempfile.mkdtemp(prefix="warpwright-candidate-")
         self.layout = layout
         descriptor = os.memfd_create("warpwright-candidate", 0)
-        os.ftruncate(descriptor, layout.size)
+        with files_of(layout.size):
+            os.ftruncate(descriptor, layout.size)
         self.memory = mmap.mmap(descriptor, layout.size)
         self.views = [self.view(place) for place in layout.places]
         environment = dict(os.environ, WARPWRIGHT_WORKER_DIRECTORY=self.folder, TMPDIR=self.folder, HOME=self.folder)
@@ -196,6 +199,20 @@ class CandidateProcess:
             raise refused("suspected", f"the candidate's process reports {ns / 1000:.1f} us for runs that take {wall / 1000:.1f} us "
                           "by another process's clock")
         return ns, throttled
+
+
+@contextlib.contextmanager
+def files_of(size):
+    """A file may be so large within; elsewhere as isolation has it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if soft != resource.RLIM_INFINITY and soft < size:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    try:
+        yield
+    except OSError as error:
+        raise refused("unsupported", f"no {size >> 20} MB of memory to share with the candidate's process: {error}") from error
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def children():
