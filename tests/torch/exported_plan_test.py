@@ -193,6 +193,16 @@ class Calls(unittest.TestCase):
         with self.assertRaises(TypeError):
             model(self.x, 1, 2)
 
+    def test_arguments_may_have_any_name(self):
+        class Named(Plain):
+            def forward(self, outputs, call=0.5):
+                return outputs * call + self.inner.weight
+
+        model, _, driver = make(Named)
+        model = model()
+        self.check(model, driver, self.x, 1)
+        self.check(model, driver, self.x.double(), 0)
+
     def test_a_forward_with_keywords_alone_keeps_them(self):
         model, _, driver = make(Model)
         model = model()

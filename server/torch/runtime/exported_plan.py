@@ -53,21 +53,21 @@ class ExportedPlan:
 
     def forward_of(self, original):
         """A forward with the original's signature that calls the kernels, and the original for what they were not verified for."""
-        code = original.__code__
-        if code.co_flags & 0x0C or code.co_kwonlyargcount:  # *args, **keywords
+        code = getattr(original, "__code__", None)
+        if code is None or code.co_flags & 0x0C or code.co_kwonlyargcount:  # *args, **keywords
             def forward(self, *inputs, **keywords):
                 outputs = NotImplemented if keywords else call(self, *inputs)
                 return original(self, *inputs, **keywords) if outputs is NotImplemented else outputs
             call = self.call
         else:
             names = ", ".join(code.co_varnames[:code.co_argcount])
-            space = {"call": self.whole_call(original), "original": original}
+            space = {"_warpwright_call": self.whole_call(original), "_warpwright_original": original}
             exec(f"def forward({names}):\n"
-                 f"    outputs = call({names})\n"
-                 f"    return original({names}) if outputs is NotImplemented else outputs\n", space)
+                 f"    _warpwright_outputs = _warpwright_call({names})\n"
+                 f"    return _warpwright_original({names}) if _warpwright_outputs is NotImplemented else _warpwright_outputs\n", space)
             forward = space["forward"]
             forward.__defaults__ = original.__defaults__
-        forward.__doc__, forward.__annotations__ = original.__doc__, original.__annotations__
+        forward.__doc__, forward.__annotations__ = original.__doc__, getattr(original, "__annotations__", {})
         return forward
 
     def whole_call(self, original):
