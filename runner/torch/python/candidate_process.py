@@ -83,6 +83,7 @@ class CandidateProcess:
                                         start_new_session=True, bufsize=0)
         os.close(descriptor)
         self.ids = 0
+        self.runs = 0  # that were judged
         self.buffered = b""
         self.overhead_ns = {}  # by kind: the most that a call of nothing takes beyond what it reports
         self.slack_ns = {}
