@@ -7,6 +7,7 @@
 // FileFacts>).
 #pragma once
 
+#include "support/model/graph.h"
 #include "support/model/task.h"
 #include "support/text.h"
 
@@ -113,6 +114,10 @@ struct InferredTask {
   model::Task task;
   std::vector<MissingFact> missing;
   std::vector<std::string> assumptions; ///< "x holds n elements, from the guard i < n on line 12"
+  /// Of a C++ function over tensors, whose task holds it as a module. What it computes, where the text says that; absent: a runner
+  /// traces it.
+  std::optional<model::Graph> graph;
+  std::string comment; ///< likewise the structured comment to complete; else it is suggested_spec()'s
 };
 
 struct Kernel {

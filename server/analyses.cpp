@@ -10,6 +10,7 @@
 #include "analysis/config/file_settings.h"
 #include "analysis/full_parser.h"
 #include "analysis/python/module_facts.h"
+#include "generator/torch_cpp/kernels.h"
 #include "server/project.h"
 #include "support/exclusive.h"
 
@@ -123,6 +124,8 @@ private:
   static AnalysisResult result(analysis::FileFacts facts, const std::string &text,
                                const config::FileSettings &settings) {
     use_project_sizes(facts, text, settings);
+    if (!analysis::is_python(facts.path))
+      generator::add_torch_functions({facts.path, text}, settings.parse, facts);
     std::erase_if(facts.diagnostics, [&](const analysis::Diagnostic &diagnostic) {
       return std::ranges::find(settings.project.disabled_rules, diagnostic.rule) !=
              settings.project.disabled_rules.end();

@@ -123,7 +123,7 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
 Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
                                             const runner::LedgerEntry &entry,
                                             const std::string &form) {
-  if (analysis::is_python(path))
+  if (entry.task.module)
     return module_variant_edits(text, entry, form);
   const Error changed{"the code around '" + entry.kernel +
                           "' no longer leads to the variant that was verified",

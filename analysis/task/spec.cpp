@@ -200,16 +200,35 @@ private:
       spec_.scalars[name] = *value;
       return;
     }
-    if (accept("[")) {
-      buffer.extent = expression("]");
-      if (!error_ && !accept("]"))
-        return expect("']'");
-    }
+    if (accept("[") && !shape(buffer))
+      return;
     if (const std::string kind = error_ ? "" : word();
         !kind.empty() && !(buffer.distribution = distribution(kind)))
       return expect("normal, uniform, positive, zeros or integers LOW..HIGH instead of " + kind);
     if (!error_)
       spec_.buffers[name] = std::move(buffer);
+  }
+
+  /// "n]" or "batch, 64]"; of a torch function "]" too, a tensor without dimensions.
+  bool shape(BufferSpec &buffer) {
+    buffer.shape.emplace();
+    std::string extent = "1";
+    if (accept("]")) {
+      buffer.extent = Expression(1);
+      return true;
+    }
+    do {
+      buffer.shape->push_back(expression(",]"));
+      const std::string text = "(" + buffer.shape->back().text() + ")";
+      extent = buffer.shape->size() == 1 ? buffer.shape->back().text() : extent + " * " + text;
+      if (buffer.shape->size() == 1 && at(","))
+        extent = text;
+    } while (!error_ && accept(","));
+    if (!error_ && !accept("]"))
+      expect("']'");
+    if (const auto parsed = Expression::parse(extent); parsed && !error_)
+      buffer.extent = *parsed;
+    return !error_;
   }
 
   std::optional<model::Distribution> distribution(const std::string &kind) {
@@ -249,10 +268,10 @@ private:
     bool has_grid = false;
     while (!error_) {
       if (accept("grid(")) {
-        shape(launch.grid);
+        launch_shape(launch.grid);
         has_grid = true;
       } else if (accept("block(")) {
-        shape(launch.block);
+        launch_shape(launch.block);
       } else if (accept("shared(")) {
         launch.shared_bytes = expression(")");
         if (!accept(")"))
@@ -265,7 +284,7 @@ private:
       expect("grid(...)");
     spec_.launch = std::move(launch);
   }
-  void shape(std::array<Expression, 3> &shape) {
+  void launch_shape(std::array<Expression, 3> &shape) {
     std::size_t i = 0;
     do
       shape[std::min<std::size_t>(i, 2)] = expression(",)");
@@ -415,8 +434,10 @@ void merge(Spec &spec, const Spec &later) {
       target.direction = buffer.direction;
     if (buffer.dtype)
       target.dtype = buffer.dtype;
-    if (buffer.extent)
+    if (buffer.extent) {
       target.extent = buffer.extent;
+      target.shape = buffer.shape;
+    }
     if (buffer.distribution)
       target.distribution = buffer.distribution;
   }

@@ -8,7 +8,7 @@
 // Items are separated by commas or line ends; a line that ends in a comma goes on in the next comment line.
 //   NAME = EXPRESSION                     a size; with a point or exponent in it, a floating-point scalar
 //   check NAME = INT [NAME = INT ...] | ...     further bindings of the sizes, `|` between them
-//   NAME: [in|out|inout] [TYPE][EXTENT] [normal | uniform | positive | zeros | integers LOW..HIGH]
+//   NAME: [in|out|inout] [TYPE][EXTENT, EXTENT, ...] [normal | uniform | positive | zeros | integers LOW..HIGH]
 //   NAME: TYPE = NUMBER                   a floating-point scalar
 //   launch [KERNEL] grid(E, E, E) block(E, E, E) shared(E)
 //   fill NAME = BYTE                      the buffer is set to BYTE before the launch
@@ -29,7 +29,8 @@ namespace warpwright::analysis {
 struct BufferSpec {
   std::optional<model::Direction> direction;
   std::optional<model::Dtype> dtype;
-  std::optional<Expression> extent;
+  std::optional<Expression> extent;             ///< elements
+  std::optional<std::vector<Expression>> shape; ///< as written: one extent a dimension
   std::optional<model::Distribution> distribution;
 };
 

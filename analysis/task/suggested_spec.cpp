@@ -66,6 +66,8 @@ std::string join(const std::vector<std::string> &items) {
 } // namespace
 
 std::string suggested_spec(const Kernel &kernel, const InferredTask &task) {
+  if (!task.comment.empty())
+    return task.comment;
   const auto is_missing = [&](const std::string &name) {
     return std::ranges::any_of(task.missing,
                                [&](const MissingFact &fact) { return fact.name == name; });

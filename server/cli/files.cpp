@@ -3,6 +3,7 @@
 
 #include "analysis/python/module_facts.h"
 #include "analysis/task/infer_task.h"
+#include "generator/torch_cpp/kernels.h"
 #include "server/cli/sources.h"
 
 #include <algorithm>
@@ -70,8 +71,11 @@ Result<Input> InputReader::read(const std::filesystem::path &path) {
   std::erase_if(input.facts.diagnostics, [&](const analysis::Diagnostic &diagnostic) {
     return std::ranges::find(disabled, diagnostic.rule) != disabled.end();
   });
-  if (!is_python)
+  if (!is_python) {
     complete_tasks(input);
+    generator::add_torch_functions(input.file, input.settings.parse, input.facts,
+                                   spec_.value_or(analysis::Spec{}));
+  }
   return input;
 }
 

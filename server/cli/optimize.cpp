@@ -167,7 +167,13 @@ bool is_wanted(const analysis::Kernel &kernel, const std::string &name) {
   return name.empty() || kernel.name == name || kernel.qualified_name == name;
 }
 
-/// One kernel of the file as it is now.
+server::SnapshotPtr snapshot_of(const std::string &text, const analysis::FileFacts &facts) {
+  return std::make_shared<const server::Snapshot>(
+      "", 0, std::make_shared<const std::string>(text), server::AnalysisResult{facts, {}},
+      server::protocol::PositionEncoding::Utf8);
+}
+
+/// One kernel, or torch function, of the file as it is now.
 Result<void> optimize_one(Run &run, const std::filesystem::path &path,
                           const std::string &qualified_name) {
   const Result<Input> input = run.reader.read(path);
@@ -181,8 +187,12 @@ Result<void> optimize_one(Run &run, const std::filesystem::path &path,
   if (kernel == kernels.end())
     return fail("the kernel " + qualified_name + " is no longer in " + path.string(),
                 "Run this again");
-  KernelOutcome outcome = optimize_kernel(input->file, input->settings.parse, input->facts, *kernel,
-                                          path.string(), setup_of(run));
+  KernelOutcome outcome =
+      kernel->task.task.module
+          ? optimize_module(snapshot_of(input->file.text, input->facts), kernel->name,
+                            path.string(), setup_of(run), {.device = run.options.device})
+          : optimize_kernel(input->file, input->settings.parse, input->facts, *kernel,
+                            path.string(), setup_of(run));
   if (run.options.apply != ApplyMode::Never && !outcome.report.error)
     outcome.report.apply = apply(run, path, input->file.text, outcome);
   finish_kernel(run, std::move(outcome));

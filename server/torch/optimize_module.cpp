@@ -4,6 +4,7 @@
 #include "server/candidate_evaluator.h"
 #include "server/kernel_status.h"
 #include "server/measured_text.h"
+#include "server/torch/cpp_writer.h"
 #include "server/torch/model_writer.h"
 #include "support/model/json.h"
 
@@ -43,7 +44,7 @@ class Trial {
 public:
   Trial(const OptimizeRequest &request, const analysis::Kernel &kernel,
         const OptimizeEvents &events)
-      : request_(request), hash_(source_hash(kernel.slice)), events_(events) {}
+      : request_(request), kernel_(kernel), hash_(source_hash(kernel.slice)), events_(events) {}
 
   void take(const TorchTask &task, const model::Plan &plan, const model::Verdict &verdict) {
     if (!is_from_runner(verdict))
@@ -51,7 +52,7 @@ public:
     told_[model::hash(plan)] = verdict.outcome;
     std::string text;
     if (verdict.outcome == model::Outcome::Verified)
-      if (auto written = module_variant_text(task.task, task.graph, plan, verdict))
+      if (auto written = variant_text(task, plan, verdict))
         text = std::move(*written);
     if (events_.on_entry)
       events_.on_entry({request_.snapshot->facts.path, request_.kernel, task.task, plan, verdict,
@@ -66,8 +67,21 @@ public:
   }
 
 private:
+  Result<std::string> variant_text(const TorchTask &task, const model::Plan &plan,
+                                   const model::Verdict &verdict) const {
+    if (task.task.module->language == "python")
+      return module_variant_text(task, plan, verdict);
+    const bool on_gpu = verdict.device.kind == "cuda";
+    return write_cpp_variant(task.task, kernel_, plan,
+                             {.comment = measured_comment(verdict, plan.moves),
+                              .plan = model::hash(plan).substr(0, 16),
+                              .compute_capability =
+                                  on_gpu ? model::capability_of(verdict.device) : 0});
+  }
+
   std::map<std::string, model::Outcome> told_; ///< by the plan's hash
   const OptimizeRequest &request_;
+  const analysis::Kernel &kernel_;
   const std::string hash_;
   const OptimizeEvents &events_;
 };
@@ -121,15 +135,17 @@ Result<model::DeviceInfo> choose_device(const runner::RunnerInfo &info, const st
   return fail("the runner has no device " + (wanted.empty() ? "at all" : wanted), notes);
 }
 
-Result<std::string> module_variant_text(const model::Task &task, const model::Graph &graph,
-                                        const model::Plan &plan, const model::Verdict &verdict) {
+Result<std::string> module_variant_text(const TorchTask &traced, const model::Plan &plan,
+                                        const model::Verdict &verdict) {
+  const model::Task &task = traced.task;
   const bool on_gpu = verdict.device.kind == "cuda";
   const std::string &module = task.module->model;
   const auto addition =
-      write_addition(task, graph, plan,
+      write_addition(task, traced.graph, plan,
                      {.class_name = module + "New",
                       .comment = measured_comment(verdict, plan.moves),
-                      .compute_capability = on_gpu ? model::capability_of(verdict.device) : 0});
+                      .compute_capability = on_gpu ? model::capability_of(verdict.device) : 0,
+                      .patterns = traced.patterns});
   if (!addition)
     return std::unexpected(addition.error());
   return analysis::with_variant_appended(task.module->source,
@@ -140,6 +156,11 @@ Result<std::string> module_variant_text(const model::Task &task, const model::Gr
 Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
                                                    const runner::LedgerEntry &entry,
                                                    const std::string &form) {
+  if (entry.task.module && entry.task.module->language == "cpp")
+    return entry.variant_text.empty()
+               ? fail("the variant of '" + entry.kernel + "' could not be written as C++",
+                      "Its plan has a step that C++ cannot spell; optimise again for another")
+               : cpp_variant_edits(entry.task.module->source, entry.variant_text, text);
   const auto variant = analysis::appended_variant(entry.variant_text, entry.kernel);
   if (!variant)
     return fail("the variant of '" + entry.kernel + "' could not be written as Python",
@@ -170,7 +191,10 @@ Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
   if (events.on_stage)
     events.on_stage("tracing");
   const model::TorchModule &module = *kernel->task.task.module;
-  auto traced = client.trace(module);
+  auto traced = kernel->task.graph
+                    ? Result<runner::TracedModule>(
+                          {*kernel->task.graph, kernel->task.task.buffers, ""})
+                    : client.trace(module);
   if (stop.stop_requested())
     return OptimizeSummary{};
   const auto report = [&](const Error &error) {

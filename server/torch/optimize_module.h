@@ -6,6 +6,7 @@
 
 #include "server/engine.h"
 #include "server/torch/torch_optimizer.h"
+#include "server/torch/torch_task.h"
 
 namespace warpwright::server {
 
@@ -23,8 +24,8 @@ Result<model::DeviceInfo> choose_device(const runner::RunnerInfo &info, const st
 
 /// The module's file with the variant appended (analysis/python/applied_variant.h); what was measured stands in a comment.
 /// Errors: a plan that cannot be written as Python and C++.
-Result<std::string> module_variant_text(const model::Task &task, const model::Graph &graph,
-                                        const model::Plan &plan, const model::Verdict &verdict);
+Result<std::string> module_variant_text(const TorchTask &traced, const model::Plan &plan,
+                                        const model::Verdict &verdict);
 
 /// The edits that put the variant of `entry` into `text`. @param form "in-place": into the class's forward; else as a class of its own
 /// Errors: an entry without a variant's text; a class that is no longer there.

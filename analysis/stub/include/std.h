@@ -92,7 +92,18 @@ private:
 };
 template <class A, class B> struct pair { A first; B second; pair(); pair(const A &, const B &); };
 template <class A, class B> pair<decay_t<A>, decay_t<B>> make_pair(A &&, B &&);
-template <class... T> struct tuple { tuple(); tuple(T...); };
+template <class... T> struct tuple { tuple(); tuple(T...); template <class... U> tuple(const tuple<U...> &); template <class... U> tuple &operator=(const tuple<U...> &); };
+template <class T> struct tuple_size;
+template <class... T> struct tuple_size<tuple<T...>> { static constexpr size_t value = sizeof...(T); };
+template <class A, class B> struct tuple_size<pair<A, B>> { static constexpr size_t value = 2; };
+template <size_t I, class T> struct tuple_element;
+template <size_t I, class T, class... U> struct tuple_element<I, tuple<T, U...>> : tuple_element<I - 1, tuple<U...>> {};
+template <class T, class... U> struct tuple_element<0, tuple<T, U...>> { typedef T type; };
+template <size_t I, class... T> typename tuple_element<I, tuple<T...>>::type &get(tuple<T...> &);
+template <size_t I, class... T> const typename tuple_element<I, tuple<T...>>::type &get(const tuple<T...> &);
+template <size_t I, class... T> typename tuple_element<I, tuple<T...>>::type &&get(tuple<T...> &&);
+struct nullopt_t {}; constexpr nullopt_t nullopt{};
+struct ww_ignore { template <class T> const ww_ignore &operator=(const T &) const; }; constexpr ww_ignore ignore{};
 template <class... T> tuple<decay_t<T>...> make_tuple(T &&...);
 template <class... T> tuple<T &...> tie(T &...);
 template <class T, size_t N> struct array {
@@ -185,7 +196,7 @@ template <> struct plus<void> { template <class T, class U> auto operator()(cons
 template <class K, class V> class map { public: map(); map(initializer_list<pair<const K, V>>); V &operator[](const K &); V &at(const K &); size_t count(const K &) const; size_t size() const; pair<const K, V> *begin(); pair<const K, V> *end(); pair<const K, V> *find(const K &); };
 template <class K, class V> using unordered_map = map<K, V>;
 template <class K> class set { public: size_t count(const K &) const; void insert(const K &); size_t size() const; const K *begin() const; const K *end() const; };
-template <class T> class optional { public: optional(); optional(T); T &operator*(); T *operator->(); T value() const; bool has_value() const; explicit operator bool() const; };
+template <class T> class optional { public: optional(); optional(nullopt_t); optional(T); const T &operator*() const; const T *operator->() const; T value_or(T) const; T &operator*(); T *operator->(); T value() const; bool has_value() const; explicit operator bool() const; };
 template <class I, class T> void fill(I, I, const T &);
 template <class I, class T> void iota(I, I, T);
 template <class I, class F> void generate(I, I, F);

@@ -30,7 +30,8 @@ def answer_of(module):
 
     try:
         traced = trace_module(module["source"], module.get("model", "Model"), module.get("inputs", "get_inputs"),
-                              module.get("init_inputs", "get_init_inputs"), module.get("training", True))
+                              module.get("init_inputs", "get_init_inputs"), module.get("training", True),
+                              module.get("language", "python"))
     except BaseException as error:  # Refusal, or whatever the user's code raises
         import traceback
 
@@ -52,10 +53,7 @@ def main():
     if library.warpwright_isolate(worker_process.readable_paths()) != 0:
         return 2
     module = request["params"]["module"]
-    if module.get("language", "python") == "python":
-        answer = answer_of(module)
-    else:
-        answer = {"refusal": f"{module['language']} modules are not traced by Python"}
+    answer = answer_of(module)
     body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer}).encode()
     out.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
     out.flush()

@@ -16,6 +16,7 @@ import types
 
 import torch
 
+import cpp_module
 import framework_flags
 import host_errors
 from host_errors import HostError, told_by
@@ -25,15 +26,10 @@ LOADED_SEED = 42  # of the module that is kept: what is no parameter, buffer or 
 
 class UserModule:
     def __init__(self, spec, device):
-        if spec["language"] != "python":
-            raise HostError("unsupported", f"this worker calls Python modules, not {spec['language']} ones")
         self.spec = dict(spec)
         self.device = device
         self.in_device_context = False  # whether its forward makes tensors without saying where
-        self.file = write_source(spec["source"])
-        host_errors.user_file = self.file
-        with told_by("importing the module's file"):
-            self.namespace = import_source(spec["source"], self.file)
+        self.file, self.namespace = read_source(spec)
         self.flags = framework_flags.current()
         if not hasattr(self.namespace, spec["model"]):
             raise HostError("unsupported", f"the module's file has no '{spec['model']}'")
@@ -109,6 +105,19 @@ class UserModule:
 
 def invoke(function, inputs):
     return function(**inputs) if isinstance(inputs, dict) else function(*inputs)
+
+
+def read_source(spec):
+    """(path, what the file defines)"""
+    if spec["language"] == "cpp":
+        host_errors.user_file = cpp_module.FILE_NAME
+        with told_by("compiling the function's file"):
+            return cpp_module.FILE_NAME, cpp_module.namespace_of(spec["source"], spec["model"])
+    if spec["language"] != "python":
+        raise HostError("unsupported", f"this worker calls Python and C++ modules, not {spec['language']} ones")
+    host_errors.user_file = file = write_source(spec["source"])
+    with told_by("importing the module's file"):
+        return file, import_source(spec["source"], file)
 
 
 def write_source(text):

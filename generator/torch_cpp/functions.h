@@ -1,0 +1,76 @@
+// Functions over tensors in a C++ file: found, asked for what a call of them takes, and turned into torch tasks.
+//
+// A function is one that a caller outside would call: it takes a tensor, returns tensors, has a body, and is registered
+// (PYBIND11_MODULE, TORCH_LIBRARY), described in a comment, or called by no other function of the file. What its inputs are follows from
+// the structured comment above it (docs/task-comments.md), then from its checks (TORCH_CHECK(x.size(1) == 64)), then from defaults; the
+// rest is asked for. It leaves out methods, templates, and functions that launch kernels of the file. Thread: the unit's.
+#pragma once
+
+#include "analysis/parsed_unit.h"
+#include "analysis/task/spec.h"
+#include "generator/torch_cpp/interpreter.h"
+#include "support/model/task.h"
+
+namespace warpwright::generator::torch_cpp {
+
+std::vector<const clang::FunctionDecl *> torch_functions(const analysis::ParsedUnit &unit);
+
+/// A function's own body where the file holds Warpwright's variant of it (server/torch/cpp_writer.h); null where it does not.
+const clang::FunctionDecl *as_written(const analysis::ParsedUnit &unit,
+                                      const clang::FunctionDecl &function);
+
+/// One argument of a call.
+struct Input {
+  std::string name;
+  Value value; ///< a number, a flag or None; of a tensor Absent
+  bool is_tensor = false;
+  model::TensorType type;
+  model::Distribution distribution;
+};
+
+/// What a call of a function takes.
+struct Inputs {
+  std::vector<Input> inputs;
+  std::vector<analysis::MissingFact> missing; ///< where it is not empty the inputs are not complete
+  std::vector<std::string> assumptions;       ///< "x is float, as nothing else is said"
+  std::string comment;                        ///< the structured comment to complete
+  std::optional<analysis::Diagnostic> error;  ///< of the comment that is there
+};
+
+/// @param extra facts from elsewhere (`--spec`), which replace those of the comment
+Inputs inputs_of(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
+                 const analysis::Spec &extra = {});
+
+/// What can be said of a function without running it.
+struct FunctionGraph {
+  model::Graph graph;
+  std::vector<model::Buffer> buffers; ///< inputs, then outputs, as a task has them
+  std::optional<Refusal> refusal;     ///< why there is no graph
+};
+/// @param inputs complete ones
+FunctionGraph graph_of(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
+                       const std::vector<Input> &inputs);
+
+/// The module that a runner compiles and calls.
+model::TorchModule module_of(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
+                             const std::vector<Input> &inputs);
+
+// What the parts share.
+
+/// at::Tensor, or an optional one.
+bool is_tensor(clang::QualType type);
+bool is_optional_tensor(clang::QualType type);
+
+/// What the checks at the top of a function's body say of its tensors.
+struct ShapeFacts {
+  std::optional<std::int64_t> rank;
+  std::map<std::int64_t, std::int64_t> extents; ///< by dimension
+  std::optional<model::Dtype> dtype;
+};
+/// @param known shapes from elsewhere, by parameter, and whole numbers by name
+std::map<std::string, ShapeFacts> shapes_from_checks(const analysis::ParsedUnit &unit,
+                                                     const clang::FunctionDecl &function,
+                                                     const std::map<std::string, ShapeFacts> &known,
+                                                     const Sizes &numbers);
+
+} // namespace warpwright::generator::torch_cpp

@@ -1,0 +1,236 @@
+// What a call of a function takes: the comment's facts first, then those of the checks, then defaults.
+#include "generator/torch_cpp/functions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::generator::torch_cpp {
+namespace {
+
+using model::Distribution;
+
+std::string type_name(model::Dtype dtype) {
+  switch (dtype) {
+  case model::Dtype::Float32:
+    return "float";
+  case model::Dtype::Float64:
+    return "double";
+  case model::Dtype::Float16:
+    return "half";
+  default:
+    return std::string(model::name(dtype));
+  }
+}
+
+class Reader {
+public:
+  Reader(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
+         const analysis::Spec &extra)
+      : unit_(unit), function_(function) {
+    const analysis::CommentSpec above = spec_above(unit, function);
+    result_.error = above.error;
+    spec_ = above.spec;
+    merge(spec_, extra);
+    checked_ = shapes_from_checks(unit, function, stated_shapes(), spec_.sizes);
+  }
+
+  Inputs read() {
+    if (result_.error)
+      result_.missing.push_back({"spec", result_.error->message});
+    for (const clang::ParmVarDecl *parameter : function_.parameters()) {
+      const std::string name = parameter->getNameAsString();
+      if (name.empty())
+        result_.missing.push_back({"parameter", "What is the parameter without a name called?"});
+      else if (is_tensor(parameter->getType()) ||
+               (is_optional_tensor(parameter->getType()) && spec_.buffers.contains(name)))
+        tensor(name);
+      else
+        scalar(name, *parameter);
+    }
+    result_.comment = comment();
+    return std::move(result_);
+  }
+
+private:
+  std::map<std::string, ShapeFacts> stated_shapes() const {
+    std::map<std::string, ShapeFacts> facts;
+    for (const auto &[name, buffer] : spec_.buffers) {
+      ShapeFacts &known = facts[name];
+      known.dtype = buffer.dtype;
+      if (!buffer.shape)
+        continue;
+      known.rank = static_cast<std::int64_t>(buffer.shape->size());
+      for (std::size_t dim = 0; dim < buffer.shape->size(); ++dim)
+        if (const auto extent = (*buffer.shape)[dim].evaluate(spec_.sizes))
+          known.extents[static_cast<std::int64_t>(dim)] = *extent;
+    }
+    return facts;
+  }
+
+  void tensor(const std::string &name) {
+    const ShapeFacts facts = checked_[name];
+    Input input{.name = name, .is_tensor = true};
+    input.type.dtype = facts.dtype.value_or(model::Dtype::Float32);
+    std::string shape = "?";
+    bool known = facts.rank.has_value();
+    if (facts.rank) {
+      shape.clear();
+      for (std::int64_t dim = 0; dim < *facts.rank; ++dim) {
+        const auto extent = facts.extents.find(dim);
+        known &= extent != facts.extents.end() && extent->second >= 0;
+        input.type.shape.push_back(extent == facts.extents.end() ? 0 : extent->second);
+        shape +=
+            (dim ? ", " : "") +
+            (extent == facts.extents.end() ? std::string("?") : std::to_string(extent->second));
+      }
+    }
+    if (!known)
+      result_.missing.push_back({name + ".shape", "What shape does " + name + " have?"});
+    else if (!facts.dtype)
+      result_.assumptions.push_back(name + " is float, as nothing says otherwise");
+    if (const auto stated = spec_.buffers.find(name);
+        stated != spec_.buffers.end() && stated->second.distribution)
+      input.distribution = in_numbers(*stated->second.distribution);
+    else if (!model::is_floating(input.type.dtype))
+      input.distribution = {.kind = Distribution::Kind::Integers,
+                            .lower = Expression(0),
+                            .upper = Expression(input.type.dtype == model::Dtype::Bool ? 2 : 10)};
+    items_.push_back(name + ": " + type_name(input.type.dtype) + "[" + shape + "]");
+    result_.inputs.push_back(std::move(input));
+  }
+
+  Distribution in_numbers(Distribution distribution) const {
+    distribution.lower = Expression(distribution.lower.evaluate(spec_.sizes).value_or(0));
+    distribution.upper = Expression(distribution.upper.evaluate(spec_.sizes).value_or(1));
+    return distribution;
+  }
+
+  void scalar(const std::string &name, const clang::ParmVarDecl &parameter) {
+    Input input{.name = name};
+    const clang::QualType type = parameter.getType().getNonReferenceType();
+    const auto whole = spec_.sizes.find(name);
+    const auto real = spec_.scalars.find(name);
+    const bool floats = type->isFloatingType();
+    if (whole != spec_.sizes.end() && type->isBooleanType())
+      input.value = whole->second != 0;
+    else if (whole != spec_.sizes.end() && !floats)
+      input.value = whole->second;
+    else if (whole != spec_.sizes.end())
+      input.value = static_cast<double>(whole->second);
+    else if (real != spec_.scalars.end())
+      input.value = real->second;
+    else if (parameter.hasDefaultArg() && !parameter.hasUninstantiatedDefaultArg())
+      input.value = default_of(name, *parameter.getDefaultArg());
+    else if (is_optional_tensor(parameter.getType())) {
+      input.value = None{};
+      result_.assumptions.push_back(name + " is not given");
+    }
+    if (floats && input.value.as<std::int64_t>())
+      input.value = *input.value.number();
+    if (!input.value.is_number() && !input.value.as<None>()) {
+      result_.missing.push_back({name, "What value does " + name + " have?"});
+      items_.push_back(name + " = ?");
+    }
+    result_.inputs.push_back(std::move(input));
+  }
+
+  Value default_of(const std::string &name, const clang::Expr &expression) {
+    GraphWriter none;
+    const Value value = Interpreter(unit_, none).constant(expression);
+    if (value.is_number() || value.as<None>())
+      result_.assumptions.push_back(name + " has its default");
+    return value;
+  }
+
+  std::string comment() const {
+    std::string text;
+    for (const std::string &item : items_)
+      text += (text.empty() ? "" : ", ") + item;
+    return "// warpwright: " + text + "\n";
+  }
+
+  const analysis::ParsedUnit &unit_;
+  const clang::FunctionDecl &function_;
+  analysis::Spec spec_;
+  std::map<std::string, ShapeFacts> checked_;
+  std::vector<std::string> items_;
+  Inputs result_;
+};
+
+std::string torch_dtype(model::Dtype dtype) { return "torch." + std::string(model::name(dtype)); }
+
+std::string python_number(double value) {
+  if (std::isnan(value))
+    return "float('nan')";
+  if (std::isinf(value))
+    return value > 0 ? "float('inf')" : "-float('inf')";
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "%.17g", value);
+  const std::string text = digits;
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+/// An expression over torch that draws it.
+std::string drawn(const Input &input) {
+  std::string shape = "[";
+  for (std::size_t i = 0; i < input.type.shape.size(); ++i)
+    shape += (i ? ", " : "") + std::to_string(input.type.shape[i]);
+  shape += "]";
+  const std::string as =
+      input.type.dtype == model::Dtype::Float32 ? "" : ".to(" + torch_dtype(input.type.dtype) + ")";
+  switch (input.distribution.kind) {
+  case Distribution::Kind::Uniform:
+    return "torch.rand(" + shape + ")" + as;
+  case Distribution::Kind::Positive:
+    return "(torch.rand(" + shape + ") + 0.5)" + as;
+  case Distribution::Kind::Zeros:
+    return "torch.zeros(" + shape + ")" + as;
+  case Distribution::Kind::Integers:
+    return "torch.randint(" + std::to_string(input.distribution.lower.evaluate({}).value_or(0)) +
+           ", " + std::to_string(input.distribution.upper.evaluate({}).value_or(256)) + ", " +
+           shape + ").to(" + torch_dtype(input.type.dtype) + ")";
+  default:
+    return "torch.randn(" + shape + ")" + as;
+  }
+}
+
+std::string written(const Value &value) {
+  if (const auto *flag = value.as<bool>())
+    return *flag ? "True" : "False";
+  if (const auto *integer = value.as<std::int64_t>())
+    return std::to_string(*integer);
+  if (const auto *real = value.as<double>())
+    return python_number(*real);
+  return "None";
+}
+
+} // namespace
+
+Inputs inputs_of(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
+                 const analysis::Spec &extra) {
+  return Reader(unit, function, extra).read();
+}
+
+model::TorchModule module_of(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
+                             const std::vector<Input> &inputs) {
+  model::TorchModule module;
+  module.language = "cpp";
+  module.source = unit.file().text;
+  module.model = function.getQualifiedNameAsString();
+  for (const std::string nameless = "(anonymous namespace)::";;) {
+    const std::size_t at = module.model.find(nameless);
+    if (at == std::string::npos)
+      break;
+    module.model.erase(at, nameless.size());
+  }
+  module.inputs = "[";
+  for (const Input &input : inputs)
+    module.inputs += (module.inputs.size() > 1 ? ", " : "") +
+                     (input.is_tensor ? drawn(input) : written(input.value));
+  module.inputs += "]";
+  module.init_inputs = "[]";
+  module.training = false;
+  return module;
+}
+
+} // namespace warpwright::generator::torch_cpp

@@ -1,0 +1,103 @@
+#include "generator/torch_cpp/kernels.h"
+
+#include "generator/graph/text.h"
+#include "generator/graph/verify_graph.h"
+#include "generator/torch_cpp/functions.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+using namespace torch_cpp;
+
+bool speaks_of_tensors(const std::string &text) {
+  return text.contains("Tensor") &&
+         (text.contains("torch") || text.contains("at::") || text.contains("ATen"));
+}
+
+/// "Warpwright's variant 0123456789abcdef of NAME."; empty where the text holds none.
+std::string applied_variant(std::string_view text, const std::string &name) {
+  const std::string_view mark = "Warpwright's variant ";
+  const std::size_t end = text.find(" of " + name + ". ");
+  const std::size_t begin = end == std::string_view::npos ? end : text.substr(0, end).rfind(mark);
+  return begin == std::string_view::npos
+             ? ""
+             : std::string(text.substr(begin, end - begin)) + " of " + name + ".";
+}
+
+void add_graph(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
+               const std::vector<Input> &inputs, analysis::Kernel &kernel) {
+  FunctionGraph made = graph_of(unit, function, inputs);
+  std::optional<std::string> why;
+  if (made.refusal)
+    why = "line " + std::to_string(made.refusal->line) + ": " + made.refusal->message;
+  else if (const auto good = verify_graph(made.graph); !good)
+    why = good.error().message;
+  if (why) {
+    kernel.task.assumptions.push_back("what it computes is found by running it, for " + *why);
+    kernel.slice = unit.file().text;
+    return;
+  }
+  kernel.slice = print_graph(made.graph);
+  kernel.task.task.buffers = std::move(made.buffers);
+  kernel.task.graph = std::move(made.graph);
+}
+
+std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
+                                          const clang::FunctionDecl &function, Inputs inputs) {
+  const auto whole = unit.range_of(function.getSourceRange());
+  const auto name = unit.range_of(function.getNameInfo().getSourceRange());
+  const auto body = unit.range_of(function.getBody()->getSourceRange());
+  if (!whole || !name || !body)
+    return std::nullopt; // made by a macro
+  analysis::Kernel kernel;
+  kernel.name = function.getNameAsString();
+  kernel.range = *whole;
+  kernel.name_range = *name;
+  kernel.body_range = *body;
+  kernel.line = unit.line_index().line_of(name->begin) + 1;
+  for (const clang::ParmVarDecl *parameter : function.parameters())
+    kernel.parameters.push_back({.name = parameter->getNameAsString(),
+                                 .type = std::string(unit.text_of(parameter->getSourceRange()))});
+  analysis::InferredTask &task = kernel.task;
+  task.inferred = inputs.missing.empty();
+  task.missing = std::move(inputs.missing);
+  task.assumptions = std::move(inputs.assumptions);
+  task.comment = std::move(inputs.comment);
+  task.task.name = kernel.name;
+  task.task.file = unit.file().path;
+  task.task.module = module_of(unit, function, inputs.inputs);
+  kernel.qualified_name = task.task.module->model;
+  const clang::FunctionDecl *own = as_written(unit, function);
+  if (own)
+    kernel.applied_variant = applied_variant(unit.text(), kernel.name);
+  if (task.inferred)
+    add_graph(unit, own ? *own : function, inputs.inputs, kernel);
+  else
+    kernel.slice = unit.file().text;
+  kernel.slice += "\n# " + task.task.module->inputs + "\n";
+  return kernel;
+}
+
+} // namespace
+
+void add_torch_functions(const analysis::SourceFile &file, const analysis::ParseSettings &settings,
+                         analysis::FileFacts &facts, const analysis::Spec &extra) {
+  if (!speaks_of_tensors(file.text))
+    return;
+  const auto unit = analysis::parse_stub(file, settings);
+  if (!unit)
+    return;
+  for (const clang::FunctionDecl *function : torch_functions(**unit)) {
+    Inputs inputs = inputs_of(**unit, *function, extra);
+    if (inputs.error)
+      facts.diagnostics.push_back(*inputs.error);
+    if (auto kernel = kernel_of(**unit, *function, std::move(inputs)))
+      facts.kernels.push_back(std::move(*kernel));
+  }
+  std::ranges::stable_sort(facts.kernels, {},
+                           [](const analysis::Kernel &kernel) { return kernel.range.begin; });
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,195 @@
+"""A function over tensors in a C++ file, as a torch module: compiled by the user's compiler against the LibTorch of this Python.
+
+The file's text is taken as it is, between headers and one binding of the function that is asked for. Its own bindings and operator
+registrations are compiled and not run, so that several functions of a file can be loaded in one process. What it builds lies in the
+process's temporary directory. Files with kernels of their own go to nvcc. Thread: one.
+"""
+
+import glob
+import hashlib
+import importlib.machinery
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+import types
+
+import torch
+
+FILE_NAME = "module.cpp"  # what compilers call the user's text
+COMPILE_TIMEOUT_S = 300
+
+# Registrations would be made once more by the next function of the same file, which torch refuses.
+PRELUDE = """#include <torch/csrc/utils/pybind.h>
+#include <torch/library.h>
+#undef TORCH_LIBRARY
+#undef TORCH_LIBRARY_FRAGMENT
+#undef TORCH_LIBRARY_IMPL
+#define WARPWRIGHT_JOIN2(a, b) a##b
+#define WARPWRIGHT_JOIN(a, b) WARPWRIGHT_JOIN2(a, b)
+#define TORCH_LIBRARY(name, m) [[maybe_unused]] static void WARPWRIGHT_JOIN(warpwright_unused_, __COUNTER__)(torch::Library &m)
+#define TORCH_LIBRARY_FRAGMENT(name, m) TORCH_LIBRARY(name, m)
+#define TORCH_LIBRARY_IMPL(name, key, m) TORCH_LIBRARY(name, m)
+#line 1 "%s"
+""" % FILE_NAME
+
+BINDING = """
+#line 1 "the bindings"
+PYBIND11_MODULE(%s, warpwright_module) {%s }
+"""
+
+_loaded = {}  # (source, function) -> the Python function
+
+
+class CppError(Exception):
+    """One sentence for the user: what the compiler said, or why none was asked."""
+
+
+class CppFunction(torch.nn.Module):
+    """Its forward is the C++ function."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *arguments):
+        return self.function(*arguments)
+
+
+def namespace_of(source, function):
+    """What importing a Python file gives: an object with the module's constructor, by the function's name."""
+    called = loaded_function(source, function)
+    namespace = types.SimpleNamespace()
+    setattr(namespace, function, lambda: CppFunction(called))
+    return namespace
+
+
+def loaded_function(source, function):
+    """@param function its name, with namespaces"""
+    if (source, function) not in _loaded:
+        load_functions(source, [function])
+    return _loaded[source, function]
+
+
+def load_functions(source, functions):
+    """Compiles the file once for several of its functions."""
+    for function in functions:
+        if not re.fullmatch(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*", function):
+            raise CppError(f"'{function}' is no name of a C++ function")
+    extension = "warpwright_reference_" + hashlib.sha256(repr((source, functions)).encode()).hexdigest()[:16]
+    folder = tempfile.mkdtemp(prefix="warpwright-cpp-")
+    try:
+        path = compiled(source, functions, extension, folder)
+        loader = importlib.machinery.ExtensionFileLoader(extension, path)
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader(extension, loader))
+        loader.exec_module(module)
+    except ImportError as error:
+        raise CppError(f"what the compiler made does not load: {error}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    for index, function in enumerate(functions):
+        _loaded[source, function] = getattr(module, f"call_{index}")
+
+
+def compiled(source, functions, extension, folder):
+    """The path of the extension."""
+    has_kernels = "__global__" in source or "<<<" in source
+    text = os.path.join(folder, "reference.cu" if has_kernels else "reference.cpp")
+    definitions = "".join(f' warpwright_module.def("call_{index}", &{function});' for index, function in enumerate(functions))
+    with open(text, "w", encoding="utf-8") as file:
+        file.write(PRELUDE + source + BINDING % (extension, definitions))
+    path = os.path.join(folder, extension + ".so")
+    command = nvcc_command(text, path) if has_kernels else compiler_command(text, path)
+    try:
+        done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", timeout=COMPILE_TIMEOUT_S)
+    except OSError as error:
+        raise CppError(f"the compiler {command[0]} does not start: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        raise CppError(f"{command[0]} did not end in {COMPILE_TIMEOUT_S} s") from error
+    if done.returncode != 0:
+        raise CppError("the file does not compile: " + first_error(done.stderr, command[0]))
+    return path
+
+
+def first_error(output, compiler):
+    for line in output.splitlines():
+        if "error" in line:
+            return line.strip()[:400]
+    return (output.strip() or f"{compiler} said nothing").splitlines()[0][:400]
+
+
+def find_compiler():
+    for name in (os.environ.get("CXX"), "c++", "g++", "clang++"):
+        if name and shutil.which(name):
+            return name
+    raise CppError("there is no C++ compiler on PATH (CXX names another)")
+
+
+def compiler_command(text, path):
+    return [find_compiler(), "-O2", "-w", "-fPIC", "-shared", *common_flags(), text, "-o", path, *libraries()]
+
+
+def nvcc_command(text, path):
+    nvcc = shutil.which("nvcc") or os.path.join(cuda_home() or "", "bin", "nvcc")
+    if not os.path.exists(nvcc):
+        raise CppError("the file holds kernels of its own, and there is no nvcc (CUDA_HOME says where)")
+    architecture = "sm_%d%d" % torch.cuda.get_device_capability() if torch.cuda.is_available() else "native"
+    return [nvcc, "-O2", "-w", "-Xcompiler", "-fPIC", "-shared", "-arch=" + architecture, "--expt-relaxed-constexpr",
+            "--expt-extended-lambda", *common_flags(), text, "-o", path, *libraries()]
+
+
+def common_flags():
+    flags = ["-std=c++20" if torch_version() >= (2, 7) else "-std=c++17", "-DTORCH_API_INCLUDE_EXTENSION_H",
+             "-DTORCH_EXTENSION_NAME=warpwright_user_extension",
+             "-D_GLIBCXX_USE_CXX11_ABI=%d" % torch._C._GLIBCXX_USE_CXX11_ABI]
+    for name in ("COMPILER_TYPE", "STDLIB", "BUILD_ABI"):
+        value = getattr(torch._C, "_PYBIND11_" + name, None)
+        if value is not None:
+            flags.append(f'-DPYBIND11_{name}="{value}"')
+    return flags + [part for folder in include_folders() for part in ("-isystem", folder)]
+
+
+def include_folders():
+    """Beside torch, as pip has it; else where a distribution's own package has put them."""
+    own = os.path.join(os.path.dirname(torch.__file__), "include")
+    roots = [own] if os.path.isdir(own) else [root for root in ("/usr/local/include", "/usr/include")
+                                              if os.path.isdir(os.path.join(root, "ATen"))]
+    if not roots:
+        raise CppError(f"torch {torch.__version__} has no C++ headers here (on Debian they are libtorch-dev's)")
+    folders = [os.path.join(root, "torch/csrc/api/include") for root in roots]
+    folders += [root for root in roots if root != "/usr/include"]
+    python = sysconfig.get_paths()["include"]
+    if not os.path.exists(os.path.join(python, "Python.h")):
+        raise CppError(f"there is no {python}/Python.h (on Debian it is python3-dev's)")
+    folders.append(python)
+    if torch.version.cuda and cuda_home():
+        folders.append(os.path.join(cuda_home(), "include"))
+    return folders
+
+
+def libraries():
+    folder = os.path.join(os.path.dirname(torch.__file__), "lib")
+    names = ["c10", "torch_cpu", "torch", "torch_python"]
+    if torch.version.cuda:
+        names += ["c10_cuda", "torch_cuda"]
+    where = ["-L" + folder, "-Xlinker", "-rpath", "-Xlinker", folder] if os.path.isdir(folder) else []
+    runtime = []
+    if torch.version.cuda and cuda_home():
+        found = glob.glob(os.path.join(cuda_home(), "lib64", "libcudart.so"))
+        runtime = ["-L" + os.path.dirname(found[0]), "-lcudart"] if found else []
+    return where + ["-l" + name for name in names] + runtime
+
+
+def cuda_home():
+    for place in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        if place and os.path.isdir(place):
+            return place
+    return None
+
+
+def torch_version():
+    return tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])

@@ -1,0 +1,23 @@
+// The statements that run a plan's steps in C++, as a function over tensors. Used by cpp_writer. Thread: pure functions.
+#pragma once
+
+#include "support/error.h"
+#include "support/model/task.h"
+
+#include <string>
+#include <vector>
+
+namespace warpwright::server {
+
+struct CppSteps {
+  std::string checks;                     ///< "if (...) return {};" of every input
+  std::string body;                       ///< from the inputs to the outputs
+  std::string outputs;                    ///< "y_, z_"
+  std::vector<std::string> kernels;       ///< functions[i] is that of kernels[i]
+  std::vector<std::int64_t> shared_bytes; ///< the most that kernels[i] is launched with
+};
+
+/// Errors: a step or dtype that C++ cannot spell.
+Result<CppSteps> write_cpp_steps(const model::Task &task, const model::Plan &plan);
+
+} // namespace warpwright::server

@@ -1,0 +1,283 @@
+#include "server/torch/cpp_writer.h"
+
+#include "server/torch/cpp_steps.h"
+
+#include <algorithm>
+
+namespace warpwright::server {
+namespace {
+
+constexpr const char *kIncludes = R"(#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/Exceptions.h>
+#include <ATen/cuda/nvrtc_stub/ATenNVRTC.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+)";
+
+/// Same for every plan. @NAMES@: name expressions of the kernels, @SHARED@: bytes of each, @OPTIONS@: of NVRTC, @CAPABILITY@: 0 or 90.
+constexpr const char *kRuntime = R"(constexpr int kCount = @COUNT@;
+const char *const kNames[kCount] = {@NAMES@};
+const int kShared[kCount] = {@SHARED@};
+
+struct Kernels {
+  bool usable = false;
+  CUfunction functions[kCount] = {};
+};
+
+/// Compiled for the current GPU; not usable on one of another kind than they were verified on.
+Kernels compiled() {
+  Kernels kernels;
+  const cudaDeviceProp *gpu = at::cuda::getCurrentDeviceProperties();
+  const int capability = gpu->major * 10 + gpu->minor;
+  if (@CAPABILITY@ != 0 && capability != @CAPABILITY@)
+    return kernels;
+  const auto &nvrtc = at::globalContext().getNVRTC();
+  const char *home = std::getenv("CUDA_HOME");
+  const std::string architecture = "--gpu-architecture=sm_" + std::to_string(capability) + (capability >= 90 ? "a" : "");
+  const std::string headers = "-I" + std::string(home ? home : "/usr/local/cuda") + "/include";
+  std::vector<const char *> options{architecture.c_str(), headers.c_str()@OPTIONS@};
+  nvrtcProgram program;
+  AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcCreateProgram(&program, kSource, "kernels.cu", 0, nullptr, nullptr));
+  for (const char *name : kNames)
+    AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcAddNameExpression(program, name));
+  if (nvrtc.nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data()) != NVRTC_SUCCESS) {
+    size_t size = 0;
+    nvrtc.nvrtcGetProgramLogSize(program, &size);
+    std::string log(size, '\0');
+    nvrtc.nvrtcGetProgramLog(program, log.data());
+    TORCH_WARN("the kernels do not compile, the function runs as written: ", log);
+    nvrtc.nvrtcDestroyProgram(&program);
+    return kernels;
+  }
+  size_t size = 0;
+  AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcGetCUBINSize(program, &size));
+  std::string cubin(size, '\0');
+  AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcGetCUBIN(program, cubin.data()));
+  CUmodule module;
+  AT_CUDA_DRIVER_CHECK(nvrtc.cuModuleLoadData(&module, cubin.data()));
+  for (int i = 0; i < kCount; ++i) {
+    const char *symbol = nullptr;
+    AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcGetLoweredName(program, kNames[i], &symbol));
+    AT_CUDA_DRIVER_CHECK(nvrtc.cuModuleGetFunction(&kernels.functions[i], module, symbol));
+    if (kShared[i] > 48 * 1024)
+      AT_CUDA_DRIVER_CHECK(nvrtc.cuFuncSetAttribute(kernels.functions[i], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kShared[i]));
+  }
+  nvrtc.nvrtcDestroyProgram(&program);
+  kernels.usable = true;
+  return kernels;
+}
+
+/// Of the current device, once.
+const Kernels *loaded() {
+  static std::mutex mutex;
+  static std::map<int, Kernels> devices;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const int device = at::cuda::current_device();
+  auto found = devices.find(device);
+  if (found == devices.end())
+    found = devices.emplace(device, compiled()).first;
+  return found->second.usable ? &found->second : nullptr;
+}
+
+template <class... Arguments>
+void launch(CUfunction function, dim3 grid, dim3 block, unsigned shared, CUstream stream, Arguments... arguments) {
+  void *pointers[] = {&arguments..., nullptr};
+  AT_CUDA_DRIVER_CHECK(at::globalContext().getNVRTC().cuLaunchKernel(
+      function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, pointers, nullptr));
+}
+
+void *address(const at::Tensor &tensor, int64_t offset) {
+  return static_cast<char *>(tensor.data_ptr()) + offset * static_cast<int64_t>(tensor.element_size());
+}
+
+bool fits(const at::Tensor &tensor, at::ScalarType dtype, at::IntArrayRef shape) {
+  return tensor.defined() && tensor.is_cuda() && tensor.scalar_type() == dtype && tensor.sizes() == shape &&
+         tensor.is_contiguous() && reinterpret_cast<uintptr_t>(tensor.data_ptr()) % 16 == 0 &&
+         !(tensor.requires_grad() && at::GradMode::is_enabled());
+}
+)";
+
+std::string replaced(std::string text, const std::string &what, const std::string &by) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+std::string quoted(const std::string &text) {
+  return '"' + replaced(replaced(text, "\\", "\\\\"), "\"", "\\\"") + '"';
+}
+
+std::string commented(const std::string &text) {
+  std::string result = "// ";
+  for (const char c : text)
+    result += c == '\n' ? std::string("\n// ") : std::string(1, c);
+  return result + "\n";
+}
+
+std::string namespace_of(const analysis::Kernel &function) { return "warpwright_" + function.name; }
+
+std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
+                         const CppVariant &variant) {
+  std::string names, shared, options;
+  for (std::size_t i = 0; i < steps.kernels.size(); ++i) {
+    names += (i ? ", " : "") + quoted(steps.kernels[i]);
+    shared += (i ? ", " : "") + std::to_string(steps.shared_bytes[i]);
+  }
+  const bool says_standard = std::ranges::any_of(
+      plan.options, [](const std::string &option) { return option.contains("-std="); });
+  if (!says_standard)
+    options += ", \"-std=c++17\"";
+  for (const std::string &option : plan.options)
+    options += ", " + quoted(option);
+  std::string text = replaced(kRuntime, "@COUNT@", std::to_string(steps.kernels.size()));
+  text = replaced(text, "@NAMES@", names);
+  text = replaced(text, "@SHARED@", shared);
+  text = replaced(text, "@OPTIONS@", options);
+  return replaced(text, "@CAPABILITY@", std::to_string(variant.compute_capability));
+}
+
+std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
+                    const model::Plan &plan, const CppVariant &variant) {
+  return commented("Warpwright's variant " + variant.plan + " of " + function.name + ". " +
+                   variant.comment) +
+         "namespace " + namespace_of(function) +
+         " {\nnamespace {\n\nconst char *const kSource = " + "R\"warpwright(" + plan.source +
+         ")warpwright\";\n\n" + runtime_text(steps, plan, variant) +
+         "\n/// Nothing where the arguments are not those that the variant was verified for.\n"
+         "std::vector<at::Tensor> run(const std::vector<at::Tensor> &inputs) {\n" +
+         steps.checks +
+         "  const c10::cuda::CUDAGuard guard(inputs[0].device());\n"
+         "  const Kernels *kernels = loaded();\n  if (!kernels)\n    return {};\n"
+         "  const CUstream stream = at::cuda::getCurrentCUDAStream();\n"
+         "  const auto on_device = inputs[0].options().requires_grad(false);\n" +
+         steps.body + "  return {" + steps.outputs + "};\n}\n\n} // namespace\n} // namespace " +
+         namespace_of(function) + "\n";
+}
+
+/// Arguments of the function as its task has them: tensors in order, conditions on the rest.
+struct Arguments {
+  std::string tensors, conditions, all;
+};
+
+/// What stands between the brackets of "[torch.randn([2, 3]), 4, None]", split at the outer commas.
+std::vector<std::string> items_of(const std::string &list) {
+  std::vector<std::string> items(1);
+  int depth = 0;
+  for (const char c : list.substr(1, list.size() - 2)) {
+    depth += (c == '[' || c == '(') - (c == ']' || c == ')');
+    if (c == ',' && depth == 0)
+      items.emplace_back();
+    else if (c != ' ' || !items.back().empty())
+      items.back() += c;
+  }
+  return items;
+}
+
+Arguments arguments_of(const analysis::Kernel &function, const model::TorchModule &module) {
+  Arguments result;
+  const std::vector<std::string> values = items_of(module.inputs);
+  for (std::size_t i = 0; i < function.parameters.size() && i < values.size(); ++i) {
+    const std::string &name = function.parameters[i].name, &value = values[i];
+    const bool optional = function.parameters[i].type.contains("optional");
+    result.all += (i ? ", " : "") + name;
+    if (value.contains("torch.")) {
+      result.tensors += (result.tensors.empty() ? "" : ", ") + (optional ? "*" + name : name);
+      if (optional)
+        result.conditions += name + ".has_value() && ";
+    } else if (value == "None") {
+      result.conditions +=
+          optional ? "!" + name + ".has_value() && " : "!" + name + ".defined() && ";
+    } else {
+      const std::string number = value == "True" ? "true" : value == "False" ? "false" : value;
+      result.conditions +=
+          name + " == static_cast<std::decay_t<decltype(" + name + ")>>(" + number + ") && ";
+    }
+  }
+  return result;
+}
+
+/// Behind the last #include before the function.
+std::size_t place_of_includes(const std::string &source, std::size_t before) {
+  const std::size_t last = source.rfind("#include", before);
+  if (last == std::string::npos)
+    return 0;
+  const std::size_t end = source.find('\n', last);
+  return end == std::string::npos ? 0 : end + 1;
+}
+
+} // namespace
+
+Result<std::string> write_cpp_variant(const model::Task &task, const analysis::Kernel &function,
+                                      const model::Plan &plan, const CppVariant &variant) {
+  if (!task.module || task.module->language != "cpp" || function.body_range.size() == 0)
+    return fail("the task of " + function.name + " is no C++ function");
+  if (task.module->source.contains("namespace " + namespace_of(function) + " {"))
+    return fail(function.name + " is Warpwright's variant already",
+                "Undo that first: its own body is in " + function.name + "_as_written");
+  const auto steps = write_cpp_steps(task, plan);
+  if (!steps)
+    return std::unexpected(steps.error());
+  if (steps->kernels.empty())
+    return fail("the plan has no kernel");
+  const std::string &source = task.module->source;
+  const Arguments arguments = arguments_of(function, *task.module);
+  const std::string head =
+      source.substr(function.range.begin, function.body_range.begin - function.range.begin);
+  const std::string body = source.substr(function.body_range.begin, function.body_range.size());
+  const std::size_t name = function.name_range.begin - function.range.begin;
+  const std::string as_written = function.name + "_as_written";
+  std::string original = head;
+  original.replace(name, function.name.size(), as_written);
+  const std::string result_type = head.substr(0, name);
+  const bool lists = result_type.contains("vector") || result_type.contains("tuple") ||
+                     result_type.contains("pair");
+  std::string results = lists ? "{" : "";
+  const auto outputs = std::ranges::count(task.buffers, model::Direction::Out,
+                                          [](const model::Buffer &one) { return one.direction; });
+  for (std::ptrdiff_t i = 0; i < outputs; ++i)
+    results += (i ? ", results[" : "results[") + std::to_string(i) + "]";
+  results += lists ? "}" : "";
+  const std::string called = "::" + namespace_of(function) + "::run({" + arguments.tensors + "})";
+  std::string now = head + "{\n";
+  if (arguments.conditions.empty())
+    now += "  if (auto results = " + called + "; !results.empty())\n    return " + results + ";\n";
+  else
+    now += "  if (" + arguments.conditions.substr(0, arguments.conditions.size() - 4) +
+           ") {\n    if (auto results = " + called + "; !results.empty())\n      return " +
+           results + ";\n  }\n";
+  now += "  return " + as_written + "(" + arguments.all + ");\n}";
+  const std::size_t includes = place_of_includes(source, function.range.begin);
+  return apply_edits(
+      source,
+      {{{includes, includes}, kIncludes + ("\n" + helpers(function, *steps, plan, variant))},
+       {{function.range.begin, function.body_range.end}, original + body + "\n\n" + now}});
+}
+
+Result<std::vector<TextEdit>>
+cpp_variant_edits(const std::string &source, const std::string &variant, const std::string &text) {
+  if (text == source)
+    return diff_edits(text, variant);
+  std::vector<TextEdit> moved;
+  for (const TextEdit &edit : diff_edits(source, variant)) {
+    // What the edit replaces, with the line before it, must stand in the text, once.
+    const std::size_t line = edit.range.begin == 0 ? 0 : source.rfind('\n', edit.range.begin - 1);
+    const std::size_t begin =
+        line == std::string::npos || line == 0 ? 0 : source.rfind('\n', line - 1) + 1;
+    const std::size_t end = std::min(source.find('\n', edit.range.end), source.size());
+    const std::string around = source.substr(begin, end - begin);
+    const std::size_t at = text.find(around);
+    if (at == std::string::npos || text.find(around, at + 1) != std::string::npos)
+      return fail("the code around the function is not as it was when the variant was verified",
+                  "Optimise it again");
+    const std::size_t offset = at + edit.range.begin - begin;
+    moved.push_back({{offset, offset + edit.range.size()}, edit.replacement});
+  }
+  return moved;
+}
+
+} // namespace warpwright::server
