@@ -4,6 +4,7 @@ It runs in the candidate's process, so it finds what published cheats do and not
 holds without it. Thread: the main thread.
 """
 
+import _thread
 import sys
 import threading
 import types
@@ -34,6 +35,7 @@ class Watch:
                 self.functions[name] = {key: value for key, value in vars(module).items() if isinstance(value, CALLABLE)}
         self.methods = [(holder, name, dict(vars(getattr(holder, name)))) for holder, name in WATCHED_CLASSES if hasattr(holder, name)]
         self.threads = set(threading.enumerate())
+        self.thread_count = _thread._count()
 
     def look(self, when):
         """@raise HostError when something was changed. when: "when its file was imported" """
@@ -51,8 +53,8 @@ class Watch:
                 if found.get(key) is not method and isinstance(method, CALLABLE):
                     raise HostError("suspected", f"the candidate replaces {holder.__name__}.{name}.{key} {when}")
         more = [thread.name for thread in threading.enumerate() if thread not in self.threads and thread.is_alive()]
-        if more:
-            raise HostError("suspected", f"the candidate leaves a thread running ({more[0]}) {when}")
+        if more or _thread._count() > self.thread_count:
+            raise HostError("suspected", f"the candidate leaves a thread running ({more[0] if more else 'without a name'}) {when}")
 
 
 def all_flags():

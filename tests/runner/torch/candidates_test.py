@@ -130,8 +130,9 @@ class Candidates(cpu.Case):
             self.refuse("suspected_cheat", name, RIGHT, before=what + "\n")
 
     def test_a_thread_that_goes_on(self):
-        self.refuse("suspected_cheat", "thread", "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
-                    + RIGHT)
+        for start in ("import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n",
+                      "import _thread, time\n_thread.start_new_thread(time.sleep, (60,))\n"):
+            self.refuse("suspected_cheat", "thread", start + RIGHT)
 
     def test_a_result_that_computes_when_it_is_looked_at(self):
         self.refuse("suspected_cheat", "returns a Lazy", "return (torch.relu(self.linear(x)) * 2).as_subclass(Lazy)",
