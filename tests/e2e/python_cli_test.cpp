@@ -109,7 +109,7 @@ TEST_CASE("optimize prints variants of a module, and writes one only where it wa
   CHECK_MESSAGE(elsewhere.code == 0, elsewhere.output << elsewhere.errors);
   CHECK(place.text("model.py") == kModel);
   const std::string made = place.text("made.py");
-  CHECK(made.find("class ModelNew(Model):") < made.find("if __name__"));
+  CHECK(made.rfind("class ModelNew(Model):") < made.rfind("if __name__"));
   CHECK(place.run({python(), "made.py"}).output == "torch.Size([24, 40])\n");
 
   const Ended in_place = place.optimize({"--apply=checked", "--in-place"});
