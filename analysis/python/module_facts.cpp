@@ -29,10 +29,14 @@ bool is_module(const PythonFile &file, const PythonClass &one, int depth = 0) {
                            });
 }
 
-std::vector<const PythonClass *> modules_of(const PythonFile &file) {
+/// Also a class of unknown bases, where a comment says how it is called.
+std::vector<const PythonClass *> modules_of(const PythonFile &file, const std::string &text,
+                                            const LineIndex &lines) {
   std::vector<const PythonClass *> modules;
+  Range comment;
   for (const PythonClass &one : file.classes)
-    if (is_module(file, one))
+    if (is_module(file, one) ||
+        (!one.bases.empty() && spec_above(file, text, lines.line_of(one.range.begin) + 1, comment)))
       modules.push_back(&one);
   return modules;
 }
@@ -78,7 +82,7 @@ public:
                                     .column = 1});
       return std::move(facts_);
     }
-    modules_ = modules_of(*written);
+    modules_ = modules_of(*written, written_, written_lines_);
     for (const PythonClass *module : modules_) {
       const auto place = std::ranges::find(shown->classes, module->name, &PythonClass::name);
       if (place != shown->classes.end())

@@ -117,6 +117,14 @@ TEST_CASE("parts of a module are measured with it, other classes are no modules"
   CHECK(facts.kernels.front().slice.find("class Config") == std::string::npos);
 }
 
+TEST_CASE("a class of unknown bases is a module where a comment says how it is called") {
+  const std::string text = "class Net(Base):\n    def forward(self, x):\n        return x\n";
+  CHECK(facts_of(text).kernels.empty());
+  const FileFacts facts = facts_of("# warpwright: inputs x=float32[4]\n" + text);
+  REQUIRE(facts.kernels.size() == 1);
+  CHECK(facts.kernels.front().task.inferred);
+}
+
 TEST_CASE("half-typed code keeps its modules") {
   for (const char *typed :
        {"    def f(self, x:\n", "    x = (\n", "    return self.\n", "    '''\n"}) {
