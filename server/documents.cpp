@@ -15,7 +15,10 @@ std::string apply_change(std::string text, const protocol::ContentChange &change
 
 const Document &Documents::open(protocol::TextDocumentItem item) {
   Document &document = documents_[item.uri];
-  document = {item.uri, protocol::path_of(item.uri), item.version,
+  std::string path = protocol::path_of(item.uri);
+  if (item.language_id == "python" && !path.ends_with(".py"))
+    path += ".py"; // scripts and new files: what analyses go by is the name
+  document = {item.uri, std::move(path), item.version,
               std::make_shared<const std::string>(std::move(item.text))};
   return document;
 }

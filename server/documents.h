@@ -13,7 +13,7 @@ namespace warpwright::server {
 
 struct Document {
   std::string uri;
-  std::string path;
+  std::string path; ///< with .py behind it where only the client says that this is Python
   std::int64_t version = 0;
   std::shared_ptr<const std::string> text;
 };

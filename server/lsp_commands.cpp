@@ -44,7 +44,8 @@ void LspServer::execute_command(protocol::ExecuteCommandParams params, Reply<Jso
     return run_edit_command(params.command, reference, reply);
   if (params.command != protocol::kCancelCommand)
     return reply(refuse(rpc::kInvalidParams, "no command '" + params.command + "' here"));
-  optimizer_.cancel(protocol::path_of(reference.uri), reference.kernel);
+  const Document *document = documents_.find(reference.uri);
+  optimizer_.cancel(document ? document->path : protocol::path_of(reference.uri), reference.kernel);
   reply(Json());
 }
 

@@ -46,8 +46,9 @@ struct TextDocumentItem {
   std::string uri;
   std::int64_t version = 0;
   std::string text;
-  WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("version", self.version);
-                    visit("text", self.text);)
+  std::optional<std::string> language_id;
+  WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("languageId", self.language_id);
+                    visit("version", self.version); visit("text", self.text);)
 };
 
 struct DidOpenParams {

@@ -126,9 +126,11 @@ void LspClient::on_request(const std::string &method, const Json &params,
 
 void LspClient::open(const std::string &uri, const std::string &text, std::int64_t version) {
   documents_[uri] = {text, version};
-  notify("textDocument/didOpen",
-         {{"textDocument",
-           {{"uri", uri}, {"languageId", "cuda"}, {"version", version}, {"text", text}}}});
+  notify("textDocument/didOpen", {{"textDocument",
+                                   {{"uri", uri},
+                                    {"languageId", uri.ends_with(".py") ? "python" : "cuda"},
+                                    {"version", version},
+                                    {"text", text}}}});
 }
 
 void LspClient::edit(const std::string &uri, const std::string &what,

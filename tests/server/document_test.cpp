@@ -103,6 +103,13 @@ TEST_CASE("a thousand random incremental edits leave the reference text") {
   CHECK(reference.text.size() > 100);
 }
 
+TEST_CASE("Python without its ending is known by what the client says") {
+  Documents documents;
+  CHECK(documents.open({"file:///p/script", 1, "", "python"}).path == "/p/script.py");
+  CHECK(documents.open({"file:///p/a.py", 1, "", "python"}).path == "/p/a.py");
+  CHECK(documents.open({"file:///p/a.cu", 1, "", "cuda"}).path == "/p/a.cu");
+}
+
 TEST_CASE("a change without a range replaces the text, and one of a closed document is dropped") {
   Documents documents;
   documents.open({"file:///a.cu", 1, "old"});
