@@ -15,10 +15,13 @@ namespace {
 constexpr double kLaunchUs = 1.5;         ///< from one kernel of a graph to the next
 constexpr double kBytesAUs = 3.5e6;       ///< of device memory
 constexpr double kCacheBytesAUs = 0.15e6; ///< of a multiprocessor's first-level cache
-constexpr double kSimtFlopsAUs = 0.35e6;  ///< of a multiprocessor
-constexpr double kTf32FlopsAUs = 0.37e6;  ///< likewise, three products counted as one
-constexpr double kHalfCyclesAUs = 1.5e3;  ///< of tensor cores at work, power and memory considered
-constexpr double kBlockUs = 2;            ///< a block's start, first loads and stores
+constexpr double kSecondBytesAUs = 5e6;   ///< of the second-level cache
+constexpr double kFirstCacheBytes =
+    96e3; ///< of a multiprocessor's first-level cache, as far as reuse lasts
+constexpr double kSimtFlopsAUs = 0.35e6; ///< of a multiprocessor
+constexpr double kTf32FlopsAUs = 0.37e6; ///< likewise, three products counted as one
+constexpr double kHalfCyclesAUs = 1.5e3; ///< of tensor cores at work, power and memory considered
+constexpr double kBlockUs = 2;           ///< a block's start, first loads and stores
 
 struct Guess {
   double us = 0;
@@ -130,8 +133,14 @@ struct Model {
             // Across k each lane's element is a line of its own.
             const double reads = (a_is_wide ? problem.b : problem.a).along_k ? 1 : 16;
             const double cache = work * 4 * (1 + reads * thin / rows) / (kCacheBytesAUs * used);
+            // A long thin operand comes out of the second-level cache, once for each team of rows.
+            const double far =
+                wide.along_k && 4.0 * thin * problem.depth / splits > kFirstCacheBytes
+                    ? work * 4 * (1 + static_cast<double>(thin) / rows) / kSecondBytesAUs
+                    : 0;
             add(kLaunchUs +
-                    std::max({bytes() / kBytesAUs, latency, arithmetic, wide.along_k ? cache : 0}) +
+                    std::max(
+                        {bytes() / kBytesAUs, latency, arithmetic, wide.along_k ? cache : 0, far}) +
                     sum_us(splits),
                 {{"algorithm", static_cast<int>(MatmulAlgorithm::Rows)},
                  {"warps", warps},

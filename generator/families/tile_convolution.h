@@ -51,6 +51,13 @@ struct BlockPlan {
 };
 
 BlockPlan block_plan(const ConvolutionShape &shape, const ConvolutionBlock &block);
+/// Registers and shared memory.
+bool fits(const ConvolutionShape &shape, const ConvolutionBlock &block, const BlockPlan &plan);
+/// Whether a thread can remember where each element that it copies lies.
+bool copies_by_place(const ConvolutionBlock &block, const BlockPlan &plan);
+/// About the time of a launch and of packing its weights, to rank with.
+double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBlock &block,
+                              const BlockPlan &plan, const DeviceFacts &device);
 
 /// Places that the main kernel's template leaves open for its arithmetic.
 struct BlockMath {

@@ -83,12 +83,16 @@ std::string first_error(const std::string &log, bool has_headers) {
   return "NVRTC refused the source";
 }
 
+/// Bytes from which on a source is compiled on several cores.
+constexpr std::size_t kLargeSource = 150'000;
+
 class NvrtcCompiler final : public Compiler {
 public:
   NvrtcCompiler(Nvrtc nvrtc, ToolkitPaths toolkit, const CompilerOptions &options)
       : nvrtc_(std::move(nvrtc)), toolkit_(std::move(toolkit)), cache_(options.cache_directory) {
     int major = 0, minor = 0;
     nvrtc_.version(&major, &minor);
+    major_ = major;
     version_ = std::to_string(major) + "." + std::to_string(minor);
     // From Hopper on, "a" targets allow the chip's own instructions (wgmma, setmaxnreg).
     const int capability = options.compute_capability;
@@ -136,6 +140,10 @@ private:
       options.push_back("-std=c++17");
     for (const auto &directory : toolkit_.include_dirs)
       options.push_back("-I" + directory.string());
+    // Plans of whole networks hold a hundred kernels and more: all cores, at the price of some work done twice.
+    if (major_ >= 13 && request.source.size() > kLargeSource)
+      for (const char *option : {"-split-compile=0", "--ptxas-options=-split-compile=0"})
+        options.emplace_back(option);
     options.insert(options.end(), request.options.begin(), request.options.end());
     return options;
   }
@@ -209,6 +217,7 @@ private:
   ToolkitPaths toolkit_;
   CompileCache cache_;
   std::string version_, architecture_;
+  int major_ = 0;
 };
 
 } // namespace
