@@ -17,6 +17,9 @@ using Answers = std::map<std::string, CandidateAnswer>;
 
 constexpr const char *kFields[] = {"code", "custom_code", "cuda_code", "model_new"};
 
+/// Whether a text defines anything that could be called; releases also hold empty texts, or "None".
+bool holds_a_class(const std::string &text) { return text.find("class ") != std::string::npos; }
+
 /// The class that answers: releases of this form call it ModelNew, some leave it as Model.
 std::string model_in(const std::string &source) {
   static const std::regex answer(R"((^|\n)class\s+ModelNew\b)"), own(R"((^|\n)class\s+Model\b)");
@@ -59,7 +62,7 @@ Result<Answers> load_folder(const fs::path &root) {
     auto source = read(file);
     if (!source)
       return std::unexpected(source.error());
-    if (source->find("class ") == std::string::npos)
+    if (!holds_a_class(*source))
       continue; // a folder holds more Python than answers
     const std::string model = model_in(*source);
     answers.try_emplace(id_of(fs::relative(file, root.parent_path())),
@@ -108,8 +111,7 @@ Result<Answers> load_lines(const fs::path &path, const std::string &wanted) {
     const std::string field = field_of(entry, wanted);
     has_field = has_field || !field.empty();
     const json text = field.empty() ? json() : entry[field];
-    if (!text.is_string() ||
-        text.get_ref<const std::string &>().find_first_not_of(" \t\r\n") == std::string::npos)
+    if (!text.is_string() || !holds_a_class(text.get_ref<const std::string &>()))
       continue;
     const std::string source = text;
     answers.try_emplace(std::to_string(*level) + "/" + std::to_string(*task),

@@ -20,7 +20,7 @@ struct CandidateAnswer {
 /// @param path a folder of Python files (level1/23_Name.py, level_1_problem_23_....py), one such file, or JSON lines with `level_id`,
 /// `task_id` and the text under `field`
 /// @param field empty: the first of code, custom_code, cuda_code, model_new that a line has
-/// @return by BenchTask::id. A line without a text is no answer; of several for one task the first counts.
+/// @return by BenchTask::id. A line without a text, or without a class in it, is no answer; of several for one task the first counts.
 /// Errors: nothing there, a line that is no JSON or names no task (with its number), no line with such a field.
 Result<std::map<std::string, CandidateAnswer>> load_candidates(const std::filesystem::path &path,
                                                                const std::string &field);

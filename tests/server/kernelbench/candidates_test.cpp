@@ -55,7 +55,7 @@ TEST_CASE(
       R"({"level_id": 1, "task_id": 2, "custom_code": "class ModelNew: 1", "other": "class ModelNew: 2"}
 
 {"level_id": "1", "task_id": "3", "custom_code": null}
-{"level_id": 1, "task_id": 4, "custom_code": "  "}
+{"level_id": 1, "task_id": 4, "custom_code": "None"}
 )");
   const auto answers = load_candidates(path, "");
   REQUIRE(answers);
