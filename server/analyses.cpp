@@ -67,6 +67,8 @@ public:
     const config::FileSettings settings = project_settings_.read(path);
     if (analysis::is_python(path))
       return result(analysis::module_facts(path, text), text, settings);
+    if (generator::is_host_cpp(path)) // result() adds its torch functions
+      return result({.path = path, .pass = analysis::Pass::Stub}, text, settings);
     std::optional<analysis::FileFacts> facts;
     if (const auto parser = find(path))
       parser->try_with([&](FileParser &file) {
@@ -81,7 +83,7 @@ public:
 
   std::optional<AnalysisResult> full(const std::string &path, const std::string &text,
                                      std::stop_token stop) {
-    if (analysis::is_python(path))
+    if (analysis::is_python(path) || generator::is_host_cpp(path))
       return std::nullopt; // the first pass says all
     const config::FileSettings settings = project_settings_.read(path);
     const auto parser =

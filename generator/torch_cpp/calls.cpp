@@ -275,6 +275,8 @@ Value Interpreter::called_operator(const clang::CXXOperatorCallExpr &call) {
     return unknown("'" + text_of(call) + "' is not known");
   }
   const std::string name = binary_operator(kind);
+  if (left.is_number() && right.as<Tensor>() && (name == "add" || name == "mul"))
+    return aten(name, {right, left});
   if ((left.as<Tensor>() || right.as<Tensor>()) && !name.empty())
     return aten(call.isAssignmentOp() ? name + "_" : name, {left, right});
   if (kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual)

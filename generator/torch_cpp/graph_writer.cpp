@@ -186,12 +186,40 @@ std::string GraphWriter::slice(const std::string &x, std::int64_t dim, std::int6
   if (error_ || dim < 0 || dim >= rank(x) ||
       (start == 0 && step == 1 && stop == shape(x)[static_cast<std::size_t>(dim)]))
     return x;
+  if (step == 1 && stop > start)
+    if (auto shorter = slice_of_part(x, dim, start, stop))
+      return *shorter;
   model::Shape strides = model::strides_of(type(x));
   const std::string value =
       emit("slice", {x}, {{"dim", dim}, {"start", start}, {"stop", stop}, {"step", step}});
   strides[static_cast<std::size_t>(dim)] *= step;
   set_strides(value, std::move(strides));
   return value;
+}
+
+std::optional<std::string> GraphWriter::slice_of_part(const std::string &x, std::int64_t dim,
+                                                      std::int64_t start, std::int64_t stop) {
+  const model::Node &from = node(x);
+  if ((from.op != "slice" && from.op != "cat") || integer_attribute(from, "dim", -1) != dim)
+    return std::nullopt;
+  const std::vector<std::string> inputs = from.inputs;
+  if (from.op == "slice") {
+    if (integer_attribute(from, "step") != 1)
+      return std::nullopt;
+    const std::int64_t offset = integer_attribute(from, "start");
+    return slice(inputs.front(), dim, offset + start, offset + stop);
+  }
+  std::vector<std::string> chosen;
+  std::int64_t position = 0;
+  for (const std::string &part : inputs) {
+    const std::int64_t extent = shape(part)[static_cast<std::size_t>(dim)];
+    const std::int64_t low = std::max<std::int64_t>(start - position, 0),
+                       high = std::min(stop - position, extent);
+    if (low < high)
+      chosen.push_back(slice(part, dim, low, high));
+    position += extent;
+  }
+  return cat(std::move(chosen), dim);
 }
 
 std::string GraphWriter::select(const std::string &x, std::int64_t dim, std::int64_t index) {
@@ -209,9 +237,15 @@ std::string GraphWriter::unsqueeze(const std::string &x, std::int64_t dim) {
 
 std::string GraphWriter::cat(std::vector<std::string> values, std::int64_t dim) {
   std::vector<std::string> filled;
-  for (const std::string &value : values)
-    if (dim < rank(value) && shape(value)[static_cast<std::size_t>(dim)] != 0)
+  for (const std::string &value : values) {
+    if (dim >= rank(value) || shape(value)[static_cast<std::size_t>(dim)] == 0)
+      continue;
+    const model::Node &part = node(value);
+    if (part.op == "cat" && integer_attribute(part, "dim", -1) == dim)
+      filled.insert(filled.end(), part.inputs.begin(), part.inputs.end());
+    else
       filled.push_back(value);
+  }
   if (filled.empty() && !values.empty())
     return values.front();
   return filled.size() == 1 ? filled.front() : emit("cat", std::move(filled), {{"dim", dim}});

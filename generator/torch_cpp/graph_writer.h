@@ -73,6 +73,9 @@ public:
 private:
   const model::TensorType &type(const std::string &value) const;
   std::string add(model::Node node);
+  /// Of a slice or a concatenation along the same dimension, so that writes to one slice after another become one concatenation.
+  std::optional<std::string> slice_of_part(const std::string &x, std::int64_t dim,
+                                           std::int64_t start, std::int64_t stop);
   std::string free_name(const std::string &op);
   void set_strides(const std::string &value, model::Shape strides);
 

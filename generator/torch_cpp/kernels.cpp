@@ -82,6 +82,10 @@ std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
 
 } // namespace
 
+bool is_host_cpp(const std::string &path) {
+  return path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx");
+}
+
 void add_torch_functions(const analysis::SourceFile &file, const analysis::ParseSettings &settings,
                          analysis::FileFacts &facts, const analysis::Spec &extra) {
   if (!speaks_of_tensors(file.text))

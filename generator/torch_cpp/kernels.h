@@ -8,6 +8,10 @@
 
 namespace warpwright::generator {
 
+/// Whether `path` is C++ without CUDA by its name. Of such files nothing but their torch functions is of interest: what else stands in them
+/// is clangd's, and headers that the stand-ins do not know would only give false alarms.
+bool is_host_cpp(const std::string &path);
+
 /// Appends the file's torch functions to its kernels, and mistakes in their comments to its diagnostics. Does nothing for a file that
 /// does not speak of tensors, or that cannot be parsed at all.
 /// @param extra facts from elsewhere (`--spec`)

@@ -66,7 +66,9 @@ Result<Input> InputReader::read(const std::filesystem::path &path) {
   input.settings = settings_.read(input.file.path);
   const bool is_python = analysis::is_python(input.file.path);
   input.facts = is_python ? analysis::module_facts(input.file.path, input.file.text)
-                          : analysis::analyze(input.file, input.settings.parse);
+                : generator::is_host_cpp(input.file.path)
+                    ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
+                    : analysis::analyze(input.file, input.settings.parse);
   const std::vector<std::string> &disabled = input.settings.project.disabled_rules;
   std::erase_if(input.facts.diagnostics, [&](const analysis::Diagnostic &diagnostic) {
     return std::ranges::find(disabled, diagnostic.rule) != disabled.end();
@@ -86,6 +88,9 @@ Error explain_no_kernels(const Input &input, const std::filesystem::path &path) 
           "cannot parse " + path.string() + ":" + std::to_string(diagnostic.line) + ":" +
               std::to_string(diagnostic.column) + ": " + diagnostic.message,
           "Make the file compile first; flags come from compile_commands.json or .warpwright.toml"};
+  if (generator::is_host_cpp(path.string()))
+    return {"no torch function in " + path.string(),
+            "One takes a torch::Tensor and returns tensors (docs/torch-cpp.md)"};
   return {"no kernel in " + path.string(), "A kernel is a function declared __global__"};
 }
 

@@ -80,7 +80,7 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
   if (status.best)
     actions.push_back(lazy_action(context, kernel, apply_title(*status.best),
                                   protocol::kApplyCommand, model::hash(status.best->plan)));
-  if (status.best && status.best->task.module)
+  if (status.best && status.best->task.module && status.best->task.module->language == "python")
     actions.push_back(lazy_action(
         context, kernel, apply_title(*status.best) + ", in the forward of " + kernel.name,
         protocol::kApplyCommand, model::hash(status.best->plan), "in-place"));

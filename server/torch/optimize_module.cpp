@@ -72,11 +72,11 @@ private:
     if (task.task.module->language == "python")
       return module_variant_text(task, plan, verdict);
     const bool on_gpu = verdict.device.kind == "cuda";
-    return write_cpp_variant(task.task, kernel_, plan,
-                             {.comment = measured_comment(verdict, plan.moves),
-                              .plan = model::hash(plan).substr(0, 16),
-                              .compute_capability =
-                                  on_gpu ? model::capability_of(verdict.device) : 0});
+    return write_cpp_variant(
+        task.task, kernel_, plan,
+        {.comment = measured_comment(verdict, plan.moves),
+         .plan = model::hash(plan).substr(0, 16),
+         .compute_capability = on_gpu ? model::capability_of(verdict.device) : 0});
   }
 
   std::map<std::string, model::Outcome> told_; ///< by the plan's hash
@@ -172,6 +172,75 @@ Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
   return diff_edits(text, *changed);
 }
 
+namespace {
+
+/// Whether the module computes something else than its graph: what was read from a text may be wrong, what was traced is not.
+bool is_misread(const TorchOutcome &outcome) {
+  return !outcome.variants.empty() && !outcome.best &&
+         std::ranges::all_of(outcome.variants, [](const generator::TorchVariant &variant) {
+           return variant.verdict.outcome == model::Outcome::WrongResult;
+         });
+}
+
+/// One search, over one graph of the module.
+struct Attempt {
+  const OptimizeRequest &request;
+  const analysis::Kernel &kernel;
+  runner::BlockingClient &client;
+  const model::DeviceInfo &device;
+  const OptimizeEvents &events;
+  std::stop_token stop;
+
+  Result<OptimizeSummary> report(const Error &error) const {
+    if (events.on_problem)
+      events.on_problem(problem_of(error));
+    return std::unexpected(error);
+  }
+
+  /// @return nullopt: the graph was read from the text, and is not what the module computes
+  std::optional<Result<OptimizeSummary>> with(Result<runner::TracedModule> traced) const {
+    if (!traced)
+      return report(traced.error());
+    const bool was_read = traced->torch.empty();
+    const std::string &file = request.snapshot->facts.path;
+    const model::TorchModule &module = *kernel.task.task.module;
+    const auto task = make_torch_task(kernel.name, file, module, *traced);
+    if (!task)
+      return report(task.error());
+    Trial trial(request, kernel, events);
+    TorchLimits limits;
+    limits.search.max_variants = request.settings.max_variants;
+    limits.search.budget = request.settings.budget;
+    runner::VerifyOptions verify;
+    verify.device = request.settings.device;
+    verify.timeout = kJobTimeout;
+    const TorchEvents torch_events{[&](const generator::TorchVariant &variant, std::size_t) {
+                                     trial.take(*task, variant.proposal.built.plan,
+                                                variant.verdict);
+                                   },
+                                   events.on_stage};
+    const TorchOutcome outcome =
+        optimize_torch_module(kernel.name, file, module, std::move(traced), client, device, verify,
+                              limits, torch_events, stop);
+    if (outcome.final_verdict && outcome.best)
+      trial.take(*task, outcome.variants[*outcome.best].proposal.built.plan,
+                 *outcome.final_verdict);
+    for (const generator::TorchVariant &variant : outcome.variants)
+      trial.correct(*task, variant.proposal.built.plan, variant.verdict);
+    if (outcome.best)
+      return summary_of(outcome);
+    if (const auto fault = fault_of_reference(outcome))
+      return report(*fault);
+    if (was_read && is_misread(outcome) && !stop.stop_requested())
+      return std::nullopt;
+    if (outcome.error)
+      return std::unexpected(*outcome.error);
+    return summary_of(outcome);
+  }
+};
+
+} // namespace
+
 Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
                                         runner::BlockingClient &client,
                                         const OptimizeEvents &events, std::stop_token stop) {
@@ -188,51 +257,17 @@ Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
   const auto device = choose_device(*info, request.settings.device);
   if (!device)
     return std::unexpected(device.error());
+  const Attempt attempt{request, *kernel, client, *device, events, stop};
+  if (kernel->task.graph)
+    if (auto summary = attempt.with(
+            Result<runner::TracedModule>({*kernel->task.graph, kernel->task.task.buffers, ""})))
+      return *summary;
   if (events.on_stage)
     events.on_stage("tracing");
-  const model::TorchModule &module = *kernel->task.task.module;
-  auto traced = kernel->task.graph
-                    ? Result<runner::TracedModule>(
-                          {*kernel->task.graph, kernel->task.task.buffers, ""})
-                    : client.trace(module);
+  auto traced = client.trace(*kernel->task.task.module);
   if (stop.stop_requested())
     return OptimizeSummary{};
-  const auto report = [&](const Error &error) {
-    if (events.on_problem)
-      events.on_problem(problem_of(error));
-    return std::unexpected(error);
-  };
-  if (!traced)
-    return report(traced.error());
-
-  const auto task = make_torch_task(kernel->name, request.snapshot->facts.path, module, *traced);
-  if (!task)
-    return report(task.error());
-  Trial trial(request, *kernel, events);
-  TorchLimits limits;
-  limits.search.max_variants = request.settings.max_variants;
-  limits.search.budget = request.settings.budget;
-  runner::VerifyOptions verify;
-  verify.device = request.settings.device;
-  verify.timeout = kJobTimeout;
-  const TorchEvents torch_events{[&](const generator::TorchVariant &variant, std::size_t) {
-                                   trial.take(*task, variant.proposal.built.plan, variant.verdict);
-                                 },
-                                 events.on_stage};
-  const TorchOutcome outcome =
-      optimize_torch_module(kernel->name, request.snapshot->facts.path, module, std::move(traced),
-                            client, *device, verify, limits, torch_events, stop);
-  if (outcome.final_verdict && outcome.best)
-    trial.take(*task, outcome.variants[*outcome.best].proposal.built.plan, *outcome.final_verdict);
-  for (const generator::TorchVariant &variant : outcome.variants)
-    trial.correct(*task, variant.proposal.built.plan, variant.verdict);
-  if (outcome.best)
-    return summary_of(outcome);
-  if (const auto fault = fault_of_reference(outcome))
-    return report(*fault);
-  if (outcome.error)
-    return std::unexpected(*outcome.error);
-  return summary_of(outcome);
+  return attempt.with(std::move(traced)).value_or(OptimizeSummary{});
 }
 
 } // namespace warpwright::server

@@ -9,7 +9,7 @@ function createClient(): LanguageClient {
   const settings = vscode.workspace.getConfiguration('warpwright');
   const server: ServerOptions = { command: settings.get('path', 'warpwright'), args: ['lsp'] };
   const options: LanguageClientOptions = {
-    documentSelector: ['cuda-cpp', 'cuda', 'python'].flatMap((language) => [
+    documentSelector: ['cuda-cpp', 'cuda', 'python', 'cpp'].flatMap((language) => [
       { scheme: 'file', language },
       { scheme: 'untitled', language },
     ]),

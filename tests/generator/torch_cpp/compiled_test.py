@@ -44,7 +44,10 @@ def shown(graph):
 
 
 def number(value):
-    return value["number"] if isinstance(value, dict) else float(value)
+    """Whole numbers and others are one; booleans, words and lists stay."""
+    if isinstance(value, dict):
+        return value["number"]
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
 def meaning(graph):
@@ -56,8 +59,9 @@ def meaning(graph):
     def of(name):
         if name not in known:
             node = places[name]
-            attributes = {key: number(value) if key in ("value", "eps", "alpha", "p", "momentum") else value
-                          for key, value in node["attributes"].items() if key != "torch_name"}
+            if node["op"] == "expand" and places[node["inputs"][0]]["op"] == "constant":
+                return of(node["inputs"][0])  # it broadcasts
+            attributes = {key: number(value) for key, value in node["attributes"].items() if key != "torch_name"}
             if "values" in attributes:
                 attributes["values"] = json.loads(attributes["values"])
             types = [(one["dtype"], tuple(one["shape"])) for one in node["types"]]

@@ -26,7 +26,7 @@ TEST_CASE("numbers become constants of the tensor's dtype, and integers are prom
 at::Tensor f(const at::Tensor &x, const at::Tensor &n) { return 2 * x + n / 3; })",
              R"(
     %constant_1: f32[] = constant {value=2.0}
-    %mul_1: f32[4] = mul(%constant_1, %x)
+    %mul_1: f32[4] = mul(%x, %constant_1)
     %cast_1: f32[4] = cast(%n)
     %constant_2: f32[] = constant {value=3.0}
     %div_1: f32[4] = div(%cast_1, %constant_2)

@@ -7,7 +7,7 @@ local M = {}
 
 local defaults = {
   cmd = { 'warpwright', 'lsp' },
-  filetypes = { 'cuda', 'python' },
+  filetypes = { 'cuda', 'python', 'cpp' },
   root_markers = { '.warpwright.toml', 'compile_commands.json', '.git' },
   settings = {}, -- runner, python, device, budget, maxVariants, disabledRules, hover, inlayHints
   lens = true,   -- keep code lenses up to date
