@@ -106,11 +106,16 @@ std::size_t end_of_definitions(const PythonFile &file, const std::string &text) 
 /// The start of the comment lines right above a definition, which belong to it.
 std::size_t with_comments_above(const PythonFile &file, const std::string &text,
                                 std::size_t start) {
-  for (auto comment = file.comments.rbegin(); comment != file.comments.rend(); ++comment)
-    if (comment->range.end < start &&
-        text.substr(comment->range.end, start - comment->range.end) == "\n" &&
-        (comment->range.begin == 0 || text[comment->range.begin - 1] == '\n'))
-      start = comment->range.begin;
+  for (auto comment = file.comments.rbegin(); comment != file.comments.rend(); ++comment) {
+    if (comment->range.end > start)
+      continue;
+    const std::string gap = text.substr(comment->range.end, start - comment->range.end);
+    const bool is_line_end = gap == "\n" || gap == "\r\n";
+    const bool begins_line = comment->range.begin == 0 || text[comment->range.begin - 1] == '\n';
+    if (!is_line_end || !begins_line)
+      break;
+    start = comment->range.begin;
+  }
   return start;
 }
 

@@ -65,6 +65,18 @@ TEST_CASE("a variant in place renames the user's forward, and back") {
   CHECK(moved->find("_forward_as_written") == std::string::npos);
 }
 
+TEST_CASE("files with DOS line ends keep a class and its comment together") {
+  std::string text;
+  for (const char c : kText)
+    text += c == '\n' ? "\r\n" : std::string(1, c);
+  const auto made = with_variant_in_place(text, variant());
+  REQUIRE(made);
+  CHECK(made->find("# warpwright: inputs x=float32[4]\r\nclass Model") != std::string::npos);
+  CHECK(as_written(*made).find("# warpwright: inputs x=float32[4]\r\nclass Model") !=
+        std::string::npos);
+  CHECK(as_written(*made).find("def forward(self, x):\r\n") != std::string::npos);
+}
+
 TEST_CASE("a class without a forward of its own cannot be changed in place") {
   CHECK_FALSE(with_variant_in_place("class Model(Base):\n    pass\n", variant()));
   CHECK_FALSE(with_variant_in_place("x = 1\n", variant()));
