@@ -50,13 +50,16 @@ std::string marked_text(const std::string &what, const std::string &inside,
          " >>>\n" + inside + indentation + std::string(kEnd) + what + " <<<\n";
 }
 
-/// With the empty lines before it, of which at most `kept` stay.
-void erase_block(std::string &text, Range range, int kept) {
-  std::size_t begin = range.begin;
-  while (begin > 0 && text[begin - 1] == '\n' && (begin < 2 || text[begin - 2] == '\n'))
-    --begin;
-  text.replace(begin, range.end - begin,
-               std::string(begin == 0 ? 0 : static_cast<std::size_t>(kept), '\n'));
+/// With the two empty lines that were put after it, or at the end of the text before it.
+void erase_block(std::string &text, Range range) {
+  const bool is_last = text.find_first_not_of(" \t\r\n", range.end) == std::string::npos;
+  for (int line = 0; line < 2; ++line)
+    if (is_last && range.begin >= 2 && text[range.begin - 1] == '\n' &&
+        text[range.begin - 2] == '\n')
+      --range.begin;
+    else if (!is_last && text[range.end] == '\n')
+      ++range.end;
+  text.erase(range.begin, is_last ? std::string::npos : range.end - range.begin);
 }
 
 std::string without(const std::string &text, const std::string &module) {
@@ -80,11 +83,7 @@ std::string without(const std::string &text, const std::string &module) {
       if (own != std::string::npos)
         result.replace(own + 4, kOwnForward.size(), "forward");
     } else {
-      const bool is_last =
-          result.find_first_not_of(" \t\r\n", next->range.end) == std::string::npos;
-      const std::size_t rest =
-          std::min(result.find_first_not_of("\r\n", next->range.end), result.size());
-      erase_block(result, {next->range.begin, rest}, is_last ? 0 : 2);
+      erase_block(result, next->range);
     }
   }
 }
