@@ -85,6 +85,18 @@ private:
   const clang::SourceManager &sources_;
 };
 
+constexpr std::string_view kKept = "_as_written";
+
+bool holds_variant_of(const analysis::ParsedUnit &unit, std::string_view function) {
+  return unit.text().contains("namespace warpwright_" + std::string(function) + " {");
+}
+
+bool is_kept_body(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function) {
+  const std::string name = function.getNameAsString();
+  return name.ends_with(kKept) &&
+         holds_variant_of(unit, std::string_view(name).substr(0, name.size() - kKept.size()));
+}
+
 } // namespace
 
 bool is_tensor(clang::QualType type) {
@@ -115,6 +127,8 @@ std::vector<const clang::FunctionDecl *> torch_functions(const analysis::ParsedU
           return is_tensor(parameter->getType()) || is_optional_tensor(parameter->getType());
         });
     const clang::FunctionDecl *canonical = function->getCanonicalDecl();
+    if (is_kept_body(unit, *function))
+      continue; // it is part of a variant
     if (!takes_tensors || !gives_tensors(function->getReturnType()) ||
         references.launching.contains(canonical))
       continue;
@@ -131,13 +145,13 @@ std::vector<const clang::FunctionDecl *> torch_functions(const analysis::ParsedU
 const clang::FunctionDecl *as_written(const analysis::ParsedUnit &unit,
                                       const clang::FunctionDecl &function) {
   const std::string name = function.getNameAsString();
-  if (!unit.text().contains("namespace warpwright_" + name + " {"))
+  if (!holds_variant_of(unit, name))
     return nullptr;
   Definitions definitions(unit.sources());
   for (clang::Decl *declaration : unit.top_level_declarations())
     definitions.TraverseDecl(declaration);
   for (const clang::FunctionDecl *candidate : definitions.found)
-    if (candidate->getNameAsString() == name + "_as_written")
+    if (candidate->getNameAsString() == name + std::string(kKept))
       return candidate;
   return nullptr;
 }

@@ -94,7 +94,8 @@ void add_torch_functions(const analysis::SourceFile &file, const analysis::Parse
   if (!unit)
     return;
   for (const clang::FunctionDecl *function : torch_functions(**unit)) {
-    Inputs inputs = inputs_of(**unit, *function, extra);
+    const clang::FunctionDecl *own = as_written(**unit, *function);
+    Inputs inputs = inputs_of(**unit, own ? *own : *function, extra);
     if (inputs.error)
       facts.diagnostics.push_back(*inputs.error);
     if (auto kernel = kernel_of(**unit, *function, std::move(inputs)))

@@ -1,6 +1,7 @@
 #include "server/torch/cpp_writer.h"
 
 #include "server/torch/cpp_steps.h"
+#include "server/torch/runtime_text.h"
 
 #include <algorithm>
 
@@ -8,97 +9,16 @@ namespace warpwright::server {
 namespace {
 
 constexpr const char *kIncludes = R"(#include <ATen/cuda/CUDAContext.h>
-#include <ATen/cuda/Exceptions.h>
-#include <ATen/cuda/nvrtc_stub/ATenNVRTC.h>
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <map>
 #include <mutex>
 #include <string>
+#include <type_traits>
+#include <unistd.h>
 #include <vector>
-)";
-
-/// Same for every plan. @NAMES@: name expressions of the kernels, @SHARED@: bytes of each, @OPTIONS@: of NVRTC, @CAPABILITY@: 0 or 90.
-constexpr const char *kRuntime = R"(constexpr int kCount = @COUNT@;
-const char *const kNames[kCount] = {@NAMES@};
-const int kShared[kCount] = {@SHARED@};
-
-struct Kernels {
-  bool usable = false;
-  CUfunction functions[kCount] = {};
-};
-
-/// Compiled for the current GPU; not usable on one of another kind than they were verified on.
-Kernels compiled() {
-  Kernels kernels;
-  const cudaDeviceProp *gpu = at::cuda::getCurrentDeviceProperties();
-  const int capability = gpu->major * 10 + gpu->minor;
-  if (@CAPABILITY@ != 0 && capability != @CAPABILITY@)
-    return kernels;
-  const auto &nvrtc = at::globalContext().getNVRTC();
-  const char *home = std::getenv("CUDA_HOME");
-  const std::string architecture = "--gpu-architecture=sm_" + std::to_string(capability) + (capability >= 90 ? "a" : "");
-  const std::string headers = "-I" + std::string(home ? home : "/usr/local/cuda") + "/include";
-  std::vector<const char *> options{architecture.c_str(), headers.c_str()@OPTIONS@};
-  nvrtcProgram program;
-  AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcCreateProgram(&program, kSource, "kernels.cu", 0, nullptr, nullptr));
-  for (const char *name : kNames)
-    AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcAddNameExpression(program, name));
-  if (nvrtc.nvrtcCompileProgram(program, static_cast<int>(options.size()), options.data()) != NVRTC_SUCCESS) {
-    size_t size = 0;
-    nvrtc.nvrtcGetProgramLogSize(program, &size);
-    std::string log(size, '\0');
-    nvrtc.nvrtcGetProgramLog(program, log.data());
-    TORCH_WARN("the kernels do not compile, the function runs as written: ", log);
-    nvrtc.nvrtcDestroyProgram(&program);
-    return kernels;
-  }
-  size_t size = 0;
-  AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcGetCUBINSize(program, &size));
-  std::string cubin(size, '\0');
-  AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcGetCUBIN(program, cubin.data()));
-  CUmodule module;
-  AT_CUDA_DRIVER_CHECK(nvrtc.cuModuleLoadData(&module, cubin.data()));
-  for (int i = 0; i < kCount; ++i) {
-    const char *symbol = nullptr;
-    AT_CUDA_NVRTC_CHECK(nvrtc.nvrtcGetLoweredName(program, kNames[i], &symbol));
-    AT_CUDA_DRIVER_CHECK(nvrtc.cuModuleGetFunction(&kernels.functions[i], module, symbol));
-    if (kShared[i] > 48 * 1024)
-      AT_CUDA_DRIVER_CHECK(nvrtc.cuFuncSetAttribute(kernels.functions[i], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kShared[i]));
-  }
-  nvrtc.nvrtcDestroyProgram(&program);
-  kernels.usable = true;
-  return kernels;
-}
-
-/// Of the current device, once.
-const Kernels *loaded() {
-  static std::mutex mutex;
-  static std::map<int, Kernels> devices;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const int device = at::cuda::current_device();
-  auto found = devices.find(device);
-  if (found == devices.end())
-    found = devices.emplace(device, compiled()).first;
-  return found->second.usable ? &found->second : nullptr;
-}
-
-template <class... Arguments>
-void launch(CUfunction function, dim3 grid, dim3 block, unsigned shared, CUstream stream, Arguments... arguments) {
-  void *pointers[] = {&arguments..., nullptr};
-  AT_CUDA_DRIVER_CHECK(at::globalContext().getNVRTC().cuLaunchKernel(
-      function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, pointers, nullptr));
-}
-
-void *address(const at::Tensor &tensor, int64_t offset) {
-  return static_cast<char *>(tensor.data_ptr()) + offset * static_cast<int64_t>(tensor.element_size());
-}
-
-bool fits(const at::Tensor &tensor, at::ScalarType dtype, at::IntArrayRef shape) {
-  return tensor.defined() && tensor.is_cuda() && tensor.scalar_type() == dtype && tensor.sizes() == shape &&
-         tensor.is_contiguous() && reinterpret_cast<uintptr_t>(tensor.data_ptr()) % 16 == 0 &&
-         !(tensor.requires_grad() && at::GradMode::is_enabled());
-}
 )";
 
 std::string replaced(std::string text, const std::string &what, const std::string &by) {
@@ -134,7 +54,7 @@ std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
     options += ", \"-std=c++17\"";
   for (const std::string &option : plan.options)
     options += ", " + quoted(option);
-  std::string text = replaced(kRuntime, "@COUNT@", std::to_string(steps.kernels.size()));
+  std::string text = replaced(kRuntimeCppVariant, "@COUNT@", std::to_string(steps.kernels.size()));
   text = replaced(text, "@NAMES@", names);
   text = replaced(text, "@SHARED@", shared);
   text = replaced(text, "@OPTIONS@", options);
@@ -152,8 +72,8 @@ std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
          "std::vector<at::Tensor> run(const std::vector<at::Tensor> &inputs) {\n" +
          steps.checks +
          "  const c10::cuda::CUDAGuard guard(inputs[0].device());\n"
-         "  const Kernels *kernels = loaded();\n  if (!kernels)\n    return {};\n"
-         "  const CUstream stream = at::cuda::getCurrentCUDAStream();\n"
+         "  const Kernels *kernels = launcher().loaded();\n  if (!kernels)\n    return {};\n"
+         "  const cudaStream_t stream = at::cuda::getCurrentCUDAStream();\n"
          "  const auto on_device = inputs[0].options().requires_grad(false);\n" +
          steps.body + "  return {" + steps.outputs + "};\n}\n\n} // namespace\n} // namespace " +
          namespace_of(function) + "\n";

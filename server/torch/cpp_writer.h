@@ -1,7 +1,7 @@
 // A verified plan as C++ in the user's own file: the function's body calls the plan's kernels.
 //
-// Beside the function comes a namespace with the kernels as text, which NVRTC compiles at the first call (through ATen's own copy of it, so
-// that nothing more is linked), and the plan's steps: launches on the current stream, and calls of ATen. The user's body stays, as
+// Beside the function comes a namespace with the kernels as text, which NVRTC compiles at the first call (opened with dlopen, so that
+// nothing more is linked), and the plan's steps: launches on the current stream, and calls of ATen. The user's body stays, as
 // `NAME_as_written`, and is called where anything differs from what the plan was verified for: shapes, dtypes, layout, numbers, a GPU of
 // another kind, gradients. The text needs torch with CUDA and nothing of ours. It leaves out plans with calls by keyword.
 // Thread: pure functions.

@@ -6,5 +6,8 @@ namespace warpwright::server {
 
 extern const char *const kRuntimePython; ///< a module's text
 extern const char *const kRuntimeCpp;    ///< of the extension that it compiles
+/// What a variant in a C++ file brings along. @COUNT@ kernels, their @NAMES@ and @SHARED@ bytes, further @OPTIONS@ of NVRTC, the
+/// @CAPABILITY@ of the GPU or 0 are filled in.
+extern const char *const kRuntimeCppVariant;
 
 } // namespace warpwright::server
