@@ -54,8 +54,8 @@ public:
   virtual DeviceResult<std::int64_t> make_call(const CallProgram &program) = 0;
   /// Host time in ns of one call, until the stream is idle. Faults: Timeout, after which the device is lost.
   virtual DeviceResult<double> time_call(std::int64_t call, std::chrono::nanoseconds limit) = 0;
-  /// The same call, untimed; what it returns is dropped.
-  virtual DeviceResult<void> warm_call(std::int64_t call, std::chrono::nanoseconds limit) = 0;
+  /// The next time_call() makes this call, too, a few times right before its clock; what it returns is dropped.
+  virtual DeviceResult<void> warm_call(std::int64_t call) = 0;
   /// Copies what the last timed call returned into the buffers of its frame.
   virtual DeviceResult<void> publish_call(std::int64_t call) = 0;
   virtual void forget_call(std::int64_t call) = 0;

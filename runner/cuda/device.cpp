@@ -271,13 +271,7 @@ public:
   DeviceResult<void> warm_call(Recording &recording) override {
     if (dynamic_cast<ForeignRecording *>(&recording))
       return {}; // its process does so by itself, right before its clock
-    auto warm =
-        torch_->warm_call(static_cast<ModuleRecording &>(recording).call, deadline_ - Clock::now());
-    if (!warm) {
-      driver_.abandoned = driver_.abandoned || warm.error().kind == Fault::Kind::Timeout;
-      return warm;
-    }
-    return synchronize();
+    return torch_->warm_call(static_cast<ModuleRecording &>(recording).call);
   }
 
   DeviceResult<Sample> time(Recording &recording) override {

@@ -231,7 +231,8 @@ public:
   virtual DeviceResult<Sample> time_call(Recording &) {
     return fault(Fault::Kind::Unsupported, "this device has no torch to measure with");
   }
-  /// One call that nobody times, so that the host's code is warm as in a program that calls again and again. Nothing is published.
+  /// The next time_call() is preceded, right before its clock, by a few of this that nobody times: the host's code is then warm as in
+  /// a program that calls again and again. Of other inputs; nothing is published.
   virtual DeviceResult<void> warm_call(Recording &) { return {}; }
   /// Host time of one run by plain launches with a cold L2 cache, from before the first call of the driver
   /// until the stream is idle.

@@ -170,8 +170,8 @@ DeviceResult<double> CallbackHost::time_call(std::int64_t call, std::chrono::nan
   return ns->get<double>();
 }
 
-DeviceResult<void> CallbackHost::warm_call(std::int64_t call, std::chrono::nanoseconds limit) {
-  return order("warm_call", {{"call", call}, {"limit_ns", limit.count()}});
+DeviceResult<void> CallbackHost::warm_call(std::int64_t call) {
+  return order("warm_call", {{"call", call}});
 }
 
 DeviceResult<void> CallbackHost::publish_call(std::int64_t call) {

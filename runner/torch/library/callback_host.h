@@ -48,7 +48,7 @@ public:
   void forget_graph(std::int64_t graph) override;
   DeviceResult<std::int64_t> make_call(const cuda::CallProgram &program) override;
   DeviceResult<double> time_call(std::int64_t call, std::chrono::nanoseconds limit) override;
-  DeviceResult<void> warm_call(std::int64_t call, std::chrono::nanoseconds limit) override;
+  DeviceResult<void> warm_call(std::int64_t call) override;
   DeviceResult<void> publish_call(std::int64_t call) override;
   void forget_call(std::int64_t call) override;
   DeviceResult<std::string> record_candidate(CallHandle call) override;

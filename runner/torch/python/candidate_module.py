@@ -19,7 +19,6 @@ from host_errors import HostError
 from module_host import described
 from tensors import dtype_of
 
-WARM_CALLS = 2  # before one that is timed as called
 MODELS_KEPT = 2  # by parameter seed
 
 
@@ -180,21 +179,10 @@ class CandidateServer:
         return why
 
     def on_time(self, handle, as_called):
-        if as_called:
-            self.warm_host(handle)
         sample = self.timer.ask("time", recording=self.calls[handle].recording, as_called=as_called)
         if handle:
             self.look()
         return sample
-
-    def warm_host(self, handle):
-        """As the worker does with the task's module: on another call's inputs."""
-        for other, call in self.calls.items():
-            if handle and other not in (0, handle) and isinstance(call, Call):
-                for _ in range(WARM_CALLS):
-                    call.module.call(call.function, call.inputs)
-                synchronize(self.host.device)
-                return
 
     def look(self):
         synchronize(self.host.device)

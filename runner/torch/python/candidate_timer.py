@@ -41,6 +41,9 @@ class Nothing:
     refresh = publish = download = upload
 
 
+WARM_BELOW_NS = 1e6  # as runner/measure/session.cpp has it
+
+
 class TimedCall:
     what = "the candidate's forward"
 
@@ -49,7 +52,10 @@ class TimedCall:
         self.inputs = call.inputs
         if isinstance(call.inputs, dict):
             self.function, self.inputs = (lambda function=call.function: function(**call.inputs)), ()
-        self.value = None
+        self.value, self.took_ns = None, float("inf")
+
+    def prepare(self):
+        return False
 
     def context(self):
         module = self.call.module
@@ -70,9 +76,15 @@ class TimingHost(GpuHost):
         return handle
 
     def time_call(self, call, limit_ns):
+        """As the worker does with the task's module: after the flush, calls on other inputs that warm the host."""
         timed = self.timed[call]
+        for other in self.timed.values():
+            if other is not timed and type(other.call) is type(timed.call) and timed.took_ns < WARM_BELOW_NS:
+                self.warm(other, limit_ns)
+                break
         with timed.context(), told_by(timed.what):
-            return self.clocked(timed, limit_ns)
+            timed.took_ns = self.clocked(timed, limit_ns)
+        return timed.took_ns
 
     def clocked(self, timed, limit_ns, clock=time.perf_counter_ns):
         function, inputs, is_idle = timed.function, timed.inputs, self.is_idle()

@@ -20,7 +20,7 @@ from module_host import ModuleCall, ModuleHost, OperatorCall, described
 from tensors import as_tensor, span
 
 
-WARM_CALLS = 2
+WARM_CALLS = 4  # right before one that is timed
 
 
 class GpuHost(ModuleHost):
@@ -36,6 +36,7 @@ class GpuHost(ModuleHost):
         self.ran = []  # calls of a capture that goes on
         self.graphs = {}
         self.timed = {}
+        self.warming = None  # the call that goes before the next timed one
         self.anchor = None
         self.compiled = None  # (module, its one copy under torch.compile)
         torch.set_grad_enabled(False)
@@ -81,7 +82,7 @@ class GpuHost(ModuleHost):
         if changed:
             self.compiled = None
             self.models.clear()
-            if hasattr(torch, "_dynamo"):
+            if "torch._dynamo" in sys.modules:  # torch loads it, for seconds, when it is first named
                 torch._dynamo.reset()
         super().load(spec)
         if changed:
@@ -215,15 +216,27 @@ class GpuHost(ModuleHost):
         self.timed.pop(call, None)
 
     def time_call(self, call, limit_ns):
-        timed = self.timed[call]
-        timed.prepare()
+        timed, other = self.timed[call], self.timed.get(self.warming)
+        self.warming = None
+        if other is not None:
+            self.warm(other, limit_ns)
+        self.make_ready(timed)
         with timed.context(), told_by(timed.what):
             return self.clocked(timed, limit_ns)
 
-    def warm_call(self, call, limit_ns):
-        for _ in range(WARM_CALLS):
-            self.time_call(call, limit_ns)
-            self.timed[call].value = None
+    def warm_call(self, call):
+        self.warming = call
+
+    def warm(self, timed, limit_ns):
+        self.make_ready(timed)
+        with timed.context(), told_by(timed.what):
+            for _ in range(WARM_CALLS):
+                self.clocked(timed, limit_ns)
+                timed.value = None
+
+    def make_ready(self, timed):
+        if timed.prepare():
+            torch.cuda.synchronize()
 
     def clocked(self, timed, limit_ns):
         """What lies between the clocks is the same for both sides: one call of a torch module, and waiting for the stream."""
@@ -305,8 +318,11 @@ class CompiledCall(ModuleCall):
         super().run()
 
     def bind(self):
-        if self.compiled.bound is not self:
-            self.refresh()
+        """Whether another's memory was under the module."""
+        if self.compiled.bound is self:
+            return False
+        self.refresh()
+        return True
 
     def refresh(self):
         self.compiled.bound = self
@@ -334,8 +350,8 @@ class TimedModule:
         self.value = None
 
     def prepare(self):
-        if isinstance(self.call, CompiledCall):
-            self.call.bind()
+        """Whether it started anything."""
+        return isinstance(self.call, CompiledCall) and self.call.bind()
 
     def context(self):
         module = self.call.module
@@ -358,7 +374,7 @@ class TimedCandidate:
         self.value = None
 
     def prepare(self):
-        """It has its memory."""
+        return False
 
     def context(self):
         return contextlib.nullcontext()

@@ -197,6 +197,17 @@ class PythonCandidates(unittest.TestCase):
             self.assertTrue((self.y == 0).all())
 
 
+    def test_calls_before_the_clock_are_of_another_call_and_once(self):
+        self.source, self.target = 0, 1
+        other, other_place = self.memory((4, 8))
+        calls = [self.host.make_call(0, [{"group": 0, "call": 0}], 5 + i, [place], [self.y_place], [])
+                 for i, place in enumerate((self.x_place, other_place))]
+        self.host.warm_call(calls[1])
+        self.host.time_call(calls[0], 10**10)
+        self.host.time_call(calls[0], 10**10)
+        self.assertEqual([executor for executor, _, _ in self.started], [6] * gpu_host.WARM_CALLS + [5, 5])
+        self.assertIsNone(self.host.timed[calls[1]].value)
+
     def test_a_result_of_torch_updates_state(self):
         self.source, self.target = 0, 1
         count, count_place = self.memory((2,))
