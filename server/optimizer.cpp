@@ -94,8 +94,9 @@ OptimizeEvents Optimizer::events_for(const Key &key) {
   };
   events.on_stage = [this, key](const std::string &stage) {
     post([this, key, stage] {
-      if (const auto job = jobs_.find(key); job != jobs_.end())
-        job->second.status.stage = stage;
+      const auto job = jobs_.find(key);
+      if (job == jobs_.end() || std::exchange(job->second.status.stage, stage) == stage)
+        return; // runners tell the same stage for each check
       events_.on_status(key.first, key.second);
     });
   };

@@ -2,6 +2,7 @@
 #include "analysis/python/module_facts.h"
 #include "tests/server/fake_environment.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 
 using namespace warpwright;
@@ -98,6 +99,8 @@ TEST_CASE("a problem of a module is shown at its line until the module changes")
   given.environment.optimize = [](const server::OptimizeRequest &, runner::BlockingClient &,
                                   const server::OptimizeEvents &events,
                                   std::stop_token) -> Result<server::OptimizeSummary> {
+    for (const char *stage : {"tracing", "verifying", "verifying", "verifying"})
+      events.on_stage(stage);
     events.on_problem({"torch-trace", "it cannot be traced (line 7)", 7});
     return fail("it cannot be traced (line 7)");
   };
@@ -111,6 +114,11 @@ TEST_CASE("a problem of a module is shown at its line until the module changes")
   REQUIRE(shown.size() == 1);
   CHECK(shown[0].at("code") == "torch-trace");
   CHECK(shown[0].at("range") == client.range_of(kUri, "return x + x"));
+  std::vector<std::string> told;
+  for (const Received &message : client.received())
+    if (message.method == "$/progress" && message.params.at("value").contains("message"))
+      told.push_back(message.params.at("value").at("message"));
+  CHECK(std::adjacent_find(told.begin(), told.end()) == told.end());
   client.edit(kUri, "x + x", "x + 1");
   CHECK(client.wait_for_diagnostics(kUri, 2).empty());
 }
