@@ -4,8 +4,11 @@ stream of torch's in place of the worker's; without one what needs none runs on 
 
 import copy
 import ctypes
+import os
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
@@ -288,6 +291,16 @@ class CompiledCandidates(PythonCandidates):
             with self.assertRaises(HostError):
                 timed.function(x, other)
         self.assertEqual(len(self.started), 1)
+
+
+class WithoutACompiler(unittest.TestCase):
+    def test_candidates_are_called_from_python(self):
+        with tempfile.TemporaryDirectory() as folder, \
+                unittest.mock.patch.dict(os.environ, {"CXX": "/no/such/compiler", "TORCH_EXTENSIONS_DIR": folder}):
+            self.assertIsNone(worker_process.direct_call_library())
+            self.assertEqual(os.listdir(folder), [])
+        self.assertIsNone(worker_process.load_direct_call(None))
+        self.assertEqual(make_host().facts()["candidate_calls"], "python")
 
 
 class Modules(unittest.TestCase):
