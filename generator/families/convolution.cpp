@@ -25,6 +25,11 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
 
 using Math = ConvolutionTile::Math;
 
+double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
+  constexpr double kPackUs = 2.5;
+  return kPackUs + convolution_microseconds(*convolution_shape(index, anchor), device);
+}
+
 std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
                                           const DeviceFacts &device) {
   return convolution_configurations(*convolution_shape(index, index.node(region.anchor)), device);
@@ -106,6 +111,6 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 
 } // namespace
 
-const Family kConvolutionFamily{"convolution", claims, true, true, configurations, lower};
+const Family kConvolutionFamily{"convolution", claims, true, true, configurations, lower, estimate};
 
 } // namespace warpwright::generator

@@ -129,17 +129,23 @@ bool runs_on(Math math, const DeviceFacts &device) {
   return false;
 }
 
-std::vector<Configuration> convolution_configurations(const ConvolutionShape &shape,
-                                                      const DeviceFacts &device) {
-  struct Guess {
-    double time_us;
-    Configuration configuration;
-  };
-  struct Kind {
-    std::vector<Guess> guesses;
-    std::size_t next = 0;
-  };
+namespace {
+
+struct Guess {
+  double time_us;
+  Configuration configuration;
+};
+struct Kind {
+  std::vector<Guess> guesses;
+  std::size_t next = 0;
+};
+struct Kinds {
   Kind wgmma, exact, mma;
+};
+
+Kinds guesses_of(const ConvolutionShape &shape, const DeviceFacts &device) {
+  Kinds kinds;
+  auto &[wgmma, exact, mma] = kinds;
   const std::vector<Phase> apart = phases_of(shape, false);
   const bool may_gather = shape.transposed && shape.stride[2] > 1;
   const std::vector<Phase> together = may_gather ? phases_of(shape, true) : std::vector<Phase>{};
@@ -168,6 +174,15 @@ std::vector<Configuration> convolution_configurations(const ConvolutionShape &sh
   }
   for (Kind *kind : {&wgmma, &exact, &mma})
     std::ranges::stable_sort(kind->guesses, {}, &Guess::time_us);
+  return kinds;
+}
+
+} // namespace
+
+std::vector<Configuration> convolution_configurations(const ConvolutionShape &shape,
+                                                      const DeviceFacts &device) {
+  Kinds kinds = guesses_of(shape, device);
+  auto &[wgmma, exact, mma] = kinds;
   std::vector<Configuration> list;
   const std::vector<Kind *> turns = !device.tf32 ? std::vector{&exact}
                                     : wgmma.guesses.empty()
@@ -179,6 +194,15 @@ std::vector<Configuration> convolution_configurations(const ConvolutionShape &sh
       if (kind->next < kind->guesses.size())
         list.push_back(kind->guesses[kind->next++].configuration);
   return list;
+}
+
+double convolution_microseconds(const ConvolutionShape &shape, const DeviceFacts &device) {
+  const Kinds kinds = guesses_of(shape, device);
+  double least = 1e9;
+  for (const Kind *kind : {&kinds.wgmma, &kinds.exact, &kinds.mma})
+    if (!kind->guesses.empty())
+      least = std::min(least, kind->guesses.front().time_us);
+  return least;
 }
 
 } // namespace warpwright::generator

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
 
 namespace warpwright::generator {
 namespace {
@@ -18,11 +20,12 @@ namespace {
 /// Sums up to this many products, and filters that shared memory holds beside enough blocks.
 constexpr std::int64_t kMostProducts = 256, kMostInputChannels = 64, kMostWeights = 12 * 1024;
 /// Sums of a thread, and multiplications in straight code.
-constexpr std::int64_t kMostSums = 128, kMostStraight = 4096;
+constexpr std::int64_t kMostSums = 128, kMostStraight = 2048;
 constexpr std::int64_t kMostPhases = 16, kMostTogether = 4;
 
 constexpr std::string_view kKernel = R"cuda(
-__constant__ int @PREFIX@_parts[][5] = {@PARTS@}; // first depth, first height, counts
+__constant__ int @PREFIX@_parts[][7] = {@PARTS@}; // first depth, first height; counts; depths of the filter, their number
+__constant__ int @PREFIX@_depths[][2] = {@DEPTHS@}; // offset, place in the filter
 extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_direct(@PARAMETERS@) {
   constexpr int kThreads = @THREADS@, kP = @P@, kC = @C@, kTogether = @TOGETHER@;
   __shared__ __align__(16) float weights[@WEIGHTS@];
@@ -73,10 +76,10 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_direct(@PARAMET
       }
     }
   };
-#pragma unroll 1
+@MASKS@
+#pragma unroll @UNROLL@
   for (int input = 0; input < @CI@; ++input) {
     const int channel = group * @CI@ + input;
-    const float *const row = weights + input * (@TAPS@ * kC);
     (void)channel;
 @MULTIPLY@
 #pragma unroll
@@ -168,7 +171,7 @@ double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts
     const std::int64_t positions = shape.batch * part.count[0] * part.count[1] * part.count[2];
     const double count = static_cast<double>(ceil_divide(positions, threads * pixels) * columns);
     const double steps = static_cast<double>(part.taps.size()) * shape.group_in;
-    const double arithmetic = steps * pixels * channels * threads / 128;
+    const double arithmetic = steps * (pixels * channels + 6 * pixels) * threads / 128;
     const double loads = steps * (channels + 1.5 * pixels) * threads / 32;
     const double stores = 2.0 * pixels * channels * along * threads / 32;
     blocks += count;
@@ -184,9 +187,8 @@ double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts
   return std::max((busy + kStartCycles) / kCyclesAUs, 4 * (input + outputs) / kBytesAUs);
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
-  const ConvolutionShape shape = *convolution_shape(index, index.node(region.anchor));
+std::vector<std::pair<double, Configuration>> guesses_of(const ConvolutionShape &shape,
+                                                         const DeviceFacts &device) {
   const ConvolutionPhases all = convolution_phases(shape, false);
   const std::vector<Together> parts = together(all);
   const std::int64_t along = all.output_step[2];
@@ -204,11 +206,21 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
                                            {"threads", threads}});
       }
   std::ranges::stable_sort(guesses, {}, &std::pair<double, Configuration>::first);
+  return guesses;
+}
+
+std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
+                                          const DeviceFacts &device) {
   std::vector<Configuration> list;
-  for (auto &[time, configuration] : guesses)
+  for (auto &[time, configuration] :
+       guesses_of(*convolution_shape(index, index.node(region.anchor)), device))
     if (list.size() < 16)
       list.push_back(std::move(configuration));
   return list;
+}
+
+double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
+  return guesses_of(*convolution_shape(index, anchor), device).front().first;
 }
 
 /// Which dimensions an element may leave the input in.
@@ -223,64 +235,155 @@ std::array<bool, 3> leaves(const ConvolutionShape &shape, const ConvolutionPhase
   return result;
 }
 
-/// Loads the inputs of all pixels at an offset, and multiplies by the weights of the taps that see it.
-std::string step_text(const std::array<std::string, 3> &offset, const std::string &multiplications,
-                      const std::array<bool, 3> &leaving, const std::string &load) {
-  std::string condition;
-  for (std::size_t d = 0; d < 3; ++d)
-    if (leaving[d]) {
-      const std::string axis(1, "dhw"[d]);
-      condition += (condition.empty() ? "" : " && ") + ("(unsigned)(" + axis + "0[p] + ") +
-                   offset[d] + ") < @I" + std::string(1, "DHW"[d]) + "@u";
-    }
-  std::string text =
-      "    {\n      float x[kP];\n#pragma unroll\n      for (int p = 0; p < kP; ++p) "
-      "{\n        float value = 0;\n";
-  if (!condition.empty())
-    text += "        if (" + condition + ") {\n";
-  text += fill_places(load, {{"D", offset[0]}, {"H", offset[1]}, {"W", offset[2]}});
-  if (!condition.empty())
-    text += "        }\n";
-  return text + "        x[p] = value;\n      }\n" + multiplications + "    }\n";
-}
+std::string number(std::int64_t value) { return std::to_string(value); }
 
-/// Straight code where it is short; else loops over depths and heights of a plain convolution.
-std::string multiply_text(const ConvolutionShape &shape, const std::vector<Together> &parts,
-                          bool straight, const std::array<bool, 3> &leaving,
-                          const std::string &load) {
-  const auto number = [](std::int64_t value) { return std::to_string(value); };
-  std::string text;
-  if (!straight) {
-    text = "#pragma unroll 1\n    for (int line = 0; line < @KD@ * @KH@; ++line) {\n"
-           "      const int kd = line / @KH@, kh = line % @KH@;\n      (void)kd;\n";
-    for (std::int64_t kw = 0; kw < shape.kernel[2]; ++kw)
-      text +=
-          step_text({"(kd * " + number(shape.dilation[0]) + " - " + number(shape.padding[0]) + ")",
-                     "(kh * " + number(shape.dilation[1]) + " - " + number(shape.padding[1]) + ")",
-                     "(" + number(kw * shape.dilation[2] - shape.padding[2]) + ")"},
-                    "      multiply(x, sums[0], row + (line * @KW@ + " + number(kw) + ") * kC);\n",
-                    leaving, load);
+/// The text that multiplies: the inputs of all pixels at an offset, by the weights of the taps that see it.
+class MultiplyText {
+public:
+  MultiplyText(const ConvolutionShape &shape, const std::vector<Together> &parts, bool straight,
+               const std::array<bool, 3> &leaving, const std::string &load)
+      : shape_(shape), parts_(parts), straight_(straight), leaving_(leaving), load_(load) {
+    for (const Together &part : parts)
+      for (const auto &[tap, phase] : part.taps)
+        for (std::size_t d = 1; d < 3; ++d)
+          if (leaving[d] && !bit(d, tap.offset[d]))
+            bits_.push_back({d, tap.offset[d]});
+    masks_ = straight && bits_.size() < 31;
+  }
+
+  /// Statements before the loops.
+  std::string masks() const {
+    if (!masks_ || bits_.empty())
+      return "";
+    std::string text = "  int seen_around[kP];\n#pragma unroll\n  for (int p = 0; p < kP; ++p)\n"
+                       "    seen_around[p] = 0";
+    for (std::size_t i = 0; i < bits_.size(); ++i)
+      text += " | ((unsigned)(" + place(bits_[i].first) + " + (" + number(bits_[i].second) +
+              ")) < " + limit(bits_[i].first) + " ? " + number(std::int64_t{1} << i) + " : 0)";
+    return text + ";\n";
+  }
+
+  /// Depths of the filter in a loop, heights and widths in straight code where it is short.
+  std::string multiply() const {
+    std::string text;
+    const std::string slice = number(shape_.kernel[1] * shape_.kernel[2]);
+    if (deep())
+      text = "#pragma unroll 1\n    for (int i = 0; i < part[6]; ++i) {\n"
+             "      const int *const depth = @PREFIX@_depths[part[5] + i];\n"
+             "      const int dd = depth[0];\n      const float *const row = weights + (input * "
+             "@TAPS@ + depth[1] * " +
+             slice + ") * kC;\n";
+    else
+      text = "    {\n      const float *const row = weights + input * (@TAPS@ * kC);\n";
+    if (masks_ && (leaving_[0] || !bits_.empty())) {
+      text += "      int seen[kP];\n#pragma unroll\n      for (int p = 0; p < kP; ++p)\n        "
+              "seen[p] = ";
+      if (leaving_[0])
+        text += "(unsigned)(d0[p] + " + depth_offset() + ") >= " + limit(0) + " ? 0 : ";
+      text += (bits_.empty() ? "1" : "seen_around[p]") + std::string(";\n");
+    }
+    std::vector<std::int64_t> heights;
+    for (const Together &part : parts_) {
+      if (std::ranges::find(heights, part.first[1]) != heights.end() || part.taps.empty())
+        continue;
+      heights.push_back(part.first[1]);
+      const std::string body = straight_ ? height_text(part) : lines_text();
+      text += shape_.transposed && shape_.stride[1] > 1
+                  ? "    if (part[1] == " + number(part.first[1]) + ") {\n" + body + "    }\n"
+                  : body;
+    }
     return text + "    }\n";
   }
-  for (std::size_t which = 0; which < parts.size(); ++which) {
-    const auto &taps = parts[which].taps;
-    if (parts.size() > 1)
-      text += "    if (blockIdx.z == " + number(static_cast<std::int64_t>(which)) + ") {\n";
-    for (std::size_t i = 0; i < taps.size();) {
-      const auto &offset = taps[i].first.offset;
-      std::string multiplications;
-      for (; i < taps.size() && taps[i].first.offset == offset; ++i)
-        multiplications += "      multiply(x, sums[" + number(taps[i].second) + "], row + " +
-                           number(taps[i].first.weight) + " * kC);\n";
-      text += step_text({"(" + number(offset[0]) + ")", "(" + number(offset[1]) + ")",
-                         "(" + number(offset[2]) + ")"},
-                        multiplications, leaving, load);
-    }
-    if (parts.size() > 1)
-      text += "    }\n";
+
+  bool deep() const { return shape_.spatial == 3; }
+
+private:
+  std::optional<std::size_t> bit(std::size_t d, std::int64_t offset) const {
+    const auto found = std::ranges::find(bits_, std::pair{d, offset});
+    return found == bits_.end() ? std::nullopt : std::optional<std::size_t>(found - bits_.begin());
   }
-  return text;
-}
+  static std::string place(std::size_t d) { return std::string(1, "dhw"[d]) + "0[p]"; }
+  static std::string limit(std::size_t d) { return "@I" + std::string(1, "DHW"[d]) + "@u"; }
+  std::string depth_offset() const { return deep() ? "dd" : "0"; }
+
+  /// All taps of one depth.
+  std::string height_text(const Together &part) const {
+    const std::int64_t slice = shape_.kernel[1] * shape_.kernel[2];
+    const std::int64_t depth = part.taps.front().first.weight / slice;
+    std::string text;
+    for (std::size_t i = 0; i < part.taps.size();) {
+      if (part.taps[i].first.weight / slice != depth) {
+        ++i;
+        continue;
+      }
+      const auto &offset = part.taps[i].first.offset;
+      std::string multiplications;
+      for (; i < part.taps.size() && part.taps[i].first.offset == offset; ++i)
+        multiplications += "      multiply(x, sums[" + number(part.taps[i].second) + "], row + " +
+                           number(part.taps[i].first.weight % slice) + " * kC);\n";
+      std::int64_t mask = 0;
+      for (std::size_t d = 1; d < 3; ++d)
+        if (const auto found = bit(d, offset[d]))
+          mask |= std::int64_t{1} << *found;
+      std::string condition = compared(offset);
+      if (masks_ && (mask != 0 || leaving_[0]))
+        condition = "(seen[p] & " + number(std::max<std::int64_t>(mask, 1)) +
+                    ") == " + number(std::max<std::int64_t>(mask, 1));
+      if (masks_ && mask == 0 && leaving_[0])
+        condition = "seen[p] != 0";
+      text += step("(" + number(offset[1]) + ")", "(" + number(offset[2]) + ")", multiplications,
+                   condition);
+    }
+    return text;
+  }
+
+  std::string compared(const std::array<std::int64_t, 3> &offset) const {
+    return compared("(" + number(offset[1]) + ")", "(" + number(offset[2]) + ")");
+  }
+  std::string compared(const std::string &h, const std::string &w) const {
+    std::string text;
+    const std::array<std::string, 3> offsets{depth_offset(), h, w};
+    for (std::size_t d = 0; d < 3; ++d)
+      if (leaving_[d])
+        text += (text.empty() ? "" : " && ") + ("(unsigned)(" + place(d) + " + " + offsets[d]) +
+                ") < " + limit(d);
+    return text;
+  }
+
+  /// Of a plain convolution with long straight code: heights in a loop too.
+  std::string lines_text() const {
+    std::string text =
+        "#pragma unroll 1\n    for (int kh = 0; kh < @KH@; ++kh) {\n      const int dh = kh * " +
+        number(shape_.dilation[1]) + " - " + number(shape_.padding[1]) + ";\n";
+    for (std::int64_t kw = 0; kw < shape_.kernel[2]; ++kw) {
+      const std::string w = "(" + number(kw * shape_.dilation[2] - shape_.padding[2]) + ")";
+      text += step("dh", w,
+                   "      multiply(x, sums[0], row + (kh * @KW@ + " + number(kw) + ") * kC);\n",
+                   compared("dh", w));
+    }
+    return text + "    }\n";
+  }
+
+  std::string step(const std::string &h, const std::string &w, const std::string &multiplications,
+                   const std::string &condition) const {
+    std::string text =
+        "    {\n      float x[kP];\n#pragma unroll\n      for (int p = 0; p < kP; ++p) "
+        "{\n        float value = 0;\n";
+    if (!condition.empty())
+      text += "        if (" + condition + ") {\n";
+    text += fill_places(load_, {{"D", depth_offset()}, {"H", h}, {"W", w}});
+    if (!condition.empty())
+      text += "        }\n";
+    return text + "        x[p] = value;\n      }\n" + multiplications + "    }\n";
+  }
+
+  const ConvolutionShape &shape_;
+  const std::vector<Together> &parts_;
+  bool straight_, masks_ = false;
+  std::array<bool, 3> leaving_;
+  const std::string &load_;
+  std::vector<std::pair<std::size_t, std::int64_t>> bits_; ///< dimension and offset
+};
 
 Result<Lowering> lower(const GraphIndex &index, const Region &region,
                        const Configuration &configuration, const DeviceFacts &,
@@ -300,7 +403,8 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   if (*channels % 4 != 0 || *threads % 32 != 0 || sums > kMostSums || weights > kMostWeights)
     return fail("the direct convolution's tile does not fit registers or shared memory",
                 "take a configuration that the family lists");
-  const bool straight = shape.transposed || shape.taps() * *channels * *pixels <= kMostStraight;
+  const std::int64_t slice = shape.kernel[1] * shape.kernel[2];
+  const bool straight = shape.transposed || slice * *channels * *pixels <= kMostStraight;
 
   ElementWriter writer(index, region);
   const auto load = [&](std::size_t operand, const Index &at) {
@@ -372,20 +476,34 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
              "          }\n        }\n";
   }
 
-  const auto number = [](std::int64_t value) { return std::to_string(value); };
   const std::int64_t chunks = ceil_divide(shape.group_out, *channels);
-  std::string rows;
-  std::int64_t most = 0;
+  std::string rows, depth_rows;
+  std::int64_t most = 0, depths = 0, most_steps = 1;
   for (const Together &part : parts) {
+    std::set<std::pair<std::int64_t, std::int64_t>> own;
+    for (const auto &[tap, phase] : part.taps)
+      own.insert({tap.offset[0], tap.weight / slice});
+    for (const auto &[offset, place] : own)
+      depth_rows +=
+          (depth_rows.empty() ? "{" : ", {") + number(offset) + ", " + number(place) + "}";
     rows += (rows.empty() ? "{" : ", {") + number(part.first[0]) + ", " + number(part.first[1]) +
             ", " + number(part.count[0]) + ", " + number(part.count[1]) + ", " +
-            number(part.count[2]) + "}";
+            number(part.count[2]) + ", " + number(depths) + ", " + number(std::ssize(own)) + "}";
+    depths += std::ssize(own);
+    most_steps = std::max(most_steps, std::ssize(part.taps));
     most = std::max(most, shape.batch * part.count[0] * part.count[1] * part.count[2]);
   }
   const bool one = parts.size() == 1;
+  const MultiplyText text(shape, parts, straight, leaving, load_input);
+  // Short steps load for several input channels at once, so that memory is waited for less often.
+  const std::int64_t unrolled =
+      text.deep() || !straight ? 1 : std::clamp<std::int64_t>(12 / most_steps, 1, 4);
   Places places{
       {"PREFIX", prefix},
       {"PARTS", rows},
+      {"DEPTHS", depth_rows.empty() ? "{0, 0}" : depth_rows},
+      {"MASKS", text.masks()},
+      {"UNROLL", number(unrolled)},
       {"PARAMETERS", writer.parameters()},
       {"THREADS", number(*threads)},
       {"P", number(*pixels)},
@@ -408,7 +526,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
                           : "0"},
       {"CHANNELS", number(shape.channels_in())},
       {"SET_PLACES", set_places},
-      {"MULTIPLY", multiply_text(shape, parts, straight, leaving, load_input)},
+      {"MULTIPLY", text.multiply()},
       {"FINISH", finish},
       {"COUNT_D", one ? number(parts.front().count[0]) : "part[2]"},
       {"COUNT_H", one ? number(parts.front().count[1]) : "part[3]"},
@@ -421,8 +539,8 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
     places["IS" + letter] = number(all.input_step[d]);
     places["OS" + letter] = number(all.output_step[d]);
   }
-  for (const char *name :
-       {"ORDER", "INPUT_CHANNEL", "OUTPUT_CHANNEL", "SET_PLACES", "START", "MULTIPLY", "FINISH"})
+  for (const char *name : {"ORDER", "MASKS", "INPUT_CHANNEL", "OUTPUT_CHANNEL", "SET_PLACES",
+                           "START", "MULTIPLY", "FINISH"})
     places[name] = fill_places(places[name], places);
   Lowering lowering;
   lowering.source = fill_places(kKernel, places);
@@ -434,6 +552,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 
 } // namespace
 
-const Family kDirectConvolutionFamily{"direct", claims, true, true, configurations, lower};
+const Family kDirectConvolutionFamily{"direct",       claims, true,    true,
+                                      configurations, lower,  estimate};
 
 } // namespace warpwright::generator

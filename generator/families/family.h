@@ -44,6 +44,8 @@ struct Family {
   /// Errors: a region or configuration that it cannot write, with the reason.
   Result<Lowering> (*lower)(const GraphIndex &, const Region &, const Configuration &,
                             const DeviceFacts &, const std::string &prefix);
+  /// About the microseconds of the anchor by itself in the best configuration; absent of families that share no anchors.
+  double (*estimate)(const GraphIndex &, const model::Node &anchor, const DeviceFacts &) = nullptr;
 };
 
 /// All families; for an anchor the first that claims it is the best guess.

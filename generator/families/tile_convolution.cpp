@@ -200,10 +200,11 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
          shape->batch * shape->out[0] * shape->out[1] * shape->out[2] < (std::int64_t{1} << 30);
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
-  const ConvolutionShape shape = *convolution_shape(index, index.node(region.anchor));
-  std::vector<std::pair<double, Configuration>> guesses[2];
+using Guesses = std::vector<std::pair<double, Configuration>>;
+
+/// TF32, and the others.
+std::array<Guesses, 2> guesses_of(const ConvolutionShape &shape, const DeviceFacts &device) {
+  std::array<Guesses, 2> guesses;
   for (const Math math : {Math::Wgmma, Math::Split, Math::Scalar}) {
     const bool tensor = math != Math::Scalar;
     if (tensor ? !runs_on(math, device) : device.inline_ptx)
@@ -219,7 +220,7 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
             const BlockPlan plan = block_plan(shape, block);
             if (!fits(shape, block, plan))
               continue;
-            guesses[math == Math::Split].emplace_back(
+            guesses[math != Math::Wgmma].emplace_back(
                 estimated_microseconds(shape, block, plan, device),
                 Configuration{{"math", static_cast<int>(math)},
                               {"columns", columns},
@@ -230,6 +231,12 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
   }
   for (auto &kind : guesses)
     std::ranges::stable_sort(kind, {}, &std::pair<double, Configuration>::first);
+  return guesses;
+}
+
+std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
+                                          const DeviceFacts &device) {
+  auto guesses = guesses_of(*convolution_shape(index, index.node(region.anchor)), device);
   // TF32 and FP32-accurate take turns, as in convolution_guess.cpp.
   std::vector<Configuration> list;
   for (std::size_t i = 0; i < 12; ++i)
@@ -237,6 +244,14 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
       if (i < kind.size())
         list.push_back(std::move(kind[i].second));
   return list;
+}
+
+double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
+  double least = 1e9;
+  for (const Guesses &kind : guesses_of(*convolution_shape(index, anchor), device))
+    if (!kind.empty())
+      least = std::min(least, kind.front().first);
+  return least;
 }
 
 Result<ConvolutionBlock> block_of(const Configuration &configuration, const DeviceFacts &device) {
@@ -436,6 +451,6 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 
 } // namespace
 
-const Family kTileConvolutionFamily{"tiles", claims, true, true, configurations, lower};
+const Family kTileConvolutionFamily{"tiles", claims, true, true, configurations, lower, estimate};
 
 } // namespace warpwright::generator

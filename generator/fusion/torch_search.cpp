@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <future>
 
 namespace warpwright::generator {
 namespace {
@@ -85,7 +87,24 @@ struct Change {
   Graph graph;
   std::vector<std::string> rewrites;
   PlanChoices choices;
+  bool exact = false; ///< no TF32, whatever the reference may do
 };
+
+/// The family that says it is the quickest, where several do; null where there is nothing to choose.
+const Family *quickest_family(const GraphIndex &graph, const Node &node, const DeviceFacts &facts) {
+  const Family *best = nullptr;
+  double least = 0;
+  for (const Family *family : claiming_families(graph, node)) {
+    if (!family->estimate)
+      continue;
+    const double time = family->estimate(graph, node, facts);
+    if (!best || time < least) {
+      best = family;
+      least = time;
+    }
+  }
+  return best;
+}
 
 } // namespace
 
@@ -117,12 +136,18 @@ struct DescentPolicy::State {
     if (!buffers)
       return note(buffers.error());
     PlanChoices choices = change.choices;
-    if (!facts.tf32)
+    DeviceFacts allowed = facts;
+    allowed.tf32 = facts.tf32 && !change.exact;
+    if (!allowed.tf32)
       std::erase_if(choices.configurations,
                     [](const auto &entry) { return is_tf32(entry.second); });
-    auto built = build_plan(change.graph, *buffers, facts, choices);
+    auto built = build_plan(change.graph, *buffers, allowed, choices);
     if (!built)
       return note(built.error());
+    // What the arithmetic was chosen for is no part of a recipe, so the choice itself is.
+    for (const BuiltRegion &region : built->regions)
+      if (region.configuration.contains("math"))
+        built->applied.configurations[region_key(region.planned.region)] = region.configuration;
     built->plan.moves.insert(built->plan.moves.begin(), change.rewrites.begin(),
                              change.rewrites.end());
     if (built->kernels == 0 || std::ranges::find(proposed, built->plan) != proposed.end())
@@ -161,9 +186,12 @@ struct DescentPolicy::State {
 
   void make_starts() {
     Simplified simplified = simplify(with_separate_bias(traced));
-    const Change guess{0, std::move(simplified.graph), std::move(simplified.applied), {}};
+    Change guess{0, std::move(simplified.graph), std::move(simplified.applied), {}};
     const GraphIndex index(guess.graph);
-    Change other = guess, library = guess, last = guess, alone = guess, plain = guess;
+    Change exact = guess, library = guess, last = guess, alone = guess, plain = guess;
+    exact.exact = true;
+    DeviceFacts accurate = facts;
+    accurate.tf32 = false;
     bool heavy = false, convolutions = false;
     for (const Node &node : guess.graph.nodes) {
       if (!is_anchor(node))
@@ -172,8 +200,10 @@ struct DescentPolicy::State {
       if (!is_heavy(node))
         continue;
       heavy = true;
-      if (const auto families = claiming_families(index, node); families.size() > 1)
-        other.choices.anchors[node.name].family = families[1]->name;
+      if (const Family *family = quickest_family(index, node, facts))
+        guess.choices.anchors[node.name].family = family->name;
+      if (const Family *family = quickest_family(index, node, accurate))
+        exact.choices.anchors[node.name].family = family->name;
       library.choices.anchors[node.name].family = "aten";
       last.choices.anchors[node.name].family = "aten";
       if (node.op == "conv") {
@@ -188,8 +218,8 @@ struct DescentPolicy::State {
     next_start = next_fallback = 0;
     starts.push_back(guess);
     // Everything of ours, then the library for what is heavy; the changes that follow mix them.
-    if (other.choices != guess.choices)
-      starts.push_back(std::move(other));
+    if (convolutions && facts.tf32)
+      starts.push_back(std::move(exact));
     for (const Rule &rule : rules())
       if (!rule.always)
         if (auto changed = everywhere(guess, rule.name))
@@ -220,13 +250,13 @@ struct DescentPolicy::State {
   }
 
   void add(double weight, const Change &base, PlanChoices choices) {
-    changes.push_back({weight, base.graph, base.rewrites, std::move(choices)});
+    changes.push_back({weight, base.graph, base.rewrites, std::move(choices), false});
   }
 
   /// All single changes of a variant.
   void make_changes(const TorchProposal &from) {
     changes.clear();
-    const Change base{0, from.graph, from.rewrites, from.built.applied};
+    const Change base{0, from.graph, from.rewrites, from.built.applied, false};
     const GraphIndex planned(from.built.graph), index(base.graph);
     std::map<std::string, std::vector<const BuiltRegion *>> alike;
     double total = 0;
@@ -349,7 +379,10 @@ std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVaria
         return proposal;
     return std::nullopt;
   };
+  const bool all_tried = state.proposed.size() == tried.size();
   if (!best) {
+    if (!all_tried)
+      return std::nullopt;
     if (auto proposal = next_fallback())
       return proposal;
     if (tried.empty())
@@ -365,7 +398,7 @@ std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVaria
     if (auto proposal = state.build(change))
       return proposal;
   }
-  return next_fallback();
+  return all_tried ? next_fallback() : std::nullopt;
 }
 
 Recipe recipe_of(const TorchProposal &proposal) {
@@ -387,19 +420,37 @@ const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants
 std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,
                                        const TorchSearchLimits &limits,
                                        const TorchSearchEvents &events, std::stop_token stop) {
+  struct InWork {
+    TorchProposal proposal;
+    std::future<model::Verdict> verdict = {};
+  };
   std::vector<TorchVariant> tried;
+  std::deque<InWork> in_work; // whose elements stay where they are
   const auto start = std::chrono::steady_clock::now();
   // A plan refused takes little time: so many more are free.
   int counted = 0, free_of_charge = limits.max_variants / 2;
-  while (counted < limits.max_variants && !stop.stop_requested() &&
-         std::chrono::steady_clock::now() - start < limits.budget) {
-    auto proposal = policy.propose(tried);
-    if (!proposal)
-      break;
-    TorchVariant variant{std::move(*proposal), {}};
-    variant.verdict = events.evaluate(task, variant.proposal.built.plan, stop);
+  const auto may_begin = [&] {
+    const auto begun = static_cast<int>(in_work.size());
+    return begun < limits.at_once && counted + begun < limits.max_variants &&
+           !stop.stop_requested() && std::chrono::steady_clock::now() - start < limits.budget;
+  };
+  while (true) {
+    while (may_begin()) {
+      auto proposal = policy.propose(tried);
+      if (!proposal)
+        break;
+      InWork &next = in_work.emplace_back(InWork{std::move(*proposal)});
+      next.verdict = std::async(std::launch::async, [&events, &task, &stop, &next] {
+        return events.evaluate(task, next.proposal.built.plan, stop);
+      });
+    }
+    if (in_work.empty())
+      return tried;
+    model::Verdict verdict = in_work.front().verdict.get();
+    TorchVariant variant{std::move(in_work.front().proposal), std::move(verdict)};
+    in_work.pop_front();
     if (stop.stop_requested())
-      break;
+      continue; // it was interrupted, as all that are in work
     const bool refused = variant.verdict.outcome == model::Outcome::WrongResult;
     if (!refused || free_of_charge-- <= 0)
       ++counted;
@@ -407,7 +458,6 @@ std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &pol
     if (events.on_variant)
       events.on_variant(tried.back(), tried.size());
   }
-  return tried;
 }
 
 } // namespace warpwright::generator

@@ -32,7 +32,8 @@ struct TorchVariant {
 class TorchPolicy {
 public:
   virtual ~TorchPolicy() = default;
-  /// A plan not proposed before with at least one kernel of ours, or nullopt when there is nothing left to propose.
+  /// A plan not proposed before with at least one kernel of ours, or nullopt when there is nothing to propose before more of what was
+  /// proposed has been tried.
   virtual std::optional<TorchProposal> propose(const std::vector<TorchVariant> &tried) = 0;
   virtual std::string_view name() const = 0;
 };
@@ -58,10 +59,12 @@ private:
 struct TorchSearchLimits {
   int max_variants = 48; ///< half as many refused ones are not counted
   std::chrono::milliseconds budget{120'000};
+  /// Variants in work at a time: the next is compiled while one is judged, at the price of what that one would have taught.
+  int at_once = 1;
 };
 
 struct TorchSearchEvents {
-  /// Runs one candidate; may block.
+  /// Runs one candidate; may block. From several threads where limits.at_once says so.
   std::function<model::Verdict(const model::Task &, const model::Plan &, std::stop_token)> evaluate;
   std::function<void(const TorchVariant &, std::size_t tried)> on_variant; ///< may be empty
 };
