@@ -4,6 +4,8 @@
 #include "tests/generator/plan_harness.h"
 
 #include <algorithm>
+#include <atomic>
+#include <barrier>
 #include <doctest/doctest.h>
 #include <set>
 
@@ -161,8 +163,11 @@ TEST_CASE("A recipe of another graph does not keep a search from beginning") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
   const Recipe other{{"matmul-diagonal(%nothing)"}, {}};
-  Recipe stale;
-  stale.choices.configurations["softmax"] = {{"threads", -1}};
+  DescentPolicy first_guess(task, graph, {});
+  Recipe stale = recipe_of(*first_guess.propose({}));
+  stale.choices.configurations.clear();
+  for (const auto &node : graph.nodes)
+    stale.choices.configurations[node.name] = {{"threads", -1}};
   for (const Recipe &recipe : {other, stale}) {
     DescentPolicy policy(task, graph, {}, recipe), plain(task, graph, {});
     const auto first = policy.propose({}), expected = plain.propose({});
@@ -170,4 +175,36 @@ TEST_CASE("A recipe of another graph does not keep a search from beginning") {
     CHECK(first->built.plan == expected->built.plan);
   }
   CHECK_FALSE(recipe_from_json({{"rewrites", 3}}).has_value());
+}
+
+TEST_CASE("Variants in work at a time are as many as asked, each judged once, first guesses before "
+          "all else") {
+  const model::Graph graph = network();
+  const model::Task task = task_of(graph);
+  std::atomic<int> now = 0, most = 0, calls = 0;
+  std::barrier together(2);
+  TorchSearchEvents events;
+  events.evaluate = [&](const model::Task &, const model::Plan &, std::stop_token) {
+    const int at_once = ++now;
+    if (at_once > most)
+      most = at_once;
+    if (calls++ < 2)
+      together.arrive_and_wait(); // each ends only when the other has begun
+    --now;
+    model::Verdict verdict;
+    verdict.outcome = model::Outcome::Verified;
+    verdict.speedup = model::Speedup{};
+    verdict.speedup->ratio = 1;
+    return verdict;
+  };
+  DescentPolicy policy(task, graph, {}), alone(task, graph, {});
+  const auto tried = search_torch(task, policy, {8, std::chrono::hours(1), 2}, events, {});
+  const auto one_by_one = search_torch(task, alone, {8, std::chrono::hours(1)},
+                                       measured([](const model::Plan &) { return 1.0; }), {});
+  CHECK(most == 2);
+  REQUIRE(tried.size() == 8);
+  CHECK(tried.front().proposal.built.plan == one_by_one.front().proposal.built.plan);
+  for (std::size_t i = 0; i < tried.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      CHECK_FALSE(tried[i].proposal.built.plan == tried[j].proposal.built.plan);
 }
