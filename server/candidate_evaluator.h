@@ -1,10 +1,11 @@
 // A search's view of its runner: one verdict a candidate, and when to give up.
 //
 // A runner that is lost costs the candidate under way; three losses in a row end the search. Editor
-// and command line share it. Thread: the search's.
+// and command line share it. Thread: any.
 #pragma once
 
 #include "runner/client/client.h"
+#include "support/exclusive.h"
 
 #include <stop_token>
 
@@ -14,7 +15,7 @@ class CandidateEvaluator {
 public:
   /// @param client outlives this
   CandidateEvaluator(runner::BlockingClient &client, runner::VerifyOptions options)
-      : client_(client), options_(std::move(options)) {}
+      : client_(client), state_(State{std::move(options), std::nullopt, 0}) {}
 
   /// The runner's verdict; or, where the runner was lost or the search stopped, one of outcome Crash
   /// that names no device. @param on_loss called with the error of each loss; may be empty
@@ -25,16 +26,21 @@ public:
   /// Asks to stop when the runner was lost too often; whoever cancels the search asks it as well.
   std::stop_source &give_up() { return give_up_; }
   /// Why it gave up.
-  const std::optional<Error> &failure() const { return failure_; }
+  std::optional<Error> failure();
 
 private:
+  struct State {
+    runner::VerifyOptions options; ///< with the best speedup of this search so far
+    std::optional<Error> failure;
+    int losses_in_a_row;
+  };
+
   void remember(const model::Verdict &verdict);
+  void count_loss(const Error &error);
 
   runner::BlockingClient &client_;
-  runner::VerifyOptions options_; ///< with the best speedup of this search so far
+  Exclusive<State> state_;
   std::stop_source give_up_;
-  std::optional<Error> failure_;
-  int losses_in_a_row_ = 0;
 };
 
 /// Whether a verdict came from a runner, and may be recorded.

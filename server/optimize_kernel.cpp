@@ -115,8 +115,8 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
       original, task, *policy,
       {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
       search_events, evaluator.give_up().get_token());
-  if (evaluator.failure())
-    return std::unexpected(*evaluator.failure());
+  if (const auto failure = evaluator.failure())
+    return std::unexpected(*failure);
   return trial.summary();
 }
 

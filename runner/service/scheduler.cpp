@@ -17,6 +17,8 @@ constexpr std::size_t kMaxQueue = 10'000;
 constexpr std::size_t kMostTraces = 4;
 /// A worker that did not start is not tried again for so long.
 constexpr std::chrono::seconds kBroken{5};
+/// Jobs of one task before an older one of another.
+constexpr int kMostInARow = 16;
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -327,17 +329,25 @@ bool Scheduler::may_run(const Pending &pending, std::size_t device) const {
 }
 
 std::optional<std::int64_t> Scheduler::next_for(std::size_t device) const {
+  const Entry &entry = devices_[device];
   std::optional<std::int64_t> uncompiled;
-  for (const Turn &turn : turns_)
+  for (const Turn &turn : turns_) {
+    std::optional<std::int64_t> compiled;
     for (const std::int64_t id : turn.jobs) {
       const Pending &pending = pending_.at(id);
       if (!may_run(pending, device))
         continue;
-      if (pending.compiled == Compiled::Ended)
-        return id;
+      if (pending.compiled == Compiled::Ended) {
+        if (pending.job.task_hash == entry.task_hash && entry.in_a_row < kMostInARow)
+          return id;
+        compiled = compiled.value_or(id);
+      }
       if (pending.compiled == Compiled::NotYet && !uncompiled)
         uncompiled = id;
     }
+    if (compiled)
+      return compiled;
+  }
   return uncompiled; // all compilers are busy: better than a device with nothing to do
 }
 
@@ -351,7 +361,10 @@ void Scheduler::hand_over(std::int64_t id, std::size_t device) {
     observer_->compiled_ahead(pending.compiled_ahead ? CompiledAhead::Hit : CompiledAhead::Miss);
   observer_->stage_ended(devices_[device].name, "queued", seconds_since(pending.job.accepted));
   on_device_[id] = device;
-  devices_[device].worker->submit(std::move(pending.job));
+  Entry &entry = devices_[device];
+  entry.in_a_row = entry.task_hash == pending.job.task_hash ? entry.in_a_row + 1 : 1;
+  entry.task_hash = pending.job.task_hash;
+  entry.worker->submit(std::move(pending.job));
 }
 
 void Scheduler::on_start_failed(std::size_t device, QueuedJob job, const std::string &why) {

@@ -3,7 +3,8 @@
 //
 // A job names one device ("cuda:1"), a kind ("cuda"), a part of a GPU's name ("H200") or nothing
 // (the best kind there is). It waits in its client's queue until a device that suits it is free;
-// clients take turns, so one with a thousand jobs does not keep the others waiting. Jobs for GPUs
+// clients take turns, so one with a thousand jobs does not keep the others waiting. Among one
+// client's, jobs of the task that the device's worker has ready go first, for a while. Jobs for GPUs
 // are compiled on CPU cores meanwhile (compile_ahead.h), and those that do not compile never reach
 // the GPU. A device whose worker does not start leaves its jobs to the others that suit them.
 // Thread: the service's strand.
@@ -47,6 +48,8 @@ private:
     std::shared_ptr<DeviceWorker> worker;
     std::chrono::steady_clock::time_point broken_until{}; ///< its worker did not start
     std::string why_broken;
+    std::string task_hash; ///< of the job it was given last
+    int in_a_row = 0;      ///< jobs of that task
   };
   enum class Compiled { NotYet, Now, Ended };
   struct Pending {

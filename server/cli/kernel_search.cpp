@@ -82,7 +82,7 @@ public:
   }
 
   std::stop_source &give_up() { return evaluator_.give_up(); }
-  const std::optional<Error> &failure() const { return evaluator_.failure(); }
+  std::optional<Error> failure() { return evaluator_.failure(); }
   const std::optional<Error> &ledger_failure() const { return ledger_failure_; }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
 

@@ -56,8 +56,7 @@ private:
 
   void find_best(TorchOutcome &outcome) {
     const TorchTask &task = *outcome.task;
-    generator::DescentPolicy policy(task.task, task.graph, facts_of(device_),
-                                    limits_.known);
+    generator::DescentPolicy policy(task.task, task.graph, facts_of(device_), limits_.known);
     runner::VerifyOptions options = verify_;
     options.measure = device_.kind == "cuda";
     options.measure_budget = limits_.measure_budget;
@@ -73,8 +72,8 @@ private:
                                                evaluator.give_up().get_token());
     if (const auto *best = generator::best_torch_variant(outcome.variants))
       outcome.best = static_cast<std::size_t>(best - outcome.variants.data());
-    if (evaluator.failure())
-      outcome.error = *evaluator.failure();
+    if (auto failure = evaluator.failure())
+      outcome.error = std::move(*failure);
     else if (outcome.variants.empty() && !policy.why().empty())
       outcome.error = Error{"no plan could be made: " + policy.why(), ""};
   }

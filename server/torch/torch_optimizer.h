@@ -10,7 +10,8 @@
 namespace warpwright::server {
 
 struct TorchLimits {
-  generator::TorchSearchLimits search{.max_variants = 8, .budget = std::chrono::seconds{60}};
+  generator::TorchSearchLimits search{
+      .max_variants = 8, .budget = std::chrono::seconds{60}, .at_once = 2};
   std::chrono::milliseconds measure_budget{300};         ///< of each candidate while searching
   std::chrono::milliseconds final_measure_budget{1'000}; ///< of the best, against each baseline
   std::optional<generator::Recipe> known = std::nullopt; ///< tried first

@@ -75,6 +75,7 @@ struct Bench {
     QueuedJob job;
     const std::int64_t id = job.id = ++last;
     job.client = client;
+    job.task_hash = task_hash;
     job.options.device = selector;
     job.options.timeout = std::chrono::milliseconds(60'000);
     job.options.measure_budget = std::chrono::milliseconds(50);
@@ -113,7 +114,7 @@ struct Bench {
 
   boost::asio::io_context loop;
   Told told;
-  std::string reference = "square";
+  std::string reference = "square", task_hash;
   std::optional<double> best_known;
   bool hidden_sizes = false;
   std::int64_t last = 0;
@@ -295,6 +296,18 @@ TEST_CASE("a candidate that makes a system call of its own is a suspected cheat,
   CHECK(std::ranges::any_of(layers, [](const auto &layer) {
     return layer["name"] == "system calls" && layer["active"] == true;
   }));
+}
+
+TEST_CASE("jobs of the task that a worker has ready go first among a client's") {
+  Bench bench({device("cpu")});
+  for (const char *task : {"one", "other", "one", "other", "one"}) {
+    bench.task_hash = task;
+    REQUIRE(bench.add("square", "").has_value());
+  }
+  REQUIRE(bench.add("square", "", "another client").has_value());
+  bench.run_all();
+  // Clients still take turns.
+  CHECK(bench.order == std::vector<std::int64_t>{1, 3, 6, 5, 2, 4});
 }
 
 TEST_CASE("a speedup over twice the best known is measured again in a fresh worker") {
