@@ -132,7 +132,11 @@ Value Interpreter::inlined(const clang::FunctionDecl &function, std::vector<Stor
   }
   const std::size_t line = line_;
   returned_ = None{};
-  execute(definition->getBody());
+  const Flow flow = execute(definition->getBody());
+  if (flow != Flow::Return && !definition->getReturnType()->isVoidType())
+    refuse("what " + function.getNameAsString() +
+               " returns cannot be read: it uses something that is not known here",
+           line_of(definition->getBody()->getEndLoc()));
   Value result = std::exchange(returned_, None{});
   // Captured variables live on in their storage; a recursive call must not leave its own behind.
   variables_ = before;

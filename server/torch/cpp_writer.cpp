@@ -180,23 +180,32 @@ Result<std::string> write_cpp_variant(const model::Task &task, const analysis::K
 
 Result<std::vector<TextEdit>>
 cpp_variant_edits(const std::string &source, const std::string &variant, const std::string &text) {
-  if (text == source)
-    return diff_edits(text, variant);
+  std::vector<TextEdit> edits = diff_edits(source, variant);
+  if (text == source || edits.empty())
+    return edits;
+  // The first puts the kernels behind the #includes; the others are about the function, which must stand in the text as a whole, once.
   std::vector<TextEdit> moved;
-  for (const TextEdit &edit : diff_edits(source, variant)) {
-    // What the edit replaces, with the line before it, must stand in the text, once.
-    const std::size_t line = edit.range.begin == 0 ? 0 : source.rfind('\n', edit.range.begin - 1);
-    const std::size_t begin =
-        line == std::string::npos || line == 0 ? 0 : source.rfind('\n', line - 1) + 1;
-    const std::size_t end = std::min(source.find('\n', edit.range.end), source.size());
-    const std::string around = source.substr(begin, end - begin);
+  const auto move = [&](std::size_t first, std::size_t count) -> Result<void> {
+    const std::size_t from = edits[first].range.begin, to = edits[first + count - 1].range.end;
+    const std::size_t line = from == 0 ? 0 : source.rfind('\n', from - 1) + 1;
+    const std::size_t before = line < 2 ? 0 : source.rfind('\n', line - 2) + 1;
+    const std::size_t end = std::min(source.find('\n', to), source.size());
+    const std::string around = source.substr(before, end - before);
     const std::size_t at = text.find(around);
     if (at == std::string::npos || text.find(around, at + 1) != std::string::npos)
       return fail("the code around the function is not as it was when the variant was verified",
                   "Optimise it again");
-    const std::size_t offset = at + edit.range.begin - begin;
-    moved.push_back({{offset, offset + edit.range.size()}, edit.replacement});
-  }
+    for (std::size_t i = first; i < first + count; ++i) {
+      const std::size_t offset = at + edits[i].range.begin - before;
+      moved.push_back({{offset, offset + edits[i].range.size()}, edits[i].replacement});
+    }
+    return {};
+  };
+  if (auto done = move(0, 1); !done)
+    return std::unexpected(done.error());
+  if (edits.size() > 1)
+    if (auto done = move(1, edits.size() - 1); !done)
+      return std::unexpected(done.error());
   return moved;
 }
 

@@ -15,6 +15,19 @@ Spec parsed(const std::string &text) {
   return *spec;
 }
 
+TEST_CASE("a tensor has one extent a dimension, or none") {
+  const Spec spec = parsed("n = 8, x: float[n, 3 * n, 4] positive, s: half[], v: int64[n]");
+  const auto &shape = *spec.buffers.at("x").shape;
+  REQUIRE(shape.size() == 3);
+  CHECK(shape[1].evaluate(spec.sizes) == 24);
+  CHECK(spec.buffers.at("x").extent->evaluate(spec.sizes) == 8 * 24 * 4);
+  CHECK(spec.buffers.at("x").distribution->kind == Kind::Positive);
+  CHECK(spec.buffers.at("s").shape->empty());
+  CHECK(spec.buffers.at("s").extent->evaluate({}) == 1);
+  CHECK(spec.buffers.at("v").extent->text() == "n");
+  CHECK(parse_spec("x: float[2, ]").error().message.contains("column 13"));
+}
+
 TEST_CASE("a spec names sizes, checks, buffers, scalars, launch, fills and tolerance") {
   const Spec spec =
       parsed("# of a file\nn = 1<<24, m = n / 4, check n = 1000 m = 3 | n = 12345 m = 1\n"

@@ -202,6 +202,12 @@ torch::Tensor f(torch::Tensor x) {
                 "line 4: 'auto y = torch::fft_fft(x)'");
   check_refused(R"(
 // warpwright: x: float[4]
+torch::Tensor f(torch::Tensor x) {
+  return (x + torch::special_entr(x)).exp();
+})",
+                "line 5: what f returns cannot be read");
+  check_refused(R"(
+// warpwright: x: float[4]
 torch::Tensor f(torch::Tensor x) { TORCH_CHECK(x.size(0) == 5); return x; })",
                 "a check of the function fails");
   check_refused(R"(
