@@ -160,13 +160,13 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
 double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts,
                std::int64_t along, std::int64_t channels, std::int64_t pixels, std::int64_t threads,
                const DeviceFacts &device) {
-  constexpr double kCyclesAUs = 1700, kStartCycles = 2500, kBytesAUs = 3.5e6;
+  constexpr double kCyclesAUs = 1700, kStartCycles = 2500, kWaitCycles = 700, kBytesAUs = 3.5e6;
   const double registers = static_cast<double>(pixels * channels * along + 4 * pixels + 32);
   const double resident = std::max(
       1.0, std::min({std::floor(65536 / (registers * threads)), std::floor(2048.0 / threads),
                      std::floor(220e3 / (4.0 * products(shape) * channels + 1024))}));
   const std::int64_t columns = shape.groups * ceil_divide(shape.group_out, channels);
-  double cycles = 0, blocks = 0, outputs = 0;
+  double cycles = 0, blocks = 0, outputs = 0, waits = 0;
   for (const Together &part : parts) {
     const std::int64_t positions = shape.batch * part.count[0] * part.count[1] * part.count[2];
     const double count = static_cast<double>(ceil_divide(positions, threads * pixels) * columns);
@@ -176,14 +176,17 @@ double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts
     const double stores = 2.0 * pixels * channels * along * threads / 32;
     blocks += count;
     cycles += count * (std::max(arithmetic, loads) * 1.15 + stores + 300);
+    // About a dozen loads are under way at once.
+    waits = std::max(waits, std::ceil(steps / 12) * kWaitCycles);
     outputs += static_cast<double>(positions * along * shape.channels_out());
   }
   const double input = static_cast<double>(shape.batch * shape.channels_in() * shape.in[0] *
                                            shape.in[1] * shape.in[2]);
-  const double waves = std::ceil(blocks / (device.multiprocessors * resident));
+  const double each = blocks / device.multiprocessors,
+               at_once = std::min(resident, std::ceil(each));
   // The last wave is as long as a full one.
-  const double full = waves * device.multiprocessors * resident;
-  const double busy = cycles / blocks * (waves > 4 ? blocks : full) / device.multiprocessors;
+  const double turns = std::ceil(each / at_once) > 4 ? each / at_once : std::ceil(each / at_once);
+  const double busy = turns * std::max(cycles / blocks * at_once, waits);
   return std::max((busy + kStartCycles) / kCyclesAUs, 4 * (input + outputs) / kBytesAUs);
 }
 

@@ -116,11 +116,19 @@ double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBl
                 std::floor(225e3 / (static_cast<double>(plan.shared_bytes(block)) + 1024)), 8.0}));
   const double columns =
       static_cast<double>(shape.groups * ceil_divide(shape.group_out, block.columns));
-  double cycles = 0, blocks = 0;
+  std::vector<double> counts;
+  double blocks = 0;
   for (const BlockPlan::Part &part : plan.parts) {
-    const double count = columns * static_cast<double>(shape.batch * part.count[0] *
-                                                       ceil_divide(part.count[1], block.height()) *
-                                                       ceil_divide(part.count[2], block.width));
+    counts.push_back(columns * static_cast<double>(shape.batch * part.count[0] *
+                                                   ceil_divide(part.count[1], block.height()) *
+                                                   ceil_divide(part.count[2], block.width)));
+    blocks += counts.back();
+  }
+  const double each = blocks / device.multiprocessors,
+               at_once = std::min(resident, std::ceil(each));
+  double cycles = 0; // of a multiprocessor, by block
+  for (std::size_t i = 0; i < plan.parts.size(); ++i) {
+    const BlockPlan::Part &part = plan.parts[i];
     const double taps = static_cast<double>(plan.taps[part.height_phase].size());
     const double steps = static_cast<double>(plan.depths[part.depth_phase].size()) *
                          static_cast<double>(plan.chunks(shape));
@@ -133,15 +141,12 @@ double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBl
     const double issue = taps * tiles * (block.math == Math::Split ? 90 : 40);
     const double stores = static_cast<double>(block.positions()) * block.columns *
                           static_cast<double>(plan.output_step[2]) / 32.0 * 3;
-    blocks += count;
-    cycles +=
-        count * (steps * std::max({tensor * 1.4, loads * 1.2, issue, kStepCycles / resident}) +
-                 stores + kStartCycles / resident);
+    const double step = std::max({tensor * 1.4, loads * 1.2, issue, kStepCycles / at_once});
+    cycles += counts[i] / blocks * (steps * step + stores + kStartCycles / at_once);
   }
-  const double waves = std::ceil(blocks / (device.multiprocessors * resident));
-  const double full = waves * device.multiprocessors * resident;
-  return kPackUs +
-         cycles / blocks * (waves > 4 ? blocks : full) / device.multiprocessors / kCyclesAUs;
+  // The last turn is as long as a full one.
+  const double turns = std::ceil(each / at_once) > 4 ? each / at_once : std::ceil(each / at_once);
+  return kPackUs + kCaution * turns * at_once * cycles / kCyclesAUs;
 }
 
 } // namespace warpwright::generator
