@@ -55,6 +55,14 @@ Value compared(clang::BinaryOperatorKind kind, Number a, Number b) {
   }
 }
 
+/// std::vector(count, value).
+Value filled(std::int64_t count, const Value &value) {
+  constexpr std::int64_t kMost = 65536;
+  if (count < 0 || count > kMost)
+    return Unknown{"a list is too long"};
+  return List(static_cast<std::size_t>(count), value);
+}
+
 Value on_integers(clang::BinaryOperatorKind kind, std::int64_t a, std::int64_t b) {
   switch (kind) {
   case clang::BO_Add:
@@ -64,9 +72,9 @@ Value on_integers(clang::BinaryOperatorKind kind, std::int64_t a, std::int64_t b
   case clang::BO_Mul:
     return a * b;
   case clang::BO_Div:
-    return b == 0 ? Value(Unknown{"divides by zero"}) : Value(a / b);
+    return b == 0 || b == -1 ? (b ? Value(-a) : Value(Unknown{"divides by zero"})) : Value(a / b);
   case clang::BO_Rem:
-    return b == 0 ? Value(Unknown{"divides by zero"}) : Value(a % b);
+    return b == 0 ? Value(Unknown{"divides by zero"}) : Value(b == -1 ? std::int64_t{0} : a % b);
   case clang::BO_Shl:
     return b < 0 || b > 62 ? Value(Unknown{"shifts too far"}) : Value(a << b);
   case clang::BO_Shr:
@@ -341,12 +349,10 @@ Value Interpreter::constructed(const clang::CXXConstructExpr &construction) {
   }
   if (type == "vector" && arguments.size() == 2 && arguments[0].integer() &&
       construction.getNumArgs() == 2)
-    return List(static_cast<std::size_t>(std::max<std::int64_t>(*arguments[0].integer(), 0)),
-                arguments[1]);
+    return filled(*arguments[0].integer(), arguments[1]);
   if (type == "vector" && arguments.size() == 1 && arguments[0].integer() &&
       !construction.isListInitialization())
-    return List(static_cast<std::size_t>(std::max<std::int64_t>(*arguments[0].integer(), 0)),
-                Value(None{}));
+    return filled(*arguments[0].integer(), None{});
   if (type == "tuple" || type == "pair") {
     if (arguments.size() == 1 && arguments.front().as<List>())
       return arguments.front();

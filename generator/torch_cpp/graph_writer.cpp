@@ -153,10 +153,12 @@ std::string GraphWriter::reshape(const std::string &x, model::Shape shape) {
 }
 
 std::string GraphWriter::permute(const std::string &x, const model::Shape &dims) {
-  if (std::ranges::is_sorted(dims))
+  if (std::ranges::is_sorted(dims) || error_)
     return x;
   const model::Shape old = model::strides_of(type(x));
   const std::string value = emit("permute", {x}, {{"dims", dims}});
+  if (error_)
+    return value;
   model::Shape strides;
   for (const std::int64_t dim : dims)
     strides.push_back(old.at(static_cast<std::size_t>(dim)));
@@ -192,6 +194,8 @@ std::string GraphWriter::slice(const std::string &x, std::int64_t dim, std::int6
   model::Shape strides = model::strides_of(type(x));
   const std::string value =
       emit("slice", {x}, {{"dim", dim}, {"start", start}, {"stop", stop}, {"step", step}});
+  if (error_)
+    return value;
   strides[static_cast<std::size_t>(dim)] *= step;
   set_strides(value, std::move(strides));
   return value;
@@ -224,6 +228,8 @@ std::optional<std::string> GraphWriter::slice_of_part(const std::string &x, std:
 
 std::string GraphWriter::select(const std::string &x, std::int64_t dim, std::int64_t index) {
   model::Shape kept = shape(x);
+  if (error_ || dim < 0 || dim >= rank(x))
+    return {};
   const std::string one = slice(x, dim, index, index + 1);
   kept.erase(kept.begin() + dim);
   return reshape(one, std::move(kept));
@@ -231,6 +237,8 @@ std::string GraphWriter::select(const std::string &x, std::int64_t dim, std::int
 
 std::string GraphWriter::unsqueeze(const std::string &x, std::int64_t dim) {
   model::Shape grown = shape(x);
+  if (error_ || dim < 0 || dim > rank(x))
+    return {};
   grown.insert(grown.begin() + dim, 1);
   return reshape(x, std::move(grown));
 }

@@ -161,8 +161,10 @@ model::Shape Call::list(const std::string &parameter, std::size_t count,
 
 std::int64_t Call::dim(const std::string &parameter, std::int64_t rank, std::int64_t fallback) {
   const std::int64_t given = integer(parameter, fallback), count = std::max<std::int64_t>(rank, 1);
-  if (given < -count || given >= count)
+  if (given < -count || given >= count) {
     refuse("dimension " + std::to_string(given) + " of a tensor with " + std::to_string(rank));
+    return 0;
+  }
   return given < 0 ? given + count : given;
 }
 

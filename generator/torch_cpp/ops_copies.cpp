@@ -11,6 +11,9 @@ namespace {
 using model::Dtype;
 using model::Shape;
 
+/// Of a table of places in a constant.
+constexpr std::int64_t kMostPlaces = 65536;
+
 Value cat(Call &call) {
   GraphWriter &graph = call.graph;
   std::vector<std::string> values = call.tensors("tensors");
@@ -123,6 +126,12 @@ Value pad(Call &call) {
   const bool reflect = mode == "reflect" || mode == "kReflect";
   if (!reflect && mode != "replicate" && mode != "kReplicate")
     return call.refuse("its mode is " + mode);
+  for (const std::int64_t extent : graph.shape(x))
+    if (extent < 1 || extent > kMostPlaces)
+      return call.refuse("it reflects a dimension that is too long, or empty");
+  for (const std::int64_t more : given)
+    if (more < 0 || more > kMostPlaces)
+      return call.refuse("its padding is negative or too large");
   for (std::size_t i = 0; i < given.size() / 2; ++i) {
     const auto dim = static_cast<std::int64_t>(rank - 1 - i);
     const std::int64_t extent = graph.shape(x)[rank - 1 - i];
@@ -142,8 +151,8 @@ Value pixel_shuffle(Call &call) {
   const bool back = call.name == "pixel_unshuffle";
   const std::int64_t f = call.integer("upscale_factor", 1);
   const Shape shape = graph.shape(x);
-  if (shape.size() != 4 || f < 1)
-    return call.refuse("it wants four dimensions");
+  if (shape.size() != 4 || f < 1 || f > 1024)
+    return call.refuse("it wants four dimensions and a small factor");
   const std::int64_t n = shape[0], c = shape[1], h = shape[2], w = shape[3];
   if (back)
     return call.made(graph.reshape(

@@ -9,6 +9,9 @@ namespace {
 
 using model::Shape;
 
+/// Of lists of views, and of tables of places.
+constexpr std::int64_t kMostParts = 4096, kMostPlaces = 65536;
+
 Value reshaped(Call &call, Shape shape) {
   GraphWriter &graph = call.graph;
   const Shape old = graph.shape(call.tensor("self"));
@@ -64,6 +67,8 @@ Value unflatten(Call &call) {
   Shape shape = call.graph.shape(call.tensor("self"));
   const std::int64_t dim = call.dim("dim", static_cast<std::int64_t>(shape.size()), 0);
   Shape sizes = call.list("sizes").value_or(Shape{});
+  if (shape.empty())
+    return call.refuse("it divides the dimension of a scalar");
   std::int64_t known = 1;
   for (const std::int64_t extent : sizes)
     known *= extent < 0 ? 1 : extent;
@@ -166,7 +171,7 @@ Value sliced(Call &call, std::int64_t dim, std::int64_t start, std::int64_t stop
       return graph.cat(
           {graph.slice(base, dim, 0, start), now, graph.slice(base, dim, stop, extent)}, dim);
     Shape places;
-    for (std::int64_t place = 0; place < extent; ++place)
+    for (std::int64_t place = 0; place < std::min(extent, kMostPlaces); ++place)
       places.push_back(place >= start && place < stop && (place - start) % step == 0
                            ? extent + (place - start) / step
                            : place);
@@ -226,6 +231,8 @@ Value split(Call &call) {
     return call.refuse("it splits a scalar");
   const std::int64_t extent = shape[static_cast<std::size_t>(dim)];
   List parts;
+  if (call.name == "unbind" && extent > kMostParts)
+    return call.refuse("it makes too many tensors");
   if (call.name == "unbind") {
     for (std::int64_t index = 0; index < extent; ++index)
       parts.push_back(selected(call, dim, index));
@@ -237,13 +244,15 @@ Value split(Call &call) {
   if (!call["sizes"].as<List>()) {
     const std::int64_t size =
         call.name == "chunk" ? (extent + sizes.front() - 1) / sizes.front() : sizes.front();
+    if (size > 0 && extent / size > kMostParts)
+      return call.refuse("it makes too many tensors");
     sizes.clear();
     for (std::int64_t start = 0; start < extent; start += size)
       sizes.push_back(std::min(size, extent - start));
   }
   std::int64_t start = 0;
   for (const std::int64_t size : sizes) {
-    if (start + size > extent)
+    if (size < 0 || start + size > extent)
       return call.refuse("its sizes exceed dimension " + std::to_string(dim));
     parts.push_back(sliced(call, dim, start, start + size, 1));
     start += size;

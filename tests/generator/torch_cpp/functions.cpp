@@ -21,9 +21,12 @@ torch::Tensor arithmetic(const torch::Tensor &x, const torch::Tensor &y, const t
 
 // warpwright: x: float[4, 8]
 torch::Tensor activations(torch::Tensor x) {
-  auto y = torch::gelu(x) + torch::silu(x) * torch::tanh(x) + F::leaky_relu(x, F::LeakyReLUFuncOptions().negative_slope(0.2));
-  y = y + F::elu(x, F::ELUFuncOptions().alpha(0.7)) + torch::softplus(x, 2.0, 10.0) + torch::hardtanh(x, -0.5, 0.5);
-  y = y + torch::selu(x) + torch::log_sigmoid(x) + torch::hardswish(x) + torch::glu(torch::cat({x, y}, 1), 1);
+  auto y = torch::gelu(x) + torch::silu(x) * torch::tanh(x) +
+           F::leaky_relu(x, F::LeakyReLUFuncOptions().negative_slope(0.2));
+  y = y + F::elu(x, F::ELUFuncOptions().alpha(0.7)) + torch::softplus(x, 2.0, 10.0) +
+      torch::hardtanh(x, -0.5, 0.5);
+  y = y + torch::selu(x) + torch::log_sigmoid(x) + torch::hardswish(x) +
+      torch::glu(torch::cat({x, y}, 1), 1);
   return F::softmin(y, F::SoftminFuncOptions(0)) + torch::log_softmax(x, 1);
 }
 
@@ -34,22 +37,26 @@ torch::Tensor views(torch::Tensor x) {
   auto parts = a.split(2, 1);
   auto pieces = x.chunk(3, 2);
   auto tail = torch::stack({pieces[0], pieces[2]}, 0).flatten(1).narrow(1, 2, 7).squeeze();
-  return torch::cat({parts[0], parts[2]}, 1).sum() * tail.select(0, 1) + x[2].slice(0, 1, 8, 1).flip({0})[0].sum();
+  return torch::cat({parts[0], parts[2]}, 1).sum() * tail.select(0, 1) +
+         x[2].slice(0, 1, 8, 1).flip({0})[0].sum();
 }
 
 // warpwright: x: float[4, 8, 6]
 std::tuple<torch::Tensor, torch::Tensor, torch::Tensor> reductions(const torch::Tensor &x) {
   auto [values, places] = x.max(1, true);
-  auto spread = torch::var(x, at::IntArrayRef({0, 2}), true, false) + x.std(0, true, false).mean(0).sum() + torch::norm(x, 2) + x.amax({0, 1}).mean();
+  auto spread = torch::var(x, at::IntArrayRef({0, 2}), true, false) +
+                x.std(0, true, false).mean(0).sum() + torch::norm(x, 2) + x.amax({0, 1}).mean();
   auto other = x.argmax(1) + places.squeeze(1);
   return {values.logsumexp(2), spread + x.mean(-1).sum(1).prod(), other};
 }
 
 // warpwright: x: float[2, 6, 12, 12], w: float[9, 3, 3, 3], b: float[9], s: float[9], t: float[9]
-torch::Tensor windows(torch::Tensor x, torch::Tensor w, torch::Tensor b, torch::Tensor s, torch::Tensor t) {
+torch::Tensor windows(torch::Tensor x, torch::Tensor w, torch::Tensor b, torch::Tensor s,
+                      torch::Tensor t) {
   // two groups would need nine to be even: the first three channels
   auto y = torch::conv2d(x.slice(1, 0, 3), w, b, /*stride=*/1, /*padding=*/1);
-  y = torch::batch_norm(y, s, t, /*running_mean=*/{}, /*running_var=*/{}, /*training=*/true, 0.1, 1e-5, false);
+  y = torch::batch_norm(y, s, t, /*running_mean=*/{}, /*running_var=*/{}, /*training=*/true, 0.1,
+                        1e-5, false);
   y = torch::max_pool2d(torch::relu(y), 2);
   y = F::avg_pool2d(y, F::AvgPool2dFuncOptions(2).stride(1).padding(1));
   y = torch::group_norm(y, 3, s, t, 1e-5);
@@ -57,7 +64,8 @@ torch::Tensor windows(torch::Tensor x, torch::Tensor w, torch::Tensor b, torch::
 }
 
 // warpwright: x: float[4, 8], s: float[8], t: float[8]
-torch::Tensor normed(torch::Tensor x, torch::Tensor s, const c10::optional<torch::Tensor> &t, double eps = 1e-5) {
+torch::Tensor normed(torch::Tensor x, torch::Tensor s, const c10::optional<torch::Tensor> &t,
+                     double eps = 1e-5) {
   auto y = F::layer_norm(x, F::LayerNormFuncOptions({8}).weight(s).bias(t.value()).eps(eps));
   return y * torch::rsqrt(y.pow(2).mean(-1, true) + eps);
 }
@@ -84,17 +92,22 @@ torch::Tensor in_place(torch::Tensor x, torch::Tensor y) {
 // warpwright: x: float[6, 5], c: int64[6] integers 0..5, y: float[6, 5] uniform
 torch::Tensor losses(torch::Tensor x, torch::Tensor c, torch::Tensor y) {
   auto a = torch::mse_loss(x, y) + torch::l1_loss(x, y, at::Reduction::Sum);
-  a = a + F::smooth_l1_loss(x, y) + torch::huber_loss(x, y, at::Reduction::Mean, 0.7) + F::mse_loss(x, y, F::MSELossFuncOptions(torch::kSum));
+  a = a + F::smooth_l1_loss(x, y) + torch::huber_loss(x, y, at::Reduction::Mean, 0.7) +
+      F::mse_loss(x, y, F::MSELossFuncOptions(torch::kSum));
   return a + F::cross_entropy(x, c) + torch::binary_cross_entropy_with_logits(x, y).sum();
 }
 
-static torch::Tensor gate(const torch::Tensor &x, bool hard) { return hard ? torch::hardsigmoid(x) : torch::sigmoid(x); }
+static torch::Tensor gate(const torch::Tensor &x, bool hard) {
+  return hard ? torch::hardsigmoid(x) : torch::sigmoid(x);
+}
 
 // warpwright: x: float[4, 8], steps = 3, hard = 0
 std::vector<torch::Tensor> recurrent(torch::Tensor x, int64_t steps, bool hard) {
   std::vector<torch::Tensor> states;
   torch::Tensor h = torch::zeros_like(x);
-  const auto update = [&](const torch::Tensor &now) { return gate(now + h, hard) * torch::tanh(now); };
+  const auto update = [&](const torch::Tensor &now) {
+    return gate(now + h, hard) * torch::tanh(now);
+  };
   for (int64_t i = 0; i < steps; ++i) {
     h = update(x * (i + 1));
     states.push_back(h);
@@ -106,6 +119,7 @@ std::vector<torch::Tensor> recurrent(torch::Tensor x, int64_t steps, bool hard) 
 torch::Tensor picking(torch::Tensor x, torch::Tensor index) {
   auto a = x.index_select(0, index) + torch::embedding(x, index);
   auto b = torch::gather(x, 0, index.unsqueeze(1).expand({3, 8}));
-  auto m = torch::tril(torch::ones({3, 3})) + torch::eye(3) + torch::arange(9, torch::kFloat).view({3, 3});
+  auto m = torch::tril(torch::ones({3, 3})) + torch::eye(3) +
+           torch::arange(9, torch::kFloat).view({3, 3});
   return torch::matmul(m, a + b).cumsum(1) + torch::full({8}, 0.25) + torch::one_hot(index, 8);
 }
