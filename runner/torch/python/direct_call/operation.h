@@ -134,7 +134,7 @@ public:
     operator_.callBoxed(&stack);
     std::vector<at::Tensor> tensors;
     for (const c10::IValue &value : stack)
-      if (value.isTensor())
+      if (value.isTensor() && value.toTensor().defined()) // Python sees None for others
         tensors.push_back(value.toTensor());
       else if (value.isTensorList())
         for (const at::Tensor &tensor : value.toTensorVector())
