@@ -3,6 +3,8 @@
 // Only what must hold for every call counts: checks under a condition or in a loop are left out.
 #include "generator/torch_cpp/functions.h"
 
+#include <clang/Lex/Lexer.h>
+
 namespace warpwright::generator::torch_cpp {
 namespace {
 
@@ -63,7 +65,7 @@ private:
     else if (const auto *once = dyn_cast<clang::DoStmt>(statement)) // of a macro
       read(once->getBody());
     else if (const auto *expression = dyn_cast<clang::Expr>(statement))
-      read_expression(plain(expression));
+      is_assertion(unit_, *expression) ? holds(expression) : read_expression(plain(expression));
   }
 
   void read_expression(const clang::Expr *expression) {
@@ -246,6 +248,12 @@ private:
 };
 
 } // namespace
+
+bool is_assertion(const analysis::ParsedUnit &unit, const clang::Expr &statement) {
+  return statement.getBeginLoc().isMacroID() && statement.getType()->isVoidType() &&
+         clang::Lexer::getImmediateMacroName(statement.getBeginLoc(), unit.sources(),
+                                             unit.context().getLangOpts()) == "assert";
+}
 
 std::map<std::string, ShapeFacts> shapes_from_checks(const analysis::ParsedUnit &unit,
                                                      const clang::FunctionDecl &function,

@@ -50,6 +50,7 @@ public:
       const std::string name = inside_->getNameAsString();
       const bool registers = name.starts_with("ww_module_") || name.starts_with("ww_library_");
       (registers ? registered : called).insert(function->getCanonicalDecl());
+      callers_[function->getCanonicalDecl()].insert(inside_->getCanonicalDecl());
     }
     return true;
   }
@@ -59,9 +60,22 @@ public:
     return true;
   }
 
+  /// Those that launch kernels come to include those that call them.
+  void close() {
+    std::vector<const clang::FunctionDecl *> open(launching.begin(), launching.end());
+    while (!open.empty()) {
+      const clang::FunctionDecl *callee = open.back();
+      open.pop_back();
+      for (const clang::FunctionDecl *caller : callers_[callee])
+        if (launching.insert(caller).second)
+          open.push_back(caller);
+    }
+  }
+
   std::set<const clang::FunctionDecl *> registered, called, launching;
 
 private:
+  std::map<const clang::FunctionDecl *, std::set<const clang::FunctionDecl *>> callers_;
   const clang::FunctionDecl *inside_ = nullptr;
 };
 
@@ -120,6 +134,7 @@ std::vector<const clang::FunctionDecl *> torch_functions(const analysis::ParsedU
     definitions.TraverseDecl(declaration);
     references.TraverseDecl(declaration);
   }
+  references.close();
   std::vector<const clang::FunctionDecl *> found;
   for (const clang::FunctionDecl *function : definitions.found) {
     const bool takes_tensors =

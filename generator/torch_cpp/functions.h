@@ -61,6 +61,9 @@ model::TorchModule module_of(const analysis::ParsedUnit &unit, const clang::Func
 bool is_tensor(clang::QualType type);
 bool is_optional_tensor(clang::QualType type);
 
+/// Whether a statement is what `assert(...)` of the C library stands for.
+bool is_assertion(const analysis::ParsedUnit &unit, const clang::Expr &statement);
+
 /// What the checks at the top of a function's body say of its tensors.
 struct ShapeFacts {
   std::optional<std::int64_t> rank;

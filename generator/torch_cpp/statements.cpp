@@ -1,5 +1,5 @@
 // Statements: declarations, branches that are decided, loops that are unrolled.
-#include "generator/torch_cpp/interpreter.h"
+#include "generator/torch_cpp/functions.h"
 
 namespace warpwright::generator::torch_cpp {
 namespace {
@@ -72,8 +72,9 @@ Interpreter::Flow Interpreter::execute(const clang::Stmt *statement) {
   if (const auto *expression = dyn_cast<clang::Expr>(statement)) {
     if (llvm::isa<clang::CXXThrowExpr>(expression->IgnoreUnlessSpelledInSource()))
       refuse("the function throws at these shapes");
-    else
-      evaluate(expression);
+    else if (const Value value = evaluate(expression);
+             is_assertion(unit_, *expression) && value.is_number() && *value.number() == 0)
+      refuse("an assertion of the function fails at these shapes");
     return stopped() ? Flow::Return : Flow::Next;
   }
   refuse("a statement of this kind cannot be followed (" +

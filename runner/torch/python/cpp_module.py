@@ -137,8 +137,8 @@ def nvcc_command(text, path):
     nvcc = shutil.which("nvcc") or os.path.join(cuda_home() or "", "bin", "nvcc")
     if not os.path.exists(nvcc):
         raise CppError("the file holds kernels of its own, and there is no nvcc (CUDA_HOME says where)")
-    architecture = "sm_%d%d" % torch.cuda.get_device_capability() if torch.cuda.is_available() else "native"
-    return [nvcc, "-O2", "-w", "-Xcompiler", "-fPIC", "-shared", "-arch=" + architecture, "--expt-relaxed-constexpr",
+    architecture = ["-arch=sm_%d%d" % torch.cuda.get_device_capability()] if torch.cuda.is_available() else []
+    return [nvcc, "-O2", "-w", "-Xcompiler", "-fPIC", "-shared", *architecture, "--expt-relaxed-constexpr",
             "--expt-extended-lambda", *common_flags(), text, "-o", path, *libraries()]
 
 

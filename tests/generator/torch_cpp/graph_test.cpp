@@ -50,6 +50,21 @@ torch::Tensor f(torch::Tensor x, torch::Tensor w) {
              "%matmul_1: f64[4,8] = matmul(%x, %w)");
 }
 
+TEST_CASE("assertions of the C library are checks too") {
+  check_body(R"(
+#include <cassert>
+torch::Tensor f(torch::Tensor x) {
+  assert(x.dim() == 2 && x.size(1) == 6);
+  assert(x.size(0) == 4);
+  return x.exp();
+})",
+             "%exp_1: f32[4,6] = exp(%x)");
+  check_refused(R"(
+// warpwright: x: float[4]
+torch::Tensor f(torch::Tensor x) { assert(x.numel() > 4); return x; })",
+                "an assertion of the function fails");
+}
+
 TEST_CASE("what neither comment nor checks say is asked for") {
   CHECK(graph_text("torch::Tensor f(torch::Tensor x, double p, int64_t n = 2) {"
                    " TORCH_CHECK(x.dim() == 2); return x * p * n; }") == "missing: x.shape, p");
@@ -223,6 +238,11 @@ TEST_CASE("registered functions and those that nobody calls are found, helpers a
   CHECK(graph_text(helper + "torch::Tensor h(torch::Tensor x) { return x; }") == "2 functions");
   CHECK(graph_text(helper + "PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def(\"g\", &g); }") ==
         "missing: x.shape");
+  const std::string launching = "__global__ void k(float *);\nvoid start(torch::Tensor x) { k<<<1, "
+                                "32>>>(x.data_ptr<float>()); }\n"
+                                "torch::Tensor own(torch::Tensor x) { start(x); return x; }\n";
+  CHECK(graph_text(launching) == "0 functions");
+  CHECK(graph_text(launching + helper) == "missing: x.shape");
   CHECK(graph_text("// warpwright: x: float[\ntorch::Tensor f(torch::Tensor x) { return x; }") ==
         "missing: spec, x.shape");
 }
