@@ -155,7 +155,8 @@ private:
   }
 
   void is(const Term &term, std::int64_t value) {
-    if (term.tensor.empty())
+    constexpr std::int64_t kMostRank = 64;
+    if (term.tensor.empty() || value < 0 || (term.is_rank && value > kMostRank))
       return;
     ShapeFacts &facts = facts_[term.tensor];
     if (term.is_rank && !facts.rank) {

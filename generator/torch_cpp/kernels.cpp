@@ -5,6 +5,7 @@
 #include "generator/torch_cpp/functions.h"
 
 #include <algorithm>
+#include <set>
 
 namespace warpwright::generator {
 namespace {
@@ -26,6 +27,22 @@ std::string applied_variant(std::string_view text, const std::string &name) {
              : std::string(text.substr(begin, end - begin)) + " of " + name + ".";
 }
 
+/// "matmul, add, relu and 3 more": what computes, in order.
+std::string computed(const model::Graph &graph) {
+  static const std::set<std::string> kMoves = {"input",  "constant", "iota", "reshape", "permute",
+                                               "expand", "slice",    "item", "cast",    "flip",
+                                               "cat",    "pad",      "roll"};
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  std::size_t count = 0;
+  for (const model::Node &node : graph.nodes)
+    if (!kMoves.contains(node.op) && ++count <= kShown)
+      text += (count > 1 ? ", " : "") + node.op;
+  if (count > kShown)
+    text += " and " + std::to_string(count - kShown) + " more";
+  return count == 0 ? "no arithmetic" : text;
+}
+
 void add_graph(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
                const std::vector<Input> &inputs, analysis::Kernel &kernel) {
   FunctionGraph made = graph_of(unit, function, inputs);
@@ -40,6 +57,7 @@ void add_graph(const analysis::ParsedUnit &unit, const clang::FunctionDecl &func
     return;
   }
   kernel.slice = print_graph(made.graph);
+  kernel.pattern = computed(made.graph);
   kernel.task.task.buffers = std::move(made.buffers);
   kernel.task.graph = std::move(made.graph);
 }

@@ -33,6 +33,9 @@ Table all_operators() {
   return table;
 }
 
+/// What is larger is taken for this: sums of a few stay within int64.
+constexpr double kMostInteger = static_cast<double>(std::int64_t{1} << 60);
+
 int category(model::Dtype dtype) {
   return model::is_floating(dtype) ? 2 : dtype == model::Dtype::Bool ? 0 : 1;
 }
@@ -125,7 +128,9 @@ double Call::number(const std::string &parameter, double fallback) {
 }
 
 std::int64_t Call::integer(const std::string &parameter, std::int64_t fallback) {
-  return static_cast<std::int64_t>(number(parameter, static_cast<double>(fallback)));
+  const double given = number(parameter, static_cast<double>(fallback));
+  // "To the end" is often written as the largest number there is.
+  return static_cast<std::int64_t>(std::clamp(given, -kMostInteger, kMostInteger));
 }
 
 bool Call::flag(const std::string &parameter, bool fallback) {
@@ -144,6 +149,11 @@ std::optional<model::Shape> Call::list(const std::string &parameter) {
   auto result = value.integers();
   if (!result)
     refuse("its argument " + parameter + " is no list of whole numbers that are known here");
+  if (!result)
+    return result;
+  for (std::int64_t &one : *result)
+    one = std::clamp(one, static_cast<std::int64_t>(-kMostInteger),
+                     static_cast<std::int64_t>(kMostInteger));
   return result;
 }
 

@@ -243,7 +243,7 @@ Value split(Call &call) {
     return call.refuse("its sizes are not known here");
   if (!call["sizes"].as<List>()) {
     const std::int64_t size =
-        call.name == "chunk" ? (extent + sizes.front() - 1) / sizes.front() : sizes.front();
+        call.name == "chunk" ? (extent - 1) / sizes.front() + 1 : sizes.front();
     if (size > 0 && extent / size > kMostParts)
       return call.refuse("it makes too many tensors");
     sizes.clear();

@@ -39,10 +39,14 @@ std::string task_summary(const analysis::Kernel &kernel) {
 void print_heading(const analysis::Kernel &kernel) {
   std::cout << "  " << kernel.name << "  line " << kernel.line << ", ";
   if (const auto &module = kernel.task.task.module) {
-    std::cout << "a torch module\n";
+    const bool is_function = module->language == "cpp";
+    std::cout << (is_function ? "a torch function\n" : "a torch module\n");
+    if (kernel.pattern)
+      std::cout << "    computes         " << *kernel.pattern << '\n';
     if (kernel.task.inferred)
-      std::cout << "    called with      " << module->inputs << "\n    made with        "
-                << module->init_inputs << '\n';
+      std::cout << "    called with      " << module->inputs << '\n';
+    if (kernel.task.inferred && !is_function)
+      std::cout << "    made with        " << module->init_inputs << '\n';
     return;
   }
   std::cout << kernel.launches.size() << (kernel.launches.size() == 1 ? " launch" : " launches")

@@ -124,7 +124,8 @@ void write_accesses(std::ostream &out, const analysis::Kernel &kernel) {
 void write_unmeasured(std::ostream &out, const analysis::Kernel &kernel) {
   out << (kernel.task.inferred ? "Not measured.\n" : "Not measured: facts are missing.\n");
   if (const auto &module = kernel.task.task.module; module && kernel.task.inferred)
-    out << "\nCalled with `" << module->inputs << "`, made with `" << module->init_inputs << "`.\n";
+    out << "\nCalled with `" << module->inputs << "`"
+        << (module->language == "cpp" ? "" : ", made with `" + module->init_inputs + "`") << ".\n";
   if (kernel.pattern)
     out << "Recognised as " << *kernel.pattern << ".\n";
   out << "\n";
