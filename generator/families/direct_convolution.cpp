@@ -19,13 +19,13 @@ namespace {
 /// Sums up to this many products, and filters that shared memory holds beside enough blocks.
 constexpr std::int64_t kMostProducts = 256, kMostInputChannels = 64, kMostWeights = 12 * 1024;
 /// Sums of a thread, and multiplications in straight code.
-constexpr std::int64_t kMostSums = 128, kMostStraight = 2048;
+constexpr std::int64_t kMostSums = 64, kMostStraight = 2048;
 constexpr std::int64_t kMostPhases = 16, kMostTogether = 4;
 
 constexpr std::string_view kKernel = R"cuda(
 __constant__ int @PREFIX@_parts[][7] = {@PARTS@}; // first depth, first height; counts; depths of the filter, their number
 __constant__ int @PREFIX@_depths[][2] = {@DEPTHS@}; // offset, place in the filter
-extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_direct(@PARAMETERS@) {
+extern "C" __global__ void __launch_bounds__(@THREADS@, @BLOCKS@) @PREFIX@_direct(@PARAMETERS@) {
   constexpr int kThreads = @THREADS@, kP = @P@, kC = @C@, kTogether = @TOGETHER@;
   __shared__ __align__(16) float weights[@WEIGHTS@];
   const int *const part = @PREFIX@_parts[blockIdx.z];
@@ -338,6 +338,8 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
       {"UNROLL", number(unrolled)},
       {"PARAMETERS", writer.parameters()},
       {"THREADS", number(*threads)},
+      // Else the compiler takes all registers for loads ahead, and too few warps are left to hide what these wait for.
+      {"BLOCKS", number(std::clamp<std::int64_t>(65536 / ((sums + 42) * *threads), 1, 8))},
       {"P", number(*pixels)},
       {"C", number(*channels)},
       {"TOGETHER", number(along)},
