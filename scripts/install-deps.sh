@@ -14,7 +14,7 @@ packages=(
   nlohmann-json3-dev libboost1.81-dev libboost-context1.81-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libcli11-dev libtomlplusplus-dev libvalijson-dev libseccomp-dev librabbitmq-dev libtree-sitter-dev
   # tests and benchmarks
-  doctest-dev neovim clangd-22 rabbitmq-server openssl python3-torch libtorch-dev
+  doctest-dev neovim clangd-22 rabbitmq-server openssl python3-torch libtorch-dev pybind11-dev
 )
 
 # The grammar, from the package registry of npm by its client, or where there is none by its address. Without it all is built but the

@@ -159,12 +159,14 @@ def include_folders():
     roots = [own] if os.path.isdir(own) else [root for root in ("/usr/local/include", "/usr/include")
                                               if os.path.isdir(os.path.join(root, "ATen"))]
     if not roots:
-        raise CppError(f"torch {torch.__version__} has no C++ headers here (on Debian they are libtorch-dev's)")
+        raise CppError(f"torch {torch.__version__} has no C++ headers here (on Debian they are in libtorch-dev)")
+    if not any(os.path.isdir(os.path.join(root, "pybind11")) for root in roots + ["/usr/include"]):
+        raise CppError("there are no headers of pybind11 (on Debian they are in pybind11-dev)")
     folders = [os.path.join(root, "torch/csrc/api/include") for root in roots]
     folders += [root for root in roots if root != "/usr/include"]
     python = sysconfig.get_paths()["include"]
     if not os.path.exists(os.path.join(python, "Python.h")):
-        raise CppError(f"there is no {python}/Python.h (on Debian it is python3-dev's)")
+        raise CppError(f"there is no {python}/Python.h (on Debian it is in python3-dev)")
     folders.append(python)
     if torch.version.cuda and cuda_home():
         folders.append(os.path.join(cuda_home(), "include"))
