@@ -16,7 +16,7 @@ import framework_flags
 import user_module
 from host_errors import HostError, told_by
 from module_call_program import Program, candidate_call
-from module_host import ModuleCall, ModuleHost, OperatorCall, described
+from module_host import ModuleCall, ModuleHost, OperatorCall, compile_module, described
 from tensors import as_tensor, span
 
 
@@ -289,13 +289,11 @@ class CompiledModule:
     """The one copy of a module that torch.compile sees: its parameters' memory changes from call to call, the objects do not."""
 
     def __init__(self, module):
-        if not hasattr(torch, "compile"):
-            raise HostError("unsupported", f"torch {torch.__version__} has no torch.compile")
         self.model = user_module.on_memory(module.model(), {})
         self.rnns = [one for one in self.model.modules() if isinstance(one, torch.nn.RNNBase)]
         for rnn in self.rnns:
             rnn.flatten_parameters()
-        self.function = torch.compile(self.model)
+        self.function = compile_module(self.model)
         self.bound = None  # the call whose memory is under it
 
 

@@ -49,6 +49,12 @@ class CppModules(unittest.TestCase):
         self.assertEqual(result.tolist(), [3.5, 3.5])
         self.assertFalse(hasattr(torch.ops.warpwright_test, "f"))
 
+    def test_torch_compile_is_refused(self):
+        import module_host
+        with self.assertRaises(HostError) as raised:
+            module_host.compile_module(cpp_module.CppFunction(len))
+        self.assertIn("does not compile C++ functions", raised.exception.message)
+
     def test_names_that_are_none_and_compilers_that_are_not_there_are_told(self):
         self.assertIn("no name of a C++ function", self.refused("", "f); system(\"true\""))
         with mock.patch.dict(os.environ, {"PATH": "/nowhere", "CXX": ""}):
