@@ -224,7 +224,7 @@ class GpuHost(ModuleHost):
         with timed.context(), told_by(timed.what):
             return self.clocked(timed, limit_ns)
 
-    def warm_call(self, call, limit_ns=0):
+    def warm_call(self, call):
         self.warming = call
 
     def warm(self, timed, limit_ns):
