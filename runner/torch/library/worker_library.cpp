@@ -17,6 +17,9 @@ using namespace warpwright::runner;
 
 std::optional<WorkerEntry> entry; // from warpwright_enter() to warpwright_run(): the process's own
 
+std::optional<Isolation>
+    candidate_isolation; // from warpwright_isolate_candidate() to warpwright_seal_candidate()
+
 int complain(const std::string &what) {
   std::cerr << what << std::endl;
   return 2;
@@ -57,8 +60,18 @@ int32_t warpwright_isolate_candidate(const char *readable) {
       auto isolation = Isolation::enter(*sandbox);
       if (!isolation)
         return complain(describe(isolation.error()));
-      isolation->seal();
+      candidate_isolation = std::move(*isolation);
     }
+    return 0;
+  } catch (const std::exception &error) {
+    return complain(error.what());
+  }
+}
+
+int32_t warpwright_seal_candidate(void) {
+  try {
+    if (candidate_isolation)
+      candidate_isolation->seal();
     return 0;
   } catch (const std::exception &error) {
     return complain(error.what());

@@ -46,7 +46,10 @@ def start(library_path, device, memory, timed):
     import torch
     from candidate_module import CandidateServer
 
-    return CandidateServer(library if timed else None, device, memory), torch.__version__
+    server = CandidateServer(library if timed else None, device, memory)
+    if library.warpwright_seal_candidate() != 0:  # a driver does not start behind the filter of system calls
+        raise RuntimeError("the candidate's process could not be sealed; its stderr says why")
+    return server, torch.__version__
 
 
 def main():

@@ -7,7 +7,6 @@ is unpickled or run here. A time that the process reports is held against this p
 
 import base64
 import contextlib
-import ctypes
 import io
 import json
 import math
@@ -15,15 +14,13 @@ import mmap
 import os
 import resource
 import select
-import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 
 import torch
 
+import candidate_nursery
 from host_errors import HostError
 from tensors import contiguous_strides, dtype_of, span
 
@@ -32,8 +29,6 @@ START_LIMIT_S = 60
 LOAD_LIMIT_S = 200  # compilers run in it
 CALL_LIMIT_S = float(os.environ.get("WARPWRIGHT_CANDIDATE_CALL_SECONDS", "30"))
 LARGEST_ANSWER = 1 << 20
-PR_SET_CHILD_SUBREAPER = 36
-MOST_ROUNDS = 64  # of ending what those that were ended leave behind
 CALIBRATIONS = 8
 SLACK_NS = 500_000  # of a report against this clock, beyond what calls of nothing show
 FEWEST_REPORTS = 5
@@ -64,23 +59,16 @@ class CandidateProcess:
     """@param timed whether it is to time runs: it opens a timer before any of the candidate's code is there"""
 
     def __init__(self, device, layout, timed):
-        self.folder = tempfile.mkdtemp(prefix="warpwright-candidate-")
         self.layout = layout
         descriptor = os.memfd_create("warpwright-candidate", 0)
         with files_of(layout.size):
             os.ftruncate(descriptor, layout.size)
         self.memory = mmap.mmap(descriptor, layout.size)
         self.views = [self.view(place) for place in layout.places]
-        environment = dict(os.environ, WARPWRIGHT_WORKER_DIRECTORY=self.folder, TMPDIR=self.folder, HOME=self.folder)
-        for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH"):
-            environment.pop(name, None)
-        # What the candidate starts and leaves becomes a child of this process, which ends it.
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-        self.others = children()
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "candidate_host.py")
-        self.process = subprocess.Popen([sys.executable, "-B", script, sys.argv[1], str(device), str(descriptor), str(layout.size)],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, pass_fds=(descriptor,),
-                                        start_new_session=True, bufsize=0)
+        if candidate_nursery.nursery is not None:
+            self.process = candidate_nursery.nursery.start(descriptor, layout.size)
+        else:
+            self.process = candidate_nursery.Started(sys.argv[1], str(device), descriptor, layout.size)
         os.close(descriptor)
         self.ids = 0
         self.runs = 0  # that were judged
@@ -158,25 +146,9 @@ class CandidateProcess:
         return refused("crash", f"the candidate's process ended ({method}, {how})")
 
     def close(self):
-        if self.process.poll() is None:
-            try:
-                self.process.wait(0.2)  # one that has just ended by itself keeps its status
-            except subprocess.TimeoutExpired:
-                pass
-            try:
-                os.killpg(self.process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                self.process.kill()
-            self.process.wait()
-        for _ in range(MOST_ROUNDS):
-            left = children() - self.others
-            if not left:
-                break
-            for pid in left:
-                end(pid)
+        self.process.end()
         for stream in (self.process.stdin, self.process.stdout):
             stream.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     # ---- Times
 
@@ -214,29 +186,6 @@ def files_of(size):
         raise refused("unsupported", f"no {size >> 20} MB of memory to share with the candidate's process: {error}") from error
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def children():
-    """Process ids of this process's children."""
-    found = set()
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", encoding="ascii", errors="replace") as file:
-                    parent = int(file.read().rpartition(")")[2].split()[1])
-            except (OSError, ValueError, IndexError):
-                continue
-            if parent == os.getpid():
-                found.add(int(name))
-    return found
-
-
-def end(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-    except (ProcessLookupError, ChildProcessError, PermissionError):
-        pass
 
 
 def refused(kind, message):

@@ -14,6 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import candidate_nursery
 import worker_process
 
 
@@ -46,6 +47,7 @@ def main():
     library_path, device = sys.argv[1:3]
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     library = worker_process.load_library(library_path)
+    candidate_nursery.nursery = candidate_nursery.Nursery(library_path, device)
     extension = worker_process.direct_call_library()
     worker_process.prepare_environment()
     if library.warpwright_enter(worker_process.readable_paths()) != 0:

@@ -15,6 +15,7 @@ except ImportError:
     sys.exit(0)
 
 import candidate_calls
+import candidate_nursery
 import candidate_process
 from host_errors import HostError
 from module_host import ModuleHost
@@ -123,11 +124,33 @@ class Timed(unittest.TestCase):
         with self.assertRaises(ProcessLookupError):
             os.kill(pid, 0)
 
+    def test_the_nursery_of_a_gpu_s_worker_starts_and_ends_them_one_after_the_other(self):
+        nursery = candidate_nursery.nursery = candidate_nursery.Nursery(LIBRARY, "cpu")
+        try:
+            for _ in range(2):
+                handle = self.bound(ANSWER)
+                self.host.call(handle)
+                self.host.publish(handle)
+                self.assertTrue(torch.equal(self.y, self.x * 2))
+                pid = self.host.candidates.process.process.pid
+                os.kill(pid, 0)
+                self.host.candidates.forget()
+                with self.assertRaises(ProcessLookupError):
+                    os.kill(pid, 0)
+            handle = self.bound(ANSWER)
+            pid = self.host.candidates.process.process.pid
+            os.kill(pid, 9)
+            self.refused("crash", "SIGKILL", lambda: self.host.call(handle))
+        finally:
+            candidate_nursery.nursery = None
+            nursery.connection.close()
+            self.assertEqual(nursery.process.wait(20), 0)
+
     def test_its_folder_goes_with_it(self):
         self.bound(ANSWER)
         process = self.host.candidates.process
         self.host.candidates.forget()
-        self.assertFalse(os.path.exists(process.folder))
+        self.assertFalse(os.path.exists(process.process.folder))
         self.assertIsNotNone(process.process.returncode)
 
 

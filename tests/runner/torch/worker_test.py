@@ -160,6 +160,17 @@ class Workers(unittest.TestCase):
                 self.assertAlmostEqual(verdict["library_share"], share, places=2)
             self.assertNotIn("library_share", worker.verify(square_task(), square_plan()))
 
+    def test_another_system_s_module_is_judged_in_a_process_of_its_own(self):
+        source = SQUARE.replace("SIZE", "64").replace("class Model(", "class ModelNew(")
+        plan = {"source": "", "steps": [{"module": {"source": source}}]}
+        wrong = {"source": "", "steps": [{"module": {"source": source.replace("x * x", "x * 2")}}]}
+        with Worker(WARPWRIGHT_FAKE_WORKER="measure") as worker:
+            verdict = worker.verify(square_task(), plan, host_code=True, measure=True, measure_budget_ms=100)
+            self.check(verdict, "verified")
+            self.assertTrue(verdict["host_code"])
+            self.check(worker.verify(square_task(), wrong, host_code=True), "wrong_result", "elements are wrong")
+            self.check(worker.verify(square_task(), square_plan()), "verified")
+
     def test_what_python_says_of_a_module_is_in_the_verdict(self):
         with Worker() as worker:
             broken = dict(square_task(), module={"source": "import no_such_package\n"})
