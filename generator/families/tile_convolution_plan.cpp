@@ -106,7 +106,7 @@ bool copies_by_place(const ConvolutionBlock &block, const BlockPlan &plan) {
 double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBlock &block,
                               const BlockPlan &plan, const DeviceFacts &device) {
   constexpr double kCyclesAUs = 1700, kStartCycles = 3000, kStepCycles = 900, kPackUs = 2.5;
-  constexpr double kCaution = 1.2; // the constants are derived, not measured
+  constexpr double kCaution = 2; // what was measured took about so much longer
   const double threads = block.threads();
   const double registers = 60 + static_cast<double>(plan.output_step[2]) * block.m_tiles *
                                     block.columns / 2 * (block.math == Math::Split ? 2 : 1);

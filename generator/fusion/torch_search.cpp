@@ -1,5 +1,6 @@
 #include "generator/fusion/torch_search.h"
 
+#include "generator/families/window_families.h"
 #include "generator/fusion/layouts.h"
 #include "generator/fusion/op_traits.h"
 #include "generator/graph/attributes.h"
@@ -22,6 +23,8 @@ constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 40e12, kLaunchSeconds
 
 /// The choice among rewrites that is as likely right as not; of the others the families know better.
 constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
+/// Likewise for transposed convolutions, except those with short sums.
+constexpr std::string_view kPhases = "conv-phases";
 
 /// Of convolutions: see families/convolution.cpp.
 bool is_tf32(const Configuration &configuration) {
@@ -192,7 +195,7 @@ struct DescentPolicy::State {
     exact.exact = true;
     DeviceFacts accurate = facts;
     accurate.tf32 = false;
-    bool heavy = false, convolutions = false;
+    bool heavy = false, convolutions = false, short_sums = false;
     for (const Node &node : guess.graph.nodes) {
       if (!is_anchor(node))
         continue;
@@ -200,8 +203,10 @@ struct DescentPolicy::State {
       if (!is_heavy(node))
         continue;
       heavy = true;
-      if (const Family *family = quickest_family(index, node, facts))
+      if (const Family *family = quickest_family(index, node, facts)) {
         guess.choices.anchors[node.name].family = family->name;
+        short_sums = short_sums || family->name == kDirectConvolutionFamily.name;
+      }
       if (const Family *family = quickest_family(index, node, accurate))
         exact.choices.anchors[node.name].family = family->name;
       library.choices.anchors[node.name].family = "aten";
@@ -220,10 +225,17 @@ struct DescentPolicy::State {
     // Everything of ours, then the library for what is heavy; the changes that follow mix them.
     if (convolutions && facts.tf32)
       starts.push_back(std::move(exact));
-    for (const Rule &rule : rules())
-      if (!rule.always)
-        if (auto changed = everywhere(guess, rule.name))
-          (rule.name == kPlanOfItsOwn ? starts : fallbacks).push_back(std::move(*changed));
+    for (const Rule &rule : rules()) {
+      auto changed = rule.always ? std::nullopt : everywhere(guess, rule.name);
+      if (!changed)
+        continue;
+      const GraphIndex after(changed->graph);
+      for (const Node &node : changed->graph.nodes)
+        if (const Family *family = quickest_family(after, node, facts))
+          changed->choices.anchors[node.name].family = family->name;
+      const bool start = rule.name == kPlanOfItsOwn || (rule.name == kPhases && !short_sums);
+      (start ? starts : fallbacks).push_back(std::move(*changed));
+    }
     if (heavy)
       starts.push_back(std::move(library));
     if (convolutions)
