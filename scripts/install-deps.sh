@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the build, the demo and the tests need from Debian 12's own archives (bookworm and bookworm-security), and, as the one
-# thing that Debian does not have, tree-sitter's grammar of Python: two C files of a fixed version, checked against a checksum, put into
+# thing that Debian does not have, tree-sitter's grammar of Python: two C files of a fixed version, checked against checksums, put into
 # build/dependencies. Does nothing when all of it is there. Needs root or sudo to install.
 # Left out: the CUDA toolkit and the GPU driver. Both are optional: found when present, said when not
 # (`warpwright doctor`).
@@ -17,29 +17,31 @@ packages=(
   doctest-dev neovim clangd-22 rabbitmq-server openssl python3-torch libtorch-dev pybind11-dev
 )
 
-# The grammar, from the package registry of npm by its client, or where there is none by its address. Without it all is built but the
-# reading of .py files, and the build says so.
+# The grammar's two files, from its project's archive or by npm. Without them all is built but the reading of .py files, and the build says so.
 install_grammar() {
-  local name=tree-sitter-python-0.23.6 sum folder
-  sum=c8833dcf4a31288c53edb02d3ce860a1597a8135e59a5221b9eee58854f8a013c5fe585aec76b8750052f3602fea130c459a159c5248f0cea62fe4b05a82c3dc
-  folder="$(cd "$(dirname "$0")/.." && pwd)/build/dependencies/$name"
+  local version=0.23.6 folder work source
+  folder="$(cd "$(dirname "$0")/.." && pwd)/build/dependencies/tree-sitter-python-$version"
   [ -e "$folder/parser.c" ] && return
-  echo "install-deps: fetching $name"
-  local work
+  echo "install-deps: fetching tree-sitter-python $version"
   work=$(mktemp -d)
-  (cd "$work" && npm pack --silent "${name%-*}@${name##*-}" >/dev/null 2>&1) ||
-    curl -fsSL -o "$work/$name.tgz" "https://registry.npmjs.org/${name%-*}/-/$name.tgz" || true
-  if ! echo "$sum  $work/$name.tgz" | sha512sum --check --status 2>/dev/null; then
+  (cd "$work" && timeout 60 npm pack --silent "tree-sitter-python@$version" >/dev/null 2>&1 && mv ./*.tgz grammar.tgz) ||
+    python3 -c "import socket, sys, urllib.request; socket.setdefaulttimeout(30); urllib.request.urlretrieve(*sys.argv[1:])" \
+      "https://github.com/tree-sitter/tree-sitter-python/archive/refs/tags/v$version.tar.gz" "$work/grammar.tgz" 2>/dev/null || true
+  tar -xzf "$work/grammar.tgz" -C "$work" --strip-components=1 2>/dev/null || true
+  source=$work/src
+  if ! sha512sum --check --status 2>/dev/null <<SUMS; then
+ffb513b8d8b8eab87ec2ab530c3490a8896719847fdbe88fcd7cad3de102e13982d994df974b71bd540be6f30c39450626a43738c888874118424502cc1227db  $source/parser.c
+931d9231fae845d991a3401a84e2c54c474061486f7c9baaebbae923836dc3f6f969039b7a03ffcc23ebcf68da34cae51313e405f8391ed5c02dc46403bfd34a  $source/scanner.c
+SUMS
     rm -rf "$work"
-    echo "install-deps: $name could not be fetched unchanged (npm or curl, and a network): .py files will not be read" >&2
+    echo "install-deps: tree-sitter-python could not be fetched unchanged (npm, or python3 and a network): .py files will not be read" >&2
     return
   fi
   mkdir -p "$folder"
-  tar -xzf "$work/$name.tgz" -C "$folder" --strip-components=2 package/src/parser.c package/src/scanner.c package/src/tree_sitter
-  tar -xzf "$work/$name.tgz" -C "$folder" --strip-components=1 package/LICENSE
+  cp -r "$source/scanner.c" "$source/tree_sitter" "$work/LICENSE" "$folder"
+  cp "$source/parser.c" "$folder"
   rm -rf "$work"
 }
-install_grammar
 
 if ! command -v dpkg-query >/dev/null; then
   echo "install-deps: this is no Debian system; install these or their equivalents by hand: ${packages[*]}" >&2
@@ -49,7 +51,10 @@ missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+if [ ${#missing[@]} -eq 0 ]; then
+  install_grammar
+  exit 0
+fi
 
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
@@ -71,3 +76,4 @@ export DEBIAN_FRONTEND=noninteractive
   echo "install-deps: apt could not install ${missing[*]}. clang-22 comes from bookworm-security: is that in /etc/apt/sources.list?" >&2
   exit 1
 }
+install_grammar
