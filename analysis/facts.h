@@ -117,7 +117,8 @@ struct InferredTask {
   /// Of a C++ function over tensors, whose task holds it as a module. What it computes, where the text says that; absent: a runner
   /// traces it.
   std::optional<model::Graph> graph;
-  std::string comment; ///< likewise the structured comment to complete; else it is suggested_spec()'s
+  std::string
+      comment; ///< likewise the structured comment to complete; else it is suggested_spec()'s
 };
 
 struct Kernel {

@@ -31,7 +31,7 @@ struct Measurement {
   std::optional<model::Speedup> speedup;
   std::string why_no_device_time;
   std::optional<model::AsCalled> as_called; ///< absent where the budget did not suffice
-  std::optional<double> library_share; ///< of torch tasks: see runner/measure/library_share.h
+  std::optional<double> library_share;      ///< of torch tasks: see runner/measure/library_share.h
   std::optional<model::ClockRecord> clocks;
   int discarded_samples = 0;
   int verified_samples = 0, loads = 0;

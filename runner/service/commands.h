@@ -15,7 +15,7 @@ struct VerifyCommand {
   std::vector<std::string> on; ///< more of them
   int timeout_ms = 60'000;
   bool no_measure = false, deep = false, profile = false, as_json = false;
-  bool host_code = false; ///< the plan may be another system's module
+  bool host_code = false;             ///< the plan may be another system's module
   std::vector<std::string> baselines; ///< of torch tasks: VerifyOptions::baselines
   std::uint64_t seed = 0;
 };

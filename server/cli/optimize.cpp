@@ -168,9 +168,9 @@ bool is_wanted(const analysis::Kernel &kernel, const std::string &name) {
 }
 
 server::SnapshotPtr snapshot_of(const std::string &text, const analysis::FileFacts &facts) {
-  return std::make_shared<const server::Snapshot>(
-      "", 0, std::make_shared<const std::string>(text), server::AnalysisResult{facts, {}},
-      server::protocol::PositionEncoding::Utf8);
+  return std::make_shared<const server::Snapshot>("", 0, std::make_shared<const std::string>(text),
+                                                  server::AnalysisResult{facts, {}},
+                                                  server::protocol::PositionEncoding::Utf8);
 }
 
 /// One kernel, or torch function, of the file as it is now.

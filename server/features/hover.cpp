@@ -18,10 +18,11 @@ constexpr std::size_t kMaxAccesses = 8;
 
 /// Text for a table cell: no pipes, no line ends, not too long.
 std::string cell(std::string text) {
+  constexpr std::size_t kMost = 120;
   std::string result;
-  for (const char c : text.substr(0, 120))
+  for (const char c : text.substr(0, kMost))
     result += c == '|' ? '/' : c == '\n' ? ' ' : c;
-  return result;
+  return text.size() > kMost ? result + "..." : result;
 }
 
 std::string interval_text(const model::Verdict &verdict) {
@@ -148,7 +149,7 @@ void write_module(std::ostream &out, const KernelStatus &status) {
     return;
   const model::Verdict &verdict = shown->verdict;
   if (const std::string table = baseline_table(verdict); !table.empty())
-    out << "\n" << cell(moves_text(shown->plan.moves)) << "\n\n" << table;
+    out << "\n" << moves_text(shown->plan.moves) << "\n\n" << table;
   if (const std::string bound = bound_text(verdict); !bound.empty())
     out << "\nBound by " << bound << ".\n";
   if (const std::string library = library_text(verdict); !library.empty())
