@@ -76,6 +76,7 @@ TEST_CASE("Neovim opens, shows lens and hover, optimises and applies") {
   check_session(folder.path, "saxpy.cu", "cuda", {});
 }
 
+#ifdef WARPWRIGHT_READS_PYTHON
 TEST_CASE("Neovim does the same with a module of a Python file") {
   const char *python = std::getenv("WARPWRIGHT_PYTHON");
   if (!has({"nvim", "--version"}) || !has({python ? python : "python3", "-c", "import torch"})) {
@@ -90,3 +91,4 @@ TEST_CASE("Neovim does the same with a module of a Python file") {
   check_session(folder.path, "model.py", "python",
                 {"WARPWRIGHT_NAME=Model", "WARPWRIGHT_HEAD=class "});
 }
+#endif
