@@ -64,19 +64,7 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
     const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : best.verdict;
     result.moves = best.proposal.built.plan.moves;
     result.recipe = generator::recipe_of(best.proposal);
-    result.plan_hash = verdict.plan_hash;
-    result.device = verdict.device;
-    result.library_share = verdict.library_share;
-    take_ratios(verdict, result);
-    result.state = result.ratios.empty() ? State::Unmeasured : State::Verified;
-    if (const model::Check *degenerate = degenerate_check(verdict)) {
-      result.state = State::Degenerate;
-      result.reason = degenerate->detail;
-      result.ratios.clear();
-    } else if (result.ratios.empty()) {
-      result.reason = verdict.message;
-    }
-    return;
+    return take_verified(verdict, result);
   }
   if (outcome.error) {
     result.state = outcome.task ? State::Failed : State::Skipped;

@@ -1,26 +1,14 @@
 #include "server/kernelbench/bench_run.h"
 #include "server/kernelbench/candidate_run.h"
+#include "tests/server/kernelbench/folder.h"
 
 #include <doctest/doctest.h>
-#include <fstream>
-#include <unistd.h>
 
 using namespace warpwright;
 using namespace warpwright::server;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("warpwright-answers-" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-  fs::path write(const std::string &name, const std::string &text) const {
-    fs::create_directories((path / name).parent_path());
-    std::ofstream(path / name) << text;
-    return path / name;
-  }
-};
 
 model::Verdict verdict_of(model::Outcome outcome, const std::string &message) {
   model::Verdict verdict;

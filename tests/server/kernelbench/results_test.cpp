@@ -1,26 +1,15 @@
 #include "server/kernelbench/bench_run.h"
 #include "server/kernelbench/page.h"
 #include "server/kernelbench/statistics.h"
+#include "tests/server/kernelbench/folder.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 using namespace warpwright;
 using namespace warpwright::server;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("warpwright-bench-" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-  fs::path write(const std::string &name, const std::string &text) const {
-    fs::create_directories((path / name).parent_path());
-    std::ofstream(path / name) << text;
-    return path / name;
-  }
-};
 
 BenchResult verified(const std::string &id, double eager, double compiled) {
   BenchResult result{.id = id, .name = id, .level = 1};
