@@ -16,35 +16,9 @@ public:
   TablePrinter(std::ostringstream &out, const std::string &table) : out_(out) {
     out_ << "[" << table << "]\n";
   }
-  TablePrinter &read(const std::string &key, const std::string &value) {
-    return line(key, quoted(value));
-  }
-  TablePrinter &read(const std::string &key, const bool &value) {
-    return line(key, value ? "true" : "false");
-  }
-  TablePrinter &read(const std::string &key, const std::uint64_t &value) {
-    return line(key, std::to_string(value));
-  }
-  TablePrinter &read(const std::string &key, const int &value, int = 0, int = 0) {
-    return line(key, std::to_string(value));
-  }
-  TablePrinter &read(const std::string &key, const double &value, double, double) {
-    std::ostringstream text;
-    text << value;
-    const bool whole = text.str().find_first_of(".e") == std::string::npos;
-    return line(key, text.str() + (whole ? ".0" : ""));
-  }
   template <class T>
-  TablePrinter &read(const std::string &key, const std::vector<T> &value) {
-    std::string text;
-    for (const T &element : value) {
-      text += text.empty() ? "" : ", ";
-      if constexpr (std::is_same_v<T, std::string>)
-        text += quoted(element);
-      else
-        text += std::to_string(element);
-    }
-    return line(key, "[" + text + "]");
+  TablePrinter &read(const std::string &key, const T &value, auto... /*limits*/) {
+    return line(key, shown(value));
   }
   TablePrinter &choose(const std::string &key, const std::string &value,
                        const std::vector<std::string> &) {
@@ -52,6 +26,23 @@ public:
   }
 
 private:
+  static std::string shown(const std::string &text) { return quoted(text); }
+  static std::string shown(bool flag) { return flag ? "true" : "false"; }
+  static std::string shown(int number) { return std::to_string(number); }
+  static std::string shown(std::uint64_t number) { return std::to_string(number); }
+  static std::string shown(double number) {
+    std::ostringstream text;
+    text << number;
+    const bool whole = text.str().find_first_of(".e") == std::string::npos;
+    return text.str() + (whole ? ".0" : "");
+  }
+  template <class T>
+  static std::string shown(const std::vector<T> &values) {
+    std::string text;
+    for (const T &value : values)
+      text += (text.empty() ? "" : ", ") + shown(value);
+    return "[" + text + "]";
+  }
   static std::string quoted(const std::string &text) {
     std::string result = "\"";
     for (char c : text)
