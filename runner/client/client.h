@@ -65,6 +65,7 @@ public:
 ///   ""                     starts `warpwright-runner serve` from beside this executable, or
 ///                          $WARPWRIGHT_RUNNER
 ///   "local:PYTHON"         the same, with this Python interpreter for torch tasks
+///   "local:PYTHON?workers=N"  and N workers that take turns on each GPU; PYTHON may be empty
 ///   "stdio:COMMAND ARGS"   starts that command
 ///   "unix:/path"           a listening runner of this machine
 ///   "amqps://..."          a fleet behind a broker (runner/fleet/address.h, docs/fleet.md)

@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kLocal = "local:", kWorkers = "?workers=";
+
 /// Words of a command; double quotes keep spaces.
 std::vector<std::string> split_command(const std::string &text) {
   std::vector<std::string> words;
@@ -51,6 +53,17 @@ Result<std::string> find_runner() {
     return fail("no runner: " + beside.string() + " is not there",
                 "Put warpwright-runner beside this program, or set WARPWRIGHT_RUNNER to its path");
   return beside.string();
+}
+
+/// @param rest of a "local:" URL
+std::vector<std::string> local_command(const std::string &runner, const std::string &rest) {
+  std::vector<std::string> command = {runner, "serve"};
+  const auto option = rest.find(kWorkers);
+  if (const std::string python = rest.substr(0, option); !python.empty())
+    command.insert(command.end(), {"--python", python});
+  if (option != std::string::npos)
+    command.insert(command.end(), {"--workers-per-gpu", rest.substr(option + kWorkers.size())});
+  return command;
 }
 
 std::unexpected<net::LinkFailure> lost(Error error) {
@@ -149,11 +162,11 @@ Result<Route> route_of(const std::string &url, boost::asio::any_io_executor exec
       return std::unexpected(runner.error());
     return child_route({*runner, "serve"}, executor);
   }
-  if (url.starts_with("local:")) {
+  if (url.starts_with(kLocal)) {
     auto runner = find_runner();
     if (!runner)
       return std::unexpected(runner.error());
-    return child_route({*runner, "serve", "--python", url.substr(6)}, executor);
+    return child_route(local_command(*runner, url.substr(kLocal.size())), executor);
   }
   if (url.starts_with("stdio:")) {
     auto command = split_command(url.substr(6));

@@ -57,6 +57,7 @@ struct ServeCommand {
   std::string certificate, key, client_ca, token_file; ///< of all of `listen`
   std::size_t max_message_bytes = 16u << 20, max_queue = 1'000, max_clients = 512, max_jobs = 256;
   int max_job_time_ms = 3'600'000, linger_s = 600;
+  int workers_per_gpu = 1; ///< that take turns on it
   std::string metrics; ///< HOST:PORT; empty: none
   bool log_as_json = false;
   log::Level log_level = log::Level::Warning;

@@ -3,14 +3,13 @@
 #include "runner/service/device_worker.h"
 #include "runner/isolation/bubblewrap.h"
 #include "runner/verify/verifier.h"
+#include "runner/worker/worker.h"
 #include "support/log.h"
 #include "support/model/json.h"
 
 #include <algorithm>
-#include <boost/asio/buffer.hpp>
 #include <cmath>
 #include <csignal>
-#include <iostream>
 
 namespace warpwright::runner {
 namespace {
@@ -18,7 +17,6 @@ namespace {
 using rpc::Json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kErrorTailBytes = 2000;
 constexpr std::chrono::milliseconds kReapInterval{5};
 constexpr int kReapTries = 400;
 /// Two measurements of one thing in two processes agree when their ratios do within this.
@@ -32,14 +30,6 @@ void add_missing_baselines(const std::vector<model::Baseline> &known, model::Ver
     if (std::ranges::find(verdict.baselines, baseline.name, &model::Baseline::name) ==
         verdict.baselines.end())
       verdict.baselines.push_back(baseline);
-}
-
-std::string last_line(const std::string &text) {
-  std::string trimmed = text;
-  while (!trimmed.empty() && (trimmed.back() == '\n' || trimmed.back() == '\r'))
-    trimmed.pop_back();
-  const auto at = trimmed.rfind('\n');
-  return at == std::string::npos ? trimmed : trimmed.substr(at + 1);
 }
 
 rpc::RpcError cancelled() { return {rpc::kRequestCancelled, "the job was cancelled", {}}; }
@@ -84,6 +74,8 @@ void DeviceWorker::cancel(std::int64_t id) {
     if (!examiner_)
       return end_process(Ended::Cancelled);
     ended_ = Ended::Cancelled;
+    if (settings_.turn && !settings_.turn->is_of(this))
+      return on_examined({}); // it did not begin
     return examiner_->cancel();
   }
   if (!waiting_ || waiting_->id != id)
@@ -96,7 +88,7 @@ void DeviceWorker::cancel(std::int64_t id) {
 void DeviceWorker::stop() {
   stopped_ = true;
   ++generation_;
-  timer_.cancel();
+  disarm();
   reap_timer_.cancel();
   if (connection_)
     std::exchange(connection_, nullptr)->close();
@@ -104,6 +96,7 @@ void DeviceWorker::stop() {
   process_.reset(); // kills and reaps
   examiner_.reset();
   directory_.reset();
+  give_turn();
   state_ = State::Down;
   for (auto *slot : {&running_, &waiting_})
     if (*slot)
@@ -133,13 +126,15 @@ void DeviceWorker::start() {
     return;
   state_ = State::Starting;
   ended_ = Ended::ByItself;
-  error_tail_.clear();
+  errors_.reset();
   const std::uint64_t generation = ++generation_;
   std::vector<std::string> environment = settings_.environment;
   directory_ = PrivateDirectory::make();
   if (directory_)
     environment.push_back(std::string(kPrivateDirectoryVariable) + "=" +
                           directory_->path().string());
+  if (settings_.turn)
+    environment.push_back(std::string(kSharedVariable) + "=1");
   auto process = Process::spawn(
       in_bubblewrap(python_ ? settings_.python->command : settings_.command,
                     python_ ? settings_.python->sandbox : settings_.sandbox, directory_),
@@ -154,8 +149,24 @@ void DeviceWorker::start() {
   rpc::Connection::Handlers handlers;
   handlers.on_notification = [weak = weak_from_this(), generation](const std::string &method,
                                                                    const Json &params) {
-    if (const auto self = weak.lock(); self && self->generation_ == generation && method == "stage")
+    const auto self = weak.lock();
+    if (!self || self->generation_ != generation)
+      return;
+    if (method == "stage")
       self->on_stage(params);
+    if (method == kTurnOver)
+      self->give_turn();
+  };
+  handlers.on_request = [weak = weak_from_this(), generation](const std::string &method,
+                                                              const Json &, const Json &,
+                                                              rpc::Responder respond) {
+    const auto self = weak.lock();
+    if (!self || self->generation_ != generation || method != kTakeTurn)
+      return respond(std::unexpected(
+          rpc::RpcError{rpc::kMethodNotFound,
+                        "the service answers workers nothing but " + std::string(kTakeTurn),
+                        {}}));
+    self->take_turn(std::move(respond));
   };
   handlers.on_closed = [weak = weak_from_this(), generation](const std::string &reason) {
     if (const auto self = weak.lock())
@@ -165,9 +176,7 @@ void DeviceWorker::start() {
   connection_ =
       rpc::Connection::make(rpc::make_descriptor_stream(executor_, out, in), std::move(handlers));
   connection_->start();
-  errors_ = std::make_unique<boost::asio::posix::stream_descriptor>(executor_,
-                                                                    process_->release_stderr());
-  read_errors();
+  errors_ = ErrorTail::start(executor_, process_->release_stderr());
   arm(settings_.start_limit, Ended::StartTimedOut);
   connection_->request("info", nullptr,
                        [weak = weak_from_this(), generation](const rpc::Outcome &info) {
@@ -188,7 +197,8 @@ void DeviceWorker::on_ready(const rpc::Outcome &info) {
     device_ = *device;
     described_ = true;
   }
-  timer_.cancel();
+  disarm();
+  give_turn();
   state_ = State::Idle;
   pump();
 }
@@ -230,7 +240,8 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
     return;
   if (!outcome && outcome.error().message.starts_with("the connection closed"))
     return; // on_closed tells the whole story
-  timer_.cancel();
+  disarm();
+  give_turn();
   state_ = State::Idle;
   leave_stage();
   if (!outcome)
@@ -314,12 +325,19 @@ bool DeviceWorker::examine(rpc::Outcome &outcome) {
       self->on_examined(verdict);
   };
   examiner_ = std::make_shared<deep::Examiner>(executor_, std::move(*job));
-  examiner_->start();
+  start_examiner();
   return true;
+}
+
+void DeviceWorker::start_examiner() {
+  if (!settings_.turn)
+    return examiner_->start();
+  settings_.turn->ask(this, [this] { examiner_->start(); });
 }
 
 void DeviceWorker::on_examined(const model::Verdict &verdict) {
   const auto keep = std::exchange(examiner_, nullptr); // it is calling
+  give_turn();
   if (ended_ == Ended::Cancelled)
     answer(std::unexpected(cancelled()));
   else
@@ -342,12 +360,43 @@ void DeviceWorker::run_again(bool with_hidden_sizes, const std::string &why) {
 }
 
 void DeviceWorker::arm(std::chrono::milliseconds limit, Ended reason) {
-  timer_.expires_after(limit);
+  armed_ = true;
+  limit_ = Clock::now() + limit;
+  limit_reason_ = reason;
+  wait_for_timer();
+}
+
+void DeviceWorker::wait_for_timer() {
+  timer_.expires_at(limit_);
   timer_.async_wait(
-      [weak = weak_from_this(), generation = generation_, reason](boost::system::error_code error) {
+      [weak = weak_from_this(), generation = generation_](boost::system::error_code error) {
         if (const auto self = weak.lock(); !error && self && self->generation_ == generation)
-          self->end_process(reason);
+          self->end_process(self->limit_reason_);
       });
+}
+
+void DeviceWorker::disarm() {
+  armed_ = false;
+  timer_.cancel();
+}
+
+void DeviceWorker::take_turn(rpc::Responder respond) {
+  if (!settings_.turn)
+    return respond(Json());
+  timer_.cancel();
+  settings_.turn->ask(this, [this, respond, asked = Clock::now(), generation = generation_] {
+    if (generation != generation_)
+      return;
+    limit_ += Clock::now() - asked;
+    if (armed_)
+      wait_for_timer();
+    respond(Json());
+  });
+}
+
+void DeviceWorker::give_turn() {
+  if (settings_.turn)
+    settings_.turn->give(this);
 }
 
 void DeviceWorker::end_process(Ended reason) {
@@ -358,19 +407,20 @@ void DeviceWorker::end_process(Ended reason) {
     return;
   }
   ++generation_; // nobody waits for this one any more
-  timer_.cancel();
+  disarm();
   if (connection_)
     std::exchange(connection_, nullptr)->close();
   errors_.reset();
   process_.reset();
   directory_.reset();
+  give_turn();
   state_ = State::Down;
 }
 
 void DeviceWorker::on_closed(std::uint64_t generation, const std::string &reason) {
   if (generation != generation_)
     return;
-  timer_.cancel();
+  disarm();
   reap(generation, reason, 0);
 }
 
@@ -396,7 +446,7 @@ void DeviceWorker::reap(std::uint64_t generation, const std::string &reason, int
 LostWorker DeviceWorker::describe_loss() const {
   LostWorker lost;
   lost.ended = ended_;
-  lost.last_words = error_tail_.empty() ? "" : last_line(error_tail_);
+  lost.last_words = errors_ ? errors_->last_line() : "";
   lost.side = side_;
   lost.activity = activity_;
   if (running_)
@@ -408,7 +458,7 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
   ++generation_;
   const State before = std::exchange(state_, State::Down);
   if (errors_)
-    read_waiting_errors();
+    errors_->drain();
   LostWorker lost = describe_loss();
   lost.status = through_bubblewrap(status);
   lost.protocol_error = reason;
@@ -416,6 +466,7 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
   errors_.reset();
   process_.reset();
   directory_.reset();
+  give_turn();
   leave_stage();
   if (before == State::Starting)
     return on_start_lost(lost);
@@ -469,37 +520,6 @@ void DeviceWorker::on_start_lost(const LostWorker &lost) {
   else
     job.done(std::unexpected(rpc::RpcError{rpc::kInternalError, message, {}}));
   pump();
-}
-
-/// Waits for something to read and reads it at once, so that nothing lies in a handler that comes too late.
-void DeviceWorker::read_errors() {
-  errors_->async_wait(
-      boost::asio::posix::stream_descriptor::wait_read,
-      [weak = weak_from_this(), generation = generation_](boost::system::error_code error) {
-        const auto self = weak.lock();
-        if (error || !self || self->generation_ != generation)
-          return;
-        if (self->read_waiting_errors())
-          self->read_errors();
-      });
-}
-
-void DeviceWorker::take_errors(std::size_t size) {
-  const std::string text(error_block_.data(), size);
-  std::cerr << text;
-  error_tail_ += text;
-  if (error_tail_.size() > kErrorTailBytes)
-    error_tail_.erase(0, error_tail_.size() - kErrorTailBytes);
-}
-
-bool DeviceWorker::read_waiting_errors() {
-  boost::system::error_code error;
-  errors_->non_blocking(true, error);
-  while (!error)
-    if (const std::size_t size = errors_->read_some(boost::asio::buffer(error_block_), error);
-        !error)
-      take_errors(size);
-  return error == boost::asio::error::would_block;
 }
 
 } // namespace warpwright::runner

@@ -1,5 +1,6 @@
 // One device's worker process, and the one job that it has: the scheduler hands it the next when it
-// is free, so measurements never overlap on a device.
+// is free, so measurements never overlap on a device. Several workers may share one: their processes then take turns
+// (device_turn.h), and only what needs no device overlaps.
 //
 // A worker that dies costs the job that ran on it, which gets a verdict that says what it was
 // doing; a new one is started at once, so that the next job does not wait for it. A job runs once
@@ -13,11 +14,12 @@
 #include "runner/isolation/isolation.h"
 #include "runner/isolation/private_directory.h"
 #include "runner/metrics/observer.h"
+#include "runner/service/device_turn.h"
+#include "runner/service/error_tail.h"
 #include "runner/service/lost_worker.h"
 #include "support/model/verify_options.h"
 #include "support/rpc/connection.h"
 
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 namespace warpwright::runner {
@@ -55,6 +57,8 @@ struct WorkerSettings {
   std::chrono::milliseconds grace{
       2'000}; ///< beyond a job's timeout, for the worker to report it itself
   double large_speedup = 3;
+  /// Of the device, where other workers have it too: their processes then ask before they use it. Null: it is this worker's alone.
+  std::shared_ptr<DeviceTurn> turn = nullptr;
 };
 
 struct WorkerHooks {
@@ -104,12 +108,12 @@ private:
   void send(QueuedJob job);
   void on_reply(rpc::Outcome outcome);
   void on_stage(const rpc::Json &params);
-  void read_errors();
-  /// What error_block_ holds goes to our stderr and to the tail that explains a loss.
-  void take_errors(std::size_t size);
-  /// All that lies in the pipe. @return whether more may come
-  bool read_waiting_errors();
   void arm(std::chrono::milliseconds limit, Ended reason);
+  void wait_for_timer();
+  void disarm();
+  /// The process asks for the device: the clock stands still while it waits for others.
+  void take_turn(rpc::Responder respond);
+  void give_turn();
   /// Ends the process; on_lost() follows when it has gone.
   void end_process(Ended reason);
   void on_closed(std::uint64_t generation, const std::string &reason);
@@ -127,6 +131,7 @@ private:
   /// Starts the examination that the running job asked for, on a GPU without a worker; its answer
   /// follows. False: there is none.
   bool examine(rpc::Outcome &outcome);
+  void start_examiner();
   void on_examined(const model::Verdict &verdict);
   void leave_stage();
 
@@ -143,10 +148,11 @@ private:
   std::uint64_t generation_ = 0; ///< of the process: late events of an old one are ignored
   std::optional<Process> process_;
   std::shared_ptr<rpc::Connection> connection_;
-  std::unique_ptr<boost::asio::posix::stream_descriptor> errors_;
-  std::array<char, 4096> error_block_{};
-  std::string error_tail_; ///< the end of what the worker wrote to stderr
+  std::shared_ptr<ErrorTail> errors_; ///< of the process, or of the last one that was there
   boost::asio::steady_timer timer_, reap_timer_;
+  std::chrono::steady_clock::time_point limit_; ///< when timer_ is to end the process
+  Ended limit_reason_ = Ended::ByItself;
+  bool armed_ = false;
   std::optional<PrivateDirectory> directory_;        ///< of the process
   std::optional<QueuedJob> waiting_, running_;       ///< for the worker to be ready; on the worker
   std::shared_ptr<deep::Examiner> examiner_;         ///< of the running job

@@ -116,6 +116,19 @@ void find_cpu(FoundDevices &found) {
 
 } // namespace
 
+void share_gpus(FoundDevices &found, int workers_per_gpu) {
+  if (workers_per_gpu <= 1)
+    return;
+  std::vector<FoundDevice> shared;
+  for (FoundDevice &device : found.devices) {
+    const bool is_gpu = device.info.kind == "cuda";
+    if (is_gpu)
+      device.worker.turn = std::make_shared<DeviceTurn>();
+    shared.insert(shared.end(), is_gpu ? static_cast<std::size_t>(workers_per_gpu) : 1, device);
+  }
+  found.devices = std::move(shared);
+}
+
 std::string executable_path() {
   std::error_code error;
   const fs::path path = fs::read_symlink("/proc/self/exe", error);

@@ -23,6 +23,9 @@ struct FoundDevices {
 /// executable.
 FoundDevices find_devices();
 
+/// Each GPU by so many workers, which take turns on it (device_turn.h); 1: as found.
+void share_gpus(FoundDevices &found, int workers_per_gpu);
+
 /// The path of the running executable.
 std::string executable_path();
 

@@ -25,6 +25,10 @@ void add_serve_options(CLI::App &serve, warpwright::runner::ServeCommand &comman
   serve.add_option("--max-clients", command.max_clients, "Clients on sockets, connected at once");
   serve.add_option("--max-job-time", command.max_job_time_ms, "Milliseconds of one job")
       ->check(CLI::Range(1, 3'600'000));
+  serve
+      .add_option("--workers-per-gpu", command.workers_per_gpu,
+                  "Workers that take turns on a GPU: one measures while others start or compile")
+      ->check(CLI::Range(1, 16));
   serve.add_option("--metrics", command.metrics, "Prometheus metrics over HTTP on HOST:PORT");
   const std::map<std::string, bool> formats = {{"text", false}, {"json", true}};
   serve.add_option("--log-format", command.log_as_json, "text or json, on stderr")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <thread>
 
 namespace warpwright::runner {
 namespace {
@@ -13,12 +14,15 @@ using rpc::Json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxQueue = 10'000;
-/// Python processes that trace at once.
-constexpr std::size_t kMostTraces = 4;
 /// A worker that did not start is not tried again for so long.
 constexpr std::chrono::seconds kBroken{5};
 /// Jobs of one task before an older one of another.
 constexpr int kMostInARow = 16;
+
+/// Python processes that trace at once, each on a core for seconds.
+std::size_t most_traces() {
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 3, 2, 8);
+}
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -56,6 +60,7 @@ Scheduler::Scheduler(boost::asio::any_io_executor executor, FoundDevices found,
         {device.name,
          device.info,
          std::make_shared<DeviceWorker>(executor, device.info, device.worker, std::move(hooks)),
+         device.worker.turn,
          {},
          {}});
   }
@@ -67,6 +72,8 @@ Scheduler::~Scheduler() { stop(); }
 Json Scheduler::describe() const {
   Json devices = Json::array(), names = Json::array(), isolation = Json::array();
   for (const Entry &entry : devices_) {
+    if (std::ranges::find(names, Json(entry.name)) != names.end())
+      continue; // another worker of the same GPU
     devices.push_back(model::to_json(entry.worker->device()));
     names.push_back(entry.name);
     isolation.push_back({{"device", entry.name}, {"layers", entry.worker->isolation()}});
@@ -233,7 +240,7 @@ void Scheduler::trace(const Json &module, std::function<void(rpc::Outcome)> done
 }
 
 void Scheduler::start_traces() {
-  while (traces_.size() < kMostTraces && !waiting_traces_.empty()) {
+  while (traces_.size() < most_traces() && !waiting_traces_.empty()) {
     WaitingTrace next = std::move(waiting_traces_.front());
     waiting_traces_.pop_front();
     const auto process = std::make_shared<TraceProcess>(
@@ -328,6 +335,15 @@ bool Scheduler::may_run(const Pending &pending, std::size_t device) const {
   return std::ranges::find(pending.devices, device) != pending.devices.end();
 }
 
+bool Scheduler::belongs_to_another(const Pending &pending, std::size_t device) const {
+  const Entry &entry = devices_[device];
+  return entry.turn && !pending.job.task_hash.empty() &&
+         std::ranges::any_of(devices_, [&](const Entry &other) {
+           return &other != &entry && other.turn == entry.turn && !other.worker->is_free() &&
+                  other.task_hash == pending.job.task_hash;
+         });
+}
+
 std::optional<std::int64_t> Scheduler::next_for(std::size_t device) const {
   const Entry &entry = devices_[device];
   std::optional<std::int64_t> uncompiled;
@@ -335,7 +351,7 @@ std::optional<std::int64_t> Scheduler::next_for(std::size_t device) const {
     std::optional<std::int64_t> compiled;
     for (const std::int64_t id : turn.jobs) {
       const Pending &pending = pending_.at(id);
-      if (!may_run(pending, device))
+      if (!may_run(pending, device) || belongs_to_another(pending, device))
         continue;
       if (pending.compiled == Compiled::Ended) {
         if (pending.job.task_hash == entry.task_hash && entry.in_a_row < kMostInARow)

@@ -46,6 +46,7 @@ private:
     std::string name;
     model::DeviceInfo found; ///< by discovery: what selectors are matched with
     std::shared_ptr<DeviceWorker> worker;
+    std::shared_ptr<DeviceTurn> turn; ///< where several workers share the device
     std::chrono::steady_clock::time_point broken_until{}; ///< its worker did not start
     std::string why_broken;
     std::string task_hash; ///< of the job it was given last
@@ -80,6 +81,8 @@ private:
   /// The job whose turn it is on this device; nullopt: none for now.
   std::optional<std::int64_t> next_for(std::size_t device) const;
   bool may_run(const Pending &pending, std::size_t device) const;
+  /// Whether a worker that shares this device is busy with the job's task, and so has it loaded: the job waits for that one.
+  bool belongs_to_another(const Pending &pending, std::size_t device) const;
   void hand_over(std::int64_t id, std::size_t device);
   void on_start_failed(std::size_t device, QueuedJob job, const std::string &why);
   void on_done(std::int64_t id, const std::string &client,

@@ -185,6 +185,7 @@ int run_serve(const ServeCommand &command) {
   OperatorView view; // outlives those who report to it
   if (auto opened = open_metrics(command.metrics, loop, found.devices, view); !opened)
     return complain(opened.error());
+  share_gpus(found, command.workers_per_gpu);
   Scheduler devices(loop.get_executor(), std::move(found),
                     make_compile_ahead(loop.get_executor(), gpus), &view.counters);
   Service service(loop.get_executor(), devices, limits_of(command), std::move(*tokens));

@@ -27,12 +27,20 @@ const char *side_name(Side side) {
   return side == Side::Reference ? "reference" : side == Side::Candidate ? "candidate" : "";
 }
 
+using MakeDevice = std::function<Result<std::unique_ptr<Device>>()>;
+
+bool shares_device() {
+  const char *shared = std::getenv(kSharedVariable);
+  return shared && *shared;
+}
+
+class Worker;
+Worker *serving = nullptr; // the process's one, while it runs
+
 class Worker {
 public:
-  explicit Worker(std::unique_ptr<Device> device) : device_(std::move(device)) {}
-
-  /// @param protocol_in, protocol_out descriptors of the connection, owned from here on
-  int run(int protocol_in, int protocol_out) {
+  /// @param entry its descriptors are owned from here on
+  int run(WorkerEntry entry, const MakeDevice &make) {
     rpc::Connection::Handlers handlers;
     handlers.on_request = [this](const std::string &method, Json params, const Json &,
                                  rpc::Responder respond) {
@@ -42,32 +50,71 @@ public:
       std::_Exit(0);
     }; // a job may still hold the device: do not wait
     connection_ = rpc::Connection::make(
-        rpc::make_descriptor_stream(loop_.get_executor(), protocol_in, protocol_out),
+        rpc::make_descriptor_stream(loop_.get_executor(), entry.protocol_in, entry.protocol_out),
         std::move(handlers));
     connection_->start();
     const std::jthread messages([this] { loop_.run(); });
+    serving = this;
+    if (auto made = make_device(entry, make); !made) {
+      std::cerr << describe(made.error())
+                << (entry.isolation ? " (in isolation; WARPWRIGHT_ISOLATION=off tries without)"
+                                    : "")
+                << std::endl;
+      std::_Exit(2);
+    }
     const auto work = boost::asio::make_work_guard(jobs_);
     jobs_.run(); // until a handler ends the process
     return 0;
   }
 
-  std::vector<IsolationLayer> isolation; ///< told in `info`
+  void take_turn() {
+    if (!shares_)
+      return;
+    const auto asked = std::chrono::steady_clock::now();
+    std::promise<void> taken;
+    boost::asio::post(loop_, [&] {
+      connection_->request(kTakeTurn, nullptr, [&](const rpc::Outcome &) { taken.set_value(); });
+    });
+    taken.get_future().wait();
+    deadline_ += std::chrono::steady_clock::now() - asked; // who waits does not use its time up
+    if (device_)
+      device_->set_deadline(deadline_);
+  }
+
+  void give_turn() {
+    if (shares_)
+      boost::asio::post(loop_, [this] { connection_->notify(kTurnOver, nullptr); });
+  }
 
 private:
+  Result<void> make_device(WorkerEntry &entry, const MakeDevice &make) {
+    take_turn(); // what a new context does on the device would be seen by another's measurement
+    auto device = make();
+    give_turn();
+    if (!device)
+      return std::unexpected(device.error());
+    device_ = std::move(*device);
+    if (entry.isolation) {
+      entry.isolation->seal();
+      isolation_ = entry.isolation->layers();
+    }
+    return {};
+  }
+
   Json device_json() const {
     Json info = model::to_json(device_->info());
-    info["isolation"] = to_json(isolation);
+    info["isolation"] = to_json(isolation_);
     return info;
   }
 
   void on_request(const std::string &method, Json params, rpc::Responder respond) {
-    if (method == "info")
-      return respond(device_json());
-    if (method != "verify")
+    if (method != "info" && method != "verify")
       return respond(std::unexpected(
           rpc::RpcError{rpc::kMethodNotFound, "a worker does not know " + method, {}}));
-    boost::asio::post(jobs_, [this, params = std::move(params), respond = std::move(respond)] {
-      auto outcome = std::make_shared<rpc::Outcome>(run_job(params));
+    boost::asio::post(jobs_, [this, is_job = method == "verify", params = std::move(params),
+                              respond = std::move(respond)] {
+      auto outcome =
+          std::make_shared<rpc::Outcome>(is_job ? run_job(params) : rpc::Outcome(device_json()));
       boost::asio::post(loop_, [this, respond, outcome] {
         respond(std::move(*outcome));
         if (device_lost_)
@@ -88,13 +135,17 @@ private:
       auto options = model::verify_options_from_json(params.value("options", Json::object()));
       if (!options)
         return invalid(options.error());
+      deadline_ = std::chrono::steady_clock::now() + options->timeout;
+      take_turn();
       if (TorchHost *torch = device_->torch())
         torch->start_job();
-      device_->set_deadline(std::chrono::steady_clock::now() + options->timeout);
+      device_->set_deadline(deadline_);
       const StageSink sink = [this](const std::string &stage, const std::string &activity,
                                     Side running) { send_stage(stage, activity, running); };
       const VerifyResult result = verify(*device_, *task, *plan, *options, sink);
       device_lost_ = result.device_lost;
+      if (TorchHost *torch = device_->torch(); torch && shares_ && !device_lost_)
+        torch->start_job(); // what it keeps for another job, others may need
       return Json{{"verdict", model::to_json(result.verdict)}, {"device_lost", result.device_lost}};
     } catch (const std::exception &error) {
       return std::unexpected(rpc::RpcError{
@@ -130,7 +181,10 @@ private:
   }
 
   boost::asio::io_context loop_, jobs_; ///< of the thread of messages, and of this one
+  const bool shares_ = shares_device();
   std::unique_ptr<Device> device_;
+  std::vector<IsolationLayer> isolation_; ///< told in `info`
+  std::chrono::steady_clock::time_point deadline_;
   std::shared_ptr<rpc::Connection> connection_;
   bool device_lost_ = false; ///< written on the job thread before it posts, read after
 };
@@ -153,24 +207,21 @@ Result<WorkerEntry> enter_worker(const std::optional<Sandbox> &sandbox) {
   return entry;
 }
 
-int run_worker(WorkerEntry entry, const std::function<Result<std::unique_ptr<Device>>()> &make) {
-  auto device = make();
-  if (!device) {
-    std::cerr << describe(device.error())
-              << (entry.isolation ? " (in isolation; WARPWRIGHT_ISOLATION=off tries without)" : "")
-              << std::endl;
-    return 2;
-  }
-  Worker worker(std::move(*device));
-  if (entry.isolation) {
-    entry.isolation->seal();
-    worker.isolation = entry.isolation->layers();
-  }
-  return worker.run(entry.protocol_in, entry.protocol_out);
+int run_worker(WorkerEntry entry, const MakeDevice &make) {
+  return Worker().run(std::move(entry), make);
 }
 
-int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make,
-               const std::optional<Sandbox> &sandbox) {
+void take_device_turn() {
+  if (serving)
+    serving->take_turn();
+}
+
+void give_device_turn() {
+  if (serving)
+    serving->give_turn();
+}
+
+int run_worker(const MakeDevice &make, const std::optional<Sandbox> &sandbox) {
   auto entry = enter_worker(sandbox);
   if (!entry) {
     std::cerr << describe(entry.error()) << std::endl;

@@ -3,7 +3,8 @@
 // `verify` {task, plan, options {measure, measure_budget_ms, timeout_ms, seed}} is answered with
 // {verdict, device_lost}; `info` with the device, and `isolation`, what keeps this process in. While a job runs it notifies `stage` {stage,
 // activity, running}, where running is "reference", "candidate" or "": the service says from the
-// last one what a worker that died was doing. After a fault that lost the device the worker answers
+// last one what a worker that died was doing. Where several workers share a device (kSharedVariable) it asks for its turn,
+// `take_turn`, before it uses the device, and notifies `turn_over`; a job's end is the end of a turn. After a fault that lost the device the worker answers
 // and exits with kExitDeviceLost. A worker never outlives its stdin. stdout is taken over by the
 // protocol before the device exists: what anything else prints goes to stderr.
 #pragma once
@@ -17,6 +18,9 @@
 namespace warpwright::runner {
 
 inline constexpr int kExitDeviceLost = 3;
+/// In the environment of workers that share their device; and what they ask and tell.
+inline constexpr const char *kSharedVariable = "WARPWRIGHT_SHARED_DEVICE";
+inline constexpr const char *kTakeTurn = "take_turn", *kTurnOver = "turn_over";
 
 /// A process that has become a worker: its protocol's descriptors, taken from stdin and stdout, and what holds it in.
 struct WorkerEntry {
@@ -36,5 +40,10 @@ int run_worker(WorkerEntry entry, const std::function<Result<std::unique_ptr<Dev
 /// Both: `int main() { return run_worker([] { return make_cpu_device(); }, Sandbox{}); }`
 int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make,
                const std::optional<Sandbox> &sandbox = std::nullopt);
+
+/// Waits until this process may use its device; at once where it need not share it. On the job thread.
+void take_device_turn();
+/// Others may use the device: nothing of this process runs on it. On the job thread.
+void give_device_turn();
 
 } // namespace warpwright::runner

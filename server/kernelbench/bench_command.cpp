@@ -20,8 +20,8 @@ using Answers = std::map<std::string, CandidateAnswer>;
 constexpr int kDone = 0, kFailed = 1, kUsage = 2;
 constexpr std::chrono::milliseconds kJobTimeout{
     240'000}; ///< torch.compile of a whole network is in it
-/// One is judged while others are traced, planned and compiled.
-constexpr int kTasksAGpu = 3;
+/// One is measured while others start, or run torch.compile, and others are traced and planned.
+constexpr int kTasksAWorker = 2;
 
 void print(const Error &error) { std::cerr << "warpwright: " << describe(error) << '\n'; }
 
@@ -198,7 +198,9 @@ Result<Opened> open(const BenchCommand &command) {
   auto answers = load_answers(command, *tasks);
   if (!answers)
     return std::unexpected(answers.error());
-  auto client = runner::BlockingClient::connect(command.runner);
+  auto client = runner::BlockingClient::connect(
+      command.runner.empty() ? "local:?workers=" + std::to_string(command.workers_per_gpu)
+                             : command.runner);
   if (!client)
     return std::unexpected(client.error());
   const auto info = (*client)->info();
@@ -238,8 +240,8 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
   }
   const bool gpu = opened->device.kind == "cuda";
   options.at_once = command.at_once > 0 ? command.at_once
-                    : gpu               ? kTasksAGpu * std::max(opened->gpus, 1)
-                                        : 1;
+                    : gpu ? kTasksAWorker * command.workers_per_gpu * std::max(opened->gpus, 1)
+                          : 1;
   options.limits.search.max_variants = command.max_variants;
   options.limits.final_measure_budget =
       std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.measure_seconds));

@@ -22,7 +22,8 @@ struct BenchCommand {
   std::string candidates;      ///< a folder or JSON lines of other systems' answers; empty: ours
   std::string candidate_field; ///< of JSON lines; empty: the first that is known
   std::string runner, device;  ///< as of `optimize`
-  int at_once = 0;             ///< tasks in work; 0: three for each GPU, one on a CPU
+  int at_once = 0;             ///< tasks in work; 0: two for each worker of a GPU, one on a CPU
+  int workers_per_gpu = 3;     ///< of a runner that is started
   int max_variants = 8;
   bool stages = false;        ///< tell on stderr what each task is at
   double minutes = 0;         ///< begin no task after so long; 0: all

@@ -35,8 +35,14 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
   command.add_option("--device", bench.device,
                      "Device of the runner: cuda:0, cpu; default: its best");
   command
-      .add_option("--jobs", bench.at_once, "Tasks in work at a time; default: three for each GPU")
+      .add_option("--jobs", bench.at_once,
+                  "Tasks in work at a time; default: two for each worker of a GPU")
       ->check(CLI::Range(1, 256));
+  command
+      .add_option("--workers-per-gpu", bench.workers_per_gpu,
+                  "Of a runner that is started here: workers that take turns on a GPU")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str();
   command.add_option("--max-variants", bench.max_variants, "Variants to try for each task")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();

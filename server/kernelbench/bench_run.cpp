@@ -122,7 +122,7 @@ public:
       const model::DeviceInfo &device, ResultsFile &file, const BenchRunOptions &options,
       const BenchRunEvents &events, std::stop_token stop)
       : tasks_(tasks), client_(client), device_(device), options_(options), events_(events),
-        stop_(std::move(stop)), shared_(Shared{&file, {}, 0, std::nullopt}) {}
+        stop_(std::move(stop)), order_(mixed(tasks)), shared_(Shared{&file, {}, 0, std::nullopt}) {}
 
   Result<std::vector<BenchResult>> run() {
     take_over_earlier();
@@ -149,6 +149,18 @@ private:
     std::map<std::string, Trace> traces = {}; ///< by id: begun, and not yet taken
   };
 
+  /// Small and large tasks of all levels in turn, the same way each time: a run that is ended early says something of all of them,
+  /// and no device ends with the long ones alone.
+  static std::vector<const BenchTask *> mixed(const std::vector<BenchTask> &tasks) {
+    std::map<std::string, const BenchTask *> by_hash;
+    for (const BenchTask &task : tasks)
+      by_hash.emplace(sha256_hex(task.id + task.source), &task);
+    std::vector<const BenchTask *> order;
+    for (const auto &[hash, task] : by_hash)
+      order.push_back(task);
+    return order;
+  }
+
   void take_over_earlier() {
     shared_.with([&](Shared &shared) {
       for (const BenchResult &result : shared.file->earlier())
@@ -164,8 +176,8 @@ private:
     const bool late =
         options_.time_limit.count() > 0 && Clock::now() - start_ > options_.time_limit;
     return shared_.with([&](Shared &shared) -> const BenchTask * {
-      while (!late && !stop_.stop_requested() && !shared.failure && shared.next < tasks_.size()) {
-        const BenchTask &task = tasks_[shared.next++];
+      while (!late && !stop_.stop_requested() && !shared.failure && shared.next < order_.size()) {
+        const BenchTask &task = *order_[shared.next++];
         if (!is_done(shared, task))
           return &task;
       }
@@ -181,11 +193,11 @@ private:
   Trace take_trace(const BenchTask &task) {
     return shared_.with([&](Shared &shared) {
       begin_trace(shared, task);
-      for (std::size_t i = shared.next; i < std::min(shared.next + kTracesAhead, tasks_.size());
+      for (std::size_t i = shared.next; i < std::min(shared.next + kTracesAhead, order_.size());
            ++i)
-        if (!is_done(shared, tasks_[i]) &&
-            (!options_.candidates || options_.candidates->contains(tasks_[i].id)))
-          begin_trace(shared, tasks_[i]);
+        if (!is_done(shared, *order_[i]) &&
+            (!options_.candidates || options_.candidates->contains(order_[i]->id)))
+          begin_trace(shared, *order_[i]);
       Trace trace = std::move(shared.traces.at(task.id));
       shared.traces.erase(task.id);
       return trace;
@@ -275,6 +287,7 @@ private:
   const BenchRunOptions &options_;
   const BenchRunEvents &events_;
   std::stop_token stop_;
+  const std::vector<const BenchTask *> order_; ///< in which they are begun
   const Clock::time_point start_ = Clock::now();
   Exclusive<Shared> shared_;
 };

@@ -165,6 +165,48 @@ TEST_CASE("two devices of a kind work at the same time, and each on one job at a
   CHECK(bench.errors.begin()->second == "the job was cancelled");
 }
 
+TEST_CASE("workers that share a GPU both get jobs, and never use it at once") {
+  FoundDevices found{{device("cuda:0", "NVIDIA H200"), device("cpu")}, {}};
+  share_gpus(found, 2);
+  Bench bench(std::move(found.devices));
+  std::vector<std::int64_t> seen; // jobs, as their stages come
+  for (int i = 1; i <= 12; ++i)
+    REQUIRE(bench.add("square", "cuda:0", "a", [&seen, i](const std::string &activity) {
+      if (activity.starts_with("running") && (seen.empty() || seen.back() != i))
+        seen.push_back(i);
+    }));
+  bench.run_all();
+  CHECK(bench.told.starts == std::map<std::string, int>{{"cuda:0", 2}});
+  CHECK(seen.size() == 12); // none came back to after another had begun
+  for (const auto &[id, verdict] : bench.verdicts)
+    CHECK(verdict.outcome == Outcome::Verified);
+  CHECK(bench.scheduler.describe()["names"] == rpc::Json::array({"cuda:0", "cpu"}));
+}
+
+TEST_CASE("a task's jobs stay with the worker that has it loaded, where several share a GPU") {
+  FoundDevices found{{device("cuda:0", "NVIDIA H200")}, {}};
+  share_gpus(found, 2);
+  Bench bench(std::move(found.devices));
+  for (const char *task : {"one", "one", "other", "other"}) {
+    bench.task_hash = task;
+    REQUIRE(bench.add("square", ""));
+  }
+  bench.run_all();
+  // The second worker took the first job of the other task, not the second of the one that is loaded elsewhere.
+  CHECK((bench.order[0] <= 2) != (bench.order[1] <= 2));
+}
+
+TEST_CASE("a worker that ends gives its turn to the next") {
+  FoundDevices found{{device("cuda:0", "NVIDIA H200")}, {}};
+  share_gpus(found, 2);
+  Bench bench(std::move(found.devices));
+  const auto lost = bench.add("exit", "");
+  const auto other = bench.add("square", "");
+  bench.run_all();
+  CHECK(bench.verdicts.at(*lost).outcome == Outcome::Crash);
+  CHECK(bench.verdicts.at(*other).outcome == Outcome::Verified);
+}
+
 TEST_CASE("a client with many jobs does not keep another's from running") {
   Bench bench({device("cpu")});
   for (int i = 0; i < 20; ++i)

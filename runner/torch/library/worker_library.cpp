@@ -107,6 +107,9 @@ void warpwright_answer(const char *text, int64_t size) {
   CallbackHost::take_answer(text, static_cast<std::size_t>(size));
 }
 
+void warpwright_give_turn(void) { give_device_turn(); }
+void warpwright_take_turn(void) { take_device_turn(); }
+
 int32_t warpwright_start_group(int64_t executor, int64_t group, const uint64_t *addresses) {
   return reinterpret_cast<CallExecutor *>(executor)->start_group(static_cast<std::size_t>(group),
                                                                  addresses);

@@ -35,6 +35,10 @@ const char *warpwright_timer(const char *request, const warpwright_callbacks *ca
 int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks);
 /* The answer of the request that is being served; copied. */
 void warpwright_answer(const char *text, int64_t size);
+/* Where several workers share the GPU: gives this one's turn to another, with nothing of this process on the GPU; and waits until it
+ * has the turn again. A job begins and ends with its turn. Nothing happens where the GPU is not shared. */
+void warpwright_give_turn(void);
+void warpwright_take_turn(void);
 /* The executor: starts a group of a candidate's launches and fills on the worker's stream.
  * @param addresses of the frame's arguments, outputs and temporaries, then of the results of torch calls, in order
  * @return a CUresult, 0 is success */

@@ -14,9 +14,10 @@ import torch
 
 import framework_flags
 import user_module
+from compiled_module import CompiledCall, CompiledModule
 from host_errors import HostError, told_by
 from module_call_program import Program, candidate_call
-from module_host import ModuleCall, ModuleHost, OperatorCall, compile_module, described
+from module_host import ModuleHost, OperatorCall, described
 from tensors import as_tensor, span
 
 
@@ -25,11 +26,12 @@ WARM_CALLS = 4  # right before one that is timed
 
 class GpuHost(ModuleHost):
     """@param start the executor's C function: (executor, group, addresses) -> CUresult
-    @param extension direct_call's module, None where it could not be compiled"""
+    @param extension direct_call's module, None where it could not be compiled
+    @param turn a GpuTurn where the GPU may be shared"""
 
-    def __init__(self, device, start, extension=None):
+    def __init__(self, device, start, extension=None, turn=None):
         super().__init__(device)
-        self.start, self.extension = start, extension
+        self.start, self.extension, self.turn = start, extension, turn
         self.models = {}  # of candidates: addresses of the arguments -> a copy of the module on them
         self.stream = None
         self.live = None  # in unpublished runs: [(first address, end, result)]
@@ -95,7 +97,7 @@ class GpuHost(ModuleHost):
             return super().bind_module(False, arguments, outputs, exact)
         module = self._module()
         if self.compiled is None or self.compiled[0] is not module:
-            self.compiled = (module, CompiledModule(module))
+            self.compiled = (module, CompiledModule(module, self.turn))
         return self._keep(CompiledCall(self.compiled[1], module, arguments, outputs, self.device))
 
     def call(self, handle):
@@ -283,53 +285,6 @@ class Graph:
     def __init__(self, graph):
         self.graph = graph
         self.calls = []  # that were captured, with the results that each replay writes
-
-
-class CompiledModule:
-    """The one copy of a module that torch.compile sees: its parameters' memory changes from call to call, the objects do not."""
-
-    def __init__(self, module):
-        self.model = user_module.on_memory(module.model(), {})
-        self.rnns = [one for one in self.model.modules() if isinstance(one, torch.nn.RNNBase)]
-        for rnn in self.rnns:
-            rnn.flatten_parameters()
-        self.function = compile_module(self.model)
-        self.bound = None  # the call whose memory is under it
-
-
-class CompiledCall(ModuleCall):
-    """A call of that copy on this call's memory."""
-
-    def __init__(self, compiled, module, arguments, outputs, device):
-        self.module, self.compiled = module, compiled
-        tensors = [as_tensor(one, device) for one in arguments]
-        template = module.inputs_template()
-        count = len(user_module.tensors_in(template))
-        self.inputs = user_module.with_tensors(template, tensors[:count])
-        self.state = dict(zip((one["name"] for one in arguments[count:]), tensors[count:]))
-        self.model, self.function, self.rnns = compiled.model, compiled.function, compiled.rnns
-        self.outputs = [as_tensor(one, device) for one in outputs]
-        self.value, self.results = None, []
-
-    def run(self):
-        self.bind()
-        super().run()
-
-    def bind(self):
-        """Whether another's memory was under the module."""
-        if self.compiled.bound is self:
-            return False
-        self.refresh()
-        return True
-
-    def refresh(self):
-        self.compiled.bound = self
-        for name, memory in self.state.items():
-            current = user_module.state(self.model, name)
-            if self._is_flattened(current):
-                current.copy_(memory)
-            elif current.data_ptr() != memory.data_ptr() and memory.numel() > 0:
-                current.data = memory
 
 
 class TimedModule:

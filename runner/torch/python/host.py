@@ -52,13 +52,15 @@ def main():
     worker_process.prepare_environment()
     if library.warpwright_enter(worker_process.readable_paths()) != 0:
         return 2
+    from compiled_module import GpuTurn
     from gpu_host import GpuHost
 
     # Held by the interpreter's lock as an extension module's function would be.
     start = ctypes.PyDLL(library_path).warpwright_start_group
     start.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64)]
     start.restype = ctypes.c_int32
-    host = GpuHost(device, start, worker_process.load_direct_call(extension))
+    turn = GpuTurn(library.warpwright_give_turn, library.warpwright_take_turn) if worker_process.is_gpu_shared() else None
+    host = GpuHost(device, start, worker_process.load_direct_call(extension), turn)
 
     def request(method, parameters):
         status, text = make_answer(host, method.decode(), parameters)

@@ -37,11 +37,17 @@ def prepare_environment():
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 
 
+def is_gpu_shared():
+    """Whether other workers have the GPU, too: runner/worker/worker.h's kSharedVariable."""
+    return bool(os.environ.get("WARPWRIGHT_SHARED_DEVICE"))
+
+
 def load_library(path):
     library = ctypes.CDLL(path)
     library.warpwright_enter.argtypes = [ctypes.c_char_p]
     library.warpwright_isolate.argtypes = [ctypes.c_char_p]
     library.warpwright_answer.argtypes = [ctypes.c_char_p, ctypes.c_int64]
+    library.warpwright_give_turn.restype = library.warpwright_take_turn.restype = None
     return library
 
 

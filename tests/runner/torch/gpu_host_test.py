@@ -7,6 +7,7 @@ import ctypes
 import os
 import sys
 import tempfile
+import types
 import unittest
 import unittest.mock
 
@@ -19,6 +20,7 @@ except ImportError:
     print(f"{sys.executable} has no torch: all cases skipped")
     sys.exit(0)
 
+import compiled_module
 import gpu_host
 import worker_process
 from host_errors import HostError
@@ -409,6 +411,55 @@ class Modules(unittest.TestCase):
         self.host.publish_graph(graph)
         torch.cuda.synchronize()
         self.assertTrue(torch.allclose(self.y, self.expected(), atol=1e-3))
+
+
+
+class SharedGpu(unittest.TestCase):
+    """What the worker tells about its turn while torch compiles; the compiler is a stand-in."""
+
+    def setUp(self):
+        self.told = []
+        self.turn = compiled_module.GpuTurn(lambda: self.told.append("give"), lambda: self.told.append("take"),
+                                            lambda: self.told.append("wait"))
+
+    def compile_with(self, compiler, **benchmarking):
+        modules = {"torch._inductor.compile_fx": types.ModuleType("compile_fx"),
+                   "torch._inductor.runtime.benchmarking": types.SimpleNamespace(**benchmarking)}
+        with unittest.mock.patch.object(torch, "_TorchCompileInductorWrapper", compiler, create=True), \
+                unittest.mock.patch.dict(sys.modules, modules):
+            self.turn.prepare_compiler()
+            self.told.clear()
+            return compiler()("graph", "inputs")
+
+    def test_others_have_the_gpu_while_it_compiles_but_not_while_it_times(self):
+        told, benchmarker = self.told, types.SimpleNamespace(benchmark_gpu=lambda work: self.told.append(work))
+
+        class Compiler:
+            def __call__(self, graph, inputs):
+                told.append("compile")
+                benchmarker.benchmark_gpu("time")
+                told.append("compile")
+                return graph + inputs
+
+        self.assertEqual(self.compile_with(Compiler, benchmarker=benchmarker), "graphinputs")
+        self.assertEqual(told, ["wait", "give", "compile", "take", "time", "wait", "give", "compile", "take"])
+        told.clear()
+        benchmarker.benchmark_gpu("later")
+        self.assertEqual(told, ["later"])
+
+    def test_the_turn_is_taken_back_after_an_error(self):
+        def compile_graph(*_):
+            raise ValueError("no such operator")
+
+        compiler = type("Compiler", (), {"__call__": compile_graph})
+        with self.assertRaises(ValueError):
+            self.compile_with(compiler, benchmarker=types.SimpleNamespace(benchmark_gpu=None))
+        self.assertEqual(self.told, ["wait", "give", "take"])
+
+    def test_a_torch_that_cannot_be_told_keeps_the_gpu(self):
+        compiler = type("Compiler", (), {"__call__": lambda *_: "compiled"})
+        self.assertEqual(self.compile_with(compiler), "compiled")
+        self.assertEqual(self.told, [])
 
 
 if __name__ == "__main__":
