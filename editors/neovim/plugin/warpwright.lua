@@ -1,0 +1,33 @@
+-- The commands of Warpwright. They are there as soon as the plugin is on the runtime path, so that :WarpwrightDoctor
+-- can say what is wrong before anything works; nothing is started before `require('warpwright').setup{}`.
+-- What each does is in lua/warpwright/commands.lua, which is loaded when the first one is called.
+if vim.g.loaded_warpwright then return end
+vim.g.loaded_warpwright = true
+
+if vim.fn.has('nvim-0.7.2') == 0 then
+  vim.api.nvim_echo({ { 'Warpwright needs Neovim 0.7.2 or newer', 'WarningMsg' } }, true, {})
+  return
+end
+
+local function define(name, opts)
+  local run = function(call) require('warpwright.commands')[name](call) end
+  if opts.complete then
+    local of = opts.complete
+    opts.complete = function(lead) return require('warpwright.commands').complete(of, lead) end
+  end
+  vim.api.nvim_create_user_command('Warpwright' .. name, run, opts)
+end
+
+define('Optimize', { nargs = '?', bang = true, complete = 'kernels', desc = 'Search faster versions; ! for all kernels' })
+define('Cancel', { nargs = '?', complete = 'kernels', desc = 'Stop an optimisation' })
+define('Preview', { nargs = '?', complete = 'kernels', desc = 'Show a verified variant as a diff' })
+define('Apply', { nargs = '?', bang = true, complete = 'kernels', desc = 'Write a verified variant; ! for the best one' })
+define('ApplyInPlace', { nargs = '?', complete = 'kernels', desc = "Write a module's variant into its forward" })
+define('InsertFacts', { nargs = '?', complete = 'kernels', desc = 'Insert the comment that asks for facts' })
+define('Lens', { nargs = 0, desc = 'Run what the lens at the cursor offers' })
+define('Hover', { nargs = 0, desc = 'Hover of all language servers, in one window' })
+define('Explain', { nargs = 0, desc = 'Open the explanation of the diagnostic at the cursor' })
+define('Runners', { nargs = '?', complete = 'runners', desc = 'Choose where kernels are verified and measured' })
+define('Doctor', { nargs = 0, desc = 'What was found on this machine' })
+define('Restart', { nargs = 0, desc = 'Restart the language server' })
+define('Log', { nargs = 0, desc = "Open Neovim's log of language servers" })

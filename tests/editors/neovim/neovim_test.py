@@ -1,0 +1,95 @@
+"""Real, headless Neovims with the plugin of editors/neovim against the real server, on the CPU backend.
+
+Each test runs one of the *_session.lua files beside this one and reads its steps. The Neovims are those of
+$WARPWRIGHT_NEOVIMS (paths, separated by colons), else the one on the PATH; skipped without one.
+usage: neovim_test.py BIN_DIR [unittest's arguments]
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+BIN = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else ROOT / "build/release/bin"
+NEOVIMS = [one for one in os.environ.get("WARPWRIGHT_NEOVIMS", shutil.which("nvim") or "").split(":") if one]
+PLUGIN = pathlib.Path(os.environ.get("WARPWRIGHT_PLUGIN", ROOT / "editors/neovim"))
+
+MODULE = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + 1.5
+
+
+def get_inputs():
+    return [torch.randn(24, 40)]
+"""
+
+
+def saxpy():
+    """The example with fewer elements: the CPU backend takes seconds then, not minutes."""
+    text = (ROOT / "examples/saxpy.cu").read_text()
+    assert "1 << 24" in text
+    return text.replace("1 << 24", "1 << 14")
+
+
+def can_try_modules():
+    if os.environ.get("WARPWRIGHT_READS_PYTHON") == "0":
+        return False
+    python = os.environ.get("WARPWRIGHT_PYTHON", "python3")
+    return subprocess.run([python, "-c", "import torch"], capture_output=True).returncode == 0
+
+
+@unittest.skipUnless(NEOVIMS, "there is no nvim")
+class Neovim(unittest.TestCase):
+    def session(self, name, file, text, seconds=280):
+        """Runs a session in every Neovim; returns the file as it was written at the end, or None."""
+        for neovim in NEOVIMS:
+            with self.subTest(neovim=neovim), tempfile.TemporaryDirectory() as folder:
+                folder = pathlib.Path(folder)
+                (folder / file).write_text(text)
+                plugin = folder / "plugin"
+                shutil.copytree(PLUGIN, plugin)
+                home = {f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
+                environment = os.environ | home | {
+                    "WARPWRIGHT": str(BIN / "warpwright"), "WARPWRIGHT_PLUGIN": str(plugin), "WARPWRIGHT_TESTS": str(HERE),
+                    "WARPWRIGHT_FILE": str(folder / file),
+                    "WARPWRIGHT_CLANGD": shutil.which("clangd-22") or shutil.which("clangd") or ""}
+                environment.pop("WARPWRIGHT_RUNNER_TOKEN", None)
+                run = subprocess.run([neovim, "--headless", "-n", "-u", str(HERE / name)], env=environment, cwd=folder,
+                                     capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL)
+                said = run.stdout + run.stderr
+                self.assertEqual(run.returncode, 0, said)
+                self.assertIn("done: yes", said)
+                self.assertNotIn("Error executing", said)
+                written = folder / (file + ".applied")
+                yield said, written.read_text() if written.exists() else None
+
+    def test_a_cuda_file_from_opening_to_an_applied_variant_beside_clangd(self):
+        for said, applied in self.session("cuda_session.lua", "saxpy.cu", saxpy()):
+            self.assertNotEqual(applied, saxpy())
+            self.assertIn("__global__", applied)
+            if shutil.which("clangd-22") or shutil.which("clangd"):
+                self.assertIn("hover of clangd too", said)
+
+    @unittest.skipUnless(can_try_modules(), "python3 has no torch, or this build reads no Python")
+    def test_a_python_module_from_opening_to_an_applied_variant(self):
+        for _, applied in self.session("python_session.lua", "model.py", MODULE):
+            self.assertIn("_warpwright_Model", applied)
+
+    def test_a_killed_server_is_told_and_started_again(self):
+        for _ in self.session("restart_session.lua", "saxpy.cu", saxpy()):
+            pass
+
+    def test_options_runners_doctor_health_and_help(self):
+        for _ in self.session("parts_session.lua", "saxpy.cu", saxpy()):
+            pass
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

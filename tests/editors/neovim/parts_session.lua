@@ -1,0 +1,126 @@
+-- What needs no optimisation: options, tables of hovers, runners, doctor, health, a program that is missing, lenses
+-- above lines, completion, the pages of the help.
+package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
+local t = require('harness')
+
+local function check_options()
+  local options = require('warpwright.options')
+  local result, problems = options.merge({ lens = true, hover_key = false, comand = {} })
+  assert(result.lens == 'end' and result.hover_key == false and #problems == 1)
+  t.expect('unknown option', problems[1], "no option 'comand'; it has cmd, filetypes")
+  _, problems = options.merge({ restarts = 'often' })
+  t.expect('wrong type', problems[1], "'restarts' must be a number, it is a string")
+  result, problems = options.merge({ lens = 'below' })
+  t.expect('wrong value', problems[1], "must be 'end', 'above' or false")
+  assert(result.lens == 'end')
+end
+
+local function check_tables()
+  local hover = require('warpwright.hover')
+  local lines = hover.align_tables({ 'a', '| x | long |', '|---|---|', '| µµµµ | 1 |', 'b' })
+  assert(vim.deep_equal(lines, { 'a', '| x    | long |', '| ---- | ---- |', '| µµµµ | 1    |', 'b' }), vim.inspect(lines))
+  local both = hover.combine({ { kind = 'markdown', value = 'one\n' }, 'two', '' })
+  assert(vim.deep_equal(both, { 'one', '', '---', '', 'two' }), vim.inspect(both))
+  t.say('tables', 'aligned')
+end
+
+local far = { name = 'far', url = 'tls://127.0.0.1:1?token-file=/nonexistent' }
+local options = { lens = 'above', settings = {}, runners = { far } }
+
+local function check_runners()
+  local runners = require('warpwright.runners')
+  assert(runners.problem_of('tls://secret@host:1'):match('token%-file'))
+  assert(runners.problem_of('tcp://host:1'):match('tls://'))
+  assert(not runners.problem_of('tls://host:1?token-file=/x@y') and not runners.problem_of('unix:/run/x'))
+  local offered = {}
+  t.select('cpu', offered)
+  vim.cmd('WarpwrightRunners')
+  t.wait('the CPU', 60, function() return t.message('runner cpu is ready') end)
+  t.expect('chosen', require('warpwright.options').current.settings.device, 'cpu')
+  t.expect('offered', table.concat(offered, ';'), 'add a runner')
+  t.setup(options) -- as in a new session: the choice was kept
+  t.expect('kept', require('warpwright.options').current.settings.device, 'cpu')
+  vim.cmd('WarpwrightRunners far')
+  t.wait('a verdict on it', 60, function() return t.message('runner far does not work') end)
+  t.expect('what is wrong', t.message('does not work'), 'token file')
+  assert(vim.tbl_contains(vim.fn.getcompletion('WarpwrightRunners c', 'cmdline'), 'cpu'))
+end
+
+local function add_runner()
+  local answers = { 'tls://127.0.0.1:1?token-file=/nonexistent', 'here' }
+  vim.ui.input = function(_, on_confirm) on_confirm(table.remove(answers, 1)) end
+  vim.ui.select = function(items, opts, choose)
+    local wanted = opts.prompt:match('does not work') and '^Add' or 'add a runner'
+    for index, item in ipairs(items) do
+      if (opts.format_item and opts.format_item(item) or item):match(wanted) then return choose(item, index) end
+    end
+  end
+  vim.cmd('WarpwrightRunners')
+  t.wait('an added runner', 60, function() return require('warpwright.runners').find('here') end)
+  t.expect('tried before it is kept', t.message('runner here does not work') or 'none', 'token file')
+  local kept = table.concat(vim.fn.readfile(vim.fn.stdpath('data') .. '/warpwright/runners.json'))
+  t.expect('kept in a file', kept, '127.0.0.1')
+end
+
+local function check_doctor_and_health()
+  vim.cmd('WarpwrightRunners automatic')
+  t.wait('the automatic one', 60, function() return t.message('runner automatic is ready') end)
+  vim.cmd('WarpwrightDoctor')
+  t.wait('doctor', 60, function() return t.text(0):match('CPU worker') end)
+  t.expect('doctor', t.text(0), 'Ready')
+  vim.cmd('close')
+  vim.cmd('checkhealth warpwright')
+  t.wait('health', 60, function() return t.text(0):match('position encoding') end)
+  for _, wanted in ipairs({ 'setup{} was called', 'the program is /', 'CPU worker', 'running for' }) do
+    t.expect('health', t.text(0), wanted)
+  end
+  assert(not t.text(0):match('ERROR'), t.text(0))
+  vim.cmd('bwipeout!')
+end
+
+local function check_buffer(bufnr)
+  t.wait('lens above', 60, function() return t.lenses(bufnr):match('not measured') end)
+  local namespace = vim.api.nvim_get_namespaces().warpwright_lens
+  local mark = vim.api.nvim_buf_get_extmarks(bufnr, namespace, 0, -1, { details = true })[1]
+  assert(mark[4].virt_lines and mark[4].virt_lines_above, 'the lens is not above its line')
+  t.say('lens', 'above the line')
+  assert(vim.deep_equal(vim.fn.getcompletion('WarpwrightOptimize s', 'cmdline'), { 'saxpy' }))
+  vim.cmd('WarpwrightApply')
+  t.wait('nothing to apply', 30, function() return t.message('no verified variant of saxpy') end)
+  vim.cmd('WarpwrightCancel')
+  t.wait('nothing to cancel', 30, function() return t.message('nothing is running') end)
+end
+
+local function check_help()
+  vim.cmd('helptags ' .. os.getenv('WARPWRIGHT_PLUGIN') .. '/doc')
+  for name in pairs(vim.api.nvim_get_commands({})) do
+    if name:match('^Warpwright') then vim.cmd('help :' .. name) end
+  end
+  for _, option in ipairs({ 'cmd', 'runners', 'lens', 'hover_key', 'restarts' }) do vim.cmd('help warpwright-' .. option) end
+  t.say('help', 'has every command')
+  vim.cmd('helpclose')
+end
+
+local function check_missing_program()
+  for _, client in ipairs(require('warpwright.compat').clients()) do require('warpwright.compat').stop(client, true) end
+  t.wait('its end', 30, function() return not t.child('warpwright') end)
+  require('warpwright').setup({ cmd = { '/nonexistent/warpwright', 'lsp' } })
+  t.expect('missing program', t.message('there is no program') or 'none', '/nonexistent/warpwright')
+  vim.cmd('checkhealth warpwright')
+  t.wait('health', 30, function() return t.text(0):match('there is no program') end)
+  t.expect('health', t.text(0), 'Put warpwright on the PATH')
+end
+
+t.session(function()
+  check_options()
+  check_tables()
+  t.setup(options)
+  vim.cmd('edit ' .. os.getenv('WARPWRIGHT_FILE'))
+  local bufnr = vim.api.nvim_get_current_buf()
+  check_buffer(bufnr)
+  check_runners()
+  add_runner()
+  check_doctor_and_health()
+  check_help()
+  check_missing_program()
+end)

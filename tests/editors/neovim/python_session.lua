@@ -1,0 +1,41 @@
+-- A module of a Python file from opening to an applied variant, on the CPU backend: as a new class, then, after undo,
+-- in the forward of the module itself.
+package.path = os.getenv('WARPWRIGHT_TESTS') .. '/?.lua;' .. package.path
+local t = require('harness')
+
+t.session(function()
+  t.setup()
+  vim.cmd('edit ' .. os.getenv('WARPWRIGHT_FILE'))
+  local bufnr = vim.api.nvim_get_current_buf()
+  t.expect('filetype', vim.bo.filetype, 'python')
+  t.wait('lens', 30, function() return t.lenses(bufnr):match('not measured') end)
+  t.say('lens', t.lenses(bufnr))
+  vim.fn.search('class Model')
+  vim.fn.search('Model')
+  t.expect('hover', t.hover(), 'Not measured')
+  vim.cmd('WarpwrightLens') -- what a click on the lens does in other editors
+  t.wait('progress', 120, function() return require('warpwright').statusline():match('Model') end)
+  t.wait('an outcome', 240, function() return t.message('^Warpwright: Model: %d+ of %d+') or t.message('ailed') end)
+  t.say('outcome', t.message('^Warpwright: Model: %d+ of %d+') or vim.inspect(t.messages))
+  t.wait('lens after', 30, function() return t.lenses(bufnr):match('apply$') end)
+  t.say('lens after', t.lenses(bufnr))
+  t.expect('hover after', t.hover(), 'No GPU measured these')
+
+  local before, offered = t.text(bufnr), {}
+  t.select('^Apply', offered)
+  vim.cmd('WarpwrightApply')
+  t.wait('applied', 60, function() return t.text(bufnr) ~= before end)
+  t.expect('offered', table.concat(offered, ';'), 'in the forward of Model')
+  t.expect('class', t.text(bufnr), 'class ModelNew')
+  t.press('u')
+  assert(t.text(bufnr) == before, 'one undo does not bring the text back')
+  t.wait('lens undone', 30, function() return not t.lenses(bufnr):match('applied') end)
+  vim.cmd('WarpwrightApplyInPlace Model')
+  t.wait('applied in place', 60, function() return t.text(bufnr):match('_warpwright_Model') end)
+  assert(not t.text(bufnr):match('class ModelNew'), 'in place adds no class')
+  vim.fn.search('class Model')
+  vim.fn.search('Model')
+  t.wait('lens applied', 60, function() return t.lenses(bufnr):match('applied variant') end)
+  t.expect('hover applied', t.hover(), 'The code is a verified variant')
+  vim.cmd('silent write! ' .. os.getenv('WARPWRIGHT_FILE') .. '.applied')
+end)
