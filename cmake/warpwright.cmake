@@ -25,7 +25,9 @@ if(WARPWRIGHT_SANITIZE)
   target_link_options(warpwright_options INTERFACE -fsanitize=${WARPWRIGHT_SANITIZE})
 else()
   # One file copied to another machine must find its C++ runtime inside itself.
-  target_link_options(warpwright_options INTERFACE -static-libstdc++ -static-libgcc)
+  # What links LibTorch shares the runtime that LibTorch uses (target property WARPWRIGHT_SHARED_RUNTIME).
+  target_link_options(warpwright_options INTERFACE
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:WARPWRIGHT_SHARED_RUNTIME>>>:-static-libstdc++;-static-libgcc>)
 endif()
 find_program(WARPWRIGHT_CCACHE ccache)
 if(WARPWRIGHT_CCACHE)

@@ -68,7 +68,10 @@ void run_fields(Table &table, auto &run) {
 
 template <class Table>
 void tasks_fields(Table &table, auto &tasks) {
-  table.read("suites", tasks.suites).read("at_most", tasks.at_most, 0, kMany);
+  table.read("suites", tasks.suites)
+      .read("families", tasks.families)
+      .read("shapes", tasks.shapes, 1, 10'000)
+      .read("at_most", tasks.at_most, 0, kMany);
 }
 
 template <class Table>
@@ -95,7 +98,9 @@ void network_fields(Table &table, auto &network) {
 template <class Table>
 void collect_fields(Table &table, auto &collect) {
   table.read("strategies", collect.strategies)
+      .read("splits", collect.splits)
       .read("trials", collect.trials, 1, kMany)
+      .read("deepest", collect.deepest, 1, 32)
       .read("longest", collect.longest, 1, 32)
       .read("seconds", collect.seconds, 0, kMany)
       .read("weights", collect.weights);
@@ -183,10 +188,14 @@ Result<void> read_tables(const TomlFile &file, Config &config) {
 
 } // namespace
 
-Result<Config> parse_config(const std::string &text, const std::string &path) {
+Result<Config> parse_config(const std::string &text, const std::string &path,
+                            const std::vector<std::string> &settings) {
   auto file = TomlFile::parse(text, path);
   if (!file)
     return std::unexpected(file.error());
+  for (const std::string &setting : settings)
+    if (auto set = file->set(setting); !set)
+      return std::unexpected(set.error());
   Config config;
   config.path = path;
   if (auto read = read_tables(*file, config); !read)
@@ -197,11 +206,13 @@ Result<Config> parse_config(const std::string &text, const std::string &path) {
   return config;
 }
 
-Result<Config> load_config(const std::string &path) {
+Result<Config> load_config(const std::string &path, const std::vector<std::string> &settings) {
+  if (path.empty())
+    return parse_config("", "the command line", settings);
   std::ifstream input(path, std::ios::binary);
   if (!input)
     return fail("cannot read " + path, "Name a TOML file with --config");
-  return parse_config({std::istreambuf_iterator<char>(input), {}}, path);
+  return parse_config({std::istreambuf_iterator<char>(input), {}}, path, settings);
 }
 
 std::string describe_config(const Config &config) {

@@ -21,8 +21,10 @@ struct RunConfig {
 };
 
 struct TasksConfig {
-  std::vector<std::string> suites; ///< folders; empty: the shipped suite
-  int at_most = 0;                 ///< of each split, evenly over families; 0: all
+  std::vector<std::string> suites;   ///< folders; empty: the shipped suite
+  std::vector<std::string> families; ///< empty: all
+  int shapes = 1;                    ///< drawn of each task for a split
+  int at_most = 0;                   ///< of each split, evenly over families; 0: all
 };
 
 struct EnvironmentConfig {
@@ -43,12 +45,14 @@ struct NetworkConfig {
 };
 
 struct CollectConfig {
-  std::vector<std::string> strategies = {"dense", "random",
-                                         "evolve"}; ///< taken in turn; "builtin" too
-  int trials = 32;                                  ///< measured candidates a task
-  int longest = 6;                                  ///< moves of a candidate
-  int seconds = 0;                                  ///< stop cleanly after; 0: when done
-  std::string weights;                              ///< of "builtin"
+  /// Taken in turn; "builtin" too.
+  std::vector<std::string> strategies = {"dense", "random", "evolve"};
+  std::vector<std::string> splits = {"training", "validation", "held-out"};
+  int trials = 32;     ///< measured candidates a task
+  int longest = 6;     ///< moves of a candidate
+  int deepest = 2;     ///< moves of a candidate of "dense"
+  int seconds = 0;     ///< stop cleanly after; 0: when done
+  std::string weights; ///< of "builtin"
 };
 
 struct SftConfig {
@@ -105,8 +109,10 @@ struct Config {
 };
 
 /// Errors: the file, the line, the key and what is allowed: "train.toml:12: rl.clip_low is -1; write a number in 0..1".
-Result<Config> load_config(const std::string &path);
-Result<Config> parse_config(const std::string &text, const std::string &path);
+/// @param settings "rl.variant = \"grpo\"" each, which win over the file; from the command line
+Result<Config> load_config(const std::string &path, const std::vector<std::string> &settings = {});
+Result<Config> parse_config(const std::string &text, const std::string &path,
+                            const std::vector<std::string> &settings = {});
 
 /// As TOML, with every key.
 std::string describe_config(const Config &config);

@@ -31,6 +31,24 @@ Result<TomlFile> TomlFile::parse(const std::string &text, const std::string &pat
   return file;
 }
 
+Result<void> TomlFile::set(const std::string &setting) {
+  auto parsed = parse(setting, "--set " + setting);
+  if (!parsed)
+    return std::unexpected(parsed.error());
+  for (const auto &[table, fields] : parsed->document_->root) {
+    if (!fields.is_table())
+      return fail("--set " + setting + " names no table", "Write it as table.key=value");
+    toml::table &root = document_->root;
+    if (!root.contains(table))
+      root.insert(table, toml::table());
+    if (!root[table].is_table())
+      continue; // allow() refuses it, with its line
+    for (const auto &[key, value] : *fields.as_table())
+      root[table].as_table()->insert_or_assign(key, value);
+  }
+  return {};
+}
+
 Result<void> TomlFile::allow(const std::set<std::string> &known) const {
   std::string names;
   for (const std::string &name : known)

@@ -21,6 +21,8 @@ class TomlFile {
 public:
   /// Errors: what is no TOML, with its line.
   static Result<TomlFile> parse(const std::string &text, const std::string &path);
+  /// Replaces one value: "table.key = value". Errors: another form.
+  Result<void> set(const std::string &setting);
   TomlFile(TomlFile &&) noexcept;
   ~TomlFile();
   /// Errors: a top-level table or key that is not among `known`.

@@ -46,7 +46,8 @@ struct Proposal {
   Analysis analysis;
   std::string
       refused; ///< why the answer cannot be used (malformed, host code); the next prompt carries it
-  double seconds = 0; ///< what it took to propose
+  bool exhausted = false; ///< nothing is left that was not tried
+  double seconds = 0;     ///< what it took to propose
 };
 
 class Policy {

@@ -40,11 +40,14 @@ struct Measured {
   std::optional<std::int64_t> shared_bytes, spill_bytes;      ///< candidate
   std::optional<double> occupancy;                            ///< 0..1, candidate
   std::optional<model::Bound> bound, reference_bound;
-  bool confirmed = false; ///< measured again in a fresh worker, as large speedups are
+  bool confirmed = false; ///< measured again in a fresh worker, and the two agree
   double seconds = 0;     ///< what it took, compile included
   std::string date;       ///< ISO 8601, UTC
   bool operator==(const Measured &) const = default;
 };
+
+/// What verdicts of a device are kept under: a GPU's name, or "cpu".
+std::string device_key(const model::DeviceInfo &device);
 
 /// @param seconds wall time that the verdict took
 Measured cut_down(const model::Verdict &verdict, double seconds);

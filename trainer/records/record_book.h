@@ -18,6 +18,7 @@
 
 #include <fstream>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 namespace warpwright::trainer {
@@ -59,11 +60,16 @@ public:
   Result<void> add_verdict(const std::string &task, const std::string &text_hash,
                            const Measured &measured);
 
+  /// Adds all of another book. Errors: as the above.
+  Result<void> add(const RecordBook &other);
+
 private:
+  Result<void> load(const std::string &text);
   Result<void> take_line(const nlohmann::json &line);
   Result<void> write_line(const nlohmann::json &line);
   Result<int> move_number(const std::string &move);
-  int device_number(const std::string &name) const; ///< -1: not known
+  Result<nlohmann::json> move_numbers(const Moves &moves);
+  Moves moves_of(const nlohmann::json &numbers, std::size_t first) const;
 
   std::string path_; ///< empty: in memory
   std::unique_ptr<std::ofstream> file_;
@@ -72,5 +78,13 @@ private:
   std::map<std::string, int> task_numbers_, move_numbers_;
   std::vector<model::DeviceInfo> devices_;
 };
+
+/// The tasks of a book as training tasks, without their sources: enough for a recorded environment.
+std::vector<TrainingTask> recorded_tasks(const RecordBook &book);
+
+/// "training", "validation", "held-out".
+std::string_view name(Split split);
+/// Errors: another word.
+Result<Split> split_from(const std::string &name);
 
 } // namespace warpwright::trainer

@@ -1,0 +1,137 @@
+// `warpwright-train`: reads the command line and the configuration, and runs one stage. All wiring, no work.
+//
+// The same source makes `warpwright-collect`, without LibTorch: it has the stages that need no network, and as one file that needs
+// only glibc it collects on GPU machines where no LibTorch is. Exit codes: 0 done, 1 the stage failed or was stopped, 2 wrong arguments.
+#include "trainer/cli/policies.h"
+#include "trainer/config/config.h"
+#include "trainer/stages/stages.h"
+#include "trainer/stages/stop.h"
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+
+namespace {
+
+using namespace warpwright;
+using namespace warpwright::trainer;
+
+enum ExitCode { kOk = 0, kFailed = 1, kUsage = 2 };
+
+struct Stage {
+  const char *name, *help;
+  Result<void> (*run)(const Config &, const Surroundings &);
+};
+constexpr Stage kStages[] = {
+    {"collect", "Search over the tasks and keep every verdict", run_collect},
+};
+
+struct Options {
+  std::string config, environment, out, variant, weights;
+  std::vector<std::string> settings, records;
+  std::string seed;
+  bool quiet = false, prints = false;
+};
+
+void add_options(CLI::App &command, Options &options) {
+  command.add_option("--config", options.config,
+                     "TOML file; without one all keys have their defaults");
+  command.add_option("--set", options.settings, "One key, as rl.steps=100; wins over the file")
+      ->allow_extra_args(false);
+  command.add_option("--env", options.environment, "recorded or live: environment.mode");
+  command.add_option("--records", options.records, "Files of verdicts: environment.records");
+  command.add_option("--out", options.out, "Folder of checkpoints and logs: run.out");
+  command.add_option("--seed", options.seed, "run.seed");
+  command.add_flag("--quiet", options.quiet, "No progress bar");
+  command.add_flag("--print-config", options.prints, "Print the configuration and end");
+}
+
+std::string quoted(const std::string &text) {
+  std::string result = "\"";
+  for (char c : text)
+    result += (c == '"' || c == '\\') ? std::string("\\") + c : std::string(1, c);
+  return result + "\"";
+}
+
+/// The options as settings, after those of --set.
+std::vector<std::string> settings_of(const Options &options, const std::string &stage) {
+  std::vector<std::string> settings = options.settings;
+  const auto text = [&](const std::string &key, const std::string &value) {
+    if (!value.empty())
+      settings.push_back(key + " = " + quoted(value));
+  };
+  text("environment.mode", options.environment);
+  text("run.out", options.out);
+  text("rl.variant", options.variant);
+  text(stage + ".weights", options.weights);
+  if (!options.seed.empty())
+    settings.push_back("run.seed = " + options.seed);
+  if (!options.records.empty()) {
+    std::string list;
+    for (const std::string &path : options.records)
+      list += (list.empty() ? "" : ", ") + quoted(path);
+    settings.push_back("environment.records = [" + list + "]");
+  }
+  return settings;
+}
+
+int run_stage(const Stage &stage, const Options &options) {
+  auto config = load_config(options.config, settings_of(options, stage.name));
+  if (!config) {
+    std::cerr << "warpwright-train: " << describe(config.error()) << "\n";
+    return kUsage;
+  }
+  if (options.prints) {
+    std::cout << describe_config(*config);
+    return kOk;
+  }
+  if (!options.quiet)
+    std::cerr << describe_config(*config);
+  const std::stop_source stop = stop_on_signals();
+  Surroundings surroundings{stop.get_token(), options.quiet, make_policy};
+  auto done = stage.run(*config, surroundings);
+  if (!done) {
+    std::cerr << "warpwright-train " << stage.name << ": " << describe(done.error()) << "\n";
+    return kFailed;
+  }
+  if (stop.stop_requested())
+    std::cerr << "warpwright-train " << stage.name << ": stopped; the same command goes on\n";
+  return stop.stop_requested() ? kFailed : kOk;
+}
+
+int run(int argc, char **argv) {
+  CLI::App app("Trains the policy that proposes kernels, and judges it");
+  app.set_version_flag("--version", WARPWRIGHT_VERSION);
+  app.require_subcommand(1);
+  Options options;
+  for (const Stage &stage : kStages) {
+    CLI::App *command = app.add_subcommand(stage.name, stage.help);
+    add_options(*command, options);
+    if (std::string_view(stage.name) == "rl")
+      command->add_option("--variant", options.variant, "contrastive, grpo, evolve or random");
+    if (std::string_view(stage.name) != "collect")
+      command->add_option("--weights", options.weights, "Weights to start from, or to judge");
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  }
+  for (const Stage &stage : kStages)
+    if (app.got_subcommand(stage.name))
+      return run_stage(stage, options);
+  return kUsage;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const std::exception &error) { // of libraries: out of memory among them
+    std::cerr << "warpwright-train: " << error.what()
+              << "\nwarpwright-train: the same command goes on from the last checkpoint\n";
+    return kFailed;
+  }
+}

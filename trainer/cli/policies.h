@@ -1,0 +1,14 @@
+// Policies by the names that configurations use. Thread: main.
+#pragma once
+
+#include "trainer/config/config.h"
+#include "trainer/policy/policy.h"
+
+namespace warpwright::trainer {
+
+/// "random", "evolve", "dense"; with LibTorch "builtin" and "builtin:WEIGHTS".
+/// Errors: another name; weights that cannot be read.
+Result<std::unique_ptr<Policy>> make_policy(const Config &config, const std::string &name,
+                                            std::uint64_t seed);
+
+} // namespace warpwright::trainer

@@ -1,0 +1,241 @@
+// Implementation: every answer is first looked for in the records.
+#include "trainer/environment/live.h"
+
+#include "support/hash.h"
+#include "support/model/json.h"
+
+#include <chrono>
+
+namespace warpwright::trainer {
+namespace {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kHashDigits = 16;
+constexpr std::chrono::seconds kCandidateTimeout{60};
+constexpr std::size_t kMaxTexts = 20'000; ///< kept at once; a few KB each
+
+std::string text_hash(const std::string &text) { return sha256_hex(text).substr(0, kHashDigits); }
+
+std::string key_of(const TrainingTask &task, const Moves &moves) {
+  std::string key = task.id;
+  for (const std::string &move : moves)
+    key += "\n" + move;
+  return key;
+}
+
+} // namespace
+
+Result<std::unique_ptr<LiveEnvironment>> LiveEnvironment::connect(const EnvironmentConfig &config,
+                                                                  Exclusive<RecordBook> &records) {
+  std::unique_ptr<LiveEnvironment> environment(new LiveEnvironment(config, records));
+  auto env = EnvPool::start(config.warpwright, config.env_processes);
+  if (!env)
+    return std::unexpected(env.error());
+  environment->env_ = std::move(*env);
+  auto runner = runner::BlockingClient::connect(config.runner);
+  if (!runner)
+    return std::unexpected(runner.error());
+  environment->runner_ = std::move(*runner);
+  if (auto chosen = environment->choose_device(); !chosen)
+    return std::unexpected(chosen.error());
+  return environment;
+}
+
+Result<void> LiveEnvironment::choose_device() {
+  auto info = runner_->info();
+  if (!info)
+    return std::unexpected(info.error());
+  const std::string kind = config_.device.substr(0, config_.device.find(':'));
+  for (const model::DeviceInfo &device : info->devices)
+    if (!device_ && (kind.empty() || device.kind == kind))
+      device_ = device;
+  if (!device_)
+    return fail("the runner has no device " + config_.device,
+                info->notes.empty() ? "Run warpwright-runner doctor" : info->notes.front());
+  return records_.with([&](RecordBook &book) { return book.add_device(*device_); });
+}
+
+Result<TaskView> LiveEnvironment::open(const TrainingTask &task) {
+  Json definition = records_.with([&](RecordBook &book) {
+    const TaskRecord *known = book.find(task.id);
+    return known ? known->definition : Json();
+  });
+  if (definition.is_null()) {
+    auto answer =
+        env_->call("tasks", {{"path", task.path}, {"text", task.text}, {"flags", task.flags}});
+    if (!answer)
+      return std::unexpected(answer.error());
+    for (const Json &kernel : answer->at("kernels")) {
+      if (kernel.at("name") != task.kernel)
+        continue;
+      if (!kernel.at("inferred"))
+        return fail("no task can be inferred of " + task.id + ": " + kernel.at("missing").dump(),
+                    "Answer it in a comment above the kernel");
+      definition = kernel.at("task");
+    }
+  }
+  if (definition.is_null())
+    return fail("no kernel " + task.kernel + " in " + task.path);
+  auto decoded = model::task_from_json(definition);
+  if (!decoded)
+    return std::unexpected(decoded.error());
+  const std::string hash = model::hash(*decoded);
+  auto added =
+      records_.with([&](RecordBook &book) { return book.add_task(task, definition, hash); });
+  if (!added)
+    return std::unexpected(added.error());
+  TaskView view{task.id, task.family, definition, std::nullopt};
+  view.original = records_.with([&](RecordBook &book) -> std::optional<Measured> {
+    const Measured *known = book.find_verdict(task.id, text_hash(task.text), device_key(*device_));
+    return known ? std::optional(*known) : std::nullopt;
+  });
+  return view;
+}
+
+Json LiveEnvironment::env_state(const TrainingTask &task, const Moves &moves,
+                                const std::string &text) {
+  return {{"path", task.path},
+          {"text", text},
+          {"kernel", task.kernel},
+          {"flags", task.flags},
+          {"moves", moves}};
+}
+
+Result<std::string> LiveEnvironment::text_of(const TrainingTask &task, const Moves &moves) {
+  if (moves.empty())
+    return task.text;
+  const std::string key = key_of(task, moves);
+  if (auto known = texts_.with([&](auto &texts) -> std::optional<std::string> {
+        const auto found = texts.find(key);
+        return found == texts.end() ? std::nullopt : std::optional(found->second);
+      }))
+    return *known;
+  const Moves before(moves.begin(), moves.end() - 1);
+  auto base = text_of(task, before);
+  if (!base)
+    return base;
+  Json params = env_state(task, before, *base);
+  params["move"] = moves.back();
+  auto answer = env_->call("apply", params);
+  if (!answer)
+    return std::unexpected(answer.error());
+  std::string text = answer->at("text");
+  texts_.with([&](auto &texts) {
+    if (texts.size() >= kMaxTexts)
+      texts.clear();
+    texts[key] = text;
+  });
+  return text;
+}
+
+Result<StateRecord> LiveEnvironment::state(const TrainingTask &task, const Moves &moves) {
+  auto known = records_.with([&](RecordBook &book) -> std::optional<StateRecord> {
+    const StateRecord *found = book.find_state(task.id, moves);
+    return found ? std::optional(*found) : std::nullopt;
+  });
+  if (known)
+    return *known;
+  auto text = text_of(task, moves);
+  if (!text)
+    return std::unexpected(text.error());
+  auto answer = env_->call("moves", env_state(task, moves, *text));
+  if (!answer)
+    return std::unexpected(answer.error());
+  StateRecord state{moves, text_hash(*text), {}};
+  for (const Json &move : answer->at("moves"))
+    state.legal.push_back(move.at("move"));
+  auto added = records_.with([&](RecordBook &book) { return book.add_state(task.id, state); });
+  if (!added)
+    return std::unexpected(added.error());
+  return state;
+}
+
+Result<model::Task> LiveEnvironment::definition_of(const TrainingTask &task) {
+  auto view = open(task);
+  return view ? model::task_from_json(view->definition)
+              : Result<model::Task>(std::unexpected(view.error()));
+}
+
+Result<Measured> LiveEnvironment::measure(const TrainingTask &task, const Moves &moves,
+                                          std::stop_token stop) {
+  auto at = state(task, moves);
+  if (!at)
+    return std::unexpected(at.error());
+  auto known = records_.with([&](RecordBook &book) -> std::optional<Measured> {
+    const Measured *found = book.find_verdict(task.id, at->text_hash, device_key(*device_));
+    return found ? std::optional(*found) : std::nullopt;
+  });
+  if (known)
+    return *known;
+  return ask_runner(task, moves, std::nullopt, stop);
+}
+
+Result<Measured> LiveEnvironment::confirm(const TrainingTask &task, const Moves &moves,
+                                          std::stop_token stop) {
+  auto before = measure(task, moves, stop);
+  if (!before || before->confirmed || !before->speedup)
+    return before;
+  // Over twice what is known is measured again by the runner, in a fresh worker.
+  return ask_runner(task, moves, before->speedup->ratio / 4, stop);
+}
+
+Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Moves &moves,
+                                             std::optional<double> best_known,
+                                             std::stop_token stop) {
+  auto definition = definition_of(task);
+  auto text = definition ? text_of(task, moves) : Result<std::string>("");
+  if (!definition || !text)
+    return std::unexpected(definition ? text.error() : definition.error());
+  Json params = env_state(task, moves, *text);
+  params["task"] = model::to_json(*definition);
+  auto rendered = env_->call("plan", params);
+  Measured measured;
+  if (!rendered && rendered.error().message.starts_with("warpwright env"))
+    return std::unexpected(rendered.error()); // lost, which says nothing about the candidate
+  if (!rendered) { // legal moves whose result cannot be cut out: a failure of the candidate
+    measured.outcome = model::Outcome::CompileFailed;
+    measured.message = rendered.error().message;
+    measured.device = device_key(*device_);
+  } else {
+    auto plan = model::plan_from_json(*rendered);
+    if (!plan)
+      return std::unexpected(plan.error());
+    runner::VerifyOptions options;
+    options.device = config_.device;
+    options.timeout = kCandidateTimeout;
+    options.measure_budget = std::chrono::milliseconds(config_.measure_budget_ms);
+    options.best_known_speedup = best_known;
+    const auto started = Clock::now();
+    auto verdict = runner_->verify(*definition, *plan, options, stop);
+    if (!verdict)
+      return std::unexpected(verdict.error());
+    measured = cut_down(*verdict, std::chrono::duration<double>(Clock::now() - started).count());
+  }
+  auto added = records_.with(
+      [&](RecordBook &book) { return book.add_verdict(task.id, text_hash(*text), measured); });
+  if (!added)
+    return std::unexpected(added.error());
+  return measured;
+}
+
+Result<Measured> LiveEnvironment::measure_plan(const TrainingTask &task, const model::Plan &plan,
+                                               std::stop_token stop) {
+  auto definition = definition_of(task);
+  if (!definition)
+    return std::unexpected(definition.error());
+  if (auto checked = model::check_plan(plan, *definition); !checked)
+    return std::unexpected(checked.error());
+  runner::VerifyOptions options;
+  options.device = config_.device;
+  options.timeout = kCandidateTimeout;
+  options.measure_budget = std::chrono::milliseconds(config_.measure_budget_ms);
+  const auto started = Clock::now();
+  auto verdict = runner_->verify(*definition, plan, options, stop);
+  if (!verdict)
+    return std::unexpected(verdict.error());
+  return cut_down(*verdict, std::chrono::duration<double>(Clock::now() - started).count());
+}
+
+} // namespace warpwright::trainer

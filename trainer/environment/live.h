@@ -1,0 +1,52 @@
+// The environment that measures: states from `warpwright env`, verdicts from a runner, all of it recorded.
+//
+// Thread: any. Two threads that ask for the same state's verdict at once both measure it; the later one counts.
+#pragma once
+
+#include "runner/client/client.h"
+#include "support/exclusive.h"
+#include "trainer/config/config.h"
+#include "trainer/environment/env_line.h"
+#include "trainer/environment/environment.h"
+
+namespace warpwright::trainer {
+
+class LiveEnvironment final : public Environment {
+public:
+  /// Reaches the runner and starts `warpwright env`.
+  /// @param records must outlive this. Errors: no runner, no such device, no warpwright.
+  static Result<std::unique_ptr<LiveEnvironment>> connect(const EnvironmentConfig &config,
+                                                          Exclusive<RecordBook> &records);
+
+  std::string_view name() const override { return "live"; }
+  Result<TaskView> open(const TrainingTask &task) override;
+  Result<StateRecord> state(const TrainingTask &task, const Moves &moves) override;
+  bool can_measure(const TrainingTask &, const Moves &) override { return true; }
+  Result<Measured> measure(const TrainingTask &task, const Moves &moves,
+                           std::stop_token stop) override;
+  Result<Measured> confirm(const TrainingTask &task, const Moves &moves,
+                           std::stop_token stop) override;
+  Result<Measured> measure_plan(const TrainingTask &task, const model::Plan &plan,
+                                std::stop_token stop) override;
+  std::optional<model::DeviceInfo> device() override { return device_; }
+
+private:
+  LiveEnvironment(const EnvironmentConfig &config, Exclusive<RecordBook> &records)
+      : config_(config), records_(records) {}
+  Result<void> choose_device();
+  Result<std::string> text_of(const TrainingTask &task, const Moves &moves);
+  nlohmann::json env_state(const TrainingTask &task, const Moves &moves, const std::string &text);
+  Result<model::Task> definition_of(const TrainingTask &task);
+  Result<Measured> ask_runner(const TrainingTask &task, const Moves &moves,
+                              std::optional<double> best_known, std::stop_token stop);
+
+  EnvironmentConfig config_;
+  Exclusive<RecordBook> &records_;
+  std::unique_ptr<EnvLine> env_;
+  std::unique_ptr<runner::BlockingClient> runner_;
+  std::optional<model::DeviceInfo> device_;
+  /// Texts of states, so that a move is applied once: "task id\nmove\nmove" -> text.
+  Exclusive<std::map<std::string, std::string>> texts_;
+};
+
+} // namespace warpwright::trainer

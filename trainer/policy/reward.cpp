@@ -1,0 +1,73 @@
+#include "trainer/policy/reward.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::trainer {
+
+std::optional<double> conservative_speedup(const Measured &measured) {
+  if (!measured.speedup)
+    return std::nullopt;
+  const MeasuredRatio &speedup = *measured.speedup;
+  constexpr double kTiny = 1e-9; // 1.37 * 100 is 137.00000000000003
+  if (speedup.low > 1)
+    return std::floor(speedup.low * 100 + kTiny) / 100;
+  if (speedup.high < 1)
+    return std::ceil(speedup.high * 100 - kTiny) / 100;
+  return 1;
+}
+
+std::optional<double> plain_reward(const Measured &measured) {
+  if (measured.outcome == model::Outcome::Unsupported)
+    return std::nullopt;
+  if (measured.outcome != model::Outcome::Verified)
+    return 0;
+  const double speedup = conservative_speedup(measured).value_or(1);
+  return speedup > 1 ? 1 + std::log(speedup) : speedup;
+}
+
+void RollingNormaliser::add(double reward) {
+  values_.push_back(reward);
+  if (values_.size() > window_)
+    values_.pop_front();
+}
+
+double RollingNormaliser::normalised(double reward) const {
+  if (values_.size() < 2)
+    return 0;
+  double mean = 0, squares = 0;
+  for (double value : values_)
+    mean += value / double(values_.size());
+  for (double value : values_)
+    squares += (value - mean) * (value - mean) / double(values_.size());
+  const double deviation = std::sqrt(squares);
+  return deviation < 1e-9 ? 0 : std::clamp((reward - mean) / deviation, -clip_, clip_);
+}
+
+void RollingNormaliser::set_values(const std::vector<double> &values) {
+  values_.assign(values.begin(), values.end());
+}
+
+std::vector<double> group_advantages(const std::vector<GroupMember> &group) {
+  double mean = 0, squares = 0, count = 0;
+  for (const GroupMember &member : group)
+    if (member.reward) {
+      mean += *member.reward;
+      ++count;
+    }
+  mean /= std::max(1.0, count);
+  for (const GroupMember &member : group)
+    if (member.reward)
+      squares += (*member.reward - mean) * (*member.reward - mean) / std::max(1.0, count);
+  const double deviation = std::sqrt(squares);
+  std::vector<double> advantages;
+  for (const GroupMember &member : group) {
+    double advantage = member.reward && deviation > 1e-9 ? (*member.reward - mean) / deviation : 0;
+    if (member.is_cheat)
+      advantage = std::min(advantage, -1.0);
+    advantages.push_back(advantage);
+  }
+  return advantages;
+}
+
+} // namespace warpwright::trainer

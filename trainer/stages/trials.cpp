@@ -1,0 +1,81 @@
+#include "trainer/stages/trials.h"
+
+#include <algorithm>
+
+namespace warpwright::trainer {
+namespace {
+
+constexpr int kAttempts = 8; ///< proposals for one trial
+
+} // namespace
+
+Result<TrialSession> TrialSession::open(const TrainingTask &task, Environment &environment,
+                                        std::stop_token stop) {
+  TrialSession session;
+  session.task_ = &task;
+  auto view = environment.open(task);
+  if (!view)
+    return std::unexpected(view.error());
+  session.view_ = std::move(*view);
+  auto state = environment.state(task, {});
+  auto original = state ? environment.measure(task, {}, stop)
+                        : Result<Measured>(std::unexpected(state.error()));
+  if (!original)
+    return std::unexpected(original.error());
+  session.view_.original = *original;
+  session.remember({}, state->text_hash, *original);
+  return session;
+}
+
+void TrialSession::remember(const Moves &moves, const std::string &text_hash,
+                            const Measured &measured) {
+  if (!texts_.insert(text_hash).second)
+    return;
+  tried_.push_back({moves, measured, {}});
+  best_ = std::max(best_, score_of(measured).value_or(0));
+}
+
+Result<Trial> TrialSession::next(Policy &policy, Environment &environment,
+                                 const ExemplarChoice &choice, std::mt19937_64 &random,
+                                 std::stop_token stop) {
+  Trial trial;
+  trial.wasted = true;
+  for (int i = 0; i < kAttempts && trial.wasted && !stop.stop_requested(); ++i) {
+    const Context context{*task_, view_, environment.device(),
+                          choose_exemplars(tried_, choice, random), tried_};
+    auto proposal = policy.propose(context, environment);
+    if (!proposal)
+      return std::unexpected(proposal.error());
+    trial.proposal = std::move(*proposal);
+    if (trial.proposal.exhausted) {
+      exhausted_ = true;
+      return trial;
+    }
+    if (!trial.proposal.refused.empty())
+      continue;
+    if (trial.proposal.plan) {
+      auto measured = environment.measure_plan(*task_, *trial.proposal.plan, stop);
+      if (!measured)
+        return std::unexpected(measured.error());
+      trial.measured = std::move(*measured);
+      trial.wasted = false;
+      tried_.push_back({{}, trial.measured, {}});
+      best_ = std::max(best_, score_of(trial.measured).value_or(0));
+      continue;
+    }
+    auto state = environment.state(*task_, trial.proposal.moves);
+    if (!state)
+      return std::unexpected(state.error());
+    if (trial.proposal.moves.empty() || texts_.contains(state->text_hash))
+      continue;
+    auto measured = environment.measure(*task_, trial.proposal.moves, stop);
+    if (!measured)
+      return std::unexpected(measured.error());
+    trial.measured = std::move(*measured);
+    trial.wasted = false;
+    remember(trial.proposal.moves, state->text_hash, trial.measured);
+  }
+  return trial;
+}
+
+} // namespace warpwright::trainer

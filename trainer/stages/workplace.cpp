@@ -1,0 +1,124 @@
+#include "trainer/stages/workplace.h"
+
+#include "trainer/tasks/suite.h"
+
+#include <algorithm>
+
+namespace warpwright::trainer {
+namespace {
+
+bool wanted(const std::vector<std::string> &names, const std::string &name) {
+  return names.empty() || std::ranges::find(names, name) != names.end();
+}
+
+/// The environment takes CUDA sources only, so far.
+Result<std::vector<TrainingTask>> suite_tasks(const Config &config, Split split) {
+  std::vector<std::string> folders = config.tasks.suites;
+  if (folders.empty()) {
+    auto shipped = shipped_suite();
+    if (!shipped)
+      return std::unexpected(shipped.error());
+    folders.push_back(shipped->string());
+  }
+  std::vector<TrainingTask> tasks;
+  for (const std::string &folder : folders) {
+    auto suite = load_suite(folder);
+    if (!suite)
+      return std::unexpected(suite.error());
+    for (const SuiteTask &task : *suite)
+      if (task.language == "cuda" && wanted(config.tasks.families, task.family))
+        std::ranges::move(draw_variations(task, split, config.tasks.shapes, config.run.seed),
+                          std::back_inserter(tasks));
+  }
+  return tasks;
+}
+
+/// The first of each family, then the second of each, and so on.
+void spread_over_families(std::vector<TrainingTask> &tasks) {
+  std::map<std::string, std::size_t> seen;
+  std::vector<std::pair<std::size_t, TrainingTask>> ranked;
+  for (TrainingTask &task : tasks) {
+    const std::size_t rank = seen[task.family]++;
+    ranked.emplace_back(rank, std::move(task));
+  }
+  std::sort(ranked.begin(), ranked.end(), [](const auto &a, const auto &b) {
+    return std::tie(a.first, a.second.family, a.second.id) <
+           std::tie(b.first, b.second.family, b.second.id);
+  });
+  tasks.clear();
+  for (auto &[rank, task] : ranked)
+    tasks.push_back(std::move(task));
+}
+
+} // namespace
+
+Result<void> Workplace::read_records() {
+  const auto &files = config_.environment.records;
+  const bool appends = config_.environment.mode == "live" || config_.environment.measure_misses;
+  if (files.empty() && !appends)
+    return fail("environment.records names no file to replay",
+                "Collect first, or set environment.mode = \"live\"");
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    auto book = appends && i == 0 ? RecordBook::append_to(files[i]) : RecordBook::read(files[i]);
+    if (!book)
+      return std::unexpected(book.error());
+    auto taken = records_.with([&](RecordBook &all) -> Result<void> {
+      if (i > 0)
+        return all.add(*book);
+      all = std::move(*book);
+      return {};
+    });
+    if (!taken)
+      return taken;
+  }
+  recorded_tasks_ = records_.with([](RecordBook &book) { return recorded_tasks(book); });
+  return {};
+}
+
+Result<std::unique_ptr<Workplace>> Workplace::open(const Config &config) {
+  std::unique_ptr<Workplace> place(new Workplace(config));
+  if (auto read = place->read_records(); !read)
+    return std::unexpected(read.error());
+  const EnvironmentConfig &environment = config.environment;
+  if (environment.mode == "live" || environment.measure_misses) {
+    auto live = LiveEnvironment::connect(environment, place->records_);
+    if (!live)
+      return std::unexpected(live.error());
+    place->live_ = std::move(*live);
+    place->environment_ = place->live_.get();
+  }
+  if (environment.mode == "recorded") {
+    const std::string device = place->live_ ? device_key(*place->live_->device()) : "";
+    place->recorded_ =
+        std::make_unique<RecordedEnvironment>(place->records_, device, place->live_.get());
+    place->environment_ = place->recorded_.get();
+  }
+  return place;
+}
+
+Result<std::vector<TrainingTask>> Workplace::tasks(const std::vector<Split> &splits) const {
+  std::vector<TrainingTask> tasks;
+  for (const Split split : splits) {
+    std::vector<TrainingTask> part;
+    if (live_) {
+      auto drawn = suite_tasks(config_, split);
+      if (!drawn)
+        return std::unexpected(drawn.error());
+      part = std::move(*drawn);
+    } else {
+      for (const TrainingTask &task : recorded_tasks_)
+        if (task.split == split && wanted(config_.tasks.families, task.family))
+          part.push_back(task);
+    }
+    spread_over_families(part);
+    if (config_.tasks.at_most > 0 && part.size() > std::size_t(config_.tasks.at_most))
+      part.resize(std::size_t(config_.tasks.at_most));
+    std::ranges::move(part, std::back_inserter(tasks));
+  }
+  if (tasks.empty())
+    return fail("there is no task to work on", live_ ? "Look at tasks.families and tasks.suites"
+                                                     : "The records hold none of these splits");
+  return tasks;
+}
+
+} // namespace warpwright::trainer
