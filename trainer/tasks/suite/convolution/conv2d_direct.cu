@@ -1,6 +1,7 @@
 // A 3 x 3 convolution of NCHW images, one thread an output, weights from global memory.
 // warpwright: batch = 8, channels = 32, filters = 32, side = 56, check batch = 2 channels = 3 filters = 2 side = 5
 // warpwright: x: in float[batch * channels * side * side], w: in float[filters * channels * 9]
+// warpwright: y: out float[batch * filters * side * side]
 __global__ void conv2d_direct(const float *x, const float *w, float *y, int batch, int channels,
                               int filters, int side) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

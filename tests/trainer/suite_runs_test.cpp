@@ -1,0 +1,143 @@
+// Every task of the shipped suite works: at its small shape a CUDA task is inferred by `warpwright env` and its reference verified on the
+// CPU backend, a torch task is traced. One CTest entry a part, so that none takes long. Skipped where Clang, the CPU worker or torch
+// are missing.
+#include "runner/client/client.h"
+#include "support/model/json.h"
+#include "support/process.h"
+#include "support/rpc/frame_reader.h"
+#include "trainer/tasks/suite.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <iostream>
+
+using namespace warpwright;
+using namespace warpwright::trainer;
+using nlohmann::json;
+
+namespace {
+
+/// Parts of the modules, chosen by the environment: "0/3".
+struct Part {
+  std::size_t index = 0, count = 1;
+  static Part chosen() {
+    Part part;
+    if (const char *text = std::getenv("WARPWRIGHT_SUITE_PART"))
+      std::sscanf(text, "%zu/%zu", &part.index, &part.count);
+    return part;
+  }
+};
+
+std::vector<TrainingTask> small_tasks(const std::string &language) {
+  auto suite = load_suite(WARPWRIGHT_SOURCE_DIR "/trainer/tasks/suite");
+  REQUIRE_MESSAGE(suite, (suite ? "" : describe(suite.error())));
+  std::vector<TrainingTask> tasks;
+  for (const SuiteTask &task : *suite)
+    if (task.language == language)
+      tasks.push_back(at_shape(task, small_shape(task.space), task.split));
+  return tasks;
+}
+
+/// Answers of `warpwright env` to one `tasks` request a task, in order.
+std::vector<json> infer(const std::vector<TrainingTask> &tasks) {
+  std::string input;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const std::string body = json{{"jsonrpc", "2.0"},
+                                  {"id", i},
+                                  {"method", "tasks"},
+                                  {"params", {{"path", tasks[i].path}, {"text", tasks[i].text}}}}
+                                 .dump();
+    input += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  }
+  const auto run =
+      run_captured({WARPWRIGHT_BINARY_DIR "/warpwright", "env"}, input, std::chrono::minutes(2));
+  REQUIRE_MESSAGE(run, (run ? "" : describe(run.error())));
+  rpc::FrameReader reader(64u << 20);
+  reader.append(run->output);
+  std::vector<json> answers(tasks.size());
+  for (auto body = reader.next(); body && *body; body = reader.next()) {
+    const json message = json::parse(**body);
+    answers.at(message.at("id").get<std::size_t>()) = message.value("result", json());
+  }
+  return answers;
+}
+
+/// The inferred task of the kernel. Errors: what is missing.
+Result<model::Task> task_of(const json &answer, const std::string &kernel) {
+  for (const json &one : answer.value("kernels", json::array())) {
+    if (one.at("name") != kernel)
+      continue;
+    return one.at("inferred").get<bool>() ? model::task_from_json(one.at("task"))
+                                          : fail("asks for " + one.at("missing").dump());
+  }
+  return fail("no kernel " + kernel);
+}
+
+} // namespace
+
+TEST_CASE("every kernel of the suite is inferred, and verified against itself on the CPU") {
+  if (!std::filesystem::exists(WARPWRIGHT_BINARY_DIR "/warpwright") ||
+      !std::filesystem::exists(WARPWRIGHT_BINARY_DIR "/warpwright-worker-cpu")) {
+    std::cout << "all cases skipped: built without Clang\n";
+    return;
+  }
+  const auto tasks = small_tasks("cuda");
+  const auto answers = infer(tasks);
+  auto client =
+      runner::BlockingClient::connect("stdio:" WARPWRIGHT_BINARY_DIR "/warpwright-runner serve");
+  REQUIRE_MESSAGE(client, (client ? "" : describe(client.error())));
+  runner::VerifyOptions options{.device = "cpu"};
+  options.seed = 1;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    INFO(tasks[i].id);
+    auto task = task_of(answers[i], tasks[i].kernel);
+    CHECK_MESSAGE(task, (task ? "" : describe(task.error())));
+    if (!task)
+      continue;
+    const auto verdict = (*client)->verify(*task, task->reference, options, {});
+    REQUIRE_MESSAGE(verdict, (verdict ? "" : describe(verdict.error())));
+    CHECK_MESSAGE(verdict->outcome == model::Outcome::Verified, verdict->message);
+  }
+}
+
+TEST_CASE("every kernel of the suite is inferred at the shapes that are drawn of it") {
+  if (!std::filesystem::exists(WARPWRIGHT_BINARY_DIR "/warpwright")) {
+    std::cout << "all cases skipped: built without Clang\n";
+    return;
+  }
+  auto suite = load_suite(WARPWRIGHT_SOURCE_DIR "/trainer/tasks/suite");
+  REQUIRE(suite);
+  std::vector<TrainingTask> drawn;
+  for (const SuiteTask &task : *suite)
+    if (task.language == "cuda")
+      for (const Split split : {Split::Training, Split::Validation, Split::HeldOut})
+        std::ranges::move(draw_variations(task, split, 4, 1), std::back_inserter(drawn));
+  const auto answers = infer(drawn);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const auto task = task_of(answers[i], drawn[i].kernel);
+    CHECK_MESSAGE(task, drawn[i].id, " ", (task ? "" : describe(task.error())));
+  }
+}
+
+TEST_CASE("every module of the suite is traced") {
+  const char *python = std::getenv("WARPWRIGHT_PYTHON");
+  if (!python) {
+    std::cout << "all cases skipped: no Python with torch\n";
+    return;
+  }
+  auto client =
+      runner::BlockingClient::connect("stdio:" WARPWRIGHT_BINARY_DIR "/warpwright-runner serve");
+  REQUIRE_MESSAGE(client, (client ? "" : describe(client.error())));
+  const Part part = Part::chosen();
+  const auto tasks = small_tasks("torch-python");
+  for (std::size_t i = part.index; i < tasks.size(); i += part.count) {
+    INFO(tasks[i].id);
+    const auto traced = (*client)->trace({.source = tasks[i].text});
+    REQUIRE_MESSAGE(traced, (traced ? "" : describe(traced.error())));
+    CHECK(std::ranges::any_of(traced->buffers, [](const model::Buffer &buffer) {
+      return buffer.direction != model::Direction::In;
+    }));
+  }
+}
