@@ -1,50 +1,85 @@
-// The VS Code client of `warpwright lsp`. It starts the server, hands it the settings, and decides nothing:
-// lenses, hovers, diagnostics, actions, progress and edits are the server's, shown by vscode-languageclient.
+// The VS Code client of `warpwright lsp`: wires the pieces together. It decides nothing: what is known of kernels, what may be
+// applied and what is said of it are the server's.
 import * as vscode from 'vscode';
-import { LanguageClient, LanguageClientOptions, ServerOptions } from 'vscode-languageclient/node';
+import { Server } from './client';
+import { KernelsView, Target } from './kernels_view';
+import { Pages } from './pages';
+import { Runners } from './runners';
+import { Settings } from './settings';
+import { Variants } from './variants';
 
-let client: LanguageClient | undefined;
+let server: Server | undefined;
 
-function createClient(): LanguageClient {
-  const settings = vscode.workspace.getConfiguration('warpwright');
-  const server: ServerOptions = { command: settings.get('path', 'warpwright'), args: ['lsp'] };
-  const options: LanguageClientOptions = {
-    documentSelector: ['cuda-cpp', 'cuda', 'python', 'cpp'].flatMap((language) => [
-      { scheme: 'file', language },
-      { scheme: 'untitled', language },
-    ]),
-    initializationOptions: { ...settings },
-    synchronize: { configurationSection: 'warpwright' },
-    outputChannelName: 'Warpwright',
-  };
-  return new LanguageClient('warpwright', 'Warpwright', server, options);
-}
-
-async function start(): Promise<void> {
-  client = createClient();
-  try {
-    await client.start();
-  } catch (error) {
-    const open = 'Open Settings';
-    const path = vscode.workspace.getConfiguration('warpwright').get('path');
-    const answer = await vscode.window.showErrorMessage(
-      `Warpwright could not start "${path}": ${error}. Set warpwright.path to the executable that \`make demo\` built.`, open);
-    if (answer === open)
-      await vscode.commands.executeCommand('workbench.action.openSettings', 'warpwright.path');
-  }
+/** A command whose failure is one message, not a stack in a log. */
+function command(name: string, run: (target: Target) => unknown): vscode.Disposable {
+  return vscode.commands.registerCommand(name, async (target: Target) => {
+    try {
+      await run(target);
+    } catch (error) {
+      void vscode.window.showErrorMessage(`Warpwright: ${error instanceof Error ? error.message : error}`);
+    }
+  });
 }
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const settings = new Settings(context.secrets);
+  const started: Server = new Server(context, settings, {
+    compare: (reference): Promise<void> => variants.compare(reference),
+    changed: () => {
+      kernels.refresh();
+      runners.refresh();
+    },
+  });
+  server = started;
+  const variants: Variants = new Variants(started, context);
+  const kernels = new KernelsView(started, settings, context);
+  const runners = new Runners(started, settings, context);
+  const pages = new Pages(started, settings, context);
+  const hasVariant = (kernel: { variants: unknown[] }) => kernel.variants.length > 0;
+  const compare = async (target: Target) => {
+    const reference = await kernels.referenceOf(target, 'compare', hasVariant);
+    if (reference)
+      await variants.compare(reference);
+  };
+
   context.subscriptions.push(
-    vscode.commands.registerCommand('warpwright.client.restart', async () => {
-      await client?.dispose();
-      await start();
+    command('warpwright.kernel.optimize', (target) => kernels.optimize(target)),
+    command('warpwright.kernel.cancel', (target) => kernels.cancel(target)),
+    command('warpwright.kernel.compare', compare),
+    command('warpwright.kernel.apply', async (target) => {
+      const reference = await kernels.referenceOf(target, 'apply a variant to', hasVariant);
+      if (reference)
+        await variants.apply(reference, settings.get('previewBeforeApply', true));
     }),
-    vscode.commands.registerCommand('warpwright.client.showLog', () => client?.outputChannel.show()),
+    command('warpwright.kernel.reveal', (target) => kernels.reveal(target)),
+    command('warpwright.kernels.optimizeAll', () => kernels.optimizeAll()),
+    command('warpwright.kernels.refresh', () => kernels.forgetFiles()),
+    command('warpwright.preview.apply', () => variants.applyShown()),
+    command('warpwright.preview.discard', () => variants.discardShown()),
+    command('warpwright.runner.choose', () => runners.choose()),
+    command('warpwright.runner.add', () => runners.add()),
+    command('warpwright.runner.test', () => runners.test()),
+    command('warpwright.runner.remove', () => runners.remove()),
+    command('warpwright.report.export', () => pages.exportReport()),
+    command('warpwright.doctor', () => pages.doctor()),
+    command('warpwright.client.restart', () => started.restart()),
+    command('warpwright.client.showLog', () => started.log.show()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => started.pushSettings()),
+    context.secrets.onDidChange(() => started.pushSettings()),
+    vscode.workspace.onDidChangeConfiguration(async (event) => {
+      if (event.affectsConfiguration('warpwright.path'))
+        await started.restart();
+      else if (event.affectsConfiguration('warpwright'))
+        await started.pushSettings();
+      if (event.affectsConfiguration('warpwright.kernels') || event.affectsConfiguration('files.exclude') || event.affectsConfiguration('search.exclude'))
+        kernels.forgetFiles();
+      runners.refresh();
+    }),
   );
-  await start();
+  await started.start();
+  runners.refresh();
 }
 
 export async function deactivate(): Promise<void> {
-  await client?.dispose();
+  await server?.stop();
 }

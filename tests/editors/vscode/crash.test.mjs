@@ -1,0 +1,46 @@
+// What a user sees when a process below the editor dies: the server is started again and says so, an optimisation that ran is over,
+// and what was measured before is still there.
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { matmul, saxpy } from './lib/files.mjs';
+import { Workbench, steps, until } from './lib/workbench.mjs';
+
+let bench;
+const step = steps(() => bench);
+before(async () => {
+  bench = await Workbench.open({ name: 'crash', files: { 'saxpy.cu': saxpy(), 'matmul.cu': matmul() }, open: 'saxpy.cu', machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 2 } });
+});
+after(() => bench.close());
+
+const servers = () => bench.processes(/\/warpwright lsp/);
+
+step('a server that is killed amid an optimisation is started again, with a message', async () => {
+  await bench.clickLens('optimise');
+  await bench.lens('· apply', 120_000);
+  await bench.dismissNotifications();
+  await bench.openFile('matmul.cu');
+  await bench.clickLens('optimise');
+  await bench.lens('· cancel');
+  const [before] = servers();
+  process.kill(before, 'SIGKILL');
+  await bench.notification("Warpwright's server ended unexpectedly and was started again");
+  await bench.shot('1-restarted');
+  await until('another server runs', () => servers().some((pid) => pid !== before));
+  await bench.lens('not measured · optimise');
+  assert.equal((await bench.notifications()).length, 1, 'one message, not one a request');
+  await bench.openFile('saxpy.cu');
+  await bench.lens('variant checked');
+});
+
+step('the runner that is killed amid an optimisation is said once, and the next one works', async () => {
+  await bench.dismissNotifications();
+  await bench.openFile('matmul.cu');
+  await bench.clickLens('optimise');
+  await bench.lens('· cancel');
+  const runners = await until('a runner', () => { const found = bench.processes(/warpwright-runner/); return found.length && found; });
+  process.kill(runners[0], 'SIGKILL');
+  await until('the lens is no longer measuring', async () => !(await bench.lenses()).some((lens) => lens.includes('cancel')), 120_000);
+  await bench.shot('2-runner-killed');
+  await bench.openFile('saxpy.cu');
+  await bench.lens('variant checked');
+});

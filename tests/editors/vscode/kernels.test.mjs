@@ -1,0 +1,63 @@
+// The Kernels view over files that are not open: states, run, cancel, compare, apply, run all.
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { matmul, saxpy } from './lib/files.mjs';
+import { Workbench, steps, until } from './lib/workbench.mjs';
+
+let bench;
+const step = steps(() => bench);
+before(async () => {
+  bench = await Workbench.open({
+    name: 'kernels', files: { 'saxpy.cu': saxpy(), 'deep/matmul.cu': matmul(), 'host.cu': 'int main() { return 0; }\n', 'unknown.cu': unknown, 'build/copy.cu': saxpy() },
+    settings: { 'files.exclude': { build: true } }, machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 2 },
+  });
+});
+after(() => bench.close());
+
+// Its size cannot be inferred.
+const unknown = '__global__ void fill(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }\n';
+
+const rows = async () => (await bench.page.locator('.pane-body .monaco-list-row').allInnerTexts()).map((row) => row.replace(/[\u00a0\n]+/g, ' ').trim());
+const row = (text) => bench.page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
+const seen = (text, patience) => until(`a row with "${text}"`, async () => (await rows()).find((line) => line.includes(text)), patience);
+
+async function act(text, action) {
+  await row(text).hover();
+  await row(text).locator(`[aria-label^="${action}"]`).first().click();
+}
+
+step('the view lists the kernels of files that are not open, without those that are excluded', async () => {
+  await bench.page.locator('.activitybar [aria-label^="Warpwright"]').first().click();
+  await seen('saxpy not measured');
+  const all = await rows();
+  assert.ok(all.some((line) => line.startsWith('matmul')), all.join('; '));
+  assert.ok(all.some((line) => /^fill missing facts/.test(line)), all.join('; '));
+  assert.ok(!all.some((line) => line.includes('host.cu')), all.join('; '));
+  assert.equal(all.filter((line) => line.includes('saxpy.cu')).length, 1, all.join('; '));
+  await bench.shot('1-listed');
+});
+
+step('a kernel is run from the view, cancelled there, and run to its end', async () => {
+  await act('matmul not measured', 'Optimise Kernel');
+  await seen('matmul measuring');
+  await bench.shot('2-running');
+  await act('matmul measuring', 'Cancel Optimisation');
+  await until('matmul is no longer measured', async () => !(await rows()).some((line) => line.includes('matmul measuring')));
+  await act('saxpy not measured', 'Optimise Kernel');
+  await seen('saxpy variant checked', 120_000);
+  await bench.dismissNotifications();
+  await row('saxpy variant checked').locator('.monaco-tl-twistie').click();
+  await seen('correct on CPU');
+  await bench.shot('3-variants');
+});
+
+step('a variant is compared and applied from the view', async () => {
+  const before = bench.read('saxpy.cu');
+  await act('saxpy variant checked', 'Apply Verified Variant');
+  await bench.diff();
+  await bench.applyDiff();
+  await seen('saxpy applied variant');
+  await bench.page.locator('.tab.active').filter({ hasText: 'saxpy.cu' }).waitFor();
+  assert.notEqual(await bench.save('saxpy.cu'), before);
+  await bench.shot('4-applied');
+});

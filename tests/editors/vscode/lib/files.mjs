@@ -1,0 +1,29 @@
+// The sources that scenarios open: the project's own examples, made small enough for the CPU backend.
+import fs from 'node:fs';
+import path from 'node:path';
+import { root } from './workbench.mjs';
+
+/** examples/saxpy.cu with fewer elements: seconds on the CPU backend, not minutes. */
+export function saxpy() {
+  const text = fs.readFileSync(path.join(root, 'examples/saxpy.cu'), 'utf8');
+  if (!text.includes('1 << 24'))
+    throw new Error('examples/saxpy.cu has another size than this test knows');
+  return text.replace('1 << 24', '1 << 14');
+}
+
+export const model = `import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + 1.5
+
+
+def get_inputs():
+    return [torch.randn(24, 40)]
+`;
+
+/** examples/matmul.cu at a size that keeps the CPU backend busy long enough to be watched. */
+export function matmul() {
+  return fs.readFileSync(path.join(root, 'examples/matmul.cu'), 'utf8');
+}

@@ -1,0 +1,63 @@
+// A whole session with a CUDA file on the CPU backend: what is seen on opening, optimise with progress, diff, apply, hover again.
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { saxpy } from './lib/files.mjs';
+import { Workbench, steps, until } from './lib/workbench.mjs';
+
+let bench;
+const step = steps(() => bench);
+before(async () => {
+  bench = await Workbench.open({
+    name: 'session', files: { 'saxpy.cu': saxpy() }, open: 'saxpy.cu', machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 3 },
+  });
+});
+after(() => bench.close());
+
+step('a CUDA file opens with its lens, its diagnostics and the runner', async () => {
+  await bench.lens('Warpwright: not measured · optimise');
+  await bench.status('CPU backend');
+  await until('a squiggle', async () => (await bench.squiggles('info')) + (await bench.squiggles()) + (await bench.squiggles('hint')) > 0);
+  await bench.shot('1-opened');
+});
+
+step('the hover tells that nothing was measured, and how memory is accessed', async () => {
+  const text = await bench.hover('saxpy', '__global__', 'Not measured');
+  assert.match(text, /coalesced/);
+  await bench.shot('2-hover');
+});
+
+step('optimising shows progress and ends with checked variants', async () => {
+  await bench.clickLens('optimise');
+  await bench.notification('optimising saxpy');
+  await bench.shot('3-progress');
+  await bench.lens('variant checked (correct on the CPU backend, speed not measured) · apply', 120_000);
+  await bench.notification('verified, none measured as faster');
+  await bench.shot('4-optimised');
+});
+
+step('the lightbulb offers the variant, to apply or to compare', async () => {
+  await bench.dismissNotifications();
+  const titles = await bench.actions('saxpy', '__global__');
+  assert.ok(titles.includes('Apply checked variant (correct on the CPU backend, speed not measured)'), titles.join('; '));
+  assert.ok(titles.some((title) => title.startsWith('Compare with checked variant')), titles.join('; '));
+  await bench.shot('5-lightbulb');
+  await bench.page.keyboard.press('Escape');
+});
+
+step("the lens's 'apply' shows the variant beside the code, and applying it there changes the file", async () => {
+  const before = bench.read('saxpy.cu');
+  await bench.clickLens('· apply');
+  assert.match(await bench.diff(), /^saxpy.cu ↔ checked: /);
+  await bench.shot('6-diff');
+  assert.equal(bench.read('saxpy.cu'), before);
+  await bench.applyDiff();
+  await bench.lens('applied variant, checked on the CPU backend');
+  assert.notEqual(await bench.save('saxpy.cu'), before);
+  await bench.shot('7-applied');
+});
+
+step('the hover then tells that the code is a verified variant', async () => {
+  const text = await bench.hover('saxpy', '__global__', 'The code is a verified variant');
+  assert.match(text, /No GPU measured these/);
+  await bench.shot('8-hover');
+});

@@ -1,0 +1,36 @@
+// In a workspace that is not trusted kernels are analysed and nothing is run; trusting it is enough to go on.
+import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
+import { saxpy } from './lib/files.mjs';
+import { Workbench, steps, until } from './lib/workbench.mjs';
+
+let bench;
+const step = steps(() => bench);
+before(async () => {
+  bench = await Workbench.open({
+    name: 'trust', files: { 'saxpy.cu': saxpy(), '.warpwright.toml': 'runner = "unix:/nowhere/of/the/project"\n' }, open: 'saxpy.cu', trust: true,
+    settings: { 'security.workspace.trust.startupPrompt': 'never', 'security.workspace.trust.banner': 'never', 'security.workspace.trust.emptyWindow': false, 'security.workspace.trust.untrustedFiles': 'open' },
+    machine: { 'warpwright.device': 'cpu' },
+  });
+});
+after(() => bench.close());
+
+step('analysis works, an optimisation is refused with a way to trust, and no runner is started', async () => {
+  await bench.lens('not measured · trust this workspace to optimise');
+  assert.match(await bench.hover('saxpy', '__global__', 'Not measured'), /coalesced/);
+  await bench.clickLens('trust this workspace');
+  await bench.notification('This workspace is not trusted');
+  await bench.shot('1-refused');
+  assert.deepEqual(bench.processes(/warpwright-runner|warpwright-worker/), []);
+});
+
+step('once trusted, the project is asked which runner, and lenses offer to optimise', async () => {
+  await bench.clickNotification('This workspace is not trusted', 'Manage Workspace Trust');
+  await bench.page.locator('.workspace-trust-editor .monaco-button').filter({ hasText: /^Trust$/ }).first().click();
+  await bench.page.keyboard.press('Control+W');
+  await bench.openFile('saxpy.cu');
+  await bench.lens('· optimise');
+  await bench.status('Warpwright runner');
+  await until('the runner of the project is named', async () => (await bench.statusTooltip('Warpwright runner')).includes('/nowhere/of/the/project'));
+  await bench.shot('2-trusted');
+});
