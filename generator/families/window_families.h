@@ -12,5 +12,6 @@ extern const Family kDirectConvolutionFamily;
 extern const Family kTileConvolutionFamily;
 extern const Family kConvolutionFamily;
 extern const Family kUpsampleFamily;
+extern const Family kRecurrentFamily;
 
 } // namespace warpwright::generator

@@ -265,6 +265,17 @@ struct DescentPolicy::State {
     changes.push_back({weight, base.graph, base.rewrites, std::move(choices), false});
   }
 
+  /// What the family itself expects, where that is more: a recurrent layer waits more than it computes.
+  double seconds_of(const GraphIndex &planned, const PlannedRegion &region) const {
+    const double seconds = estimated_seconds(planned, region);
+    if (!region.family || !region.family->estimate || region.region.anchor.empty())
+      return seconds;
+    const Node &anchor = planned.node(region.region.anchor);
+    return anchor.op == "aten"
+               ? std::max(seconds, region.family->estimate(planned, anchor, facts) * 1e-6)
+               : seconds;
+  }
+
   /// All single changes of a variant.
   void make_changes(const TorchProposal &from) {
     changes.clear();
@@ -274,12 +285,12 @@ struct DescentPolicy::State {
     double total = 0;
     for (const BuiltRegion &region : from.built.regions) {
       alike[kind_of(planned, region)].push_back(&region);
-      total += estimated_seconds(planned, region.planned);
+      total += seconds_of(planned, region.planned);
     }
     for (const auto &[kind, regions] : alike) {
       double weight = 0;
       for (const BuiltRegion *region : regions)
-        weight += estimated_seconds(planned, region->planned);
+        weight += seconds_of(planned, region->planned);
       change_configurations(base, regions, weight);
       if (!regions.front()->planned.region.anchor.empty())
         change_anchors(base, index, regions, weight);

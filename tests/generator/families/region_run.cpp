@@ -154,16 +154,25 @@ Result<Arrays> run_region(const GraphIndex &graph, const Region &region, const L
                                  model::size_bytes(temporary.dtype));
   std::vector<std::string> kernels;
   for (const model::Step &step : lowering.steps)
-    kernels.push_back(std::get<model::LaunchStep>(step).kernel);
+    if (const auto *launch = std::get_if<model::LaunchStep>(&step))
+      kernels.push_back(launch->kernel);
   device().set_deadline(std::chrono::steady_clock::now() + std::chrono::seconds(60));
   auto program = device().compile({whole_source(lowering), {}, kernels});
   if (!program)
     return fail(program.error().message, program.error().log);
-  for (std::size_t i = 0; i < lowering.steps.size(); ++i) {
-    const auto &step = std::get<model::LaunchStep>(lowering.steps[i]);
+  std::size_t kernel = 0;
+  for (const model::Step &any : lowering.steps) {
+    if (const auto *fill = std::get_if<model::FillStep>(&any)) {
+      const Memory &filled = *memory.at(fill->buffer);
+      device()
+          .fill({filled.address, static_cast<unsigned char>(fill->byte), filled.size_bytes})
+          .value();
+      continue;
+    }
+    const auto &step = std::get<model::LaunchStep>(any);
     runner::LaunchOperation launch;
     launch.program = program->get();
-    launch.kernel = i;
+    launch.kernel = kernel++;
     launch.kernel_name = step.kernel;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       launch.grid[axis] = static_cast<std::uint32_t>(step.grid[axis].evaluate({}).value());
@@ -171,8 +180,12 @@ Result<Arrays> run_region(const GraphIndex &graph, const Region &region, const L
     }
     launch.shared_bytes = static_cast<std::uint32_t>(step.shared_bytes.evaluate({}).value());
     for (const model::Argument &argument : step.arguments)
-      launch.arguments.push_back(runner::ArgumentValue::of(
-          memory.at(std::get<model::BufferArgument>(argument).buffer)->address));
+      if (const auto *size = std::get_if<model::SizeArgument>(&argument))
+        launch.arguments.push_back(
+            runner::ArgumentValue::of(static_cast<std::int32_t>(size->value.evaluate({}).value())));
+      else
+        launch.arguments.push_back(runner::ArgumentValue::of(
+            memory.at(std::get<model::BufferArgument>(argument).buffer)->address));
     if (auto ran = device().launch(launch); !ran)
       return fail(step.kernel + ": " + ran.error().message);
   }
