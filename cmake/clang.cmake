@@ -15,6 +15,8 @@ function(warpwright_llvm_libraries variable)
 endfunction()
 
 warpwright_llvm_libraries(llvm_all all)
+find_library(WARPWRIGHT_ZLIB NAMES libz.a REQUIRED)
+find_library(WARPWRIGHT_ZSTD NAMES libzstd.a REQUIRED)
 # Clang's archives refer to one another in circles: one group.
 foreach(target clang_parser clang_codegen)
   add_library(${target} INTERFACE)
@@ -22,5 +24,5 @@ foreach(target clang_parser clang_codegen)
   target_compile_definitions(${target} INTERFACE _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
   target_link_directories(${target} INTERFACE ${llvm_libdir})
   target_link_libraries(${target} INTERFACE -Wl,--start-group ${clang_archives} ${llvm_all} -Wl,--end-group
-    -lz -lzstd -ldl -lm -lrt Threads::Threads)
+    ${WARPWRIGHT_ZLIB} ${WARPWRIGHT_ZSTD} -ldl -lm -lrt Threads::Threads)
 endforeach()

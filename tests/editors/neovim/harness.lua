@@ -1,6 +1,7 @@
 -- What the sessions share: steps that are said on stdout, waiting for what happens, looking at what a user would see.
 -- A session runs inside a real, headless Neovim, once it has started; its exit code is not 0 when a step failed.
--- From the environment: WARPWRIGHT (the program), WARPWRIGHT_PLUGIN (editors/neovim or a copy of it as installed).
+-- From the environment: WARPWRIGHT (the program), WARPWRIGHT_PLUGIN (editors/neovim or a copy of it); without one the plugin is
+-- to find the program by itself, or Neovim the plugin.
 local M = { messages = {} }
 
 function M.say(step, value)
@@ -88,13 +89,15 @@ function M.child(name)
 end
 
 function M.setup(options)
-  local chosen = { cmd = { os.getenv('WARPWRIGHT'), 'lsp' }, settings = { device = 'cpu', budget = '60s', maxVariants = 4 } }
+  local program = os.getenv('WARPWRIGHT')
+  local chosen = { cmd = program and { program, 'lsp' }, settings = { device = 'cpu', budget = '60s', maxVariants = 4 } }
   require('warpwright').setup(vim.tbl_extend('force', chosen, options or {}))
 end
 
 --- The body of a session's file. Everything that Neovim calls deprecated counts as a failure.
 function M.session(body)
-  vim.opt.runtimepath:prepend(os.getenv('WARPWRIGHT_PLUGIN'))
+  local plugin = os.getenv('WARPWRIGHT_PLUGIN')
+  if plugin then vim.opt.runtimepath:prepend(plugin) end
   vim.o.columns, vim.o.lines = 140, 45
   vim.notify = function(text) table.insert(M.messages, text) end
   vim.deprecate = function(name) table.insert(M.messages, 'deprecated: ' .. tostring(name)) end

@@ -19,7 +19,7 @@ local function align_block(block)
     local row = cells(line)
     table.insert(rows, row)
     for i, cell in ipairs(row) do
-      local is_rule = cell:match('^:?%-+:?$')
+      local is_rule = cell:match('^:?%-%-%-+:?$')
       widths[i] = math.max(widths[i] or 3, is_rule and 3 or vim.fn.strdisplaywidth(cell))
     end
   end
@@ -27,7 +27,7 @@ local function align_block(block)
   for _, row in ipairs(rows) do
     local texts = {}
     for i, cell in ipairs(row) do
-      local filler = cell:match('^:?%-+:?$') and '-' or ' '
+      local filler = cell:match('^:?%-%-%-+:?$') and '-' or ' '
       table.insert(texts, cell .. filler:rep(widths[i] - vim.fn.strdisplaywidth(cell)))
     end
     table.insert(result, '| ' .. table.concat(texts, ' | ') .. ' |')

@@ -64,7 +64,8 @@ function M.command()
   if M.current.cmd then return M.current.cmd end
   if vim.fn.executable('warpwright') == 1 then return { 'warpwright', 'lsp' } end
   local plugin = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
-  for _, place in ipairs({ '/../../bin/warpwright', '/../../build/release/bin/warpwright' }) do
+  local above = '/../../../../../../..' -- of share/nvim/site/pack/warpwright/start/warpwright.nvim
+  for _, place in ipairs({ above .. '/bin/warpwright', '/../../build/release/bin/warpwright' }) do
     local program = vim.fn.resolve(plugin) .. place
     if vim.fn.executable(program) == 1 then return { vim.fn.resolve(program), 'lsp' } end
   end

@@ -1,0 +1,55 @@
+# What is installed, and the packages that CPack makes of it: .tar.xz and .deb (`make package`, scripts/package.sh).
+#
+# Both have one layout below their prefix, so an archive unpacked into ~/.local or /usr/local is an installation too:
+#   lib/warpwright/      the programs, and torch/ for the runner's Python workers
+#   bin/                 links to those that users call
+#   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, licenses/ of what is linked in
+#   share/nvim/site/...  the Neovim plugin, where Neovim finds it by itself
+# Left out: warpwright-train, which needs the LibTorch that it was built with.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # packing builds nothing
+
+set(programs lib/warpwright)
+set(shared share/warpwright)
+foreach(target warpwright warpwright-runner warpwright-worker-cpu warpwright-kernelbench)
+  if(TARGET ${target})
+    install(TARGETS ${target} RUNTIME DESTINATION ${programs})
+  endif()
+endforeach()
+install(TARGETS warpwright-worker LIBRARY DESTINATION ${programs}/torch)
+install(DIRECTORY runner/torch/python/ DESTINATION ${programs}/torch PATTERN __pycache__ EXCLUDE)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/links)
+foreach(program warpwright warpwright-runner warpwright-kernelbench)
+  file(CREATE_LINK ../lib/warpwright/${program} ${CMAKE_BINARY_DIR}/links/${program} SYMBOLIC)
+  install(FILES ${CMAKE_BINARY_DIR}/links/${program} DESTINATION bin)
+endforeach()
+
+install(DIRECTORY docs/ DESTINATION ${shared}/docs FILES_MATCHING PATTERN *.md PATTERN *.png)
+install(FILES README.md DESTINATION ${shared})
+install(DIRECTORY examples/ DESTINATION ${shared}/examples)
+# The plugin is packed by scripts/package.sh, which adds the index of its help.
+install(DIRECTORY ${CMAKE_BINARY_DIR}/warpwright.nvim DESTINATION share/nvim/site/pack/warpwright/start OPTIONAL)
+foreach(package libclang-22-dev libboost1.81-dev libssl-dev libsqlite3-dev libsqlitecpp-dev libseccomp-dev librabbitmq-dev
+                libtree-sitter-dev libzstd-dev zlib1g-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libvalijson-dev)
+  install(FILES /usr/share/doc/${package}/copyright DESTINATION ${shared}/licenses RENAME ${package}.txt OPTIONAL)
+endforeach()
+
+set(CPACK_PACKAGE_NAME warpwright)
+set(CPACK_PACKAGE_VENDOR "Warpwright maintainers")
+set(CPACK_PACKAGE_CONTACT "Warpwright maintainers <maintainers@warpwright.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "faster CUDA kernels and PyTorch modules, verified and measured")
+set(CPACK_PACKAGE_DESCRIPTION "Language server, command line and runner that search faster versions of CUDA kernels
+and torch modules, prove each against the code as written and measure it on the GPU
+before it is offered. With a plugin for Neovim. Needs no CUDA toolkit; NVRTC and a
+driver are found when present, and the CPU proves correctness without them.")
+set(CPACK_PACKAGE_FILE_NAME warpwright-${PROJECT_VERSION}-linux-x86_64)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_ARCHIVE_THREADS 0)
+set(CPACK_THREADS 0)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_DEBIAN_FILE_NAME warpwright_${PROJECT_VERSION}_amd64.deb)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.36)")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "neovim (>= 0.7.2), python3-torch, bubblewrap")
+set(CPACK_DEBIAN_COMPRESSION_TYPE zstd) # known to dpkg since Debian 12; packs in seconds
+set(CPACK_PACKAGING_INSTALL_PREFIX "") # of the archive; scripts/package.sh says /usr for the .deb
+include(CPack)

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Makes the installable packages of a finished build:
+#   warpwright-VERSION-linux-x86_64.tar.xz   programs, docs, examples, Neovim plugin; unpack anywhere, ~/.local included
+#   warpwright_VERSION_amd64.deb             the same for Debian 12, Ubuntu 24.04 and newer
+#   warpwright.nvim/                         the Neovim plugin as a directory, for plugin managers
+#   warpwright.vsix, warpwright-linux-x64.vsix   by scripts/package-vscode.sh, where npm can be had
+# Builds nothing. Each is installed and used by tests/editors (`make test-editors`).
+# usage: scripts/package.sh BUILD_DIR OUT_DIR [KIND...]     KINDs: archive deb neovim vscode; all of them by default
+set -euo pipefail
+build=$(realpath "$1")
+out=$(realpath -m "$2")
+kinds=" ${*:3} "
+[ $# -gt 2 ] || kinds=" archive deb neovim vscode "
+cd "$(dirname "$0")/.."
+mkdir -p "$out"
+
+# The plugin with the index of its help, as `:helptags` writes it: tag, file and pattern, sorted by bytes.
+plugin=$build/warpwright.nvim
+rm -rf "$plugin"
+mkdir -p "$plugin/doc"
+cp -r editors/neovim/{lua,plugin,README.md} "$plugin/"
+cp editors/neovim/doc/*.txt "$plugin/doc/"
+grep -oE '(^|[[:space:]])\*[^*|[:space:]]+\*([[:space:]]|$)' "$plugin/doc/warpwright.txt" | tr -d '*[:blank:]' | LC_ALL=C sort |
+  while read -r tag; do printf '%s\twarpwright.txt\t/*%s*\n' "$tag" "$tag"; done >"$plugin/doc/tags"
+if [[ $kinds == *" neovim "* ]]; then
+  rm -rf "$out/warpwright.nvim"
+  cp -r "$plugin" "$out/warpwright.nvim"
+fi
+
+pack() { # pack GENERATOR FILE [OPTION...]
+  local work=$build/packing
+  rm -rf "$work" "$out"/$2
+  (cd "$build" && cpack -G "$1" -B "$work" "${@:3}" >"$build/packing.log") || { cat "$build/packing.log" >&2; exit 1; }
+  mv "$work"/$2 "$out/"
+  rm -rf "$work"
+}
+[[ $kinds != *" archive "* ]] || pack TXZ 'warpwright-*.tar.xz'
+[[ $kinds != *" deb "* ]] || pack DEB 'warpwright_*.deb' -D CPACK_PACKAGING_INSTALL_PREFIX=/usr
+if [[ $kinds == *" vscode "* ]]; then
+  status=0
+  scripts/package-vscode.sh "$build/bin" || status=$?
+  [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || exit "$status"
+fi
+ls -l "$out"

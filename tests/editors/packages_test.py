@@ -1,0 +1,125 @@
+"""Each package of `make package`, installed as its user would and used: doctor, an optimisation, a session in Neovim.
+
+The archive is unpacked into a prefix; the .deb is installed by dpkg into a folder of its own; the plugin directory goes where
+Neovim looks for packages. What is found there, and nothing of the build, is what runs. The VSIX is installed and used in VS Code by
+tests/editors/vscode; here only its contents are looked at. Skipped where a package or a program was not made or is not there.
+usage: packages_test.py PACKAGES_DIR [unittest's arguments]
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PACKAGES = pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 else ROOT / "build/packages").resolve()
+PLUGIN = "share/nvim/site/pack/warpwright/start/warpwright.nvim"
+
+
+def package(pattern):
+    found = sorted(PACKAGES.glob(pattern))
+    if not found:
+        raise unittest.SkipTest(f"there is no {pattern} in {PACKAGES}: make package")
+    return found[-1]
+
+
+class Packages(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="warpwright-package-"))
+        self.folder.chmod(0o755)  # the runner's workers give up root
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        text = (ROOT / "examples/saxpy.cu").read_text()
+        self.assertIn("1 << 24", text)
+        (self.folder / "saxpy.cu").write_text(text.replace("1 << 24", "1 << 14"))
+
+    def environment(self, prefix, **more):
+        """As of a user who knows nothing of the build: only the prefix is on the PATH before the system's."""
+        home = {f"XDG_{kind}_HOME": str(self.folder / kind.lower()) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
+        return {"PATH": f"{prefix}/bin:/usr/local/bin:/usr/bin:/bin", "HOME": str(self.folder)} | home | more
+
+    def run_there(self, prefix, *command):
+        run = subprocess.run(command, env=self.environment(prefix), cwd=self.folder, capture_output=True, text=True, timeout=250)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        return run.stdout
+
+    def check_programs(self, prefix):
+        for program in sorted((prefix / "lib/warpwright").iterdir()):
+            if program.is_file() and os.access(program, os.X_OK):
+                needed = [line.split()[1] for line in subprocess.run(["objdump", "-p", program], capture_output=True, text=True)
+                          .stdout.splitlines() if "NEEDED" in line]
+                self.assertLessEqual(set(needed), {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, program)
+        report = json.loads(self.run_there(prefix, "warpwright", "doctor", "--json"))
+        self.assertTrue(report["ready"]["cpu"], report)
+        result = json.loads(self.run_there(prefix, "warpwright", "optimize", "saxpy.cu", "--device", "cpu", "--max-variants", "2", "--json"))
+        outcomes = [variant["outcome"] for kernel in result["kernels"] for variant in kernel["variants"]]
+        self.assertIn("verified", outcomes)
+        self.assertTrue((prefix / "share/warpwright/docs/rules.md").exists())
+        self.assertTrue(list((prefix / "share/warpwright/licenses").iterdir()))
+
+    def check_neovim(self, **environment):
+        """A whole session with a plugin that Neovim finds by itself, and a program that the plugin finds by itself."""
+        if not shutil.which("nvim"):
+            self.skipTest("there is no nvim")
+        environment |= {"WARPWRIGHT_TESTS": str(HERE / "neovim"), "WARPWRIGHT_FILE": str(self.folder / "saxpy.cu")}
+        run = subprocess.run(["nvim", "--headless", "-n", "-u", str(HERE / "neovim/cuda_session.lua")], env=environment, cwd=self.folder,
+                             capture_output=True, text=True, timeout=250, stdin=subprocess.DEVNULL)
+        said = run.stdout + run.stderr
+        self.assertEqual(run.returncode, 0, said)
+        self.assertIn("explanation: ## double-arithmetic", said)
+        self.assertIn("done: yes", said)
+
+    def test_the_archive_unpacked_is_an_installation(self):
+        prefix = self.folder / "opt"
+        prefix.mkdir()
+        subprocess.run(["tar", "-C", prefix, "--strip-components=1", "-xJf", package("warpwright-*.tar.xz")], check=True)
+        self.check_programs(prefix)
+        # The plugin finds the program that it was unpacked with; nothing is on the PATH.
+        environment = self.environment("/nonexistent", WARPWRIGHT_PLUGIN=str(prefix / PLUGIN))
+        self.check_neovim(**environment)
+        tags = (prefix / PLUGIN / "doc/tags").read_text().splitlines()
+        self.assertIn("warpwright.txt\twarpwright.txt\t/*warpwright.txt*", tags)
+        self.assertEqual(tags, sorted(tags))
+
+    def test_the_deb_installed_by_dpkg_works(self):
+        root = self.folder / "root"
+        (root / "var/lib/dpkg/info").mkdir(parents=True)
+        (root / "var/lib/dpkg/updates").mkdir()
+        (root / "var/lib/dpkg/status").touch()
+        install = subprocess.run(["dpkg", f"--root={root}", "--force-depends", "--force-not-root", "--force-script-chrootless",
+                                  f"--log={root}/dpkg.log", "--install", package("warpwright_*.deb")], capture_output=True, text=True,
+                                 env=os.environ | {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+        self.assertEqual(install.returncode, 0, install.stderr)
+        self.assertIn("install ok installed", (root / "var/lib/dpkg/status").read_text())
+        self.check_programs(root / "usr")
+        # As in an installed system: the plugin lies where Neovim looks, the program on the PATH.
+        environment = self.environment(root / "usr", XDG_DATA_DIRS=f"{root}/usr/share:/usr/share")
+        self.check_neovim(**environment)
+
+    def test_the_plugin_directory_is_what_plugin_managers_take(self):
+        source = PACKAGES / "warpwright.nvim"
+        if not source.is_dir():
+            self.skipTest("there is no warpwright.nvim: make package")
+        installed = self.folder / "data/nvim/site/pack/plugins/start/warpwright.nvim"
+        shutil.copytree(source, installed)
+        prefix = self.folder / "opt"
+        prefix.mkdir()
+        subprocess.run(["tar", "-C", prefix, "--strip-components=1", "-xJf", package("warpwright-*.tar.xz")], check=True)
+        self.check_neovim(**self.environment(prefix))
+
+    def test_the_extension_has_what_vs_code_asks_for(self):
+        with zipfile.ZipFile(package("warpwright.vsix")) as archive:
+            names = set(archive.namelist())
+            manifest = json.loads(archive.read("extension/package.json"))
+            self.assertIn("extension.vsixmanifest", names)
+            self.assertIn("extension/" + manifest["main"].removeprefix("./"), names)
+        with zipfile.ZipFile(package("warpwright-linux-x64.vsix")) as archive:
+            self.assertIn("extension/server/bin/warpwright", archive.namelist())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
