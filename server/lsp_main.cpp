@@ -25,7 +25,8 @@ constexpr std::chrono::milliseconds kGrace{1'500};
 std::string find_docs() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char *place : {"../share/doc/warpwright/rules.md", "../../../docs/rules.md"})
+  for (const char *place : {"../../share/warpwright/docs/rules.md", // lib/warpwright of a package
+                            "../share/doc/warpwright/rules.md", "../../../docs/rules.md"})
     if (const auto page = (program / place).lexically_normal();
         std::filesystem::exists(page, error))
       return protocol::uri_of(page.string());
