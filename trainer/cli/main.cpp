@@ -9,7 +9,9 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
+#include <unistd.h>
 
 namespace {
 
@@ -24,6 +26,12 @@ struct Stage {
 };
 constexpr Stage kStages[] = {
     {"collect", "Search over the tasks and keep every verdict", run_collect},
+#ifdef WARPWRIGHT_LIBTORCH
+    {"sft", "Learn the verified best of each recorded task by imitation", run_sft},
+    {"selfsup", "Propose, verify, keep what was verified, learn it", run_selfsup},
+    {"rl", "Contrastive reinforcement learning", run_rl},
+#endif
+    {"eval", "Best of k candidates of policies and strategies", run_eval},
 };
 
 struct Options {
@@ -63,7 +71,8 @@ std::vector<std::string> settings_of(const Options &options, const std::string &
   text("environment.mode", options.environment);
   text("run.out", options.out);
   text("rl.variant", options.variant);
-  text(stage + ".weights", options.weights);
+  if (!options.weights.empty())
+    text(stage + ".weights", options.weights);
   if (!options.seed.empty())
     settings.push_back("run.seed = " + options.seed);
   if (!options.records.empty()) {
@@ -123,9 +132,22 @@ int run(int argc, char **argv) {
   return kUsage;
 }
 
+#ifdef WARPWRIGHT_LIBTORCH
+/// OpenBLAS takes recent CPUs for old ones where it does not know their numbers; it reads this variable before main.
+void choose_blas_kernels(char **argv) {
+  if (std::getenv("OPENBLAS_CORETYPE") || !__builtin_cpu_supports("avx2"))
+    return;
+  setenv("OPENBLAS_CORETYPE", __builtin_cpu_supports("avx512f") ? "SKYLAKEX" : "HASWELL", 1);
+  execv("/proc/self/exe", argv); // returns only where it fails: then it goes on slower
+}
+#endif
+
 } // namespace
 
 int main(int argc, char **argv) {
+#ifdef WARPWRIGHT_LIBTORCH
+  choose_blas_kernels(argv);
+#endif
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return run(argc, argv);

@@ -1,6 +1,48 @@
 #include "trainer/cli/policies.h"
 
+#include <filesystem>
+#ifdef WARPWRIGHT_LIBTORCH
+#include "trainer/network/checkpoint.h"
+#include "trainer/policy/builtin.h"
+#endif
+
 namespace warpwright::trainer {
+namespace {
+
+#ifdef WARPWRIGHT_LIBTORCH
+/// The last stage that is done in a run's folder.
+std::string latest_weights(const std::string &folder) {
+  for (const char *stage : {"rl", "selfsup", "sft"})
+    if (std::filesystem::exists(weights_path(folder, stage)))
+      return weights_path(folder, stage);
+  return {};
+}
+
+/// @param name "builtin", "builtin:WEIGHTS", either with "?analysis": scores hidden, and always the likeliest answer
+Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string name,
+                                             std::uint64_t seed) {
+  SamplingOptions options;
+  options.temperature = config.eval.temperature;
+  options.longest = config.collect.longest;
+  if (const auto mark = name.find("?analysis"); mark != std::string::npos) {
+    options.temperature = 0;
+    options.prompt.hides_scores = true;
+    name.resize(mark);
+  }
+  std::string weights = name.size() > 8 ? name.substr(8) : config.eval.weights;
+  if (weights.empty())
+    weights = latest_weights(config.run.out);
+  if (weights.empty())
+    return fail("there are no weights for the builtin policy", "Name them: builtin:WEIGHTS");
+  auto model = load_model(weights, config.run.device);
+  if (!model)
+    return std::unexpected(model.error());
+  set_threads(config.run.threads);
+  return std::make_unique<BuiltinPolicy>(model->network, model->vocabulary, options, seed);
+}
+#endif
+
+} // namespace
 
 Result<std::unique_ptr<Policy>> make_policy(const Config &config, const std::string &name,
                                             std::uint64_t seed) {
@@ -10,7 +52,14 @@ Result<std::unique_ptr<Policy>> make_policy(const Config &config, const std::str
     return make_evolution_policy(seed, config.collect.longest);
   if (name == "dense")
     return make_dense_policy(config.collect.deepest);
+#ifdef WARPWRIGHT_LIBTORCH
+  if (name.starts_with("builtin"))
+    return make_builtin(config, name, seed);
   return fail("no policy is called " + name, "There are random, evolve, dense and builtin");
+#else
+  return fail("no policy is called " + name + " in a build without LibTorch",
+              "There are random, evolve and dense");
+#endif
 }
 
 } // namespace warpwright::trainer

@@ -92,7 +92,8 @@ FlatTargets flat_targets(const std::vector<Sequence> &batch, std::int64_t padded
   for (std::size_t row = 0; row < batch.size(); ++row)
     for (const Target &target : batch[row].targets) {
       places.push_back(std::int64_t(row) * padded_length + target.position - 1);
-      tokens.push_back(batch[row].tokens[std::size_t(target.position)]);
+      tokens.push_back(target.token >= 0 ? target.token
+                                         : batch[row].tokens[std::size_t(target.position)]);
       reinforced.push_back(target.reinforced ? 1 : 0);
       weights.push_back(target.weight);
       advantages.push_back(target.advantage);

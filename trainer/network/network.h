@@ -21,6 +21,7 @@ struct NetworkShape {
 /// One token of a sequence that is learned: imitated, or reinforced by its sequence's advantage.
 struct Target {
   int position = 0; ///< of the token in the sequence, from 1 on: predicted from those before
+  int token = -1;   ///< to learn; -1: the one that the sequence has there
   std::vector<int> allowed; ///< the mask it was sampled under, holds the token; empty: all tokens
   bool reinforced = false;
   float weight = 0;                     ///< of its loss in the sum; the caller normalises

@@ -1,0 +1,69 @@
+// The builtin policy: the transformer, asked for an analysis and then for moves, under the mask of what is legal.
+//
+// A rollout is an answer together with what learning from it takes: its tokens, the masks they were drawn under and their log probabilities.
+// Thread: one at a time.
+#pragma once
+
+#include "trainer/network/network.h"
+#include "trainer/policy/policy.h"
+#include "trainer/tokens/prompt.h"
+#include "trainer/tokens/vocabulary.h"
+
+#include <random>
+
+namespace warpwright::trainer {
+
+struct Rollout {
+  Sequence sequence; ///< prompt and answer; a target for each token of the answer, weights 0
+  Proposal proposal;
+  /// Index into sequence.targets of: which was faster, which move explains it, what bounds it.
+  int analysis_targets = 0;
+  int move_targets = 0; ///< index of the first target that chose a move; the analysis comes before
+};
+
+struct SamplingOptions {
+  double temperature = 1.0; ///< under 0.02: always the likeliest
+  int longest = 6;          ///< moves
+  PromptOptions prompt;
+};
+
+/// A prompt that was read once, for any number of answers.
+class PromptReading {
+public:
+  /// Errors: as Environment::state().
+  static Result<PromptReading> read(Network &network, const Vocabulary &vocabulary,
+                                    const Context &context, Environment &environment,
+                                    const PromptOptions &options);
+  Result<Rollout> answer(const Context &context, Environment &environment,
+                         const SamplingOptions &options, std::mt19937_64 &random) const;
+
+private:
+  const Vocabulary *vocabulary_ = nullptr;
+  int context_tokens_ = 0; ///< of the network
+  std::vector<int> prompt_;
+  std::unique_ptr<Decoding> decoding_;
+};
+
+/// The sequence of an answer that is known: for imitation. `truth` gives the analysis; where it is absent there is no target.
+/// Errors: as Environment::state().
+Result<Sequence> imitation_sequence(const Vocabulary &vocabulary, int context_tokens,
+                                    const Context &context, Environment &environment,
+                                    const PromptOptions &options, const Moves &moves,
+                                    const struct AnalysisTruth &truth, float analysis_weight);
+
+class BuiltinPolicy final : public Policy {
+public:
+  /// @param network, vocabulary shared with nobody who calls at the same time
+  BuiltinPolicy(std::shared_ptr<Network> network, std::shared_ptr<const Vocabulary> vocabulary,
+                SamplingOptions options, std::uint64_t seed);
+  std::string_view name() const override { return "builtin"; }
+  Result<Proposal> propose(const Context &context, Environment &environment) override;
+
+private:
+  std::shared_ptr<Network> network_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  SamplingOptions options_;
+  std::mt19937_64 random_;
+};
+
+} // namespace warpwright::trainer

@@ -1,0 +1,81 @@
+#include "trainer/stages/learning.h"
+
+#include <filesystem>
+
+namespace warpwright::trainer {
+namespace {
+
+/// One process has answered for all: a number that differs between steps and between processes, from SplitMix64's mixer.
+std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+} // namespace
+
+Result<Learning> Learning::start(const Config &config, const std::string &stage,
+                                 const std::string &weights,
+                                 const std::vector<std::string> &words) {
+  set_threads(config.run.threads);
+  auto log = RunLog::open(config.run.out, stage);
+  if (!log)
+    return std::unexpected(log.error());
+  Learning learning(config, stage, std::move(*log));
+  std::string problem;
+  learning.world_ = join_world(config.run.device, problem);
+  if (!problem.empty())
+    return fail("cannot join the other processes: " + problem, "Start one process, or look at "
+                                                               "the addresses that torchrun set");
+  const std::string checkpoint = checkpoint_path(config.run.out, stage);
+  const bool resumes = std::filesystem::exists(checkpoint);
+  const std::string &from = resumes ? checkpoint : weights;
+  if (from.empty()) {
+    learning.model_ = make_model(config.network, words, config.run.seed, config.run.device);
+  } else {
+    auto model = load_model(from, config.run.device);
+    if (!model)
+      return std::unexpected(model.error());
+    learning.model_ = std::move(*model);
+  }
+  if (!resumes) {
+    learning.model_.step = 0;
+    learning.model_.state = nlohmann::json::object();
+    learning.model_.network->set_steps(0);
+  }
+  learning.model_.stage = stage;
+  auto written = learning.log("start", {{"config", describe_config(config)},
+                                        {"seed", config.run.seed},
+                                        {"version", WARPWRIGHT_VERSION},
+                                        {"libtorch", describe_libtorch()},
+                                        {"from", from},
+                                        {"processes", learning.world_.size},
+                                        {"resumed_from_step", learning.model_.step}});
+  if (!written)
+    return std::unexpected(written.error());
+  return learning;
+}
+
+std::mt19937_64 Learning::random_of_step() const {
+  return std::mt19937_64(mixed(config_.run.seed) ^
+                         mixed(std::uint64_t(model_.step) * 4096 + std::uint64_t(world_.rank)));
+}
+
+Result<void> Learning::log(const std::string &event, nlohmann::json fields) {
+  return writes() ? log_.write(event, std::move(fields)) : Result<void>();
+}
+
+Result<void> Learning::finish_step(int every, bool last) {
+  ++model_.step;
+  if (!writes() || (!last && model_.step % every != 0))
+    return {};
+  return save_model(checkpoint_path(config_.run.out, stage_), model_, true);
+}
+
+Result<void> Learning::finish() {
+  return writes() ? save_model(weights_path(config_.run.out, stage_), model_, false)
+                  : Result<void>();
+}
+
+} // namespace warpwright::trainer

@@ -1,0 +1,329 @@
+// `rl`: contrastive reinforcement learning, after CUDA-L1 (Li et al. 2025), with the loss of GRPO (Shao et al. 2024).
+//
+// A step: draw tasks; put two versions of distinct score buckets into each prompt; answer each prompt group_size times; verify and
+// measure; turn verdicts into advantages (policy/reward.h); take a few clipped gradient steps, held near a reference policy by KL.
+// Variants for the ablation: "grpo" has no exemplars; "evolve" and "random" spend the same trials without learning.
+// Leaves out a value network, entropy bonuses, and off-policy corrections beyond the clipped ratio.
+#include "support/model/json.h"
+#include "trainer/policy/analysis_truth.h"
+#include "trainer/policy/exemplars.h"
+#include "trainer/policy/reward.h"
+#include "trainer/policy/walk.h"
+#include "trainer/records/measured_json.h"
+#include "trainer/stages/progress.h"
+#include "trainer/stages/rollouts.h"
+#include "trainer/stages/stages.h"
+#include "trainer/stages/step_metrics.h"
+
+#include <algorithm>
+#include <fstream>
+
+namespace warpwright::trainer {
+namespace {
+
+constexpr std::size_t kMinibatch = 32; ///< sequences
+constexpr double kHiddenScores = 0.25; ///< of prompts
+
+class Reinforcement {
+public:
+  Reinforcement(const Config &config, const Surroundings &surroundings, Workplace &place,
+                const std::vector<TaskVersions> &tasks, Learning &learning)
+      : config_(config), surroundings_(surroundings), place_(place), tasks_(tasks),
+        learning_(learning), tried_(place.environment()), rewards_(config.rl.reward_clip) {}
+
+  Result<void> prepare() {
+    const nlohmann::json &state = learning_.model().state;
+    if (state.contains("rewards"))
+      rewards_.set_values(state.at("rewards"));
+    if (auto taken = tried_.take(state.value("tried", nlohmann::json::object()), tasks_); !taken)
+      return taken;
+    if (!learns()) {
+      auto policy = surroundings_.make_policy(config_, config_.rl.variant, config_.run.seed);
+      if (!policy)
+        return std::unexpected(policy.error());
+      strategy_ = std::move(*policy);
+      return {};
+    }
+    if (config_.rl.weights.empty())
+      return fail("rl.weights names no policy to start from", "Train one first: sft, then selfsup");
+    auto reference = load_model(config_.rl.weights, config_.run.device);
+    if (!reference)
+      return std::unexpected(reference.error());
+    reference_ = std::move(*reference);
+    return {};
+  }
+
+  Result<void> step() {
+    std::mt19937_64 random = learning_.random_of_step();
+    StepMetrics metrics(config_.rl.variant);
+    std::vector<Group> groups(std::size_t(config_.rl.groups));
+    for (Group &group : groups) {
+      group.task = &tasks_[draw_index(tasks_.size(), random)];
+      if (auto filled = fill(group, random); !filled)
+        return filled;
+    }
+    if (auto measured = measure_groups(groups, place_.environment(), config_.environment.in_flight,
+                                       config_.rl.confirm_above, surroundings_.stop);
+        !measured)
+      return measured;
+    if (surroundings_.stop.stop_requested())
+      return {}; // half measured: the step is done again
+    std::vector<Sequence> sequences;
+    for (Group &group : groups)
+      if (auto taken = take(group, metrics, sequences); !taken)
+        return taken;
+    if (sequences.empty() && learning_.world().size > 1)
+      sequences.push_back(idle_sequence()); // the other processes wait for this one's gradients
+    if (learns() && !sequences.empty())
+      update(sequences, random, metrics);
+    nlohmann::json fields = metrics.to_json();
+    fields["step"] = learning_.step();
+    fields["variant"] = config_.rl.variant;
+    last_note_ = metrics.note();
+    learning_.model().state = {{"rewards", rewards_.values()}, {"tried", tried_.to_json()}};
+    return learning_.log("step", std::move(fields));
+  }
+
+  const std::string &last_note() const { return last_note_; }
+
+private:
+  bool learns() const {
+    return config_.rl.variant == "contrastive" || config_.rl.variant == "grpo";
+  }
+
+  static Sequence idle_sequence() {
+    Target target;
+    target.position = 1;
+    return {{0, 0}, {target}};
+  }
+
+  /// Prompts and answers of one group.
+  Result<void> fill(Group &group, std::mt19937_64 &random) {
+    const TaskVersions &task = *group.task;
+    auto tried = tried_.of(task.task);
+    if (!tried)
+      return std::unexpected(tried.error());
+    if (config_.rl.variant == "contrastive")
+      group.exemplars =
+          choose_exemplars(**tried, {config_.rl.buckets, config_.rl.bucket_temperature}, random);
+    const Context context{task.task, task.view, place_.environment().device(), group.exemplars,
+                          **tried};
+    if (!learns())
+      return fill_with_strategy(group, context);
+    SamplingOptions sampling;
+    sampling.temperature = config_.rl.temperature;
+    sampling.longest = config_.collect.longest;
+    sampling.prompt.hides_scores = draw_unit(random) < kHiddenScores;
+    auto reading = PromptReading::read(*learning_.model().network, *learning_.model().vocabulary,
+                                       context, place_.environment(), sampling.prompt);
+    for (int i = 0; reading && i < config_.rl.group_size; ++i) {
+      auto rollout = reading->answer(context, place_.environment(), sampling, random);
+      if (!rollout)
+        return std::unexpected(rollout.error());
+      group.candidates.push_back({std::move(*rollout), {}});
+    }
+    return reading ? Result<void>() : std::unexpected(reading.error());
+  }
+
+  Result<void> fill_with_strategy(Group &group, const Context &context) {
+    for (int i = 0; i < config_.rl.group_size; ++i) {
+      auto proposal = strategy_->propose(context, place_.environment());
+      if (!proposal)
+        return std::unexpected(proposal.error());
+      Candidate candidate;
+      candidate.rollout.proposal = std::move(*proposal);
+      group.candidates.push_back(std::move(candidate));
+    }
+    return {};
+  }
+
+  /// Verdicts to advantages, and what is to be learned from them.
+  Result<void> take(Group &group, StepMetrics &metrics, std::vector<Sequence> &sequences) {
+    const TaskVersions &task = *group.task;
+    std::vector<GroupMember> members;
+    for (const Candidate &candidate : group.candidates) {
+      const auto reward = candidate.measured ? plain_reward(*candidate.measured) : std::nullopt;
+      if (reward)
+        rewards_.add(*reward);
+    }
+    for (const Candidate &candidate : group.candidates) {
+      GroupMember member;
+      const auto reward = candidate.measured ? plain_reward(*candidate.measured) : std::nullopt;
+      if (reward)
+        member.reward = rewards_.normalised(*reward);
+      member.is_cheat =
+          candidate.measured && candidate.measured->outcome == model::Outcome::SuspectedCheat;
+      members.push_back(member);
+      if (auto logged = note(task.task, candidate, reward, metrics); !logged)
+        return logged;
+    }
+    const std::vector<double> advantages = group_advantages(members);
+    if (!learns())
+      return {};
+    const std::vector<Exemplar> &known = **tried_.of(task.task);
+    const AnalysisTruth truth = analysis_truth(group.exemplars, known, task.view.original);
+    for (std::size_t i = 0; i < group.candidates.size(); ++i)
+      if (Sequence sequence = learned(group.candidates[i].rollout, advantages[i], truth);
+          !sequence.targets.empty())
+        sequences.push_back(std::move(sequence));
+    return {};
+  }
+
+  /// Reinforced: choices of moves that were choices, where the group taught something. Imitated: the analysis as measured.
+  Sequence learned(const Rollout &rollout, double advantage, const AnalysisTruth &truth) const {
+    Sequence sequence{rollout.sequence.tokens, {}};
+    const Vocabulary &vocabulary = *learning_.model().vocabulary;
+    const auto imitate = [&](int offset, const std::string &word) {
+      Target target = rollout.sequence.targets[std::size_t(rollout.analysis_targets + offset)];
+      target.token = vocabulary.id(word);
+      if (target.allowed.size() < 2 ||
+          std::ranges::find(target.allowed, target.token) == target.allowed.end())
+        return;
+      target.weight = 1;
+      sequence.targets.push_back(std::move(target));
+    };
+    if (truth.faster_exemplar)
+      imitate(0, *truth.faster_exemplar == 0 ? Vocabulary::kFirst : Vocabulary::kSecond);
+    if (truth.explaining_move)
+      imitate(1, "move:" + *truth.explaining_move);
+    if (truth.bound)
+      imitate(2, std::string(model::name(*truth.bound)));
+    for (std::size_t i = std::size_t(rollout.move_targets); i < rollout.sequence.targets.size();
+         ++i) {
+      Target target = rollout.sequence.targets[i];
+      if (target.allowed.size() < 2 || advantage == 0)
+        continue;
+      target.reinforced = true;
+      target.weight = 1;
+      target.advantage = float(advantage);
+      sequence.targets.push_back(std::move(target));
+    }
+    return sequence;
+  }
+
+  void update(std::vector<Sequence> &sequences, std::mt19937_64 &random, StepMetrics &metrics) {
+    const std::vector<float> reference =
+        reference_.network->log_probabilities(sequences, config_.rl.temperature);
+    std::size_t place = 0;
+    for (Sequence &sequence : sequences)
+      for (Target &target : sequence.targets)
+        target.reference_log = reference[place++];
+    StepOptions options;
+    options.learning_rate = config_.rl.learning_rate;
+    options.temperature = config_.rl.temperature;
+    options.clip_low = config_.rl.clip_low;
+    options.clip_high = config_.rl.clip_high;
+    options.kl = config_.rl.kl;
+    // Every process takes as many steps as the others: gradients are averaged over them.
+    for (int i = 0; i < config_.rl.updates; ++i) {
+      for (std::size_t j = sequences.size(); j > 1; --j)
+        std::swap(sequences[j - 1], sequences[draw_index(j, random)]);
+      const std::size_t parts =
+          learning_.world().size > 1 ? 1 : (sequences.size() + kMinibatch - 1) / kMinibatch;
+      for (std::size_t part = 0; part < parts; ++part)
+        metrics.add(
+            learning_.model().network->train(normalised(sequences, part * sequences.size() / parts,
+                                                        (part + 1) * sequences.size() / parts),
+                                             options));
+    }
+  }
+
+  /// Weights such that reinforced targets average, and imitated ones average times analysis_weight.
+  std::vector<Sequence> normalised(const std::vector<Sequence> &sequences, std::size_t begin,
+                                   std::size_t end) const {
+    std::vector<Sequence> batch(sequences.begin() + std::ptrdiff_t(begin),
+                                sequences.begin() + std::ptrdiff_t(end));
+    float counts[2] = {0, 0};
+    for (const Sequence &sequence : batch)
+      for (const Target &target : sequence.targets)
+        ++counts[target.reinforced];
+    for (Sequence &sequence : batch)
+      for (Target &target : sequence.targets)
+        target.weight = (target.reinforced ? 1.0f : float(config_.rl.analysis_weight)) /
+                        counts[target.reinforced] * (sequence.tokens.size() > 2 ? 1.0f : 0.0f);
+    return batch;
+  }
+
+  /// Into the metrics, the versions that were tried, and the log where it is worth a line.
+  Result<void> note(const TrainingTask &task, const Candidate &candidate,
+                    std::optional<double> reward, StepMetrics &metrics) {
+    const Moves &moves = candidate.rollout.proposal.moves;
+    metrics.add_candidate(moves, candidate.measured, reward);
+    if (!candidate.measured)
+      return {};
+    const double best = tried_.best(task);
+    const bool is_new = tried_.add(task, moves, *candidate.measured);
+    if (candidate.measured->outcome == model::Outcome::SuspectedCheat && is_new)
+      return store_cheat(task, moves, *candidate.measured);
+    if (tried_.best(task) <= best)
+      return {};
+    return learning_.log("proposal", {{"task", task.id},
+                                      {"policy", config_.rl.variant},
+                                      {"moves", moves},
+                                      {"outcome", model::name(candidate.measured->outcome)},
+                                      {"reward", reward.value_or(0)},
+                                      {"best_speedup", tried_.best(task)},
+                                      {"step", learning_.step()}});
+  }
+
+  Result<void> store_cheat(const TrainingTask &task, const Moves &moves, const Measured &measured) {
+    const std::string path = config_.run.out + "/cheats.jsonl";
+    nlohmann::json cheat = to_json(measured);
+    cheat["task"] = task.id;
+    cheat["moves"] = moves;
+    std::ofstream file(path, std::ios::binary | std::ios::app);
+    file << cheat.dump() << '\n' << std::flush;
+    if (!file)
+      return fail("cannot append to " + path, "Is the disk full?");
+    return learning_.log("cheat",
+                         {{"task", task.id}, {"moves", moves}, {"message", measured.message}});
+  }
+
+  const Config &config_;
+  const Surroundings &surroundings_;
+  Workplace &place_;
+  const std::vector<TaskVersions> &tasks_;
+  Learning &learning_;
+  TriedVersions tried_;
+  RollingNormaliser rewards_;
+  Model reference_;
+  std::unique_ptr<Policy> strategy_;
+  std::string last_note_;
+};
+
+} // namespace
+
+Result<void> run_rl(const Config &config, const Surroundings &surroundings) {
+  auto place = Workplace::open(config);
+  if (!place)
+    return std::unexpected(place.error());
+  auto tasks = task_versions(**place, {Split::Training});
+  if (!tasks)
+    return std::unexpected(tasks.error());
+  if (tasks->empty())
+    return fail("no training task is recorded", "Collect first: warpwright-train collect");
+  auto learning =
+      Learning::start(config, "rl", config.rl.weights, vocabulary_words(**place, *tasks));
+  if (!learning)
+    return std::unexpected(learning.error());
+  Reinforcement reinforcement(config, surroundings, **place, *tasks, *learning);
+  if (auto prepared = reinforcement.prepare(); !prepared)
+    return prepared;
+  Progress progress("rl", "steps", config.rl.steps, surroundings.quiet || !learning->writes());
+  while (learning->step() < config.rl.steps) {
+    if (auto done = reinforcement.step(); !done)
+      return done;
+    if (surroundings.stop.stop_requested())
+      return {};
+    const bool last = learning->step() + 1 >= config.rl.steps;
+    if (auto saved = learning->finish_step(config.rl.checkpoint_every, last); !saved)
+      return saved;
+    progress.show(learning->step(), reinforcement.last_note());
+  }
+  if (auto finished = learning->finish(); !finished)
+    return finished;
+  return learning->log("done",
+                       {{"steps", learning->step()}, {"steps_per_s", progress.per_second()}});
+}
+
+} // namespace warpwright::trainer

@@ -1,0 +1,48 @@
+// Answers of the transformer to prompts of many tasks, and their verdicts: the acting half of a learning step. Thread: main; measurements
+// run several at once.
+#pragma once
+
+#include "trainer/stages/learning.h"
+
+#include <map>
+
+namespace warpwright::trainer {
+
+/// Versions of each task that were tried in this run: where exemplars come from. Part of checkpoints, as moves.
+class TriedVersions {
+public:
+  explicit TriedVersions(Environment &environment) : environment_(environment) {}
+  /// Its unchanged source is always among them. Errors: as Environment::measure().
+  Result<const std::vector<Exemplar> *> of(const TrainingTask &task);
+  /// @return whether it is new
+  bool add(const TrainingTask &task, const Moves &moves, const Measured &measured);
+  double best(const TrainingTask &task) const;
+
+  nlohmann::json to_json() const;
+  /// Measures again what the environment does not remember. Errors: as Environment::measure().
+  Result<void> take(const nlohmann::json &json, const std::vector<TaskVersions> &tasks);
+
+private:
+  Environment &environment_;
+  std::map<std::string, std::vector<Exemplar>> tried_;
+};
+
+struct Candidate {
+  Rollout rollout;
+  std::optional<Measured> measured; ///< absent where nothing could be measured
+};
+
+/// Candidates that answer one prompt.
+struct Group {
+  const TaskVersions *task = nullptr;
+  std::vector<Exemplar> exemplars;
+  std::vector<Candidate> candidates;
+};
+
+/// Measures all candidates of all groups, up to `in_flight` at once, equal ones once; large speedups again in a fresh worker.
+/// @param confirm_above speedups over this; 0: none
+/// Errors: the environment cannot go on.
+Result<void> measure_groups(std::vector<Group> &groups, Environment &environment, int in_flight,
+                            double confirm_above, std::stop_token stop);
+
+} // namespace warpwright::trainer

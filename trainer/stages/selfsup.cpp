@@ -1,0 +1,149 @@
+// `selfsup`: the policy proposes, the runner verifies, what was verified is learned; reward 1 or 0, no baseline.
+//
+// A round proposes for tasks in turn, keeps the answers whose verdict is "verified", and imitates them for some steps. It teaches what is
+// correct, not what is fast, as the second stage of CUDA-L1 does. Leaves out a memory of earlier rounds.
+#include "support/model/json.h"
+#include "trainer/policy/exemplars.h"
+#include "trainer/policy/walk.h"
+#include "trainer/stages/progress.h"
+#include "trainer/stages/rollouts.h"
+#include "trainer/stages/stages.h"
+
+#include <algorithm>
+
+namespace warpwright::trainer {
+namespace {
+
+constexpr int kAnswers = 4; ///< to one prompt
+
+Result<std::vector<Group>> proposed(const Config &config, Workplace &place, Model &model,
+                                    const std::vector<TaskVersions> &tasks, TriedVersions &tried,
+                                    std::mt19937_64 &random) {
+  std::vector<Group> groups;
+  SamplingOptions sampling;
+  sampling.temperature = config.selfsup.temperature;
+  sampling.longest = config.collect.longest;
+  for (int i = 0; i < config.selfsup.proposals; i += kAnswers) {
+    Group group;
+    group.task = &tasks[draw_index(tasks.size(), random)];
+    auto known = tried.of(group.task->task);
+    if (!known)
+      return std::unexpected(known.error());
+    group.exemplars = choose_exemplars(**known, {}, random);
+    const Context context{group.task->task, group.task->view, place.environment().device(),
+                          group.exemplars, **known};
+    auto reading = PromptReading::read(*model.network, *model.vocabulary, context,
+                                       place.environment(), sampling.prompt);
+    if (!reading)
+      return std::unexpected(reading.error());
+    for (int j = 0; j < kAnswers; ++j) {
+      auto rollout = reading->answer(context, place.environment(), sampling, random);
+      if (!rollout)
+        return std::unexpected(rollout.error());
+      group.candidates.push_back({std::move(*rollout), {}});
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+/// The verified answers, their moves to imitate.
+std::vector<Sequence> kept(const std::vector<Group> &groups) {
+  std::vector<Sequence> sequences;
+  for (const Group &group : groups)
+    for (const Candidate &candidate : group.candidates) {
+      if (!candidate.measured || candidate.measured->outcome != model::Outcome::Verified)
+        continue;
+      Sequence sequence{candidate.rollout.sequence.tokens, {}};
+      const auto &targets = candidate.rollout.sequence.targets;
+      for (std::size_t i = std::size_t(candidate.rollout.move_targets); i < targets.size(); ++i)
+        if (targets[i].allowed.size() > 1)
+          sequence.targets.push_back(targets[i]);
+      if (!sequence.targets.empty())
+        sequences.push_back(std::move(sequence));
+    }
+  return sequences;
+}
+
+std::vector<Sequence> drawn_batch(const std::vector<Sequence> &sequences, int count,
+                                  std::mt19937_64 &random) {
+  std::vector<Sequence> batch;
+  std::size_t targets = 0;
+  for (int i = 0; i < count; ++i) {
+    batch.push_back(sequences[draw_index(sequences.size(), random)]);
+    targets += batch.back().targets.size();
+  }
+  for (Sequence &sequence : batch)
+    for (Target &target : sequence.targets)
+      target.weight = 1.0f / float(targets);
+  return batch;
+}
+
+} // namespace
+
+Result<void> run_selfsup(const Config &config, const Surroundings &surroundings) {
+  auto place = Workplace::open(config);
+  if (!place)
+    return std::unexpected(place.error());
+  auto tasks = task_versions(**place, {Split::Training});
+  if (!tasks)
+    return std::unexpected(tasks.error());
+  if (tasks->empty() || config.selfsup.weights.empty())
+    return tasks->empty() ? fail("no training task is recorded", "Collect first")
+                          : fail("selfsup.weights names no policy to start from", "Run sft first");
+  auto learning = Learning::start(config, "selfsup", config.selfsup.weights, {});
+  if (!learning)
+    return std::unexpected(learning.error());
+  Model &model = learning->model();
+  TriedVersions tried(place->get()->environment());
+  Progress progress("selfsup", "rounds", config.selfsup.rounds,
+                    surroundings.quiet || !learning->writes());
+
+  while (learning->step() < config.selfsup.rounds) {
+    std::mt19937_64 random = learning->random_of_step();
+    auto groups = proposed(config, **place, model, *tasks, tried, random);
+    if (!groups)
+      return std::unexpected(groups.error());
+    if (auto measured = measure_groups(*groups, (*place)->environment(),
+                                       config.environment.in_flight, 0, surroundings.stop);
+        !measured)
+      return measured;
+    if (surroundings.stop.stop_requested())
+      return {};
+    int proposals = 0, verified = 0;
+    for (const Group &group : *groups)
+      for (const Candidate &candidate : group.candidates) {
+        ++proposals;
+        if (!candidate.measured)
+          continue;
+        verified += candidate.measured->outcome == model::Outcome::Verified;
+        tried.add(group.task->task, candidate.rollout.proposal.moves, *candidate.measured);
+      }
+    const std::vector<Sequence> sequences = kept(*groups);
+    double loss = 0, accuracy = 0;
+    for (int i = 0; i < config.selfsup.steps && !sequences.empty(); ++i) {
+      StepOptions options;
+      options.learning_rate = config.selfsup.learning_rate;
+      const StepReport report =
+          model.network->train(drawn_batch(sequences, config.selfsup.batch, random), options);
+      loss += report.imitation_loss / config.selfsup.steps;
+      accuracy += report.imitation_accuracy / config.selfsup.steps;
+    }
+    auto logged = learning->log("step", {{"step", learning->step()},
+                                         {"loss", loss},
+                                         {"accuracy_moves", accuracy},
+                                         {"proposals", proposals},
+                                         {"success", double(verified) / std::max(1, proposals)}});
+    if (!logged)
+      return logged;
+    const bool last = learning->step() + 1 >= config.selfsup.rounds;
+    if (auto saved = learning->finish_step(1, last); !saved)
+      return saved;
+    progress.show(learning->step());
+  }
+  if (auto finished = learning->finish(); !finished)
+    return finished;
+  return learning->log("done", {{"rounds", learning->step()}});
+}
+
+} // namespace warpwright::trainer

@@ -1,0 +1,37 @@
+// What is logged of one step of reinforcement learning. Thread: one.
+#pragma once
+
+#include "trainer/network/network.h"
+#include "trainer/records/record.h"
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace warpwright::trainer {
+
+class StepMetrics {
+public:
+  explicit StepMetrics(std::string variant) : variant_(std::move(variant)) {}
+  void add_candidate(const Moves &moves, const std::optional<Measured> &measured,
+                     std::optional<double> reward);
+  void add(const StepReport &report) { reports_.push_back(report); }
+  /// The fields of a "step" line (run_log.h).
+  nlohmann::json to_json() const;
+  /// For the progress bar.
+  std::string note() const;
+
+private:
+  double mean_reward() const;
+
+  std::string variant_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::vector<double> rewards_, log_speedups_;
+  int candidates_ = 0, verified_ = 0;
+  std::set<Moves> distinct_;
+  std::map<std::string, int> techniques_; ///< of verified candidates that are faster
+  std::vector<StepReport> reports_;
+};
+
+} // namespace warpwright::trainer

@@ -1,0 +1,27 @@
+// All that is recorded of each task, as learning wants it: its measured versions side by side. Thread: any, once made.
+#pragma once
+
+#include "trainer/stages/workplace.h"
+
+namespace warpwright::trainer {
+
+struct TaskVersions {
+  TrainingTask task;
+  TaskView view;
+  std::vector<Exemplar>
+      versions; ///< one a source text, by the shortest moves that give it; the unchanged one first
+  double best = 0;    ///< largest score
+  bool timed = false; ///< some version has a measured speedup
+};
+
+/// Of tasks of which something was verified. Errors: as Environment::open().
+Result<std::vector<TaskVersions>> task_versions(Workplace &place, const std::vector<Split> &splits);
+
+/// Words of the prompts and of all legal moves, most frequent first: what a new vocabulary holds.
+std::vector<std::string> vocabulary_words(Workplace &place, const std::vector<TaskVersions> &tasks);
+
+/// Versions to imitate: verified, with moves, and within `share` of the task's best log speedup; of tasks without times all
+/// verified ones. Indices into `versions`; none where nothing is faster than the unchanged source.
+std::vector<std::size_t> versions_to_imitate(const TaskVersions &task, double share);
+
+} // namespace warpwright::trainer
