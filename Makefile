@@ -3,13 +3,22 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 BIN := $(BUILD)/bin
 
-.PHONY: demo test build deps bench fuzz format tidy clean
+.PHONY: demo test test-editors package build deps bench fuzz format tidy clean
 
 demo: build
 	scripts/demo.sh $(BIN)
 
 test: build
-	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE bench -j $(JOBS)
+	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE 'bench|packages' -j $(JOBS)
+
+# What users install, into build/packages: .tar.xz, .deb, the Neovim plugin, the VSIX for VS Code.
+package: build
+	scripts/package.sh $(BUILD) build/packages
+
+# The extension in VS Code, the plugin in Neovim, and each package installed and used; what cannot be had here is skipped.
+test-editors: package
+	@scripts/install-editors.sh || test $$? -eq 77
+	cd $(BUILD) && ctest --output-on-failure --no-tests=error -L 'editors|packages'
 
 build: deps
 	@cmake --preset release >/dev/null
