@@ -14,7 +14,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$root/build/editors
 server=$folder/code-server/node_modules/code-server
 stamp=$folder/installed-$code_server_version-$(sha256sum "$root/tests/editors/vscode/package-lock.json" 2>/dev/null | cut -c1-12)
-packages=(chromium fonts-dejavu-core g++ make python3 pkg-config)
+packages=(chromium fonts-dejavu-core ripgrep g++ make python3 pkg-config)
 command -v npm >/dev/null || packages+=(nodejs npm)
 
 skip() {
@@ -74,6 +74,10 @@ if [ ! -e "$server/lib/vscode/node_modules.asar" ]; then
       ln -sfn node_modules node_modules.asar
   } >>"$log" 2>&1 || skip "code-server $code_server_version could not be installed; see $log"
 fi
+
+# VS Code searches files with ripgrep, which its npm package would download from elsewhere.
+mkdir -p "$server/lib/vscode/node_modules/@vscode/ripgrep/bin"
+ln -sfn /usr/bin/rg "$server/lib/vscode/node_modules/@vscode/ripgrep/bin/rg"
 
 echo "install-editors: installing the driver of the tests"
 npm ci --prefix "$root/tests/editors/vscode" --ignore-scripts >>"$log" 2>&1 ||

@@ -58,6 +58,8 @@ void EditorClient::log(const std::string &message) {
 }
 
 void EditorClient::refresh() {
+  if (capabilities.lists_kernels && connection_)
+    connection_->notify("warpwright/changed", Json::object());
   if (capabilities.code_lens_refresh)
     refresh("workspace/codeLens/refresh", lens_refresh_);
   if (capabilities.inlay_hint_refresh)

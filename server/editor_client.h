@@ -35,8 +35,8 @@ public:
   void publish(const protocol::PublishDiagnosticsParams &params);
   void show_message(protocol::MessageType type, const std::string &message);
   void log(const std::string &message);
-  /// Asks the editor to request lenses and hints again; requests that come while one is out are
-  /// folded.
+  /// Asks the editor to request lenses and hints again (requests that come while one is out are
+  /// folded), and tells a client that lists kernels that the list may differ.
   void refresh();
   /// The value of section "warpwright" of a resource; not called where the client has no
   /// configuration.

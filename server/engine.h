@@ -6,6 +6,7 @@
 
 #include "runner/client/client.h"
 #include "runner/ledger/ledger.h"
+#include "server/kernel_status.h"
 #include "server/scheduler.h"
 #include "server/settings.h"
 
@@ -57,5 +58,15 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
 /// Errors: the kernel is not there, or lacks nothing.
 Result<std::vector<TextEdit>> missing_facts_edits(const Snapshot &snapshot,
                                                   const std::string &kernel);
+
+/// A kernel with its measurements, as a report shows it.
+struct ReportedKernel {
+  SnapshotPtr snapshot;
+  std::string kernel;
+  KernelStatus status;
+};
+
+/// One self-contained HTML page. @param kernels each with a current measurement
+std::string report_page(const std::vector<ReportedKernel> &kernels);
 
 } // namespace warpwright::server

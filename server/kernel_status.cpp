@@ -76,9 +76,12 @@ KernelStatus kernel_status(const analysis::Kernel &kernel, const std::string &ha
   for (const runner::LedgerEntry *entry : status.current) {
     const bool offered =
         (is_faster(entry->verdict) || is_checked(entry->verdict)) && !entry->plan.moves.empty();
-    if (offered && (!status.best || better(entry, status.best)))
-      status.best = entry;
+    if (offered)
+      status.offered.push_back(entry);
   }
+  std::ranges::stable_sort(status.offered, better);
+  if (!status.offered.empty())
+    status.best = status.offered.front();
   status.state = state_of(status, kernel);
   return status;
 }

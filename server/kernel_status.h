@@ -36,7 +36,9 @@ struct KernelStatus {
   EntriesPtr entries;                               ///< keeps the pointers below alive
   std::vector<const runner::LedgerEntry *> current; ///< of the code as it stands, newest first
   std::vector<const runner::LedgerEntry *> stale;
-  const runner::LedgerEntry *best = nullptr; ///< to apply: fastest measured, else a checked one
+  std::vector<const runner::LedgerEntry *>
+      offered; ///< to apply, best first: measured as faster, else checked
+  const runner::LedgerEntry *best = nullptr; ///< the first of them
   const runner::LedgerEntry *applied = nullptr;
   std::optional<JobStatus> job;
 };

@@ -55,6 +55,8 @@ void LspServer::cancel_progress(protocol::ProgressToken params) {
 
 void LspServer::start_optimization(const protocol::KernelReference &reference,
                                    std::optional<Json> token, Reply<Json> reply) {
+  if (!settings_.trusted)
+    return reply(refuse(kRequestFailed, kUntrusted));
   if (!documents_.find(reference.uri))
     return reply(refuse(rpc::kInvalidParams, "the document " + reference.uri + " is not open"));
   scheduler_.with_snapshot(reference.uri, [=, this](const SnapshotPtr &snapshot) {
@@ -91,6 +93,8 @@ void LspServer::run_optimization(SnapshotPtr snapshot, const std::string &kernel
 Settings LspServer::settings_for(const Snapshot &snapshot) const {
   Settings settings = settings_;
   const Settings defaults;
+  if (!settings.trusted)
+    return settings; // what the project says is not asked
   if (settings.runner.empty())
     settings.runner = snapshot.project.runner;
   const std::string &python = settings.python.empty() ? snapshot.project.python : settings.python;
@@ -131,6 +135,15 @@ void LspServer::run_edit_command(const std::string &command,
 
 void LspServer::make_edit(const std::string &command, const protocol::KernelReference &reference,
                           EditCallback callback) {
+  make_edits(command, reference, [this, callback](auto made) {
+    if (!made)
+      return callback(std::unexpected(made.error()));
+    callback(features::workspace_edit(context(*made->snapshot), made->edits));
+  });
+}
+
+void LspServer::make_edits(const std::string &command, const protocol::KernelReference &reference,
+                           EditsCallback callback) {
   const Document *document = documents_.find(reference.uri);
   if (!document)
     return callback(refuse(rpc::kInvalidParams, "the document " + reference.uri + " is not open"));
@@ -154,7 +167,7 @@ void LspServer::make_edit(const std::string &command, const protocol::KernelRefe
           return callback(changed());
         if (!edits)
           return callback(refuse(kRequestFailed, describe(edits.error())));
-        callback(features::workspace_edit(context(*snapshot), *edits));
+        callback(MadeEdits{snapshot, *edits});
       });
     });
   });

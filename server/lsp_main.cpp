@@ -43,6 +43,7 @@ LspEnvironment make_environment(const LspOptions &options) {
   environment.optimize = optimize;
   environment.variant_edits = variant_edits;
   environment.missing_facts_edits = missing_facts_edits;
+  environment.report = report_page;
   environment.docs_url = find_docs();
   environment.settings.runner = options.runner;
   return environment;

@@ -12,6 +12,7 @@ LspServer::LspServer(boost::asio::any_io_executor strand, LspEnvironment environ
                      std::function<void(int)> on_exit)
     : strand_(strand), environment_(std::move(environment)), on_exit_(std::move(on_exit)),
       settings_(environment_.settings), pool_(environment_.analysis_threads),
+      files_(strand, pool_, environment_.analyses.stub),
       scheduler_(strand, pool_, environment_.analyses),
       measurements_(strand, environment_.open_ledger,
                     {.on_loaded = [this](const std::string &) { client_.refresh(); },
@@ -38,10 +39,9 @@ LspServer::LspServer(boost::asio::any_io_executor strand, LspEnvironment environ
                  note_problem(path, kernel, std::move(problem));
                },
            .on_info =
-               [this](const runner::RunnerInfo &info) {
-                 if (!info.devices.empty())
-                   runner_name_ = info.devices.front().kind == "cpu" ? "CPU backend"
-                                                                     : info.devices.front().name;
+               [this](const std::string &url, const Result<runner::RunnerInfo> &info) {
+                 if (url == asked_runner_)
+                   note_runner(info);
                }}) {
   bind();
   scheduler_.on_snapshot([this](const SnapshotPtr &snapshot) { publish(snapshot); });
@@ -57,6 +57,11 @@ void LspServer::bind() {
   binder_.request("codeAction/resolve", this, &LspServer::resolve_code_action);
   binder_.request("textDocument/inlayHint", this, &LspServer::inlay_hint);
   binder_.request("workspace/executeCommand", this, &LspServer::execute_command);
+  binder_.request("warpwright/kernels", this, &LspServer::kernels);
+  binder_.request("warpwright/variant", this, &LspServer::variant);
+  binder_.request("warpwright/runner", this, &LspServer::runner);
+  binder_.request("warpwright/testRunner", this, &LspServer::test_runner);
+  binder_.request("warpwright/report", this, &LspServer::report);
   binder_.notification("initialized", this, &LspServer::initialized);
   binder_.notification("textDocument/didOpen", this, &LspServer::did_open);
   binder_.notification("textDocument/didChange", this, &LspServer::did_change);
@@ -110,12 +115,14 @@ void LspServer::end(int exit_code) {
 
 void LspServer::stop() {
   binder_.stop_all();
+  files_.stop();
   scheduler_.stop();
   optimizer_.stop();
 }
 
 void LspServer::wait() {
   optimizer_.join();
+  probes_.join();
   pool_.join();
   measurements_.stop();
 }
@@ -200,18 +207,19 @@ void LspServer::publish(const SnapshotPtr &snapshot) {
   for (protocol::Diagnostic &problem : problems_of(*snapshot))
     diagnostics.push_back(std::move(problem));
   client_.publish({snapshot->uri, snapshot->version, std::move(diagnostics)});
-  std::vector<std::string> kernels;
-  for (const analysis::Kernel &kernel : snapshot->facts.kernels)
-    kernels.push_back(kernel.name);
-  measurements_.load(snapshot->facts.path, kernels);
+  load_measurements(*snapshot);
   const std::string runner = settings_for(*snapshot).runner;
-  if (!kernels.empty() && asked_runner_ != runner) {
-    asked_runner_ = runner;
-    runner_name_ = runner.empty() || runner.starts_with("local:") ? "on this machine" : runner;
-    optimizer_.request_info(runner);
-  }
+  if (!snapshot->facts.kernels.empty() && settings_.trusted && asked_runner_ != runner)
+    ask_runner(runner);
   if (snapshot->facts.pass == analysis::Pass::Full)
     client_.refresh();
+}
+
+void LspServer::load_measurements(const Snapshot &snapshot) {
+  std::vector<std::string> kernels;
+  for (const analysis::Kernel &kernel : snapshot.facts.kernels)
+    kernels.push_back(kernel.name);
+  measurements_.load(snapshot.facts.path, kernels);
 }
 
 void LspServer::note_problem(const std::string &path, const std::string &kernel,

@@ -9,6 +9,7 @@
 #include "server/editor_client.h"
 #include "server/features/features.h"
 #include "server/optimizer.h"
+#include "server/workspace_files.h"
 
 namespace warpwright::server {
 
@@ -23,10 +24,14 @@ struct LspEnvironment {
       variant_edits;
   std::function<Result<std::vector<TextEdit>>(const Snapshot &, const std::string &kernel)>
       missing_facts_edits;
+  std::function<std::string(const std::vector<ReportedKernel> &)> report; ///< may be unset
   std::string docs_url;
   Settings settings; ///< what the command line says; the editor's settings come over it
   unsigned analysis_threads = 2;
 };
+
+/// Where a runner is, for people: "on this machine", "gpu.example.org:4433"; never a token.
+std::string runner_label(const std::string &url);
 
 class LspServer {
 public:
@@ -45,8 +50,16 @@ public:
   std::size_t pending_bytes() const { return connection_ ? connection_->pending_bytes() : 0; }
 
 private:
+  static constexpr const char *kUntrusted =
+      "this workspace is not trusted, so nothing of it is built or run. Trust it first";
   enum class Phase { Starting, Running, ShutDown, Over };
   using EditCallback = std::function<void(std::expected<protocol::WorkspaceEdit, rpc::RpcError>)>;
+  /// What a command makes of a document, on the text that it still has.
+  struct MadeEdits {
+    SnapshotPtr snapshot;
+    std::vector<TextEdit> edits;
+  };
+  using EditsCallback = std::function<void(std::expected<MadeEdits, rpc::RpcError>)>;
   using EditMaker = std::function<Result<std::vector<TextEdit>>()>;
 
   void bind();
@@ -78,6 +91,19 @@ private:
   void resolve_code_action(Json action, Reply<Json> reply);
   void inlay_hint(protocol::InlayHintParams params, Reply<std::vector<protocol::InlayHint>> reply);
 
+  // Beyond the specification
+  void kernels(protocol::KernelsParams params, Reply<protocol::KernelsResult> reply);
+  void variant(protocol::KernelReference reference, Reply<protocol::VariantText> reply);
+  void runner(protocol::RunnerParams params, Reply<protocol::RunnerItem> reply);
+  void test_runner(protocol::RunnerParams params, Reply<protocol::RunnerItem> reply);
+  void report(protocol::KernelsParams params, Reply<protocol::ReportResult> reply);
+  /// Calls back with what is known of these files, read from the disk where they are not open; absent: the open ones.
+  void with_files(std::optional<std::vector<std::string>> uris,
+                  std::function<void(const std::vector<SnapshotPtr> &)> callback);
+  void load_measurements(const Snapshot &snapshot);
+  void ask_runner(const std::string &url);
+  void note_runner(const Result<runner::RunnerInfo> &info);
+
   // Commands
   void execute_command(protocol::ExecuteCommandParams params, Reply<Json> reply);
   void cancel_progress(protocol::ProgressToken params);
@@ -93,6 +119,8 @@ private:
   /// The edit that `command` (apply, insert facts) makes on the document's current text.
   void make_edit(const std::string &command, const protocol::KernelReference &reference,
                  EditCallback callback);
+  void make_edits(const std::string &command, const protocol::KernelReference &reference,
+                  EditsCallback callback);
   std::expected<EditMaker, rpc::RpcError> edit_maker(const std::string &command,
                                                      const protocol::KernelReference &reference,
                                                      const SnapshotPtr &snapshot);
@@ -109,6 +137,7 @@ private:
   Phase phase_ = Phase::Starting;
   Settings settings_;
   std::string runner_name_;
+  protocol::RunnerItem runner_;
   std::optional<std::string> asked_runner_; ///< the URL whose name was asked for
   Binder binder_;
   EditorClient client_;
@@ -116,6 +145,8 @@ private:
   std::shared_ptr<void> parent_watch_;
   Documents documents_;
   Pool pool_;
+  Pool probes_{1}; ///< connections that are only tried
+  WorkspaceFiles files_;
   Scheduler scheduler_;
   Measurements measurements_;
   Optimizer optimizer_;

@@ -38,10 +38,11 @@ void Optimizer::post(Work work) {
 void Optimizer::request_info(const std::string &url) {
   pool_.post([this, url, worker = worker_] {
     const auto client = worker->get(url);
-    if (!client)
-      return;
-    if (auto info = (*client)->info())
-      post([this, info = std::move(*info)] { events_.on_info(info); });
+    const Result<runner::RunnerInfo> info =
+        client ? (*client)->info() : std::unexpected(client.error());
+    if (client && !info)
+      worker->client.reset(); // the next one connects afresh
+    post([this, url, info] { events_.on_info(url, info); });
   });
 }
 

@@ -24,13 +24,13 @@ public:
     std::function<void(const std::string &message)> on_runner_lost; ///< once until it works again
     std::function<void(const std::string &path, const std::string &kernel, ModuleProblem)>
         on_problem;
-    std::function<void(const runner::RunnerInfo &)> on_info;
+    /// Of request_info(): the answer, or why there is none.
+    std::function<void(const std::string &url, const Result<runner::RunnerInfo> &)> on_info;
   };
 
   Optimizer(boost::asio::any_io_executor strand, Connect connect, Run run, Events events);
 
-  /// Asks the runner who it is; starts it where it is a child. Errors go nowhere: the next start()
-  /// reports them.
+  /// Asks the runner who it is; starts it where it is a child.
   void request_info(const std::string &url);
   /// Errors: this kernel is being optimised already. `done` is called once on the strand when it
   /// ends.

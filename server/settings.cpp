@@ -88,6 +88,7 @@ std::vector<std::string> update_settings(Settings &settings, const Json &json) {
   });
   read("hover", "true or false", boolean(settings.hover));
   read("inlayHints", "true or false", boolean(settings.inlay_hints));
+  read("trusted", "true or false", boolean(settings.trusted));
   return problems;
 }
 

@@ -23,12 +23,13 @@ struct Settings {
   std::set<std::string> disabled_rules;
   bool hover = true;
   bool inlay_hints = true;
+  bool trusted = true; ///< false: nothing is built or run, and no runner is asked
   bool operator==(const Settings &) const = default;
 };
 
 /// Overwrites the members that `json` has: {"runner": "", "python": "", "device": "", "budget": "30s" or 30
-/// (seconds), "maxVariants": 20, "disabledRules": [], "hover": true, "inlayHints": true}. null
-/// changes nothing.
+/// (seconds), "maxVariants": 20, "disabledRules": [], "hover": true, "inlayHints": true, "trusted": true}.
+/// null changes nothing.
 /// @return one sentence for each member that could not be used
 std::vector<std::string> update_settings(Settings &settings, const nlohmann::json &json);
 

@@ -14,6 +14,9 @@ namespace warpwright::server::features {
 
 namespace {
 
+/// Verified variants that are offered beside the best one.
+constexpr std::size_t kMoreVariants = 2;
+
 /// Whether the client asked for `kind`: no filter, the kind itself, or a parent of it.
 bool wants(const protocol::CodeActionParams &params, const std::string &kind) {
   const auto &only = params.context.only;
@@ -74,6 +77,24 @@ protocol::CodeAction lazy_action(const Context &context, const analysis::Kernel 
   return action;
 }
 
+/// What else was measured as faster, with its moves: the fastest is not always the one to keep.
+void add_other_variants(const Context &context, const analysis::Kernel &kernel,
+                        const KernelStatus &status, std::vector<protocol::CodeAction> &actions) {
+  std::vector<std::string> plans;
+  for (const runner::LedgerEntry *entry : status.offered) {
+    if (!is_faster(entry->verdict) || entry->task.module || plans.size() > kMoreVariants)
+      break; // of modules only the best is measured again, so the others may just have been lucky
+    const std::string plan = model::hash(entry->plan);
+    if (std::find(plans.begin(), plans.end(), plan) != plans.end())
+      continue;
+    plans.push_back(plan);
+    if (entry != status.best)
+      actions.push_back(lazy_action(
+          context, kernel, apply_title(*entry) + " (" + moves_text(entry->plan.moves) + ")",
+          protocol::kApplyCommand, plan));
+  }
+}
+
 void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
                         std::vector<protocol::CodeAction> &actions) {
   const KernelStatus status = context.status(kernel);
@@ -84,7 +105,8 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
     actions.push_back(lazy_action(
         context, kernel, apply_title(*status.best) + ", in the forward of " + kernel.name,
         protocol::kApplyCommand, model::hash(status.best->plan), "in-place"));
-  if (kernel.task.inferred && !status.job) {
+  add_other_variants(context, kernel, status, actions);
+  if (kernel.task.inferred && !status.job && context.settings.trusted) {
     protocol::CodeAction action{"Optimise " + kernel.name + " (runner " + context.runner_name + ")",
                                 protocol::kRewriteKind};
     action.command = kernel_command(action.title, protocol::kOptimizeCommand, context, kernel);

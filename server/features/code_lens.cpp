@@ -35,47 +35,55 @@ std::string place_text(const std::string &runner) {
   return runner.starts_with("on ") ? " " + runner : " on " + runner;
 }
 
-/// Title and command of a state.
-protocol::Command command_of(const Context &context, const analysis::Kernel &kernel) {
-  const KernelStatus status = context.status(kernel);
-  const auto command = [&](const std::string &title, const char *name) {
-    return kernel_command("Warpwright: " + title, name, context, kernel);
-  };
+StateLine line_of(const Context &context, const analysis::Kernel &kernel,
+                  const KernelStatus &status) {
   switch (status.state) {
   case KernelState::NotMeasured:
-    return command("not measured · optimise" +
-                       (kernel.task.task.module ? place_text(context.runner_name) : std::string()),
-                   protocol::kOptimizeCommand);
+    return {"not measured",
+            "optimise" +
+                (kernel.task.task.module ? place_text(context.runner_name) : std::string()),
+            protocol::kOptimizeCommand};
   case KernelState::MissingFacts:
-    return command(missing_text(kernel) + " · insert", protocol::kInsertFactsCommand);
+    return {missing_text(kernel), "insert", protocol::kInsertFactsCommand};
   case KernelState::Queued:
-    return command("waiting for the runner · cancel", protocol::kCancelCommand);
+    return {"waiting for the runner", "cancel", protocol::kCancelCommand};
   case KernelState::Measuring:
-    return command(running_text(*status.job) + " · cancel", protocol::kCancelCommand);
+    return {running_text(*status.job), "cancel", protocol::kCancelCommand};
   case KernelState::Faster:
   case KernelState::Checked:
-    return command(measured_text(status) + " · apply", protocol::kApplyCommand);
+    return {measured_text(status), "apply", protocol::kApplyCommand};
   case KernelState::NothingFaster:
-    return command("tried " + std::to_string(status.current.size()) +
-                       " variants, none verified faster · try again",
-                   protocol::kOptimizeCommand);
+    return {"tried " + std::to_string(status.current.size()) + " variants, none verified faster",
+            "try again", protocol::kOptimizeCommand};
   case KernelState::Applied: {
     const model::Verdict &verdict = status.applied->verdict;
-    return command("applied variant, " +
-                       (kernel.task.task.module ? module_summary(verdict)
-                        : verdict.speedup       ? speedup_text(*verdict.speedup)
-                                                : std::string("checked on the CPU backend")) +
-                       " · optimise further",
-                   protocol::kOptimizeCommand);
+    return {"applied variant, " + (kernel.task.task.module ? module_summary(verdict)
+                                   : verdict.speedup ? speedup_text(*verdict.speedup)
+                                                     : std::string("checked on the CPU backend")),
+            "optimise further", protocol::kOptimizeCommand};
   }
   case KernelState::Stale:
-    return command("stale: the code changed since it was measured · optimise again",
-                   protocol::kOptimizeCommand);
+    return {"stale: the code changed since it was measured", "optimise again",
+            protocol::kOptimizeCommand};
   }
-  return command("not measured · optimise", protocol::kOptimizeCommand);
+  return {"not measured", "optimise", protocol::kOptimizeCommand};
+}
+
+/// Title and command of a state.
+protocol::Command command_of(const Context &context, const analysis::Kernel &kernel) {
+  const StateLine line = state_line(context, kernel);
+  return kernel_command("Warpwright: " + line.text + " · " + line.action, line.command, context,
+                        kernel);
 }
 
 } // namespace
+
+StateLine state_line(const Context &context, const analysis::Kernel &kernel) {
+  StateLine line = line_of(context, kernel, context.status(kernel));
+  if (!context.settings.trusted && line.command == protocol::kOptimizeCommand)
+    line.action = "trust this workspace to optimise";
+  return line;
+}
 
 protocol::Command kernel_command(const std::string &title, const char *command,
                                  const Context &context, const analysis::Kernel &kernel,

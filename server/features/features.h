@@ -7,6 +7,7 @@
 
 #include "server/engine.h"
 #include "server/kernel_status.h"
+#include "server/protocol/extensions.h"
 #include "server/protocol/lifecycle.h"
 #include "server/settings.h"
 
@@ -33,6 +34,16 @@ std::vector<protocol::Diagnostic> diagnostics(const Context &context);
 /// Of a module that was traced in vain, or whose reference fails. At the line that it names, else at the class's name.
 protocol::Diagnostic problem_diagnostic(const Snapshot &snapshot, const analysis::Kernel &module,
                                         const ModuleProblem &problem, const std::string &docs_url);
+
+/// What a lens says of a kernel's state, what a click does about it, and the command that does.
+struct StateLine {
+  std::string text, action;
+  const char *command;
+};
+StateLine state_line(const Context &context, const analysis::Kernel &kernel);
+
+/// The kernels of the snapshot with their state and verified variants.
+std::vector<protocol::KernelItem> kernel_items(const Context &context);
 
 /// One lens a kernel, unresolved.
 std::vector<protocol::CodeLens> code_lenses(const Context &context);

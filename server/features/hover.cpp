@@ -65,7 +65,7 @@ std::string resources_text(const model::CompileReport &report) {
     const auto spills = *report.spill_store_bytes + *report.spill_load_bytes;
     parts.push_back(spills ? std::to_string(spills) + " bytes spilled" : "no spills");
   }
-  if (report.static_shared_bytes)
+  if (report.static_shared_bytes.value_or(0) > 0)
     parts.push_back(std::to_string(*report.static_shared_bytes) + " bytes shared");
   if (report.occupancy)
     parts.push_back("occupancy " + std::to_string(static_cast<int>(*report.occupancy * 100 + 0.5)) +

@@ -37,6 +37,7 @@ ClientCapabilities read_capabilities(const Json &json) {
       member(json, "/textDocument/codeAction/codeActionLiteralSupport").is_object();
   client.lazy_code_action_edits =
       lists(json, "/textDocument/codeAction/resolveSupport/properties", "edit");
+  client.lists_kernels = flag(json, "/experimental/warpwright/changed");
   client.hover_markdown = member(json, "/textDocument/hover/contentFormat").is_null() ||
                           lists(json, "/textDocument/hover/contentFormat", "markdown");
   if (lists(json, "/general/positionEncodings", "utf-8"))

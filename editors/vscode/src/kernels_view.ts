@@ -206,7 +206,8 @@ function fileItem(uri: vscode.Uri, kernels: Kernel[]): vscode.TreeItem {
   item.id = uri.toString();
   item.contextValue = 'file';
   item.iconPath = vscode.ThemeIcon.File;
-  item.description = `${kernels.length} ${kernels.length === 1 ? 'kernel' : 'kernels'}`;
+  const folder = vscode.workspace.asRelativePath(uri).split('/').slice(0, -1).join('/');
+  item.description = [folder, `${kernels.length} ${kernels.length === 1 ? 'kernel' : 'kernels'}`].filter(Boolean).join(' · ');
   return item;
 }
 
@@ -228,8 +229,8 @@ function kernelItem(kernel: Kernel): vscode.TreeItem {
 
 function variantItem(kernel: Kernel, variant: Variant): vscode.TreeItem {
   const item = new vscode.TreeItem(variant.moves.join(', '), vscode.TreeItemCollapsibleState.None);
-  item.description = variant.speedup ? speedupText(variant.speedup) : `correct on ${variant.device}, speed not measured`;
-  item.tooltip = `${item.label}\n${item.description}\n${variant.date}`;
+  item.description = variant.speedup ? speedupText(variant.speedup) : 'correct on the CPU, speed not measured';
+  item.tooltip = `${item.label}\n${item.description}\n${variant.device}, ${variant.date}`;
   item.iconPath = new vscode.ThemeIcon(variant.speedup ? 'zap' : 'verified');
   item.contextValue = 'variant';
   item.command = { title: 'Compare', command: 'warpwright.kernel.compare', arguments: [{ uri: kernel.uri, kernel: kernel.kernel, plan: variant.plan }] };

@@ -4,6 +4,9 @@ import { after, before } from 'node:test';
 import { matmul, saxpy } from './lib/files.mjs';
 import { Workbench, steps, until } from './lib/workbench.mjs';
 
+// Its size cannot be inferred.
+const unknown = '__global__ void fill(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }\n';
+
 let bench;
 const step = steps(() => bench);
 before(async () => {
@@ -14,11 +17,10 @@ before(async () => {
 });
 after(() => bench.close());
 
-// Its size cannot be inferred.
-const unknown = '__global__ void fill(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] = 1; }\n';
-
-const rows = async () => (await bench.page.locator('.pane-body .monaco-list-row').allInnerTexts()).map((row) => row.replace(/[\u00a0\n]+/g, ' ').trim());
-const row = (text) => bench.page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
+const rows = () => bench.page.locator('.pane-body .monaco-list-row').evaluateAll((rows) => rows.map((row) =>
+  [...row.querySelectorAll('.label-name, .label-description')].map((part) => part.textContent.replace(/\u00a0/g, ' ')).join(' ')));
+/** The row whose name is `name`. */
+const row = (name) => bench.page.locator('.pane-body .monaco-list-row').filter({ has: bench.page.locator('.label-name').getByText(name, { exact: true }) }).first();
 const seen = (text, patience) => until(`a row with "${text}"`, async () => (await rows()).find((line) => line.includes(text)), patience);
 
 async function act(text, action) {
@@ -34,26 +36,27 @@ step('the view lists the kernels of files that are not open, without those that 
   assert.ok(all.some((line) => /^fill missing facts/.test(line)), all.join('; '));
   assert.ok(!all.some((line) => line.includes('host.cu')), all.join('; '));
   assert.equal(all.filter((line) => line.includes('saxpy.cu')).length, 1, all.join('; '));
+  assert.ok(all.includes('matmul.cu deep · 1 kernel'), all.join('; '));
   await bench.shot('1-listed');
 });
 
 step('a kernel is run from the view, cancelled there, and run to its end', async () => {
-  await act('matmul not measured', 'Optimise Kernel');
+  await act('matmul', 'Optimise Kernel');
   await seen('matmul measuring');
   await bench.shot('2-running');
-  await act('matmul measuring', 'Cancel Optimisation');
+  await act('matmul', 'Cancel Optimisation');
   await until('matmul is no longer measured', async () => !(await rows()).some((line) => line.includes('matmul measuring')));
-  await act('saxpy not measured', 'Optimise Kernel');
+  await act('saxpy', 'Optimise Kernel');
   await seen('saxpy variant checked', 120_000);
   await bench.dismissNotifications();
-  await row('saxpy variant checked').locator('.monaco-tl-twistie').click();
-  await seen('correct on CPU');
+  await row('saxpy').locator('.monaco-tl-twistie').click();
+  await seen('correct on the CPU');
   await bench.shot('3-variants');
 });
 
 step('a variant is compared and applied from the view', async () => {
   const before = bench.read('saxpy.cu');
-  await act('saxpy variant checked', 'Apply Verified Variant');
+  await act('saxpy', 'Apply Verified Variant');
   await bench.diff();
   await bench.applyDiff();
   await seen('saxpy applied variant');

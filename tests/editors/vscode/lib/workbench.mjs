@@ -23,7 +23,7 @@ const userSettings = {
   'chat.disableAIFeatures': true, 'workbench.enableExperiments': false, 'workbench.colorTheme': 'Default Light Modern',
   'window.restoreWindows': 'none', 'files.simpleDialog.enable': true, 'editor.accessibilitySupport': 'off', 'editor.minimap.enabled': false,
   'window.commandCenter': false, 'workbench.layoutControl.enabled': false, 'editor.hover.delay': 100, 'security.workspace.trust.enabled': false,
-  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.secondarySideBar.defaultVisibility': 'hidden', 'files.autoSave': 'off', 'workbench.reduceMotion': 'on',
 };
 
 export async function until(what, condition, patience = kPatience) {
@@ -110,7 +110,7 @@ export class Workbench {
     const address = `http://127.0.0.1:${port}`;
     await until('code-server answers', () => fetch(`${address}/healthz`).then((answer) => answer.ok, () => false));
     this.browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
-    const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 } });
+    const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' });
     this.page = await context.newPage();
     this.page.setDefaultTimeout(kPatience);
     const payload = open ? `&payload=${encodeURIComponent(JSON.stringify([['openFile', `vscode-remote://127.0.0.1:${port}${path.join(this.workspace, open)}`]]))}` : '';
@@ -174,6 +174,9 @@ export class Workbench {
     return until(`a status item with "${text}"`, async () =>
       (await this.page.locator('.statusbar-item').allInnerTexts()).map(plain).find((item) => item.includes(text)));
   }
+  async statusTooltip(text) {
+    return plain(await this.page.locator('.statusbar-item').filter({ hasText: text }).locator('[aria-label]').first().getAttribute('aria-label') ?? '');
+  }
   /** Text of the editor in front, as drawn. */
   async text() {
     return plain(await this.page.locator('.editor-instance .view-lines').last().innerText());
@@ -194,7 +197,7 @@ export class Workbench {
     await this.page.mouse.move(5, 400);
     await this.word(word, line).hover();
     return until(`a hover with "${wanted}"`, async () => {
-      const found = (await this.page.locator('.monaco-hover:not(.hidden) .hover-contents, .monaco-hover:not(.hidden) .hover-row').allInnerTexts()).map(plain).join('\n');
+      const found = (await this.page.locator('.monaco-hover:not(.hidden)').allInnerTexts()).map(plain).join('\n');
       return found.includes(wanted) && found ? found : undefined;
     });
   }
