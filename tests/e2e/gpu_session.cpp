@@ -3,6 +3,7 @@
 #include "tests/e2e/lsp_client.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
@@ -23,6 +24,15 @@ std::string place(const char *variable, const char *built) {
   return chosen ? chosen : built;
 }
 
+/// The editor's settings: the runner of $WARPWRIGHT_RUNNER_URL, which may be reached over TLS, else
+/// one that the server starts.
+Json settings(int max_variants) {
+  Json result = {{"budget", "40s"}, {"maxVariants", max_variants}};
+  if (const char *url = std::getenv("WARPWRIGHT_RUNNER_URL"))
+    result["runner"] = url;
+  return result;
+}
+
 } // namespace
 
 TEST_CASE("a session on a GPU ends in an applied edit and a hover with the measured table") {
@@ -35,7 +45,7 @@ TEST_CASE("a session on a GPU ends in an applied edit and a hover with the measu
   std::filesystem::create_directories(folder);
   boost::asio::io_context io;
   LspClient client(io);
-  client.configuration = {{"budget", "40s"}, {"maxVariants", 12}};
+  client.configuration = settings(12);
   client.start({place("WARPWRIGHT_BIN", WARPWRIGHT_BINARY_DIR) + "/warpwright", "lsp"},
                {.environment = {"XDG_STATE_HOME=" + folder.string()}});
   client.initialize(LspClient::capabilities(), {{"processId", ::getpid()}});
@@ -98,7 +108,7 @@ TEST_CASE("a module of a Python file is measured, applied, and gives the same on
   std::filesystem::create_directories(folder);
   boost::asio::io_context io;
   LspClient client(io);
-  client.configuration = {{"budget", "40s"}, {"maxVariants", 6}};
+  client.configuration = settings(6);
   client.start({place("WARPWRIGHT_BIN", WARPWRIGHT_BINARY_DIR) + "/warpwright", "lsp"},
                {.environment = {"XDG_STATE_HOME=" + folder.string()}});
   client.initialize(LspClient::capabilities(), {{"processId", ::getpid()}});

@@ -91,6 +91,18 @@ local function check_buffer(bufnr)
   t.wait('nothing to cancel', 30, function() return t.message('nothing is running') end)
 end
 
+-- A kernel of which nothing says how it is launched.
+local function insert_facts()
+  vim.cmd('edit ' .. vim.fn.fnamemodify(os.getenv('WARPWRIGHT_FILE'), ':h') .. '/lone.cu')
+  local bufnr = vim.api.nvim_get_current_buf()
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, { '__global__ void lone(float *x, const int *map) {', '  x[map[threadIdx.x]] = 0;', '}' })
+  t.wait('what is missing', 60, function() return t.lenses(bufnr):match('missing facts') end)
+  vim.cmd('WarpwrightInsertFacts')
+  t.wait('a comment', 60, function() return t.text(bufnr):match('// warpwright:') end)
+  t.say('facts', 'asked for')
+  vim.cmd('bwipeout!')
+end
+
 local function check_help()
   vim.cmd('helptags ' .. os.getenv('WARPWRIGHT_PLUGIN') .. '/doc')
   for name in pairs(vim.api.nvim_get_commands({})) do
@@ -121,6 +133,7 @@ t.session(function()
   check_runners()
   add_runner()
   check_doctor_and_health()
+  insert_facts()
   check_help()
   check_missing_program()
 end)

@@ -42,4 +42,7 @@ t.session(function()
   vim.cmd('WarpwrightRestart')
   t.wait('lens by hand', 60, function() return t.lenses(bufnr):match('variant checked') end)
   t.say('restarted', 'by hand')
+  t.messages = {}
+  vim.cmd('WarpwrightOptimize!')
+  t.wait('an outcome of all', 180, function() return t.message('saxpy: %d of %d variants verified') end)
 end)
