@@ -1,0 +1,229 @@
+#include "trainer/endpoint/answer.h"
+
+#include "support/model/json.h"
+#include "trainer/endpoint/host_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+namespace warpwright::trainer {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 3> kHeadings = {
+    "## Performance Analysis", "## Algorithm Design", "## Code Implementation"};
+
+std::string trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos)
+    return "";
+  return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+}
+
+std::string lowered(std::string text) {
+  for (char &c : text)
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+struct Block {
+  std::string language, text;
+  std::size_t begin = 0, end = 0; ///< of the whole block, fences included
+};
+
+/// Fenced blocks of a text, in order. Errors: a block that is not closed.
+Result<std::vector<Block>> blocks_of(std::string_view text) {
+  std::vector<Block> blocks;
+  std::optional<Block> open;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = text.substr(at, end - at);
+    if (line.starts_with("```")) {
+      if (open) {
+        open->end = end;
+        blocks.push_back(std::move(*open));
+        open.reset();
+      } else {
+        open = Block{lowered(trimmed(line.substr(3))), "", at, 0};
+      }
+    } else if (open) {
+      open->text += std::string(line) + "\n";
+    }
+    at = end + 1;
+  }
+  if (open)
+    return fail("a ``` block is not closed; the answer may have been cut off");
+  return blocks;
+}
+
+/// The three sections. A heading inside a fenced block is text.
+Result<std::array<std::string, 3>> sections_of(const std::string &text) {
+  std::array<std::string, 3> sections;
+  int current = -1;
+  bool fenced = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    if (line.starts_with("```"))
+      fenced = !fenced;
+    const auto heading = std::ranges::find(kHeadings, trimmed(line));
+    if (!fenced && heading != kHeadings.end()) {
+      const int found = static_cast<int>(heading - kHeadings.begin());
+      if (found != current + 1)
+        return fail("the heading \"" + std::string(*heading) +
+                    (found <= current ? "\" comes twice or too late" : "\" comes before its turn"));
+      current = found;
+    } else if (current >= 0) {
+      sections[static_cast<std::size_t>(current)] += line + "\n";
+    }
+    at = end + 1;
+  }
+  if (current != 2)
+    return fail("the heading \"" + std::string(kHeadings[static_cast<std::size_t>(current + 1)]) +
+                "\" is missing");
+  return sections;
+}
+
+/// "2" of the line "Faster version: 2"; nullopt where there is none.
+std::optional<std::string> field(const std::string &section, std::string_view label) {
+  for (std::size_t at = 0; at < section.size();) {
+    const std::size_t end = std::min(section.find('\n', at), section.size());
+    std::string line = trimmed(std::string_view(section).substr(at, end - at));
+    std::erase(line, '*'); // models like to write labels in bold
+    if (line.starts_with("- "))
+      line = line.substr(2);
+    if (lowered(line).starts_with(lowered(std::string(label)) + ":"))
+      return trimmed(line.substr(label.size() + 1));
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+std::optional<model::Bound> bound_named(const std::string &text) {
+  const std::string word = lowered(text.substr(0, text.find_first_of(" .,;(")));
+  if (word == "memory")
+    return model::Bound::Memory;
+  if (word == "compute")
+    return model::Bound::Compute;
+  return word == "latency" ? std::optional(model::Bound::Latency) : std::nullopt;
+}
+
+Result<Analysis> analysis_of(const std::string &section, int versions) {
+  Analysis analysis;
+  analysis.text = trimmed(section);
+  const auto faster = field(section, "Faster version");
+  const std::string which =
+      faster ? lowered(faster->substr(0, faster->find_first_of(" .,;("))) : "";
+  if (versions >= 2) {
+    if (which != "1" && which != "2")
+      return fail("the analysis has no line \"Faster version: 1\" or \"Faster version: 2\"");
+    analysis.faster_exemplar = which == "1" ? 0 : 1;
+  }
+  if (const auto change = field(section, "Decisive change"); change && !change->empty())
+    analysis.explaining_move = *change;
+  else
+    return fail("the analysis has no line \"Decisive change: ...\"");
+  const auto bound = field(section, "Bound");
+  analysis.bound = bound ? bound_named(*bound) : std::nullopt;
+  if (!analysis.bound)
+    return fail("the analysis has no line \"Bound: memory\", \"Bound: compute\" or "
+                "\"Bound: latency\"");
+  return analysis;
+}
+
+bool is_source(const Block &block) {
+  return block.language == "cuda" || block.language == "cpp" || block.language == "c++" ||
+         block.language == "cu";
+}
+
+struct Code {
+  std::string source;
+  json plan;
+};
+
+Result<Code> code_of(const std::string &section) {
+  auto blocks = blocks_of(section);
+  if (!blocks)
+    return std::unexpected(blocks.error());
+  if (blocks->size() != 2 || !is_source((*blocks)[0]) || (*blocks)[1].language != "json")
+    return fail(
+        "the section \"## Code Implementation\" must hold exactly two blocks, ```cuda with the "
+        "device source and then ```json with the plan; found " +
+        std::to_string(blocks->size()));
+  json plan = json::parse((*blocks)[1].text, nullptr, false);
+  if (!plan.is_object())
+    return fail("the ```json block is no JSON object");
+  return Code{(*blocks)[0].text, std::move(plan)};
+}
+
+Result<model::Plan> plan_of(Code code, const model::Task &task) {
+  if (code.plan.contains("source"))
+    return fail("the plan brings a source of its own; the source is the ```cuda block");
+  code.plan["source"] = std::move(code.source);
+  if (auto valid = model::validate(code.plan, model::Schema::Plan); !valid)
+    return std::unexpected(valid.error());
+  auto plan = model::plan_from_json(code.plan);
+  if (!plan)
+    return plan;
+  plan->moves.clear(); // nothing that it says of itself counts
+  if (auto fits = model::check_plan(*plan, task); !fits)
+    return std::unexpected(fits.error());
+  return plan;
+}
+
+ParsedAnswer refuse(ParsedAnswer answer, AnswerKind kind, std::string why) {
+  answer.kind = kind;
+  answer.refused = std::move(why);
+  return answer;
+}
+
+} // namespace
+
+const char *name(AnswerKind kind) {
+  switch (kind) {
+  case AnswerKind::Usable:
+    return "usable";
+  case AnswerKind::Malformed:
+    return "malformed";
+  case AnswerKind::BadPlan:
+    return "bad_plan";
+  case AnswerKind::HostCode:
+    return "host_code";
+  }
+  return "";
+}
+
+ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions) {
+  ParsedAnswer answer;
+  const auto sections = sections_of(text);
+  if (!sections)
+    return refuse(answer, AnswerKind::Malformed, sections.error().message);
+  answer.analysis.text = trimmed((*sections)[0]);
+  auto analysis = analysis_of((*sections)[0], versions);
+  if (!analysis)
+    return refuse(answer, AnswerKind::Malformed, analysis.error().message);
+  answer.analysis = std::move(*analysis);
+  answer.analysis.design = trimmed((*sections)[1]);
+  if (answer.analysis.design.empty())
+    return refuse(answer, AnswerKind::Malformed, "the section \"## Algorithm Design\" is empty");
+  auto code = code_of((*sections)[2]);
+  if (!code)
+    return refuse(answer, AnswerKind::Malformed, code.error().message);
+  if (const auto why = host_code_in(code->source))
+    return refuse(answer, AnswerKind::HostCode, "the source is no device source, " + *why);
+  for (const json &step : code->plan.value("steps", json::array()))
+    if (step.is_object() && step.contains("module"))
+      return refuse(answer, AnswerKind::HostCode,
+                    *host_code_in(model::Plan{.steps = {model::ModuleStep{}}}));
+  auto plan = plan_of(std::move(*code), task);
+  if (!plan)
+    return refuse(answer, AnswerKind::BadPlan, describe(plan.error()));
+  answer.plan = std::move(*plan);
+  answer.kind = AnswerKind::Usable;
+  return answer;
+}
+
+} // namespace warpwright::trainer

@@ -1,0 +1,103 @@
+#include "trainer/endpoint/endpoint_policy.h"
+
+#include "support/model/json.h"
+
+namespace warpwright::trainer {
+namespace {
+
+using nlohmann::json;
+
+PromptVersion version_of(const Exemplar &exemplar) {
+  PromptVersion version{.moves = exemplar.moves, .measured = exemplar.measured};
+  json plan = json::parse(exemplar.plan, nullptr, false);
+  if (!plan.is_object())
+    return version;
+  version.source = plan.value("source", "");
+  plan.erase("source");
+  plan.erase("moves");
+  version.steps = plan.dump();
+  return version;
+}
+
+/// What a reason begins with: enough to count by.
+std::string head_of(const std::string &reason) {
+  return reason.substr(0, reason.find(':')).substr(0, 60);
+}
+
+} // namespace
+
+int AnswerCounts::answers() const {
+  int sum = 0;
+  for (const auto &[kind, count] : kinds)
+    sum += count;
+  return sum;
+}
+
+int AnswerCounts::refused() const {
+  const auto usable = kinds.find(AnswerKind::Usable);
+  return answers() - (usable == kinds.end() ? 0 : usable->second);
+}
+
+EndpointPolicy::EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model)
+    : client_(std::move(client)), model_(std::move(model)) {}
+
+Result<Proposal> EndpointPolicy::propose(const Context &context, Environment &) {
+  const auto started = std::chrono::steady_clock::now();
+  auto task = model::task_from_json(context.view.definition);
+  if (!task)
+    return std::unexpected(task.error());
+  std::string &refusal = last_refusal_[context.task.id];
+  PromptParts parts{.task = *task,
+                    .device = context.device,
+                    .original = context.view.original,
+                    .refused = refusal};
+  for (const Exemplar &exemplar : context.exemplars)
+    if (parts.versions.size() < 2)
+      parts.versions.push_back(version_of(exemplar));
+  auto answer = client_->complete(contrastive_prompt(parts), {}, stop_.get_token());
+  if (!answer)
+    return std::unexpected(answer.error());
+  ParsedAnswer parsed = parse_answer(answer->text, *task, static_cast<int>(parts.versions.size()));
+  if (parsed.kind == AnswerKind::Malformed && answer->finish == "length")
+    parsed.refused += "; it was cut off at the longest answer allowed, so write less";
+  ++counts_.kinds[parsed.kind];
+  if (!parsed.refused.empty())
+    ++counts_.reasons[head_of(parsed.refused)];
+  refusal = parsed.refused;
+  Proposal proposal;
+  proposal.plan = std::move(parsed.plan);
+  proposal.analysis = std::move(parsed.analysis);
+  proposal.refused = std::move(parsed.refused);
+  proposal.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return proposal;
+}
+
+std::string EndpointPolicy::summary() const {
+  std::string text = std::to_string(counts_.answers()) + " answers of " + model_;
+  const char *separator = ": ";
+  for (const auto &[kind, count] : counts_.kinds) {
+    text += separator + std::to_string(count) + " " + trainer::name(kind);
+    separator = ", ";
+  }
+  const ChatTotals &spent = client_->totals();
+  return text + "; " + std::to_string(spent.prompt_tokens + spent.answer_tokens) + " tokens" +
+         (spent.estimated ? " (partly estimated)" : "") + "; " + std::to_string(spent.retries) +
+         " retries, " + std::to_string(spent.rate_limited) + " times rate limited";
+}
+
+Result<std::unique_ptr<EndpointPolicy>>
+make_endpoint_policy(const EndpointConfig &config, std::uint64_t seed, ChatClient::Log log) {
+  auto key = load_key(config);
+  if (!key)
+    return std::unexpected(key.error());
+  auto transport = make_https(config, std::move(*key));
+  if (!transport)
+    return std::unexpected(transport.error());
+  return std::make_unique<EndpointPolicy>(
+      std::make_unique<ChatClient>(config, std::move(*transport), make_real_clock(), seed,
+                                   std::move(log)),
+      config.model);
+}
+
+} // namespace warpwright::trainer

@@ -1,0 +1,189 @@
+#include "trainer/endpoint/prompt.h"
+
+#include "support/model/json.h"
+
+#include <cstdio>
+
+namespace warpwright::trainer {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char *kSystem = R"text(You write CUDA device code for one GPU and compete on measured time.
+
+Your answer is data: device source, and a plan that says which kernels to launch over which buffers. A runner compiles the source with NVRTC,
+checks the results on inputs and sizes that you do not see, and measures it against the task's reference. No host code runs: no main
+function, no <<< >>>, no CUDA runtime calls, no PyTorch, no cuBLAS, no Python. Caching results between runs, reading outputs before they
+are written, and relying on certain input values are found out and count as failures. Lower precision than the reference's is refused by a
+comparison with double precision.
+
+Write exactly three sections under these headings, each once, in this order:
+
+## Performance Analysis
+Begin with three lines:
+Faster version: 1 or 2 (`none` where fewer than two versions are shown)
+Decisive change: the one difference that explains the scores, in a few words
+Bound: memory, compute or latency, whichever holds the reference back on this GPU
+Then explain, from the scores and the code, what made the difference and what is still left to gain.
+
+## Algorithm Design
+What you will change and why it should be faster here, in a few sentences. No code.
+
+## Code Implementation
+Exactly two fenced blocks: ```cuda with the complete device source, then ```json with the plan.
+
+The plan is a JSON object:
+{"steps": [{"launch": {"kernel": "name<float, 256>", "grid": ["ceil_div(n, 256)", 1, 1], "block": [256, 1, 1], "shared_bytes": "0",
+  "arguments": [{"buffer": "x"}, {"buffer": "y", "offset": "0"}, {"scalar": "alpha"}, {"size": "n"}, {"constant": 0.5, "dtype": "float32"}]
+}
+},
+  {"fill": {"buffer": "partial", "byte": 0}}],
+ "temporaries": [{"name": "partial", "dtype": "float32", "extent": "ceil_div(n, 256)"}],
+ "options": ["-std=c++17"]
+}
+Grid, block,
+    extents and sizes are integers or
+        expressions
+            over the task's sizes (+ - * / % min max ceil_div round_up). Arguments are in the order
+                of the kernel's parameters. `temporaries` and `options` may be left out. Only headers of the CUDA toolkit may be included.)text";
+
+        std::string
+        decimals(double value, int digits) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+const char *direction_name(model::Direction direction) {
+  return direction == model::Direction::In    ? "input"
+         : direction == model::Direction::Out ? "output"
+                                              : "input and output";
+}
+
+std::string shape_of(const model::Buffer &buffer) {
+  if (buffer.shape.empty())
+    return buffer.extent.text() + " elements";
+  std::string text = "shape ";
+  for (std::size_t i = 0; i < buffer.shape.size(); ++i)
+    text += (i ? " x " : "") + std::to_string(buffer.shape[i]);
+  return text;
+}
+
+std::string sizes_text(const Sizes &sizes) {
+  std::string text;
+  for (const auto &[name, value] : sizes)
+    text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  return text.empty() ? "none" : text;
+}
+
+/// The plan's JSON without what the source block holds already.
+std::string steps_of(const model::Plan &plan) {
+  json document = model::to_json(plan);
+  document.erase("source");
+  document.erase("moves");
+  return document.dump();
+}
+
+std::string task_section(const model::Task &task) {
+  std::string text = "# Task: " + task.name + "\n\nBuffers:\n";
+  for (const model::Buffer &buffer : task.buffers) {
+    text += "- " + buffer.name + ": " + std::string(name(buffer.dtype)) + ", " + shape_of(buffer) +
+            ", " + direction_name(buffer.direction);
+    if (!buffer.torch_name.empty() && buffer.torch_name != buffer.name)
+      text += " (" + buffer.torch_name + ")";
+    text += "\n";
+  }
+  for (const model::Scalar &scalar : task.scalars)
+    text += "- scalar " + scalar.name + ": " + std::string(name(scalar.dtype)) + "\n";
+  text += "Sizes measured: " + sizes_text(task.sizes) + "\n";
+  for (const Sizes &sizes : task.check_sizes)
+    text += "Must be right too: " + sizes_text(sizes) + "\n";
+  if (task.module)
+    return text + "\nThe reference, a PyTorch module:\n```python\n" + task.module->source +
+           "\n```\n";
+  return text + "\nThe reference:\n```cuda\n" + task.reference.source + "\n```\n```json\n" +
+         steps_of(task.reference) + "\n```\n";
+}
+
+std::string device_section(const std::optional<model::DeviceInfo> &device) {
+  if (!device)
+    return "";
+  std::string text = "\n# GPU: " + device->name + "\n";
+  if (!device->compute_capability.empty())
+    text += "Compute capability " + device->compute_capability + ". ";
+  if (device->multiprocessors)
+    text += std::to_string(device->multiprocessors) + " multiprocessors. ";
+  if (device->l2_bytes)
+    text += "L2 cache " + std::to_string(device->l2_bytes >> 20) + " MiB. ";
+  if (device->copy_bytes_per_s)
+    text += "Measured: copies " + decimals(*device->copy_bytes_per_s / 1e9, 0) + " GB/s. ";
+  if (device->fp32_flops_per_s)
+    text += "FP32 " + decimals(*device->fp32_flops_per_s / 1e12, 1) + " TFLOP/s. ";
+  if (device->bf16_flops_per_s)
+    text += "BF16 tensor cores " + decimals(*device->bf16_flops_per_s / 1e12, 0) + " TFLOP/s. ";
+  return text + "\n";
+}
+
+/// Times, compile report and bound, as far as they are known.
+std::string facts(const Measured &measured) {
+  std::string text;
+  if (measured.candidate_time)
+    text += decimals(measured.candidate_time->median_ns / 1000, 2) + " us. ";
+  if (measured.registers)
+    text += std::to_string(*measured.registers) + " registers a thread. ";
+  if (measured.shared_bytes)
+    text += std::to_string(*measured.shared_bytes) + " bytes of shared memory a block. ";
+  if (measured.spill_bytes && *measured.spill_bytes)
+    text += std::to_string(*measured.spill_bytes) + " bytes spilled. ";
+  if (measured.occupancy)
+    text += "Occupancy " + decimals(100 * *measured.occupancy, 0) + "%. ";
+  if (measured.bound)
+    text += "Held back by " + std::string(name(*measured.bound)) + ". ";
+  return text;
+}
+
+std::string score_text(const Measured &measured) {
+  if (measured.outcome != model::Outcome::Verified)
+    return "failed: " + std::string(name(measured.outcome)) +
+           (measured.message.empty() ? "" : " (" + measured.message + ")");
+  if (!measured.speedup)
+    return "correct, not timed";
+  return "speedup " + decimals(measured.speedup->ratio, 3) + " over the reference (95% interval " +
+         decimals(measured.speedup->low, 3) + " to " + decimals(measured.speedup->high, 3) + ")";
+}
+
+std::string version_section(const PromptVersion &version, std::size_t number) {
+  std::string text = "\n# Version " + std::to_string(number) + ": " + score_text(version.measured) +
+                     "\n" + facts(version.measured) + "\n";
+  if (!version.moves.empty()) {
+    text += "Made from the reference by:";
+    for (const std::string &move : version.moves)
+      text += " " + move;
+    text += "\n";
+  }
+  if (!version.source.empty())
+    text += "```cuda\n" + version.source + "\n```\n```json\n" + version.steps + "\n```\n";
+  return text;
+}
+
+} // namespace
+
+std::vector<ChatMessage> contrastive_prompt(const PromptParts &parts) {
+  std::string user = task_section(parts.task) + device_section(parts.device);
+  if (parts.original) {
+    const std::string known = facts(*parts.original);
+    if (!known.empty())
+      user += "The reference there: " + known + "\n";
+  }
+  for (std::size_t i = 0; i < parts.versions.size(); ++i)
+    user += version_section(parts.versions[i], i + 1);
+  if (!parts.refused.empty())
+    user += "\n# Your last answer could not be used\n" + parts.refused + "\n";
+  user += parts.versions.size() >= 2
+              ? "\nSay which of the two versions is faster and why, then write one that is faster "
+                "than both.\n"
+              : "\nWrite a version that is faster than the reference.\n";
+  return {{"system", kSystem}, {"user", std::move(user)}};
+}
+
+} // namespace warpwright::trainer
