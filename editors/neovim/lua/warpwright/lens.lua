@@ -91,7 +91,7 @@ function M.clear(bufnr)
 end
 
 --- What is drawn in a buffer: { line (from 0), kernel, range, title, command }, by line.
-function M.of(bufnr) return shown[bufnr] or {} end
+function M.of(bufnr) return shown[bufnr == 0 and vim.api.nvim_get_current_buf() or bufnr] or {} end
 
 --- The last kernel that begins at or above `line` (from 0), else the first one; nil where there is none.
 function M.at(bufnr, line)
