@@ -18,7 +18,7 @@ local function run(command, on_exit)
 end
 
 local function command(runner, more)
-  local result = { options.program(), 'doctor' }
+  local result = vim.list_extend(options.program(), { 'doctor' })
   if runner and runner ~= '' then vim.list_extend(result, { '--runner', runner }) end
   return vim.list_extend(result, more or {})
 end
@@ -31,7 +31,7 @@ function M.ask(runner, on_done)
     if ok and type(report) == 'table' and report.checks then return on_done(report) end
     on_done(nil, 'warpwright doctor printed no report: ' .. vim.trim(table.concat(errors, ' ')))
   end)
-  if not started then on_done(nil, ("the program '%s' cannot be started"):format(options.program())) end
+  if not started then on_done(nil, ("the program '%s' cannot be started"):format(options.program()[1])) end
 end
 
 --- One sentence on whether a runner works: true and its device, or false and what is wrong with what to do.
@@ -68,7 +68,7 @@ function M.show()
     put(#text > 0 and text or { 'warpwright doctor ended with ' .. code .. ' and said nothing' })
   end)
   if not started then
-    put({ ("The program '%s' cannot be started."):format(options.program()), 'See :checkhealth warpwright' })
+    put({ ("The program '%s' cannot be started."):format(options.program()[1]), 'See :checkhealth warpwright' })
   end
 end
 

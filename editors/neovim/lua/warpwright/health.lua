@@ -27,7 +27,7 @@ end
 
 local function check_program(health)
   health.start('Warpwright: program and runner')
-  local program = options.program()
+  local program = options.program()[1]
   if vim.fn.executable(program) == 0 then
     return health.error(("there is no program '%s'"):format(program), {
       'Put warpwright on the PATH',
@@ -36,7 +36,7 @@ local function check_program(health)
   end
   health.ok('the program is ' .. vim.fn.exepath(program))
   local report, problem = ask_doctor()
-  if not report then return health.error(problem, { 'Run `' .. program .. ' doctor` in a terminal' }) end
+  if not report then return health.error(problem, { 'Run `' .. table.concat(options.program(), ' ') .. ' doctor` in a terminal' }) end
   health.ok('version ' .. report.version)
   for _, check in ipairs(report.checks) do
     local text = check.name .. ': ' .. check.detail

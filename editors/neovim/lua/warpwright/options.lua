@@ -72,7 +72,14 @@ function M.command()
   return { 'warpwright', 'lsp' }
 end
 
---- The program without `lsp`, for its other commands.
-function M.program() return M.command()[1] end
+--- The command without `lsp`, for the program's other commands: what stands before it, a wrapper included.
+function M.program()
+  local result = {}
+  for _, word in ipairs(M.command()) do
+    if word == 'lsp' then break end
+    table.insert(result, word)
+  end
+  return result
+end
 
 return M

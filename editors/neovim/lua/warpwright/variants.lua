@@ -88,7 +88,10 @@ local function accept(bufnr)
 end
 
 local function open_preview(client, bufnr, title, edit)
+  local window = vim.fn.bufwinid(bufnr)
+  if window == -1 then return say('the file is in no window of this tab') end
   close_preview(bufnr)
+  vim.api.nvim_set_current_win(window)
   local scratch = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(scratch, 0, -1, false, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
   vim.lsp.util.apply_text_edits(text_edits(edit, vim.uri_from_bufnr(bufnr)), scratch, client.offset_encoding)
@@ -112,7 +115,11 @@ local function open_preview(client, bufnr, title, edit)
   vim.api.nvim_create_autocmd('BufWipeout', {
     buffer = scratch,
     once = true,
-    callback = function() vim.schedule(function() close_preview(bufnr) end) end,
+    callback = function()
+      vim.schedule(function()
+        if previews[bufnr] and previews[bufnr].scratch == scratch then close_preview(bufnr) end
+      end)
+    end,
   })
   say(title .. '. <Enter> or :WarpwrightApply applies it, q closes the diff', vim.log.levels.INFO)
 end
