@@ -27,6 +27,7 @@ url="tls://localhost:$port?ca=$work/runner.pem&token-file=$work/token"
 for _ in $(seq 100); do
   "$bin/warpwright" doctor --runner "$url" >"$out/doctor.txt" 2>&1 && break
   kill -0 "$runner" || { cat "$out/runner.log"; exit 1; }
+  sleep 0.2
 done
 cat "$out/doctor.txt"
 

@@ -94,6 +94,12 @@ function M.setup(options)
   require('warpwright').setup(vim.tbl_extend('force', chosen, options or {}))
 end
 
+--- Most variants of an optimisation, from now on.
+function M.variants(most)
+  require('warpwright.options').current.settings.maxVariants = most
+  require('warpwright.client').send_settings()
+end
+
 --- The body of a session's file. Everything that Neovim calls deprecated counts as a failure.
 function M.session(body)
   local plugin = os.getenv('WARPWRIGHT_PLUGIN')

@@ -11,6 +11,7 @@ end
 
 t.session(function()
   t.setup({ restarts = 2 })
+  t.variants(200) -- too many to be through before the kill
   local warpwright = require('warpwright')
   vim.cmd('edit ' .. os.getenv('WARPWRIGHT_FILE'))
   local bufnr = vim.api.nvim_get_current_buf()
@@ -18,6 +19,7 @@ t.session(function()
   local outcome
   warpwright.optimize('saxpy', function(err, result) outcome = { err = err, result = result } end)
   t.wait('progress', 60, function() return warpwright.statusline() ~= '' end)
+  t.variants(4)
   kill()
   t.wait('the end of waiting', 30, function() return outcome end)
   t.expect('told', outcome.err.message, 'ended before it answered')
