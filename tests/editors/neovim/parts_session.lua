@@ -97,6 +97,10 @@ local function insert_facts()
   local bufnr = vim.api.nvim_get_current_buf()
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, { '__global__ void lone(float *x, const int *map) {', '  x[map[threadIdx.x]] = 0;', '}' })
   t.wait('what is missing', 60, function() return t.lenses(bufnr):match('missing facts') end)
+  if vim.fn.has('nvim-0.10') == 1 then
+    local hint = t.wait('inlay hints', 60, function() return vim.lsp.inlay_hint.get({ bufnr = bufnr })[1] end)
+    t.expect('inlay hint', hint.inlay_hint.label, 'irregular')
+  end
   vim.cmd('WarpwrightInsertFacts')
   t.wait('a comment', 60, function() return t.text(bufnr):match('// warpwright:') end)
   t.say('facts', 'asked for')
