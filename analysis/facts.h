@@ -121,6 +121,21 @@ struct InferredTask {
       comment; ///< likewise the structured comment to complete; else it is suggested_spec()'s
 };
 
+/// Where the `forward` of a torch::nn::Module in C++ is written, and what its object holds as it was made for the task.
+struct CppForward {
+  Range range;       ///< its definition
+  Range name_range;  ///< of "forward" in it
+  Range declaration; ///< in the class, where the definition is not; else empty
+  /// How forward reaches the object's tensors, by the name under which each is registered: "fc.weight" -> "fc->weight".
+  std::map<std::string, std::string> state;
+  std::vector<std::pair<std::string, std::string>> numbers; ///< members and their values: "slope_", "0.1"
+  /// Likewise parameters of the constructor; empty: it has none.
+  std::vector<std::pair<std::string, std::string>> made_with;
+  std::size_t constructor_body = 0; ///< behind its brace; 0: the file does not hold it
+  std::size_t class_end = 0;        ///< before the class's closing brace
+  std::string obstacle;             ///< why no other text can stand for forward; empty: it can
+};
+
 struct Kernel {
   std::string name;           ///< unqualified
   std::string qualified_name; ///< with namespaces
@@ -147,6 +162,7 @@ struct Kernel {
   std::string slice_error;
   /// Of torch modules: the variant that the text holds for it, between its marks; empty: it is as its user wrote it.
   std::string applied_variant;
+  std::optional<CppForward> forward; ///< of torch modules in C++
 };
 
 struct QuickFix {

@@ -391,10 +391,12 @@ Result<Spec> parse_spec(const std::string &text) {
               "See the syntax of task specs in the documentation");
 }
 
-CommentSpec spec_above(const ParsedUnit &unit, const clang::FunctionDecl &kernel) {
+CommentSpec spec_above(const ParsedUnit &unit, const clang::NamedDecl &kernel) {
   CommentSpec result;
   const clang::SourceManager &sources = unit.sources();
-  const clang::FunctionTemplateDecl *templated = kernel.getDescribedFunctionTemplate();
+  const auto *function = llvm::dyn_cast<clang::FunctionDecl>(&kernel);
+  const clang::FunctionTemplateDecl *templated =
+      function ? function->getDescribedFunctionTemplate() : nullptr;
   clang::SourceLocation begin =
       sources.getExpansionLoc(templated ? templated->getBeginLoc() : kernel.getBeginLoc());
   if (!sources.isInMainFile(begin))

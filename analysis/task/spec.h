@@ -53,12 +53,12 @@ struct Spec {
 /// The file form. Errors: "line 3, column 12: expected ..., found ...".
 Result<Spec> parse_spec(const std::string &text);
 
-/// The comment form, read from the comment lines above a kernel; empty without one.
+/// The comment form, read from the comment lines above a kernel, a function or a class; empty without one.
 struct CommentSpec {
   Spec spec;
   std::optional<Diagnostic> error; ///< rule "task-spec"
 };
-CommentSpec spec_above(const ParsedUnit &unit, const clang::FunctionDecl &kernel);
+CommentSpec spec_above(const ParsedUnit &unit, const clang::NamedDecl &kernel);
 
 /// What `later` says replaces what `spec` says.
 void merge(Spec &spec, const Spec &later);

@@ -1,5 +1,6 @@
 // Calls: of functions and lambdas of the file, which are inlined, of the standard library on sizes, and of operators in C++'s spelling.
 #include "generator/torch_cpp/interpreter.h"
+#include "generator/torch_cpp/module_classes.h"
 
 #include <clang/AST/DeclTemplate.h>
 
@@ -108,11 +109,17 @@ std::vector<Value> Interpreter::arguments_of(const clang::CallExpr &call, unsign
   return values;
 }
 
-Value Interpreter::run(const clang::FunctionDecl &function, std::vector<Value> arguments) {
+Value Interpreter::run(const clang::FunctionDecl &function, std::vector<Value> arguments,
+                       const Module &object) {
   std::vector<Storage> places;
   for (Value &argument : arguments)
     places.push_back(std::make_shared<Value>(std::move(argument)));
-  return inlined(function, std::move(places));
+  if (!object)
+    return inlined(function, std::move(places));
+  const Storage before = std::exchange(this_, std::make_shared<Value>(object));
+  Value result = inlined(function, std::move(places));
+  this_ = before;
+  return result;
 }
 
 Value Interpreter::inlined(const clang::FunctionDecl &function, std::vector<Storage> arguments) {
@@ -187,6 +194,8 @@ Value Interpreter::called_function(const clang::FunctionDecl &function, const cl
       return refuse("a check of the function fails at these shapes");
     return None{};
   }
+  if (qualified.starts_with("torch::nn::init::"))
+    return drawn_at_random("init_", arguments_of(call, first_argument));
   if (is_torch(qualified))
     return aten(name, arguments_of(call, first_argument));
   return called_standard(name, call);
@@ -197,6 +206,13 @@ Value Interpreter::called_standard(const std::string &name, const clang::CallExp
     if (const Storage place = place_of(&call))
       return *place;
   std::vector<Value> arguments = arguments_of(call);
+  if (name == "make_shared" || name == "make_unique")
+    if (const clang::CXXRecordDecl *type = held_module(call.getType()))
+      return make(*type, std::move(arguments));
+  if (name == "to_string" && arguments.size() == 1 && arguments.front().integer())
+    return std::to_string(*arguments.front().integer());
+  if ((name == "dynamic_pointer_cast" || name == "static_pointer_cast") && arguments.size() == 1)
+    return arguments.front();
   if (name == "move" || name == "forward")
     return arguments.empty() ? Value(None{}) : arguments.front();
   if (name == "make_tuple" || name == "make_pair" || name == "tie")
@@ -236,6 +252,11 @@ Value Interpreter::called_operator(const clang::CXXOperatorCallExpr &call) {
   const clang::OverloadedOperatorKind kind = call.getOperator();
   if (kind == clang::OO_Call) {
     const auto *callee = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(call.getDirectCallee());
+    if (held_module(call.getArg(0)->getType())) {
+      const Value module = evaluate(call.getArg(0));
+      return module.as<Module>() ? forwarded(*module.as<Module>(), arguments_of(call, 1))
+                                 : refuse("'" + text_of(call) + "' calls an empty module");
+    }
     return callee && is_of_file(*callee)
                ? called_function(*callee, call, 1)
                : unknown("'" + text_of(call) + "' calls something that is not known");
@@ -269,9 +290,13 @@ Value Interpreter::called_operator(const clang::CXXOperatorCallExpr &call) {
     return left; // * of an optional
   }
   const Value right = evaluate(call.getArg(1));
+  if (left.as<std::string>() && right.as<std::string>() && kind == clang::OO_Plus)
+    return *left.as<std::string>() + *right.as<std::string>();
   if (kind == clang::OO_Subscript) {
     if (const auto *tensor = left.as<Tensor>())
       return indexed(*tensor, right);
+    if (const auto *module = left.as<Module>())
+      return module_method(*module, "operator[]", {right}, call);
     const auto *list = left.as<List>();
     const auto index = right.integer();
     if (list && index && *index >= 0 && *index < static_cast<std::int64_t>(list->size()))
@@ -306,6 +331,9 @@ Value Interpreter::called_method(const clang::CXXMemberCallExpr &call) {
     return result;
   }
   const bool is_conversion = llvm::isa<clang::CXXConversionDecl>(callee);
+  if (callee->getNameAsString() == "is_empty" && held_module(object->getType()) &&
+      !is_torch_module(*callee->getParent())) // of a holder
+    return evaluate(object).as<Module>() == nullptr;
   return method(*object, is_conversion ? "" : callee->getNameAsString(), arguments_of(call), call);
 }
 
@@ -326,7 +354,11 @@ Value Interpreter::method(const clang::Expr &object, const std::string &name,
     arguments.insert(arguments.begin(), value);
     return aten(name, std::move(arguments));
   }
+  if (const auto *module = value.as<Module>())
+    return module_method(*module, name, std::move(arguments), whole);
   if (value.as<None>()) {
+    if (name == "get" || name == "ptr")
+      return value;
     if (name == "defined" || name == "has_value" || name.empty())
       return false;
     if (name == "value_or" && arguments.size() == 1)

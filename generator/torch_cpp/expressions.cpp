@@ -1,5 +1,6 @@
 // Values of expressions: literals, names, arithmetic on sizes, objects of the standard library.
 #include "generator/torch_cpp/interpreter.h"
+#include "generator/torch_cpp/module_classes.h"
 
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/RecordLayout.h>
@@ -176,6 +177,8 @@ Value Interpreter::evaluate(const clang::Expr *expression) {
     return called(*call);
   if (const auto *construction = dyn_cast<clang::CXXConstructExpr>(expression))
     return constructed(*construction);
+  if (const auto *allocation = dyn_cast<clang::CXXNewExpr>(expression))
+    return evaluate(allocation->getInitializer());
   if (const auto *list = dyn_cast<clang::InitListExpr>(expression))
     return listed(*list);
   if (const auto *unary = dyn_cast<clang::UnaryOperator>(expression))
@@ -243,7 +246,8 @@ Value Interpreter::evaluated_member(const clang::MemberExpr &member) {
     return evaluated_reference(*variable);
   const Value object = evaluate(member.getBase());
   const std::string name = member.getMemberDecl()->getNameAsString();
-  if (const auto *fields = object.as<Fields>())
+  const auto *module = object.as<Module>();
+  if (const auto *fields = module ? &(*module)->members : object.as<Fields>())
     if (const auto found = fields->find(name); found != fields->end())
       return found->second;
   if (const auto *list = object.as<List>(); list && list->size() == 2)
@@ -321,6 +325,10 @@ Value Interpreter::constructed(const clang::CXXConstructExpr &construction) {
   for (const clang::Expr *argument : construction.arguments())
     if (!llvm::isa<clang::CXXDefaultArgExpr>(argument))
       arguments.push_back(evaluate(argument));
+  if (const clang::CXXRecordDecl *held = held_module(construction.getType()))
+    return made_module(construction, *held, std::move(arguments));
+  if (type == "NamedAnyModule")
+    return List(arguments.begin(), arguments.end());
   if (type == "TensorOptions") {
     Fields fields;
     for (Value &argument : arguments) {
@@ -423,6 +431,9 @@ Interpreter::Storage Interpreter::place_of(const clang::Expr *expression) {
     return this_;
   if (const auto *member = dyn_cast<clang::MemberExpr>(expression)) {
     const Storage object = place_of(member->getBase());
+    if (Module *module = object ? object->as<Module>() : nullptr)
+      return inside(std::shared_ptr<Value>(*module, nullptr),
+                    &(*module)->members[member->getMemberDecl()->getNameAsString()]);
     Fields *fields = object ? object->as<Fields>() : nullptr;
     return fields ? inside(object, &(*fields)[member->getMemberDecl()->getNameAsString()])
                   : nullptr;

@@ -3,7 +3,8 @@
 // A function is one that a caller outside would call: it takes a tensor, returns tensors, has a body, and is registered
 // (PYBIND11_MODULE, TORCH_LIBRARY), described in a comment, or called by no other function of the file. What its inputs are follows from
 // the structured comment above it (docs/task-comments.md), then from its checks (TORCH_CHECK(x.size(1) == 64)), then from defaults; the
-// rest is asked for. It leaves out methods, templates, and functions that launch kernels of the file. Thread: the unit's.
+// rest is asked for. Modules are module_classes.h's. It leaves out other methods, templates, and functions that launch kernels of the file.
+// Thread: the unit's.
 #pragma once
 
 #include "analysis/parsed_unit.h"
@@ -60,6 +61,11 @@ model::TorchModule module_of(const analysis::ParsedUnit &unit, const clang::Func
 /// at::Tensor, or an optional one.
 bool is_tensor(clang::QualType type);
 bool is_optional_tensor(clang::QualType type);
+bool takes_tensors(const clang::FunctionDecl &function);
+/// A tensor, or a tuple, a pair or a list of them.
+bool gives_tensors(clang::QualType type);
+/// Whether the file holds Warpwright's variant of a function or class.
+bool holds_variant_of(const analysis::ParsedUnit &unit, std::string_view name);
 
 /// Whether a statement is what `assert(...)` of the C library stands for.
 bool is_assertion(const analysis::ParsedUnit &unit, const clang::Expr &statement);

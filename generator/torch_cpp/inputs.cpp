@@ -1,5 +1,7 @@
 // What a call of a function takes: the comment's facts first, then those of the checks, then defaults.
-#include "generator/torch_cpp/functions.h"
+#include "generator/torch_cpp/module_classes.h"
+
+#include <clang/AST/RecursiveASTVisitor.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,20 +26,48 @@ std::string type_name(model::Dtype dtype) {
 
 class Reader {
 public:
-  Reader(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
+  /// @param described what the comment stands above
+  Reader(const analysis::ParsedUnit &unit, const clang::NamedDecl &described,
          const analysis::Spec &extra)
-      : unit_(unit), function_(function) {
-    const analysis::CommentSpec above = spec_above(unit, function);
+      : unit_(unit) {
+    const analysis::CommentSpec above = spec_above(unit, described);
     result_.error = above.error;
-    spec_ = above.spec;
-    merge(spec_, extra);
-    checked_ = shapes_from_checks(unit, function, stated_shapes(), spec_.sizes);
-  }
-
-  Inputs read() {
     if (result_.error)
       result_.missing.push_back({"spec", result_.error->message});
-    for (const clang::ParmVarDecl *parameter : function_.parameters()) {
+    spec_ = above.spec;
+    merge(spec_, extra);
+  }
+
+  const analysis::Spec &spec() const { return spec_; }
+
+  /// What a constructor is given, in numbers, flags, texts and lists of numbers; what has a default of another kind is not given.
+  /// @param seen what the file gives it where it makes an object
+  std::vector<Input> constructor(const clang::CXXConstructorDecl &constructor,
+                                 const std::vector<Value> &seen) {
+    const std::size_t before = result_.inputs.size();
+    for (unsigned i = 0; i < constructor.getNumParams(); ++i) {
+      const clang::ParmVarDecl &parameter = *constructor.getParamDecl(i);
+      const std::string name = parameter.getNameAsString();
+      const bool stated = spec_.sizes.contains(name) || spec_.scalars.contains(name);
+      if (!stated && i < seen.size())
+        result_.inputs.push_back({.name = name, .value = seen[i]});
+      else if (!stated && parameter.hasDefaultArg())
+        result_.inputs.push_back({.name = name, .value = Absent{}});
+      else
+        scalar(name, parameter);
+    }
+    const auto first = result_.inputs.begin() + static_cast<std::ptrdiff_t>(before);
+    std::vector<Input> given(std::make_move_iterator(first),
+                             std::make_move_iterator(result_.inputs.end()));
+    result_.inputs.resize(before);
+    return given;
+  }
+
+  void assume(const std::string &text) { result_.assumptions.push_back(text); }
+
+  Inputs read(const clang::FunctionDecl &function) {
+    checked_ = shapes_from_checks(unit_, function, stated_shapes(), spec_.sizes);
+    for (const clang::ParmVarDecl *parameter : function.parameters()) {
       const std::string name = parameter->getNameAsString();
       if (name.empty())
         result_.missing.push_back({"parameter", "What is the parameter without a name called?"});
@@ -150,7 +180,6 @@ private:
   }
 
   const analysis::ParsedUnit &unit_;
-  const clang::FunctionDecl &function_;
   analysis::Spec spec_;
   std::map<std::string, ShapeFacts> checked_;
   std::vector<std::string> items_;
@@ -201,36 +230,125 @@ std::string written(const Value &value) {
     return std::to_string(*integer);
   if (const auto *real = value.as<double>())
     return python_number(*real);
+  if (const auto *text = value.as<std::string>())
+    return "'" + *text + "'";
+  if (value.as<List>())
+    if (const auto numbers = value.integers()) {
+      std::string list = "[";
+      for (std::size_t i = 0; i < numbers->size(); ++i)
+        list += (i ? ", " : "") + std::to_string((*numbers)[i]);
+      return list + "]";
+    }
   return "None";
+}
+
+/// Where the file makes an object of a class from values that are known: `Net net(784, 10);`.
+class Makings : public clang::RecursiveASTVisitor<Makings> {
+public:
+  Makings(const analysis::ParsedUnit &unit, const clang::CXXRecordDecl &type)
+      : unit_(unit), type_(type.getCanonicalDecl()) {}
+  bool VisitCXXConstructExpr(clang::CXXConstructExpr *made) {
+    take(made->getType(), {made->getArgs(), made->getNumArgs()}, made->getBeginLoc());
+    return true;
+  }
+  bool VisitCallExpr(clang::CallExpr *call) {
+    const clang::FunctionDecl *callee = call->getDirectCallee();
+    if (callee && callee->getIdentifier() && callee->getName() == "make_shared")
+      take(call->getType(), {call->getArgs(), call->getNumArgs()}, call->getBeginLoc());
+    return true;
+  }
+
+  std::vector<Value> arguments; ///< of the first one
+  std::size_t line = 0;
+
+private:
+  void take(clang::QualType type, llvm::ArrayRef<clang::Expr *> given,
+            clang::SourceLocation place) {
+    const clang::CXXRecordDecl *held = held_module(type);
+    if (!held || held->getCanonicalDecl() != type_ || !arguments.empty())
+      return;
+    GraphWriter none;
+    Interpreter interpreter(unit_, none);
+    std::vector<Value> values;
+    for (const clang::Expr *argument : given)
+      if (!llvm::isa<clang::CXXDefaultArgExpr>(argument))
+        values.push_back(interpreter.constant(*argument));
+    for (const Value &value : values)
+      if (!value.is_number() && !value.as<std::string>() && !(value.as<List>() && value.integers()))
+        return;
+    arguments = std::move(values);
+    line = unit_.sources().getExpansionLineNumber(place);
+  }
+
+  const analysis::ParsedUnit &unit_;
+  const clang::CXXRecordDecl *type_;
+};
+
+std::string qualified_name(const clang::NamedDecl &declaration) {
+  std::string name = declaration.getQualifiedNameAsString();
+  for (const std::string nameless = "(anonymous namespace)::";;) {
+    const std::size_t at = name.find(nameless);
+    if (at == std::string::npos)
+      return name;
+    name.erase(at, nameless.size());
+  }
+}
+
+std::string python_list(const std::vector<Input> &inputs) {
+  std::string list = "[";
+  for (const Input &input : inputs)
+    list += (list.size() > 1 ? ", " : "") + (input.is_tensor ? drawn(input) : written(input.value));
+  return list + "]";
 }
 
 } // namespace
 
 Inputs inputs_of(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
                  const analysis::Spec &extra) {
-  return Reader(unit, function, extra).read();
+  return Reader(unit, function, extra).read(function);
+}
+
+ModuleInputs inputs_of(const analysis::ParsedUnit &unit, const ModuleClass &module,
+                       const analysis::Spec &extra) {
+  Reader reader(unit, *module.type, extra);
+  ModuleInputs inputs;
+  if (const clang::CXXConstructorDecl *constructor = constructor_of(*module.type)) {
+    Makings makings(unit, *module.type);
+    for (clang::Decl *declaration : unit.top_level_declarations())
+      makings.TraverseDecl(declaration);
+    inputs.init = reader.constructor(*constructor, makings.arguments);
+    if (makings.line > 0)
+      reader.assume("it is made as in line " + std::to_string(makings.line));
+  }
+  const auto training = reader.spec().sizes.find("training");
+  inputs.training = training != reader.spec().sizes.end() && training->second != 0;
+  if (training == reader.spec().sizes.end())
+    reader.assume("it is in evaluation mode, as nothing says otherwise (training = 1)");
+  inputs.call = reader.read(*module.forward);
+  return inputs;
 }
 
 model::TorchModule module_of(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
                              const std::vector<Input> &inputs) {
-  model::TorchModule module;
-  module.language = "cpp";
-  module.source = unit.file().text;
-  module.model = function.getQualifiedNameAsString();
-  for (const std::string nameless = "(anonymous namespace)::";;) {
-    const std::size_t at = module.model.find(nameless);
-    if (at == std::string::npos)
-      break;
-    module.model.erase(at, nameless.size());
-  }
-  module.inputs = "[";
-  for (const Input &input : inputs)
-    module.inputs += (module.inputs.size() > 1 ? ", " : "") +
-                     (input.is_tensor ? drawn(input) : written(input.value));
-  module.inputs += "]";
-  module.init_inputs = "[]";
-  module.training = false;
-  return module;
+  return {.language = "cpp",
+          .source = unit.file().text,
+          .model = qualified_name(function),
+          .inputs = python_list(inputs),
+          .init_inputs = "[]",
+          .training = false};
+}
+
+model::TorchModule module_of(const analysis::ParsedUnit &unit, const ModuleClass &module,
+                             const ModuleInputs &inputs) {
+  std::vector<Input> init = inputs.init;
+  while (!init.empty() && init.back().value.as<Absent>())
+    init.pop_back();
+  return {.language = "cpp",
+          .source = unit.file().text,
+          .model = "struct " + qualified_name(*module.type),
+          .inputs = python_list(inputs.call.inputs),
+          .init_inputs = python_list(init),
+          .training = inputs.training};
 }
 
 } // namespace warpwright::generator::torch_cpp

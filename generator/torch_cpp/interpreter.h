@@ -2,8 +2,8 @@
 //
 // Branches on shapes, flags and numbers are taken, loops with known bounds unrolled, functions of the file inlined. What reads a tensor's
 // values, and whatever it does not know, is an Unknown, and becomes the refusal when control flow or a tensor needs it. Nothing of it is
-// trusted: the runner compares every plan with the compiled function. It leaves out classes of torch::nn, exceptions, kernels of the file
-// itself, and memory that is reached through pointers. Thread: one.
+// trusted: the runner compares every plan with the compiled function. It leaves out exceptions, kernels of the file itself, and memory that
+// is reached through pointers. Thread: one.
 #pragma once
 
 #include "analysis/parsed_unit.h"
@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace warpwright::generator::torch_cpp {
 
@@ -29,7 +30,14 @@ public:
   Interpreter(const analysis::ParsedUnit &unit, GraphWriter &graph) : unit_(unit), graph_(graph) {}
 
   /// What the function returns. Tensors among the arguments may have been written to.
-  Value run(const clang::FunctionDecl &function, std::vector<Value> arguments);
+  /// @param object of a method
+  Value run(const clang::FunctionDecl &function, std::vector<Value> arguments,
+            const Module &object = nullptr);
+  /// An object of a class of torch::nn or of the file. What its constructor draws at random becomes nodes that drawn() tells.
+  Value make(const clang::CXXRecordDecl &type, std::vector<Value> arguments);
+  bool drawn(const std::string &node) const { return drawn_.contains(node); }
+  /// Modules are evaluated in training mode from now on, or in evaluation mode, as they are before.
+  void set_training(bool training) { training_ = training; }
   /// Of the first thing that could not be followed.
   const std::optional<Refusal> &refusal() const { return refusal_; }
   /// What an expression is worth where no function runs: a default argument.
@@ -63,6 +71,24 @@ private:
   Value called_standard(const std::string &name, const clang::CallExpr &call);
   Value inlined(const clang::FunctionDecl &function, std::vector<Storage> arguments);
   std::vector<Value> arguments_of(const clang::CallExpr &call, unsigned first = 0);
+
+  // Modules.
+  /// Of a module, its holder, or a pointer to one.
+  Value made_module(const clang::CXXConstructExpr &construction, const clang::CXXRecordDecl &type,
+                    std::vector<Value> arguments);
+  void construct(const Module &object, const clang::CXXRecordDecl &type,
+                 std::vector<Value> arguments);
+  void initialise(const Module &object, const clang::CXXConstructorDecl &constructor,
+                  std::vector<Value> arguments);
+  void initialise_by_default(const Module &object, const clang::CXXRecordDecl &type);
+  Value forwarded(const Module &module, std::vector<Value> arguments);
+  Value forwarded_of_library(const Object &module, std::vector<Value> arguments);
+  Value module_method(const Module &module, const std::string &name, std::vector<Value> arguments,
+                      const clang::Expr &whole);
+  Value add_child(Object &list, const std::vector<Value> &arguments);
+  Value registered(Object &object, const std::string &name, std::vector<Value> arguments);
+  Value drawn_at_random(const std::string &name, const std::vector<Value> &arguments);
+  std::vector<Value> evaluated_all(llvm::ArrayRef<const clang::Expr *> expressions);
 
   // Tensors.
   Value aten(const std::string &name, std::vector<Value> arguments);
@@ -102,6 +128,9 @@ private:
   Storage this_;
   Value returned_;
   std::optional<Refusal> refusal_;
+  std::set<std::string> drawn_;
+  bool training_ = false;
+  int making_ = 0;       ///< constructors that run
   std::size_t line_ = 0; ///< of the statement that runs
   int depth_ = 0;
   std::size_t steps_ = 0;

@@ -2,7 +2,7 @@
 
 #include "generator/graph/text.h"
 #include "generator/graph/verify_graph.h"
-#include "generator/torch_cpp/functions.h"
+#include "generator/torch_cpp/module_classes.h"
 
 #include <algorithm>
 #include <set>
@@ -29,9 +29,9 @@ std::string applied_variant(std::string_view text, const std::string &name) {
 
 /// "matmul, add, relu and 3 more": what computes, in order.
 std::string computed(const model::Graph &graph) {
-  static const std::set<std::string> kMoves = {"input",  "constant", "iota", "reshape", "permute",
-                                               "expand", "slice",    "item", "cast",    "flip",
-                                               "cat",    "pad",      "roll"};
+  static const std::set<std::string> kMoves = {
+      "input", "parameter", "constant", "iota", "reshape", "permute", "expand",
+      "slice", "item",      "cast",     "flip", "cat",     "pad",     "roll"};
   constexpr std::size_t kShown = 8;
   std::string text;
   std::size_t count = 0;
@@ -43,9 +43,7 @@ std::string computed(const model::Graph &graph) {
   return count == 0 ? "no arithmetic" : text;
 }
 
-void add_graph(const analysis::ParsedUnit &unit, const clang::FunctionDecl &function,
-               const std::vector<Input> &inputs, analysis::Kernel &kernel) {
-  FunctionGraph made = graph_of(unit, function, inputs);
+void add_graph(FunctionGraph made, const std::string &text, analysis::Kernel &kernel) {
   std::optional<std::string> why;
   if (made.refusal)
     why = "line " + std::to_string(made.refusal->line) + ": " + made.refusal->message;
@@ -53,7 +51,7 @@ void add_graph(const analysis::ParsedUnit &unit, const clang::FunctionDecl &func
     why = good.error().message;
   if (why) {
     kernel.task.assumptions.push_back("what it computes is found by running it, for " + *why);
-    kernel.slice = unit.file().text;
+    kernel.slice = text;
     return;
   }
   kernel.slice = print_graph(made.graph);
@@ -62,20 +60,23 @@ void add_graph(const analysis::ParsedUnit &unit, const clang::FunctionDecl &func
   kernel.task.graph = std::move(made.graph);
 }
 
+/// What functions and modules have in common.
+/// @param called the function, or the module's forward
 std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
-                                          const clang::FunctionDecl &function, Inputs inputs) {
-  const auto whole = unit.range_of(function.getSourceRange());
-  const auto name = unit.range_of(function.getNameInfo().getSourceRange());
-  const auto body = unit.range_of(function.getBody()->getSourceRange());
+                                          const clang::NamedDecl &declaration,
+                                          const clang::FunctionDecl &called, Inputs inputs) {
+  const auto whole = unit.range_of(declaration.getSourceRange());
+  const auto name = unit.range_of(clang::SourceRange(declaration.getLocation()));
+  const auto body = unit.range_of(called.getBody()->getSourceRange());
   if (!whole || !name || !body)
     return std::nullopt; // made by a macro
   analysis::Kernel kernel;
-  kernel.name = function.getNameAsString();
+  kernel.name = declaration.getNameAsString();
   kernel.range = *whole;
   kernel.name_range = *name;
   kernel.body_range = *body;
   kernel.line = unit.line_index().line_of(name->begin) + 1;
-  for (const clang::ParmVarDecl *parameter : function.parameters())
+  for (const clang::ParmVarDecl *parameter : called.parameters())
     kernel.parameters.push_back({.name = parameter->getNameAsString(),
                                  .type = std::string(unit.text_of(parameter->getSourceRange()))});
   analysis::InferredTask &task = kernel.task;
@@ -85,16 +86,45 @@ std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
   task.comment = std::move(inputs.comment);
   task.task.name = kernel.name;
   task.task.file = unit.file().path;
-  task.task.module = module_of(unit, function, inputs.inputs);
-  kernel.qualified_name = task.task.module->model;
-  const clang::FunctionDecl *own = as_written(unit, function);
-  if (own)
+  if (holds_variant_of(unit, kernel.name))
     kernel.applied_variant = applied_variant(unit.text(), kernel.name);
-  if (task.inferred)
-    add_graph(unit, own ? *own : function, inputs.inputs, kernel);
+  return kernel;
+}
+
+std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
+                                          const clang::FunctionDecl &function, Inputs inputs) {
+  const std::vector<Input> given = inputs.inputs;
+  auto kernel = kernel_of(unit, function, function, std::move(inputs));
+  if (!kernel)
+    return std::nullopt;
+  kernel->task.task.module = module_of(unit, function, given);
+  kernel->qualified_name = kernel->task.task.module->model;
+  const clang::FunctionDecl *own = as_written(unit, function);
+  if (kernel->task.inferred)
+    add_graph(graph_of(unit, own ? *own : function, given), unit.file().text, *kernel);
   else
-    kernel.slice = unit.file().text;
-  kernel.slice += "\n# " + task.task.module->inputs + "\n";
+    kernel->slice = unit.file().text;
+  kernel->slice += "\n# " + kernel->task.task.module->inputs + "\n";
+  return kernel;
+}
+
+/// @param module its forward as its user wrote it
+std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
+                                          const ModuleClass &module, ModuleInputs inputs) {
+  auto kernel = kernel_of(unit, *module.type, *module.forward, inputs.call);
+  if (kernel)
+    kernel->forward = forward_facts(unit, module, inputs);
+  if (!kernel || !kernel->forward)
+    return std::nullopt;
+  kernel->task.task.module = module_of(unit, module, inputs);
+  kernel->qualified_name = module.type->getQualifiedNameAsString();
+  if (kernel->task.inferred)
+    add_graph(graph_of(unit, module, inputs, *kernel->forward), unit.file().text, *kernel);
+  else
+    kernel->slice = unit.file().text;
+  const model::TorchModule &task = *kernel->task.task.module;
+  kernel->slice +=
+      "\n# " + task.inputs + ", " + task.init_inputs + (task.training ? ", training" : "") + "\n";
   return kernel;
 }
 
@@ -117,6 +147,15 @@ void add_torch_functions(const analysis::SourceFile &file, const analysis::Parse
     if (inputs.error)
       facts.diagnostics.push_back(*inputs.error);
     if (auto kernel = kernel_of(**unit, *function, std::move(inputs)))
+      facts.kernels.push_back(std::move(*kernel));
+  }
+  for (ModuleClass module : torch_modules(**unit)) {
+    if (const clang::CXXMethodDecl *own = as_written(**unit, module))
+      module.forward = own;
+    ModuleInputs inputs = inputs_of(**unit, module, extra);
+    if (inputs.call.error)
+      facts.diagnostics.push_back(*inputs.call.error);
+    if (auto kernel = kernel_of(**unit, module, std::move(inputs)))
       facts.kernels.push_back(std::move(*kernel));
   }
   std::ranges::stable_sort(facts.kernels, {},

@@ -18,8 +18,8 @@ std::optional<bool> Interpreter::decided(const clang::Expr *condition) {
     return std::nullopt;
   if (value.is_number())
     return *value.number() != 0;
-  if (value.as<None>())
-    return false;
+  if (value.as<None>() || value.as<Module>())
+    return value.as<Module>() != nullptr;
   const auto *unknown = value.as<Unknown>();
   const std::string text = "the condition '" + text_of(*condition) + "' ";
   refuse(unknown ? text + "cannot be decided: " + unknown->why : text + "depends on data");
@@ -114,7 +114,9 @@ Interpreter::Flow Interpreter::execute_loop(const clang::Expr *condition, const 
 
 Interpreter::Flow Interpreter::execute_range(const clang::CXXForRangeStmt &loop) {
   const Storage place = place_of(loop.getRangeInit());
-  const Storage range = place ? place : std::make_shared<Value>(evaluate(loop.getRangeInit()));
+  Storage range = place ? place : std::make_shared<Value>(evaluate(loop.getRangeInit()));
+  if (const Module *modules = range->as<Module>())
+    range = std::make_shared<Value>((*modules)->children);
   if (!range->as<List>()) {
     const auto *unknown = range->as<Unknown>();
     refuse("the loop runs over something that is not known here" +

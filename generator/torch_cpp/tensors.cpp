@@ -125,6 +125,8 @@ Value Interpreter::indexed(const Tensor &tensor, const Value &index) {
 Value Interpreter::aten(const std::string &name, std::vector<Value> arguments) {
   if (kReads.contains(name))
     return unknown("'" + name + "' reads a tensor's values");
+  if (kRandom.contains(name) && making_ > 0)
+    return drawn_at_random(name, arguments);
   if (kRandom.contains(name))
     return refuse("the function is random: " + name);
   if (name == "ceil_div" && arguments.size() == 2 && arguments[0].integer() &&

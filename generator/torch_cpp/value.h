@@ -15,6 +15,10 @@
 #include <variant>
 #include <vector>
 
+namespace clang {
+class CXXRecordDecl;
+}
+
 namespace warpwright::generator::torch_cpp {
 
 /// A tensor of the function: which node it stands for, through views and writes in place. A view knows its base and the way from the
@@ -50,10 +54,13 @@ struct Value;
 using List = std::vector<Value>;
 /// Members of an object: options of a call by name, or of a struct of the file.
 using Fields = std::map<std::string, Value>;
+struct Object;
+/// Of a class that derives from torch::nn::Module. Copies of its holder are the same object.
+using Module = std::shared_ptr<Object>;
 
 struct Value {
   std::variant<Absent, None, Unknown, Tensor, bool, std::int64_t, double, model::Dtype, std::string,
-               Slice, List, Fields>
+               Slice, List, Fields, Module>
       data;
 
   Value() = default;
@@ -77,6 +84,19 @@ struct Value {
   std::optional<std::int64_t> integer() const;
   /// Of a list of whole numbers; a single one is a list of one.
   std::optional<model::Shape> integers() const;
+};
+
+struct Object {
+  std::string type;                             ///< with namespaces: "torch::nn::LinearImpl"
+  const clang::CXXRecordDecl *class_ = nullptr; ///< null: it is of the library
+  Fields members;                               ///< of one of the library its options, too
+  List children;                                ///< of Sequential and ModuleList, in order
+  struct Registered {
+    std::string name;
+    Value value; ///< a Module, or a Tensor
+    bool is_buffer = false;
+  };
+  std::vector<Registered> registered;
 };
 
 } // namespace warpwright::generator::torch_cpp

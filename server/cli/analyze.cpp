@@ -39,7 +39,7 @@ std::string task_summary(const analysis::Kernel &kernel) {
 void print_heading(const analysis::Kernel &kernel) {
   std::cout << "  " << kernel.name << "  line " << kernel.line << ", ";
   if (const auto &module = kernel.task.task.module) {
-    const bool is_function = module->language == "cpp";
+    const bool is_function = module->language == "cpp" && !kernel.forward;
     std::cout << (is_function ? "a torch function\n" : "a torch module\n");
     if (kernel.pattern)
       std::cout << "    computes         " << *kernel.pattern << '\n';

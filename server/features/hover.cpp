@@ -126,7 +126,7 @@ void write_unmeasured(std::ostream &out, const analysis::Kernel &kernel) {
   out << (kernel.task.inferred ? "Not measured.\n" : "Not measured: facts are missing.\n");
   if (const auto &module = kernel.task.task.module; module && kernel.task.inferred)
     out << "\nCalled with `" << module->inputs << "`"
-        << (module->language == "cpp" ? "" : ", made with `" + module->init_inputs + "`") << ".\n";
+        << (module->language == "cpp" && !kernel.forward ? "" : ", made with `" + module->init_inputs + "`") << ".\n";
   if (kernel.pattern)
     out << "Recognised as " << *kernel.pattern << ".\n";
   out << "\n";

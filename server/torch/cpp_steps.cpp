@@ -90,7 +90,8 @@ std::string number(double value) {
 
 class Writer {
 public:
-  Writer(const model::Task &task, const model::Plan &plan) : task_(task), plan_(plan) {}
+  Writer(const model::Task &task, const model::Plan &plan, std::size_t given)
+      : task_(task), plan_(plan), given_(given) {}
 
   Result<CppSteps> write() {
     for (const model::Step &step : plan_.steps)
@@ -123,7 +124,11 @@ private:
           outputs += "  at::Tensor " + buffer.name + "_;\n";
         continue;
       }
-      const std::string input = "inputs[" + std::to_string(inputs_++) + "]";
+      if (static_cast<std::size_t>(&buffer - task_.buffers.data()) >= given_ &&
+          !is_used(buffer.name))
+        continue;
+      const std::string input = "inputs[" + std::to_string(steps_.inputs.size()) + "]";
+      steps_.inputs.push_back(buffer.name);
       steps_.checks += "  if (!fits(" + input + ", " + dtype + ", " + list(buffer.shape) +
                        "))\n    return {};\n";
       steps_.body += "  at::Tensor " + buffer.name + "_ = " + input + ";\n";
@@ -141,6 +146,29 @@ private:
                        std::to_string(*extent) + "}, on_device.dtype(" + dtype + "));\n";
     }
     return {};
+  }
+
+  bool is_used(const std::string &buffer) const {
+    const auto views = [&](const model::AtenArgument &argument) {
+      const auto *one = std::get_if<model::TensorView>(&argument);
+      const auto *several = std::get_if<std::vector<model::TensorView>>(&argument);
+      return (one && one->buffer == buffer) ||
+             (several &&
+              std::ranges::find(*several, buffer, &model::TensorView::buffer) != several->end());
+    };
+    return std::ranges::any_of(plan_.steps, [&](const model::Step &step) {
+      if (const auto *launch = std::get_if<model::LaunchStep>(&step))
+        return std::ranges::any_of(launch->arguments, [&](const model::Argument &argument) {
+          const auto *use = std::get_if<model::BufferArgument>(&argument);
+          return use && use->buffer == buffer;
+        });
+      if (const auto *fill = std::get_if<model::FillStep>(&step))
+        return fill->buffer == buffer;
+      const auto *aten = std::get_if<model::AtenStep>(&step);
+      return aten && (std::ranges::any_of(aten->arguments, views) ||
+                      std::ranges::find(aten->results, buffer, &model::TensorView::buffer) !=
+                          aten->results.end());
+    });
   }
 
   Result<void> write_step(const model::Step &step) {
@@ -299,15 +327,17 @@ private:
 
   const model::Task &task_;
   const model::Plan &plan_;
+  const std::size_t given_;
   std::set<std::string> adopted_;
   CppSteps steps_;
-  int inputs_ = 0, calls_ = 0;
+  int calls_ = 0;
 };
 
 } // namespace
 
-Result<CppSteps> write_cpp_steps(const model::Task &task, const model::Plan &plan) {
-  return Writer(task, plan).write();
+Result<CppSteps> write_cpp_steps(const model::Task &task, const model::Plan &plan,
+                                 std::size_t given) {
+  return Writer(task, plan, given).write();
 }
 
 } // namespace warpwright::server

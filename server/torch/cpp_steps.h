@@ -10,14 +10,17 @@
 namespace warpwright::server {
 
 struct CppSteps {
-  std::string checks;                     ///< "if (...) return {};" of every input
-  std::string body;                       ///< from the inputs to the outputs
-  std::string outputs;                    ///< "y_, z_"
-  std::vector<std::string> kernels;       ///< functions[i] is that of kernels[i]
+  std::vector<std::string> inputs;  ///< buffers that `inputs` of the statements holds, in order
+  std::string checks;               ///< "if (...) return {};" of every input
+  std::string body;                 ///< from the inputs to the outputs
+  std::string outputs;              ///< "y_, z_"
+  std::vector<std::string> kernels; ///< functions[i] is that of kernels[i]
   std::vector<std::int64_t> shared_bytes; ///< the most that kernels[i] is launched with
 };
 
 /// Errors: a step or dtype that C++ cannot spell.
-Result<CppSteps> write_cpp_steps(const model::Task &task, const model::Plan &plan);
+/// @param given how many of the task's buffers a call is given; those behind them belong to an object, and are inputs where a step uses them
+Result<CppSteps> write_cpp_steps(const model::Task &task, const model::Plan &plan,
+                                 std::size_t given);
 
 } // namespace warpwright::server

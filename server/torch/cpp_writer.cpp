@@ -121,6 +121,55 @@ Arguments arguments_of(const analysis::Kernel &function, const model::TorchModul
   return result;
 }
 
+std::string same_value(const std::string &name, const std::string &value) {
+  const std::string type = "std::decay_t<decltype(" + name + ")>";
+  return name + " == " +
+         (value.starts_with("{") ? type + value : "static_cast<" + type + ">(" + value + ")");
+}
+
+std::string joined(const std::vector<std::pair<std::string, std::string>> &values) {
+  std::string text;
+  for (const auto &[name, value] : values)
+    text += (text.empty() ? "" : " && ") + same_value(name, value);
+  return text;
+}
+
+constexpr const char *kMadeAsVerified = "warpwright_made_as_verified_";
+
+/// Tensors among the arguments of a call; the task's buffers begin with them.
+std::size_t given_tensors(const model::TorchModule &module) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      items_of(module.inputs), [](const std::string &item) { return item.contains("torch."); }));
+}
+
+/// The object's tensors and what it holds else, behind forward's own arguments.
+Result<void> add_state(const analysis::CppForward &forward, const model::Task &task,
+                       const std::vector<std::string> &inputs, Arguments &arguments) {
+  for (std::size_t i = given_tensors(*task.module); i < task.buffers.size(); ++i) {
+    const model::Buffer &buffer = task.buffers[i];
+    if (std::ranges::find(inputs, buffer.name) == inputs.end())
+      continue;
+    const auto path = forward.state.find(buffer.torch_name);
+    if (path == forward.state.end())
+      return fail("forward cannot reach the tensor '" + buffer.torch_name + "' of its object");
+    arguments.tensors += (arguments.tensors.empty() ? "" : ", ") + path->second;
+  }
+  std::string conditions = task.module->training ? "is_training() && " : "!is_training() && ";
+  if (!forward.made_with.empty())
+    conditions += kMadeAsVerified + std::string(" && ");
+  if (!forward.numbers.empty())
+    conditions += joined(forward.numbers) + " && ";
+  arguments.conditions = conditions + arguments.conditions;
+  return {};
+}
+
+/// Without what only the method that is called through a base class may have.
+std::string without_specifiers(std::string text) {
+  for (const char *word : {"virtual ", " override", " final"})
+    text = replaced(std::move(text), word, "");
+  return text;
+}
+
 /// Behind the last #include before the function.
 std::size_t place_of_includes(const std::string &source, std::size_t before) {
   const std::size_t last = source.rfind("#include", before);
@@ -130,30 +179,11 @@ std::size_t place_of_includes(const std::string &source, std::size_t before) {
   return end == std::string::npos ? 0 : end + 1;
 }
 
-} // namespace
-
-Result<std::string> write_cpp_variant(const model::Task &task, const analysis::Kernel &function,
-                                      const model::Plan &plan, const CppVariant &variant) {
-  if (!task.module || task.module->language != "cpp" || function.body_range.size() == 0)
-    return fail("the task of " + function.name + " is no C++ function");
-  if (task.module->source.contains("namespace " + namespace_of(function) + " {"))
-    return fail(function.name + " is Warpwright's variant already",
-                "Undo that first: its own body is in " + function.name + "_as_written");
-  const auto steps = write_cpp_steps(task, plan);
-  if (!steps)
-    return std::unexpected(steps.error());
-  if (steps->kernels.empty())
-    return fail("the plan has no kernel");
-  const std::string &source = task.module->source;
-  const Arguments arguments = arguments_of(function, *task.module);
-  const std::string head =
-      source.substr(function.range.begin, function.body_range.begin - function.range.begin);
-  const std::string body = source.substr(function.body_range.begin, function.body_range.size());
-  const std::size_t name = function.name_range.begin - function.range.begin;
-  const std::string as_written = function.name + "_as_written";
-  std::string original = head;
-  original.replace(name, function.name.size(), as_written);
-  const std::string result_type = head.substr(0, name);
+/// From "{" to "}".
+/// @param result_type what stands before the name
+std::string new_body(const model::Task &task, const analysis::Kernel &function,
+                     const Arguments &arguments, const std::string &result_type,
+                     const std::string &as_written) {
   const bool lists = result_type.contains("vector") || result_type.contains("tuple") ||
                      result_type.contains("pair");
   std::string results = lists ? "{" : "";
@@ -163,19 +193,79 @@ Result<std::string> write_cpp_variant(const model::Task &task, const analysis::K
     results += (i ? ", results[" : "results[") + std::to_string(i) + "]";
   results += lists ? "}" : "";
   const std::string called = "::" + namespace_of(function) + "::run({" + arguments.tensors + "})";
-  std::string now = head + "{\n";
+  std::string now = "{\n";
   if (arguments.conditions.empty())
     now += "  if (auto results = " + called + "; !results.empty())\n    return " + results + ";\n";
   else
     now += "  if (" + arguments.conditions.substr(0, arguments.conditions.size() - 4) +
            ") {\n    if (auto results = " + called + "; !results.empty())\n      return " +
            results + ";\n  }\n";
-  now += "  return " + as_written + "(" + arguments.all + ");\n}";
-  const std::size_t includes = place_of_includes(source, function.range.begin);
-  return apply_edits(
-      source,
-      {{{includes, includes}, kIncludes + ("\n" + helpers(function, *steps, plan, variant))},
-       {{function.range.begin, function.body_range.end}, original + body + "\n\n" + now}});
+  return now + "  return " + as_written + "(" + arguments.all + ");\n}";
+}
+
+/// What a module's class needs beside forward itself.
+void add_class_edits(const std::string &source, const analysis::CppForward &forward,
+                     const std::string &as_written, std::vector<TextEdit> &edits) {
+  if (forward.declaration.size() > 0) {
+    std::string copy =
+        without_specifiers(source.substr(forward.declaration.begin, forward.declaration.size()));
+    const std::size_t name = copy.find("forward");
+    copy.replace(name, std::string_view("forward").size(), as_written);
+    edits.push_back({{forward.declaration.begin, forward.declaration.begin}, copy + ";\n  "});
+  }
+  if (forward.made_with.empty())
+    return;
+  const std::string flag = kMadeAsVerified;
+  edits.push_back({{forward.constructor_body, forward.constructor_body},
+                   "\n    " + flag + " = " + joined(forward.made_with) + ";"});
+  edits.push_back({{forward.class_end, forward.class_end},
+                   "\n  bool " + flag + " = false; // by its constructor's arguments\n"});
+}
+
+} // namespace
+
+Result<std::string> write_cpp_variant(const model::Task &task, const analysis::Kernel &function,
+                                      const model::Plan &plan, const CppVariant &variant) {
+  const auto &forward = function.forward;
+  if (!task.module || task.module->language != "cpp" || function.body_range.size() == 0)
+    return fail("the task of " + function.name + " is no C++ function");
+  if (task.module->source.contains("namespace " + namespace_of(function) + " {"))
+    return fail(function.name + " is Warpwright's variant already",
+                "Undo that first: its own body is in " + (forward ? "forward" : function.name) +
+                    "_as_written");
+  if (forward && !forward->obstacle.empty())
+    return fail("forward of " + function.name + " cannot have another body: " + forward->obstacle);
+  const auto steps =
+      write_cpp_steps(task, plan, forward ? given_tensors(*task.module) : task.buffers.size());
+  if (!steps)
+    return std::unexpected(steps.error());
+  if (steps->kernels.empty())
+    return fail("the plan has no kernel");
+  Arguments arguments = arguments_of(function, *task.module);
+  if (forward)
+    if (auto added = add_state(*forward, task, steps->inputs, arguments); !added)
+      return std::unexpected(added.error());
+  const std::string &source = task.module->source;
+  const Range range = forward ? forward->range : function.range;
+  const Range name_range = forward ? forward->name_range : function.name_range;
+  const std::string head = source.substr(range.begin, function.body_range.begin - range.begin);
+  const std::string body = source.substr(function.body_range.begin, function.body_range.size());
+  const std::size_t name = name_range.begin - range.begin;
+  const std::string as_written = source.substr(name_range.begin, name_range.size()) + "_as_written";
+  std::string original = head;
+  original.replace(name, name_range.size(), as_written);
+  const std::string now =
+      head + new_body(task, function, arguments, head.substr(0, name), as_written);
+  std::vector<TextEdit> edits;
+  const std::size_t includes =
+      place_of_includes(source, std::min(range.begin, function.range.begin));
+  edits.push_back(
+      {{includes, includes}, kIncludes + ("\n" + helpers(function, *steps, plan, variant))});
+  edits.push_back({{range.begin, function.body_range.end},
+                   (forward ? without_specifiers(original) : original) + body + "\n\n" + now});
+  if (forward)
+    add_class_edits(source, *forward, as_written, edits);
+  return apply_edits(source, edits);
 }
 
 Result<std::vector<TextEdit>>

@@ -181,7 +181,10 @@ template <class T, class D> class unique_ptr<T[], D> {
 public:
   unique_ptr(); unique_ptr(T *); T *get() const; T &operator[](size_t) const; T *release(); void reset(T * = nullptr);
 };
-template <class T> class shared_ptr { public: shared_ptr(); shared_ptr(T *); T *get() const; T &operator*() const; T *operator->() const; explicit operator bool() const; };
+template <class T> class shared_ptr { public: typedef T element_type; shared_ptr(); shared_ptr(T *); template <class U> shared_ptr(const shared_ptr<U> &); T *get() const; T &operator*() const; T *operator->() const; explicit operator bool() const; void reset(); };
+template <class T> class enable_shared_from_this { public: shared_ptr<T> shared_from_this(); };
+template <class T, class U> shared_ptr<T> dynamic_pointer_cast(const shared_ptr<U> &); template <class T, class U> shared_ptr<T> static_pointer_cast(const shared_ptr<U> &);
+template <class T> bool operator==(const shared_ptr<T> &, nullptr_t); template <class T> bool operator!=(const shared_ptr<T> &, nullptr_t);
 template <class T, class... A> unique_ptr<T> make_unique(A &&...);
 template <class T, class... A> shared_ptr<T> make_shared(A &&...);
 template <class> class function;

@@ -1,14 +1,16 @@
-"""A function over tensors in a C++ file, as a torch module: compiled by the user's compiler against the LibTorch of this Python.
+"""A function over tensors, or a torch::nn::Module, in a C++ file as a torch module: compiled by the user's compiler against the LibTorch of
+this Python.
 
-The file's text is taken as it is, between headers and one binding of the function that is asked for. Its own bindings and operator
-registrations are compiled and not run, so that several functions of a file can be loaded in one process. What it builds lies in the
-process's temporary directory. Files with kernels of their own go to nvcc. Thread: one.
+The file's text is taken as it is, between headers and one binding of what is asked for. Its own bindings and operator registrations are
+compiled and not run, so that several functions of a file can be loaded in one process. What it builds lies in the process's temporary
+directory. Files with kernels of their own go to nvcc. What is done with a C++ object is cpp_object.py's. Thread: one.
 """
 
 import glob
 import hashlib
 import importlib.machinery
 import importlib.util
+import math
 import os
 import re
 import shutil
@@ -19,11 +21,14 @@ import types
 
 import torch
 
+from cpp_object import CppModule
+
 FILE_NAME = "module.cpp"  # what compilers call the user's text
 COMPILE_TIMEOUT_S = 300
 
 # Registrations would be made once more by the next function of the same file, which torch refuses.
 PRELUDE = """#include <torch/csrc/utils/pybind.h>
+#include <pybind11/stl.h>
 #include <torch/library.h>
 #undef TORCH_LIBRARY
 #undef TORCH_LIBRARY_FRAGMENT
@@ -41,7 +46,28 @@ BINDING = """
 PYBIND11_MODULE(%s, warpwright_module) {%s }
 """
 
-_loaded = {}  # (source, function) -> the Python function
+# A module is made with values that are known, so its constructor's types need not be.
+OBJECT_BINDING = """
+  {
+    using Class = %(type)s;
+    const auto pairs = [](const auto &named) {
+      std::vector<std::pair<std::string, at::Tensor>> list;
+      for (const auto &item : named)
+        list.emplace_back(item.key(), item.value());
+      return list;
+    };
+    pybind11::class_<Class, std::shared_ptr<Class>>(warpwright_module, "Object_%(index)d", pybind11::module_local())
+        .def("forward", &Class::forward)
+        .def("train", [](Class &self, bool on) { self.train(on); })
+        .def("named_parameters", [pairs](const Class &self) { return pairs(self.named_parameters()); })
+        .def("named_buffers", [pairs](const Class &self) { return pairs(self.named_buffers()); });
+    warpwright_module.def("make_%(index)d", [] { return std::shared_ptr<Class>(new Class(%(arguments)s)); });
+  }
+"""
+
+CPP_NAME = r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*"
+
+_loaded = {}  # (source, function) -> the Python function; (source, type, arguments) -> what makes an object
 
 
 class CppError(Exception):
@@ -59,12 +85,54 @@ class CppFunction(torch.nn.Module):
         return self.function(*arguments)
 
 
-def namespace_of(source, function):
-    """What importing a Python file gives: an object with the module's constructor, by the function's name."""
-    called = loaded_function(source, function)
+def namespace_of(source, model, init_inputs="[]"):
+    """What importing a Python file gives: an object with the module's constructor, by the module's name.
+    @param model a function's name, or "struct NAME" of a torch::nn::Module
+    @param init_inputs of the latter: a Python list of numbers, flags, texts and lists of them"""
     namespace = types.SimpleNamespace()
-    setattr(namespace, function, lambda: CppFunction(called))
+    if model.startswith("struct "):
+        make = loaded_class(source, model[len("struct "):], init_inputs)
+        setattr(namespace, model, lambda *_: CppModule(make))
+    else:
+        called = loaded_function(source, model)
+        setattr(namespace, model, lambda: CppFunction(called))
     return namespace
+
+
+def loaded_class(source, name, init_inputs):
+    """What makes an object of the class."""
+    if (source, name, init_inputs) not in _loaded:
+        load_classes(source, [(name, init_inputs)])
+    return _loaded[source, name, init_inputs]
+
+
+def load_classes(source, classes):
+    """Compiles the file once for several of its classes. @param classes (name, arguments of the constructor as a Python list)"""
+    definitions = ""
+    for index, (name, init_inputs) in enumerate(classes):
+        if not re.fullmatch(CPP_NAME, name):
+            raise CppError(f"'{name}' is no name of a C++ class")
+        arguments = ", ".join(cpp_literal(value) for value in eval(init_inputs, {}))
+        definitions += OBJECT_BINDING % {"type": name, "index": index, "arguments": arguments}
+    module = load_extension(source, lambda extension: BINDING % (extension, definitions))
+    for index, (name, init_inputs) in enumerate(classes):
+        _loaded[source, name, init_inputs] = getattr(module, f"make_{index}")
+
+
+def cpp_literal(value):
+    if value is None:
+        return "{}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else "NAN" if value != value else "INFINITY" if value > 0 else "-INFINITY"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, (list, tuple)):
+        return "{" + ", ".join(cpp_literal(part) for part in value) + "}"
+    raise CppError(f"a constructor's argument of type {type(value).__name__} cannot be written in C++")
 
 
 def loaded_function(source, function):
@@ -77,12 +145,20 @@ def loaded_function(source, function):
 def load_functions(source, functions):
     """Compiles the file once for several of its functions."""
     for function in functions:
-        if not re.fullmatch(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*", function):
+        if not re.fullmatch(CPP_NAME, function):
             raise CppError(f"'{function}' is no name of a C++ function")
-    extension = "warpwright_reference_" + hashlib.sha256(repr((source, functions)).encode()).hexdigest()[:16]
+    definitions = "".join(f' warpwright_module.def("call_{index}", &{function});' for index, function in enumerate(functions))
+    module = load_extension(source, lambda extension: BINDING % (extension, definitions))
+    for index, function in enumerate(functions):
+        _loaded[source, function] = getattr(module, f"call_{index}")
+
+
+def load_extension(source, binding):
+    """@param binding the text behind the source, for an extension of that name"""
+    extension = "warpwright_reference_" + hashlib.sha256((source + binding("_")).encode()).hexdigest()[:16]
     folder = tempfile.mkdtemp(prefix="warpwright-cpp-")
     try:
-        path = compiled(source, functions, extension, folder)
+        path = compiled(source, binding(extension), extension, folder)
         loader = importlib.machinery.ExtensionFileLoader(extension, path)
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader(extension, loader))
         loader.exec_module(module)
@@ -90,17 +166,15 @@ def load_functions(source, functions):
         raise CppError(f"what the compiler made does not load: {error}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    for index, function in enumerate(functions):
-        _loaded[source, function] = getattr(module, f"call_{index}")
+    return module
 
 
-def compiled(source, functions, extension, folder):
+def compiled(source, binding, extension, folder):
     """The path of the extension."""
     has_kernels = "__global__" in source or "<<<" in source
     text = os.path.join(folder, "reference.cu" if has_kernels else "reference.cpp")
-    definitions = "".join(f' warpwright_module.def("call_{index}", &{function});' for index, function in enumerate(functions))
     with open(text, "w", encoding="utf-8") as file:
-        file.write(PRELUDE + source + BINDING % (extension, definitions))
+        file.write(PRELUDE + source + binding)
     path = os.path.join(folder, extension + ".so")
     command = nvcc_command(text, path) if has_kernels else compiler_command(text, path)
     try:

@@ -240,7 +240,7 @@ def check_outputs(results, outputs):
 
 
 def compile_module(model):
-    if isinstance(model, cpp_module.CppFunction):
+    if isinstance(model, (cpp_module.CppFunction, cpp_module.CppModule)):
         raise HostError("unsupported", "torch.compile does not compile C++ functions")
     if not hasattr(torch, "compile"):
         raise HostError("unsupported", f"torch {torch.__version__} has no torch.compile")

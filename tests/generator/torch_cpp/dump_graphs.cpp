@@ -1,4 +1,4 @@
-// `torch_cpp_dump FILE`: what the text of a C++ file says of its torch functions, as JSON by name: {module, graph} or {why}.
+// `torch_cpp_dump FILE`: what the text of a C++ file says of its torch functions and modules, as JSON by name.
 #include "generator/torch_cpp/kernels.h"
 #include "support/model/graph_json.h"
 
@@ -19,8 +19,13 @@ int main(int argc, char **argv) {
   generator::add_torch_functions({argv[1], text.str()}, {}, facts);
   nlohmann::json found = nlohmann::json::object();
   for (const analysis::Kernel &kernel : facts.kernels) {
-    nlohmann::json &one = found[kernel.qualified_name];
-    one["inputs"] = kernel.task.task.module->inputs;
+    const model::TorchModule &module = *kernel.task.task.module;
+    nlohmann::json &one = found[module.model];
+    one["inputs"] = module.inputs;
+    one["init_inputs"] = module.init_inputs;
+    one["training"] = module.training;
+    if (kernel.forward)
+      one["state"] = kernel.forward->state;
     if (kernel.task.graph)
       one["graph"] = model::to_json(*kernel.task.graph);
     for (const std::string &assumption : kernel.task.assumptions)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is said of C++ functions that cannot be compiled or called. Usage: cpp_module_test.py FOLDER_OF_PYTHON [unittest's arguments]"""
+"""C++ functions and objects as modules, and what is said of those that cannot be compiled or called. Usage: cpp_module_test.py FOLDER_OF_PYTHON [unittest's arguments]"""
 
 import os
 import sys
@@ -15,6 +15,7 @@ except ImportError:
 sys.path.insert(0, sys.argv.pop(1))
 import cpp_module
 from host_errors import HostError
+import user_module
 from user_module import UserModule
 
 
@@ -48,6 +49,48 @@ class CppModules(unittest.TestCase):
         result = module.call(module.model(), module.make_inputs(1))
         self.assertEqual(result.tolist(), [3.5, 3.5])
         self.assertFalse(hasattr(torch.ops.warpwright_test, "f"))
+
+    def test_an_object_has_its_tensors_where_the_runner_put_them(self):
+        source = """#include <torch/torch.h>
+namespace own {
+struct Inner : torch::nn::Module {
+  Inner() { shift = register_buffer("shift", torch::zeros({2})); }
+  torch::Tensor shift;
+};
+struct Net : torch::nn::Module {
+  Net(double factor, std::vector<int64_t> sizes, std::string name) : factor(factor) {
+    weight = register_parameter("weight", torch::randn({sizes[0]}));
+    inner = register_module("inner", std::make_shared<Inner>());
+    TORCH_CHECK(name == "a\\"b");
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    inner->shift += 1;
+    return is_training() ? x : x * weight * factor + inner->shift;
+  }
+  double factor;
+  torch::Tensor weight;
+  std::shared_ptr<Inner> inner;
+};
+}
+"""
+        module = UserModule(dict(spec(source, "struct own::Net"), init_inputs="[2.5, [2], 'a\"b']"), torch.device("cpu"))
+        model = module.model()
+        self.assertEqual(sorted(model.state_dict()), ["inner.shift", "weight"])
+        self.assertIsInstance(model._parameters["weight"], torch.nn.Parameter)
+        memory = {"weight": torch.tensor([2.0, 4.0]), "inner.shift": torch.tensor([10.0, 20.0])}
+        copy = user_module.on_memory(model, memory)
+        self.assertEqual(module.call(copy, [torch.ones(2)]).tolist(), [16.0, 31.0])
+        self.assertEqual(memory["inner.shift"].tolist(), [11.0, 21.0])  # changed where it lies
+        self.assertEqual(model.state_dict()["inner.shift"].tolist(), [0.0, 0.0])
+        user_module.set_state(copy, "inner.shift", torch.zeros(2))
+        self.assertEqual(module.call(copy, [torch.ones(2)]).tolist(), [6.0, 11.0])
+        double = user_module.on_memory(model, {"weight": torch.ones(2, dtype=torch.float64)}, convert=lambda one: one.to(torch.float64))
+        self.assertEqual(module.call(double, [torch.ones(2, dtype=torch.float64)]).dtype, torch.float64)
+        self.assertEqual(copy.train().training, True)
+        self.assertEqual(module.call(copy, [torch.ones(2)]).tolist(), [1.0, 1.0])
+        drawn = module.initialised(3, False).state_dict()["weight"]
+        self.assertTrue(torch.equal(drawn, module.construct(3).state_dict()["weight"]))
+        self.assertFalse(torch.equal(drawn, module.construct(4).state_dict()["weight"]))
 
     def test_torch_compile_is_refused(self):
         import module_host

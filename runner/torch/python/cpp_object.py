@@ -1,0 +1,65 @@
+"""A C++ object of a torch::nn::Module as a Python module: its parameters and buffers are the object's own tensors, under the same names.
+
+What Python does to them (to another device or dtype, onto the runner's memory) is done to `.data`, so that the object sees it. A copy is
+another object, made anew, with the tensors that the copy is to have. Tensors that the object keeps unregistered stay as its constructor made
+them, as in C++. Thread: one.
+"""
+
+import torch
+
+
+class SharedTensors(dict):
+    """Of one holder: assigning gives the tensor that is there other data."""
+
+    def __setitem__(self, name, tensor):
+        if name in self and tensor is not self[name]:
+            self[name].data = tensor.detach()
+        else:
+            super().__setitem__(name, tensor)
+
+
+class CppModule(torch.nn.Module):
+    """Its forward is the object's."""
+
+    def __init__(self, make):
+        super().__init__()
+        self.make = make
+        self.object = make()
+        for name, tensor in self.object.named_parameters():
+            tensor._is_param = True  # so that it counts as torch.nn.Parameter, which would be a tensor of its own
+            hold(self, "_parameters", name, tensor)
+        for name, tensor in self.object.named_buffers():
+            hold(self, "_buffers", name, tensor)
+
+    def forward(self, *arguments):
+        return self.object.forward(*arguments)
+
+    def train(self, mode=True):
+        self.object.train(mode)
+        return super().train(mode)
+
+    def __deepcopy__(self, memo):
+        other = CppModule(self.make)
+        other.train(self.training)
+        theirs = dict(state_of(other))
+        with torch.no_grad():
+            for name, tensor in state_of(self):
+                known = memo.get(id(tensor))
+                theirs[name].data = tensor.detach().clone() if known is None else known.detach()
+        memo[id(self)] = other
+        return other
+
+
+def hold(module, table, name, tensor):
+    *path, last = name.split(".")
+    for part in path:
+        if part not in module._modules:
+            module._modules[part] = torch.nn.Module()
+        module = module._modules[part]
+    if not isinstance(module.__dict__[table], SharedTensors):
+        module.__dict__[table] = SharedTensors()
+    module.__dict__[table][last] = tensor
+
+
+def state_of(module):
+    return module.object.named_parameters() + module.object.named_buffers()
