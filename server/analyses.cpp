@@ -8,6 +8,7 @@
 
 #include "analysis/analyze.h"
 #include "analysis/config/file_settings.h"
+#include "analysis/config/project_disk.h"
 #include "analysis/full_parser.h"
 #include "analysis/python/module_facts.h"
 #include "generator/torch_cpp/kernels.h"
@@ -66,7 +67,7 @@ public:
   AnalysisResult first(const std::string &path, const std::string &text) {
     const config::FileSettings settings = project_settings_.read(path);
     if (analysis::is_python(path))
-      return result(analysis::module_facts(path, text), text, settings);
+      return result(analysis::module_facts(path, text, config::real_disk()), text, settings);
     if (generator::is_host_cpp(path)) // result() adds its torch functions
       return result({.path = path, .pass = analysis::Pass::Stub}, text, settings);
     std::optional<analysis::FileFacts> facts;

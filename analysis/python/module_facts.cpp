@@ -2,6 +2,7 @@
 
 #include "analysis/python/applied_variant.h"
 #include "analysis/python/module_spec.h"
+#include "support/hash.h"
 
 #include <algorithm>
 
@@ -65,8 +66,8 @@ std::vector<TextEdit> spec_edits(const std::string &text, const LineIndex &lines
 
 class Collector {
 public:
-  Collector(const std::string &path, const std::string &text)
-      : path_(path), text_(text), written_(as_written(text)) {
+  Collector(const std::string &path, const std::string &text, const ProjectDisk &disk)
+      : path_(path), text_(text), disk_(disk), written_(as_written(text)) {
     facts_.path = path;
     facts_.pass = Pass::Full; // no other follows
   }
@@ -83,11 +84,16 @@ public:
       return std::move(facts_);
     }
     modules_ = modules_of(*written, written_, written_lines_);
+    if (!modules_.empty())
+      imports_ = project_imports(path_, written_, disk_);
     for (const PythonClass *module : modules_) {
       const auto place = std::ranges::find(shown->classes, module->name, &PythonClass::name);
       if (place != shown->classes.end())
         add(*written, *module, *shown, *place);
     }
+    if (!imports_ && !facts_.kernels.empty())
+      report("torch-imports", Severity::Warning, describe(imports_.error()),
+             facts_.kernels.front().name_range);
     return std::move(facts_);
   }
 
@@ -124,8 +130,22 @@ private:
       ask(place, kernel);
     }
     kernel.slice += needed_source(file, std::move(roots));
+    add_imports(kernel, task);
     kernel.task.task.module = std::move(task);
     facts_.kernels.push_back(std::move(kernel));
+  }
+
+  /// The files of its project travel with the module, and a measurement is of them too.
+  void add_imports(Kernel &kernel, model::TorchModule &task) const {
+    if (!imports_) {
+      kernel.task.inferred = false;
+      kernel.task.missing.push_back({"imports", describe(imports_.error())});
+      return;
+    }
+    task.files = imports_->files;
+    task.path = imports_->path;
+    for (const auto &[path, text] : task.files)
+      kernel.slice += "\n# " + path + " " + sha256_hex(text);
   }
 
   /// The line where decorators begin.
@@ -176,9 +196,11 @@ private:
   }
 
   const std::string &path_, &text_;
+  const ProjectDisk &disk_;
   const std::string written_;
   const LineIndex lines_{text_}, written_lines_{written_};
   std::vector<const PythonClass *> modules_;
+  Result<ProjectImports> imports_;
   FileFacts facts_;
 };
 
@@ -186,8 +208,8 @@ private:
 
 bool is_python(const std::string &path) { return path.ends_with(".py"); }
 
-FileFacts module_facts(const std::string &path, const std::string &text) {
-  return Collector(path, text).collect();
+FileFacts module_facts(const std::string &path, const std::string &text, const ProjectDisk &disk) {
+  return Collector(path, text, disk).collect();
 }
 
 Result<std::vector<TextEdit>> module_spec_edits(const std::string &text,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/facts.h"
+#include "analysis/python/project_imports.h"
 
 namespace warpwright::analysis {
 
@@ -12,7 +13,9 @@ namespace warpwright::analysis {
 bool is_python(const std::string &path);
 
 /// Kernels are modules: their task holds the module, their slice is all that a measurement depends on.
-FileFacts module_facts(const std::string &path, const std::string &text);
+/// @param disk where the files of its project are that it imports
+FileFacts module_facts(const std::string &path, const std::string &text,
+                       const ProjectDisk &disk = no_disk());
 
 /// The comment line for a module that has none, to insert above it. Errors: there is no such class.
 Result<std::vector<TextEdit>> module_spec_edits(const std::string &text, const std::string &module);

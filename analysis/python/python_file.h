@@ -46,6 +46,13 @@ struct PythonStatement {
   std::string code;               ///< without comments and empty lines
 };
 
+/// `from ..layers import Norm, Gate`, or one module of `import a, b.c`.
+struct PythonImport {
+  int level = 0;                  ///< dots in front: folders up, 1 is the file's own
+  std::string module;             ///< "layers", "pkg.layers"; empty: `from . import layers`
+  std::vector<std::string> names; ///< that are imported from it, and may be modules themselves
+};
+
 struct PythonComment {
   Range range;
   std::size_t line = 0;
@@ -56,7 +63,8 @@ struct PythonFile {
   std::vector<PythonClass> classes;        ///< of the top level
   std::vector<PythonFunction> functions;   ///< of the top level
   std::vector<PythonComment> comments;
-  bool has_errors = false; ///< the parser had to skip something
+  std::vector<PythonImport> imports; ///< wherever they stand
+  bool has_errors = false;           ///< the parser had to skip something
 
   const PythonFunction *find_function(const std::string &name) const;
 };

@@ -54,7 +54,7 @@ public:
 
   PythonFile read(TSNode module) {
     file_.has_errors = ts_node_has_error(module);
-    collect_comments(module);
+    collect_comments_and_imports(module);
     read_statements(module);
     return std::move(file_);
   }
@@ -65,14 +65,39 @@ private:
     return text_.substr(range.begin, range.size());
   }
 
-  void collect_comments(TSNode node, int depth = 0) {
-    if (type_of(node) == "comment") {
+  void collect_comments_and_imports(TSNode node, int depth = 0) {
+    const std::string_view type = type_of(node);
+    if (type == "comment") {
       file_.comments.push_back({range_of(node), line_of(node)});
       return;
     }
+    if (type == "import_statement")
+      for (const TSNode child : named_children(node))
+        file_.imports.push_back({0, imported_name(child), {}});
+    if (type == "import_from_statement")
+      add_import_from(node);
     if (depth < kDeepest)
       for (const TSNode child : named_children(node))
-        collect_comments(child, depth + 1);
+        collect_comments_and_imports(child, depth + 1);
+  }
+
+  /// Without `as`.
+  std::string imported_name(TSNode node) const {
+    return text_of(type_of(node) == "aliased_import" ? field(node, "name") : node);
+  }
+
+  void add_import_from(TSNode node) {
+    const TSNode from = field(node, "module_name");
+    PythonImport made;
+    made.module = ts_node_is_null(from) ? "" : text_of(from);
+    const std::size_t dots = std::min(made.module.find_first_not_of("."), made.module.size());
+    made.level = static_cast<int>(dots);
+    made.module.erase(0, dots);
+    for (const TSNode child : named_children(node))
+      if (!ts_node_eq(child, from) && type_of(child) != "wildcard_import" &&
+          type_of(child) != "comment")
+        made.names.push_back(imported_name(child));
+    file_.imports.push_back(std::move(made));
   }
 
   /// What the parser could not place stands in ERROR nodes, with whole statements inside.

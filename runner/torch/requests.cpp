@@ -19,13 +19,7 @@ json tensors(const std::vector<TensorArgument> &tensors,
 }
 
 json load(const model::TorchModule &module) {
-  return {{"spec",
-           {{"language", module.language},
-            {"source", module.source},
-            {"model", module.model},
-            {"inputs", module.inputs},
-            {"init_inputs", module.init_inputs},
-            {"training", module.training}}}};
+  return {{"spec", model::to_json(module)}};
 }
 
 json draw(const TorchSeeds &seeds, double scale, json arguments) {

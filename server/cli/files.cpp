@@ -1,6 +1,7 @@
 // Implementation of reading inputs.
 #include "server/cli/files.h"
 
+#include "analysis/config/project_disk.h"
 #include "analysis/python/module_facts.h"
 #include "analysis/task/infer_task.h"
 #include "generator/torch_cpp/kernels.h"
@@ -65,7 +66,8 @@ Result<Input> InputReader::read(const std::filesystem::path &path) {
   input.file = {std::filesystem::absolute(path).lexically_normal().string(), *text};
   input.settings = settings_.read(input.file.path);
   const bool is_python = analysis::is_python(input.file.path);
-  input.facts = is_python ? analysis::module_facts(input.file.path, input.file.text)
+  input.facts = is_python
+                    ? analysis::module_facts(input.file.path, input.file.text, config::real_disk())
                 : generator::is_host_cpp(input.file.path)
                     ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
                     : analysis::analyze(input.file, input.settings.parse);

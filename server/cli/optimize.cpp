@@ -5,6 +5,7 @@
 // after the other, each on the file as it then is, so that with --apply their edits compose.
 #include "server/cli/commands.h"
 
+#include "analysis/config/project_disk.h"
 #include "analysis/python/module_facts.h"
 #include "server/cli/files.h"
 #include "server/cli/interrupt.h"
@@ -206,7 +207,8 @@ Result<server::SnapshotPtr> read_modules(const std::filesystem::path &path) {
   const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
   const auto shared = std::make_shared<const std::string>(std::move(*text));
   return std::make_shared<const server::Snapshot>(
-      "", 0, shared, server::AnalysisResult{analysis::module_facts(absolute, *shared), {}},
+      "", 0, shared,
+      server::AnalysisResult{analysis::module_facts(absolute, *shared, config::real_disk()), {}},
       server::protocol::PositionEncoding::Utf8);
 }
 

@@ -5,6 +5,8 @@
 #include "support/model/json_fields.h"
 #include "support/model/plan_json.h"
 
+#include <algorithm>
+
 namespace warpwright::model {
 namespace {
 
@@ -133,10 +135,26 @@ TorchModule module_from(const json &document) {
   for (auto [key, member] :
        {std::pair{"language", &TorchModule::language}, std::pair{"model", &TorchModule::model},
         std::pair{"inputs", &TorchModule::inputs},
-        std::pair{"init_inputs", &TorchModule::init_inputs}})
+        std::pair{"init_inputs", &TorchModule::init_inputs}, std::pair{"path", &TorchModule::path}})
     module.*member = document.value(key, module.*member);
+  module.files = document.value("files", module.files);
   module.training = document.value("training", module.training);
   return module;
+}
+
+/// Their paths must stay in the folder that a worker makes for them.
+Result<void> check_files(const TorchModule &module) {
+  const auto stays_inside = [](const std::string &path) {
+    return !path.empty() && !path.starts_with("/") && !path.ends_with("/") &&
+           !path.contains("//") && !path.contains('\0') && !("/" + path + "/").contains("/../") &&
+           !("/" + path + "/").contains("/./");
+  };
+  for (const auto &[path, text] : module.files)
+    if (!stays_inside(path) || path == module.path)
+      return fail("the torch module's file '" + path + "' has no path of its own below one folder");
+  if (!module.files.empty() && !stays_inside(module.path))
+    return fail("the torch module has other files, and no path of its own among them");
+  return {};
 }
 
 std::string dump(const json &document) {
@@ -146,23 +164,33 @@ std::string dump(const json &document) {
 } // namespace
 
 json to_json(const TorchModule &module) {
-  return {{"language", module.language},
-          {"source", module.source},
-          {"model", module.model},
-          {"inputs", module.inputs},
-          {"init_inputs", module.init_inputs},
-          {"training", module.training}};
+  json document = {{"language", module.language},
+                   {"source", module.source},
+                   {"model", module.model},
+                   {"inputs", module.inputs},
+                   {"init_inputs", module.init_inputs},
+                   {"training", module.training}};
+  if (!module.files.empty() || !module.path.empty()) {
+    document["files"] = module.files;
+    document["path"] = module.path;
+  }
+  return document;
 }
 
 Result<TorchModule> torch_module_from_json(const json &document) {
   if (!document.is_object() || !document.contains("source"))
     return fail("a torch module is an object with the text of its file as `source`");
   for (const auto &[key, value] : document.items()) {
-    const json known = to_json(TorchModule{});
+    const json known = to_json(TorchModule{.files = {{"a.py", ""}}, .path = "b.py"});
     if (!known.contains(key) || known[key].type() != value.type())
       return fail("the torch module's member " + key + " is not known, or of another type");
+    if (key == "files" && !std::ranges::all_of(value, &json::is_string))
+      return fail("the torch module's files are not all texts");
   }
-  return module_from(document);
+  TorchModule module = module_from(document);
+  if (auto checked = check_files(module); !checked)
+    return std::unexpected(checked.error());
+  return module;
 }
 
 json to_json(const Task &task) {
@@ -209,8 +237,11 @@ Result<Task> task_from_json(const json &document) {
   task.check_sizes = document.value("check_sizes", std::vector<Sizes>{});
   if (auto decoded = decode_buffers_and_scalars(document, task); !decoded)
     return std::unexpected(decoded.error());
-  if (document.contains("module"))
+  if (document.contains("module")) {
     task.module = module_from(document["module"]);
+    if (auto checked = check_files(*task.module); !checked)
+      return std::unexpected(checked.error());
+  }
   const json tolerance = document.value("tolerance", json::object());
   task.tolerance.absolute = tolerance.value("absolute", task.tolerance.absolute);
   task.tolerance.relative = tolerance.value("relative", task.tolerance.relative);

@@ -7,6 +7,7 @@
 
 #include "support/model/plan.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,13 +70,17 @@ struct Work {
 /// A torch module as its user wrote it, by the conventions of KernelBench: a class, a function that makes the inputs of one
 /// call, and one that makes the arguments of the class's constructor.
 struct TorchModule {
-  std::string language =
-      "python";       ///< or "cpp": `source` is a C++ file, `model` a function over at::Tensor
+  /// Or "cpp": `source` is a C++ file, `model` a function over at::Tensor, or "struct NAME" of a torch::nn::Module.
+  std::string language = "python";
   std::string source; ///< the file's text
   std::string model = "Model";
   /// Name of a function of the file, or an expression over `torch` that gives the list: "[torch.rand(16, 64)]".
   std::string inputs = "get_inputs", init_inputs = "get_init_inputs";
   bool training = true; ///< false: .eval() is called on it
+  /// Other files of the user's project that it needs, by path from a folder that holds them all, and its own path from there:
+  /// "pkg/layers.py", "pkg/model.py". Empty: it stands alone.
+  std::map<std::string, std::string> files;
+  std::string path;
   bool operator==(const TorchModule &) const = default;
 };
 

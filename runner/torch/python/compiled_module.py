@@ -1,11 +1,11 @@
 """A task's module under torch.compile, and calls of it.
 
 Compiling takes longer than all measuring of a task and needs no GPU, so where several workers share one, another may use it meanwhile
-(GpuTurn). Only the compiler itself is let go so: what torch traces before, what it runs after, and what it times while it compiles
-happen with the GPU to itself, as everywhere. Thread: the main thread.
+(GpuTurn). What runs after, and what the compiler times while it compiles, happens with the GPU to itself, as everywhere. That nothing
+runs before is known of a module that is one graph; so it is first compiled as one, and where that cannot be, Inductor's part alone lets
+the GPU go, graph by graph. Thread: the main thread.
 """
 
-import contextlib
 import importlib
 
 import torch
@@ -23,56 +23,50 @@ class GpuTurn:
         self.is_given = False
         self.is_ready = None  # whether torch lets the compiler be told apart; None: not tried
 
-    @contextlib.contextmanager
-    def given(self):
-        self.synchronize()
-        self.give()
-        self.is_given = True
-        try:
-            yield
-        finally:
-            self.is_given = False
-            self.take()
-
-    @contextlib.contextmanager
-    def taken_back(self):
-        """For what uses the GPU while the turn is given."""
+    def let_go(self):
         if not self.is_given:
-            yield
-            return
-        self.is_given = False
-        self.take()
-        try:
-            yield
-        finally:
             self.synchronize()
             self.give()
             self.is_given = True
 
+    def take_back(self):
+        if self.is_given:
+            self.is_given = False
+            self.take()
+
     def prepare_compiler(self):
-        """Has torch.compile give the turn while Inductor compiles, where this torch can be told to."""
-        if self.is_ready is not None:
-            return
-        self.is_ready = False
-        with self.given():  # importing takes seconds
-            try:
-                compiler = torch._TorchCompileInductorWrapper
-                importlib.import_module("torch._inductor.compile_fx")
-                benchmarker = importlib.import_module("torch._inductor.runtime.benchmarking").benchmarker
-                compile_graph, benchmark = compiler.__call__, benchmarker.benchmark_gpu
-            except (ImportError, AttributeError):
-                return
+        """Has Inductor let the GPU go while it compiles, where this torch can be told to. @return whether it can"""
+        if self.is_ready is None:
+            self.is_ready = self.watch_compiler()
+        return self.is_ready
+
+    def watch_compiler(self):
+        try:
+            compiler = torch._TorchCompileInductorWrapper
+            importlib.import_module("torch._inductor.compile_fx")
+            benchmarker = importlib.import_module("torch._inductor.runtime.benchmarking").benchmarker
+            compile_graph, benchmark = compiler.__call__, benchmarker.benchmark_gpu
+        except (ImportError, AttributeError):
+            return False
 
         def compile_apart(one, graph, inputs):
-            with self.given():
+            self.let_go()
+            try:
                 return compile_graph(one, graph, inputs)
+            finally:
+                self.take_back()
 
         def benchmark_alone(*arguments, **options):
-            with self.taken_back():
+            was_given = self.is_given
+            self.take_back()
+            try:
                 return benchmark(*arguments, **options)
+            finally:
+                if was_given:
+                    self.let_go()
 
         compiler.__call__, benchmarker.benchmark_gpu = compile_apart, benchmark_alone
-        self.is_ready = True
+        return True
 
 
 class CompiledModule:
@@ -83,10 +77,24 @@ class CompiledModule:
         self.rnns = [one for one in self.model.modules() if isinstance(one, torch.nn.RNNBase)]
         for rnn in self.rnns:
             rnn.flatten_parameters()
-        if turn is not None:
-            turn.prepare_compiler()
         self.function = compile_module(self.model)
+        self.turn = turn if turn is not None and turn.prepare_compiler() else None
         self.bound = None  # the call whose memory is under it
+
+    def compile_as_one_graph(self, module, inputs):
+        """Before its first call: where it is one graph, all of torch.compile runs with the GPU let go."""
+        turn, self.turn = self.turn, None
+        if turn is None:
+            return
+        function = torch.compile(self.model, fullgraph=True)
+        turn.let_go()
+        try:
+            module.call(function, inputs)
+            self.function = function
+        except Exception:  # it is more than one graph; whatever else it is, its next call says so
+            torch._dynamo.reset()
+        finally:
+            turn.take_back()
 
 
 class CompiledCall(ModuleCall):
@@ -105,6 +113,8 @@ class CompiledCall(ModuleCall):
 
     def run(self):
         self.bind()
+        self.compiled.compile_as_one_graph(self.module, self.inputs)
+        self.function = self.compiled.function
         super().run()
 
     def bind(self):

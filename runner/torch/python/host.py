@@ -55,6 +55,7 @@ def main():
     from compiled_module import GpuTurn
     from gpu_host import GpuHost
 
+    worker_process.preload()
     # Held by the interpreter's lock as an extension module's function would be.
     start = ctypes.PyDLL(library_path).warpwright_start_group
     start.argtypes = [ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64)]

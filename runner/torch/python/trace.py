@@ -15,9 +15,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 
 def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_init_inputs", training=True,
-                 language="python"):
-    """@param source text of the Python file; of a C++ file where `language` is "cpp", and `model` then a function over tensors
+                 language="python", files=None, path=""):
+    """@param source text of the Python file; of a C++ file where `language` is "cpp", and `model` then a function over tensors,
+        or "struct NAME" of a torch::nn::Module
     @param inputs, init_inputs names of functions in it, or expressions over `torch` that give the lists
+    @param files, path other files of the project that a Python file imports, by path, and its own path among them
     @return {"graph": ..., "buffers": [{"name", "torch_name", "dtype", "shape", "direction"}]}
     @raise tracing.errors.Refusal with one sentence for the user"""
     try:
@@ -25,7 +27,7 @@ def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_in
     except ImportError as error:
         from tracing.errors import Refusal
         raise Refusal("this Python (%s) has no torch to trace with: %s" % (sys.executable, error))
-    return traced(language, source, model, inputs, init_inputs, training)
+    return traced(language, source, model, inputs, init_inputs, training, files, path)
 
 
 def main():

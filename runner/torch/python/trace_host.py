@@ -31,7 +31,7 @@ def answer_of(module):
     try:
         traced = trace_module(module["source"], module.get("model", "Model"), module.get("inputs", "get_inputs"),
                               module.get("init_inputs", "get_init_inputs"), module.get("training", True),
-                              module.get("language", "python"))
+                              module.get("language", "python"), module.get("files"), module.get("path", ""))
     except BaseException as error:  # Refusal, or whatever the user's code raises
         import traceback
 

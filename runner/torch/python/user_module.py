@@ -1,7 +1,8 @@
 """The user's file as a Python module, and the torch module that it describes.
 
 By the conventions of KernelBench: a class, a function that gives the inputs of one call, one that gives the arguments of the
-class's constructor. The file is written out so that `inspect` and tracebacks find its lines. Thread: one.
+class's constructor. The file is written out so that `inspect` and tracebacks find its lines; other files of its project are project_files.py's.
+Thread: one.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ import torch
 import cpp_module
 import framework_flags
 import host_errors
+import project_files
 from host_errors import HostError, told_by
 
 LOADED_SEED = 42  # of the module that is kept: what is no parameter, buffer or input stays as it is there
@@ -112,12 +114,12 @@ def read_source(spec):
     if spec["language"] == "cpp":
         host_errors.user_file = cpp_module.FILE_NAME
         with told_by("compiling the function's file"):
-            return cpp_module.FILE_NAME, cpp_module.namespace_of(spec["source"], spec["model"])
+            return cpp_module.FILE_NAME, cpp_module.namespace_of(spec["source"], spec["model"], spec["init_inputs"])
     if spec["language"] != "python":
         raise HostError("unsupported", f"this worker calls Python and C++ modules, not {spec['language']} ones")
     host_errors.user_file = file = write_source(spec["source"])
-    with told_by("importing the module's file"):
-        return file, import_source(spec["source"], file)
+    with told_by("importing the module's file"), project_files.importable(spec) as package:
+        return file, import_source(spec["source"], file, package)
 
 
 def write_source(text):
@@ -133,17 +135,21 @@ def write_source(text):
     return path
 
 
-def import_source(text, path):
+def import_source(text, path, package=None):
     name = os.path.basename(path)[:-len(".py")]
     module = types.ModuleType(name)
     module.__file__ = path
+    module.__package__ = package
     sys.modules[name] = module  # dataclasses, pickle and inspect look it up
     exec(compile(text, path, "exec"), module.__dict__)
     return module
 
 
 def seed_everything(seed):
-    torch.manual_seed(seed)
+    """As torch.manual_seed() does it, which first imports torch.compile's parts, for seconds."""
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed_all(seed)
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)

@@ -1,6 +1,10 @@
 """How a Python process of the runner starts: the runner's library, what must stay readable, where torch may write. Thread: the first."""
 
+import contextlib
 import ctypes
+import fcntl
+import gc
+import importlib
 import importlib.util
 import os
 import subprocess
@@ -42,6 +46,21 @@ def is_gpu_shared():
     return bool(os.environ.get("WARPWRIGHT_SHARED_DEVICE"))
 
 
+def preload():
+    """Imports what torch would import when a job first needs it, for seconds, with the GPU waiting. What is there by then lives as long
+    as the process, so the collector need not look at it again."""
+    try:
+        importlib.import_module("torch._inductor.compile_fx")
+        import torch
+
+        torch.compile(torch.neg, backend="aot_eager")(torch.zeros(1))
+        torch._dynamo.reset()
+    except Exception as error:  # whatever it is, a job that needs torch.compile says so
+        print(f"torch.compile is not there: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    gc.collect()
+    gc.freeze()
+
+
 def load_library(path):
     library = ctypes.CDLL(path)
     library.warpwright_enter.argtypes = [ctypes.c_char_p]
@@ -51,17 +70,27 @@ def load_library(path):
     return library
 
 
+@contextlib.contextmanager
+def one_at_a_time(folder):
+    """Workers that start together compile what they share once."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def direct_call_library():
     """(file name, bytes) of direct_call.py's extension, compiled by a process of its own where no worker before has; None and a line
     on stderr where that fails. Before isolation: what is kept lies where no worker can write."""
     command = [sys.executable, "-B", direct_call.__file__, direct_call.cache_folder()]
     try:
         path = direct_call.library_path(direct_call.read_source(), direct_call.cache_folder())
-        if not os.path.exists(path):
-            built = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                   timeout=EXTENSION_TIMEOUT_S)
-            if built.returncode:
-                raise OSError((built.stderr.strip().splitlines() or ["no reason given"])[-1])
+        with one_at_a_time(direct_call.cache_folder()):
+            if not os.path.exists(path):
+                built = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                       timeout=EXTENSION_TIMEOUT_S)
+                if built.returncode:
+                    raise OSError((built.stderr.strip().splitlines() or ["no reason given"])[-1])
         with open(path, "rb") as file:
             return os.path.basename(path), file.read()
     except (OSError, AttributeError, subprocess.TimeoutExpired) as error:

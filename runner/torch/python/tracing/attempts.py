@@ -46,14 +46,14 @@ def stage(name):
 class Attempts:
     """@var fake whether the module's and the inputs' tensors are fake; once real they stay so"""
 
-    def __init__(self, language, text, model, inputs, init_inputs, training):
-        self.language = language
+    def __init__(self, language, text, model, inputs, init_inputs, training, files, path):
+        self.language, self.files, self.path = language, files, path
         self.text, self.model, self.inputs, self.init_inputs, self.training = text, model, inputs, init_inputs, training
         self.fake = {"module": True, "inputs": True}
 
     def once(self):
         fake_mode = fake_tensor_mode()
-        namespace = load(self.text) if self.language == "python" else load_cpp(self.text, self.model)
+        namespace = load(self.text, self.files, self.path) if self.language == "python" else load_cpp(self.text, self.model, self.init_inputs)
         with stage("module"), self.place("module", fake_mode):
             module = make_module(namespace, self.model, self.init_inputs, self.training)
         with stage("inputs"), self.place("inputs", fake_mode):
@@ -86,8 +86,8 @@ class Attempts:
             raise Refusal("forward uses a tensor that the constructor draws at random and keeps in no attribute of its own")
 
 
-def traced(language, text, model, inputs, init_inputs, training):
-    attempts = Attempts(language, text, model, inputs, init_inputs, training)
+def traced(language, text, model, inputs, init_inputs, training, files=None, path=""):
+    attempts = Attempts(language, text, model, inputs, init_inputs, training, files, path)
     with eager_on_the_cpu(), warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
         warnings.simplefilter("ignore")
         try:

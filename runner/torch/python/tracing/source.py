@@ -61,25 +61,29 @@ def eager_on_the_cpu():
             setattr(place, name, value)
 
 
-def load(text):
-    """Runs the source as a Python module; classes may ask for its text."""
+def load(text, files=None, path=""):
+    """Runs the source as a Python module; classes may ask for its text.
+    @param files, path other files of its project by path, and its own path among them"""
     import linecache
+    import project_files
     namespace = types.ModuleType(MODULE_NAME)
     namespace.__file__ = SOURCE_NAME
     sys.modules[MODULE_NAME] = namespace
     linecache.cache[SOURCE_NAME] = (len(text), None, text.splitlines(True), SOURCE_NAME)
     try:
-        exec(compile(text, SOURCE_NAME, "exec"), namespace.__dict__)
+        with project_files.importable({"files": files, "path": path, "source": text}) as package:
+            namespace.__package__ = package
+            exec(compile(text, SOURCE_NAME, "exec"), namespace.__dict__)
     except Exception as error:
         raise Refusal("the source does not import: %s%s" % (first_line(error), line_of(error)))
     return namespace
 
 
-def load_cpp(text, function):
-    """Compiles the C++ source; the function of that name is then a module."""
+def load_cpp(text, model, init_inputs):
+    """Compiles the C++ source; the function or class of that name is then a module."""
     from cpp_module import CppError, namespace_of
     try:
-        return namespace_of(text, function)
+        return namespace_of(text, model, init_inputs)
     except CppError as error:
         raise Refusal(str(error))
 
