@@ -100,6 +100,10 @@ public:
     return {.can_measure = true, .device_checks = true};
   }
   void set_deadline(Clock::time_point deadline) override { deadline_ = deadline; }
+  void start_job() override { ran_out_of_memory_ = false; }
+  bool ran_out_of_memory() const override {
+    return ran_out_of_memory_ || (torch_ && torch_->ran_out_of_memory());
+  }
 
   DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) override {
     auto output = code_of(request);
@@ -144,6 +148,7 @@ public:
     Status status = driver_.cuMemAlloc(&address, size_bytes);
     if (status == kOutOfMemory && torch_ && torch_->release_memory())
       status = driver_.cuMemAlloc(&address, size_bytes);
+    ran_out_of_memory_ |= status == kOutOfMemory;
     if (auto made = check(status, "allocating " + std::to_string(size_bytes) + " bytes"); !made)
       return std::unexpected(made.error());
     return address;
@@ -495,6 +500,7 @@ private:
   Stream stream_;
   std::unique_ptr<GpuTimer> timer_;
   Clock::time_point deadline_ = Clock::time_point::max();
+  bool ran_out_of_memory_ = false;                             ///< in this job
   std::vector<std::pair<CompileRequest, CompileOutput>> code_; ///< most recently used last
 };
 

@@ -19,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kReapInterval{5};
 constexpr int kReapTries = 400;
+/// Importing torch, and compiling what calls candidates, take longer than a worker of ours alone does.
+constexpr int kPythonStarts = 2;
 /// Two measurements of one thing in two processes agree when their ratios do within this.
 constexpr double kAgreement = 0.2;
 /// Over this many times the best known speedup of a task is a surprise.
@@ -46,6 +48,16 @@ DeviceWorker::DeviceWorker(boost::asio::any_io_executor executor, model::DeviceI
       hooks_(std::move(hooks)), timer_(executor), reap_timer_(executor) {
   if (!hooks_.observer)
     hooks_.observer = &nobody_;
+  if (settings_.turn)
+    settings_.turn->join(this, [this] {
+      if (state_ == State::Idle && !examiner_)
+        end_process(Ended::ByItself);
+    });
+}
+
+DeviceWorker::~DeviceWorker() {
+  if (settings_.turn)
+    settings_.turn->part(this);
 }
 
 void DeviceWorker::submit(QueuedJob job) {
@@ -96,7 +108,7 @@ void DeviceWorker::stop() {
   process_.reset(); // kills and reaps
   examiner_.reset();
   directory_.reset();
-  give_turn();
+  leave_turn();
   state_ = State::Down;
   for (auto *slot : {&running_, &waiting_})
     if (*slot)
@@ -177,7 +189,8 @@ void DeviceWorker::start() {
       rpc::Connection::make(rpc::make_descriptor_stream(executor_, out, in), std::move(handlers));
   connection_->start();
   errors_ = ErrorTail::start(executor_, process_->release_stderr());
-  arm(settings_.start_limit, Ended::StartTimedOut);
+  arm(python_ ? kPythonStarts * settings_.start_limit : settings_.start_limit,
+      Ended::StartTimedOut);
   connection_->request("info", nullptr,
                        [weak = weak_from_this(), generation](const rpc::Outcome &info) {
                          if (const auto self = weak.lock(); self && self->generation_ == generation)
@@ -198,7 +211,7 @@ void DeviceWorker::on_ready(const rpc::Outcome &info) {
     described_ = true;
   }
   disarm();
-  give_turn();
+  leave_turn();
   state_ = State::Idle;
   pump();
 }
@@ -208,6 +221,7 @@ void DeviceWorker::send(QueuedJob job) {
   activity_ = "starting the job";
   side_.clear();
   running_ = std::move(job);
+  running_->alone |= !large_task_.empty() && running_->task_hash == large_task_;
   arm(running_->options.timeout + settings_.grace, Ended::TimedOut);
   connection_->request("verify", running_->request,
                        [weak = weak_from_this(), generation = generation_](rpc::Outcome outcome) {
@@ -241,7 +255,7 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
   if (!outcome && outcome.error().message.starts_with("the connection closed"))
     return; // on_closed tells the whole story
   disarm();
-  give_turn();
+  leave_turn();
   state_ = State::Idle;
   leave_stage();
   if (!outcome)
@@ -258,6 +272,8 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
   if (!verdict)
     return answer(std::unexpected(rpc::RpcError{
         rpc::kInternalError, "the worker's answer: " + describe(verdict.error()), {}}));
+  if (outcome->value("out_of_memory", false) && settings_.turn && !running_->alone)
+    return run_alone();
   if (lost && failed_at_hidden_sizes(loss) && running_->options.hidden_sizes)
     return run_again(false, "without hidden sizes: " + verdict->message);
   finish(std::move(*verdict));
@@ -332,16 +348,25 @@ bool DeviceWorker::examine(rpc::Outcome &outcome) {
 void DeviceWorker::start_examiner() {
   if (!settings_.turn)
     return examiner_->start();
-  settings_.turn->ask(this, [this] { examiner_->start(); });
+  settings_.turn->ask(this, false, [this] { examiner_->start(); });
 }
 
 void DeviceWorker::on_examined(const model::Verdict &verdict) {
   const auto keep = std::exchange(examiner_, nullptr); // it is calling
-  give_turn();
+  leave_turn();
   if (ended_ == Ended::Cancelled)
     answer(std::unexpected(cancelled()));
   else
     answer(model::to_json(verdict));
+}
+
+void DeviceWorker::run_alone() {
+  log::info("job runs again alone", {{"job", running_->id}, {"device", name()}});
+  running_->alone = true;
+  large_task_ = running_->task_hash;
+  running_->on_stage("queued", "waiting for the device's memory");
+  waiting_ = std::move(*std::exchange(running_, std::nullopt));
+  pump();
 }
 
 void DeviceWorker::run_again(bool with_hidden_sizes, const std::string &why) {
@@ -384,19 +409,25 @@ void DeviceWorker::take_turn(rpc::Responder respond) {
   if (!settings_.turn)
     return respond(Json());
   timer_.cancel();
-  settings_.turn->ask(this, [this, respond, asked = Clock::now(), generation = generation_] {
-    if (generation != generation_)
-      return;
-    limit_ += Clock::now() - asked;
-    if (armed_)
-      wait_for_timer();
-    respond(Json());
-  });
+  settings_.turn->ask(this, running_ && running_->alone,
+                      [this, respond, asked = Clock::now(), generation = generation_] {
+                        if (generation != generation_)
+                          return;
+                        limit_ += Clock::now() - asked;
+                        if (armed_)
+                          wait_for_timer();
+                        respond(Json());
+                      });
 }
 
 void DeviceWorker::give_turn() {
   if (settings_.turn)
     settings_.turn->give(this);
+}
+
+void DeviceWorker::leave_turn() {
+  if (settings_.turn)
+    settings_.turn->leave(this);
 }
 
 void DeviceWorker::end_process(Ended reason) {
@@ -413,7 +444,7 @@ void DeviceWorker::end_process(Ended reason) {
   errors_.reset();
   process_.reset();
   directory_.reset();
-  give_turn();
+  leave_turn();
   state_ = State::Down;
 }
 
@@ -466,7 +497,7 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
   errors_.reset();
   process_.reset();
   directory_.reset();
-  give_turn();
+  leave_turn();
   leave_stage();
   if (before == State::Starting)
     return on_start_lost(lost);

@@ -38,6 +38,7 @@ struct QueuedJob {
   bool ran_again = false;              ///< after a worker that was lost through no fault of its own
   std::vector<model::Check> notes;     ///< for the verdict: why it ran again
   bool examined = false;               ///< by tools, where it asked for that
+  bool alone = false;                  ///< its memory did not suffice beside other workers'
 };
 
 /// How a worker with torch starts: the user's Python interpreter, with the worker loaded into it.
@@ -73,6 +74,7 @@ class DeviceWorker : public std::enable_shared_from_this<DeviceWorker> {
 public:
   DeviceWorker(boost::asio::any_io_executor executor, model::DeviceInfo device,
                WorkerSettings settings, WorkerHooks hooks);
+  ~DeviceWorker();
 
   /// Only when is_free().
   void submit(QueuedJob job);
@@ -113,7 +115,10 @@ private:
   void disarm();
   /// The process asks for the device: the clock stands still while it waits for others.
   void take_turn(rpc::Responder respond);
+  /// Of a job or a start, which may ask for another.
   void give_turn();
+  /// The job, or the start, is over.
+  void leave_turn();
   /// Ends the process; on_lost() follows when it has gone.
   void end_process(Ended reason);
   void on_closed(std::uint64_t generation, const std::string &reason);
@@ -123,6 +128,8 @@ private:
   void finish(model::Verdict verdict);
   bool measures_again(const model::Verdict &verdict);
   void compare_with_first(model::Verdict &verdict);
+  /// The job runs once more; alone on its device.
+  void run_alone();
   /// The job runs once more, in a fresh worker.
   void run_again(bool with_hidden_sizes, const std::string &why);
   LostWorker describe_loss() const;
@@ -155,6 +162,7 @@ private:
   bool armed_ = false;
   std::optional<PrivateDirectory> directory_;        ///< of the process
   std::optional<QueuedJob> waiting_, running_;       ///< for the worker to be ready; on the worker
+  std::string large_task_;                           ///< hash of one that needs the device alone
   std::shared_ptr<deep::Examiner> examiner_;         ///< of the running job
   std::string activity_ = "starting", side_, stage_; ///< last reported
   std::chrono::steady_clock::time_point stage_start_;

@@ -36,6 +36,8 @@ public:
 
   /// A job begins: what the one before left in caches may go.
   virtual void start_job() {}
+  /// As Device::ran_out_of_memory().
+  virtual bool ran_out_of_memory() const { return false; }
 
   /// Makes the module ready; the one before it is forgotten, unless it is the same.
   /// Faults: Unsupported with what Python said: does not import, no such class, inputs that are no tensors.

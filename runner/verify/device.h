@@ -208,6 +208,11 @@ public:
   /// Order in which the threads of a block run where they are not ordered by barriers.
   virtual void set_thread_order(ThreadOrder) {}
 
+  /// A job begins.
+  virtual void start_job() {}
+  /// Whether memory was missing at any time since the job began, also where the job went on without.
+  virtual bool ran_out_of_memory() const { return false; }
+
   /// Null: operations of torch are Unsupported here. Valid as long as the device.
   virtual TorchHost *torch() { return nullptr; }
 

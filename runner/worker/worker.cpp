@@ -137,6 +137,7 @@ private:
         return invalid(options.error());
       deadline_ = std::chrono::steady_clock::now() + options->timeout;
       take_turn();
+      device_->start_job();
       if (TorchHost *torch = device_->torch())
         torch->start_job();
       device_->set_deadline(deadline_);
@@ -144,9 +145,12 @@ private:
                                     Side running) { send_stage(stage, activity, running); };
       const VerifyResult result = verify(*device_, *task, *plan, *options, sink);
       device_lost_ = result.device_lost;
+      const bool short_of_memory = device_->ran_out_of_memory();
       if (TorchHost *torch = device_->torch(); torch && shares_ && !device_lost_)
         torch->start_job(); // what it keeps for another job, others may need
-      return Json{{"verdict", model::to_json(result.verdict)}, {"device_lost", result.device_lost}};
+      return Json{{"verdict", model::to_json(result.verdict)},
+                  {"device_lost", result.device_lost},
+                  {"out_of_memory", short_of_memory}};
     } catch (const std::exception &error) {
       return std::unexpected(rpc::RpcError{
           rpc::kInternalError, std::string("the worker failed: ") + error.what(), {}});

@@ -1,7 +1,7 @@
 // The main loop of a worker process: one device, one job at a time, JSON-RPC on stdin and stdout.
 //
 // `verify` {task, plan, options {measure, measure_budget_ms, timeout_ms, seed}} is answered with
-// {verdict, device_lost}; `info` with the device, and `isolation`, what keeps this process in. While a job runs it notifies `stage` {stage,
+// {verdict, device_lost, out_of_memory}; `info` with the device, and `isolation`, what keeps this process in. While a job runs it notifies `stage` {stage,
 // activity, running}, where running is "reference", "candidate" or "": the service says from the
 // last one what a worker that died was doing. Where several workers share a device (kSharedVariable) it asks for its turn,
 // `take_turn`, before it uses the device, and notifies `turn_over`; a job's end is the end of a turn. After a fault that lost the device the worker answers

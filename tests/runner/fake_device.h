@@ -259,6 +259,7 @@ public:
             Fault{Fault::Kind::CompileFailed, "no kernel " + name, "the log", false});
     return std::make_unique<FakeProgram>(request);
   }
+  bool ran_out_of_memory() const override { return hungry; }
   DeviceResult<Address> allocate(std::size_t size_bytes) override {
     ++live_allocations;
     return reinterpret_cast<Address>(std::aligned_alloc(kAlignment, size_bytes));
@@ -356,6 +357,7 @@ public:
   bool throttled = false;
   ClockReading clocks;
   std::optional<std::int64_t> preferred_max_elements;
+  bool hungry = false; ///< jobs find too little memory
 
 private:
   void end_late_work() {

@@ -1,6 +1,6 @@
 // A worker process on the fake device, and, as WARPWRIGHT_FAKE_WORKER asks, one that speaks no
 // protocol, never gets ready, or does not start. "measure": its made-up times count as a GPU's. "gpu":
-// it also says that it is one. "isolated": it is held in as the CPU worker is.
+// it also says that it is one. "hungry": every job says that its memory did not suffice. "isolated": it is held in as the CPU worker is.
 #include "runner/worker/worker.h"
 #include "tests/runner/fake_device.h"
 
@@ -24,8 +24,10 @@ int main() {
         if (mode == "broken")
           return fail("the fake device is broken", "Use another");
         std::cout << "this goes to stderr, not into the protocol" << std::endl;
-        return std::make_unique<runner::testing::FakeDevice>(mode == "measure" || mode == "gpu",
-                                                             mode == "gpu" ? "cuda" : "cpu");
+        auto device = std::make_unique<runner::testing::FakeDevice>(
+            mode == "measure" || mode == "gpu", mode == "gpu" ? "cuda" : "cpu");
+        device->hungry = mode == "hungry";
+        return device;
       },
       mode == "isolated" ? std::optional(runner::Sandbox{}) : std::nullopt);
 }

@@ -187,13 +187,43 @@ TEST_CASE("a task's jobs stay with the worker that has it loaded, where several 
   FoundDevices found{{device("cuda:0", "NVIDIA H200")}, {}};
   share_gpus(found, 2);
   Bench bench(std::move(found.devices));
-  for (const char *task : {"one", "one", "other", "other"}) {
+  bool running = false;
+  const auto add = [&](const char *task, const char *kernel) {
     bench.task_hash = task;
-    REQUIRE(bench.add("square", ""));
-  }
+    return *bench.add(kernel, "", "a", [&](const std::string &activity) {
+      running |= activity.starts_with("running the candidate");
+    });
+  };
+  const auto hanging = add("one", "hang"), same = add("one", "square"),
+             other = add("other", "square");
+  bench.run_until([&] { return running; });
+  bench.scheduler.cancel(hanging);
   bench.run_all();
-  // The second worker took the first job of the other task, not the second of the one that is loaded elsewhere.
-  CHECK((bench.order[0] <= 2) != (bench.order[1] <= 2));
+  // The second worker took the other task's job, not the one that came before it.
+  CHECK(bench.order == std::vector<std::int64_t>{hanging, other, same});
+}
+
+TEST_CASE("a job whose memory does not suffice beside others runs again alone, once") {
+  FoundDevices found{{device("cuda:0", "NVIDIA H200", "hungry")}, {}};
+  share_gpus(found, 3);
+  Bench bench(std::move(found.devices));
+  std::map<int, int> waited;
+  for (int i = 1; i <= 6; ++i)
+    REQUIRE(bench.add("square", "", "a", [&waited, i](const std::string &activity) {
+      waited[i] += activity == "waiting for the device's memory";
+    }));
+  bench.run_all();
+  for (const auto &[id, verdict] : bench.verdicts)
+    CHECK(verdict.outcome == Outcome::Verified);
+  for (const auto &[id, times] : waited)
+    CHECK(times == 1);
+  Bench unshared({device("cuda:0", "NVIDIA H200", "hungry")});
+  bool again = false;
+  REQUIRE(unshared.add("square", "", "a", [&](const std::string &activity) {
+    again |= activity == "waiting for the device's memory";
+  }));
+  unshared.run_all();
+  CHECK_FALSE(again); // there is nobody to make room
 }
 
 TEST_CASE("a worker that ends gives its turn to the next") {

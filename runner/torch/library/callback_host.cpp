@@ -39,6 +39,7 @@ DeviceResult<json> CallbackHost::request(const char *method, const json &paramet
     return fault(Fault::Kind::Internal,
                  std::string("Python failed in ") + method + "; its stderr says how");
   const Fault::Kind kind = requests::fault_kind(document.value("kind", ""));
+  ran_out_of_memory_ |= kind == Fault::Kind::OutOfMemory;
   return fault(
       kind, document.value("message", "Python gave no reason"),
       document.value("device_lost", kind == Fault::Kind::Crash || kind == Fault::Kind::Timeout));
@@ -114,7 +115,10 @@ DeviceResult<void> CallbackHost::use_stream(int ordinal, std::uint64_t stream) {
   return order("use_stream", {{"ordinal", ordinal}, {"stream", stream}});
 }
 
-void CallbackHost::start_job() { (void)order("start_job", json::object()); }
+void CallbackHost::start_job() {
+  ran_out_of_memory_ = false;
+  (void)order("start_job", json::object());
+}
 
 bool CallbackHost::release_memory() { return order("release_memory", json::object()).has_value(); }
 

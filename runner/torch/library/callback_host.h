@@ -38,6 +38,7 @@ public:
 
   DeviceResult<void> use_stream(int ordinal, std::uint64_t stream) override;
   void start_job() override;
+  bool ran_out_of_memory() const override { return ran_out_of_memory_; }
   bool release_memory() override;
   DeviceResult<void> begin_unpublished() override;
   DeviceResult<void> end_unpublished() override;
@@ -62,6 +63,7 @@ private:
 
   warpwright_callbacks callbacks_;
   nlohmann::json facts_;
+  mutable bool ran_out_of_memory_ = false; ///< in this job
 };
 
 } // namespace warpwright::runner
