@@ -9,7 +9,7 @@ demo: build
 	scripts/demo.sh $(BIN)
 
 test: build
-	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE 'bench|packages' -j $(JOBS)
+	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE 'bench|packages|long' -j $(JOBS)
 
 # What users install, into build/packages: .tar.xz, .deb, the Neovim plugin, the VSIX for VS Code.
 package: build

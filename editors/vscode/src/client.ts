@@ -1,5 +1,5 @@
-// The language client: starts the server, says what became of it, and bends four answers to VS Code's ways: links of rules open as
-// rendered pages, the lightbulb also offers to compare, 'apply' of a lens shows the variant first, and in a workspace that is not
+// The language client: starts the server, says what became of it, and bends some answers to VS Code's ways: the lightbulb also offers to
+// compare, 'apply' of a lens shows the variant first, and in a workspace that is not
 // trusted a click offers to trust it.
 import * as vscode from 'vscode';
 import {
@@ -7,6 +7,7 @@ import {
   State, WorkDoneProgress,
 } from 'vscode-languageclient/node';
 import { Changed, KernelReference, kApply, kOptimize, OptimizeResult, speedupText } from './protocol';
+import { Diagnostics } from './diagnostics';
 import { findServer } from './server_path';
 import { Settings } from './settings';
 
@@ -56,12 +57,14 @@ function redacting(channel: vscode.OutputChannel, settings: Settings): vscode.Ou
 
 export class Server {
   readonly log: vscode.OutputChannel;
+  private readonly diagnostics: Diagnostics;
   private client: LanguageClient | undefined;
   private isStopping = false;
   private lastToken = 0;
 
   constructor(private readonly context: vscode.ExtensionContext, private readonly settings: Settings, private readonly hooks: Hooks) {
     this.log = redacting(vscode.window.createOutputChannel('Warpwright'), settings);
+    this.diagnostics = new Diagnostics(context);
     context.subscriptions.push(this.log);
   }
 
@@ -189,13 +192,7 @@ export class Server {
       workspace: {
         configuration: async (params) => Promise.all(params.items.map((item) => (item.section === 'warpwright' ? this.settings.forServer() : null))),
       },
-      handleDiagnostics: (uri, diagnostics, next) => {
-        for (const diagnostic of diagnostics)
-          if (typeof diagnostic.code === 'object' && diagnostic.code.target.scheme === 'file')
-            diagnostic.code.target = vscode.Uri.parse(
-              `command:markdown.showPreview?${encodeURIComponent(JSON.stringify([diagnostic.code.target]))}`);
-        next(uri, diagnostics);
-      },
+      handleDiagnostics: (uri, diagnostics, next) => this.diagnostics.handle(uri, diagnostics, next),
       provideCodeActions: async (document, range, context, token, next) => {
         const actions = await next(document, range, context, token);
         return actions?.flatMap((action) => [action, ...comparison(action)]);

@@ -75,11 +75,11 @@ export class Pages implements vscode.TextDocumentContentProvider {
 }
 
 function doctorPage(program: string, found: { version: string; checks: Finding[]; ready: { cpu: boolean; gpu: boolean } }): string {
-  const mark = { found: '✅', absent: '➖', broken: '❌' };
+  const mark = { found: '✓', absent: '–', broken: '✗' };
   const cell = (text: string) => text.replace(/\|/g, '\\|').replace(/\n/g, ' ');
   const conclusion = found.ready.gpu ? 'Ready: variants are verified and measured on the GPU.'
     : found.ready.cpu ? 'Ready to check variants on the CPU. That proves correctness, not speed: for speedups use a GPU.'
-      : 'No runner can verify variants. See what is marked ❌ below.';
+      : 'No runner can verify variants. See what is marked ✗ below.';
   const rows = found.checks.map((check) =>
     `| ${mark[check.state]} | ${cell(check.name)} | ${cell(check.detail)}${check.remedy ? `<br>*${cell(check.remedy)}*` : ''} |`);
   return `# Warpwright: doctor\n\n${conclusion}\n\n| | | |\n|---|---|---|\n${rows.join('\n')}\n\nVersion ${found.version}, \`${program}\`.\n`;

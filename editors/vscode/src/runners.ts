@@ -1,5 +1,6 @@
 // Where kernels are measured: the status item, the list to choose from, and adding a runner, which is tried before it is kept.
 // A runner's token lives in the secret storage, under its URL, and goes to the server inside the URL when that asks for its settings.
+import * as os from 'os';
 import * as vscode from 'vscode';
 import { Server } from './client';
 import { Runner, RunnerRequest, TestRunnerRequest } from './protocol';
@@ -63,7 +64,7 @@ export class Runners {
       void vscode.window.showInformationMessage(`Warpwright: the runner ${runner.label} answers. ${describeDevices(runner)}`);
     else
       void vscode.window.showErrorMessage(`Warpwright: the runner ${runner.label} cannot be used. ${runner.message}`);
-    this.server.running.sendRequest(RunnerRequest, { again: true }).then(() => this.refresh(), () => undefined);
+    this.refresh(); // the server knows it now, too
   }
 
   /** Address, token, certificate; tried; kept. What is wrong is said, and asked again where the user wants. */
@@ -193,7 +194,9 @@ async function chooseCertificate(present: vscode.Uri | undefined): Promise<vscod
     return 'cancelled';
   if (answer.label !== file)
     return answer.label === keep ? present : undefined;
-  const chosen = await vscode.window.showOpenDialog({ title: 'Certificate', filters: { Certificates: ['pem', 'crt', 'cer'], All: ['*'] } });
+  const chosen = await vscode.window.showOpenDialog({
+    title: 'Certificate', defaultUri: vscode.Uri.file(`${os.homedir()}/`), filters: { Certificates: ['pem', 'crt', 'cer'], All: ['*'] },
+  });
   return chosen?.[0] ?? 'cancelled';
 }
 

@@ -35,13 +35,26 @@ step('lens of Warpwright, hover of both, one diagnostic each', async () => {
   await bench.shot('1-hover-of-both');
 });
 
-step('problems of both, none twice', async () => {
+/** What the Problems panel lists. */
+const problems = async () => (await bench.page.locator('.markers-panel .monaco-list-row').allInnerTexts()).map((row) => row.replace(/[\u00a0\n]+/g, ' '));
+
+step('problems come from both, and the syntax error that both find is listed once', async () => {
   await bench.page.keyboard.press('Escape');
   await bench.page.keyboard.press('Control+Shift+M');
-  const problems = await until('problems of both', async () => {
-    const rows = (await bench.page.locator('.markers-panel .monaco-list-row').allInnerTexts()).map((row) => row.replace(/[\u00a0\n]+/g, ' '));
-    return rows.some((row) => row.includes('clang')) && rows.some((row) => row.includes('warpwright')) && rows;
-  });
+  await until('clangd has found it', async () => (await problems()).some((row) => /identifier 'missing'.* clang/.test(row)));
+  await until('it is listed once', async () => (await problems()).filter((row) => row.includes("identifier 'missing'")).length === 1);
   await bench.shot('2-problems');
-  console.log(problems);
+  await bench.page.keyboard.press('Control+Shift+M');
+});
+
+step('repaired, the file has diagnostics of rules, and one action each', async () => {
+  await bench.page.locator('.editor-instance .view-line').last().click();
+  await bench.page.keyboard.press('Control+F');
+  await bench.page.keyboard.insertText('missing');
+  await bench.page.keyboard.press('Escape');
+  await bench.page.keyboard.insertText('y[i]');
+  await until('the double constant is found', async () => (await bench.squiggles()) > 0);
+  const titles = await bench.actions('2.0', '2.0');
+  assert.equal(titles.filter((title) => title === 'Make the literal float').length, 1, titles.join('; '));
+  await bench.shot('3-actions');
 });

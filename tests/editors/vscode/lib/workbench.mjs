@@ -116,6 +116,7 @@ export class Workbench {
     const payload = open ? `&payload=${encodeURIComponent(JSON.stringify([['openFile', `vscode-remote://127.0.0.1:${port}${path.join(this.workspace, open)}`]]))}` : '';
     await this.page.goto(`${address}/?folder=${this.workspace}${payload}`);
     await this.page.waitForSelector('.monaco-workbench');
+    await this.page.addStyleTag({ content: '* { animation: none !important; transition: none !important }' }); // for screenshots
     if (open)
       await this.page.waitForSelector('.editor-instance .view-lines');
   }
