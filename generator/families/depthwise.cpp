@@ -7,6 +7,8 @@
 #include "generator/families/window_families.h"
 #include "generator/families/window_tile.h"
 
+#include <algorithm>
+
 namespace warpwright::generator {
 namespace {
 
@@ -93,8 +95,21 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   return lower_window(window, body, configuration, device, writer, prefix + "_depthwise");
 }
 
+/// As measured on an H200 (bench/results/h200/windows.md): memory, with some of the arithmetic that it does not hide.
+double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &) {
+  constexpr double kLaunch = 2.5, kBytesAMicrosecond = 3.6e6, kProductsAMicrosecond = 1.6e7;
+  const model::TensorType &in = index.node(anchor.inputs[0]).type(), &out = anchor.type();
+  const auto outputs = static_cast<double>(model::elements_of(out.shape));
+  const double bytes = (static_cast<double>(model::elements_of(in.shape)) + outputs) *
+                       static_cast<double>(model::size_bytes(out.dtype));
+  const double memory = bytes / kBytesAMicrosecond;
+  const double products = outputs * static_cast<double>(convolution_shape(index, anchor)->taps()) /
+                          kProductsAMicrosecond;
+  return kLaunch + std::max(memory, products) + 0.25 * std::min(memory, products);
+}
+
 } // namespace
 
-const Family kDepthwiseFamily{"depthwise", claims, true, true, configurations, lower};
+const Family kDepthwiseFamily{"depthwise", claims, true, true, configurations, lower, estimate};
 
 } // namespace warpwright::generator

@@ -38,6 +38,11 @@ std::vector<Configuration> configurations(const GraphIndex &graph, const Region 
   }
   if (width > 1 && best != 1)
     result.push_back({{"width", 1}, {"threads", 256}, {"items", 1}});
+  // Of kernels of a few microseconds every block counts, and which size is quickest only a run tells.
+  if (elements <= kSmall)
+    for (const int other : {threads / 2, threads * 2})
+      if (other >= 64 && other <= 512)
+        result.push_back({{"width", best}, {"threads", other}, {"items", 1}});
   return result;
 }
 

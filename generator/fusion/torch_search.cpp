@@ -3,6 +3,7 @@
 #include "generator/families/window_families.h"
 #include "generator/fusion/layouts.h"
 #include "generator/fusion/op_traits.h"
+#include "generator/fusion/region_kind.h"
 #include "generator/graph/attributes.h"
 #include "generator/rewrites/cost.h"
 #include "generator/rewrites/rewrite.h"
@@ -26,6 +27,12 @@ constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
 /// Likewise for transposed convolutions, except those with short sums.
 constexpr std::string_view kPhases = "conv-phases";
 
+/// Graphs with so many convolutions are networks, whose layers are best by different families and by the library.
+constexpr std::ptrdiff_t kNetwork = 4;
+
+/// Operations from which a convolution may gain more by the library's channels-last kernels than the layouts cost.
+constexpr double kLarge = 5e10;
+
 /// Of convolutions: see families/convolution.cpp.
 bool is_tf32(const Configuration &configuration) {
   const auto math = configuration.find("math");
@@ -39,49 +46,6 @@ bool is_heavy(const Node &node) {
 double bytes_of(const model::TensorType &type) {
   return static_cast<double>(model::elements_of(type.shape)) *
          static_cast<double>(model::size_bytes(type.dtype));
-}
-
-std::string text_of(const model::TensorType &type) {
-  std::string text(model::name(type.dtype));
-  for (const std::int64_t size : type.shape)
-    text += "," + std::to_string(size);
-  return text + ";";
-}
-
-std::string text_of(const model::Attribute &attribute) {
-  struct Text {
-    std::string operator()(bool value) const { return value ? "true" : "false"; }
-    std::string operator()(std::int64_t value) const { return std::to_string(value); }
-    std::string operator()(double value) const { return std::to_string(value); }
-    std::string operator()(const std::string &value) const { return value; }
-    std::string operator()(const model::Shape &value) const {
-      std::string text;
-      for (const std::int64_t size : value)
-        text += std::to_string(size) + ",";
-      return text;
-    }
-  };
-  return std::visit(Text{}, attribute);
-}
-
-/// Equal for anchors that differ only in name and operands.
-std::string kind_of(const GraphIndex &graph, const Node &node) {
-  std::string text = node.op + ":";
-  for (const auto &[name, value] : node.attributes)
-    text += name + "=" + text_of(value) + " ";
-  for (const std::string &input : node.inputs)
-    text += text_of(graph.node(input).type());
-  return text + text_of(node.type());
-}
-
-std::string kind_of(const GraphIndex &graph, const BuiltRegion &built) {
-  const Region &region = built.planned.region;
-  std::string text = built.planned.choice.family + "|";
-  if (!region.anchor.empty())
-    return text + kind_of(graph, graph.node(region.anchor)) + built.words.substr(0, 9);
-  for (const std::string &name : region.nodes)
-    text += graph.node(name).op + " ";
-  return text + text_of(graph.node(region.outputs.front()).type());
 }
 
 /// A change of the fastest so far, and how much of the time it may touch.
@@ -195,7 +159,10 @@ struct DescentPolicy::State {
     exact.exact = true;
     DeviceFacts accurate = facts;
     accurate.tf32 = false;
-    bool heavy = false, convolutions = false, short_sums = false;
+    const auto convolutions = std::ranges::count(guess.graph.nodes, "conv", &Node::op);
+    const bool network = convolutions >= kNetwork;
+    bool heavy = false, short_sums = false;
+    double flops = 0; // of convolutions
     for (const Node &node : guess.graph.nodes) {
       if (!is_anchor(node))
         continue;
@@ -203,18 +170,22 @@ struct DescentPolicy::State {
       if (!is_heavy(node))
         continue;
       heavy = true;
-      if (const Family *family = quickest_family(index, node, facts)) {
+      if (node.op == "conv")
+        flops += cost_of(index, node).flops;
+      const Family *family = quickest_family(index, node, facts);
+      if (family) {
         guess.choices.anchors[node.name].family = family->name;
         short_sums = short_sums || family->name == kDirectConvolutionFamily.name;
       }
-      if (const Family *family = quickest_family(index, node, accurate))
-        exact.choices.anchors[node.name].family = family->name;
-      library.choices.anchors[node.name].family = "aten";
-      last.choices.anchors[node.name].family = "aten";
-      if (node.op == "conv") {
-        convolutions = true;
-        last.choices.anchors[node.name].channels_last = true;
-      }
+      if (const Family *other = quickest_family(index, node, accurate))
+        exact.choices.anchors[node.name].family = other->name;
+      // In a network the library gets what it multiplies on tensor cores; it was never quicker elsewhere.
+      const bool ours = network && family &&
+                        (node.op != "conv" || family->name == kDirectConvolutionFamily.name ||
+                         family->name == kDepthwiseFamily.name);
+      for (Change *change : {&library, &last})
+        change->choices.anchors[node.name].family = ours ? family->name : "aten";
+      last.choices.anchors[node.name].channels_last = node.op == "conv" && !ours;
     }
     plain.graph = with_separate_bias(traced);
     plain.rewrites.clear();
@@ -222,9 +193,8 @@ struct DescentPolicy::State {
     fallbacks.clear();
     next_start = next_fallback = 0;
     starts.push_back(guess);
-    // Everything of ours, then the library for what is heavy; the changes that follow mix them.
-    if (convolutions && facts.tf32)
-      starts.push_back(std::move(exact));
+    // Everything of ours, then the library for what is heavy; the changes that follow mix them. FP32-accurate convolutions are the guess
+    // once TF32 is refused (see learn_accuracy).
     for (const Rule &rule : rules()) {
       auto changed = rule.always ? std::nullopt : everywhere(guess, rule.name);
       if (!changed)
@@ -237,9 +207,11 @@ struct DescentPolicy::State {
       (start ? starts : fallbacks).push_back(std::move(*changed));
     }
     if (heavy)
-      starts.push_back(std::move(library));
-    if (convolutions)
-      starts.push_back(std::move(last));
+      (convolutions > 0 ? starts : fallbacks).push_back(std::move(library));
+    if (convolutions > 0)
+      (network || flops > kLarge ? starts : fallbacks).push_back(std::move(last));
+    if (convolutions > 0 && facts.tf32)
+      fallbacks.push_back(std::move(exact));
     if (!guess.rewrites.empty())
       fallbacks.push_back(std::move(plain));
     fallbacks.push_back(std::move(alone));
@@ -283,9 +255,10 @@ struct DescentPolicy::State {
     const GraphIndex planned(from.built.graph), index(base.graph);
     std::map<std::string, std::vector<const BuiltRegion *>> alike;
     double total = 0;
+    std::map<std::string, double> seconds;
     for (const BuiltRegion &region : from.built.regions) {
       alike[kind_of(planned, region)].push_back(&region);
-      total += seconds_of(planned, region.planned);
+      total += seconds[region.planned.region.anchor] = seconds_of(planned, region.planned);
     }
     for (const auto &[kind, regions] : alike) {
       double weight = 0;
@@ -305,7 +278,9 @@ struct DescentPolicy::State {
       Change change = base;
       change.graph = std::move(*changed);
       change.rewrites.push_back(std::string(rewrite.rule) + "(%" + rewrite.node + ")");
-      change.weight = total * (rewrite.rule == kPlanOfItsOwn ? 1 : 0.3);
+      const auto own = seconds.find(rewrite.node);
+      change.weight =
+          (rewrite.rule == kPlanOfItsOwn ? 1 : 0.3) * (own == seconds.end() ? total : own->second);
       changes.push_back(std::move(change));
     }
     std::ranges::stable_sort(changes, {}, &Change::weight);
@@ -327,6 +302,14 @@ struct DescentPolicy::State {
     }
   }
 
+  /// Of an anchor by a family, microseconds; 0 where it does not say.
+  double estimate_of(const GraphIndex &index, const Node &anchor, std::string_view name) const {
+    for (const Family *family : claiming_families(index, anchor))
+      if (family->name == name && family->estimate)
+        return family->estimate(index, anchor, facts);
+    return 0;
+  }
+
   void change_anchors(const Change &base, const GraphIndex &index,
                       const std::vector<const BuiltRegion *> &regions, double weight) {
     const AnchorChoice &now = regions.front()->planned.choice;
@@ -342,9 +325,14 @@ struct DescentPolicy::State {
       }
       add(weight * likely, base, std::move(choices));
     };
+    const double least = estimate_of(index, anchor, now.family);
     for (const std::string &other : others)
-      if (other != now.family)
-        with({other, true, false}, is_heavy(anchor) ? 1.0 : 0.2);
+      if (other != now.family) {
+        // A family that expects to be slower is less likely the better one.
+        const double time = estimate_of(index, anchor, other);
+        const double likely = least > 0 && time > 0 ? std::min(1.0, least / time) : 1.0;
+        with({other, true, false}, (is_heavy(anchor) ? 1.0 : 0.2) * likely);
+      }
     with({now.family, !now.fuse, now.channels_last}, 0.25);
     if (anchor.op == "conv" && now.family == "aten")
       with({now.family, now.fuse, !now.channels_last}, 0.8);
@@ -452,9 +440,10 @@ std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &pol
   const auto start = std::chrono::steady_clock::now();
   // A plan refused takes little time: so many more are free.
   int counted = 0, free_of_charge = limits.max_variants / 2;
+  bool enough = false;
   const auto may_begin = [&] {
     const auto begun = static_cast<int>(in_work.size());
-    return begun < limits.at_once && counted + begun < limits.max_variants &&
+    return !enough && begun < limits.at_once && counted + begun < limits.max_variants &&
            !stop.stop_requested() && std::chrono::steady_clock::now() - start < limits.budget;
   };
   while (true) {
@@ -474,6 +463,9 @@ std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &pol
     in_work.pop_front();
     if (stop.stop_requested())
       continue; // it was interrupted, as all that are in work
+    const auto &time = variant.verdict.candidate_time;
+    enough |= variant.verdict.outcome == model::Outcome::Verified && time &&
+              time->median_ns <= limits.enough_ns;
     const bool refused = variant.verdict.outcome == model::Outcome::WrongResult;
     if (!refused || free_of_charge-- <= 0)
       ++counted;

@@ -1,6 +1,6 @@
 // Search over plans of a torch task, by measured time.
 //
-// First everything of ours, then the library for the heavy anchors, also with channels-last convolutions; then one change at a time of the fastest
+// First everything of ours, then the library for the convolutions, where they are large also channels-last; then one change at a time of the fastest
 // so far, the changes first that touch most of the estimated time: another family or the library for an anchor, another
 // configuration, fusion off, convolution layouts, a rewrite that is a choice. Regions that are alike change together, as the layers of a
 // network do. Where a plan in TF32 is refused, PyTorch's convolutions were FP32, and so are all that follow. What is plain (nothing
@@ -61,6 +61,8 @@ struct TorchSearchLimits {
   std::chrono::milliseconds budget{120'000};
   /// Variants in work at a time: the next is compiled while one is judged, at the price of what that one would have taught.
   int at_once = 1;
+  /// A verified variant that takes no longer than this ends the search: 0: none does.
+  double enough_ns = 0;
 };
 
 struct TorchSearchEvents {

@@ -208,3 +208,61 @@ TEST_CASE("Variants in work at a time are as many as asked, each judged once, fi
     for (std::size_t j = 0; j < i; ++j)
       CHECK_FALSE(tried[i].proposal.built.plan == tried[j].proposal.built.plan);
 }
+
+TEST_CASE("A variant that is quick enough ends the search, a wrong one does not") {
+  const model::Graph graph = network();
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, {});
+  int calls = 0;
+  TorchSearchEvents events;
+  events.evaluate = [&](const model::Task &, const model::Plan &, std::stop_token) {
+    const double times[] = {200, 50, 120, 99, 80};
+    model::Verdict verdict;
+    verdict.outcome = calls == 1 ? model::Outcome::WrongResult : model::Outcome::Verified;
+    verdict.candidate_time = model::Time{};
+    verdict.candidate_time->median_ns = times[std::min(calls++, 4)];
+    return verdict;
+  };
+  TorchSearchLimits limits{.max_variants = 8, .budget = std::chrono::hours(1)};
+  limits.enough_ns = 100;
+  CHECK(search_torch(task, policy, limits, events, {}).size() == 4);
+}
+
+TEST_CASE(
+    "In a network the library is asked for what tensor cores multiply, and for nothing else") {
+  GraphBuilder g;
+  std::string x = g.input("x", {16, 64, 56, 56});
+  const Shape shape{16, 64, 56, 56};
+  const auto conv = [&](const std::string &name, std::int64_t groups) {
+    const std::string weight = g.parameter(name, {64, 64 / groups, 3, 3});
+    return g.shaped("conv", {x, weight}, shape,
+                    {{"stride", Shape{1, 1}},
+                     {"padding", Shape{1, 1}},
+                     {"dilation", Shape{1, 1}},
+                     {"groups", groups}});
+  };
+  std::set<std::string> depthwise;
+  for (int i = 0; i < 4; ++i) {
+    const std::int64_t groups = i % 2 == 0 ? 1 : 64;
+    x = conv("w" + std::to_string(i), groups);
+    if (groups == 64)
+      depthwise.insert(x);
+    x = g.shaped("relu", {x}, shape);
+  }
+  const model::Graph graph = g.graph({x});
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, {});
+  for (int variant = 0; variant < 3; ++variant) {
+    const auto proposal = policy.propose({});
+    REQUIRE(proposal);
+    int others = 0;
+    for (const BuiltRegion &region : proposal->built.regions) {
+      const std::string &anchor = region.planned.region.anchor;
+      if (depthwise.contains(anchor))
+        CHECK(region.planned.choice.family == "depthwise");
+      else if (!anchor.empty())
+        others += region.planned.choice.family == "aten";
+    }
+    CHECK(others == (variant == 0 ? 0 : 2));
+  }
+}
