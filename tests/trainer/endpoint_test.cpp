@@ -61,7 +61,7 @@ std::string without(std::string text, const std::string &part, const std::string
   return text.replace(at, part.size(), instead);
 }
 
-/// Refuses everything: an endpoint's proposals need no environment.
+/// Knows the code of states, and refuses everything else: an endpoint's proposals need no more.
 class NoEnvironment final : public Environment {
 public:
   std::string_view name() const override { return "none"; }
@@ -77,6 +77,10 @@ public:
   Result<Measured> measure_plan(const TrainingTask &, const model::Plan &,
                                 std::stop_token) override {
     return fail("none");
+  }
+  Result<nlohmann::json> plan(const TrainingTask &, const Moves &moves) override {
+    return nlohmann::json{{"source", "// made by " + moves.at(0)},
+                          {"steps", nlohmann::json::array()}};
   }
   std::optional<model::DeviceInfo> device() override { return std::nullopt; }
 };
@@ -234,7 +238,7 @@ TEST_CASE("the policy asks with two scored versions, and its next prompt carries
   const auto seen = server.seen();
   REQUIRE(seen.size() == 3);
   CHECK(has(seen[0].body, "speedup 1.800 over the reference"));
-  CHECK(has(seen[0].body, "unroll(factor=2)"));
+  CHECK(has(seen[0].body, "// made by unroll(factor=2)"));
   CHECK(has(seen[0].body, "__global__ void quick();"));
   CHECK_FALSE(has(seen[0].body, "could not be used"));
   CHECK(has(seen[1].body, "could not be used"));

@@ -118,7 +118,7 @@ TEST_CASE("a family that is held out gives nothing to training, and all its shap
           "split") {
   const TemporaryFolder folder;
   folder.write("family/twice.cu", kKernel);
-  folder.write("family/family.toml", with(kFamily, "training", "held_out"));
+  folder.write("family/family.toml", with(kFamily, "training", "held-out"));
   const auto suite = load_suite(folder.path);
   REQUIRE(suite);
   CHECK(draw_variations(suite->front(), Split::Training, 4, 1).empty());

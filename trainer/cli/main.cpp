@@ -3,9 +3,13 @@
 // The same source makes `warpwright-collect`, without LibTorch: it has the stages that need no network, and as one file that needs
 // only glibc it collects on GPU machines where no LibTorch is. Exit codes: 0 done, 1 the stage failed or was stopped, 2 wrong arguments.
 #include "trainer/cli/policies.h"
+#include "trainer/cli/propose.h"
 #include "trainer/config/config.h"
+#include "trainer/report/report_command.h"
 #include "trainer/stages/stages.h"
 #include "trainer/stages/stop.h"
+#include "trainer/tasks/split_names.h"
+#include "trainer/tasks/tasks_command.h"
 
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -37,7 +41,7 @@ constexpr Stage kStages[] = {
 struct Options {
   std::string config, environment, out, variant, weights;
   std::vector<std::string> settings, records;
-  std::string seed;
+  std::string seed, policy = "builtin";
   bool quiet = false, prints = false;
 };
 
@@ -108,11 +112,53 @@ int run_stage(const Stage &stage, const Options &options) {
   return stop.stop_requested() ? kFailed : kOk;
 }
 
+void add_report(CLI::App &app, ReportOptions &report) {
+  CLI::App *command = app.add_subcommand("report", "One page and TensorBoard files of runs' logs");
+  command->add_option("runs", report.runs, "Folders that stages wrote to (run.out)")->required();
+  command->add_option("--page", report.page, "The page; default: report.html");
+  command->add_option("--tensorboard", report.tensorboard,
+                      "Folder of the event files; default: tensorboard beside the page");
+  command->add_option("--title", report.title, "Of the page");
+  command->add_flag("--quiet", report.quiet, "Say nothing");
+}
+
+void add_tasks(CLI::App &app, TasksOptions &tasks) {
+  CLI::App *command =
+      app.add_subcommand("tasks", "Show the tasks of suites, benchmarks and folders");
+  command->add_option("sources", tasks.choice.sources, "Default: the suite that ships");
+  command
+      ->add_option_function<std::string>(
+          "--split", [&tasks](const std::string &text) { tasks.choice.split = *split_named(text); },
+          "training, validation or held-out")
+      ->check(CLI::IsMember({"training", "validation", "held-out"}));
+  command->add_option("--variations", tasks.choice.variations, "Shapes of each task of a suite")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--at-most", tasks.choice.at_most, "Tasks in all, evenly over families");
+  command->add_option("--seed", tasks.choice.seed, "Of the shapes");
+  command->add_option("--write", tasks.write, "Folder to write the sources to, at their shapes");
+}
+
+/// Only the protocol goes to stdout, and nothing to stderr but what failed.
+int propose(const Options &options) {
+  auto config = load_config(options.config, settings_of(options, "eval"));
+  auto policy = config ? make_policy(*config, options.policy, config->run.seed)
+                       : Result<std::unique_ptr<Policy>>(std::unexpected(config.error()));
+  auto done = policy ? run_propose(*config, std::move(*policy))
+                     : Result<void>(std::unexpected(policy.error()));
+  if (!done)
+    std::cerr << "warpwright-train propose: " << describe(done.error()) << "\n";
+  return done ? kOk : kFailed;
+}
+
 int run(int argc, char **argv) {
   CLI::App app("Trains the policy that proposes kernels, and judges it");
   app.set_version_flag("--version", WARPWRIGHT_VERSION);
   app.require_subcommand(1);
   Options options;
+  ReportOptions report;
+  add_report(app, report);
+  TasksOptions tasks;
+  add_tasks(app, tasks);
   for (const Stage &stage : kStages) {
     CLI::App *command = app.add_subcommand(stage.name, stage.help);
     add_options(*command, options);
@@ -121,6 +167,11 @@ int run(int argc, char **argv) {
     if (std::string_view(stage.name) != "collect")
       command->add_option("--weights", options.weights, "Weights to start from, or to judge");
   }
+  CLI::App *proposes = app.add_subcommand("propose", "Serve a policy over JSON-RPC on stdio");
+  add_options(*proposes, options);
+  proposes->add_option("--policy", options.policy, "builtin, random or evolve")
+      ->capture_default_str();
+  proposes->add_option("--weights", options.weights, "Weights of the builtin policy");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -129,7 +180,14 @@ int run(int argc, char **argv) {
   for (const Stage &stage : kStages)
     if (app.got_subcommand(stage.name))
       return run_stage(stage, options);
-  return kUsage;
+  if (*proposes)
+    return propose(options);
+  const bool reports = app.got_subcommand("report");
+  const auto done = reports ? run_report(report) : run_tasks(tasks);
+  if (!done)
+    std::cerr << "warpwright-train " << (reports ? "report: " : "tasks: ") << describe(done.error())
+              << "\n";
+  return done ? kOk : kFailed;
 }
 
 #ifdef WARPWRIGHT_LIBTORCH

@@ -1,6 +1,9 @@
 #include "trainer/cli/policies.h"
 
+#include "trainer/endpoint/endpoint_policy.h"
+
 #include <filesystem>
+#include <iostream>
 #ifdef WARPWRIGHT_LIBTORCH
 #include "trainer/network/checkpoint.h"
 #include "trainer/policy/builtin.h"
@@ -42,6 +45,18 @@ Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string n
 }
 #endif
 
+/// "endpoint:URL#MODEL", or "endpoint", which the table [endpoint] of the configuration describes.
+Result<std::unique_ptr<Policy>> make_endpoint(const Config &config, const std::string &name,
+                                              std::uint64_t seed) {
+  auto settings = name == "endpoint" ? read_endpoint_file(config.path) : endpoint_from_policy(name);
+  if (!settings)
+    return std::unexpected(settings.error());
+  auto policy = make_endpoint_policy(*settings, seed,
+                                     [](const std::string &line) { std::cerr << line << "\n"; });
+  return policy ? Result<std::unique_ptr<Policy>>(std::move(*policy))
+                : std::unexpected(policy.error());
+}
+
 } // namespace
 
 Result<std::unique_ptr<Policy>> make_policy(const Config &config, const std::string &name,
@@ -52,13 +67,16 @@ Result<std::unique_ptr<Policy>> make_policy(const Config &config, const std::str
     return make_evolution_policy(seed, config.collect.longest);
   if (name == "dense")
     return make_dense_policy(config.collect.deepest);
+  if (name.starts_with("endpoint"))
+    return make_endpoint(config, name, seed);
 #ifdef WARPWRIGHT_LIBTORCH
   if (name.starts_with("builtin"))
     return make_builtin(config, name, seed);
-  return fail("no policy is called " + name, "There are random, evolve, dense and builtin");
+  return fail("no policy is called " + name,
+              "There are random, evolve, dense, builtin and endpoint:URL#MODEL");
 #else
   return fail("no policy is called " + name + " in a build without LibTorch",
-              "There are random, evolve and dense");
+              "There are random, evolve, dense and endpoint:URL#MODEL");
 #endif
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sys/stat.h>
 
 namespace warpwright::trainer {
@@ -58,6 +59,16 @@ Result<EndpointConfig> read_endpoint(const TomlFile &file) {
           .read("token_budget", config.token_budget)
           .finish();
   return read ? checked(std::move(config)) : std::unexpected(read.error());
+}
+
+Result<EndpointConfig> read_endpoint_file(const std::string &path) {
+  std::ifstream input(path, std::ios::binary);
+  if (path.empty() || !input)
+    return fail(path.empty() ? "the policy endpoint needs a configuration file"
+                             : "cannot read " + path,
+                "Give one with a table [endpoint], or write endpoint:https://host/v1#model");
+  auto file = TomlFile::parse(std::string(std::istreambuf_iterator<char>(input), {}), path);
+  return file ? read_endpoint(*file) : std::unexpected(file.error());
 }
 
 Result<EndpointConfig> endpoint_from_policy(const std::string &policy) {

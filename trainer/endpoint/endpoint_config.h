@@ -45,6 +45,9 @@ struct EndpointConfig {
 /// Reads [endpoint]. Errors: as TableReader; no URL or model; http:// to another machine.
 Result<EndpointConfig> read_endpoint(const TomlFile &file);
 
+/// The table [endpoint] of a file. Errors: no file named, or one that cannot be read; as read_endpoint().
+Result<EndpointConfig> read_endpoint_file(const std::string &path);
+
 /// The configuration of `--policy endpoint:URL`; the model after a `#`: "endpoint:https://host/v1#model".
 Result<EndpointConfig> endpoint_from_policy(const std::string &policy);
 

@@ -7,9 +7,13 @@ namespace {
 
 using nlohmann::json;
 
-PromptVersion version_of(const Exemplar &exemplar) {
+/// With its code, where the exemplar or the environment has it.
+PromptVersion version_of(const Exemplar &exemplar, const TrainingTask &task,
+                         Environment &environment) {
   PromptVersion version{.moves = exemplar.moves, .measured = exemplar.measured};
   json plan = json::parse(exemplar.plan, nullptr, false);
+  if (exemplar.plan.empty())
+    plan = environment.plan(task, exemplar.moves).value_or(json());
   if (!plan.is_object())
     return version;
   version.source = plan.value("source", "");
@@ -38,10 +42,16 @@ int AnswerCounts::refused() const {
   return answers() - (usable == kinds.end() ? 0 : usable->second);
 }
 
-EndpointPolicy::EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model)
-    : client_(std::move(client)), model_(std::move(model)) {}
+EndpointPolicy::EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model,
+                               ChatClient::Log log)
+    : client_(std::move(client)), model_(std::move(model)), log_(std::move(log)) {}
 
-Result<Proposal> EndpointPolicy::propose(const Context &context, Environment &) {
+EndpointPolicy::~EndpointPolicy() {
+  if (log_ && counts_.answers() > 0)
+    log_(summary());
+}
+
+Result<Proposal> EndpointPolicy::propose(const Context &context, Environment &environment) {
   const auto started = std::chrono::steady_clock::now();
   auto task = model::task_from_json(context.view.definition);
   if (!task)
@@ -53,7 +63,7 @@ Result<Proposal> EndpointPolicy::propose(const Context &context, Environment &) 
                     .refused = refusal};
   for (const Exemplar &exemplar : context.exemplars)
     if (parts.versions.size() < 2)
-      parts.versions.push_back(version_of(exemplar));
+      parts.versions.push_back(version_of(exemplar, context.task, environment));
   auto answer = client_->complete(contrastive_prompt(parts), {}, stop_.get_token());
   if (!answer)
     return std::unexpected(answer.error());
@@ -95,9 +105,8 @@ make_endpoint_policy(const EndpointConfig &config, std::uint64_t seed, ChatClien
   if (!transport)
     return std::unexpected(transport.error());
   return std::make_unique<EndpointPolicy>(
-      std::make_unique<ChatClient>(config, std::move(*transport), make_real_clock(), seed,
-                                   std::move(log)),
-      config.model);
+      std::make_unique<ChatClient>(config, std::move(*transport), make_real_clock(), seed, log),
+      config.model, log);
 }
 
 } // namespace warpwright::trainer

@@ -23,7 +23,9 @@ struct AnswerCounts {
 
 class EndpointPolicy final : public Policy {
 public:
-  EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model);
+  /// @param log gets the summary at the end; may be empty
+  EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model, ChatClient::Log log = {});
+  ~EndpointPolicy() override;
 
   std::string_view name() const override { return name_; } ///< "endpoint"
   Result<Proposal> propose(const Context &context, Environment &environment) override;
@@ -38,6 +40,7 @@ public:
 private:
   std::unique_ptr<ChatClient> client_;
   std::string model_, name_ = "endpoint";
+  ChatClient::Log log_;
   AnswerCounts counts_;
   std::map<std::string, std::string> last_refusal_; ///< by task
   std::stop_source stop_;

@@ -9,7 +9,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char *kSystem = R"text(You write CUDA device code for one GPU and compete on measured time.
+constexpr const char *kSystem =
+    R"text(You write CUDA device code for one GPU and compete on measured time.
 
 Your answer is data: device source, and a plan that says which kernels to launch over which buffers. A runner compiles the source with NVRTC,
 checks the results on inputs and sizes that you do not see, and measures it against the task's reference. No host code runs: no main
@@ -47,8 +48,7 @@ Grid, block,
             over the task's sizes (+ - * / % min max ceil_div round_up). Arguments are in the order
                 of the kernel's parameters. `temporaries` and `options` may be left out. Only headers of the CUDA toolkit may be included.)text";
 
-        std::string
-        decimals(double value, int digits) {
+std::string decimals(double value, int digits) {
   char text[48];
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;

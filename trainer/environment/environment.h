@@ -43,6 +43,10 @@ public:
   /// A plan that no moves describe (endpoint policy). Errors: recorded environments refuse.
   virtual Result<Measured> measure_plan(const TrainingTask &task, const model::Plan &plan,
                                         std::stop_token stop = {}) = 0;
+  /// JSON of a state's plan, for policies that read code. Errors: as state(); recorded environments hold none.
+  virtual Result<nlohmann::json> plan(const TrainingTask & /*task*/, const Moves & /*moves*/) {
+    return fail("plans are not recorded", "Use environment.mode = \"live\"");
+  }
   /// Facts of the GPU that verdicts come from; nullopt where none is known yet.
   virtual std::optional<model::DeviceInfo> device() = 0;
 };

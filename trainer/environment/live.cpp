@@ -5,6 +5,7 @@
 #include "support/model/json.h"
 
 #include <chrono>
+#include <filesystem>
 
 namespace warpwright::trainer {
 namespace {
@@ -43,6 +44,18 @@ Result<std::unique_ptr<LiveEnvironment>> LiveEnvironment::connect(const Environm
   return environment;
 }
 
+Result<std::unique_ptr<LiveEnvironment>>
+LiveEnvironment::without_runner(const EnvironmentConfig &config, Exclusive<RecordBook> &records,
+                                std::optional<model::DeviceInfo> device) {
+  std::unique_ptr<LiveEnvironment> environment(new LiveEnvironment(config, records));
+  auto env = EnvPool::start(config.warpwright, config.env_processes);
+  if (!env)
+    return std::unexpected(env.error());
+  environment->env_ = std::move(*env);
+  environment->device_ = std::move(device);
+  return environment;
+}
+
 Result<void> LiveEnvironment::choose_device() {
   auto info = runner_->info();
   if (!info)
@@ -54,6 +67,8 @@ Result<void> LiveEnvironment::choose_device() {
   if (!device_)
     return fail("the runner has no device " + config_.device,
                 info->notes.empty() ? "Run warpwright-runner doctor" : info->notes.front());
+  device_->host.clear(); // records are shared: they name no machine of anybody's
+  device_->identifier.clear();
   return records_.with([&](RecordBook &book) { return book.add_device(*device_); });
 }
 
@@ -74,6 +89,7 @@ Result<TaskView> LiveEnvironment::open(const TrainingTask &task) {
         return fail("no task can be inferred of " + task.id + ": " + kernel.at("missing").dump(),
                     "Answer it in a comment above the kernel");
       definition = kernel.at("task");
+      definition["file"] = std::filesystem::path(task.path).filename().string();
     }
   }
   if (definition.is_null())
@@ -88,7 +104,8 @@ Result<TaskView> LiveEnvironment::open(const TrainingTask &task) {
     return std::unexpected(added.error());
   TaskView view{task.id, task.family, definition, std::nullopt};
   view.original = records_.with([&](RecordBook &book) -> std::optional<Measured> {
-    const Measured *known = book.find_verdict(task.id, text_hash(task.text), device_key(*device_));
+    const Measured *known =
+        book.find_verdict(task.id, text_hash(task.text), device_ ? device_key(*device_) : "");
     return known ? std::optional(*known) : std::nullopt;
   });
   return view;
@@ -160,6 +177,8 @@ Result<model::Task> LiveEnvironment::definition_of(const TrainingTask &task) {
 
 Result<Measured> LiveEnvironment::measure(const TrainingTask &task, const Moves &moves,
                                           std::stop_token stop) {
+  if (!runner_)
+    return fail("nothing is measured here", "Ask a runner");
   auto at = state(task, moves);
   if (!at)
     return std::unexpected(at.error());
@@ -181,9 +200,21 @@ Result<Measured> LiveEnvironment::confirm(const TrainingTask &task, const Moves 
   return ask_runner(task, moves, before->speedup->ratio / 4, stop);
 }
 
+Result<Json> LiveEnvironment::plan(const TrainingTask &task, const Moves &moves) {
+  auto definition = definition_of(task);
+  auto text = definition ? text_of(task, moves) : Result<std::string>("");
+  if (!definition || !text)
+    return std::unexpected(definition ? text.error() : definition.error());
+  Json params = env_state(task, moves, *text);
+  params["task"] = model::to_json(*definition);
+  return env_->call("plan", params);
+}
+
 Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Moves &moves,
                                              std::optional<double> best_known,
                                              std::stop_token stop) {
+  if (!runner_)
+    return fail("nothing is measured here", "Ask a runner");
   auto definition = definition_of(task);
   auto text = definition ? text_of(task, moves) : Result<std::string>("");
   if (!definition || !text)
@@ -222,6 +253,8 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Mov
 
 Result<Measured> LiveEnvironment::measure_plan(const TrainingTask &task, const model::Plan &plan,
                                                std::stop_token stop) {
+  if (!runner_)
+    return fail("nothing is measured here", "Ask a runner");
   auto definition = definition_of(task);
   if (!definition)
     return std::unexpected(definition.error());

@@ -18,6 +18,11 @@ public:
   static Result<std::unique_ptr<LiveEnvironment>> connect(const EnvironmentConfig &config,
                                                           Exclusive<RecordBook> &records);
 
+  /// States only: verdicts are refused. For proposing to somebody who measures. Errors: no warpwright.
+  static Result<std::unique_ptr<LiveEnvironment>>
+  without_runner(const EnvironmentConfig &config, Exclusive<RecordBook> &records,
+                 std::optional<model::DeviceInfo> device);
+
   std::string_view name() const override { return "live"; }
   Result<TaskView> open(const TrainingTask &task) override;
   Result<StateRecord> state(const TrainingTask &task, const Moves &moves) override;
@@ -28,6 +33,7 @@ public:
                            std::stop_token stop) override;
   Result<Measured> measure_plan(const TrainingTask &task, const model::Plan &plan,
                                 std::stop_token stop) override;
+  Result<nlohmann::json> plan(const TrainingTask &task, const Moves &moves) override;
   std::optional<model::DeviceInfo> device() override { return device_; }
 
 private:

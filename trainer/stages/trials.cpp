@@ -1,5 +1,7 @@
 #include "trainer/stages/trials.h"
 
+#include "support/model/json.h"
+
 #include <algorithm>
 
 namespace warpwright::trainer {
@@ -59,7 +61,7 @@ Result<Trial> TrialSession::next(Policy &policy, Environment &environment,
         return std::unexpected(measured.error());
       trial.measured = std::move(*measured);
       trial.wasted = false;
-      tried_.push_back({{}, trial.measured, {}});
+      tried_.push_back({{}, trial.measured, model::to_json(*trial.proposal.plan).dump()});
       best_ = std::max(best_, score_of(trial.measured).value_or(0));
       continue;
     }

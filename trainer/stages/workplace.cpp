@@ -1,6 +1,6 @@
 #include "trainer/stages/workplace.h"
 
-#include "trainer/tasks/suite.h"
+#include "trainer/tasks/task_sources.h"
 
 #include <algorithm>
 
@@ -13,24 +13,16 @@ bool wanted(const std::vector<std::string> &names, const std::string &name) {
 
 /// The environment takes CUDA sources only, so far.
 Result<std::vector<TrainingTask>> suite_tasks(const Config &config, Split split) {
-  std::vector<std::string> folders = config.tasks.suites;
-  if (folders.empty()) {
-    auto shipped = shipped_suite();
-    if (!shipped)
-      return std::unexpected(shipped.error());
-    folders.push_back(shipped->string());
-  }
-  std::vector<TrainingTask> tasks;
-  for (const std::string &folder : folders) {
-    auto suite = load_suite(folder);
-    if (!suite)
-      return std::unexpected(suite.error());
-    for (const SuiteTask &task : *suite)
-      if (task.language == "cuda" && wanted(config.tasks.families, task.family))
-        std::ranges::move(draw_variations(task, split, config.tasks.shapes, config.run.seed),
-                          std::back_inserter(tasks));
-  }
-  return tasks;
+  auto chosen = choose_tasks({.sources = config.tasks.suites,
+                              .split = split,
+                              .variations = config.tasks.shapes,
+                              .seed = config.run.seed});
+  if (!chosen)
+    return std::unexpected(chosen.error());
+  std::erase_if(chosen->tasks, [&](const TrainingTask &task) {
+    return task.language != "cuda" || !wanted(config.tasks.families, task.family);
+  });
+  return std::move(chosen->tasks);
 }
 
 /// The first of each family, then the second of each, and so on.

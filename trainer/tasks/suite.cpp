@@ -2,6 +2,7 @@
 
 #include "trainer/tasks/declared_sizes.h"
 #include "trainer/tasks/files.h"
+#include "trainer/tasks/split_names.h"
 
 #include <algorithm>
 #include <set>
@@ -96,14 +97,6 @@ Result<SuiteTask> read_task(const Family &family, const std::string &name,
   return sizes ? Result<SuiteTask>(std::move(task)) : std::unexpected(sizes.error());
 }
 
-std::optional<Split> split_named(const std::string &name) {
-  if (name == "training")
-    return Split::Training;
-  if (name == "validation")
-    return Split::Validation;
-  return name == "held_out" ? std::optional(Split::HeldOut) : std::nullopt;
-}
-
 Result<void> read_family(const fs::path &path, std::vector<SuiteTask> &tasks) {
   Family family{.path = path, .name = path.parent_path().filename().string()};
   toml::table root;
@@ -118,7 +111,7 @@ Result<void> read_family(const fs::path &path, std::vector<SuiteTask> &tasks) {
       return family.refuse(&node, "unknown key " + std::string(key.str()));
   const auto split = split_named(root["split"].value_or(std::string()));
   if (!split)
-    return family.refuse(root.get("split"), "split must be training, validation or held_out");
+    return family.refuse(root.get("split"), "split must be training, validation or held-out");
   family.split = *split;
   const toml::table *named = root["task"].as_table();
   if (!named)

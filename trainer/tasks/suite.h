@@ -1,6 +1,6 @@
 // A task suite: folders of sources by family, each with a `family.toml` that says their split and the ranges of their sizes.
 //
-//   split = "training"                      # of the family: training, validation, held_out
+//   split = "training"                      # of the family: training, validation, held-out
 //   [task.row_max]
 //   source = "row_max.cu"                   # or .py, by KernelBench's conventions
 //   kernel = "row_max"                      # only where the source has several

@@ -1,6 +1,7 @@
 #include "trainer/tasks/task_sources.h"
 
 #include "trainer/tasks/files.h"
+#include "trainer/tasks/split_names.h"
 
 #include <algorithm>
 #include <map>
@@ -19,12 +20,9 @@ struct SourceName {
 };
 
 SourceName parse_source(const std::string &text) {
-  for (const auto &[suffix, split] :
-       {std::pair{"@training", Split::Training}, std::pair{"@validation", Split::Validation},
-        std::pair{"@held_out", Split::HeldOut}})
-    if (text.ends_with(suffix))
-      return {text.substr(0, text.size() - std::string_view(suffix).size()), split};
-  return {text, std::nullopt};
+  const std::size_t at = text.rfind('@');
+  const auto split = at == std::string::npos ? std::nullopt : split_named(text.substr(at + 1));
+  return split ? SourceName{text.substr(0, at), split} : SourceName{text, std::nullopt};
 }
 
 Result<std::vector<fs::path>> files_below(const fs::path &folder,

@@ -1,6 +1,6 @@
 // Where the tasks of a run come from: the shipped suite, other suites, a KernelBench checkout, a folder of the user's own sources.
 //
-// A source of tasks is named by its path, and `@training`, `@validation` or `@held_out` behind it says what its tasks are for. A folder
+// A source of tasks is named by its path, and `@training`, `@validation` or `@held-out` behind it says what its tasks are for. A folder
 // with family.toml files is a suite (suite.h), drawn at several shapes. One with KernelBench's levels, or a JSON lines file with
 // `ref_code`, is a benchmark: held out, unless it says otherwise. Any other folder holds sources: training, unless it says otherwise, at
 // the sizes written in them. What is no task is skipped and said. Thread: any.

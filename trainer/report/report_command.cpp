@@ -1,0 +1,63 @@
+#include "trainer/report/report_command.h"
+
+#include "trainer/report/event_file.h"
+#include "trainer/report/page.h"
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+namespace warpwright::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
+/// Beside its place first, so that a full disk leaves the old page.
+Result<void> write_whole(const fs::path &path, const std::string &text) {
+  const fs::path beside = path.string() + ".part";
+  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file)
+    fs::rename(beside, path, error);
+  if (!file || error)
+    return fail("cannot write " + path.string(), "Is the folder there and the disk not full?");
+  return {};
+}
+
+} // namespace
+
+Result<void> run_report(const ReportOptions &options) {
+  const auto log = read_training_logs(options.runs);
+  if (!log)
+    return std::unexpected(log.error());
+  std::string command = "warpwright-train report";
+  for (const std::string &run : options.runs)
+    command += " " + run;
+  const PageFacts facts{options.title, today(), command};
+  if (auto written = write_whole(options.page, render_training_page(facts, *log)); !written)
+    return written;
+  const fs::path events = options.tensorboard.empty()
+                              ? fs::path(options.page).parent_path() / "tensorboard"
+                              : fs::path(options.tensorboard);
+  const auto files = write_event_files(*log, events.string());
+  if (!files)
+    return std::unexpected(files.error());
+  if (!options.quiet)
+    std::cout << "wrote " << options.page << " and " << *files << " TensorBoard event files below "
+              << events.string() << "\n";
+  return {};
+}
+
+} // namespace warpwright::trainer

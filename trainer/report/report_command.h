@@ -1,0 +1,22 @@
+// `warpwright-train report`: logs in, one page and event files out. Thread: one.
+#pragma once
+
+#include "support/error.h"
+
+#include <string>
+#include <vector>
+
+namespace warpwright::trainer {
+
+struct ReportOptions {
+  std::vector<std::string> runs; ///< folders with a log.jsonl
+  std::string page = "report.html";
+  std::string tensorboard; ///< folder; empty: "tensorboard" beside the page
+  std::string title = "Training report";
+  bool quiet = false;
+};
+
+/// Says on stdout what was written. Errors: no log, a file that cannot be written.
+Result<void> run_report(const ReportOptions &options);
+
+} // namespace warpwright::trainer
