@@ -14,7 +14,9 @@ packages=(
   nlohmann-json3-dev libboost1.81-dev libboost-context1.81-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libcli11-dev libtomlplusplus-dev libvalijson-dev libseccomp-dev librabbitmq-dev libtree-sitter-dev
   # tests and benchmarks
-  doctest-dev neovim clangd-22 rabbitmq-server openssl python3-torch libtorch-dev pybind11-dev
+  doctest-dev neovim clangd-22 rabbitmq-server openssl python3-torch pybind11-dev
+  # trainer (optional: without libtorch-dev warpwright-train is not built)
+  libtorch-dev libgloo-dev libopenblas0-openmp
 )
 
 # The grammar's two files, from its project's archive or by npm. Without them all is built but the reading of .py files, and the build says so.

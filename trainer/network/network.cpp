@@ -147,14 +147,14 @@ public:
   std::vector<float> log_probabilities(const std::vector<Sequence> &batch,
                                        double temperature) override {
     const c10::NoGradGuard no_gradients;
-    const Predicted predicted = predict(batch, temperature);
+    const Predicted predicted = predict(batch, temperature, true);
     const at::Tensor chosen = predicted.chosen.to(at::kCPU).contiguous();
     return {chosen.data_ptr<float>(), chosen.data_ptr<float>() + chosen.numel()};
   }
 
   StepReport train(const std::vector<Sequence> &batch, const StepOptions &options) override {
     StepReport report;
-    const Predicted predicted = predict(batch, options.temperature);
+    const Predicted predicted = predict(batch, options.temperature, false);
     const at::Tensor loss = loss_of(predicted, options, report);
     for (auto &parameter : transformer_.parameters())
       parameter.tensor.mutable_grad() = at::Tensor();
@@ -178,7 +178,8 @@ private:
     at::Tensor chosen; ///< (N)
   };
 
-  Predicted predict(const std::vector<Sequence> &batch, double temperature) {
+  /// @param of_all the temperature is of all targets, not only of reinforced ones
+  Predicted predict(const std::vector<Sequence> &batch, double temperature, bool of_all) {
     const at::Tensor tokens = padded_tokens(batch);
     Predicted predicted{
         flat_targets(batch, tokens.size(1), shape_.vocabulary, transformer_.device()), {}, {}};
@@ -187,7 +188,8 @@ private:
                                   .view({-1, shape_.width})
                                   .index_select(0, targets.place); // (N, C)
     const at::Tensor logits = transformer_.logits(hidden);         // (N, V)
-    const at::Tensor warmed = logits / (targets.reinforced * (temperature - 1) + 1).unsqueeze(1);
+    const at::Tensor warm = of_all ? at::ones_like(targets.reinforced) : targets.reinforced;
+    const at::Tensor warmed = logits / (warm * (temperature - 1) + 1).unsqueeze(1);
     predicted.all = at::log_softmax(warmed.masked_fill(targets.forbidden, -1e30), -1);
     predicted.chosen = predicted.all.gather(1, targets.token.unsqueeze(1)).squeeze(1);
     return predicted;

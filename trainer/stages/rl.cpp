@@ -10,6 +10,7 @@
 #include "trainer/policy/reward.h"
 #include "trainer/policy/walk.h"
 #include "trainer/records/measured_json.h"
+#include "trainer/stages/learning.h"
 #include "trainer/stages/progress.h"
 #include "trainer/stages/rollouts.h"
 #include "trainer/stages/stages.h"

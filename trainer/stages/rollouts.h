@@ -2,7 +2,8 @@
 // run several at once.
 #pragma once
 
-#include "trainer/stages/learning.h"
+#include "trainer/policy/builtin.h"
+#include "trainer/stages/versions.h"
 
 #include <map>
 

@@ -5,6 +5,7 @@
 #include "support/model/json.h"
 #include "trainer/policy/exemplars.h"
 #include "trainer/policy/walk.h"
+#include "trainer/stages/learning.h"
 #include "trainer/stages/progress.h"
 #include "trainer/stages/rollouts.h"
 #include "trainer/stages/stages.h"

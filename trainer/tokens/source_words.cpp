@@ -10,15 +10,15 @@ namespace {
 
 constexpr std::size_t kVariables = 24, kLongNumber = 5;
 constexpr std::string_view kDropped = ";,(){}";
-constexpr std::array<std::string_view, 47> kKept{
+constexpr std::array<std::string_view, 44> kKept{
     "__global__", "__shared__", "__device__", "__restrict__", "__syncthreads", "__launch_bounds__",
     "const",      "int",        "unsigned",   "float",        "double",        "half",
     "__half",     "char",       "long",       "short",        "size_t",        "int64_t",
     "uint32_t",   "uint8_t",    "bool",       "void",         "for",           "while",
     "if",         "else",       "return",     "break",        "continue",      "do",
-    "switch",     "threadIdx",  "blockIdx",   "blockDim",     "gridDim",       "x",
-    "y",          "z",          "float4",     "float2",       "extern",        "static",
-    "constexpr",  "template",   "typename",   "INFINITY",     "auto"};
+    "switch",     "threadIdx",  "blockIdx",   "blockDim",     "gridDim",       "float4",
+    "float2",     "extern",     "static",     "constexpr",    "template",      "typename",
+    "INFINITY",   "auto"};
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
@@ -63,7 +63,8 @@ private:
     if (number)
       return word.size() >= kLongNumber ? "num" : word;
     const bool called = place_ < text_.size() && text_[place_] == '(';
-    if (called || std::ranges::find(kKept, word) != kKept.end())
+    const bool member = begin > 0 && text_[begin - 1] == '.';
+    if (called || member || std::ranges::find(kKept, word) != kKept.end())
       return word;
     const auto [variable, is_new] = variables_.emplace(word, variables_.size() % kVariables);
     return "v" + std::to_string(variable->second);

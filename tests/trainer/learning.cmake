@@ -1,0 +1,21 @@
+# Records, policies and stages; with LibTorch also the network and whole runs.
+warpwright_test(trainer_tests
+  SOURCES config_test.cpp policy_test.cpp records_test.cpp tokens_test.cpp
+  LINKS warpwright_trainer)
+
+if(TARGET warpwright_network)
+  add_executable(trainer_network_tests ${CMAKE_SOURCE_DIR}/tests/main.cpp network_test.cpp)
+  target_link_libraries(trainer_network_tests PRIVATE warpwright_options warpwright_network)
+  set_target_properties(trainer_network_tests PROPERTIES CXX_STANDARD 17 WARPWRIGHT_SHARED_RUNTIME ON
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME trainer_network_tests COMMAND trainer_network_tests)
+  set_tests_properties(trainer_network_tests PROPERTIES TIMEOUT 120)
+endif()
+
+if(TARGET warpwright-train)
+  warpwright_test(trainer_pipeline_tests
+    SOURCES pipeline_test.cpp ${PROJECT_SOURCE_DIR}/trainer/network/safetensors.cpp
+    LINKS warpwright_support
+    TIMEOUT 300)
+  add_dependencies(trainer_pipeline_tests warpwright-train)
+endif()
