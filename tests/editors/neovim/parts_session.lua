@@ -6,13 +6,13 @@ local t = require('harness')
 local function check_options()
   local options = require('warpwright.options')
   local result, problems = options.merge({ lens = true, hover_key = false, comand = {} })
-  assert(result.lens == 'end' and result.hover_key == false and #problems == 1)
+  assert(result.lens == 'above' and result.hover_key == false and #problems == 1)
   t.expect('unknown option', problems[1], "no option 'comand'; it has cmd, filetypes")
   _, problems = options.merge({ restarts = 'often' })
   t.expect('wrong type', problems[1], "'restarts' must be a number, it is a string")
   result, problems = options.merge({ lens = 'below' })
   t.expect('wrong value', problems[1], "must be 'end', 'above' or false")
-  assert(result.lens == 'end')
+  assert(result.lens == 'above')
 end
 
 local function check_tables()
@@ -25,7 +25,7 @@ local function check_tables()
 end
 
 local far = { name = 'far', url = 'tls://127.0.0.1:1?token-file=/nonexistent' }
-local options = { lens = 'above', settings = {}, runners = { far } }
+local options = { settings = {}, runners = { far } }
 
 local function check_runners()
   local runners = require('warpwright.runners')
@@ -84,6 +84,13 @@ local function check_buffer(bufnr)
   local mark = vim.api.nvim_buf_get_extmarks(bufnr, namespace, 0, -1, { details = true })[1]
   assert(mark[4].virt_lines and mark[4].virt_lines_above, 'the lens is not above its line')
   t.say('lens', 'above the line')
+  require('warpwright.options').current.lens = 'end'
+  vim.api.nvim_buf_set_lines(bufnr, 0, 0, false, { '// another line' })
+  t.wait('lens at the end', 60, function()
+    mark = vim.api.nvim_buf_get_extmarks(bufnr, namespace, 0, -1, { details = true })[1]
+    return mark and mark[4].virt_text
+  end)
+  t.say('lens', 'at the end of the line')
   assert(vim.deep_equal(vim.fn.getcompletion('WarpwrightOptimize s', 'cmdline'), { 'saxpy' }))
   vim.cmd('WarpwrightApply')
   t.wait('nothing to apply', 30, function() return t.message('no verified variant of saxpy') end)

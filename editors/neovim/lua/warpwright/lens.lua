@@ -1,4 +1,4 @@
--- Lenses as virtual text: the state of each kernel, at the end of its line or above it.
+-- Lenses as virtual text: the state of each kernel, above its line or at the end of it.
 --
 -- Drawn here and not by vim.lsp.codelens, whose drawing differs between Neovim's versions and which asks servers that
 -- have no lenses too. Lenses are asked for again when the server says so and when it has analysed a new text. One
@@ -11,17 +11,19 @@ local options = require('warpwright.options')
 local namespace = vim.api.nvim_create_namespace('warpwright_lens')
 local shown = {} -- bufnr -> { { line, kernel, title, command }, ... } by line
 local asking = {} -- bufnr -> 'once' or 'again'
+local hidden = {} -- bufnr -> true
 
 local function chunk(title) return { title, 'LspCodeLens' } end
 
 local function draw(bufnr, lenses)
   vim.api.nvim_buf_clear_namespace(bufnr, namespace, 0, -1)
-  if not options.current.lens then return end
+  if not options.current.lens or hidden[bufnr] then return end
   local last = vim.api.nvim_buf_line_count(bufnr) - 1
   for _, lens in ipairs(lenses) do
     if lens.title and lens.line <= last then
-      local mark = { virt_text = { { '  ' }, chunk(lens.title) }, hl_mode = 'combine' }
-      if options.current.lens == 'above' then
+      -- Before the texts of diagnostics, which fill the rest of the line.
+      local mark = { virt_text = { { '  ' }, chunk(lens.title) }, hl_mode = 'combine', priority = 1 }
+      if options.current.lens == 'above' and lens.line > 0 then -- Neovim shows nothing above the first line
         local indent = vim.api.nvim_buf_get_lines(bufnr, lens.line, lens.line + 1, false)[1]:match('^%s*')
         mark = { virt_lines = { { { indent }, chunk(lens.title) } }, virt_lines_above = true }
       end
@@ -82,6 +84,12 @@ end
 function M.refresh_all(client_id)
   local client = vim.lsp.get_client_by_id(client_id)
   for bufnr in pairs(client and client.attached_buffers or {}) do M.refresh(bufnr) end
+end
+
+--- Not drawn while the buffer is in a diff, whose lines they would put out of step.
+function M.hide(bufnr, is_hidden)
+  hidden[bufnr] = is_hidden or nil
+  if vim.api.nvim_buf_is_loaded(bufnr) then draw(bufnr, M.of(bufnr)) end
 end
 
 --- Of a buffer whose server is gone.

@@ -10,7 +10,7 @@ M.defaults = {
   root_markers = { '.warpwright.toml', 'compile_commands.json', '.git' },
   settings = {}, -- runner, python, device, budget, maxVariants, disabledRules, hover, inlayHints
   runners = {}, -- { { name = 'lab', url = 'tls://gpu.example.org:4433?ca=...', device = 'cuda:0' }, ... }
-  lens = 'end', -- 'end' of the line, 'above' it, or false
+  lens = 'above', -- its line, at the 'end' of it, or false
   hover_key = 'K', -- mapped in attached buffers to the hover of all servers; false maps nothing
   inlay_hints = true, -- where Neovim can show them (0.10 and newer)
   notify = true, -- say when an optimisation ended
@@ -49,10 +49,10 @@ function M.merge(user)
       result[name] = vim.deepcopy(value) -- ours to change
     end
   end
-  if result.lens == true then result.lens = 'end' end
+  if result.lens == true then result.lens = M.defaults.lens end
   if result.lens and result.lens ~= 'end' and result.lens ~= 'above' then
     table.insert(problems, ("the option 'lens' must be 'end', 'above' or false, it is '%s'"):format(result.lens))
-    result.lens = 'end'
+    result.lens = M.defaults.lens
   end
   if result.hover_key == true then result.hover_key = 'K' end
   return result, problems

@@ -76,6 +76,7 @@ local function close_preview(bufnr)
   for _, window in ipairs(vim.fn.win_findbuf(bufnr)) do
     vim.api.nvim_win_call(window, function() vim.cmd('diffoff') end)
   end
+  lens.hide(bufnr, false)
 end
 
 local function accept(bufnr)
@@ -92,6 +93,7 @@ local function open_preview(client, bufnr, title, edit)
   if window == -1 then return say('the file is in no window of this tab') end
   close_preview(bufnr)
   vim.api.nvim_set_current_win(window)
+  lens.hide(bufnr, true)
   local scratch = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(scratch, 0, -1, false, vim.api.nvim_buf_get_lines(bufnr, 0, -1, false))
   vim.lsp.util.apply_text_edits(text_edits(edit, vim.uri_from_bufnr(bufnr)), scratch, client.offset_encoding)
@@ -121,7 +123,7 @@ local function open_preview(client, bufnr, title, edit)
       end)
     end,
   })
-  say(title .. '. <Enter> or :WarpwrightApply applies it, q closes the diff', vim.log.levels.INFO)
+  say('<Enter> applies this variant, q closes the diff', vim.log.levels.INFO)
 end
 
 --- The file whose diff the current window shows, or whose diff is open.
