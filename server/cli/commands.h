@@ -31,8 +31,9 @@ struct OptimizeOptions {
   std::string runner;             ///< URL; empty: the project's, else start one
   std::string device;             ///< "cuda:0", "cpu"; empty: the runner's best
   std::optional<std::chrono::milliseconds>
-      budget;            ///< a kernel; absent: the project's, else kDefaultBudget
-  int max_variants = 64; ///< a kernel
+      budget;                    ///< a kernel; absent: the project's, else kDefaultBudget
+  int max_variants = 64;         ///< a kernel
+  std::string policy = "search"; ///< or "builtin", "builtin:WEIGHTS"; of CUDA kernels
   ApplyMode apply = ApplyMode::Never;
   bool in_place =
       false;          ///< of Python modules: change the class's forward instead of adding a class

@@ -3,6 +3,7 @@
 
 #include "analysis/task/infer_task.h"
 #include "server/candidate_evaluator.h"
+#include "server/cli/trained_policy.h"
 #include "server/source_hash.h"
 #include "support/model/json.h"
 
@@ -126,6 +127,32 @@ std::optional<std::size_t> choose_best(const std::vector<generator::Variant> &va
                                     : std::optional(std::size_t(verified - variants.begin()));
 }
 
+/// Who proposes, and what to say of it.
+struct Proposer {
+  std::unique_ptr<generator::Policy> policy;
+  const TrainedPolicy *trained = nullptr; ///< null: the search
+  std::string missing;                    ///< why it is not the one that was asked for
+
+  std::string described() const {
+    if (!missing.empty())
+      return "search, because " + missing;
+    if (!trained)
+      return "search";
+    const std::string name(trained->name());
+    return trained->ended().empty() ? name : name + ", then search: " + trained->ended();
+  }
+};
+
+Proposer proposer_of(const SearchSetup &setup) {
+  if (setup.policy == "search")
+    return {generator::make_beam_policy()};
+  auto trained = TrainedPolicy::start(setup.policy, setup.device);
+  if (!trained)
+    return {generator::make_beam_policy(), nullptr, describe(trained.error())};
+  const TrainedPolicy *known = trained->get();
+  return {std::move(*trained), known, {}};
+}
+
 } // namespace
 
 Error explain_missing_task(const analysis::FileFacts &facts, const analysis::Kernel &kernel) {
@@ -177,10 +204,13 @@ KernelOutcome optimize_kernel(const analysis::SourceFile &file,
     evaluation.take(variant, task);
   };
   const generator::State original{file, settings, kernel.name, {}};
-  const std::unique_ptr<generator::Policy> policy = generator::make_beam_policy();
+  const Proposer proposer = proposer_of(setup);
+  generator::Policy *policy = proposer.policy.get();
   const std::vector<generator::Variant> variants = generator::search(
       original, task, *policy, setup.limits, events, evaluation.give_up().get_token());
   setup.progress.clear();
+  report.policy = proposer.described();
+  report.analysis = proposer.trained ? proposer.trained->analysis() : "";
 
   for (const generator::Variant &variant : variants)
     report.variants.push_back({moves_of(variant.state), variant.verdict});

@@ -24,6 +24,8 @@ struct SearchSetup {
   generator::SearchLimits limits;
   bool measures = false; ///< the device is a GPU
   std::stop_token stop;
+  std::string policy = "search"; ///< or "builtin", "builtin:WEIGHTS": warpwright-train proposes
+  std::optional<model::DeviceInfo> device = std::nullopt; ///< that verdicts come from
 };
 
 struct KernelOutcome {

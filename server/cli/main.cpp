@@ -97,6 +97,17 @@ void add_optimize(CLI::App &app, Options &all) {
   command->add_option("--max-variants", options.max_variants, "Variants to try for each kernel")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
+  command
+      ->add_option("--policy", options.policy,
+                   "Who proposes variants of kernels: search, builtin or builtin:WEIGHTS")
+      ->check(CLI::Validator(
+          [](std::string &text) {
+            return text == "search" || text == "builtin" || text.starts_with("builtin:")
+                       ? std::string()
+                       : "'" + text + "' is no policy; write search, builtin or builtin:WEIGHTS";
+          },
+          "POLICY"))
+      ->capture_default_str();
   command->add_option("--ledger", options.ledger, "Database that keeps the verdicts");
   command->footer(kFooter);
 }

@@ -161,6 +161,8 @@ SearchSetup setup_of(Run &run) {
   setup.verify.timeout = std::min(setup.verify.timeout, std::max(run.budget, kShortestJob));
   setup.limits = {run.options.max_variants, run.budget};
   setup.stop = run.interrupt.token();
+  setup.policy = run.options.policy;
+  setup.device = run.report.device;
   return setup;
 }
 

@@ -5,8 +5,7 @@
 
 #include "support/error.h"
 #include "support/exclusive.h"
-#include "support/process.h"
-#include "support/rpc/frame_reader.h"
+#include "support/rpc/child_line.h"
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,35 +15,19 @@
 
 namespace warpwright::trainer {
 
+inline constexpr std::string_view kEnvLost = "warpwright env is lost";
+
 class EnvLine {
 public:
   virtual ~EnvLine() = default;
-  /// Errors: what the environment refuses, in its words; a line that is lost.
+  /// Errors: what the environment refuses, in its words; a line that is lost: then the message starts with kEnvLost.
   virtual Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) = 0;
 };
 
-/// `PROGRAM env` as a child. It dies with the thread that made it.
-class EnvProcess final : public EnvLine {
-public:
-  /// Errors: a program that cannot be started.
-  static Result<std::unique_ptr<EnvProcess>> start(const std::string &program);
-  ~EnvProcess() override;
-  Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) override;
-
-private:
-  explicit EnvProcess(Process process);
-  Result<void> send(const std::string &body);
-  Result<std::string> receive();
-
-  Process process_;
-  int input_, output_;
-  std::int64_t last_id_ = 0;
-  rpc::FrameReader reader_;
-};
-
-/// Several children; a call takes one that is free. One that crashed is started again.
+/// Several children `PROGRAM env`; a call takes one that is free. One that crashed is started again.
 class EnvPool final : public EnvLine {
 public:
+  /// Errors: a program that cannot be started.
   static Result<std::unique_ptr<EnvPool>> start(const std::string &program, int processes);
   Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) override;
 
@@ -53,7 +36,7 @@ private:
 
   std::string program_;
   std::counting_semaphore<> free_count_;
-  Exclusive<std::vector<std::unique_ptr<EnvProcess>>> free_;
+  Exclusive<std::vector<std::unique_ptr<rpc::ChildLine>>> free_;
 };
 
 /// Beside this executable, on $PATH, or the path itself where it has a slash.

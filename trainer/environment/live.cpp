@@ -223,7 +223,7 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Mov
   params["task"] = model::to_json(*definition);
   auto rendered = env_->call("plan", params);
   Measured measured;
-  if (!rendered && rendered.error().message.starts_with("warpwright env"))
+  if (!rendered && rendered.error().message.starts_with(kEnvLost))
     return std::unexpected(rendered.error()); // lost, which says nothing about the candidate
   if (!rendered) { // legal moves whose result cannot be cut out: a failure of the candidate
     measured.outcome = model::Outcome::CompileFailed;

@@ -201,6 +201,8 @@ std::string section(const KernelReport &kernel, const Report &report, std::size_
     html += "<div class='two'><div><h3>Against what the device can do</h3>" + roof + "</div><div>" +
             provenance(kernel) + "</div></div>";
   html += table(kernel);
+  if (!kernel.analysis.empty())
+    html += "<p>" + escape_html(kernel.policy + ": " + kernel.analysis) + "</p>";
   for (const std::string &line : kernel.baselines)
     html += "<p class='mono'>" + escape_html(line) + "</p>";
   return html + diff(kernel.diff) + "</section>";

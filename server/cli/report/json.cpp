@@ -96,6 +96,10 @@ Json to_json(const KernelReport &kernel) {
       {"variants", variants},     {"best", or_null(kernel.best)},
       {"diff", kernel.diff},      {"applied", nullptr},
       {"seconds", kernel.seconds}};
+  json["policy"] = kernel.policy;
+  json["analysis"] = kernel.analysis;
+  json["verdict"] =
+      kernel.best ? model::to_json(kernel.variants[*kernel.best].verdict) : Json(nullptr);
   if (!kernel.comment.empty())
     json["comment"] = kernel.comment;
   if (kernel.apply)

@@ -47,6 +47,9 @@ struct KernelReport {
   std::optional<std::size_t>
       best;         ///< index of the variant to apply: the fastest, or on a CPU the first verified
   std::string diff; ///< unified, of the best
+  std::string
+      policy; ///< that proposed: "builtin", "search"; and why, where it is not the one asked for
+  std::string analysis;               ///< what a trained policy said of the kernel; empty: nothing
   std::vector<std::string> baselines; ///< of torch modules: the best against each, a line each
   std::optional<ApplyResult> apply;
   double seconds = 0; ///< wall time of the search

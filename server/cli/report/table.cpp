@@ -171,6 +171,10 @@ std::string render_text(const KernelReport &kernel, const Report &report,
     text += "  original: " + time_text(time->median_ns) + "\n";
   if (!kernel.variants.empty())
     text += "\n" + render_table(kernel, options);
+  if (!kernel.policy.empty() && kernel.policy != "search")
+    text += "  proposed by: " + kernel.policy + "\n";
+  if (!kernel.analysis.empty())
+    text += "  its analysis: " + kernel.analysis + "\n";
   for (const std::string &line : kernel.baselines)
     text += "  " + line + "\n";
   if (!kernel.diff.empty())

@@ -1,0 +1,44 @@
+// JSON-RPC with a child process for programs without an event loop: one call at a time, which waits for its answer.
+//
+// For helpers that answer quickly (states, proposals). It leaves out notifications, cancelling and time limits; a child that ends
+// in the middle of a call is an error of that call. Thread: one at a time; the child dies with the thread that started it.
+#pragma once
+
+#include "support/error.h"
+#include "support/process.h"
+#include "support/rpc/frame_reader.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace warpwright::rpc {
+
+struct CallError {
+  Error error;
+  bool lost = false; ///< the child is gone; false: it refused the call
+};
+
+class ChildLine {
+public:
+  /// Errors: a program that cannot be started.
+  static Result<std::unique_ptr<ChildLine>> start(const std::vector<std::string> &command);
+  ~ChildLine();
+  ChildLine(const ChildLine &) = delete;
+  ChildLine &operator=(const ChildLine &) = delete;
+
+  std::expected<nlohmann::json, CallError> call(const std::string &method,
+                                                const nlohmann::json &params);
+
+private:
+  ChildLine(Process process, std::string name);
+  Result<void> send(const std::string &body);
+  Result<std::string> receive();
+
+  Process process_;
+  std::string name_; ///< for messages: "warpwright env"
+  int input_, output_;
+  std::int64_t last_id_ = 0;
+  FrameReader reader_;
+};
+
+} // namespace warpwright::rpc
