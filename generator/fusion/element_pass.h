@@ -9,6 +9,7 @@
 #include "generator/fusion/region.h"
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -61,6 +62,9 @@ private:
   LaneValues constant(const model::Node &node, const Lanes &lanes);
   LaneValues pad(const model::Node &node, const Lanes &lanes);
   LaneValues cat(const model::Node &node, const Lanes &lanes);
+  /// Where all parts lie in memory and all lanes are in the same one: its address is chosen, and loaded from once. Branches around a load
+  /// for each part would keep loads of other elements from being under way.
+  std::optional<LaneValues> cat_in_memory(const model::Node &node, const Lanes &lanes);
   LaneValues masked(const model::Node &node, const Lanes &lanes);
   Lanes broadcast(const Lanes &lanes, const model::Shape &to) const;
   IndexForm tame(const IndexForm &form, std::int64_t size);

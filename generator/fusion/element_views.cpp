@@ -195,7 +195,65 @@ LaneValues ElementPass::pad(const Node &node, const Lanes &lanes) {
   return results;
 }
 
+std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const Lanes &lanes) {
+  const std::size_t dim = integer_attribute(node, "dim");
+  if (std::ranges::any_of(lanes, [&](const auto &lane) { return lane[dim] != lanes[0][dim]; }))
+    return std::nullopt;
+  const model::Dtype dtype = node.type().dtype;
+  std::optional<int> direction;
+  std::string address;
+  std::int64_t start = 0;
+  for (const std::string &input : node.inputs) {
+    const auto number = environment_.input_numbers.find(input);
+    const model::TensorType &source = graph_.node(input).type();
+    if (number == environment_.input_numbers.end() || environment_.bound.contains(input) ||
+        pinned_.contains(input) || source.dtype != dtype ||
+        source.shape.size() != node.type().shape.size() || model::elements_of(source.shape) == 0)
+      return std::nullopt;
+    const model::TensorType type = region_type(graph_, *environment_.region, input);
+    Lanes moved = lanes;
+    for (auto &lane : moved)
+      lane[dim] = math_.add(lane[dim], IndexMath::constant(-start));
+    const std::vector<IndexForm> where = offsets(model::strides_of(type), moved);
+    const int own = vector_direction(where, type);
+    if (direction.value_or(own) != own || (own == 0 && lanes.size() > 1))
+      return std::nullopt;
+    direction = own;
+    start += source.shape[dim];
+    const IndexForm &first = own < 0 ? where.back() : where.front();
+    const std::string place =
+        "in" + std::to_string(number->second) + " + " + offset_text(first, type);
+    // The parts are in order, so that the first whose end is not reached holds the element.
+    const std::string before_end = inside(lanes[0][dim], -IndexMath::kUnbounded, start - 1);
+    if (before_end == "false")
+      continue;
+    last_offsets = where;
+    address += before_end.empty() || start == node.type().shape[dim]
+                   ? place
+                   : "(" + before_end + ") ? " + place + " : ";
+    if (before_end.empty() || start == node.type().shape[dim])
+      break;
+  }
+  const std::string memory = memory_type_of(dtype), pointer = fresh_name();
+  emit("const " + memory + " *const " + pointer + " = " + address + ";");
+  LaneValues parts;
+  if (*direction == 0) {
+    parts.push_back(from_memory("*" + pointer, dtype));
+    return name_values(compute_type_of(dtype), parts);
+  }
+  ++vector_loads;
+  const std::string vector = fresh_name(), vector_type = "warpwright_vector<" + memory + ", " +
+                                                         std::to_string(lanes.size()) + ">";
+  emit("const " + vector_type + " " + vector + " = *(const " + vector_type + " *)" + pointer + ";");
+  for (std::size_t i = 0; i < lanes.size(); ++i)
+    parts.push_back(from_memory(
+        vector + ".v[" + std::to_string(*direction > 0 ? i : lanes.size() - 1 - i) + "]", dtype));
+  return name_values(compute_type_of(dtype), parts);
+}
+
 LaneValues ElementPass::cat(const Node &node, const Lanes &lanes) {
+  if (auto values = cat_in_memory(node, lanes))
+    return *std::move(values);
   const std::size_t dim = integer_attribute(node, "dim");
   const LaneValues results = declare(compute_type_of(node.type().dtype),
                                      LaneValues(lanes.size(), literal(0, node.type().dtype)));
