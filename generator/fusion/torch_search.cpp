@@ -209,7 +209,7 @@ struct DescentPolicy::State {
     if (heavy)
       (convolutions > 0 ? starts : fallbacks).push_back(std::move(library));
     if (convolutions > 0)
-      (network || flops > kLarge ? starts : fallbacks).push_back(std::move(last));
+      (facts.tf32 && (network || flops > kLarge) ? starts : fallbacks).push_back(std::move(last));
     if (convolutions > 0 && facts.tf32)
       fallbacks.push_back(std::move(exact));
     if (!guess.rewrites.empty())
@@ -217,13 +217,14 @@ struct DescentPolicy::State {
     fallbacks.push_back(std::move(alone));
   }
 
-  /// Where a plan that multiplied in TF32 was refused, PyTorch did not, and all plans from now on are FP32-accurate.
+  /// Where a plan that multiplied in TF32 was refused, PyTorch did not, and all plans from now on are FP32-accurate. The library's
+  /// channels-last convolutions are in TF32.
   void learn_accuracy(const std::vector<TorchVariant> &tried) {
     for (; judged < tried.size() && facts.tf32; ++judged) {
       const TorchVariant &variant = tried[judged];
       const bool used =
           std::ranges::any_of(variant.proposal.built.regions, [](const BuiltRegion &region) {
-            return is_tf32(region.configuration);
+            return is_tf32(region.configuration) || region.planned.choice.channels_last;
           });
       if (!used || variant.verdict.outcome != model::Outcome::WrongResult)
         continue;
@@ -334,13 +335,15 @@ struct DescentPolicy::State {
         with({other, true, false}, (is_heavy(anchor) ? 1.0 : 0.2) * likely);
       }
     with({now.family, !now.fuse, now.channels_last}, 0.25);
-    if (anchor.op == "conv" && now.family == "aten")
+    if (anchor.op == "conv" && now.family == "aten" && (facts.tf32 || now.channels_last))
       with({now.family, now.fuse, !now.channels_last}, 0.8);
   }
 
   /// The other layout for all convolutions of the library at once: conversions between layouts cost as much as they save.
   void change_layouts(const Change &base, double weight) {
     for (const bool last : {true, false}) {
+      if (last && !facts.tf32)
+        continue;
       PlanChoices choices = base.choices;
       for (auto &[name, choice] : choices.anchors)
         if (choice.family == "aten")
