@@ -8,7 +8,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 root=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))')
 nccl=$("$python" -c 'import os, nvidia.nccl as n; print(list(n.__path__)[0])' 2>/dev/null || true)
 cuda=${CUDA_HOME:-/usr/local/cuda}
-flags=(-std=c++20 -O2 -fPIC -shared -I"$source" -isystem "$root/include" -isystem "$root/include/torch/csrc/api/include")
+flags=(-std=c++20 -O2 -fPIC -I"$source" -isystem "$root/include" -isystem "$root/include/torch/csrc/api/include")
 links=(-L"$root/lib" -Wl,-rpath,"$root/lib" -lc10 -ltorch_cpu)
 if [ -e "$root/lib/libtorch_cuda.so" ]; then
   links+=(-Wl,--no-as-needed -ltorch_cuda -lc10_cuda)
@@ -17,5 +17,12 @@ if [ -e "$root/lib/libtorch_cuda.so" ]; then
   fi
 fi
 mkdir -p "$folder"
-"${CXX:-g++}" "${flags[@]}" "$source"/trainer/network/{network,process_group,transformer}.cpp "${links[@]}" \
-  -o "$folder/libwarpwright-network.so"
+objects=$(mktemp -d)
+trap 'rm -rf "$objects"' EXIT
+parts=(network process_group transformer) compilers=()
+for part in "${parts[@]}"; do # LibTorch's headers take half a minute each: all at once
+  "${CXX:-g++}" "${flags[@]}" -c "$source/trainer/network/$part.cpp" -o "$objects/$part.o" &
+  compilers+=($!)
+done
+for compiler in "${compilers[@]}"; do wait "$compiler"; done
+"${CXX:-g++}" -shared "$objects"/*.o "${links[@]}" -o "$folder/libwarpwright-network.so"
