@@ -58,7 +58,7 @@ class Neovim(unittest.TestCase):
                 home = {f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
                 environment = os.environ | home | {
                     "WARPWRIGHT": str(BIN / "warpwright"), "WARPWRIGHT_PLUGIN": str(plugin), "WARPWRIGHT_TESTS": str(HERE),
-                    "WARPWRIGHT_FILE": str(folder / file),
+                    "WARPWRIGHT_FILE": str(folder / file), "NEOVIM": neovim, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8",
                     "WARPWRIGHT_CLANGD": shutil.which("clangd-22") or shutil.which("clangd") or ""}
                 environment.pop("WARPWRIGHT_RUNNER_TOKEN", None)
                 run = subprocess.run([neovim, "--headless", "-n", "-u", str(HERE / name)], env=environment, cwd=folder,
@@ -84,6 +84,10 @@ class Neovim(unittest.TestCase):
 
     def test_a_killed_server_is_told_and_started_again(self):
         for _ in self.session("restart_session.lua", "saxpy.cu", saxpy()):
+            pass
+
+    def test_a_user_sees_lens_progress_hover_and_diff_on_the_screen(self):
+        for _ in self.session("screen_session.lua", "saxpy.cu", saxpy()):
             pass
 
     def test_options_runners_doctor_health_and_help(self):
