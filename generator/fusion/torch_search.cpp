@@ -206,10 +206,10 @@ struct DescentPolicy::State {
       const bool start = rule.name == kPlanOfItsOwn || (rule.name == kPhases && !short_sums);
       (start ? starts : fallbacks).push_back(std::move(*changed));
     }
-    if (heavy)
-      (convolutions > 0 ? starts : fallbacks).push_back(std::move(library));
     if (convolutions > 0)
       (facts.tf32 && (network || flops > kLarge) ? starts : fallbacks).push_back(std::move(last));
+    if (heavy)
+      (convolutions > 0 ? starts : fallbacks).push_back(std::move(library));
     if (convolutions > 0 && facts.tf32)
       fallbacks.push_back(std::move(exact));
     if (!guess.rewrites.empty())
