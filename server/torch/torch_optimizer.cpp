@@ -24,6 +24,21 @@ generator::DeviceFacts facts_of(const model::DeviceInfo &device) {
   return facts;
 }
 
+/// Of the time that reading each input and writing each output once takes at the rate of a copy: who comes so near is left alone.
+constexpr double kNearEnough = 1.06;
+
+double enough_ns(const model::Task &task, const model::DeviceInfo &device) {
+  if (!device.copy_bytes_per_s)
+    return 0;
+  double bytes = 0;
+  for (const model::Buffer &buffer : task.buffers) {
+    const double size = static_cast<double>(model::elements_of(buffer.shape)) *
+                        static_cast<double>(model::size_bytes(buffer.dtype));
+    bytes += buffer.direction == model::Direction::InOut ? 2 * size : size;
+  }
+  return kNearEnough * bytes / *device.copy_bytes_per_s * 1e9;
+}
+
 class Search {
 public:
   Search(runner::BlockingClient &client, const model::DeviceInfo &device,
@@ -68,7 +83,9 @@ private:
           return evaluator.evaluate(of, plan, stop, events_.on_stage);
         },
         events_.on_variant};
-    outcome.variants = generator::search_torch(task.task, policy, limits_.search, search_events,
+    generator::TorchSearchLimits search = limits_.search;
+    search.enough_ns = enough_ns(task.task, device_);
+    outcome.variants = generator::search_torch(task.task, policy, search, search_events,
                                                evaluator.give_up().get_token());
     if (const auto *best = generator::best_torch_variant(outcome.variants))
       outcome.best = static_cast<std::size_t>(best - outcome.variants.data());
