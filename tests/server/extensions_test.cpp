@@ -172,6 +172,13 @@ TEST_CASE("the runner's state is told, and trying another one says what is wrong
   CHECK(client.wait(
       [&] { return ask("warpwright/runner", Json::object()).at("state") == "failed"; }));
   CHECK(ask("warpwright/runner", Json::object()).dump().find("wrong@") == std::string::npos);
+  ask("warpwright/testRunner", {{"url", "tls://other@h:1"}});
+  CHECK(ask("warpwright/runner", Json::object()).at("state") == "failed");
+  ask("warpwright/testRunner", {{"url", ""}});
+  client.notify("workspace/didChangeConfiguration",
+                {{"settings", {{"warpwright", {{"runner", ""}}}}}});
+  CHECK(
+      client.wait([&] { return ask("warpwright/runner", Json::object()).at("state") == "ready"; }));
 }
 
 TEST_CASE("in a workspace that is not trusted nothing is run and no runner is asked") {

@@ -11,6 +11,11 @@ interface Known {
   url: string;
 }
 
+/** A message of the server as a sentence. */
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+}
+
 const kLocal = 'This machine';
 const kCpu = 'CPU backend of this machine';
 
@@ -63,7 +68,7 @@ export class Runners {
     if (runner.state === 'ready')
       void vscode.window.showInformationMessage(`Warpwright: the runner ${runner.label} answers. ${describeDevices(runner)}`);
     else
-      void vscode.window.showErrorMessage(`Warpwright: the runner ${runner.label} cannot be used. ${runner.message}`);
+      void vscode.window.showErrorMessage(`Warpwright: the runner ${runner.label} cannot be used. ${sentence(runner.message)}`);
     this.refresh(); // the server knows it now, too
   }
 
@@ -101,7 +106,7 @@ export class Runners {
       if (runner.state === 'ready')
         return this.keep({ name: runner.label, url }, token, `answers. ${describeDevices(runner)}`);
       const answer = await vscode.window.showErrorMessage(
-        `The runner ${runner.label} cannot be used.`, { modal: true, detail: runner.message }, 'Edit', 'Keep Anyway');
+        `The runner ${runner.label} cannot be used.`, { modal: true, detail: sentence(runner.message) }, 'Edit', 'Keep Anyway');
       if (answer === 'Keep Anyway')
         return this.keep({ name: runner.label, url }, token, 'was kept, although it cannot be used now');
       if (answer !== 'Edit')
@@ -148,7 +153,7 @@ export class Runners {
     const device: string = this.settings.get('device', '');
     const best = runner.devices.find((item) => !device || item.kind === device.split(':')[0]);
     if (runner.state === 'failed')
-      this.show('$(warning) Warpwright runner', `The runner ${runner.label} cannot be used.\n\n${runner.message}`, true);
+      this.show('$(warning) Warpwright runner', `The runner ${runner.label} cannot be used.\n\n${sentence(runner.message)}`, true);
     else if (runner.state === 'untrusted')
       this.show('$(shield) Warpwright', 'This workspace is not trusted: kernels are analysed, nothing is built or run', false);
     else if (runner.state === 'ready')

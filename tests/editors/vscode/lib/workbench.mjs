@@ -70,7 +70,7 @@ const plain = (text) => text.replace(/\u00a0/g, ' ');
 
 export class Workbench {
   /**
-   * @param options name; files {name: text}; settings, machine (settings); extensions (VSIX paths besides ours); vsix;
+   * @param options name; files {name: text}; settings, machine (settings); extensions (VSIX paths besides ours); vsix (ours; null: none);
    *   trust: true to have workspace trust asked
    */
   static async open(options) {
@@ -101,7 +101,7 @@ export class Workbench {
     };
     fs.mkdirSync(environment.HOME, { recursive: true });
     const common = [codeServer, '--user-data-dir', user, '--extensions-dir', path.join(this.folder, 'extensions')];
-    for (const extension of [vsix ?? path.join(root, 'build/packages/warpwright.vsix'), ...extensions])
+    for (const extension of [vsix === undefined ? path.join(root, 'build/packages/warpwright.vsix') : vsix, ...extensions].filter(Boolean))
       execFileSync(process.execPath, [...common, '--install-extension', extension], { env: environment, stdio: 'pipe' });
     const port = await freePort();
     this.log = fs.openSync(path.join(this.artefacts, 'code-server.log'), 'w');
@@ -194,10 +194,15 @@ export class Workbench {
     return this.page.locator('.editor-instance .view-line').filter({ hasText: line }).first()
       .locator('span > span').filter({ hasText: new RegExp(`^\\s*${word}\\s*$`) }).first();
   }
+  /** Hovers a word, again when what comes is not yet what is wanted: a hover is not drawn anew when a server has more to say. */
   async hover(word, line, wanted = '') {
-    await this.page.mouse.move(5, 400);
-    await this.word(word, line).hover();
+    let next = 0;
     return until(`a hover with "${wanted}"`, async () => {
+      if (Date.now() > next) {
+        await this.page.mouse.move(5, 400);
+        await this.word(word, line).hover();
+        next = Date.now() + 2000;
+      }
       const found = (await this.page.locator('.monaco-hover:not(.hidden)').allInnerTexts()).map(plain).join('\n');
       return found.includes(wanted) && found ? found : undefined;
     });
@@ -239,6 +244,13 @@ export class Workbench {
     await row.waitFor();
     await row.click();
     await this.page.locator('.tab.active').filter({ hasText: path.basename(file) }).waitFor();
+  }
+  async goToLine(line) {
+    await this.page.keyboard.press('Control+G');
+    await this.page.waitForSelector('.quick-input-widget:not([style*="display: none"]) input');
+    await this.page.keyboard.insertText(String(line));
+    await this.page.keyboard.press('Enter');
+    await this.status(`Ln ${line},`);
   }
   async save(file) {
     const before = fs.statSync(path.join(this.workspace, file)).mtimeMs;
