@@ -107,7 +107,8 @@ Reply streamed_answer(const std::vector<std::string> &texts, const std::string &
     reply.pieces.push_back("data: " + document.dump() + "\n\n");
   };
   for (const std::string &text : texts)
-    event({{"choices", {{{"delta", {{"content", text}}}, {"finish_reason", nullptr}}}}});
+    event({{"choices", {{{"delta", {{"content", text}}}, {"finish_reason", nullptr}}}},
+           {"error", nullptr}});
   event({{"choices", {{{"delta", json::object()}, {"finish_reason", finish}}}}});
   event({{"choices", json::array()}, {"usage", {{"prompt_tokens", 11}, {"completion_tokens", 7}}}});
   reply.pieces.push_back("data: [DONE]\n\n");

@@ -30,7 +30,8 @@ model::Task scale_task() {
   task.buffers = {
       {.name = "x", .extent = *Expression::parse("n")},
       {.name = "y", .extent = *Expression::parse("n"), .direction = model::Direction::Out}};
-  task.reference.source = "__global__ void scale(const float *x, float *y, int n);";
+  task.reference.source =
+      "#line 7 \"scale.cu\"\n__global__ void scale(const float *x, float *y, int n);";
   task.reference.steps = {model::LaunchStep{.kernel = "scale"}};
   return task;
 }
@@ -241,6 +242,8 @@ TEST_CASE("the policy asks with two scored versions, and its next prompt carries
   CHECK(has(seen[0].body, "// made by unroll(factor=2)"));
   CHECK(has(seen[0].body, "__global__ void quick();"));
   CHECK_FALSE(has(seen[0].body, "could not be used"));
+  CHECK(has(seen[0].body, "__global__ void scale"));
+  CHECK_FALSE(has(seen[0].body, "#line"));
   CHECK(has(seen[1].body, "could not be used"));
   CHECK(has(seen[1].body, "it has a main function"));
   CHECK_FALSE(has(seen[2].body, "could not be used"));

@@ -140,6 +140,11 @@ void add_tasks(CLI::App &app, TasksOptions &tasks) {
 
 /// Only the protocol goes to stdout, and nothing to stderr but what failed.
 int propose(const Options &options) {
+  if (options.policy.starts_with("endpoint")) {
+    std::cerr << "warpwright-train propose: an endpoint answers with whole plans, which are not "
+                 "written into a user's file. Ask it in eval or collect with --env live\n";
+    return kUsage;
+  }
   auto config = load_config(options.config, settings_of(options, "eval"));
   auto policy = config ? make_policy(*config, options.policy, config->run.seed)
                        : Result<std::unique_ptr<Policy>>(std::unexpected(config.error()));

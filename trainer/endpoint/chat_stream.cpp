@@ -76,7 +76,7 @@ void ChatStream::read_event(const std::string &data,
     problem_ = "an event of the stream is no JSON object: " + data.substr(0, 80);
     return;
   }
-  if (document.contains("error")) {
+  if (const auto error = document.find("error"); error != document.end() && !error->is_null()) {
     problem_ = "the endpoint broke off: " + endpoint_message(data);
     return;
   }

@@ -11,6 +11,9 @@ using nlohmann::json;
 PromptVersion version_of(const Exemplar &exemplar, const TrainingTask &task,
                          Environment &environment) {
   PromptVersion version{.moves = exemplar.moves, .measured = exemplar.measured};
+  version.is_reference = exemplar.moves.empty() && exemplar.plan.empty();
+  if (version.is_reference)
+    return version;
   json plan = json::parse(exemplar.plan, nullptr, false);
   if (exemplar.plan.empty())
     plan = environment.plan(task, exemplar.moves).value_or(json());

@@ -1,8 +1,8 @@
 // A language model behind an endpoint as a policy: the contrastive prompt out, its answer read strictly, refusals carried into the next
 // prompt of the same task, everything counted.
 //
-// What cannot be used is a proposal with a reason and no plan, so that it takes part in best-of-k like every other try. The endpoint's
-// failure for good (budget, key, no such model) is an error: the run cannot go on with it. Thread: one.
+// What cannot be used is a proposal with a reason and no plan. The endpoint's failure for good (budget, key, no such model) is an error: the
+// run cannot go on with it. Thread: one.
 #pragma once
 
 #include "trainer/endpoint/answer.h"

@@ -2,6 +2,7 @@
 
 #include "support/model/json.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace warpwright::trainer {
@@ -76,6 +77,20 @@ std::string sizes_text(const Sizes &sizes) {
   return text.empty() ? "none" : text;
 }
 
+/// Without `#line`, which speaks of the user's file: reasons name lines of the block.
+std::string shown_source(const std::string &source) {
+  std::string text;
+  for (std::size_t at = 0; at < source.size();) {
+    const std::size_t end = std::min(source.find('\n', at), source.size());
+    if (source.compare(at, 5, "#line") != 0)
+      text += source.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  while (text.ends_with("\n\n"))
+    text.pop_back();
+  return text;
+}
+
 /// The plan's JSON without what the source block holds already.
 std::string steps_of(const model::Plan &plan) {
   json document = model::to_json(plan);
@@ -101,14 +116,14 @@ std::string task_section(const model::Task &task) {
   if (task.module)
     return text + "\nThe reference, a PyTorch module:\n```python\n" + task.module->source +
            "\n```\n";
-  return text + "\nThe reference:\n```cuda\n" + task.reference.source + "\n```\n```json\n" +
-         steps_of(task.reference) + "\n```\n";
+  return text + "\nThe reference:\n```cuda\n" + shown_source(task.reference.source) +
+         "```\n```json\n" + steps_of(task.reference) + "\n```\n";
 }
 
 std::string device_section(const std::optional<model::DeviceInfo> &device) {
   if (!device)
     return "";
-  std::string text = "\n# GPU: " + device->name + "\n";
+  std::string text = "\n# Device: " + device->name + "\n";
   if (!device->compute_capability.empty())
     text += "Compute capability " + device->compute_capability + ". ";
   if (device->multiprocessors)
@@ -131,7 +146,7 @@ std::string facts(const Measured &measured) {
     text += decimals(measured.candidate_time->median_ns / 1000, 2) + " us. ";
   if (measured.registers)
     text += std::to_string(*measured.registers) + " registers a thread. ";
-  if (measured.shared_bytes)
+  if (measured.shared_bytes && *measured.shared_bytes)
     text += std::to_string(*measured.shared_bytes) + " bytes of shared memory a block. ";
   if (measured.spill_bytes && *measured.spill_bytes)
     text += std::to_string(*measured.spill_bytes) + " bytes spilled. ";
@@ -161,8 +176,11 @@ std::string version_section(const PromptVersion &version, std::size_t number) {
       text += " " + move;
     text += "\n";
   }
+  if (version.is_reference)
+    return text + "This is the reference itself.\n";
   if (!version.source.empty())
-    text += "```cuda\n" + version.source + "\n```\n```json\n" + version.steps + "\n```\n";
+    text +=
+        "```cuda\n" + shown_source(version.source) + "```\n```json\n" + version.steps + "\n```\n";
   return text;
 }
 

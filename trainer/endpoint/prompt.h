@@ -16,6 +16,7 @@ struct PromptVersion {
   std::string steps;  ///< JSON of the plan without its source
   Moves moves;
   Measured measured;
+  bool is_reference = false; ///< the task as it is, whose code the prompt holds already
 };
 
 struct PromptParts {

@@ -32,7 +32,7 @@ std::vector<double> ticks_of(const Extent &extent, bool logarithmic) {
   std::vector<double> ticks;
   for (double tick = std::exp2(std::ceil(std::log2(extent.low))); tick <= extent.high; tick *= 2)
     ticks.push_back(tick);
-  return ticks.size() >= 2 ? ticks : cli::nice_ticks(extent.low, extent.high, 5);
+  return ticks.size() >= 3 ? ticks : cli::nice_ticks(extent.low, extent.high, 5);
 }
 
 std::string polyline(const std::vector<std::pair<double, double>> &points,
@@ -95,7 +95,8 @@ std::string axes(const LinePlot &plot, const svg::Axis &x, const svg::Axis &y, c
   std::string drawing;
   for (const double tick : ticks_of(tall, plot.log_y)) {
     drawing += svg::line(kLeft, y(tick), kWidth - kRight, y(tick), "grid");
-    drawing += svg::text(kLeft - 7, y(tick) + 4, svg::compact(tick), "tick", "end");
+    const bool zero = std::abs(tick) < 1e-9 * (tall.high - tall.low); // not "-0"
+    drawing += svg::text(kLeft - 7, y(tick) + 4, zero ? "0" : svg::compact(tick), "tick", "end");
   }
   for (const double tick : ticks_of(wide, plot.log_x))
     if (tick >= wide.low && tick <= wide.high)

@@ -54,7 +54,7 @@ std::string hero(const TrainingLog &log) {
               big(shown(100.0 * right / proposals, 1) + "%", "of them verified");
   }
   blocks += big(std::to_string(log.tasks.size()), "tasks") +
-            big(std::to_string(log.cheats.size()), "suspected cheats, none rewarded");
+            big(std::to_string(log.cheats.size()), "suspected cheats");
   return "<div class='hero'>" + blocks + "</div>";
 }
 

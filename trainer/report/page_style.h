@@ -19,7 +19,7 @@ circle.s3, .band.s3 { fill: var(--c3); } circle.s4, .band.s4 { fill: var(--c4); 
 circle.s6, .band.s6 { fill: var(--c6); } circle.s7, .band.s7 { fill: var(--c7); }
 .k0 { background: var(--c0); } .k1 { background: var(--c1); } .k2 { background: var(--c2); } .k3 { background: var(--c3); }
 .k4 { background: var(--c4); } .k5 { background: var(--c5); } .k6 { background: var(--c6); } .k7 { background: var(--c7); }
-td.won { color: var(--best); font-weight: 600; } td.lost { color: var(--bad); } details pre { padding: 10px 16px; white-space: pre-wrap; }
+td.name { white-space: nowrap; } td.won { color: var(--best); font-weight: 600; } td.lost { color: var(--bad); } details pre { padding: 10px 16px; white-space: pre-wrap; }
 summary { cursor: pointer; color: var(--muted); font-size: 13.5px; margin-top: 8px; }
 )css";
 

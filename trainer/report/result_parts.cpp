@@ -20,7 +20,7 @@ std::string number_cell(const std::string &content, const char *style = "") {
   return std::string("<td class='n ") + style + "'>" + content + "</td>";
 }
 
-/// Runs are named where there are several with this policy.
+/// With the run behind it where several evaluated this policy.
 std::string policy_label(const TrainingLog &log, const std::string &policy,
                          const std::string &run) {
   std::set<std::string> runs;
@@ -31,7 +31,8 @@ std::string policy_label(const TrainingLog &log, const std::string &policy,
 }
 
 std::string range_text(std::optional<double> low, std::optional<double> high) {
-  return low && high ? "<small>" + shown(low, 3) + " to " + shown(high, 3) + "</small>" : "";
+  return low && high ? "<small>" + shown(low, 2) + "\xe2\x80\x93" + shown(high, 2) + "</small>"
+                     : "";
 }
 
 std::string ablation_table(const TrainingLog &log, const std::vector<std::string> &policies,
@@ -39,13 +40,13 @@ std::string ablation_table(const TrainingLog &log, const std::vector<std::string
   std::string table = "<div class='scroll'><table><tr><th>policy</th>";
   for (const int k : trials)
     table += "<th class='n'>best of " + std::to_string(k) + "</th>";
-  table += "<th class='n'>success</th><th class='n'>share of the best known</th><th "
+  table += "<th class='n'>success</th><th class='n'>share of best</th><th "
            "class='n'>tasks</th></tr>";
   std::map<int, double> best;
   for (const BestOfK &entry : log.best_of_k)
     best[entry.k] = std::max(best[entry.k], entry.geomean);
   for (const std::string &policy : policies) {
-    table += "<tr>" + cell(escape_html(policy));
+    table += "<tr><td class='name'>" + escape_html(policy) + "</td>";
     const BestOfK *last = nullptr;
     for (const int k : trials) {
       const auto found = std::ranges::find_if(log.best_of_k, [&](const BestOfK &entry) {
@@ -79,7 +80,8 @@ std::string paired_table(const TrainingLog &log) {
       "class='n'>tasks</th><th>which is faster</th></tr>";
   for (const PairedRatio &pair : log.paired) {
     const bool won = pair.low > 1, lost = pair.high < 1 && pair.high > 0;
-    table += "<tr>" + cell(escape_html(pair.policy)) + cell(escape_html(pair.against)) +
+    table += "<tr>" + cell(escape_html(policy_label(log, pair.policy, pair.run))) +
+             cell(escape_html(policy_label(log, pair.against, pair.run))) +
              number_cell(std::to_string(pair.k)) +
              number_cell(shown(pair.ratio, 3), won    ? "won"
                                                : lost ? "lost"
@@ -115,7 +117,7 @@ std::string evaluation_section(const TrainingLog &log) {
                 .log_y = true,
                 .marks_points = true,
                 .rules = {1}};
-  LinePlot success{.title = "Share of tasks with a verified speedup after k trials",
+  LinePlot success{.title = "Success after k trials: share of tasks and repeats",
                    .x_label = "trials k",
                    .log_x = true,
                    .marks_points = true};
@@ -159,7 +161,7 @@ std::string analysis_section(const TrainingLog &log) {
     return share ? shown(100 * *share, 1) + "%" : shown({}, 0);
   };
   for (const AnalysisAccuracy &row : log.analysis) {
-    table += "<tr>" + cell(escape_html(row.policy));
+    table += "<tr>" + cell(escape_html(policy_label(log, row.policy, row.run)));
     for (const auto *question : {&row.faster, &row.bound, &row.move})
       table +=
           number_cell(percent(question->accuracy), question->accuracy && question->chance &&
