@@ -24,9 +24,8 @@ port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0));
   --token-file "$work/token" >"$out/runner.log" 2>&1 &
 runner=$!
 url="tls://localhost:$port?ca=$work/runner.pem&token-file=$work/token"
-for _ in $(seq 100); do
-  "$bin/warpwright" doctor --runner "$url" >"$out/doctor.txt" 2>&1 && break
-  kill -0 "$runner" || { cat "$out/runner.log"; exit 1; }
+until "$bin/warpwright" doctor --runner "$url" >"$out/doctor.txt" 2>&1; do
+  [ "$SECONDS" -lt 30 ] && kill -0 "$runner" && [ -x "$bin/warpwright" ] || { cat "$out/doctor.txt" "$out/runner.log"; exit 1; }
   sleep 0.2
 done
 cat "$out/doctor.txt"
