@@ -19,3 +19,11 @@ if(TARGET warpwright-train)
     TIMEOUT 300)
   add_dependencies(trainer_pipeline_tests warpwright-train)
 endif()
+
+if(TARGET warpwright-train AND TARGET warpwright)
+  warpwright_test(trainer_propose_tests
+    SOURCES propose_test.cpp
+    LINKS warpwright_support
+    TIMEOUT 120)
+  add_dependencies(trainer_propose_tests warpwright-train warpwright)
+endif()

@@ -123,6 +123,17 @@ TEST_CASE("the variants of the ablation run with the same command") {
   }
 }
 
+TEST_CASE("a suspected cheat is kept as a case") {
+  const Run run; // block_size(x=64) of the recorded block_sums writes beyond its buffer
+  run.run("rl", {"--variant", "random", "--set", "rl.steps=8"});
+  std::ifstream cheats(run.out() + "/cheats.jsonl");
+  std::string line;
+  REQUIRE(std::getline(cheats, line));
+  CHECK(Json::parse(line)["outcome"] == "suspected_cheat");
+  CHECK(Json::parse(line)["task"].get<std::string>().starts_with("reduction/block_sums"));
+  CHECK(!run.events("cheat", "rl").empty());
+}
+
 TEST_CASE("two processes learn the same weights together") {
   const Run run;
   // Any free port: the first process opens it at once, and a port that is taken fails the test by name.

@@ -2,6 +2,7 @@
 
 #include "trainer/endpoint/endpoint_policy.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #ifdef WARPWRIGHT_LIBTORCH
@@ -21,6 +22,20 @@ std::string latest_weights(const std::string &folder) {
   return {};
 }
 
+/// The weights that ship: $WARPWRIGHT_WEIGHTS, share/warpwright beside the executable's folder, or the source tree's.
+std::string shipped_weights() {
+  if (const char *named = std::getenv("WARPWRIGHT_WEIGHTS"); named && *named)
+    return named;
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  for (const std::filesystem::path &path :
+       {program.parent_path().parent_path() / "share/warpwright/policy.safetensors",
+        std::filesystem::path(WARPWRIGHT_POLICY_WEIGHTS)})
+    if (std::filesystem::exists(path, failed))
+      return path;
+  return {};
+}
+
 /// @param name "builtin", "builtin:WEIGHTS", either with "?analysis": scores hidden, and always the likeliest answer
 Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string name,
                                              std::uint64_t seed) {
@@ -35,6 +50,8 @@ Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string n
   std::string weights = name.size() > 8 ? name.substr(8) : config.eval.weights;
   if (weights.empty())
     weights = latest_weights(config.run.out);
+  if (weights.empty())
+    weights = shipped_weights();
   if (weights.empty())
     return fail("there are no weights for the builtin policy", "Name them: builtin:WEIGHTS");
   auto model = load_model(weights, config.run.device);
