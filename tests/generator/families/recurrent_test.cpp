@@ -2,6 +2,7 @@
 // one layer pass to each other while they run is left to GPU runs: the CPU device runs blocks in turn.
 #include "generator/families/recurrent_shape.h"
 #include "generator/families/window_families.h"
+#include "generator/fusion/plan_builder.h"
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"
@@ -227,6 +228,20 @@ TEST_CASE("recurrent layers that the family does not know are not claimed") {
   odd.nodes[odd.nodes.size() - 3].attributes["arguments"] = std::string("[1, 2");
   CHECK(!recurrent_shape(GraphIndex(odd), odd.nodes[odd.nodes.size() - 3]));
   CHECK(!recurrent_shape(GraphIndex(graph), graph.nodes[0]));
+}
+
+TEST_CASE("a layer whose weights do not fit the device together is left to the library") {
+  Layers l;
+  l.units = 4096;
+  const model::Graph graph = graph_of(l);
+  const auto large = build_plan(graph, plan_buffers(graph), {}, {});
+  REQUIRE(large);
+  CHECK(large->regions.back().planned.choice.family == "aten");
+  l.units = 128;
+  const model::Graph other = graph_of(l);
+  const auto small = build_plan(other, plan_buffers(other), {}, {});
+  REQUIRE(small);
+  CHECK(small->regions.back().planned.choice.family == "recurrent");
 }
 
 TEST_CASE("recurrent kernels with several blocks a layer compile for Hopper") {
