@@ -63,6 +63,8 @@ public:
             return {};
           progress.show(++sessions, name);
         }
+        if (auto logged = log_account(**policy, name); !logged)
+          return logged;
       }
       all_.push_back(std::move(scores));
     }
@@ -72,6 +74,14 @@ public:
   Result<void> judge_analyses(const std::vector<TaskVersions> &versions);
 
 private:
+  Result<void> log_account(const Policy &policy, const std::string &name) {
+    nlohmann::json account = policy.account();
+    if (account.is_null())
+      return {};
+    account["policy"] = name;
+    return log_.write("policy", std::move(account));
+  }
+
   Result<void> one_session(Policy &policy, std::size_t task, std::uint64_t seed, Scores &scores) {
     std::mt19937_64 random(seed * 7919 + task);
     auto session = TrialSession::open(tasks_[task], place_.environment(), surroundings_.stop);
@@ -246,6 +256,25 @@ Result<void> Evaluation::judge_analyses(const std::vector<TaskVersions> &version
   return {};
 }
 
+/// Tasks that cannot be inferred, or were not recorded, are logged and not judged.
+Result<void> leave_out_unmeasurable(std::vector<TrainingTask> &tasks, Environment &environment,
+                                    RunLog &log, std::stop_token stop) {
+  std::vector<TrainingTask> kept;
+  for (TrainingTask &task : tasks) {
+    auto session = TrialSession::open(task, environment, stop);
+    if (session) {
+      kept.push_back(std::move(task));
+      continue;
+    }
+    auto written =
+        log.write("left_out", {{"task", task.id}, {"message", describe(session.error())}});
+    if (!written || stop.stop_requested())
+      return written;
+  }
+  tasks = std::move(kept);
+  return {};
+}
+
 } // namespace
 
 Result<void> run_eval(const Config &config, const Surroundings &surroundings) {
@@ -257,16 +286,18 @@ Result<void> run_eval(const Config &config, const Surroundings &surroundings) {
                      : Result<std::vector<TrainingTask>>(std::unexpected(split.error()));
   if (!tasks)
     return std::unexpected(tasks.error());
-  std::erase_if(*tasks, [&](const TrainingTask &task) {
-    return !(*place)->environment().can_measure(task, {});
-  });
-  if (tasks->empty())
-    return fail("no task of the split " + config.eval.split + " can be measured",
-                "Collect it first, or set environment.mode = \"live\"");
   auto versions = task_versions(**place, {*split});
   auto log = RunLog::open(config.run.out, "eval");
   if (!log || !versions)
     return std::unexpected(log ? versions.error() : log.error());
+  if (auto left = leave_out_unmeasurable(*tasks, (*place)->environment(), *log, surroundings.stop);
+      !left)
+    return left;
+  if (surroundings.stop.stop_requested())
+    return {};
+  if (tasks->empty())
+    return fail("no task of the split " + config.eval.split + " can be measured",
+                "Collect it first, or set environment.mode = \"live\"");
   if (auto written = log->write("start", {{"config", describe_config(config)},
                                           {"seed", config.run.seed},
                                           {"environment", (*place)->environment().name()},
