@@ -5,8 +5,8 @@
 #include "generator/fusion/layouts.h"
 #include "generator/fusion/op_traits.h"
 #include "generator/fusion/plan_builder.h"
+#include "generator/graph/read_graph.h"
 #include "generator/rewrites/rewrite.h"
-#include "support/model/graph_json.h"
 #include "support/model/json.h"
 
 #include <algorithm>
@@ -100,16 +100,6 @@ Result<Options> parse(int argc, char **argv) {
     }
   }
   return options;
-}
-
-Result<model::Graph> read_graph(const std::string &path) {
-  std::ifstream file(path);
-  if (!file)
-    return fail("cannot open " + path);
-  const auto document = nlohmann::json::parse(file, nullptr, false);
-  if (document.is_discarded())
-    return fail(path + " is no JSON");
-  return model::graph_from_json(document.contains("graph") ? document["graph"] : document);
 }
 
 /// A task that such a graph may come from, to check plans against.

@@ -3,6 +3,7 @@
 //
 // One line a graph that is changed by more than clean-up: operations before and after, bytes that nodes read and write, the rules. With
 // one graph the choices that are left are listed too; --out writes the simplified graph. Thread: one.
+#include "generator/graph/read_graph.h"
 #include "generator/rewrites/cost.h"
 #include "generator/rewrites/graph_facts.h"
 #include "generator/rewrites/rewrite.h"
@@ -18,16 +19,6 @@ using namespace warpwright;
 using namespace warpwright::generator;
 
 namespace {
-
-Result<model::Graph> read_graph(const std::string &path) {
-  std::ifstream file(path);
-  if (!file)
-    return fail("cannot open " + path);
-  const auto document = nlohmann::json::parse(file, nullptr, false);
-  if (document.is_discarded())
-    return fail(path + " is no JSON");
-  return model::graph_from_json(document.contains("graph") ? document["graph"] : document);
-}
 
 /// "view-chain 3, matmul-order 1"
 std::string counted(const std::vector<std::string> &applied) {

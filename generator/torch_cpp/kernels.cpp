@@ -3,6 +3,8 @@
 #include "generator/graph/text.h"
 #include "generator/graph/verify_graph.h"
 #include "generator/torch_cpp/module_classes.h"
+#include "generator/torch_cpp/own_headers.h"
+#include "support/hash.h"
 
 #include <algorithm>
 #include <set>
@@ -91,6 +93,15 @@ std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
   return kernel;
 }
 
+/// A graph says all that its headers do; where only running tells, they are part of what is measured.
+void add_headers(const analysis::ParsedUnit &unit, analysis::Kernel &kernel) {
+  model::TorchModule &module = *kernel.task.task.module;
+  add_own_headers(unit, module);
+  if (!kernel.task.graph)
+    for (const auto &[path, text] : module.files)
+      kernel.slice += "# " + path + " " + sha256_hex(text) + "\n";
+}
+
 std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
                                           const clang::FunctionDecl &function, Inputs inputs) {
   const std::vector<Input> given = inputs.inputs;
@@ -105,6 +116,7 @@ std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
   else
     kernel->slice = unit.file().text;
   kernel->slice += "\n# " + kernel->task.task.module->inputs + "\n";
+  add_headers(unit, *kernel);
   return kernel;
 }
 
@@ -125,6 +137,7 @@ std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
   const model::TorchModule &task = *kernel->task.task.module;
   kernel->slice +=
       "\n# " + task.inputs + ", " + task.init_inputs + (task.training ? ", training" : "") + "\n";
+  add_headers(unit, *kernel);
   return kernel;
 }
 

@@ -12,12 +12,14 @@ import importlib.machinery
 import importlib.util
 import math
 import os
+import posixpath
 import re
 import shutil
 import subprocess
 import sysconfig
 import tempfile
 import types
+import typing
 
 import torch
 
@@ -67,7 +69,14 @@ OBJECT_BINDING = """
 
 CPP_NAME = r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*"
 
-_loaded = {}  # (source, function) -> the Python function; (source, type, arguments) -> what makes an object
+_loaded = {}  # (file, function) -> the Python function; (file, type, arguments) -> what makes an object
+
+
+class CppFile(typing.NamedTuple):
+    """@var headers, path the user's own that it includes, as pairs of path and text, and its own path among them"""
+    source: str
+    headers: tuple = ()
+    path: str = ""
 
 
 class CppError(Exception):
@@ -85,28 +94,30 @@ class CppFunction(torch.nn.Module):
         return self.function(*arguments)
 
 
-def namespace_of(source, model, init_inputs="[]"):
+def namespace_of(source, model, init_inputs="[]", files=None, path=""):
     """What importing a Python file gives: an object with the module's constructor, by the module's name.
     @param model a function's name, or "struct NAME" of a torch::nn::Module
-    @param init_inputs of the latter: a Python list of numbers, flags, texts and lists of them"""
+    @param init_inputs of the latter: a Python list of numbers, flags, texts and lists of them
+    @param files, path the user's headers that it includes, by path, and the file's own path among them"""
+    file = CppFile(source, tuple(sorted((files or {}).items())), path)
     namespace = types.SimpleNamespace()
     if model.startswith("struct "):
-        make = loaded_class(source, model[len("struct "):], init_inputs)
+        make = loaded_class(file, model[len("struct "):], init_inputs)
         setattr(namespace, model, lambda *_: CppModule(make))
     else:
-        called = loaded_function(source, model)
+        called = loaded_function(file, model)
         setattr(namespace, model, lambda: CppFunction(called))
     return namespace
 
 
-def loaded_class(source, name, init_inputs):
+def loaded_class(file, name, init_inputs):
     """What makes an object of the class."""
-    if (source, name, init_inputs) not in _loaded:
-        load_classes(source, [(name, init_inputs)])
-    return _loaded[source, name, init_inputs]
+    if (file, name, init_inputs) not in _loaded:
+        load_classes(file, [(name, init_inputs)])
+    return _loaded[file, name, init_inputs]
 
 
-def load_classes(source, classes):
+def load_classes(file, classes):
     """Compiles the file once for several of its classes. @param classes (name, arguments of the constructor as a Python list)"""
     definitions = ""
     for index, (name, init_inputs) in enumerate(classes):
@@ -114,9 +125,9 @@ def load_classes(source, classes):
             raise CppError(f"'{name}' is no name of a C++ class")
         arguments = ", ".join(cpp_literal(value) for value in eval(init_inputs, {}))
         definitions += OBJECT_BINDING % {"type": name, "index": index, "arguments": arguments}
-    module = load_extension(source, lambda extension: BINDING % (extension, definitions))
+    module = load_extension(file, lambda extension: BINDING % (extension, definitions))
     for index, (name, init_inputs) in enumerate(classes):
-        _loaded[source, name, init_inputs] = getattr(module, f"make_{index}")
+        _loaded[file, name, init_inputs] = getattr(module, f"make_{index}")
 
 
 def cpp_literal(value):
@@ -135,30 +146,30 @@ def cpp_literal(value):
     raise CppError(f"a constructor's argument of type {type(value).__name__} cannot be written in C++")
 
 
-def loaded_function(source, function):
+def loaded_function(file, function):
     """@param function its name, with namespaces"""
-    if (source, function) not in _loaded:
-        load_functions(source, [function])
-    return _loaded[source, function]
+    if (file, function) not in _loaded:
+        load_functions(file, [function])
+    return _loaded[file, function]
 
 
-def load_functions(source, functions):
+def load_functions(file, functions):
     """Compiles the file once for several of its functions."""
     for function in functions:
         if not re.fullmatch(CPP_NAME, function):
             raise CppError(f"'{function}' is no name of a C++ function")
     definitions = "".join(f' warpwright_module.def("call_{index}", &{function});' for index, function in enumerate(functions))
-    module = load_extension(source, lambda extension: BINDING % (extension, definitions))
+    module = load_extension(file, lambda extension: BINDING % (extension, definitions))
     for index, function in enumerate(functions):
-        _loaded[source, function] = getattr(module, f"call_{index}")
+        _loaded[file, function] = getattr(module, f"call_{index}")
 
 
-def load_extension(source, binding):
-    """@param binding the text behind the source, for an extension of that name"""
-    extension = "warpwright_reference_" + hashlib.sha256((source + binding("_")).encode()).hexdigest()[:16]
+def load_extension(file, binding):
+    """@param binding the text behind the file, for an extension of that name"""
+    extension = "warpwright_reference_" + hashlib.sha256((repr(file) + binding("_")).encode()).hexdigest()[:16]
     folder = tempfile.mkdtemp(prefix="warpwright-cpp-")
     try:
-        path = compiled(source, binding(extension), extension, folder)
+        path = compiled(file, binding(extension), extension, folder)
         loader = importlib.machinery.ExtensionFileLoader(extension, path)
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader(extension, loader))
         loader.exec_module(module)
@@ -169,14 +180,18 @@ def load_extension(source, binding):
     return module
 
 
-def compiled(source, binding, extension, folder):
+def compiled(file, binding, extension, folder):
     """The path of the extension."""
-    has_kernels = "__global__" in source or "<<<" in source
-    text = os.path.join(folder, "reference.cu" if has_kernels else "reference.cpp")
-    with open(text, "w", encoding="utf-8") as file:
-        file.write(PRELUDE + source + binding)
+    has_kernels = "__global__" in file.source or "<<<" in file.source
+    own = posixpath.join(posixpath.dirname(file.path), "reference.cu" if has_kernels else "reference.cpp")
+    for path, text in (*file.headers, (own, PRELUDE + file.source + binding)):
+        os.makedirs(os.path.join(folder, posixpath.dirname(path)), exist_ok=True)
+        with open(os.path.join(folder, path), "w", encoding="utf-8") as out:
+            out.write(text)
+    text = os.path.join(folder, own)
+    includes = [part for each in folders_of(file) for part in ("-I", os.path.join(folder, each))]
     path = os.path.join(folder, extension + ".so")
-    command = nvcc_command(text, path) if has_kernels else compiler_command(text, path)
+    command = (nvcc_command if has_kernels else compiler_command)(text, path, includes)
     try:
         done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", timeout=COMPILE_TIMEOUT_S)
@@ -187,6 +202,17 @@ def compiled(source, binding, extension, folder):
     if done.returncode != 0:
         raise CppError("the file does not compile: " + first_error(done.stderr, command[0]))
     return path
+
+
+def folders_of(file):
+    """Where names of headers may start: the folders of all of them, and those above, nearest to the file first."""
+    folders = {""} if file.headers else set()
+    for path in [file.path] + [name for name, _ in file.headers]:
+        while path:
+            path = posixpath.dirname(path)
+            folders.add(path)
+    own = posixpath.dirname(file.path)
+    return sorted(folders, key=lambda one: (not own.startswith(one), -len(one)))
 
 
 def first_error(output, compiler):
@@ -203,17 +229,17 @@ def find_compiler():
     raise CppError("there is no C++ compiler on PATH (CXX names another)")
 
 
-def compiler_command(text, path):
-    return [find_compiler(), "-O2", "-w", "-fPIC", "-shared", *common_flags(), text, "-o", path, *libraries()]
+def compiler_command(text, path, includes=()):
+    return [find_compiler(), "-O2", "-w", "-fPIC", "-shared", *includes, *common_flags(), text, "-o", path, *libraries()]
 
 
-def nvcc_command(text, path):
+def nvcc_command(text, path, includes=()):
     nvcc = shutil.which("nvcc") or os.path.join(cuda_home() or "", "bin", "nvcc")
     if not os.path.exists(nvcc):
         raise CppError("the file holds kernels of its own, and there is no nvcc (CUDA_HOME says where)")
     architecture = ["-arch=sm_%d%d" % torch.cuda.get_device_capability()] if torch.cuda.is_available() else []
     return [nvcc, "-O2", "-w", "-Xcompiler", "-fPIC", "-shared", *architecture, "--expt-relaxed-constexpr",
-            "--expt-extended-lambda", *common_flags(), text, "-o", path, *libraries()]
+            "--expt-extended-lambda", *includes, *common_flags(), text, "-o", path, *libraries()]
 
 
 def common_flags():

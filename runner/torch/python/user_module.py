@@ -114,7 +114,8 @@ def read_source(spec):
     if spec["language"] == "cpp":
         host_errors.user_file = cpp_module.FILE_NAME
         with told_by("compiling the function's file"):
-            return cpp_module.FILE_NAME, cpp_module.namespace_of(spec["source"], spec["model"], spec["init_inputs"])
+            return cpp_module.FILE_NAME, cpp_module.namespace_of(spec["source"], spec["model"], spec["init_inputs"],
+                                                                 spec.get("files"), spec.get("path", ""))
     if spec["language"] != "python":
         raise HostError("unsupported", f"this worker calls Python and C++ modules, not {spec['language']} ones")
     host_errors.user_file = file = write_source(spec["source"])

@@ -1,11 +1,9 @@
 // Verifies graphs in JSON files, as the tracer writes them, and reads their text form back: for traces of real modules.
 //
 //   graph_check FILES      prints what is wrong with which, exit 1 if anything is
+#include "generator/graph/read_graph.h"
 #include "generator/graph/text.h"
-#include "generator/graph/verify_graph.h"
-#include "support/model/graph_json.h"
 
-#include <fstream>
 #include <iostream>
 
 namespace {
@@ -13,16 +11,9 @@ namespace {
 using namespace warpwright;
 
 Result<void> check(const std::string &path) {
-  std::ifstream file(path);
-  const auto document = nlohmann::json::parse(file, nullptr, false);
-  if (document.is_discarded())
-    return fail("it is no JSON");
-  const auto graph =
-      model::graph_from_json(document.contains("graph") ? document["graph"] : document);
+  const auto graph = generator::read_graph(path);
   if (!graph)
     return std::unexpected(graph.error());
-  if (auto verified = generator::verify_graph(*graph); !verified)
-    return verified;
   const auto again = generator::parse_graph(generator::print_graph(*graph));
   if (!again)
     return std::unexpected(again.error());

@@ -37,9 +37,9 @@ def setUpModule():
         raise unittest.SkipTest(str(error))
     modules = [(name[len("struct "):], one["init_inputs"]) for name, one in read.items() if name.startswith("struct ")]
     if modules:
-        cpp_module.load_classes(SOURCE, modules)
+        cpp_module.load_classes(cpp_module.CppFile(SOURCE), modules)
     else:
-        cpp_module.load_functions(SOURCE, list(read))
+        cpp_module.load_functions(cpp_module.CppFile(SOURCE), list(read))
 
 
 def shown(graph):

@@ -2,7 +2,10 @@
 
 #include "generator/torch_cpp/kernels.h"
 
+#include <cstdlib>
 #include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
 
 namespace warpwright::generator {
 
@@ -187,6 +190,29 @@ torch::Tensor Net::forward(torch::Tensor x) { return torch::leaky_relu(layers[0]
   CHECK(at(net.forward->name_range) == "forward");
   CHECK(text.substr(net.forward->constructor_body, 9) == "\n  layers");
   CHECK(text.substr(net.forward->class_end, 2) == "};");
+}
+
+TEST_CASE("the user's own headers go with the file, for the runner compiles it") {
+  namespace fs = std::filesystem;
+  std::string name = (fs::temp_directory_path() / "warpwright-headers-XXXXXX").string();
+  const fs::path folder = ::mkdtemp(name.data());
+  fs::create_directories(folder / "csrc");
+  fs::create_directories(folder / "include");
+  std::ofstream(folder / "include" / "own.h")
+      << "inline torch::Tensor twice(torch::Tensor x) { return x + x; }\n";
+  analysis::FileFacts facts;
+  add_torch_functions({(folder / "csrc" / "op.cpp").string(),
+                       "#include <torch/torch.h>\n#include \"../include/own.h\"\n"
+                       "// warpwright: x: float[4]\n"
+                       "torch::Tensor f(torch::Tensor x) { return twice(x); }\n"},
+                      {}, facts);
+  fs::remove_all(folder);
+  REQUIRE(facts.kernels.size() == 1);
+  const model::TorchModule &module = *facts.kernels[0].task.task.module;
+  CHECK(facts.kernels[0].task.graph.has_value());
+  CHECK(module.path == "csrc/op.cpp");
+  REQUIRE(module.files.size() == 1);
+  CHECK(module.files.at("include/own.h").starts_with("inline torch::Tensor twice"));
 }
 
 } // namespace warpwright::generator

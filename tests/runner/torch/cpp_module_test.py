@@ -92,6 +92,15 @@ struct Net : torch::nn::Module {
         self.assertTrue(torch.equal(drawn, module.construct(3).state_dict()["weight"]))
         self.assertFalse(torch.equal(drawn, module.construct(4).state_dict()["weight"]))
 
+    def test_the_users_headers_are_compiled_with_the_file(self):
+        one = spec('#include "../include/own/a.h"\n#include <own/b.h>\n#include "beside.h"\n'
+                   "at::Tensor f(at::Tensor x) { return x * kA + kB * kC; }\n")
+        one["path"] = "csrc/op.cpp"
+        one["files"] = {"include/own/a.h": "#pragma once\n#include <ATen/ATen.h>\n#include \"b.h\"\nconstexpr double kA = 2;\n",
+                        "include/own/b.h": "#pragma once\nconstexpr double kB = 3;\n", "csrc/beside.h": "constexpr double kC = 5;\n"}
+        module = UserModule(one, torch.device("cpu"))
+        self.assertEqual(module.call(module.model(), module.make_inputs(1)).tolist(), [17.0, 17.0])
+
     def test_torch_compile_is_refused(self):
         import module_host
         with self.assertRaises(HostError) as raised:

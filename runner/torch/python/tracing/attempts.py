@@ -53,7 +53,8 @@ class Attempts:
 
     def once(self):
         fake_mode = fake_tensor_mode()
-        namespace = load(self.text, self.files, self.path) if self.language == "python" else load_cpp(self.text, self.model, self.init_inputs)
+        namespace = load(self.text, self.files, self.path) if self.language == "python" else load_cpp(
+            self.text, self.model, self.init_inputs, self.files, self.path)
         with stage("module"), self.place("module", fake_mode):
             module = make_module(namespace, self.model, self.init_inputs, self.training)
         with stage("inputs"), self.place("inputs", fake_mode):

@@ -79,11 +79,11 @@ def load(text, files=None, path=""):
     return namespace
 
 
-def load_cpp(text, model, init_inputs):
+def load_cpp(text, model, init_inputs, files=None, path=""):
     """Compiles the C++ source; the function or class of that name is then a module."""
     from cpp_module import CppError, namespace_of
     try:
-        return namespace_of(text, model, init_inputs)
+        return namespace_of(text, model, init_inputs, files, path)
     except CppError as error:
         raise Refusal(str(error))
 
