@@ -80,6 +80,18 @@ void EditorClient::refresh(const char *method, std::shared_ptr<Refresh> state) {
   });
 }
 
+void EditorClient::watch_files() {
+  if (!capabilities.watches_files || !connection_)
+    return;
+  connection_->request("client/registerCapability", protocol::watch_registration(),
+                       [this](const rpc::Outcome &outcome) {
+                         if (!outcome)
+                           log("changes of .warpwright.toml and compile_commands.json are seen at "
+                               "the next edit only: " +
+                               outcome.error().message);
+                       });
+}
+
 void EditorClient::request_configuration(std::function<void(const Json &)> callback) {
   if (!capabilities.configuration || !connection_)
     return;

@@ -38,6 +38,8 @@ public:
   /// Asks the editor to request lenses and hints again (requests that come while one is out are
   /// folded), and tells a client that lists kernels that the list may differ.
   void refresh();
+  /// Asks to be told of changes on disk, where the editor can be asked.
+  void watch_files();
   /// The value of section "warpwright" of a resource; not called where the client has no
   /// configuration.
   void request_configuration(std::function<void(const Json &)> callback);

@@ -1,6 +1,7 @@
 // Lifecycle, settings and documents of a session.
 #include "server/lsp_server.h"
 
+#include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <csignal>
 #include <sys/syscall.h>
@@ -66,6 +67,8 @@ void LspServer::bind() {
   binder_.notification("textDocument/didOpen", this, &LspServer::did_open);
   binder_.notification("textDocument/didChange", this, &LspServer::did_change);
   binder_.notification("textDocument/didClose", this, &LspServer::did_close);
+  binder_.notification("workspace/didChangeWatchedFiles", this,
+                       &LspServer::did_change_watched_files);
   binder_.notification("workspace/didChangeConfiguration", this, &LspServer::change_configuration);
   binder_.notification("window/workDoneProgress/cancel", this, &LspServer::cancel_progress);
 }
@@ -138,6 +141,7 @@ void LspServer::initialize(protocol::InitializeParams params, Reply<Json> reply)
 }
 
 void LspServer::initialized(Json) {
+  client_.watch_files();
   client_.request_configuration([this](const Json &section) { use_settings(section); });
 }
 
@@ -200,6 +204,19 @@ void LspServer::did_close(protocol::TextDocumentParams params) {
   documents_.close(uri);
   scheduler_.close(uri);
   client_.publish({uri, std::nullopt, {}}); // an editor keeps showing them otherwise
+}
+
+/// A configuration concerns every document; a Python file those that may import it.
+void LspServer::did_change_watched_files(protocol::DidChangeWatchedFilesParams params) {
+  const bool concerns_all = std::ranges::any_of(params.changes, [](const auto &change) {
+    return change.uri.ends_with("/.warpwright.toml") ||
+           change.uri.ends_with("/compile_commands.json");
+  });
+  const bool concerns_python = std::ranges::any_of(
+      params.changes, [](const auto &change) { return change.uri.ends_with(".py"); });
+  for (const auto &[uri, document] : documents_.all())
+    if (concerns_all || (concerns_python && document.path.ends_with(".py")))
+      scheduler_.update(document, documents_.encoding());
 }
 
 void LspServer::publish(const SnapshotPtr &snapshot) {

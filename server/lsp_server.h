@@ -80,6 +80,7 @@ private:
   void did_open(protocol::DidOpenParams params);
   void did_change(protocol::DidChangeParams params);
   void did_close(protocol::TextDocumentParams params);
+  void did_change_watched_files(protocol::DidChangeWatchedFilesParams params);
   void publish(const SnapshotPtr &snapshot);
 
   // Features

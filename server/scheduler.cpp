@@ -26,6 +26,7 @@ void Scheduler::update(const Document &document, protocol::PositionEncoding enco
     entry.generation = ++generations_;
   entry.document = document;
   entry.encoding = encoding;
+  ++entry.revision;
   entry.full_stop.request_stop();
   if (!entry.stub_running)
     run_stub(entry);
@@ -34,7 +35,7 @@ void Scheduler::update(const Document &document, protocol::PositionEncoding enco
 void Scheduler::run_stub(Entry &entry) {
   entry.stub_running = true;
   pool_.post([this, stub = analyses_.stub, strand = strand_, document = entry.document,
-              encoding = entry.encoding, generation = entry.generation] {
+              encoding = entry.encoding, generation = entry.generation, revision = entry.revision] {
     SnapshotPtr snapshot;
     try {
       snapshot = std::make_shared<Snapshot>(document.uri, document.version, document.text,
@@ -43,12 +44,12 @@ void Scheduler::run_stub(Entry &entry) {
       snapshot = std::make_shared<Snapshot>(document.uri, document.version, document.text,
                                             failed_facts(document.path, error.what()), encoding);
     }
-    boost::asio::post(strand, [this, snapshot, uri = document.uri, generation] {
+    boost::asio::post(strand, [this, snapshot, uri = document.uri, generation, revision] {
       Entry *current = find(uri, generation);
       if (!current)
         return;
       current->stub_running = false;
-      if (current->document.text != snapshot->text)
+      if (current->revision != revision)
         return run_stub(*current);
       finish(*current, snapshot);
       if (current = find(uri, generation); current && analyses_.full && !current->full_running &&
@@ -62,7 +63,7 @@ void Scheduler::run_full(Entry &entry) {
   entry.full_running = true;
   entry.full_stop = {};
   pool_.post([this, full = analyses_.full, strand = strand_, document = entry.document,
-              encoding = entry.encoding, generation = entry.generation,
+              encoding = entry.encoding, generation = entry.generation, revision = entry.revision,
               stop = entry.full_stop.get_token()] {
     SnapshotPtr snapshot;
     try {
@@ -73,14 +74,14 @@ void Scheduler::run_full(Entry &entry) {
       snapshot = std::make_shared<Snapshot>(document.uri, document.version, document.text,
                                             failed_facts(document.path, error.what()), encoding);
     }
-    boost::asio::post(strand, [this, snapshot, document, generation] {
-      Entry *current = find(document.uri, generation);
+    boost::asio::post(strand, [this, snapshot, uri = document.uri, generation, revision] {
+      Entry *current = find(uri, generation);
       if (!current)
         return;
       current->full_running = false;
-      if (current->document.text == document.text && snapshot)
+      if (current->revision == revision && snapshot)
         finish(*current, snapshot);
-      else if (current->document.text != document.text && !current->stub_running)
+      else if (current->revision != revision && !current->stub_running)
         run_full(*current);
     });
   });

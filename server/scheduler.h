@@ -37,7 +37,7 @@ public:
 
   /// Called with every snapshot as it is published.
   void on_snapshot(SnapshotCallback callback) { publish_ = std::move(callback); }
-  /// A document was opened or changed.
+  /// A document was opened or changed, or something else that its analysis depends on has.
   void update(const Document &document, protocol::PositionEncoding encoding);
   void close(const std::string &uri);
   /// Calls back with facts of the document's current version, at once or when they are there; with
@@ -55,6 +55,7 @@ private:
     bool stub_running = false, full_running = false;
     std::stop_source full_stop;
     std::vector<SnapshotCallback> waiting;
+    std::uint64_t revision = 0;   ///< counts updates
     std::uint64_t generation = 0; ///< tells a reopened document from the one that was closed
   };
   void run_stub(Entry &entry);

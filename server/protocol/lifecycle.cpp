@@ -33,6 +33,7 @@ ClientCapabilities read_capabilities(const Json &json) {
   client.configuration = flag(json, "/workspace/configuration");
   client.document_changes = flag(json, "/workspace/workspaceEdit/documentChanges");
   client.apply_edit = flag(json, "/workspace/applyEdit");
+  client.watches_files = flag(json, "/workspace/didChangeWatchedFiles/dynamicRegistration");
   client.code_action_literals =
       member(json, "/textDocument/codeAction/codeActionLiteralSupport").is_object();
   client.lazy_code_action_edits =
@@ -43,6 +44,16 @@ ClientCapabilities read_capabilities(const Json &json) {
   if (lists(json, "/general/positionEncodings", "utf-8"))
     client.encoding = PositionEncoding::Utf8;
   return client;
+}
+
+Json watch_registration() {
+  Json watchers = Json::array();
+  for (const char *pattern : {"**/.warpwright.toml", "**/compile_commands.json", "**/*.py"})
+    watchers.push_back({{"globPattern", pattern}});
+  return {{"registrations",
+           {{{"id", "warpwright.files"},
+             {"method", "workspace/didChangeWatchedFiles"},
+             {"registerOptions", {{"watchers", std::move(watchers)}}}}}}};
 }
 
 Json initialize_result(const ClientCapabilities &client, const std::string &version) {

@@ -35,6 +35,7 @@ struct ClientCapabilities {
   bool configuration = false;
   bool document_changes = false;
   bool apply_edit = false;
+  bool watches_files = false; ///< it can be asked to, by registration
   bool code_action_literals = false;
   bool lazy_code_action_edits = false;
   bool hover_markdown = true;
@@ -45,6 +46,9 @@ struct ClientCapabilities {
 /// Members of the wrong type count as absent: clients differ, and none should fail to start for
 /// that.
 ClientCapabilities read_capabilities(const Json &capabilities);
+
+/// Parameters of `client/registerCapability`: to be told when a file that analyses depend on changes on disk.
+Json watch_registration();
 
 /// The result of `initialize`.
 Json initialize_result(const ClientCapabilities &client, const std::string &version);

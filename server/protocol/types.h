@@ -75,6 +75,17 @@ struct TextDocumentParams {
   WARPWRIGHT_FIELDS(visit("textDocument", self.text_document);)
 };
 
+struct FileEvent {
+  std::string uri;
+  std::int64_t type = 0; ///< 1 created, 2 changed, 3 deleted
+  WARPWRIGHT_FIELDS(visit("uri", self.uri); visit("type", self.type);)
+};
+
+struct DidChangeWatchedFilesParams {
+  std::vector<FileEvent> changes;
+  WARPWRIGHT_FIELDS(visit("changes", self.changes);)
+};
+
 struct TextDocumentPositionParams {
   TextDocumentIdentifier text_document;
   Position position;

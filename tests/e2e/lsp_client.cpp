@@ -57,7 +57,8 @@ Json LspClient::capabilities() {
     "window": {"workDoneProgress": true},
     "workspace": {"applyEdit": true, "configuration": true,
                   "workspaceEdit": {"documentChanges": true},
-                  "codeLens": {"refreshSupport": true}, "inlayHint": {"refreshSupport": true}},
+                  "codeLens": {"refreshSupport": true}, "inlayHint": {"refreshSupport": true},
+                  "didChangeWatchedFiles": {"dynamicRegistration": true}},
     "textDocument": {
       "hover": {"contentFormat": ["markdown", "plaintext"]},
       "codeAction": {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix", "refactor.rewrite"]}},

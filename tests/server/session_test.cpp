@@ -344,6 +344,37 @@ TEST_CASE("a poor client gets plain edits, commands for actions, and no refreshe
     CHECK(client.count(never) == 0);
 }
 
+TEST_CASE("a change of the project's configuration on disk is analysed without an edit") {
+  auto runner = std::make_shared<FakeRunner>();
+  auto rows = std::make_shared<LedgerRows>();
+  server::LspEnvironment environment = fake_environment(runner, rows);
+  environment.analysis_threads = 1;
+  const auto passes = std::make_shared<std::atomic<int>>(0);
+  environment.analyses.stub = [passes, stub = environment.analyses.stub](const std::string &path,
+                                                                         const std::string &text) {
+    ++*passes;
+    return stub(path, text);
+  };
+  Session session(environment, runner, rows);
+  LspClient &client = session.client;
+  client.initialize();
+  REQUIRE(client.wait([&] { return client.count("client/registerCapability") == 1; }));
+  const Json watched = client.received().front().params.at("registrations")[0];
+  CHECK(watched.at("method") == "workspace/didChangeWatchedFiles");
+  CHECK(watched.at("registerOptions").at("watchers")[0].at("globPattern") == "**/.warpwright.toml");
+  client.open(kUri, kText);
+  client.wait_for_diagnostics(kUri, 1);
+  const auto published = [&] { return client.count("textDocument/publishDiagnostics"); };
+  const auto change = [&](const std::string &uri) {
+    client.notify("workspace/didChangeWatchedFiles", {{"changes", {{{"uri", uri}, {"type", 2}}}}});
+  };
+  change("file:///work%20space/other.py"); // no kernel of this file depends on it
+  const auto before = published();
+  change("file:///work%20space/.warpwright.toml");
+  REQUIRE(client.wait([&] { return published() > before; }));
+  CHECK(*passes == 2);
+}
+
 TEST_CASE("a Lua client's empty tables and a request from a closed document are no trouble") {
   Session session;
   LspClient &client = session.client;
