@@ -3,7 +3,7 @@
 // Where headers are compiled already and the last full parse was quick, the first answer is the
 // full one, so that diagnostics do not flicker between passes. Slices and tasks always come from
 // the stub pass when it has them: the generator parses with it, and measurements are compared by
-// the hash of the slice.
+// the hash of the slice. The full pass behind a stub pass of the same text takes what that found.
 #include "server/engine.h"
 
 #include "analysis/analyze.h"
@@ -16,6 +16,7 @@
 #include "support/exclusive.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 
 namespace warpwright::server {
@@ -26,6 +27,9 @@ using Clock = std::chrono::steady_clock;
 
 /// Below this a full parse answers an edit directly.
 constexpr std::chrono::milliseconds kQuickParse{60};
+
+/// Stub passes that are remembered until the full pass of the same text has come: more than are under way at once.
+constexpr std::size_t kMostStubs = 8;
 
 struct FileParser {
   explicit FileParser(std::shared_ptr<const analysis::ResourceHeaders> headers)
@@ -65,11 +69,10 @@ bool adopt_tasks(const analysis::FileFacts &stub, analysis::FileFacts &full) {
 class ProjectAnalyses {
 public:
   AnalysisResult first(const std::string &path, const std::string &text) {
+    forget_stub(path); // what it includes may have changed
     const config::FileSettings settings = project_settings_.read(path);
     if (analysis::is_python(path))
       return result(analysis::module_facts(path, text, config::real_disk()), text, settings);
-    if (generator::is_host_cpp(path)) // result() adds its torch functions
-      return result({.path = path, .pass = analysis::Pass::Stub}, text, settings);
     std::optional<analysis::FileFacts> facts;
     if (const auto parser = find(path))
       parser->try_with([&](FileParser &file) {
@@ -78,7 +81,7 @@ public:
           facts = parse(file, path, text, settings);
       });
     if (!facts)
-      facts = analysis::analyze({path, text}, settings.parse);
+      facts = stub_facts(path, text, settings.parse)->facts;
     return result(std::move(*facts), text, settings);
   }
 
@@ -99,14 +102,62 @@ public:
 
   void close(const std::string &path) {
     parsers_.with([&](auto &parsers) { parsers.erase(path); });
+    forget_stub(path);
   }
 
 private:
   using SharedParser = std::shared_ptr<Exclusive<FileParser>>;
 
-  static std::optional<analysis::FileFacts> parse(FileParser &file, const std::string &path,
-                                                  const std::string &text,
-                                                  const config::FileSettings &settings) {
+  /// What the built-in declarations say of a text.
+  struct StubFacts {
+    std::string path, text;
+    std::vector<std::string> flags;
+    analysis::FileFacts facts;
+    analysis::FileFacts torch; ///< functions over tensors and modules
+  };
+
+  void forget_stub(const std::string &path) {
+    stubs_.with([&](auto &stubs) {
+      std::erase_if(stubs, [&](const auto &known) { return known->path == path; });
+    });
+  }
+
+  /// Once for the first answer and the full pass behind it.
+  std::shared_ptr<const StubFacts> stub_facts(const std::string &path, const std::string &text,
+                                              const analysis::ParseSettings &settings) {
+    auto known = stubs_.with([&](auto &stubs) {
+      const auto found = std::ranges::find_if(stubs, [&](const auto &one) {
+        return one->path == path && one->text == text && one->flags == settings.flags;
+      });
+      return found == stubs.end() ? nullptr : *found;
+    });
+    if (known)
+      return known;
+    auto made = std::make_shared<StubFacts>(StubFacts{path, text, settings.flags, {}, {}});
+    if (generator::is_host_cpp(path)) // nothing else of it is of interest
+      made->facts = {.path = path, .pass = analysis::Pass::Stub};
+    else
+      made->facts = analysis::analyze({path, text}, settings);
+    generator::add_torch_functions({path, text}, settings, made->torch);
+    stubs_.with([&](auto &stubs) {
+      stubs.push_front(made);
+      if (stubs.size() > kMostStubs)
+        stubs.pop_back();
+    });
+    return made;
+  }
+
+  static void add_torch(const analysis::FileFacts &torch, analysis::FileFacts &facts) {
+    facts.kernels.insert(facts.kernels.end(), torch.kernels.begin(), torch.kernels.end());
+    facts.diagnostics.insert(facts.diagnostics.end(), torch.diagnostics.begin(),
+                             torch.diagnostics.end());
+    std::ranges::stable_sort(facts.kernels, {},
+                             [](const analysis::Kernel &kernel) { return kernel.range.begin; });
+  }
+
+  std::optional<analysis::FileFacts> parse(FileParser &file, const std::string &path,
+                                           const std::string &text,
+                                           const config::FileSettings &settings) {
     const bool had_preamble = file.parser.is_preamble_current({path, text}, settings.parse);
     const auto start = Clock::now();
     const auto unit = file.parser.parse({path, text}, settings.parse);
@@ -114,21 +165,20 @@ private:
       return std::nullopt; // the stub pass has answered, and doctor names what is wrong with the
                            // toolkit
     analysis::FileFacts facts = analysis::collect_facts(**unit, {.tasks = false, .rules = true});
-    const analysis::FileFacts stub =
-        analysis::analyze({path, text}, settings.parse, {.tasks = true, .rules = false});
-    if (!adopt_tasks(stub, facts)) {
+    const auto stub = stub_facts(path, text, settings.parse);
+    if (!adopt_tasks(stub->facts, facts)) {
       facts = analysis::collect_facts(**unit);
-      adopt_tasks(stub, facts);
+      adopt_tasks(stub->facts, facts);
     }
     file.last_parse = had_preamble ? std::optional(Clock::now() - start) : std::nullopt;
     return facts;
   }
 
-  static AnalysisResult result(analysis::FileFacts facts, const std::string &text,
-                               const config::FileSettings &settings) {
+  AnalysisResult result(analysis::FileFacts facts, const std::string &text,
+                        const config::FileSettings &settings) {
     use_project_sizes(facts, text, settings);
     if (!analysis::is_python(facts.path))
-      generator::add_torch_functions({facts.path, text}, settings.parse, facts);
+      add_torch(stub_facts(facts.path, text, settings.parse)->torch, facts);
     std::erase_if(facts.diagnostics, [&](const analysis::Diagnostic &diagnostic) {
       return std::ranges::find(settings.project.disabled_rules, diagnostic.rule) !=
              settings.project.disabled_rules.end();
@@ -165,6 +215,7 @@ private:
   ProjectSettings project_settings_;
   std::shared_ptr<const analysis::ResourceHeaders> headers_; ///< under the lock of parsers_
   Exclusive<std::map<std::string, SharedParser>> parsers_;
+  Exclusive<std::deque<std::shared_ptr<const StubFacts>>> stubs_; ///< newest first
 };
 
 } // namespace
