@@ -421,6 +421,21 @@ CommentSpec spec_above(const ParsedUnit &unit, const clang::NamedDecl &kernel) {
   return result;
 }
 
+std::string type_name(model::Dtype dtype) {
+  switch (dtype) {
+  case model::Dtype::Float32:
+    return "float";
+  case model::Dtype::Float64:
+    return "double";
+  case model::Dtype::Float16:
+    return "half";
+  case model::Dtype::Int32:
+    return "int";
+  default:
+    return std::string(model::name(dtype));
+  }
+}
+
 void merge(Spec &spec, const Spec &later) {
   for (const auto &[name, value] : later.sizes)
     spec.sizes[name] = value;

@@ -60,6 +60,9 @@ struct CommentSpec {
 };
 CommentSpec spec_above(const ParsedUnit &unit, const clang::NamedDecl &kernel);
 
+/// A dtype as comments spell it: C's name where there is one that all know, "float", "int", else "int64".
+std::string type_name(model::Dtype dtype);
+
 /// What `later` says replaces what `spec` says.
 void merge(Spec &spec, const Spec &later);
 

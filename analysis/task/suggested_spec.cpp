@@ -7,21 +7,6 @@
 namespace warpwright::analysis {
 namespace {
 
-std::string type_name(model::Dtype dtype) {
-  switch (dtype) {
-  case model::Dtype::Float32:
-    return "float";
-  case model::Dtype::Float64:
-    return "double";
-  case model::Dtype::Float16:
-    return "half";
-  case model::Dtype::Int32:
-    return "int";
-  default:
-    return std::string(model::name(dtype));
-  }
-}
-
 std::string direction_name(model::Direction direction) {
   return direction == model::Direction::In    ? "in"
          : direction == model::Direction::Out ? "out"

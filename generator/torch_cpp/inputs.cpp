@@ -11,19 +11,6 @@ namespace {
 
 using model::Distribution;
 
-std::string type_name(model::Dtype dtype) {
-  switch (dtype) {
-  case model::Dtype::Float32:
-    return "float";
-  case model::Dtype::Float64:
-    return "double";
-  case model::Dtype::Float16:
-    return "half";
-  default:
-    return std::string(model::name(dtype));
-  }
-}
-
 class Reader {
 public:
   /// @param described what the comment stands above
@@ -125,7 +112,7 @@ private:
       input.distribution = {.kind = Distribution::Kind::Integers,
                             .lower = Expression(0),
                             .upper = Expression(input.type.dtype == model::Dtype::Bool ? 2 : 10)};
-    items_.push_back(name + ": " + type_name(input.type.dtype) + "[" + shape + "]");
+    items_.push_back(name + ": " + analysis::type_name(input.type.dtype) + "[" + shape + "]");
     result_.inputs.push_back(std::move(input));
   }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/config/project_disk.h"
 #include "analysis/python/module_facts.h"
+#include "runner/client/choose_device.h"
 #include "server/cli/files.h"
 #include "server/cli/interrupt.h"
 #include "server/cli/kernel_search.h"
@@ -46,26 +47,6 @@ struct Run {
 
 void print_error(const Error &error) { std::cerr << "warpwright: " << describe(error) << '\n'; }
 
-const model::DeviceInfo *find_device(const runner::RunnerInfo &info, const std::string &wanted) {
-  if (wanted.empty())
-    return info.devices.empty() ? nullptr : &info.devices.front();
-  const std::string kind = wanted.substr(0, wanted.find(':'));
-  std::size_t index = wanted.find(':') == std::string::npos
-                          ? 0
-                          : std::strtoul(wanted.c_str() + kind.size() + 1, nullptr, 10);
-  for (const model::DeviceInfo &device : info.devices)
-    if (device.kind == kind && index-- == 0)
-      return &device;
-  return nullptr;
-}
-
-std::string joined(const std::vector<std::string> &sentences) {
-  std::string text;
-  for (const std::string &sentence : sentences)
-    text += (text.empty() ? "" : "; ") + sentence;
-  return text;
-}
-
 Result<void> connect(Run &run) {
   auto client = runner::BlockingClient::connect(run.runner_url);
   if (!client)
@@ -76,15 +57,10 @@ Result<void> connect(Run &run) {
   run.client = std::move(*client);
   run.report.runner = info->url;
   run.report.notes = info->notes;
-  const model::DeviceInfo *device = find_device(*info, run.options.device);
+  auto device = runner::choose_device(*info, run.options.device);
   if (!device)
-    return fail(
-        "the runner has no device " + (run.options.device.empty() ? "at all" : run.options.device) +
-            (info->notes.empty() ? "" : " (" + joined(info->notes) + ")"),
-        run.options.device.starts_with("cuda")
-            ? "Use --device cpu to check correctness here, or --runner URL for a machine with a GPU"
-            : "See what is missing with: warpwright doctor");
-  run.report.device = *device;
+    return std::unexpected(device.error());
+  run.report.device = std::move(*device);
   return {};
 }
 

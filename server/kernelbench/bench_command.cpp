@@ -1,5 +1,6 @@
 #include "server/kernelbench/bench_command.h"
 
+#include "runner/client/choose_device.h"
 #include "server/kernelbench/bench_run.h"
 #include "server/kernelbench/page.h"
 #include "server/kernelbench/statistics.h"
@@ -54,14 +55,6 @@ json header_of(const BenchCommand &command, const std::vector<BenchTask> &tasks,
     header["candidates"] = sha256_hex(texts).substr(0, 16);
   }
   return header;
-}
-
-const model::DeviceInfo *find_device(const runner::RunnerInfo &info, const std::string &wanted) {
-  for (const model::DeviceInfo &device : info.devices)
-    if (wanted.empty() || device.kind == wanted.substr(0, wanted.find(':')) ||
-        device.name.find(wanted) != std::string::npos)
-      return &device;
-  return nullptr;
 }
 
 std::string text_of(double value) {
@@ -206,10 +199,9 @@ Result<Opened> open(const BenchCommand &command) {
   const auto info = (*client)->info();
   if (!info)
     return std::unexpected(info.error());
-  const model::DeviceInfo *device = find_device(*info, command.device);
+  const auto device = runner::choose_device(*info, command.device);
   if (!device)
-    return fail("the runner has no device " + command.device,
-                "See what is missing with: warpwright doctor");
+    return std::unexpected(device.error());
   const auto gpus =
       static_cast<int>(std::ranges::count(info->devices, "cuda", &model::DeviceInfo::kind));
   return Opened{std::move(*tasks), std::move(*answers), std::move(*client), *device, gpus};

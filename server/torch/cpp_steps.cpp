@@ -2,9 +2,10 @@
 // calls are the operator's own memory.
 #include "server/torch/cpp_steps.h"
 
+#include "server/torch/step_values.h"
+
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 namespace warpwright::server {
 namespace {
@@ -75,17 +76,17 @@ std::string list(const std::vector<std::int64_t> &values) {
   return values.empty() ? "at::IntArrayRef()" : text + "})";
 }
 
-/// A double that reads back as the same value.
 std::string number(double value) {
   if (value != value)
     return "NAN";
   if (value - value != 0)
     return value > 0 ? "INFINITY" : "-INFINITY";
-  std::ostringstream text;
-  text.precision(17);
-  text << value;
-  const std::string digits = text.str();
-  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
+  return exact_number(value);
+}
+
+std::string triple(const std::array<std::int64_t, 3> &values) {
+  return "dim3(" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " +
+         std::to_string(values[2]) + ")";
 }
 
 class Writer {
@@ -184,41 +185,18 @@ private:
     return fail("a plan holds the module itself as a step");
   }
 
-  Result<std::string> value_of(const Expression &expression) const {
-    const auto value = expression.evaluate(task_.sizes);
-    if (!value)
-      return std::unexpected(value.error());
-    return std::to_string(*value);
-  }
-
-  Result<std::string> triple(const std::array<Expression, 3> &values) const {
-    std::string text = "dim3(";
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      auto value = value_of(values[axis]);
-      if (!value)
-        return value;
-      text += (axis ? ", " : "") + *value;
-    }
-    return text + ")";
-  }
-
   Result<void> write_launch(const model::LaunchStep &launch) {
-    auto grid = triple(launch.grid), block = triple(launch.block);
-    auto shared = value_of(launch.shared_bytes);
-    for (const auto *part : {&grid, &block, &shared})
-      if (!*part)
-        return std::unexpected(part->error());
+    const auto values = launch_values(launch, task_.sizes);
+    if (!values)
+      return std::unexpected(values.error());
     std::string arguments;
-    for (const model::Argument &argument : launch.arguments) {
-      auto text = argument_text(argument);
-      if (!text)
-        return std::unexpected(text.error());
-      arguments += (arguments.empty() ? "" : ", ") + *text;
-    }
-    const std::size_t which = kernel_index(launch.kernel, std::stoll(*shared));
-    steps_.body += "  launch(kernels->functions[" + std::to_string(which) + "], " + *grid + ", " +
-                   *block + ", " + *shared + ", stream" + (arguments.empty() ? "" : ", ") +
-                   arguments + ");\n";
+    for (const ArgumentValue &argument : values->arguments)
+      arguments +=
+          ", " + std::visit([](const auto &value) { return argument_text(value); }, argument);
+    const std::size_t which = kernel_index(launch.kernel, values->shared_bytes);
+    steps_.body += "  launch(kernels->functions[" + std::to_string(which) + "], " +
+                   triple(values->grid) + ", " + triple(values->block) + ", " +
+                   std::to_string(values->shared_bytes) + ", stream" + arguments + ");\n";
     return {};
   }
 
@@ -233,33 +211,19 @@ private:
     return index;
   }
 
-  Result<std::string> argument_text(const model::Argument &argument) const {
-    if (const auto *buffer = std::get_if<model::BufferArgument>(&argument)) {
-      auto offset = value_of(buffer->offset);
-      if (!offset)
-        return offset;
-      return "address(" + buffer->buffer + "_, " + *offset + ")";
-    }
-    if (const auto *size = std::get_if<model::SizeArgument>(&argument)) {
-      auto value = value_of(size->value);
-      if (!value)
-        return value;
-      return "static_cast<" + c_type(size->dtype) + ">(" + *value + ")";
-    }
-    if (const auto *constant = std::get_if<model::ConstantArgument>(&argument))
-      return "static_cast<" + c_type(constant->dtype) + ">(" + number(constant->value) + ")";
-    return fail("a torch task has no scalars");
+  static std::string argument_text(const BufferPlace &place) {
+    return "address(" + place.buffer + "_, " + std::to_string(place.offset) + ")";
+  }
+  static std::string argument_text(const SizeValue &size) {
+    return "static_cast<" + c_type(size.dtype) + ">(" + std::to_string(size.value) + ")";
+  }
+  static std::string argument_text(const model::ConstantArgument &constant) {
+    return "static_cast<" + c_type(constant.dtype) + ">(" + number(constant.value) + ")";
   }
 
   std::string view(const model::TensorView &tensor) const {
-    std::vector<std::int64_t> strides = tensor.strides;
-    if (strides.empty()) {
-      strides.assign(tensor.shape.size(), 1);
-      for (std::size_t i = strides.size(); i-- > 1;)
-        strides[i - 1] = strides[i] * tensor.shape[i];
-    }
-    return tensor.buffer + "_.as_strided(" + list(tensor.shape) + ", " + list(strides) + ", " +
-           tensor.buffer + "_.storage_offset() + " + std::to_string(tensor.offset) + ")";
+    return tensor.buffer + "_.as_strided(" + list(tensor.shape) + ", " + list(strides_of(tensor)) +
+           ", " + tensor.buffer + "_.storage_offset() + " + std::to_string(tensor.offset) + ")";
   }
 
   Result<std::string> aten_argument(const model::AtenArgument &argument) const {

@@ -1,6 +1,7 @@
 #include "server/torch/optimize_module.h"
 
 #include "analysis/python/applied_variant.h"
+#include "runner/client/choose_device.h"
 #include "server/candidate_evaluator.h"
 #include "server/kernel_status.h"
 #include "server/measured_text.h"
@@ -121,20 +122,6 @@ ModuleProblem problem_of(const Error &error) {
   return problem;
 }
 
-Result<model::DeviceInfo> choose_device(const runner::RunnerInfo &info, const std::string &wanted) {
-  const std::string kind = wanted.substr(0, wanted.find(':'));
-  const std::size_t colon = wanted.find(':');
-  std::size_t index =
-      colon == std::string::npos ? 0 : std::strtoul(wanted.c_str() + colon + 1, nullptr, 10);
-  for (const model::DeviceInfo &device : info.devices)
-    if (wanted.empty() || (device.kind == kind && index-- == 0))
-      return device;
-  std::string notes;
-  for (const std::string &note : info.notes)
-    notes += (notes.empty() ? "" : " ") + note;
-  return fail("the runner has no device " + (wanted.empty() ? "at all" : wanted), notes);
-}
-
 Result<std::string> module_variant_text(const TorchTask &traced, const model::Plan &plan,
                                         const model::Verdict &verdict) {
   const model::Task &task = traced.task;
@@ -251,10 +238,12 @@ Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
     return fail("it is not known what '" + kernel->name + "' is called with",
                 "Use the code action 'Insert the facts that Warpwright needs above " +
                     kernel->name + "'");
+  if (!kernel->slice_error.empty())
+    return fail("'" + kernel->name + "' cannot be sent to a runner: " + kernel->slice_error);
   const auto info = client.info();
   if (!info)
     return std::unexpected(info.error());
-  const auto device = choose_device(*info, request.settings.device);
+  const auto device = runner::choose_device(*info, request.settings.device);
   if (!device)
     return std::unexpected(device.error());
   const Attempt attempt{request, *kernel, client, *device, events, stop};

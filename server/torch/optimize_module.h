@@ -19,9 +19,6 @@ Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
 /// What keeps a module from being optimised, as a diagnostic of it. @param error of a trace, or of the runner's reference
 ModuleProblem problem_of(const Error &error);
 
-/// The device that `wanted` names ("cuda:0", "cpu"; empty: the runner's best). Errors: with what the runner notes about it.
-Result<model::DeviceInfo> choose_device(const runner::RunnerInfo &info, const std::string &wanted);
-
 /// The module's file with the variant appended (analysis/python/applied_variant.h); what was measured stands in a comment.
 /// Errors: a plan that cannot be written as Python and C++.
 Result<std::string> module_variant_text(const TorchTask &traced, const model::Plan &plan,

@@ -1,10 +1,11 @@
 // Buffer by buffer and step by step.
 #include "server/torch/plan_literal.h"
 
+#include "server/torch/step_values.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <sstream>
 
 namespace warpwright::server {
 namespace {
@@ -22,17 +23,12 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-/// A double that reads back as the same value.
 std::string number(double value) {
   if (std::isnan(value))
     return "float(\"nan\")";
   if (std::isinf(value))
     return value > 0 ? "float(\"inf\")" : "float(\"-inf\")";
-  std::ostringstream text;
-  text.precision(17);
-  text << value;
-  const std::string digits = text.str();
-  return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
+  return exact_number(value);
 }
 
 template <class Values, class Text>
@@ -47,11 +43,8 @@ std::string list(const std::vector<std::int64_t> &values) {
   return "[" + joined(values, [](std::int64_t value) { return std::to_string(value); }) + "]";
 }
 
-std::vector<std::int64_t> contiguous(const std::vector<std::int64_t> &shape) {
-  std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::size_t i = strides.size(); i-- > 1;)
-    strides[i - 1] = strides[i] * shape[i];
-  return strides;
+std::string triple(const std::array<std::int64_t, 3> &values) {
+  return "(" + joined(values, [](std::int64_t value) { return std::to_string(value); }) + ")";
 }
 
 class Writer {
@@ -107,50 +100,26 @@ private:
     return fail("a plan holds the module itself as a step");
   }
 
-  Result<std::string> triple(const std::array<Expression, 3> &values) const {
-    std::string text = "(";
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      auto value = value_of(values[axis]);
-      if (!value)
-        return value;
-      text += (axis ? ", " : "") + *value;
-    }
-    return text + ")";
-  }
-
   Result<std::string> launch_text(const model::LaunchStep &launch) const {
-    auto grid = triple(launch.grid), block = triple(launch.block);
-    auto shared = value_of(launch.shared_bytes);
-    for (const auto *part : {&grid, &block, &shared})
-      if (!*part)
-        return std::unexpected(part->error());
-    std::string arguments;
-    for (const model::Argument &argument : launch.arguments) {
-      auto text = argument_text(argument);
-      if (!text)
-        return text;
-      arguments += (arguments.empty() ? "" : ", ") + *text;
-    }
-    return "(\"launch\", " + quoted(launch.kernel) + ", " + *grid + ", " + *block + ", " + *shared +
-           ", [" + arguments + "])";
+    const auto values = launch_values(launch, task_.sizes);
+    if (!values)
+      return std::unexpected(values.error());
+    const std::string arguments = joined(values->arguments, [](const ArgumentValue &argument) {
+      return std::visit([](const auto &value) { return argument_text(value); }, argument);
+    });
+    return "(\"launch\", " + quoted(launch.kernel) + ", " + triple(values->grid) + ", " +
+           triple(values->block) + ", " + std::to_string(values->shared_bytes) + ", [" + arguments +
+           "])";
   }
 
-  Result<std::string> argument_text(const model::Argument &argument) const {
-    if (const auto *buffer = std::get_if<model::BufferArgument>(&argument)) {
-      auto offset = value_of(buffer->offset);
-      if (!offset)
-        return offset;
-      return "(\"buffer\", " + quoted(buffer->buffer) + ", " + *offset + ")";
-    }
-    if (const auto *size = std::get_if<model::SizeArgument>(&argument)) {
-      auto value = value_of(size->value);
-      if (!value)
-        return value;
-      return "(" + quoted(model::name(size->dtype)) + ", " + *value + ")";
-    }
-    if (const auto *constant = std::get_if<model::ConstantArgument>(&argument))
-      return "(" + quoted(model::name(constant->dtype)) + ", " + constant_text(*constant) + ")";
-    return fail("a torch task has no scalars");
+  static std::string argument_text(const BufferPlace &place) {
+    return "(\"buffer\", " + quoted(place.buffer) + ", " + std::to_string(place.offset) + ")";
+  }
+  static std::string argument_text(const SizeValue &size) {
+    return "(" + quoted(model::name(size.dtype)) + ", " + std::to_string(size.value) + ")";
+  }
+  static std::string argument_text(const model::ConstantArgument &constant) {
+    return "(" + quoted(model::name(constant.dtype)) + ", " + constant_text(constant) + ")";
   }
 
   static std::string constant_text(const model::ConstantArgument &constant) {
@@ -163,8 +132,7 @@ private:
 
   static std::string view(const model::TensorView &tensor) {
     return "(\"view\", " + quoted(tensor.buffer) + ", " + std::to_string(tensor.offset) + ", " +
-           list(tensor.shape) + ", " +
-           list(tensor.strides.empty() ? contiguous(tensor.shape) : tensor.strides) + ")";
+           list(tensor.shape) + ", " + list(strides_of(tensor)) + ")";
   }
 
   static std::string value_text(const model::AtenArgument &argument) {
@@ -190,11 +158,9 @@ private:
       return quoted(keyword.first) + ": " + value_text(keyword.second);
     });
     const std::string results = joined(step.results, [](const model::TensorView &result) {
-      return result.buffer.empty()
-                 ? "None"
-                 : "(" + quoted(result.buffer) + ", " + list(result.shape) + ", " +
-                       list(result.strides.empty() ? contiguous(result.shape) : result.strides) +
-                       ")";
+      return result.buffer.empty() ? "None"
+                                   : "(" + quoted(result.buffer) + ", " + list(result.shape) +
+                                         ", " + list(strides_of(result)) + ")";
     });
     return "(\"aten\", " + quoted(step.op) + ", [" + joined(step.arguments, value_text) + "], {" +
            keywords + "}, [" + results + "])";
