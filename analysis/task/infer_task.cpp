@@ -210,7 +210,7 @@ private:
       return miss(draft.name + ".extent", "How many elements does " + draft.name +
                                               " hold? Write `" + draft.name + ": " +
                                               std::string(use.is_written ? "inout " : "in ") +
-                                              c_name(buffer.dtype) + "[EXTENT]`.");
+                                              type_name(buffer.dtype) + "[EXTENT]`.");
     buffer.extent = *extent;
     const bool escaped = std::ranges::any_of(draft.parameters, [&](const std::string &name) {
       return measured_->ranges.escaped.contains(name);
@@ -338,21 +338,6 @@ private:
   bool given_distribution(const std::string &name) const {
     const auto given = spec_.buffers.find(name);
     return given != spec_.buffers.end() && given->second.distribution;
-  }
-
-  static std::string c_name(model::Dtype dtype) {
-    switch (dtype) {
-    case model::Dtype::Float32:
-      return "float";
-    case model::Dtype::Float64:
-      return "double";
-    case model::Dtype::Float16:
-      return "half";
-    case model::Dtype::Int32:
-      return "int";
-    default:
-      return std::string(model::name(dtype));
-    }
   }
 
   // ---- tolerance and work

@@ -21,6 +21,9 @@ struct RangeValue {
   std::optional<PointerRange> pointer;
 };
 
+/// Values of a type before anything is known.
+Interval range_of_type(const clang::ASTContext &context, clang::QualType type);
+
 class RangeInterpreter {
 public:
   RangeInterpreter(const clang::ASTContext &context, const BoundLaunch &launch)
