@@ -1,5 +1,8 @@
 #include "server/torch/torch_task.h"
 
+#include "generator/graph/verify_graph.h"
+#include "support/model/tolerance.h"
+
 #include <algorithm>
 #include <set>
 
@@ -32,6 +35,9 @@ std::int64_t least_bytes(const model::Graph &graph, const std::vector<Buffer> &b
 
 Result<TorchTask> make_torch_task(const std::string &name, const std::string &file,
                                   const model::TorchModule &module, runner::TracedModule traced) {
+  if (const auto good = generator::verify_graph(traced.graph); !good)
+    return fail("the runner's graph of the module is not well formed: " + good.error().message,
+                "Is the runner of the same version? See what it says: warpwright doctor");
   TorchTask made{.graph = std::move(traced.graph),
                  .patterns = {traced.input_pattern, traced.output_pattern}};
   made.task.name = name;
@@ -43,6 +49,7 @@ Result<TorchTask> make_torch_task(const std::string &name, const std::string &fi
       made.task.buffers, [](const Buffer &buffer) { return buffer.direction == Direction::Out; });
   if (!writes)
     return fail("the module gives no tensor", "Its forward must return one");
+  made.task.tolerance = model::default_tolerance(made.task.buffers);
   made.task.work.bytes = least_bytes(made.graph, made.task.buffers);
   return made;
 }

@@ -4,6 +4,7 @@
 #include "support/hash.h"
 #include "support/model/json_fields.h"
 #include "support/model/plan_json.h"
+#include "support/model/tolerance.h"
 
 #include <algorithm>
 
@@ -243,6 +244,7 @@ Result<Task> task_from_json(const json &document) {
       return std::unexpected(checked.error());
   }
   const json tolerance = document.value("tolerance", json::object());
+  task.tolerance = default_tolerance(task.buffers);
   task.tolerance.absolute = tolerance.value("absolute", task.tolerance.absolute);
   task.tolerance.relative = tolerance.value("relative", task.tolerance.relative);
   task.tolerance.error_factor = tolerance.value("error_factor", task.tolerance.error_factor);

@@ -54,6 +54,39 @@ TEST_CASE("a torch task comes back as it was") {
   CHECK(task_from_json(to_json(first)).value() == first);
 }
 
+TEST_CASE("a module's files of its project come back, and none may lie outside of their folder") {
+  json document = task_document();
+  CHECK_FALSE(to_json(task())["module"].contains("files"));
+  document["module"]["files"] = {{"net/layers.py", "x = 1"}, {"util.py", ""}};
+  document["module"]["path"] = "net/model.py";
+  const auto decoded = task_from_json(document);
+  REQUIRE_MESSAGE(decoded.has_value(), (decoded ? "" : describe(decoded.error())));
+  CHECK(decoded->module->files.at("net/layers.py") == "x = 1");
+  CHECK(task_from_json(to_json(*decoded)).value() == *decoded);
+  CHECK(torch_module_from_json(document["module"]).value() == *decoded->module);
+  for (const char *path : {"../layers.py", "/etc/layers.py", "net/../../x.py", "net//x.py", ""}) {
+    document["module"]["path"] = path;
+    CHECK_FALSE(task_from_json(document).has_value());
+    CHECK_FALSE(torch_module_from_json(document["module"]).has_value());
+  }
+  document["module"]["path"] = "util.py"; // which is another file
+  CHECK_FALSE(task_from_json(document).has_value());
+}
+
+TEST_CASE("a task whose results are float64 must come out closer than float32 could") {
+  json document = task_document();
+  CHECK(task_from_json(document)->tolerance == Tolerance{});
+  for (json &buffer : document["buffers"])
+    if (buffer["direction"] == "out")
+      buffer["dtype"] = "float64";
+  const auto exact = task_from_json(document);
+  REQUIRE_MESSAGE(exact.has_value(), (exact ? "" : describe(exact.error())));
+  CHECK(exact->tolerance.relative == 1e-10);
+  CHECK(exact->tolerance.absolute == 1e-10);
+  document["tolerance"] = {{"absolute", 1e-3}};
+  CHECK(task_from_json(document)->tolerance.absolute == 1e-3);
+}
+
 TEST_CASE("every kind of ATen argument comes back as it was") {
   AtenStep step;
   step.op = "aten::convolution";
