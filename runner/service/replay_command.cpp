@@ -23,16 +23,39 @@ struct Replay {
   deep::VerdictComparison comparison;
 };
 
+/// Of the document that `warpwright optimize --json` writes: each kernel has its best variant's verdict.
+Result<json> only_verdict(const json &report) {
+  std::string names;
+  const json *found = nullptr;
+  for (const json &kernel : report["kernels"]) {
+    if (!kernel.is_object() || !kernel.contains("verdict") || !kernel["verdict"].is_object())
+      continue;
+    names += (names.empty() ? "" : ", ") + kernel.value("name", "");
+    found = found ? &report : &kernel["verdict"];
+  }
+  if (!found)
+    return fail("no kernel of the report has a verified variant");
+  if (found == &report)
+    return fail("the report holds several verdicts, of " + names,
+                "Give one of them: the member `verdict` of a kernel");
+  return *found;
+}
+
 Result<model::Verdict> load_verdict(const std::string &path) {
   auto verdict = load_json_file(path, [](const json &document) -> Result<model::Verdict> {
     if (document.is_array())
       return fail("it holds several verdicts", "Give one of them");
+    auto held = document.is_object() && document.contains("kernels") ? only_verdict(document)
+                                                                     : Result<json>(document);
+    if (!held)
+      return std::unexpected(held.error());
     return model::verdict_from_json(
-        document.is_object() && document.contains("verdict") ? document["verdict"] : document);
+        held->is_object() && held->contains("verdict") ? (*held)["verdict"] : *held);
   });
   if (verdict && !verdict->record)
-    return fail(path + " holds a verdict without a record of its task, plan and options",
-                "Take one that `warpwright-runner verify --json` printed");
+    return fail(
+        path + " holds a verdict without a record of its task, plan and options",
+        "Take one that `warpwright-runner verify --json` or `warpwright optimize --json` wrote");
   return verdict;
 }
 

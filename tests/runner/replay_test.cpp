@@ -108,6 +108,21 @@ TEST_CASE("a verdict printed by verify can be replayed, and the same kernel is t
   CHECK(json::parse(same.output)["verdict"]["record"]["options"]["seed"] == options["seed"]);
 }
 
+TEST_CASE("the one verdict of a report of optimisations is replayed, of several none") {
+  const Scene scene("measure");
+  const Recorded recorded = record(scene);
+  const auto replayed = [&](const json &kernels) {
+    return run({"replay", scene.write("report.json", json{{"kernels", kernels}}.dump())});
+  };
+  const json measured = {{"name", "scale"}, {"verdict", recorded.document}};
+  const json none = {{"name", "slow"}, {"verdict", nullptr}};
+  CHECK(replayed({none, measured}).output.starts_with("SAME\n"));
+  const CapturedRun several = replayed({measured, measured});
+  CHECK(several.status.code == 2);
+  CHECK(several.errors.find("several verdicts, of scale, scale") != std::string::npos);
+  CHECK(replayed({none}).errors.find("no kernel of the report") != std::string::npos);
+}
+
 TEST_CASE("a kernel that was slower or faster before is told so, with exit code 1") {
   const Scene scene("measure");
   Recorded recorded = record(scene);
