@@ -138,8 +138,7 @@ private:
   /// The files of its project travel with the module, and a measurement is of them too.
   void add_imports(Kernel &kernel, model::TorchModule &task) const {
     if (!imports_) {
-      kernel.task.inferred = false;
-      kernel.task.missing.push_back({"imports", describe(imports_.error())});
+      kernel.slice_error = describe(imports_.error());
       return;
     }
     task.files = imports_->files;

@@ -118,6 +118,20 @@ TEST_CASE("optimize prints variants of a module, and writes one only where it wa
   CHECK(place.run({python(), "model.py"}).output == "torch.Size([24, 40])\n");
 }
 
+TEST_CASE("a report holds what a replay of the best variant needs") {
+  if (!has_torch()) {
+    MESSAGE("all cases skipped: python3 has no torch");
+    return;
+  }
+  const Workplace place;
+  const Ended ended = place.optimize({"--json"});
+  CHECK_MESSAGE(ended.code == 0, ended.output << ended.errors);
+  std::ofstream(place.path / "report.json") << ended.output;
+  const Ended again = place.run(
+      {WARPWRIGHT_BINARY_DIR "/warpwright-runner", "replay", "report.json", "--device", "cpu"});
+  CHECK_MESSAGE(again.output.starts_with("SAME OUTCOME"), again.output << again.errors);
+}
+
 TEST_CASE("what is missing or wrong is said, and nothing is run") {
   const Workplace place;
   CHECK(place.optimize({"--class", "Nothing"}).code == 1);

@@ -1,11 +1,8 @@
 // The real `warpwright lsp` with a Python file on the CPU backend: a module is optimised, applied in both forms, and the file that comes
 // of it is run by the same Python. And what is said of modules that cannot be measured.
-#include "tests/e2e/lsp_client.h"
+#include "tests/e2e/torch_session.h"
 
 #include <doctest/doctest.h>
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
 
 using namespace warpwright;
 using namespace warpwright::tests;
@@ -48,33 +45,8 @@ bool has_torch() {
   return run && run->status.code == 0;
 }
 
-struct PythonSession {
-  std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("warpwright-python-" + std::to_string(::getpid()));
-  boost::asio::io_context io;
-  LspClient client{io};
-  std::string uri = "file://" + (folder / "model.py").string();
-
-  PythonSession() {
-    std::filesystem::create_directories(folder);
-    client.configuration = {{"device", "cpu"}, {"maxVariants", 2}, {"budget", 120}};
-    client.start({WARPWRIGHT_BINARY_DIR "/warpwright", "lsp"},
-                 {.environment = {"XDG_STATE_HOME=" + folder.string()}});
-  }
-  ~PythonSession() {
-    CHECK_MESSAGE(client.violations.empty(),
-                  (client.violations.empty() ? "" : client.violations.front()));
-    std::filesystem::remove_all(folder);
-  }
-
-  std::string lens() {
-    const auto lenses = client.request("textDocument/codeLens", {{"textDocument", {{"uri", uri}}}});
-    REQUIRE(lenses.has_value());
-    REQUIRE(lenses->size() == 1);
-    const auto lens = client.request("codeLens/resolve", lenses->at(0));
-    REQUIRE(lens.has_value());
-    return lens->at("command").at("title");
-  }
+struct PythonSession : TorchSession {
+  PythonSession() : TorchSession("model.py", {{"maxVariants", 2}, {"budget", 120}}) {}
 
   std::string hover(const std::string &what) {
     const auto hover = client.request("textDocument/hover", client.position_params(uri, what, 7));
@@ -83,39 +55,9 @@ struct PythonSession {
     return hover->at("contents").at("value");
   }
 
-  Json actions(const std::string &what, const Json &diagnostics = Json::array()) {
-    const auto found =
-        client.request("textDocument/codeAction", {{"textDocument", {{"uri", uri}}},
-                                                   {"range", client.range_of(uri, what)},
-                                                   {"context", {{"diagnostics", diagnostics}}}});
-    REQUIRE(found.has_value());
-    return *found;
-  }
-
-  /// Applies the action whose title ends so.
-  void apply(const std::string &ending) {
-    for (const Json &action : actions("class Scaled"))
-      if (action.at("title").get<std::string>().ends_with(ending)) {
-        const auto resolved = client.request("codeAction/resolve", action);
-        REQUIRE_MESSAGE(resolved.has_value(), (resolved ? "" : resolved.error().message));
-        return client.apply(resolved->at("edit"));
-      }
-    FAIL("no action ends with " << ending);
-  }
-
-  rpc::Outcome optimize(const std::string &name) {
-    const auto id = client.send_request(
-        "workspace/executeCommand",
-        {{"command", "warpwright.optimize"}, {"arguments", {{{"uri", uri}, {"kernel", name}}}}});
-    for (int patience = 0; patience < 4 && !client.outcome(id); ++patience)
-      client.wait([&] { return client.outcome(id) != nullptr; });
-    REQUIRE(client.outcome(id));
-    return *client.outcome(id);
-  }
-
-  std::string write(const std::string &name, const std::string &text) const {
-    std::ofstream(folder / name) << text;
-    return (folder / name).string();
+  /// Applies the action of the class whose title ends so.
+  void apply_ending(const std::string &ending) {
+    apply("class Scaled", [&](const std::string &title) { return title.ends_with(ending); });
   }
 
   std::string compare_with(const std::string &made) const {
@@ -162,13 +104,13 @@ TEST_CASE("a module is optimised on the CPU, applied in both forms, and computes
         std::string::npos);
   CHECK(hover.find("No GPU measured these") != std::string::npos);
 
-  session.apply("speed not measured)");
+  session.apply_ending("speed not measured)");
   CHECK(client.text(session.uri).starts_with(kModule));
   CHECK(client.text(session.uri).find("class ScaledNew(Scaled):") != std::string::npos);
   CHECK(session.compare_with("ScaledNew") == "same\n");
   CHECK(session.lens().starts_with("Warpwright: applied variant, "));
 
-  session.apply("in the forward of Scaled");
+  session.apply_ending("in the forward of Scaled");
   CHECK(client.text(session.uri).find("class ScaledNew") == std::string::npos);
   CHECK(client.text(session.uri).find("def _forward_as_written(self, x):") != std::string::npos);
   CHECK(session.compare_with("Scaled") == "same\n");
@@ -177,6 +119,35 @@ TEST_CASE("a module is optimised on the CPU, applied in both forms, and computes
               "k1_"); // in the kernel: it is no longer the one that was verified
   CHECK(session.lens().starts_with("Warpwright: variant checked"));
   client.edit(session.uri, "self.weight) + 1.5", "self.weight) + 2.5");
+  CHECK(session.lens().starts_with("Warpwright: stale"));
+  CHECK(client.shutdown_and_exit() == 0);
+}
+
+TEST_CASE("a module that imports a file of its project is measured with it") {
+  if (!has_torch()) {
+    MESSAGE("all cases skipped: python3 has no torch");
+    return;
+  }
+  PythonSession session;
+  LspClient &client = session.client;
+  session.write("layers.py", "import torch\n\n\ndef shifted(x):\n    return torch.relu(x) + 1.5\n");
+  client.initialize();
+  std::string text = kModule;
+  text.replace(text.find("import torch\n"), 13, "import torch\nfrom layers import shifted\n");
+  text.replace(text.find("torch.relu(x * self.weight) + 1.5"), 33, "shifted(x * self.weight)");
+  client.open(session.uri, text);
+  CHECK(client.wait_for_diagnostics(session.uri, 1).empty());
+  const auto done = session.optimize("Scaled");
+  REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+  CHECK(done->at("verified") > 0);
+  CHECK(session.lens().starts_with("Warpwright: variant checked"));
+
+  const auto before = client.count("textDocument/publishDiagnostics");
+  session.write("layers.py", "import torch\n\n\ndef shifted(x):\n    return torch.relu(x) + 2.5\n");
+  client.notify(
+      "workspace/didChangeWatchedFiles",
+      {{"changes", {{{"uri", "file://" + (session.folder / "layers.py").string()}, {"type", 2}}}}});
+  REQUIRE(client.wait([&] { return client.count("textDocument/publishDiagnostics") > before; }));
   CHECK(session.lens().starts_with("Warpwright: stale"));
   CHECK(client.shutdown_and_exit() == 0);
 }

@@ -1,10 +1,8 @@
 // The real `warpwright lsp` with a C++ torch extension on the CPU backend: facts are asked for, the function is compiled against this
 // Python's LibTorch as the reference, a variant is verified and applied. (About a minute: most of it is the C++ compiler.)
-#include "tests/e2e/lsp_client.h"
+#include "tests/e2e/torch_session.h"
 
 #include <doctest/doctest.h>
-#include <filesystem>
-#include <unistd.h>
 
 using namespace warpwright;
 using namespace warpwright::tests;
@@ -32,59 +30,13 @@ bool can_compile() {
   return run && run->status.code == 0;
 }
 
-struct CppSession {
-  std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("warpwright-cpp-" + std::to_string(::getpid()));
-  boost::asio::io_context io;
-  LspClient client{io};
-  std::string uri = "file://" + (folder / "mixed.cpp").string();
-
-  CppSession() {
-    std::filesystem::create_directories(folder);
-    client.configuration = {{"device", "cpu"}, {"maxVariants", 1}, {"budget", 200}};
-    client.start({WARPWRIGHT_BINARY_DIR "/warpwright", "lsp"},
-                 {.environment = {"XDG_STATE_HOME=" + folder.string()}});
+struct CppSession : TorchSession {
+  CppSession() : TorchSession("mixed.cpp", {{"maxVariants", 1}, {"budget", 200}}) {
     client.initialize();
   }
-  ~CppSession() {
-    CHECK_MESSAGE(client.violations.empty(),
-                  (client.violations.empty() ? "" : client.violations.front()));
-    std::filesystem::remove_all(folder);
-  }
 
-  std::string lens() {
-    const auto lenses = client.request("textDocument/codeLens", {{"textDocument", {{"uri", uri}}}});
-    REQUIRE(lenses.has_value());
-    REQUIRE(lenses->size() == 1);
-    const auto lens = client.request("codeLens/resolve", lenses->at(0));
-    REQUIRE(lens.has_value());
-    return lens->at("command").at("title");
-  }
-
-  /// Applies the action whose title begins so.
-  void apply(const std::string &beginning) {
-    const auto found =
-        client.request("textDocument/codeAction", {{"textDocument", {{"uri", uri}}},
-                                                   {"range", client.range_of(uri, "mixed")},
-                                                   {"context", {{"diagnostics", Json::array()}}}});
-    REQUIRE(found.has_value());
-    for (const Json &action : *found)
-      if (action.at("title").get<std::string>().starts_with(beginning)) {
-        const auto resolved = client.request("codeAction/resolve", action);
-        REQUIRE_MESSAGE(resolved.has_value(), (resolved ? "" : resolved.error().message));
-        return client.apply(resolved->at("edit"));
-      }
-    FAIL("no action begins with " << beginning << " among " << found->dump());
-  }
-
-  rpc::Outcome optimize(const std::string &name) {
-    const auto id = client.send_request(
-        "workspace/executeCommand",
-        {{"command", "warpwright.optimize"}, {"arguments", {{{"uri", uri}, {"kernel", name}}}}});
-    for (int patience = 0; patience < 8 && !client.outcome(id); ++patience)
-      client.wait([&] { return client.outcome(id) != nullptr; });
-    REQUIRE(client.outcome(id));
-    return *client.outcome(id);
+  void apply_beginning(const std::string &what, const std::string &beginning) {
+    apply(what, [&](const std::string &title) { return title.starts_with(beginning); });
   }
 };
 
@@ -97,7 +49,7 @@ TEST_CASE("a C++ function over tensors asks for its shapes, is verified against 
   client.open(session.uri, kExtension);
   CHECK(client.wait_for_diagnostics(session.uri, 1).empty());
   CHECK(session.lens() == "Warpwright: missing facts: x.shape, y.shape · insert");
-  session.apply("Insert the facts");
+  session.apply_beginning("mixed", "Insert the facts");
   const std::string comment = "// warpwright: x: float[?, ?], y: float[?, ?]\n";
   CHECK(client.text(session.uri).find("tensors.\n" + comment) != std::string::npos);
   CHECK_FALSE(client.wait_for_diagnostics(session.uri, 2).empty());
@@ -113,7 +65,7 @@ TEST_CASE("a C++ function over tensors asks for its shapes, is verified against 
   REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
   CHECK(done->at("verified") == 1);
   CHECK(session.lens().ends_with("speed not measured) · apply"));
-  session.apply("Apply variant");
+  session.apply_beginning("mixed", "Apply variant");
   const std::string applied = client.text(session.uri);
   CHECK(applied.find("namespace warpwright_mixed {") != std::string::npos);
   CHECK(applied.find("torch::Tensor mixed_as_written(torch::Tensor x,") != std::string::npos);
@@ -121,6 +73,49 @@ TEST_CASE("a C++ function over tensors asks for its shapes, is verified against 
                      "    if (auto results = ::warpwright_mixed::run({x, y}); !results.empty())\n"
                      "      return results[0];\n  }\n"
                      "  return mixed_as_written(x, y, share);\n}") != std::string::npos);
+  CHECK(session.lens().starts_with("Warpwright: applied variant"));
+  CHECK(client.shutdown_and_exit() == 0);
+}
+
+TEST_CASE("a torch::nn::Module in C++ is verified against an object of its class, and its forward "
+          "becomes the variant") {
+  CppSession session;
+  LspClient &client = session.client;
+  client.open(session.uri, R"(#include <torch/torch.h>
+
+// warpwright: x: float[24, 40], width = 40
+struct ScaledImpl : torch::nn::Module {
+  ScaledImpl(int64_t width, double offset = 1.5) : offset_(offset) {
+    scale = register_parameter("scale", torch::rand({width}));
+  }
+  torch::Tensor forward(const torch::Tensor &x) { return torch::relu(x * scale) + offset_; }
+
+  torch::Tensor scale;
+  double offset_;
+};
+TORCH_MODULE(Scaled);
+)");
+  CHECK(client.wait_for_diagnostics(session.uri, 1).empty());
+  CHECK(session.lens().starts_with("Warpwright: not measured · optimise"));
+  if (!can_compile()) {
+    MESSAGE("skipped: no Python with torch and its C++ headers");
+    return;
+  }
+  const auto done = session.optimize("ScaledImpl");
+  REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+  CHECK(done->at("verified") == 1);
+  session.apply_beginning("ScaledImpl", "Apply variant");
+  const std::string applied = client.text(session.uri);
+  for (const char *part :
+       {"namespace warpwright_ScaledImpl {",
+        "  torch::Tensor forward_as_written(const torch::Tensor &x) { return torch::relu(x * "
+        "scale) + offset_; }",
+        "  if (!is_training() && warpwright_made_as_verified_ && offset_ == ",
+        "::warpwright_ScaledImpl::run({x, scale})",
+        "warpwright_made_as_verified_ = width == static_cast<std::decay_t<decltype(width)>>(40) && "
+        "offset == ",
+        "  bool warpwright_made_as_verified_ = false;"})
+    CHECK_MESSAGE(applied.find(part) != std::string::npos, part);
   CHECK(session.lens().starts_with("Warpwright: applied variant"));
   CHECK(client.shutdown_and_exit() == 0);
 }

@@ -104,7 +104,7 @@ TEST_CASE("a module's task holds the files, and its measurement is of them too")
   CHECK(one.kernels[0].task.task.module->path == "model.py");
   CHECK(one.kernels[0].slice != other.kernels.at(0).slice);
   const FileFacts large = facts(std::string(3 << 20, '#'));
-  CHECK_FALSE(large.kernels.at(0).task.inferred);
+  CHECK_FALSE(large.kernels.at(0).slice_error.empty());
   REQUIRE(large.diagnostics.size() == 1);
   CHECK(large.diagnostics[0].rule == "torch-imports");
 }
