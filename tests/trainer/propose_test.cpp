@@ -33,7 +33,11 @@ std::unique_ptr<rpc::ChildLine> start(const std::string &policy) {
 }
 
 Json verdict(const std::string &outcome) {
-  return {{"outcome", outcome}, {"message", ""}, {"device", {{"kind", "cpu"}, {"name", "cpu"}}}};
+  return {{"outcome", outcome},
+          {"message", ""},
+          {"kernels", Json::array()},
+          {"checks", Json::array()},
+          {"device", {{"kind", "cpu"}, {"name", "cpu"}}}};
 }
 
 } // namespace
