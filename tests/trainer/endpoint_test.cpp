@@ -188,9 +188,10 @@ TEST_CASE("host code is refused by name and line, and comments and strings are n
     CHECK(answer.kind == AnswerKind::HostCode);
     return answer.refused;
   };
-  CHECK(has(refused(std::string(kSource) + "int main() {}\n"), "line 5: it has a main function"));
+  CHECK(has(refused(std::string(kSource) + "int main() {}\n"), "it has a main function (line 5)"));
   CHECK(has(refused("void run() { fast<<<1, 1>>>(); }\n"), "plan's steps"));
-  CHECK(has(refused("void run() {\n  cudaMalloc(0, 0);\n}\n"), "line 2: it calls cudaMalloc"));
+  CHECK(has(refused("void run() {\n  cudaMalloc(0, 0);\n}\n"),
+            "it calls cudaMalloc, which is the host's (line 2)"));
   CHECK(has(refused("torch::Tensor f(torch::Tensor x);\n"), "it uses torch"));
   CHECK(has(refused("import torch\n"), "Python"));
   CHECK_FALSE(host_code_in("__device__ float format::at(float x); // int main()\n"));
@@ -249,6 +250,11 @@ TEST_CASE("the policy asks with two scored versions, and its next prompt carries
   CHECK_FALSE(has(seen[2].body, "could not be used"));
   CHECK((*policy)->counts().answers() == 3);
   CHECK((*policy)->counts().refused() == 2);
+  const nlohmann::json account = (*policy)->account();
+  CHECK(account["answers"] == nlohmann::json{{"usable", 1}, {"malformed", 1}, {"host_code", 1}});
+  CHECK(account["reasons"].size() == 2);
+  CHECK(account["prompt_tokens"] == 33);
+  CHECK_FALSE(has(account.dump(), "sk-of-the-test"));
   CHECK(has((*policy)->summary(), "3 answers of writer"));
   CHECK(has((*policy)->summary(), "1 host_code"));
   CHECK(has((*policy)->summary(), "1 malformed"));

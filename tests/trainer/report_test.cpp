@@ -141,6 +141,8 @@ TEST_CASE("a report is one page and a file of events a stage, every record with 
 {"event":"best_of_k","stage":"eval","policy":"random","k":1,"geomean":1.0,"low":0.9,"high":1.1,"tasks":9}
 {"event":"paired","stage":"eval","policy":"<builtin>","against":"random","k":1,"ratio":1.2,"low":1.05,"high":1.35,"tasks":9}
 {"event":"analysis","stage":"eval","policy":"<builtin>","faster_accuracy":0.8,"faster_count":40,"faster_chance":0.5}
+{"event":"policy","stage":"eval","policy":"endpoint","answers":{"usable":5,"malformed":2},"reasons":{"a <b> is missing":2},"prompt_tokens":900,"answer_tokens":100,"estimated":true}
+{"event":"policy","stage":"eval","policy":"endpoint","answers":{"usable":4,"host_code":1},"prompt_tokens":20,"answer_tokens":3}
 {"event":"cheat","stage":"rl","task":"softmax/x","moves":["cache()"],"message":"stale outputs"}
 )json";
   folder.write("run/log.jsonl", log);
@@ -155,6 +157,9 @@ TEST_CASE("a report is one page and a file of events a stage, every record with 
   CHECK(has(html, "1.050 to 1.350"));
   CHECK(has(html, "80.0%"));
   CHECK(has(html, "stale outputs"));
+  CHECK(has(html, "<td class='n '>12</td><td class='n '>9</td><td class='n '>2</td>"));
+  CHECK(has(html, "1023<small>partly estimated"));
+  CHECK(has(html, "2 a &lt;b&gt; is missing"));
   CHECK(has(html, "Not in these logs: Supervised fine-tuning (sft)"));
   for (const char *outside : {"http://", "https://", "<script", "<link", "@import", "nan", "inf'"})
     CHECK_MESSAGE(!has(html, outside), outside);
@@ -168,6 +173,19 @@ TEST_CASE("a report is one page and a file of events a stage, every record with 
   CHECK(has(records[0], "brain.Event:2"));
   CHECK(has(records[1], "rl/reward_mean"));
   CHECK(has(records[1], "techniques/vectorize"));
+}
+
+TEST_CASE("scores of the CPU backend are shown as no speedups, and a GPU by its name") {
+  const auto page = [](const std::string &device) {
+    TrainingLog log;
+    log.best_of_k = {{.policy = "random", .device = device, .k = 4, .geomean = 1.0, .tasks = 2}};
+    return render_training_page({}, log);
+  };
+  CHECK(has(page("cpu"), "Nothing was timed"));
+  CHECK_FALSE(has(page("cpu"), "1.00\xc3\x97"));
+  CHECK_FALSE(has(page("NVIDIA H200"), "Nothing was timed"));
+  CHECK(has(page("NVIDIA H200"), "Measured on NVIDIA H200."));
+  CHECK(has(page("NVIDIA H200"), "1.00\xc3\x97"));
 }
 
 TEST_CASE("plots leave out what is no number and stay inside their frame") {

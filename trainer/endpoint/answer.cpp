@@ -213,7 +213,7 @@ ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int 
   if (!code)
     return refuse(answer, AnswerKind::Malformed, code.error().message);
   if (const auto why = host_code_in(code->source))
-    return refuse(answer, AnswerKind::HostCode, "the source is no device source, " + *why);
+    return refuse(answer, AnswerKind::HostCode, "the source is no device source: " + *why);
   for (const json &step : code->plan.value("steps", json::array()))
     if (step.is_object() && step.contains("module"))
       return refuse(answer, AnswerKind::HostCode,

@@ -26,9 +26,9 @@ PromptVersion version_of(const Exemplar &exemplar, const TrainingTask &task,
   return version;
 }
 
-/// What a reason begins with: enough to count by.
+/// A reason without its line and its end: enough to count by.
 std::string head_of(const std::string &reason) {
-  return reason.substr(0, reason.find(':')).substr(0, 60);
+  return reason.substr(0, reason.find(" (line")).substr(0, 80);
 }
 
 } // namespace
@@ -84,6 +84,26 @@ Result<Proposal> EndpointPolicy::propose(const Context &context, Environment &en
   proposal.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return proposal;
+}
+
+json EndpointPolicy::account() const {
+  json answers = json::object(), reasons = json::object();
+  for (const auto &[kind, count] : counts_.kinds)
+    answers[trainer::name(kind)] = count;
+  for (const auto &[reason, count] : counts_.reasons)
+    reasons[reason] = count;
+  const ChatTotals &spent = client_->totals();
+  return {{"model", model_},
+          {"answers", answers},
+          {"reasons", reasons},
+          {"prompt_tokens", spent.prompt_tokens},
+          {"answer_tokens", spent.answer_tokens},
+          {"estimated", spent.estimated},
+          {"requests", spent.requests},
+          {"retries", spent.retries},
+          {"rate_limited", spent.rate_limited},
+          {"failures", spent.failures},
+          {"waited_s", spent.waited_s}};
 }
 
 std::string EndpointPolicy::summary() const {

@@ -30,6 +30,7 @@ public:
   std::string_view name() const override { return name_; } ///< "endpoint"
   Result<Proposal> propose(const Context &context, Environment &environment) override;
 
+  nlohmann::json account() const override;
   const AnswerCounts &counts() const { return counts_; }
   const ChatTotals &totals() const { return client_->totals(); }
   /// "12 answers of MODEL: 9 usable, 2 malformed, 1 host_code; 34,120 tokens; 3 retries".

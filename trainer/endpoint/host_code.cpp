@@ -144,7 +144,7 @@ std::optional<std::string> host_code_in(const std::string &source) {
   }
   if (first == std::string::npos)
     return std::nullopt;
-  return "line " + std::to_string(line_of(code, first)) + ": " + why;
+  return why + " (line " + std::to_string(line_of(code, first)) + ")";
 }
 
 std::optional<std::string> host_code_in(const model::Plan &plan) {

@@ -56,6 +56,8 @@ public:
   virtual std::string_view name() const = 0; ///< "random", "evolve", "builtin", "endpoint"
   /// Errors: the policy cannot go on at all (endpoint gone, budget spent); refusals are proposals.
   virtual Result<Proposal> propose(const Context &context, Environment &environment) = 0;
+  /// What it met and spent so far, for logs (the event "policy" in stages/run_log.h); null: nothing worth it.
+  virtual nlohmann::json account() const { return nullptr; }
 };
 
 /// Uniform: at each state one of the legal moves or stopping, within `longest` moves.

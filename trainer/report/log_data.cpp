@@ -53,6 +53,8 @@ public:
           {folder_, text_of(line, "task"), moves_text(line), text_of(line, "message")});
     else if (event == "analysis")
       analysis(line);
+    else if (event == "policy")
+      account(line);
     else if (event == "best_of_k")
       best_of_k(line);
     else if (event == "paired")
@@ -147,12 +149,34 @@ private:
                              question("bound"), question("move")});
   }
 
+  void account(const json &line) {
+    const std::string policy = text_of(line, "policy");
+    auto known = std::ranges::find_if(log_.accounts, [&](const PolicyAccount &one) {
+      return one.run == folder_ && one.policy == policy;
+    });
+    if (known == log_.accounts.end())
+      known = log_.accounts.insert(known, {.run = folder_, .policy = policy});
+    for (const auto &[kind, count] : line.value("answers", json::object()).items())
+      if (count.is_number())
+        known->answers[kind] += count.get<int>();
+    for (const auto &[reason, count] : line.value("reasons", json::object()).items())
+      if (count.is_number())
+        known->reasons[reason] += count.get<int>();
+    known->prompt_tokens += number_of(line, "prompt_tokens").value_or(0);
+    known->answer_tokens += number_of(line, "answer_tokens").value_or(0);
+    known->requests += number_of(line, "requests").value_or(0);
+    known->retries += number_of(line, "retries").value_or(0);
+    known->rate_limited += number_of(line, "rate_limited").value_or(0);
+    known->estimated = known->estimated || line.value("estimated", json()) == json(true);
+  }
+
   void best_of_k(const json &line) {
     const auto geomean = number_of(line, "geomean");
     if (!geomean)
       return;
     const BestOfK entry{folder_,
                         text_of(line, "policy"),
+                        text_of(line, "device"),
                         count_of(line, "k"),
                         *geomean,
                         number_of(line, "low"),

@@ -33,7 +33,7 @@ struct StageLog {
 };
 
 struct BestOfK {
-  std::string run, policy;
+  std::string run, policy, device;
   int k = 0;
   double geomean = 0;
   std::optional<double> low, high, success, share_of_best;
@@ -66,11 +66,21 @@ struct CheatEntry {
   std::string run, task, moves, message;
 };
 
+/// What a language model answered and cost, over all repeats of an evaluation.
+struct PolicyAccount {
+  std::string run, policy;
+  std::map<std::string, int> answers; ///< by kind: "usable", "malformed", ...
+  std::map<std::string, int> reasons; ///< of refusals
+  double prompt_tokens = 0, answer_tokens = 0, requests = 0, retries = 0, rate_limited = 0;
+  bool estimated = false; ///< some of the tokens
+};
+
 struct TrainingLog {
   std::vector<StageLog> stages;
   std::vector<BestOfK> best_of_k;
   std::vector<PairedRatio> paired;
   std::vector<AnalysisAccuracy> analysis;
+  std::vector<PolicyAccount> accounts;
   std::vector<TaskBest> tasks; ///< by name
   std::vector<CheatEntry> cheats;
   std::map<std::string, int> outcomes; ///< of all proposals

@@ -6,6 +6,7 @@
 #include "trainer/report/page_style.h"
 
 #include <algorithm>
+#include <set>
 
 namespace warpwright::trainer {
 namespace {
@@ -32,10 +33,30 @@ std::string big(const std::string &value, const std::string &caption, const char
          "</span></div>";
 }
 
+/// Scores of the CPU backend are no speedups, and must not be read as such.
+bool is_untimed(const TrainingLog &log) {
+  return log.timed == 0 &&
+         std::ranges::all_of(log.best_of_k,
+                             [](const BestOfK &entry) { return entry.device == "cpu"; }) &&
+         !(log.best_of_k.empty() && log.outcomes.empty());
+}
+
+/// Names of the devices that evaluations were measured on.
+std::string devices_of(const TrainingLog &log) {
+  std::set<std::string> names;
+  for (const BestOfK &entry : log.best_of_k)
+    if (!entry.device.empty())
+      names.insert(entry.device);
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? " Measured on " : ", ") + escape_html(name);
+  return text.empty() ? "" : text + ".";
+}
+
 /// The best policy at the most trials that have been evaluated, and counts.
 std::string hero(const TrainingLog &log) {
   std::string blocks;
-  if (!log.best_of_k.empty()) {
+  if (!log.best_of_k.empty() && !is_untimed(log)) {
     const auto best = std::ranges::max_element(log.best_of_k, {}, [](const BestOfK &entry) {
       return std::pair(entry.k <= 4 ? entry.k : 0, entry.geomean);
     });
@@ -104,7 +125,7 @@ std::string render_training_page(const PageFacts &facts, const TrainingLog &log)
             std::to_string(log.lines) +
             " lines of the logs could not be read and are not shown (a process that was killed "
             "leaves half a line).</div>";
-  if (!log.outcomes.empty() && log.timed == 0)
+  if (is_untimed(log))
     html += "<div class='banner'>Nothing was timed in these runs (the CPU backend proves "
             "correctness and yields no times): a score of 1 says verified, not fast.</div>";
   html +=
@@ -112,7 +133,8 @@ std::string render_training_page(const PageFacts &facts, const TrainingLog &log)
   std::vector<std::string> empty;
   html += section_or("Held-out evaluation",
                      "Tasks of families and shapes that no training has seen; the same number of "
-                     "trials for every policy. A task without a verified version counts as 1.",
+                     "trials for every policy. A task without a verified version counts as 1." +
+                         devices_of(log),
                      evaluation_section(log), empty, "eval");
   html += section_or("Reinforcement learning",
                      "Faint: each step. Firm: running mean over a fifteenth of the steps.",
@@ -127,6 +149,10 @@ std::string render_training_page(const PageFacts &facts, const TrainingLog &log)
                      "What the policy says before it acts, against what was measured, beside "
                      "guessing. Green: above chance.",
                      analysis_section(log), empty, "eval");
+  html += section_or("Language models",
+                     "Answers that could not be used were refused with a reason, which the next "
+                     "prompt carried.",
+                     account_section(log), empty, "eval with an endpoint");
   html += section_or("Best speedup of each task", "Verified, against the source as it was.",
                      task_section(log), empty, "collect, rl, eval");
   html +=

@@ -13,6 +13,8 @@ std::string technique_section(const TrainingLog &log);
 std::string evaluation_section(const TrainingLog &log);
 /// Accuracy of the analysis tokens beside chance.
 std::string analysis_section(const TrainingLog &log);
+/// What language models answered, why they were refused, and what they cost.
+std::string account_section(const TrainingLog &log);
 /// Best verified speedup of each task by who found it.
 std::string task_section(const TrainingLog &log);
 std::string cheat_section(const TrainingLog &log);

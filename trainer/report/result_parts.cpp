@@ -217,6 +217,34 @@ std::string task_section(const TrainingLog &log) {
          draw_ratios("Best verified speedup of each task", rows);
 }
 
+std::string account_section(const TrainingLog &log) {
+  if (log.accounts.empty())
+    return "";
+  std::string table =
+      "<div class='scroll'><table><tr><th>policy</th><th class='n'>answers</th><th "
+      "class='n'>usable</th><th class='n'>malformed</th><th class='n'>no plan of the task</th><th "
+      "class='n'>host code</th><th class='n'>tokens</th><th class='n'>retries</th><th>why answers "
+      "were refused</th></tr>";
+  for (const PolicyAccount &account : log.accounts) {
+    int all = 0;
+    for (const auto &[kind, count] : account.answers)
+      all += count;
+    table += "<tr>" + cell(escape_html(account.policy)) + number_cell(std::to_string(all));
+    for (const char *kind : {"usable", "malformed", "bad_plan", "host_code"}) {
+      const auto found = account.answers.find(kind);
+      table += number_cell(std::to_string(found == account.answers.end() ? 0 : found->second));
+    }
+    std::string reasons;
+    for (const auto &[reason, count] : account.reasons)
+      reasons += (reasons.empty() ? "" : "; ") + std::to_string(count) + " " + reason;
+    table += number_cell(shown(account.prompt_tokens + account.answer_tokens, 0) +
+                         (account.estimated ? "<small>partly estimated</small>" : "")) +
+             number_cell(shown(account.retries, 0)) +
+             cell("<small>" + escape_html(reasons) + "</small>") + "</tr>";
+  }
+  return table + "</table></div>";
+}
+
 std::string cheat_section(const TrainingLog &log) {
   if (log.cheats.empty())
     return "";

@@ -127,6 +127,8 @@ private:
                       scores.policy.substr(0, 18).c_str(), ks_[i], mean.value, mean.low, mean.high,
                       100 * scores.success[i], 100 * mean.value / known);
         std::cout << line;
+        const auto info = place_.environment().device();
+        const std::string device = info ? device_key(*info) : "";
         auto logged =
             log_.write("best_of_k",
                        {{"policy", scores.policy},
@@ -136,6 +138,7 @@ private:
                         {"high", mean.high},
                         {"success", scores.success[i]},
                         {"tasks", tasks_.size()},
+                        {"device", device},
                         {"best_known_geomean", known},
                         {"share_of_best", mean.value / known},
                         {"seconds_a_proposal", scores.seconds_a_proposal /

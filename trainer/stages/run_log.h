@@ -9,8 +9,10 @@
 //   cheat      {"task", "moves", "message"}: suspected, stored in cheats.jsonl beside this file, rewarded negatively
 //   analysis   eval: {"policy", "faster_accuracy", "faster_count", "faster_chance", "bound_accuracy", "bound_count", "bound_chance",
 //              "move_accuracy", "move_count", "move_chance"}
-//   best_of_k  eval: {"policy", "k", "geomean", "low", "high", "success", "tasks", "share_of_best"}
+//   best_of_k  eval: {"policy", "k", "geomean", "low", "high", "success", "tasks", "share_of_best", "device"}: of "cpu", scores are no speedups
 //   paired     eval: {"policy", "against", "k", "ratio", "low", "high", "tasks"}: ratio of geometric means, 95% interval
+//   policy     eval: {"policy", "answers": {"usable": 9, "malformed": 1, ..}, "reasons": {..}, "prompt_tokens", "answer_tokens",
+//              "estimated", "requests", "retries", "rate_limited", "failures"}: of language models, once a repeat
 //   done       {"seconds", ..}
 // Values that are not known are absent. A stage that resumes appends to its log. Thread: one.
 #pragma once
