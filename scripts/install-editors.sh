@@ -47,8 +47,9 @@ fi
 mkdir -p "$folder"
 log=$folder/install.log
 : >"$log"
-prefix=$("$root/scripts/node-path.sh" exact) || skip "Node 20 cannot be had"
-[ "$prefix" = /usr ] || export PATH=$prefix/bin:$PATH
+node=$("$root/scripts/node-path.sh" exact) || skip "Node 20 cannot be had"
+export PATH=$node:$PATH
+prefix=$(dirname "$(dirname "$(realpath "$node/node")")")
 export npm_config_nodedir=$prefix npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false npm_config_yes=true
 
 if [ ! -e "$server/lib/vscode/node_modules.asar" ]; then

@@ -18,7 +18,7 @@ skip() {
 
 command -v npm >/dev/null || skip "there is no npm; install Debian's nodejs and npm, then: make package"
 node=$("$root/scripts/node-path.sh") || skip "the extension for VS Code is not packed"
-[ "$node" = /usr ] || export PATH=$node/bin:$PATH
+export PATH=$node:$PATH
 
 cd "$root/editors/vscode"
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then

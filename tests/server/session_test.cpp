@@ -153,10 +153,11 @@ TEST_CASE("what was measured survives a restart of the server") {
   Session session(std::make_shared<FakeRunner>(), rows);
   session.client.initialize();
   session.client.open(kUri, kText);
-  CHECK(
-      session.client.wait([&] { return session.client.count("workspace/codeLens/refresh") > 0; }));
-  CHECK(lens_titles(session.client).front() ==
-        "Warpwright: variant checked (correct on the CPU backend, speed not measured) · apply");
+  CHECK(session.client.wait([&] {
+    return lens_titles(session.client).front() ==
+           "Warpwright: variant checked (correct on the CPU backend, speed not measured) · apply";
+  }));
+  CHECK(session.client.count("workspace/codeLens/refresh") > 0);
   CHECK(actions(session.client, "scale")[0].at("title") ==
         "Apply checked variant (correct on the CPU backend, speed not measured)");
   CHECK(hover_text(session.client, "scale").find("No GPU measured these") != std::string::npos);

@@ -32,7 +32,8 @@ export class Variants implements vscode.TextDocumentContentProvider {
     const uri = vscode.Uri.parse(reference.uri);
     const document = await vscode.workspace.openTextDocument(uri);
     const { text, version } = await this.server.running.sendRequest(VariantRequest, { ...reference, version: undefined });
-    const variant = await this.variantOf(reference);
+    const variants = (await this.kernelOf(reference))?.variants;
+    const variant = variants?.find((item) => !reference.plan || item.plan === reference.plan);
     const right = uri.with({ scheme: kVariantScheme, query: [reference.kernel, reference.plan ?? '', reference.form ?? ''].join('\n'), fragment: '' });
     this.shown.set(right.toString(), { reference: { ...reference, version, plan: reference.plan ?? variant?.plan }, text });
     this.changed.fire(right);
@@ -56,7 +57,8 @@ export class Variants implements vscode.TextDocumentContentProvider {
       return;
     await this.server.execute(kApply, shown.reference);
     await this.close(right);
-    await vscode.window.showTextDocument(vscode.Uri.parse(shown.reference.uri));
+    const at = (await this.kernelOf(shown.reference))?.range.start ?? { line: 0, character: 0 };
+    await vscode.window.showTextDocument(vscode.Uri.parse(shown.reference.uri), { selection: new vscode.Range(at.line, at.character, at.line, at.character) });
   }
 
   async discardShown(): Promise<void> {
@@ -71,10 +73,9 @@ export class Variants implements vscode.TextDocumentContentProvider {
     await vscode.window.tabGroups.close(tabs);
   }
 
-  private async variantOf(reference: KernelReference): Promise<Variant | undefined> {
+  private async kernelOf(reference: KernelReference): Promise<Kernel | undefined> {
     const { kernels } = await this.server.running.sendRequest(KernelsRequest, { uris: [reference.uri] });
-    const kernel: Kernel | undefined = kernels.find((item) => item.kernel === reference.kernel);
-    return kernel?.variants.find((item) => !reference.plan || item.plan === reference.plan);
+    return kernels.find((item) => item.kernel === reference.kernel);
   }
 }
 

@@ -64,3 +64,12 @@ step('a variant is compared and applied from the view', async () => {
   assert.notEqual(await bench.save('saxpy.cu'), before);
   await bench.shot('4-applied');
 });
+
+step('all kernels are optimised after one question, in one display of progress', async () => {
+  await bench.command('Warpwright: Optimise All Kernels');
+  await bench.page.locator('.monaco-dialog-box').filter({ hasText: 'Optimise 2 kernels?' }).locator('.monaco-button').filter({ hasText: 'Optimise' }).click();
+  await bench.notification('kernel 1 of 2, matmul');
+  await bench.shot('5-all');
+  await bench.notification('of 2 kernels 0 have a faster verified variant', 180_000);
+  await seen('matmul variant checked');
+});

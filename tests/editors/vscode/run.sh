@@ -8,7 +8,7 @@ scenario=$1
 bin=$(realpath "$2")
 "$root/scripts/install-editors.sh" --check
 node=$("$root/scripts/node-path.sh" exact)
-[ "$node" = /usr ] || export PATH=$node/bin:$PATH
+export PATH=$node:$PATH
 mkdir -p "$root/build/packages"
 (
   flock 9

@@ -218,9 +218,16 @@ export class Workbench {
   async chooseAction(title) {
     await this.page.locator('.action-widget .monaco-list-row').filter({ hasText: title }).first().click();
   }
+  /** Presses a key that opens the quick input; again where the focus was somewhere that swallowed it. */
+  async quick(key) {
+    const input = this.page.locator('.quick-input-widget:not([style*="display: none"]) input').first();
+    await until(`${key} opens the quick input`, async () => {
+      await this.page.keyboard.press(key);
+      return input.waitFor({ timeout: 2000 }).then(() => true, () => false);
+    });
+  }
   async command(title) {
-    await this.page.keyboard.press('F1');
-    await this.page.waitForSelector('.quick-input-widget:not([style*="display: none"]) input');
+    await this.quick('F1');
     await this.page.keyboard.insertText(title);
     const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first();
     await row.waitFor();
@@ -237,8 +244,7 @@ export class Workbench {
     await until('no notification', async () => (await this.notifications()).length === 0);
   }
   async openFile(file) {
-    await this.page.keyboard.press('Control+P');
-    await this.page.waitForSelector('.quick-input-widget:not([style*="display: none"]) input');
+    await this.quick('Control+P');
     await this.page.keyboard.insertText(file);
     const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: file }).first();
     await row.waitFor();
@@ -246,8 +252,7 @@ export class Workbench {
     await this.page.locator('.tab.active').filter({ hasText: path.basename(file) }).waitFor();
   }
   async goToLine(line) {
-    await this.page.keyboard.press('Control+G');
-    await this.page.waitForSelector('.quick-input-widget:not([style*="display: none"]) input');
+    await this.quick('Control+G');
     await this.page.keyboard.insertText(String(line));
     await this.page.keyboard.press('Enter');
     await this.status(`Ln ${line},`);
