@@ -25,5 +25,5 @@ if(TARGET warpwright-train AND TARGET warpwright)
     SOURCES propose_test.cpp
     LINKS warpwright_support
     TIMEOUT 120)
-  add_dependencies(trainer_propose_tests warpwright-train warpwright)
+  add_dependencies(trainer_propose_tests warpwright-train warpwright warpwright-runner)
 endif()

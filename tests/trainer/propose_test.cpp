@@ -1,10 +1,12 @@
 // `propose` as its callers use it: over JSON-RPC, with the real `warpwright env` behind it.
+#include "support/process.h"
 #include "support/rpc/child_line.h"
 #include "tests/trainer/temporary_folder.h"
 
 #include <doctest/doctest.h>
 
 using namespace warpwright;
+namespace testing = warpwright::trainer::testing;
 
 namespace {
 
@@ -73,4 +75,48 @@ TEST_CASE("a policy that does not exist ends the process with its name") {
   auto answer = line->call("info", Json::object());
   REQUIRE(!answer);
   CHECK(answer.error().lost);
+}
+
+namespace {
+
+/// The first kernel of `warpwright optimize --json` on the source above.
+Json optimized(const testing::TemporaryFolder &folder, const std::string &policy) {
+  const std::string bin = WARPWRIGHT_BINARY_DIR;
+  auto run =
+      run_captured({bin + "/warpwright", "optimize", folder.write("scale.cu", kSource), "--device",
+                    "cpu", "--max-variants", "2", "--budget", "20s", "--json", "--policy", policy},
+                   "", std::chrono::seconds(100),
+                   {.environment = {"XDG_STATE_HOME=" + folder.path.string(),
+                                    "WARPWRIGHT_TRAIN=" + bin + "/warpwright-train"}});
+  REQUIRE(run);
+  INFO(run->errors);
+  REQUIRE(run->status.code == 0);
+  return Json::parse(run->output).at("kernels").at(0);
+}
+
+} // namespace
+
+TEST_CASE("optimize takes its proposals from a trained policy") {
+  const testing::TemporaryFolder folder;
+  const std::string bin = WARPWRIGHT_BINARY_DIR, source = WARPWRIGHT_SOURCE_DIR;
+  auto trained =
+      run_captured({bin + "/warpwright-train", "sft", "--quiet", "--records",
+                    source + "/tests/data/trainer/records.jsonl", "--out", folder.path / "run",
+                    "--set", "sft.steps=3", "--set", "network.width=32"},
+                   "", std::chrono::seconds(60));
+  REQUIRE(trained);
+  REQUIRE(trained->status.code == 0);
+  const Json kernel =
+      optimized(folder, "builtin:" + (folder.path / "run" / "sft.safetensors").string());
+  CHECK(kernel["policy"] == "builtin");
+  CHECK(kernel["analysis"].get<std::string>().starts_with("The kernel is held back by"));
+  REQUIRE(kernel["variants"].size() == 2);
+  CHECK(kernel["variants"][0]["moves"] != kernel["variants"][1]["moves"]);
+}
+
+TEST_CASE("optimize goes on with its own search where no policy can be had, and says why") {
+  const testing::TemporaryFolder folder;
+  const Json kernel = optimized(folder, "builtin:no/such/weights.safetensors");
+  CHECK(kernel["policy"].get<std::string>().starts_with("search, because the policy"));
+  CHECK(kernel["variants"].size() == 2);
 }
