@@ -45,8 +45,10 @@ Result<model::Verdict> load_verdict(const std::string &path) {
   auto verdict = load_json_file(path, [](const json &document) -> Result<model::Verdict> {
     if (document.is_array())
       return fail("it holds several verdicts", "Give one of them");
-    auto held = document.is_object() && document.contains("kernels") ? only_verdict(document)
-                                                                     : Result<json>(document);
+    // a verdict has kernels too
+    const bool is_report =
+        document.is_object() && document.contains("kernels") && !document.contains("outcome");
+    auto held = is_report ? only_verdict(document) : Result<json>(document);
     if (!held)
       return std::unexpected(held.error());
     return model::verdict_from_json(
