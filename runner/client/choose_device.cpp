@@ -1,5 +1,6 @@
 #include "runner/client/choose_device.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace warpwright::runner {
