@@ -35,6 +35,7 @@ WARPWRIGHT_EMBED(cub, WARPWRIGHT_STUB_DIR "/cub.h")
 WARPWRIGHT_EMBED(wmma, WARPWRIGHT_STUB_DIR "/wmma.h")
 WARPWRIGHT_EMBED(curand, WARPWRIGHT_STUB_DIR "/curand.h")
 WARPWRIGHT_EMBED(torch, WARPWRIGHT_STUB_DIR "/torch.h")
+WARPWRIGHT_EMBED(torch_modules, WARPWRIGHT_STUB_DIR "/torch_modules.h")
 WARPWRIGHT_EMBED(precompiled, WARPWRIGHT_STUB_PCH)
 
 namespace warpwright::analysis {
@@ -45,6 +46,7 @@ using Words = std::array<std::string_view, 6>;
 constexpr Words kHelperWords{"helper_", "checkCudaErrors", "sdkCreateTimer"};
 constexpr Words kVectorWords{"helper_math", "cutil_math"};
 constexpr Words kTorchWords{"torch", "ATen", "at::", "c10", "pybind11"};
+constexpr Words kModuleWords{"Module", "TORCH_MODULE"};
 constexpr Words kStandardWords{"std::", "namespace std", "cout", "torch", "ATen", "pybind11"};
 constexpr Words kHalfWords{"half", "bf16", "bfloat", "fp8", "wmma", "fp16"};
 constexpr Words kGroupsWords{"cooperative_groups"};
@@ -68,6 +70,7 @@ std::span<const StubHeader> stub_headers() {
       StubHeader{"wmma.h", WARPWRIGHT_STUB(wmma), kWmmaWords},
       StubHeader{"curand.h", WARPWRIGHT_STUB(curand), kLibraryWords},
       StubHeader{"torch.h", WARPWRIGHT_STUB(torch), kTorchWords},
+      StubHeader{"torch_modules.h", WARPWRIGHT_STUB(torch_modules), kModuleWords},
   };
   return headers;
 }
