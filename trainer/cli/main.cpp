@@ -146,6 +146,8 @@ int propose(const Options &options) {
     return kUsage;
   }
   auto config = load_config(options.config, settings_of(options, "eval"));
+  if (config && config->run.threads == 0)
+    config->run.threads = 1; // one short prompt: more threads cost more than they give
   auto policy = config ? make_policy(*config, options.policy, config->run.seed)
                        : Result<std::unique_ptr<Policy>>(std::unexpected(config.error()));
   auto done = policy ? run_propose(*config, std::move(*policy))

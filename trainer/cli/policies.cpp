@@ -49,6 +49,8 @@ Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string n
   }
   std::string weights = name.size() > 8 ? name.substr(8) : config.eval.weights;
   if (weights.empty())
+    weights = config.collect.weights;
+  if (weights.empty())
     weights = latest_weights(config.run.out);
   if (weights.empty())
     weights = shipped_weights();

@@ -21,7 +21,7 @@ struct RunConfig {
 };
 
 struct TasksConfig {
-  std::vector<std::string> suites;   ///< folders; empty: the shipped suite
+  std::vector<std::string> suites; ///< as tasks/task_sources.h takes them; empty: the shipped suite
   std::vector<std::string> families; ///< empty: all
   int shapes = 1;                    ///< drawn of each task for a split
   int at_most = 0;                   ///< of each split, evenly over families; 0: all

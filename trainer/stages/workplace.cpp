@@ -12,11 +12,13 @@ bool wanted(const std::vector<std::string> &names, const std::string &name) {
 }
 
 /// The environment takes CUDA sources only, so far.
-Result<std::vector<TrainingTask>> suite_tasks(const Config &config, Split split) {
-  auto chosen = choose_tasks({.sources = config.tasks.suites,
-                              .split = split,
-                              .variations = config.tasks.shapes,
-                              .seed = config.run.seed});
+Result<std::vector<TrainingTask>> drawn_tasks(const Config &config, Split split) {
+  TaskChoice choice;
+  choice.sources = config.tasks.suites;
+  choice.split = split;
+  choice.variations = config.tasks.shapes;
+  choice.seed = config.run.seed;
+  auto chosen = choose_tasks(choice);
   if (!chosen)
     return std::unexpected(chosen.error());
   std::erase_if(chosen->tasks, [&](const TrainingTask &task) {
@@ -93,7 +95,7 @@ Result<std::vector<TrainingTask>> Workplace::tasks(const std::vector<Split> &spl
   for (const Split split : splits) {
     std::vector<TrainingTask> part;
     if (live_) {
-      auto drawn = suite_tasks(config_, split);
+      auto drawn = drawn_tasks(config_, split);
       if (!drawn)
         return std::unexpected(drawn.error());
       part = std::move(*drawn);
