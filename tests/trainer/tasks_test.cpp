@@ -1,7 +1,7 @@
 // Task suites: what is read, what is refused, how shapes are drawn and split, what is imported.
 #include "tests/trainer/temporary_folder.h"
 #include "trainer/tasks/declared_sizes.h"
-#include "trainer/tasks/task_sources.h"
+#include "trainer/tasks/tasks_command.h"
 
 #include <doctest/doctest.h>
 #include <map>
@@ -173,6 +173,23 @@ TEST_CASE(
   REQUIRE(chosen->skipped.size() == 1);
   CHECK(chosen->skipped[0] == "b.cu: no kernel");
   CHECK_FALSE(choose_tasks({.sources = {folder.path / "absent"}}));
+}
+
+TEST_CASE("tasks writes each source at its shape, for other tools") {
+  const TemporaryFolder folder;
+  folder.write("suite/family/twice.cu", kKernel);
+  folder.write("suite/family/family.toml", kFamily);
+  TasksOptions options{.choice = {.sources = {folder.path / "suite"}, .variations = 3},
+                       .write = folder.path / "out"};
+  REQUIRE(run_tasks(options));
+  std::set<std::string> texts;
+  for (const auto &entry : std::filesystem::directory_iterator(folder.path / "out")) {
+    std::ifstream file(entry.path());
+    texts.insert(std::string(std::istreambuf_iterator<char>(file), {}));
+    CHECK(entry.path().extension() == ".cu");
+  }
+  CHECK(texts.size() == 3);
+  CHECK_FALSE(texts.contains(kKernel));
 }
 
 TEST_CASE("the shipped suite holds its promises") {
