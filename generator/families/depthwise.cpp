@@ -4,6 +4,7 @@
 // products and sums throughout (no tensor cores: there is nothing to multiply). Weights stay in registers where the window is small.
 // Leaves out: transposed depthwise convolution, which the convolution family makes. Thread: pure functions.
 #include "generator/families/convolution_shape.h"
+#include "generator/families/window_channels.h"
 #include "generator/families/window_families.h"
 #include "generator/families/window_tile.h"
 
@@ -35,13 +36,48 @@ WindowShape window_of(const ConvolutionShape &shape) {
 
 std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
                                           const DeviceFacts &device) {
-  return window_configurations(window_of(*convolution_shape(index, index.node(region.anchor))),
-                               device);
+  const model::Node &anchor = index.node(region.anchor);
+  const ConvolutionShape shape = *convolution_shape(index, anchor);
+  const WindowShape window = window_of(shape);
+  std::vector<Configuration> list;
+  if (shape.group_out == 1) {
+    const ElementWriter writer(index, region);
+    list = channel_configurations(writer, window, anchor.inputs[0], device);
+  }
+  std::ranges::copy(window_configurations(window, device), std::back_inserter(list));
+  return list;
+}
+
+/// Over channels-last memory, where each output channel reads the input channel of its number.
+Result<Lowering> lower_along_channels(const GraphIndex &index, const Region &region,
+                                      const Configuration &configuration,
+                                      const std::string &prefix) {
+  const model::Node &anchor = index.node(region.anchor);
+  const ConvolutionShape shape = *convolution_shape(index, anchor);
+  ElementWriter writer(index, region);
+  writer.bound("channel", shape.channels_out());
+  const std::string channel = "const int channel = c1 * kWidth + i;\n";
+  std::string weight_before;
+  const std::string weight = writer.load(
+      anchor.inputs[1], convolution_index(shape, "channel", "0", "kd", "kh", "kw"), weight_before);
+  ChannelBody body{writer.compute_type(region.anchor), "Value(0)",
+                   channel + "const int kw = from / " + std::to_string(shape.dilation[2]) + ";\n" +
+                       weight_before + "sum += (Value)(" + weight + ") * value;",
+                   "const Value element = sum;"};
+  if (shape.bias) {
+    std::string before;
+    const std::string bias = writer.load(anchor.inputs[2], {"channel"}, before);
+    body.result = channel + before + "const Value element = sum + (Value)(" + bias + ");";
+  }
+  return lower_channels(window_of(shape), body, configuration, writer, anchor.inputs[0],
+                        prefix + "_depthwise");
 }
 
 Result<Lowering> lower(const GraphIndex &index, const Region &region,
                        const Configuration &configuration, const DeviceFacts &device,
                        const std::string &prefix) {
+  if (configuration.contains("channels_last"))
+    return lower_along_channels(index, region, configuration, prefix);
   const model::Node &anchor = index.node(region.anchor);
   const ConvolutionShape shape = *convolution_shape(index, anchor);
   const WindowShape window = window_of(shape);

@@ -4,6 +4,7 @@
 // thread where windows are small and by a warp where they are large (global pooling).
 // NaN wins a maximum, as in PyTorch. Averages divide by what PyTorch divides by: the window, the window clipped to the padded input, or the
 // elements inside. Leaves out: the positions of maxima. Thread: pure functions.
+#include "generator/families/window_channels.h"
 #include "generator/families/window_families.h"
 #include "generator/families/window_tile.h"
 
@@ -68,8 +69,13 @@ int lanes_for(const model::Shape &in, const model::Shape &out) {
 std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
                                           const DeviceFacts &device) {
   const model::Node &anchor = index.node(region.anchor);
-  if (!is_adaptive(anchor))
-    return window_configurations(window_of(index, anchor), device);
+  if (!is_adaptive(anchor)) {
+    const WindowShape window = window_of(index, anchor);
+    const ElementWriter writer(index, region);
+    auto list = channel_configurations(writer, window, anchor.inputs.front(), device);
+    std::ranges::copy(window_configurations(window, device), std::back_inserter(list));
+    return list;
+  }
   const int lanes = lanes_for(index.node(anchor.inputs.front()).type().shape, anchor.type().shape);
   return {{{"lanes", lanes}, {"threads", 256}},
           {{"lanes", lanes}, {"threads", 128}},
@@ -110,6 +116,16 @@ Result<Lowering> lower_plain(const GraphIndex &index, const Region &region,
   ElementWriter writer(index, region);
   WindowBody body;
   body.type = writer.compute_type(region.anchor);
+  if (configuration.contains("channels_last")) {
+    const bool maximum = is_maximum(anchor);
+    return lower_channels(
+        window,
+        {body.type, maximum ? lowest(body.type) : "Value(0)",
+         maximum ? "sum = value > sum || value != value ? value : sum;" : "sum += value;",
+         maximum ? "      const Value element = sum;"
+                 : "      const Value element = sum / (" + divisor_text(anchor, window) + ");"},
+        configuration, writer, anchor.inputs.front(), prefix + "_pool");
+  }
   writer.bound("plane", window.planes());
   write_window_access(body, window, writer, anchor.inputs.front(), 1);
   if (is_maximum(anchor)) {

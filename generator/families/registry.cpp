@@ -20,6 +20,7 @@ std::span<const Family> families() {
       kConvolutionFamily,
       kTileConvolutionFamily,
       kUpsampleFamily,
+      kWeightLayoutsFamily,
       kRecurrentFamily,
   };
   return kFamilies;

@@ -12,6 +12,7 @@ extern const Family kDirectConvolutionFamily;
 extern const Family kTileConvolutionFamily;
 extern const Family kConvolutionFamily;
 extern const Family kUpsampleFamily;
+extern const Family kWeightLayoutsFamily;
 extern const Family kRecurrentFamily;
 
 } // namespace warpwright::generator

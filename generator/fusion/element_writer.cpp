@@ -16,17 +16,15 @@ template <class T, int N> struct alignas(sizeof(T) * N) warpwright_vector {
 };
 )") + scalar_prelude();
 
-/// Lanes over the last dimension of a shape: index d0, d1, ..., and n consecutive elements.
-Lanes symbolic_lanes(IndexMath &math, const model::Shape &shape, int count) {
-  std::vector<IndexForm> outer;
-  for (std::size_t d = 0; d + 1 < shape.size(); ++d)
-    outer.push_back(math.atom("d" + std::to_string(d), {0, shape[d] - 1}));
-  const IndexForm group = math.scale(math.atom("last_group", {0, shape.back() / count - 1}), count);
-  Lanes lanes;
-  for (int i = 0; i < count; ++i) {
-    lanes.push_back(outer);
-    lanes.back().push_back(math.add(group, IndexMath::constant(i)));
-  }
+/// Lanes over one dimension of a shape: index d0, d1, ..., and n consecutive elements.
+Lanes symbolic_lanes(IndexMath &math, const model::Shape &shape, int count, std::size_t along) {
+  const IndexForm group = math.scale(math.atom("group", {0, shape[along] / count - 1}), count);
+  Lanes lanes(static_cast<std::size_t>(count));
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    for (int i = 0; i < count; ++i)
+      lanes[static_cast<std::size_t>(i)].push_back(
+          d == along ? math.add(group, IndexMath::constant(i))
+                     : math.atom("d" + std::to_string(d), {0, shape[d] - 1}));
   return lanes;
 }
 
@@ -198,33 +196,37 @@ void ElementWriter::write(ElementPass &pass, std::size_t output, const Lanes &la
 }
 
 int ElementWriter::load_width(const std::string &value) const {
-  const model::Shape &shape = graph_.node(value).type().shape;
-  for (const int width : {8, 4, 2}) {
-    if (shape.empty() || shape.back() % width != 0)
-      continue;
-    std::string statements;
-    int names = 0;
-    ElementPass::Environment environment = environment_;
-    environment.names = &names;
-    ElementPass pass(environment, statements);
-    pass.evaluate(value, symbolic_lanes(pass.math(), shape, width));
-    if (pass.scalar_loads == 0)
-      return width;
-  }
-  return 1;
+  const std::size_t rank = graph_.node(value).type().shape.size();
+  return rank == 0 ? 1 : load_width(value, rank - 1);
 }
 
 int ElementWriter::store_width() const {
-  const model::Shape &shape = stored_shape();
+  return stored_shape().empty() ? 1 : store_width(stored_shape().size() - 1);
+}
+
+int ElementWriter::load_width(const std::string &value, std::size_t dim) const {
+  const model::Shape &shape = graph_.node(value).type().shape;
+  return widest(shape, dim,
+                [&](ElementPass &pass, const Lanes &lanes) { pass.evaluate(value, lanes); });
+}
+
+int ElementWriter::store_width(std::size_t dim) const {
+  return widest(stored_shape(), dim, [&](ElementPass &pass, const Lanes &lanes) {
+    store_all(pass, lanes, LaneValues(lanes.size(), "x"), 0);
+  });
+}
+
+int ElementWriter::widest(const model::Shape &shape, std::size_t dim,
+                          const std::function<void(ElementPass &, const Lanes &)> &write) const {
   for (const int width : {8, 4, 2}) {
-    if (shape.empty() || shape.back() % width != 0)
+    if (shape.at(dim) % width != 0)
       continue;
     std::string statements;
     int names = 0;
     ElementPass::Environment environment = environment_;
     environment.names = &names;
     ElementPass pass(environment, statements);
-    store_all(pass, symbolic_lanes(pass.math(), shape, width), LaneValues(width, "x"), 0);
+    write(pass, symbolic_lanes(pass.math(), shape, width, dim));
     if (pass.scalar_loads == 0)
       return width;
   }

@@ -65,6 +65,9 @@ public:
   /// `value`, or storing the anchor's result, needs no scalar access besides those that all lanes share.
   int load_width(const std::string &value) const;
   int store_width() const;
+  /// The same along another dimension.
+  int load_width(const std::string &value, std::size_t dim) const;
+  int store_width(std::size_t dim) const;
   /// The largest with which store() of consecutive elements in row-major order is one vector access for every output and for every operand
   /// that is not much smaller: `index` is then row_major_index()'s.
   int flat_width() const;
@@ -85,6 +88,9 @@ public:
   const model::Shape &stored_shape() const;
 
 private:
+  /// The largest number of lanes along a dimension for which `write` needs no scalar access.
+  int widest(const model::Shape &shape, std::size_t dim,
+             const std::function<void(ElementPass &, const Lanes &)> &write) const;
   Lanes parse(ElementPass &pass, std::span<const Index> lanes, const model::Shape &shape) const;
   void write(ElementPass &pass, std::size_t output, const Lanes &lanes) const;
   void store_all(ElementPass &pass, const Lanes &lanes, LaneValues elements, int result) const;

@@ -1,5 +1,5 @@
-// Graphs rewritten for lowering, not for algebra: channels-last operands of the library's convolutions, and biases apart from
-// convolutions. Fusion folds what is added into whoever computes or reads it.
+// Graphs rewritten for lowering, not for algebra: biases apart from convolutions, which fusion folds into whoever reads them; and the strides of
+// values that are not contiguous. channels_last.h turns whole graphs.
 // Thread: pure functions.
 #pragma once
 
@@ -10,14 +10,15 @@ namespace warpwright::generator {
 /// A plan's own op, inline: its operand, in memory as {strides} say.
 inline constexpr std::string_view kLayoutOp = "layout";
 
-/// The graph with a layout node for each operand of a convolution that `choices` want channels-last and that does not come so by itself.
-model::Graph with_layouts(const model::Graph &graph, const AnchorChoices &choices);
+/// A plan's own op with a result for each operand, the operand in memory as that result's strides say: weights that are turned at once
+/// (families/weight_layouts.cpp).
+inline constexpr std::string_view kLayoutsOp = "layouts";
 
 /// The graph with the bias of each convolution as an addition of its own, which fusion folds into what follows; the library would add it
 /// by a kernel of its own.
 model::Graph with_separate_bias(const model::Graph &graph);
 
-/// Strides of values that are not contiguous in memory: layout nodes, channels-last convolutions, results of recorded operators.
+/// Strides of values that are not contiguous in memory: layout nodes, channels-last convolutions and pools, results of recorded operators.
 std::map<std::string, model::Shape> value_strides(const GraphIndex &graph,
                                                   const AnchorChoices &choices);
 

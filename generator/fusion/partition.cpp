@@ -88,6 +88,9 @@ void Partition::grow_anchors() {
         draft.members.insert(follower);
     const int number = static_cast<int>(drafts_.size());
     for (const std::string &member : draft.members) {
+      // Others look through a view, at what it shows.
+      if (is_strided_view(node(member)) && !graph_.is_result(member))
+        continue;
       owner_.emplace(member, number);
       owners_[graph_.position(member)] = number;
     }

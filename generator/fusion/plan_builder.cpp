@@ -1,6 +1,7 @@
 #include "generator/fusion/plan_builder.h"
 
 #include "generator/fusion/aten_lowering.h"
+#include "generator/fusion/channels_last.h"
 #include "generator/fusion/layouts.h"
 #include "generator/fusion/memory_plan.h"
 #include "generator/fusion/op_traits.h"
@@ -69,7 +70,7 @@ public:
   }
 
   Result<BuiltPlan> run(const Graph &graph) {
-    built_.graph = with_layouts(with_result_nodes(graph), built_.applied.anchors);
+    built_.graph = with_channels_last(with_result_nodes(graph), built_.applied.anchors);
     const GraphIndex index(built_.graph);
     graph_ = &index;
     const std::vector<PlannedRegion> regions = partition(index, built_.applied.anchors);
@@ -316,6 +317,8 @@ Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
     }
     const auto &[anchor, family, reason] = *builder.gave_way;
     notes.push_back(family + " cannot lower " + anchor + ": " + reason);
+    if (std::ranges::find(graph.nodes, anchor, &Node::name) == graph.nodes.end())
+      return fail(notes.back()); // an anchor that only channels-last plans have
     refused[anchor].insert(family);
     current.configurations.erase(anchor);
     AnchorChoice &choice = current.anchors[anchor];

@@ -1,6 +1,7 @@
 #include "generator/fusion/torch_search.h"
 
 #include "generator/families/window_families.h"
+#include "generator/fusion/convolution_choice.h"
 #include "generator/fusion/layouts.h"
 #include "generator/fusion/op_traits.h"
 #include "generator/fusion/region_kind.h"
@@ -29,6 +30,8 @@ constexpr std::string_view kPhases = "conv-phases";
 
 /// Graphs with so many convolutions are networks, whose layers are best by different families and by the library.
 constexpr std::ptrdiff_t kNetwork = 4;
+/// Of the time expected of our own kernels: above it, a mixture with the library's is not tried first.
+constexpr double kWorthwhile = 0.95;
 
 /// Operations from which a convolution may gain more by the library's channels-last kernels than the layouts cost.
 constexpr double kLarge = 5e10;
@@ -192,6 +195,18 @@ struct DescentPolicy::State {
     starts.clear();
     fallbacks.clear();
     next_start = next_fallback = 0;
+    // Where cuDNN is expected to multiply faster than our kernels save passes, the convolutions that gain go to it, channels-last.
+    if (convolutions > 0 && facts.tf32 && facts.inline_ptx && facts.compute_capability >= 80) {
+      const ConvolutionChoice one = improved(index, guess.choices.anchors, facts),
+                              other = improved(index, last.choices.anchors, facts);
+      const ConvolutionChoice &better = one.microseconds < other.microseconds ? one : other;
+      if (better.microseconds <
+          kWorthwhile * convolutions_microseconds(index, guess.choices.anchors, facts)) {
+        Change mixed = guess;
+        mixed.choices.anchors = better.anchors;
+        starts.push_back(std::move(mixed));
+      }
+    }
     starts.push_back(guess);
     // Everything of ours, then the library for what is heavy; the changes that follow mix them. FP32-accurate convolutions are the guess
     // once TF32 is refused (see learn_accuracy).
@@ -266,7 +281,9 @@ struct DescentPolicy::State {
       for (const BuiltRegion *region : regions)
         weight += seconds_of(planned, region->planned);
       change_configurations(base, regions, weight);
-      if (!regions.front()->planned.region.anchor.empty())
+      // Channels-last plans write out norms: what these consist of are no anchors of the graph.
+      if (const std::string &anchor = regions.front()->planned.region.anchor;
+          std::ranges::find(base.graph.nodes, anchor, &Node::name) != base.graph.nodes.end())
         change_anchors(base, index, regions, weight);
     }
     change_layouts(base, total);
@@ -431,6 +448,17 @@ const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants
   return best;
 }
 
+namespace {
+
+/// Whether there are variants and all of them were wrong: then another one may be right.
+bool all_refused(const std::vector<TorchVariant> &tried) {
+  return !tried.empty() && std::ranges::all_of(tried, [](const TorchVariant &variant) {
+    return variant.verdict.outcome == model::Outcome::WrongResult;
+  });
+}
+
+} // namespace
+
 std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,
                                        const TorchSearchLimits &limits,
                                        const TorchSearchEvents &events, std::stop_token stop) {
@@ -444,10 +472,12 @@ std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &pol
   // A plan refused takes little time: so many more are free.
   int counted = 0, free_of_charge = limits.max_variants / 2;
   bool enough = false;
+  // Who waited for a GPU that others had, and then was refused, has tried little: the budget ends what has more to show than wrong results.
   const auto may_begin = [&] {
     const auto begun = static_cast<int>(in_work.size());
+    const bool in_time = std::chrono::steady_clock::now() - start < limits.budget;
     return !enough && begun < limits.at_once && counted + begun < limits.max_variants &&
-           !stop.stop_requested() && std::chrono::steady_clock::now() - start < limits.budget;
+           !stop.stop_requested() && (in_time || (begun == 0 && all_refused(tried)));
   };
   while (true) {
     while (may_begin()) {

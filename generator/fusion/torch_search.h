@@ -1,6 +1,7 @@
 // Search over plans of a torch task, by measured time.
 //
-// First everything of ours, then the library for the convolutions, where they are large also channels-last; then one change at a time of the fastest
+// First, where estimates say that it is quicker, a mixture of our convolutions and the library's, channels-last (convolution_choice.h); then
+// everything of ours, then the library for the convolutions, where they are large also channels-last; then one change at a time of the fastest
 // so far, the changes first that touch most of the estimated time: another family or the library for an anchor, another
 // configuration, fusion off, convolution layouts, a rewrite that is a choice. Regions that are alike change together, as the layers of a
 // network do. Where a plan in TF32 is refused, PyTorch's convolutions were FP32, and so are all that follow. What is plain (nothing
@@ -57,8 +58,8 @@ private:
 };
 
 struct TorchSearchLimits {
-  int max_variants = 48; ///< half as many refused ones are not counted
-  std::chrono::milliseconds budget{120'000};
+  int max_variants = 48;                     ///< half as many refused ones are not counted
+  std::chrono::milliseconds budget{120'000}; ///< ends a search that has more than wrong results
   /// Variants in work at a time: the next is compiled while one is judged, at the price of what that one would have taught.
   int at_once = 1;
   /// A verified variant that takes no longer than this ends the search: 0: none does.

@@ -1,5 +1,7 @@
 #include "tests/generator/plan_harness.h"
 
+#include "generator/graph/attributes.h"
+
 #include "generator/fusion/op_traits.h"
 #include "generator/graph/text.h"
 #include "runner/cpu/cpu_device.h"
@@ -119,6 +121,45 @@ Result<void> launch(const model::LaunchStep &step, const runner::Program &progra
   return {};
 }
 
+/// What a library call reads of a buffer.
+Array read_view(const model::TensorView &view, model::Dtype dtype, const Memory &memory) {
+  const std::size_t size = model::size_bytes(dtype);
+  const std::vector<unsigned char> bytes = memory.bytes(view.buffer);
+  const model::Shape strides = model::strides_of({dtype, view.shape, view.strides});
+  std::vector<unsigned char> gathered;
+  for_each_index(view.shape, [&](const model::Shape &index) {
+    std::int64_t at = view.offset;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      at += index[d] * strides[d];
+    const auto from = bytes.begin() + at * static_cast<std::ptrdiff_t>(size);
+    gathered.insert(gathered.end(), from, from + static_cast<std::ptrdiff_t>(size));
+  });
+  return from_bytes(gathered, dtype, view.shape);
+}
+
+/// That a convolution's operands are in memory as the step says.
+Result<void> check_operands(const BuiltPlan &built, const std::string &anchor,
+                            const model::AtenStep &step, const Arrays &values,
+                            const Memory &memory) {
+  const GraphIndex index(built.graph);
+  const model::Node &node = index.node(anchor);
+  for (std::size_t i = 0; node.op == "conv" && i < node.inputs.size(); ++i) {
+    const auto *view = std::get_if<model::TensorView>(&step.arguments.at(i));
+    const Array &expected = values.at(node.inputs[i]);
+    if (view && !memory.has(view->buffer))
+      return fail("operand " + std::to_string(i) + " of " + anchor +
+                  " is in no memory: " + view->buffer);
+    if (!view || view->shape != expected.shape)
+      return fail("operand " + std::to_string(i) + " of " + anchor + " has another shape");
+    if (const double difference =
+            relative_difference(read_view(*view, expected.dtype, memory), expected);
+        !(difference < 1e-3))
+      return fail("operand " + std::to_string(i) + " of " + anchor + " differs by " +
+                  std::to_string(difference));
+  }
+  return {};
+}
+
 /// What the ATen region would have computed.
 Result<void> stand_in(const BuiltPlan &built, const model::AtenStep &step, const Arrays &values,
                       Memory &memory) {
@@ -128,8 +169,13 @@ Result<void> stand_in(const BuiltPlan &built, const model::AtenStep &step, const
     const std::string *value = nullptr;
     for (const BuiltRegion &region : built.regions)
       for (const std::string &output : region.planned.region.outputs)
-        if (result.buffer == "t_" + output)
+        if (result.buffer == "t_" + output) {
           value = &output;
+          if (auto checked =
+                  check_operands(built, region.planned.region.anchor, step, values, memory);
+              !checked)
+            return checked;
+        }
     for (std::size_t i = 0; i < built.graph.outputs.size(); ++i)
       if (result.buffer == "output_" + std::to_string(i))
         value = &built.graph.outputs[i];
@@ -171,9 +217,19 @@ std::string describe_choices(const BuiltPlan &built) {
 
 /// Layout nodes are copies to the interpreter.
 model::Graph without_layouts(model::Graph graph) {
-  for (model::Node &node : graph.nodes)
+  std::map<std::string, std::vector<std::string>> turned;
+  for (model::Node &node : graph.nodes) {
+    if (node.op == "layouts")
+      turned[node.name] = node.inputs;
+    if (node.op == "item" && turned.contains(node.inputs[0])) {
+      node.inputs = {
+          turned.at(node.inputs[0]).at(static_cast<std::size_t>(integer_attribute(node, "index")))};
+      node.op = "reshape";
+    }
     if (node.op == "layout")
       node.op = "reshape";
+  }
+  std::erase_if(graph.nodes, [](const model::Node &node) { return node.op == "layouts"; });
   return graph;
 }
 
