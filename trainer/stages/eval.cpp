@@ -219,6 +219,8 @@ struct Judged {
 };
 
 Result<void> Evaluation::judge_analyses(const std::vector<TaskVersions> &versions) {
+  const auto device = place_.environment().device(); // what was measured is asked, live too
+  RecordedEnvironment recorded(place_.records(), device ? device_key(*device) : "");
   for (const std::string &name : config_.eval.policies) {
     if (!name.starts_with("builtin"))
       continue;
@@ -228,13 +230,13 @@ Result<void> Evaluation::judge_analyses(const std::vector<TaskVersions> &version
     std::mt19937_64 random(config_.run.seed);
     Judged faster, why, bound;
     for (const TaskVersions &task : versions)
-      for (int i = 0; i < kPairs; ++i) {
-        const Context context{task.task, task.view, place_.environment().device(),
+      for (int i = 0; i < kPairs && task.versions.size() > 1; ++i) {
+        const Context context{task.task, task.view, device,
                               choose_exemplars(task.versions, kJudgedExemplars, random),
                               task.versions};
         const AnalysisTruth truth =
             analysis_truth(context.exemplars, task.versions, task.view.original);
-        auto proposal = (*policy)->propose(context, place_.environment());
+        auto proposal = (*policy)->propose(context, recorded);
         if (!proposal)
           return std::unexpected(proposal.error());
         const Analysis &said = proposal->analysis;
@@ -289,10 +291,9 @@ Result<void> run_eval(const Config &config, const Surroundings &surroundings) {
                      : Result<std::vector<TrainingTask>>(std::unexpected(split.error()));
   if (!tasks)
     return std::unexpected(tasks.error());
-  auto versions = task_versions(**place, {*split});
   auto log = RunLog::open(config.run.out, "eval");
-  if (!log || !versions)
-    return std::unexpected(log ? versions.error() : log.error());
+  if (!log)
+    return std::unexpected(log.error());
   if (auto left = leave_out_unmeasurable(*tasks, (*place)->environment(), *log, surroundings.stop);
       !left)
     return left;
@@ -310,7 +311,9 @@ Result<void> run_eval(const Config &config, const Surroundings &surroundings) {
   Evaluation evaluation(config, surroundings, **place, std::move(*tasks), std::move(*log));
   if (auto done = evaluation.run(); !done || surroundings.stop.stop_requested())
     return done;
-  return evaluation.judge_analyses(*versions);
+  auto versions = task_versions(**place, {*split});
+  return versions ? evaluation.judge_analyses(*versions)
+                  : Result<void>(std::unexpected(versions.error()));
 }
 
 } // namespace warpwright::trainer

@@ -103,12 +103,13 @@ Result<void> run_sft(const Config &config, const Surroundings &surroundings) {
   if (!place)
     return std::unexpected(place.error());
   auto training = task_versions(**place, {Split::Training});
-  auto validation = training ? task_versions(**place, {Split::Validation})
-                             : Result<std::vector<TaskVersions>>(std::unexpected(training.error()));
-  if (!validation)
-    return std::unexpected(validation.error());
+  if (!training)
+    return std::unexpected(training.error());
+  // Without any the loss is not judged, and the log has no such member.
+  const auto validation = task_versions(**place, {Split::Validation});
   const std::vector<Imitated> tasks = imitated_of(*training, config.sft.top);
-  const std::vector<Imitated> judged = imitated_of(*validation, config.sft.top);
+  const std::vector<Imitated> judged =
+      validation ? imitated_of(*validation, config.sft.top) : std::vector<Imitated>();
   if (tasks.empty())
     return fail("no recorded training task has a verified version to imitate",
                 "Collect more: warpwright-train collect");

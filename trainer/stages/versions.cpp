@@ -37,17 +37,24 @@ std::vector<Exemplar> versions_of(RecordBook &book, const std::string &task,
 Result<std::vector<TaskVersions>> task_versions(Workplace &place,
                                                 const std::vector<Split> &splits) {
   const auto device = place.environment().device();
+  std::vector<TrainingTask> tasks;
+  if (place.measures()) { // records hold no sources to go on from
+    auto drawn = place.tasks(splits);
+    if (!drawn)
+      return std::unexpected(drawn.error());
+    tasks = std::move(*drawn);
+  } else {
+    tasks = place.records().with([](RecordBook &book) { return recorded_tasks(book); });
+    std::erase_if(tasks, [&](const TrainingTask &task) {
+      return std::ranges::find(splits, task.split) == splits.end();
+    });
+  }
   std::vector<TaskVersions> result;
-  const std::vector<TrainingTask> recorded =
-      place.records().with([](RecordBook &book) { return recorded_tasks(book); });
-  for (const TrainingTask &task : recorded) {
-    if (std::ranges::find(splits, task.split) == splits.end())
-      continue;
+  for (TrainingTask &task : tasks) {
     TaskVersions versions;
-    versions.task = task;
     auto view = place.environment().open(task);
     if (!view)
-      return std::unexpected(view.error());
+      continue;
     versions.view = std::move(*view);
     versions.versions = place.records().with([&](RecordBook &book) {
       return versions_of(book, task.id, device ? device_key(*device) : "");
@@ -56,7 +63,8 @@ Result<std::vector<TaskVersions>> task_versions(Workplace &place,
       versions.best = std::max(versions.best, score_of(version.measured).value_or(0));
       versions.timed = versions.timed || version.measured.speedup;
     }
-    if (versions.best > 0)
+    versions.task = std::move(task);
+    if (versions.best > 0 || place.measures())
       result.push_back(std::move(versions));
   }
   return result;

@@ -14,7 +14,8 @@ struct TaskVersions {
   bool timed = false; ///< some version has a measured speedup
 };
 
-/// Of tasks of which something was verified. Errors: as Environment::open().
+/// Of recorded tasks of which something was verified; where the place measures, of the suites' tasks instead, recorded or not. Those that
+/// cannot be opened are left out. Errors: no tasks.
 Result<std::vector<TaskVersions>> task_versions(Workplace &place, const std::vector<Split> &splits);
 
 /// Words of the prompts and of all legal moves, most frequent first: what a new vocabulary holds.

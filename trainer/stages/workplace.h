@@ -26,6 +26,8 @@ public:
   static Result<std::unique_ptr<Workplace>> open(const Config &config);
 
   Environment &environment() { return *environment_; }
+  /// Whether what is not recorded can be measured.
+  bool measures() const { return live_ != nullptr; }
   Exclusive<RecordBook> &records() { return records_; }
   /// Of the wanted splits; in live environments of the suites, else those recorded.
   Result<std::vector<TrainingTask>> tasks(const std::vector<Split> &splits) const;
