@@ -20,12 +20,12 @@ Result<model::DeviceInfo> choose_device(const RunnerInfo &info, const std::strin
   std::string notes;
   for (const std::string &note : info.notes)
     notes += (notes.empty() ? "" : "; ") + note;
-  return fail(
-      "the runner has no device " + (wanted.empty() ? "at all" : wanted) +
-          (notes.empty() ? "" : " (" + notes + ")"),
-      wanted.starts_with("cuda")
-          ? "Use the device cpu to check correctness here, or a runner of a machine with a GPU"
-          : "See what is missing with: warpwright doctor");
+  return fail("the runner has no device " + (wanted.empty() ? "at all" : wanted) +
+                  (notes.empty() ? "" : " (" + notes + ")"),
+              wanted.starts_with("cuda") ? "Use --device cpu (in an editor the setting device) to "
+                                           "check correctness here, or --runner URL for a machine "
+                                           "with a GPU"
+                                         : "See what is missing with: warpwright doctor");
 }
 
 } // namespace warpwright::runner
