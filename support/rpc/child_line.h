@@ -1,6 +1,6 @@
 // JSON-RPC with a child process for programs without an event loop: one call at a time, which waits for its answer.
 //
-// For helpers that answer quickly (states, proposals). It leaves out notifications, cancelling and time limits; a child that ends
+// For programs that answer quickly (states, proposals). It leaves out notifications, cancelling and time limits; a child that ends
 // in the middle of a call is an error of that call. Thread: one at a time; the child dies with the thread that started it.
 #pragma once
 
