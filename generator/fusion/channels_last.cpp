@@ -110,7 +110,7 @@ private:
     if (added) {
       const TensorType &type = index_.node(value).type();
       emit(known->second, "permute", {name}, {type.dtype, type.shape, {}},
-           {{"dims", inverse(order_of(type.shape.size()))}});
+           {{"dims", inverse(order_of(type.shape.size()))}, {std::string(kTurned), true}});
     }
     return known->second;
   }
@@ -135,7 +135,7 @@ private:
       operand = emit(key + "__wide", "reshape", {operand}, {type.dtype, full, {}});
     const Shape order = order_of(rank);
     return emit(known->second, "permute", {operand}, {type.dtype, permuted(full, order), {}},
-                {{"dims", order}});
+                {{"dims", order}, {std::string(kTurned), true}});
   }
 
   /// A result's own node, over (N, C, spatial...).
@@ -301,7 +301,8 @@ private:
       dims.push_back(static_cast<std::int64_t>(d));
     const std::string x = last(node.inputs[0], rank);
     const std::string mean =
-        emit(name, "mean", {x}, a_channel, {{"dims", dims}, {"keepdim", false}});
+        emit(name, "mean", {x}, a_channel,
+             {{"dims", dims}, {"keepdim", false}, {std::string(kTurned), true}});
     const std::string variance =
         emit(name + "__variance", "var", {x}, a_channel,
              {{"dims", dims}, {"keepdim", false}, {"correction", std::int64_t{0}}});

@@ -13,8 +13,10 @@
 
 namespace warpwright::generator {
 
-/// An attribute of pools that write channels-last.
+/// An attribute of windows that write channels-last.
 inline constexpr std::string_view kChannelsLast = "channels_last";
+/// An attribute of views that only tell the two orders apart, and of the mean that a batch norm begins with.
+inline constexpr std::string_view kTurned = "turned";
 
 /// The graph turned, as the file says; as it was where no convolution is channels-last. Anchors keep their names.
 /// @param graph whose results are nodes that regions can write (with_result_nodes())

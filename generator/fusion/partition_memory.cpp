@@ -1,5 +1,6 @@
 #include "generator/fusion/partition_work.h"
 
+#include "generator/fusion/channels_last.h"
 #include "generator/fusion/op_traits.h"
 #include "generator/graph/attributes.h"
 
@@ -86,7 +87,8 @@ void Partition::large_sources(const Node &value, std::int64_t elements,
 }
 
 bool Partition::worth_memory(const Node &value) const {
-  if (is_generated(value))
+  // What a view of the other order shows may be worth it.
+  if (is_generated(value) || (value.op == "permute" && flag_attribute(value, std::string(kTurned))))
     return false;
   const int cost = chain_cost(value);
   const std::int64_t elements = model::elements_of(value.type().shape);

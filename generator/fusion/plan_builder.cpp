@@ -6,6 +6,7 @@
 #include "generator/fusion/memory_plan.h"
 #include "generator/fusion/op_traits.h"
 #include "generator/fusion/scalar_ops.h"
+#include "generator/graph/attributes.h"
 
 #include <algorithm>
 
@@ -116,7 +117,7 @@ private:
         return false;
       if (!reads)
         continue;
-      if (!region.anchor.empty() && graph_->node(region.anchor).op != "batch_norm")
+      if (!region.anchor.empty() && !updates_statistics(graph_->node(region.anchor), update))
         return false;
       if (region.anchor.empty())
         for (const std::string &name : region.nodes) {
@@ -128,6 +129,13 @@ private:
         }
     }
     return true;
+  }
+
+  /// Whether the anchor is a batch norm, or the mean that one was written out as: each row's old statistics are read by who writes the new.
+  bool updates_statistics(const Node &anchor, const model::Update &update) const {
+    return anchor.op == "batch_norm" ||
+           (anchor.op == "mean" && flag_attribute(anchor, std::string(kTurned)) &&
+            graph_->users(update.parameter).size() == 1);
   }
 
   std::string place(const std::string &value) {
