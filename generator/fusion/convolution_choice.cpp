@@ -27,6 +27,8 @@ constexpr double kUneven = 1.7;
 /// Beyond so many microseconds our tensor-core convolutions take longer than their estimates: large images took 1.18 and over 1.4 times as long
 /// on an H200.
 constexpr double kLongUs = 20, kOurs = 1.3;
+/// Of the time expected of our own kernels: above it, a mixture with the library's is not tried first.
+constexpr double kWorthwhile = 0.95;
 /// Rounds of improvement: each looks at every convolution.
 constexpr int kRounds = 3;
 
@@ -138,6 +140,37 @@ private:
   std::map<std::string, double> library_;
 };
 
+/// One convolution at a time to whoever makes the whole quicker. @return the estimate then
+double improve(const Estimate &estimate, AnchorChoices &anchors) {
+  double least = estimate(anchors);
+  bool better = true;
+  for (int round = 0; better && round < kRounds; ++round) {
+    better = false;
+    for (const Node *conv : estimate.convolutions()) {
+      const AnchorChoice before = anchors[conv->name];
+      AnchorChoice &choice = anchors[conv->name];
+      if (is_channels_last(*conv, anchors)) {
+        if (!estimate.ours(*conv).first)
+          continue;
+        choice = {std::string(estimate.ours(*conv).first->name), true, false};
+      } else {
+        choice = {"aten", true, true};
+        if (!is_channels_last(*conv, anchors)) { // no images
+          choice = before;
+          continue;
+        }
+      }
+      if (const double now = estimate(anchors); now < least * 0.999) {
+        least = now;
+        better = true;
+      } else {
+        choice = before;
+      }
+    }
+  }
+  return least;
+}
+
 } // namespace
 
 double channels_last_microseconds(const GraphIndex &graph, const Node &conv,
@@ -174,36 +207,16 @@ double convolutions_microseconds(const GraphIndex &graph, const AnchorChoices &a
   return Estimate(graph, facts)(anchors);
 }
 
-ConvolutionChoice improved(const GraphIndex &graph, AnchorChoices anchors,
-                           const DeviceFacts &facts) {
+std::optional<AnchorChoices> mixture(const GraphIndex &graph, const AnchorChoices &ours,
+                                     const AnchorChoices &library, const DeviceFacts &facts) {
   const Estimate estimate(graph, facts);
-  double least = estimate(anchors);
-  bool better = true;
-  for (int round = 0; better && round < kRounds; ++round) {
-    better = false;
-    for (const Node *conv : estimate.convolutions()) {
-      const AnchorChoice before = anchors[conv->name];
-      AnchorChoice &choice = anchors[conv->name];
-      if (is_channels_last(*conv, anchors)) {
-        if (!estimate.ours(*conv).first)
-          continue;
-        choice = {std::string(estimate.ours(*conv).first->name), true, false};
-      } else {
-        choice = {"aten", true, true};
-        if (!is_channels_last(*conv, anchors)) { // no images
-          choice = before;
-          continue;
-        }
-      }
-      if (const double now = estimate(anchors); now < least * 0.999) {
-        least = now;
-        better = true;
-      } else {
-        choice = before;
-      }
-    }
-  }
-  return {std::move(anchors), least};
+  if (estimate.convolutions().empty() || !facts.inline_ptx || facts.compute_capability < 80)
+    return std::nullopt;
+  AnchorChoices one = ours, other = library;
+  const double of_one = improve(estimate, one), of_other = improve(estimate, other);
+  if (std::min(of_one, of_other) > kWorthwhile * estimate(ours))
+    return std::nullopt;
+  return of_one < of_other ? one : other;
 }
 
 } // namespace warpwright::generator

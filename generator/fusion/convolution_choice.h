@@ -7,24 +7,22 @@
 
 #include "generator/fusion/partition.h"
 
+#include <optional>
+
 namespace warpwright::generator {
 
 /// About the microseconds of a float32 convolution by cuDNN on channels-last tensors, in TF32, on an H100 or H200.
 double channels_last_microseconds(const GraphIndex &graph, const model::Node &conv,
                                   const DeviceFacts &facts);
 
-/// A choice for every convolution, and what the whole is expected to take: kernels, and passes behind and between them.
-struct ConvolutionChoice {
-  AnchorChoices anchors;
-  double microseconds = 0;
-};
-
-/// The estimate of given choices. Convolutions without one count as their quickest family.
+/// About the microseconds of a graph's convolutions under these choices, with the passes behind and between them. Convolutions without a choice count as
+/// their quickest family.
 double convolutions_microseconds(const GraphIndex &graph, const AnchorChoices &anchors,
                                  const DeviceFacts &facts);
 
-/// From choices, one convolution at a time is given to whoever makes the whole quicker, until none does.
-ConvolutionChoice improved(const GraphIndex &graph, AnchorChoices anchors,
-                           const DeviceFacts &facts);
+/// The choices that estimates prefer: from ours and from the library's, one convolution at a time is given to whoever makes the whole quicker. Nullopt
+/// where that is not expected to be clearly quicker than ours.
+std::optional<AnchorChoices> mixture(const GraphIndex &graph, const AnchorChoices &ours,
+                                     const AnchorChoices &library, const DeviceFacts &facts);
 
 } // namespace warpwright::generator

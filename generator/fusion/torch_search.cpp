@@ -30,8 +30,6 @@ constexpr std::string_view kPhases = "conv-phases";
 
 /// Graphs with so many convolutions are networks, whose layers are best by different families and by the library.
 constexpr std::ptrdiff_t kNetwork = 4;
-/// Of the time expected of our own kernels: above it, a mixture with the library's is not tried first.
-constexpr double kWorthwhile = 0.95;
 
 /// Operations from which a convolution may gain more by the library's channels-last kernels than the layouts cost.
 constexpr double kLarge = 5e10;
@@ -195,18 +193,9 @@ struct DescentPolicy::State {
     starts.clear();
     fallbacks.clear();
     next_start = next_fallback = 0;
-    // Where cuDNN is expected to multiply faster than our kernels save passes, the convolutions that gain go to it, channels-last.
-    if (convolutions > 0 && facts.tf32 && facts.inline_ptx && facts.compute_capability >= 80) {
-      const ConvolutionChoice one = improved(index, guess.choices.anchors, facts),
-                              other = improved(index, last.choices.anchors, facts);
-      const ConvolutionChoice &better = one.microseconds < other.microseconds ? one : other;
-      if (better.microseconds <
-          kWorthwhile * convolutions_microseconds(index, guess.choices.anchors, facts)) {
-        Change mixed = guess;
-        mixed.choices.anchors = better.anchors;
-        starts.push_back(std::move(mixed));
-      }
-    }
+    if (facts.tf32)
+      if (auto mixed = mixture(index, guess.choices.anchors, last.choices.anchors, facts))
+        starts.push_back({0, guess.graph, guess.rewrites, {std::move(*mixed), {}}});
     starts.push_back(guess);
     // Everything of ours, then the library for what is heavy; the changes that follow mix them. FP32-accurate convolutions are the guess
     // once TF32 is refused (see learn_accuracy).
