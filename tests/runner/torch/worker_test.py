@@ -48,7 +48,7 @@ class Worker:
         command = command or (sys.executable, "-u", os.path.join(FOLDER, "host.py"), LIBRARY, "cpu")
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=dict(os.environ, **environment))
-        self.stages, self.last = [], 0
+        self.stages, self.turns, self.last = [], [], 0
 
     def __enter__(self):
         return self
@@ -61,7 +61,10 @@ class Worker:
 
     def send(self, method, params=None):
         self.last += 1
-        body = json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}).encode()
+        self.write({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params})
+
+    def write(self, message):
+        body = json.dumps(message).encode()
         self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
         self.process.stdin.flush()
 
@@ -80,6 +83,11 @@ class Worker:
         self.send(method, params)
         while True:
             message = self.read()
+            if message.get("method") in ("take_turn", "turn_over"):
+                self.turns.append(message["method"])
+                if "id" in message:
+                    self.write({"jsonrpc": "2.0", "id": message["id"], "result": None})
+                continue
             if message.get("id") == self.last:
                 if "error" in message:
                     raise RuntimeError(message["error"]["message"])
@@ -170,6 +178,14 @@ class Workers(unittest.TestCase):
             self.assertTrue(verdict["host_code"])
             self.check(worker.verify(square_task(), wrong, host_code=True), "wrong_result", "elements are wrong")
             self.check(worker.verify(square_task(), square_plan()), "verified")
+
+    def test_it_asks_for_its_turn_on_a_device_that_others_have_too(self):
+        with Worker() as alone, Worker(WARPWRIGHT_SHARED_DEVICE="1") as sharing:
+            for worker in (alone, sharing):
+                worker.ask("info")
+                self.check(worker.verify(square_task(), square_plan()), "verified")
+        self.assertEqual(alone.turns, [])
+        self.assertEqual(sharing.turns, ["take_turn", "turn_over", "take_turn"])  # at its start, and for the job
 
     def test_what_python_says_of_a_module_is_in_the_verdict(self):
         with Worker() as worker:
