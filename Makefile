@@ -9,6 +9,7 @@ demo: build
 	scripts/demo.sh $(BIN)
 
 test: build
+	@timeout 900 scripts/install-editors.sh || echo "VS Code cannot be installed here: its test says so and is skipped"
 	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE 'bench|packages|long' -j $(JOBS)
 
 # What users install, into build/packages: .tar.xz, .deb, the Neovim plugin, the VSIX for VS Code.
