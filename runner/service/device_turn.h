@@ -31,6 +31,7 @@ public:
   /// The same, and its work is over.
   void leave(Owner owner);
   bool is_of(Owner owner) const { return holder_ == owner; }
+  bool is_shared() const { return members_.size() > 1; }
 
 private:
   struct Waiting {

@@ -2,13 +2,13 @@
 // process goes.
 #include "runner/service/device_worker.h"
 #include "runner/isolation/bubblewrap.h"
+#include "runner/service/second_measurement.h"
 #include "runner/verify/verifier.h"
 #include "runner/worker/worker.h"
 #include "support/log.h"
 #include "support/model/json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 
 namespace warpwright::runner {
@@ -21,18 +21,8 @@ constexpr std::chrono::milliseconds kReapInterval{5};
 constexpr int kReapTries = 400;
 /// Importing torch, and compiling what calls candidates, take longer than a worker of ours alone does.
 constexpr int kPythonStarts = 2;
-/// Two measurements of one thing in two processes agree when their ratios do within this.
-constexpr double kAgreement = 0.2;
 /// Over this many times the best known speedup of a task is a surprise.
 constexpr double kSurprise = 2;
-
-/// Those that a second measurement did not ask for.
-void add_missing_baselines(const std::vector<model::Baseline> &known, model::Verdict &verdict) {
-  for (const model::Baseline &baseline : known)
-    if (std::ranges::find(verdict.baselines, baseline.name, &model::Baseline::name) ==
-        verdict.baselines.end())
-      verdict.baselines.push_back(baseline);
-}
 
 rpc::RpcError cancelled() { return {rpc::kRequestCancelled, "the job was cancelled", {}}; }
 
@@ -48,17 +38,15 @@ DeviceWorker::DeviceWorker(boost::asio::any_io_executor executor, model::DeviceI
       hooks_(std::move(hooks)), timer_(executor), reap_timer_(executor) {
   if (!hooks_.observer)
     hooks_.observer = &nobody_;
-  if (settings_.turn)
-    settings_.turn->join(this, [this] {
-      if (state_ == State::Idle && !examiner_)
-        end_process(Ended::ByItself);
-    });
+  if (!settings_.turn)
+    settings_.turn = std::make_shared<DeviceTurn>();
+  settings_.turn->join(this, [this] {
+    if (state_ == State::Idle && !examiner_)
+      end_process(Ended::ByItself);
+  });
 }
 
-DeviceWorker::~DeviceWorker() {
-  if (settings_.turn)
-    settings_.turn->part(this);
-}
+DeviceWorker::~DeviceWorker() { settings_.turn->part(this); }
 
 void DeviceWorker::submit(QueuedJob job) {
   waiting_ = std::move(job);
@@ -86,7 +74,7 @@ void DeviceWorker::cancel(std::int64_t id) {
     if (!examiner_)
       return end_process(Ended::Cancelled);
     ended_ = Ended::Cancelled;
-    if (settings_.turn && !settings_.turn->is_of(this))
+    if (!settings_.turn->is_of(this))
       return on_examined({}); // it did not begin
     return examiner_->cancel();
   }
@@ -100,7 +88,7 @@ void DeviceWorker::cancel(std::int64_t id) {
 void DeviceWorker::stop() {
   stopped_ = true;
   ++generation_;
-  disarm();
+  timer_.stop();
   reap_timer_.cancel();
   if (connection_)
     std::exchange(connection_, nullptr)->close();
@@ -108,7 +96,7 @@ void DeviceWorker::stop() {
   process_.reset(); // kills and reaps
   examiner_.reset();
   directory_.reset();
-  leave_turn();
+  settings_.turn->leave(this);
   state_ = State::Down;
   for (auto *slot : {&running_, &waiting_})
     if (*slot)
@@ -145,7 +133,7 @@ void DeviceWorker::start() {
   if (directory_)
     environment.push_back(std::string(kPrivateDirectoryVariable) + "=" +
                           directory_->path().string());
-  if (settings_.turn)
+  if (settings_.turn->is_shared())
     environment.push_back(std::string(kSharedVariable) + "=1");
   auto process = Process::spawn(
       in_bubblewrap(python_ ? settings_.python->command : settings_.command,
@@ -167,7 +155,7 @@ void DeviceWorker::start() {
     if (method == "stage")
       self->on_stage(params);
     if (method == kTurnOver)
-      self->give_turn();
+      self->settings_.turn->give(self.get());
   };
   handlers.on_request = [weak = weak_from_this(), generation](const std::string &method,
                                                               const Json &, const Json &,
@@ -210,8 +198,8 @@ void DeviceWorker::on_ready(const rpc::Outcome &info) {
     device_ = *device;
     described_ = true;
   }
-  disarm();
-  leave_turn();
+  timer_.stop();
+  settings_.turn->leave(this);
   state_ = State::Idle;
   pump();
 }
@@ -254,8 +242,8 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
     return;
   if (!outcome && outcome.error().message.starts_with("the connection closed"))
     return; // on_closed tells the whole story
-  disarm();
-  leave_turn();
+  timer_.stop();
+  settings_.turn->leave(this);
   state_ = State::Idle;
   leave_stage();
   if (!outcome)
@@ -272,7 +260,7 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
   if (!verdict)
     return answer(std::unexpected(rpc::RpcError{
         rpc::kInternalError, "the worker's answer: " + describe(verdict.error()), {}}));
-  if (outcome->value("out_of_memory", false) && settings_.turn && !running_->alone)
+  if (outcome->value("out_of_memory", false) && settings_.turn->is_shared() && !running_->alone)
     return run_alone();
   if (lost && failed_at_hidden_sizes(loss) && running_->options.hidden_sizes)
     return run_again(false, "without hidden sizes: " + verdict->message);
@@ -291,22 +279,9 @@ void DeviceWorker::finish(model::Verdict verdict) {
     return pump();
   }
   if (running_->first)
-    compare_with_first(verdict);
+    verdict = compared(*running_->first, std::move(verdict));
   verdict.checks.insert(verdict.checks.end(), running_->notes.begin(), running_->notes.end());
   answer(model::to_json(verdict));
-}
-
-void DeviceWorker::compare_with_first(model::Verdict &verdict) {
-  const model::Verdict &first = *running_->first;
-  const double before = first.speedup->ratio, now = verdict.speedup ? verdict.speedup->ratio : 0;
-  const bool agrees = now > 0 && std::abs(now - before) <= kAgreement * std::min(now, before);
-  const std::string detail =
-      std::to_string(before) + ", then " + (now > 0 ? std::to_string(now) : verdict.message);
-  if (verdict.outcome == model::Outcome::Verified && now > before)
-    verdict = first; // the smaller of the two
-  else if (verdict.outcome == model::Outcome::Verified)
-    add_missing_baselines(first.baselines, verdict);
-  verdict.checks.push_back({"measured again in a fresh worker", agrees, detail});
 }
 
 bool DeviceWorker::measures_again(const model::Verdict &verdict) {
@@ -341,19 +316,13 @@ bool DeviceWorker::examine(rpc::Outcome &outcome) {
       self->on_examined(verdict);
   };
   examiner_ = std::make_shared<deep::Examiner>(executor_, std::move(*job));
-  start_examiner();
-  return true;
-}
-
-void DeviceWorker::start_examiner() {
-  if (!settings_.turn)
-    return examiner_->start();
   settings_.turn->ask(this, false, [this] { examiner_->start(); });
+  return true;
 }
 
 void DeviceWorker::on_examined(const model::Verdict &verdict) {
   const auto keep = std::exchange(examiner_, nullptr); // it is calling
-  leave_turn();
+  settings_.turn->leave(this);
   if (ended_ == Ended::Cancelled)
     answer(std::unexpected(cancelled()));
   else
@@ -385,49 +354,20 @@ void DeviceWorker::run_again(bool with_hidden_sizes, const std::string &why) {
 }
 
 void DeviceWorker::arm(std::chrono::milliseconds limit, Ended reason) {
-  armed_ = true;
-  limit_ = Clock::now() + limit;
-  limit_reason_ = reason;
-  wait_for_timer();
-}
-
-void DeviceWorker::wait_for_timer() {
-  timer_.expires_at(limit_);
-  timer_.async_wait(
-      [weak = weak_from_this(), generation = generation_](boost::system::error_code error) {
-        if (const auto self = weak.lock(); !error && self && self->generation_ == generation)
-          self->end_process(self->limit_reason_);
-      });
-}
-
-void DeviceWorker::disarm() {
-  armed_ = false;
-  timer_.cancel();
+  timer_.start(limit, [weak = weak_from_this(), generation = generation_, reason] {
+    if (const auto self = weak.lock(); self && self->generation_ == generation)
+      self->end_process(reason);
+  });
 }
 
 void DeviceWorker::take_turn(rpc::Responder respond) {
-  if (!settings_.turn)
-    return respond(Json());
-  timer_.cancel();
-  settings_.turn->ask(this, running_ && running_->alone,
-                      [this, respond, asked = Clock::now(), generation = generation_] {
-                        if (generation != generation_)
-                          return;
-                        limit_ += Clock::now() - asked;
-                        if (armed_)
-                          wait_for_timer();
-                        respond(Json());
-                      });
-}
-
-void DeviceWorker::give_turn() {
-  if (settings_.turn)
-    settings_.turn->give(this);
-}
-
-void DeviceWorker::leave_turn() {
-  if (settings_.turn)
-    settings_.turn->leave(this);
+  timer_.pause();
+  settings_.turn->ask(this, running_ && running_->alone, [this, respond, generation = generation_] {
+    if (generation != generation_)
+      return;
+    timer_.resume();
+    respond(Json());
+  });
 }
 
 void DeviceWorker::end_process(Ended reason) {
@@ -438,20 +378,20 @@ void DeviceWorker::end_process(Ended reason) {
     return;
   }
   ++generation_; // nobody waits for this one any more
-  disarm();
+  timer_.stop();
   if (connection_)
     std::exchange(connection_, nullptr)->close();
   errors_.reset();
   process_.reset();
   directory_.reset();
-  leave_turn();
+  settings_.turn->leave(this);
   state_ = State::Down;
 }
 
 void DeviceWorker::on_closed(std::uint64_t generation, const std::string &reason) {
   if (generation != generation_)
     return;
-  disarm();
+  timer_.stop();
   reap(generation, reason, 0);
 }
 
@@ -497,7 +437,7 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
   errors_.reset();
   process_.reset();
   directory_.reset();
-  leave_turn();
+  settings_.turn->leave(this);
   leave_stage();
   if (before == State::Starting)
     return on_start_lost(lost);

@@ -17,6 +17,7 @@
 #include "runner/service/device_turn.h"
 #include "runner/service/error_tail.h"
 #include "runner/service/lost_worker.h"
+#include "runner/service/pausable_timer.h"
 #include "support/model/verify_options.h"
 #include "support/rpc/connection.h"
 
@@ -58,7 +59,7 @@ struct WorkerSettings {
   std::chrono::milliseconds grace{
       2'000}; ///< beyond a job's timeout, for the worker to report it itself
   double large_speedup = 3;
-  /// Of the device, where other workers have it too: their processes then ask before they use it. Null: it is this worker's alone.
+  /// Of the device, where other workers have it too: their processes then ask before they use it. Null: one of its own.
   std::shared_ptr<DeviceTurn> turn = nullptr;
 };
 
@@ -111,14 +112,8 @@ private:
   void on_reply(rpc::Outcome outcome);
   void on_stage(const rpc::Json &params);
   void arm(std::chrono::milliseconds limit, Ended reason);
-  void wait_for_timer();
-  void disarm();
   /// The process asks for the device: the clock stands still while it waits for others.
   void take_turn(rpc::Responder respond);
-  /// Of a job or a start, which may ask for another.
-  void give_turn();
-  /// The job, or the start, is over.
-  void leave_turn();
   /// Ends the process; on_lost() follows when it has gone.
   void end_process(Ended reason);
   void on_closed(std::uint64_t generation, const std::string &reason);
@@ -127,7 +122,6 @@ private:
   void on_start_lost(const LostWorker &lost);
   void finish(model::Verdict verdict);
   bool measures_again(const model::Verdict &verdict);
-  void compare_with_first(model::Verdict &verdict);
   /// The job runs once more; alone on its device.
   void run_alone();
   /// The job runs once more, in a fresh worker.
@@ -138,7 +132,6 @@ private:
   /// Starts the examination that the running job asked for, on a GPU without a worker; its answer
   /// follows. False: there is none.
   bool examine(rpc::Outcome &outcome);
-  void start_examiner();
   void on_examined(const model::Verdict &verdict);
   void leave_stage();
 
@@ -156,10 +149,8 @@ private:
   std::optional<Process> process_;
   std::shared_ptr<rpc::Connection> connection_;
   std::shared_ptr<ErrorTail> errors_; ///< of the process, or of the last one that was there
-  boost::asio::steady_timer timer_, reap_timer_;
-  std::chrono::steady_clock::time_point limit_; ///< when timer_ is to end the process
-  Ended limit_reason_ = Ended::ByItself;
-  bool armed_ = false;
+  PausableTimer timer_;               ///< ends a process that takes too long
+  boost::asio::steady_timer reap_timer_;
   std::optional<PrivateDirectory> directory_;        ///< of the process
   std::optional<QueuedJob> waiting_, running_;       ///< for the worker to be ready; on the worker
   std::string large_task_;                           ///< hash of one that needs the device alone
