@@ -195,16 +195,7 @@ Result<Lowering> lower_channels(const WindowShape &window, const ChannelBody &bo
                 {"UNROLL", window.kernel[0] * window.kernel[1] * window.kernel[2] <= 32
                                ? "#pragma unroll"
                                : "#pragma unroll 1"}};
-  const std::array<char, 3> letters{'D', 'H', 'W'};
-  for (std::size_t d = 0; d < 3; ++d) {
-    const std::string letter(1, letters[d]);
-    places["I" + letter] = number(window.in[d]);
-    places["O" + letter] = number(window.out[d]);
-    places["K" + letter] = number(window.kernel[d]);
-    places["S" + letter] = number(window.stride[d]);
-    places["P" + letter] = number(window.padding[d]);
-    places["D" + letter] = number(window.dilation[d]);
-  }
+  add_sizes(window, places);
   writer.bound("c1", vectors);
   writer.bound("owg", groups);
   const auto channel = [&](int lane) { return number(*vector) + " * c1 + " + number(lane); };

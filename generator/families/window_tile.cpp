@@ -171,6 +171,19 @@ std::int64_t unrolled(const WindowShape &window, std::int64_t rows, std::int64_t
 
 } // namespace
 
+void add_sizes(const WindowShape &window, Places &places) {
+  const std::array<char, 3> letters{'D', 'H', 'W'};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::string letter(1, letters[d]);
+    places["I" + letter] = std::to_string(window.in[d]);
+    places["O" + letter] = std::to_string(window.out[d]);
+    places["K" + letter] = std::to_string(window.kernel[d]);
+    places["S" + letter] = std::to_string(window.stride[d]);
+    places["P" + letter] = std::to_string(window.padding[d]);
+    places["D" + letter] = std::to_string(window.dilation[d]);
+  }
+}
+
 bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t columns) {
   return window.kernel[0] * unrolled(window, rows, columns) <= kUnrolledStatements;
 }
@@ -288,16 +301,7 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
                                   : 4)},
       {"DEPTH_UNROLL",
        unrolls_depths(window, *rows, *columns) ? "#pragma unroll" : "#pragma unroll 1"}};
-  const std::array<char, 3> letters{'D', 'H', 'W'};
-  for (std::size_t d = 0; d < 3; ++d) {
-    const std::string letter(1, letters[d]);
-    places["I" + letter] = number(window.in[d]);
-    places["O" + letter] = number(window.out[d]);
-    places["K" + letter] = number(window.kernel[d]);
-    places["S" + letter] = number(window.stride[d]);
-    places["P" + letter] = number(window.padding[d]);
-    places["D" + letter] = number(window.dilation[d]);
-  }
+  add_sizes(window, places);
   places["FILL"] = body.fill;
   places["LOAD"] = body.load;
   places["INITIAL"] = body.initial;

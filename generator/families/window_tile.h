@@ -36,6 +36,9 @@ struct WindowBody {
   std::string store4;     ///< stores `elements[0..3]` at (plane, od, oh, 4 * ow4 + i)
 };
 
+/// The window's sizes as templates name them: I, O, K, S, P and D (input, output, kernel, stride, padding, dilation), each with D, H or W.
+void add_sizes(const WindowShape &window, Places &places);
+
 /// Whether the loop over the window's depths is unrolled too, so that arrays over the whole window stay in registers.
 bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t columns);
 
