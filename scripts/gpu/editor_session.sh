@@ -3,7 +3,9 @@
 # headless Neovim with the plugin opens, optimises, cancels, previews and applies in a CUDA file and in a Python module. What was said
 # (transcript.jsonl), what the hovers showed and the applied texts go to OUT_DIR. Without a Neovim the scripted client of
 # tests/e2e does the same over the same runner.
-# usage: scripts/gpu/editor_session.sh BIN_DIR OUT_DIR [NVIM]     SESSION_DEVICE=cpu tries the script without a GPU
+# usage: scripts/gpu/editor_session.sh BIN_DIR OUT_DIR [NVIM]
+# From the environment: SESSION_DEVICE=cpu tries the script without a GPU; SESSION_SECONDS (180) ends a session that hangs;
+# CUDA_VISIBLE_DEVICES says which GPU, as everywhere.
 set -euo pipefail
 bin=$(realpath "$1")
 mkdir -p "$2"
@@ -45,7 +47,7 @@ export WARPWRIGHT=$bin/warpwright WARPWRIGHT_PLUGIN=$PWD/editors/neovim WARPWRIG
 export SESSION_OUT=$out SESSION_CUDA=$work/transpose.cu SESSION_KERNEL=transpose SESSION_RUNNER=$url
 export SESSION_TRANSCRIPT=$PWD/tests/editors/transcript.py SESSION_BUDGET=${SESSION_BUDGET:-30s}
 "$nvim" --version | head -n 1 | tee "$out/session.txt"
-"$nvim" --headless -n -u tests/editors/neovim/gpu_session.lua 2>&1 </dev/null | tee -a "$out/session.txt"
+timeout -k 5 "${SESSION_SECONDS:-180}" "$nvim" --headless -n -u tests/editors/neovim/gpu_session.lua 2>&1 </dev/null | tee -a "$out/session.txt"
 status=${PIPESTATUS[0]}
 sed -i "s#$work#/home/user#g" "$out"/*.jsonl "$out"/*.txt "$out"/*.log
 exit "$status"
