@@ -1,6 +1,6 @@
 # Records, policies and stages; with LibTorch also the network and whole runs.
 warpwright_test(trainer_tests
-  SOURCES config_test.cpp policy_test.cpp records_test.cpp tokens_test.cpp
+  SOURCES config_test.cpp matrix_test.cpp policy_test.cpp records_test.cpp tokens_test.cpp
   LINKS warpwright_trainer)
 
 if(TARGET warpwright_network)
@@ -10,6 +10,14 @@ if(TARGET warpwright_network)
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME trainer_network_tests COMMAND trainer_network_tests)
   set_tests_properties(trainer_network_tests PROPERTIES TIMEOUT 120)
+endif()
+
+if(TARGET warpwright_learning)
+  warpwright_test(trainer_inference_tests
+    SOURCES inference_test.cpp
+    LINKS warpwright_learning
+    TIMEOUT 120)
+  set_target_properties(trainer_inference_tests PROPERTIES WARPWRIGHT_SHARED_RUNTIME ON)
 endif()
 
 if(TARGET warpwright-train)

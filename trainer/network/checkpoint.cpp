@@ -1,28 +1,8 @@
 #include "trainer/network/checkpoint.h"
 
-#include "trainer/network/safetensors.h"
+#include "trainer/network/weights_file.h"
 
 namespace warpwright::trainer {
-namespace {
-
-using Json = nlohmann::json;
-
-constexpr const char *kFormat = "warpwright-policy-1";
-
-Json shape_json(const NetworkShape &shape) {
-  return {{"vocabulary", shape.vocabulary},
-          {"width", shape.width},
-          {"layers", shape.layers},
-          {"heads", shape.heads},
-          {"context", shape.context}};
-}
-
-NetworkShape shape_from(const Json &json) {
-  return {json.at("vocabulary"), json.at("width"), json.at("layers"), json.at("heads"),
-          json.at("context")};
-}
-
-} // namespace
 
 Model make_model(const NetworkConfig &network, const std::vector<std::string> &words,
                  std::uint64_t seed, const std::string &device) {
@@ -35,29 +15,16 @@ Model make_model(const NetworkConfig &network, const std::vector<std::string> &w
 }
 
 Result<Model> load_model(const std::string &path, const std::string &device) {
-  auto file = read_safetensors(path);
+  auto file = read_weights(path);
   if (!file)
     return std::unexpected(file.error());
-  if (file->metadata["format"] != kFormat)
-    return fail(path + " holds no policy of format " + kFormat,
-                "It was written by another version, or is something else");
   Model model;
-  try {
-    const NetworkShape shape = shape_from(Json::parse(file->metadata.at("shape")));
-    model.vocabulary = std::make_shared<Vocabulary>(
-        Json::parse(file->metadata.at("vocabulary")).get<std::vector<std::string>>());
-    if (model.vocabulary->size() != shape.vocabulary)
-      return fail(path + ": its vocabulary does not fit its network");
-    model.stage = file->metadata["stage"];
-    model.step = Json::parse(file->metadata.at("step"));
-    model.state = Json::parse(file->metadata.at("state"));
-    model.network = Network::make(shape, 0, device);
-    model.network->set_steps(Json::parse(file->metadata.at("optimizer_steps")));
-  } catch (const Json::exception &error) {
-    return fail(path + ": its metadata cannot be read: " + error.what());
-  } catch (const std::out_of_range &) { // of map::at
-    return fail(path + ": its metadata is not complete");
-  }
+  model.vocabulary = std::move(file->vocabulary);
+  model.stage = std::move(file->stage);
+  model.step = file->step;
+  model.state = std::move(file->state);
+  model.network = Network::make(file->shape, 0, device);
+  model.network->set_steps(file->optimizer_steps);
   if (const std::string problem = model.network->take(file->tensors); !problem.empty())
     return fail(path + ": " + problem);
   return model;
@@ -65,13 +32,13 @@ Result<Model> load_model(const std::string &path, const std::string &device) {
 
 Result<void> save_model(const std::string &path, const Model &model, bool with_optimizer) {
   TensorFile file;
-  file.metadata = {{"format", kFormat},
+  file.metadata = {{"format", kWeightsFormat},
                    {"version", WARPWRIGHT_VERSION},
                    {"stage", model.stage},
                    {"step", std::to_string(model.step)},
                    {"optimizer_steps", std::to_string(model.network->steps())},
                    {"shape", shape_json(model.network->shape()).dump()},
-                   {"vocabulary", Json(model.vocabulary->words()).dump()},
+                   {"vocabulary", nlohmann::json(model.vocabulary->words()).dump()},
                    {"state", model.state.dump()}};
   file.tensors = model.network->tensors(with_optimizer);
   return write_safetensors(path, file);

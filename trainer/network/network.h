@@ -68,16 +68,21 @@ public:
   virtual std::unique_ptr<Decoding> fork() const = 0;
 };
 
-class Network {
+/// What answering takes: a Network, or inference without LibTorch (trainer/inference/plain_network.h).
+class Decoder {
+public:
+  virtual ~Decoder() = default;
+  virtual const NetworkShape &shape() const = 0;
+  /// @param prompt 1..context tokens
+  virtual std::unique_ptr<Decoding> decode(const std::vector<int> &prompt) = 0;
+};
+
+class Network : public Decoder {
 public:
   /// @param device "cpu", "cuda", "cuda:1"
   static std::unique_ptr<Network> make(const NetworkShape &shape, std::uint64_t seed,
                                        const std::string &device);
-  virtual ~Network() = default;
 
-  virtual const NetworkShape &shape() const = 0;
-  /// @param prompt 1..context tokens
-  virtual std::unique_ptr<Decoding> decode(const std::vector<int> &prompt) = 0;
   /// Log probability of each target's token, sequence after sequence.
   virtual std::vector<float> log_probabilities(const std::vector<Sequence> &batch,
                                                double temperature) = 0;

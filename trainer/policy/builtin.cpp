@@ -17,6 +17,8 @@ using Words = std::vector<std::string>;
 constexpr double kGreedy = 0.02;
 constexpr int kLongestMove = 10;  ///< words
 constexpr int kAnswerTokens = 72; ///< kept free for the answer
+constexpr int kAnswers = 6;       ///< of a proposal that is not to repeat what was tried
+constexpr double kWarmer = 0.3;   ///< of the temperature, each time
 constexpr std::pair<const char *, model::Bound> kBounds[] = {{"memory", model::Bound::Memory},
                                                              {"compute", model::Bound::Compute},
                                                              {"latency", model::Bound::Latency}};
@@ -159,6 +161,11 @@ private:
   Rollout &rollout_;
 };
 
+bool was_tried(const Context &context, const Moves &moves) {
+  return std::ranges::any_of(context.tried,
+                             [&](const Exemplar &tried) { return tried.moves == moves; });
+}
+
 Analysis read_analysis(const Vocabulary &vocabulary, const int (&tokens)[3],
                        const Context &context) {
   Analysis analysis;
@@ -175,7 +182,7 @@ Analysis read_analysis(const Vocabulary &vocabulary, const int (&tokens)[3],
 
 } // namespace
 
-Result<PromptReading> PromptReading::read(Network &network, const Vocabulary &vocabulary,
+Result<PromptReading> PromptReading::read(Decoder &network, const Vocabulary &vocabulary,
                                           const Context &context, Environment &environment,
                                           const PromptOptions &options) {
   PromptReading reading;
@@ -271,7 +278,7 @@ Result<Sequence> imitation_sequence(const Vocabulary &vocabulary, int context_to
   return sequence;
 }
 
-BuiltinPolicy::BuiltinPolicy(std::shared_ptr<Network> network,
+BuiltinPolicy::BuiltinPolicy(std::shared_ptr<Decoder> network,
                              std::shared_ptr<const Vocabulary> vocabulary, SamplingOptions options,
                              std::uint64_t seed)
     : network_(std::move(network)), vocabulary_(std::move(vocabulary)), options_(options),
@@ -279,11 +286,21 @@ BuiltinPolicy::BuiltinPolicy(std::shared_ptr<Network> network,
 
 Result<Proposal> BuiltinPolicy::propose(const Context &context, Environment &environment) {
   const auto started = std::chrono::steady_clock::now();
-  auto reading =
-      PromptReading::read(*network_, *vocabulary_, context, environment, options_.prompt);
+  const Context shown{context.task, context.view, context.device,
+                      options_.ignores_exemplars ? std::vector<Exemplar>() : context.exemplars,
+                      context.tried};
+  auto reading = PromptReading::read(*network_, *vocabulary_, shown, environment, options_.prompt);
   if (!reading)
     return std::unexpected(reading.error());
-  auto rollout = reading->answer(context, environment, options_, random_);
+  SamplingOptions options = options_;
+  auto rollout = reading->answer(shown, environment, options, random_);
+  // A policy that is sure of itself repeats itself: what was tried is asked for again, warmer each time.
+  for (int i = 1; i < kAnswers && rollout && was_tried(context, rollout->proposal.moves) &&
+                  options_.temperature >= kGreedy;
+       ++i) {
+    options.temperature = options_.temperature * (1 + i * kWarmer);
+    rollout = reading->answer(shown, environment, options, random_);
+  }
   if (!rollout)
     return std::unexpected(rollout.error());
   rollout->proposal.seconds =

@@ -24,6 +24,7 @@ struct Rollout {
 struct SamplingOptions {
   double temperature = 1.0; ///< under 0.02: always the likeliest
   int longest = 6;          ///< moves
+  bool ignores_exemplars = false; ///< of a policy that was trained without any
   PromptOptions prompt;
 };
 
@@ -31,7 +32,7 @@ struct SamplingOptions {
 class PromptReading {
 public:
   /// Errors: as Environment::state().
-  static Result<PromptReading> read(Network &network, const Vocabulary &vocabulary,
+  static Result<PromptReading> read(Decoder &network, const Vocabulary &vocabulary,
                                     const Context &context, Environment &environment,
                                     const PromptOptions &options);
   Result<Rollout> answer(const Context &context, Environment &environment,
@@ -54,13 +55,13 @@ Result<Sequence> imitation_sequence(const Vocabulary &vocabulary, int context_to
 class BuiltinPolicy final : public Policy {
 public:
   /// @param network, vocabulary shared with nobody who calls at the same time
-  BuiltinPolicy(std::shared_ptr<Network> network, std::shared_ptr<const Vocabulary> vocabulary,
+  BuiltinPolicy(std::shared_ptr<Decoder> network, std::shared_ptr<const Vocabulary> vocabulary,
                 SamplingOptions options, std::uint64_t seed);
   std::string_view name() const override { return "builtin"; }
   Result<Proposal> propose(const Context &context, Environment &environment) override;
 
 private:
-  std::shared_ptr<Network> network_;
+  std::shared_ptr<Decoder> network_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   SamplingOptions options_;
   std::mt19937_64 random_;

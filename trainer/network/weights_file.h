@@ -1,0 +1,29 @@
+// What a file of weights says, without a network: format, shape, vocabulary, stage, tensors. For training (checkpoint.h) and for
+// inference without LibTorch. Thread: any.
+#pragma once
+
+#include "trainer/network/safetensors.h"
+#include "trainer/tokens/vocabulary.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace warpwright::trainer {
+
+inline constexpr const char *kWeightsFormat = "warpwright-policy-1";
+
+struct WeightsFile {
+  NetworkShape shape;
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::string stage;
+  std::int64_t step = 0, optimizer_steps = 0;
+  nlohmann::json state;
+  std::vector<NamedTensor> tensors;
+};
+
+/// Errors: not readable, another format, metadata that is not complete.
+Result<WeightsFile> read_weights(const std::string &path);
+
+nlohmann::json shape_json(const NetworkShape &shape);
+
+} // namespace warpwright::trainer
