@@ -88,12 +88,29 @@ std::vector<std::string> settings_of(const Options &options, const std::string &
   return settings;
 }
 
+/// Of several processes on this host, as torchrun started them: each has a GPU of its own, and a file of its own to write verdicts to.
+void take_own_part(Config &config) {
+  const char *rank = std::getenv("LOCAL_RANK"), *size = std::getenv("LOCAL_WORLD_SIZE");
+  if (!rank || !size || std::string_view(size) == "1")
+    return;
+  EnvironmentConfig &environment = config.environment;
+  if (config.run.device == "cuda")
+    config.run.device = std::string("cuda:") + rank;
+  if (environment.device == "cuda")
+    environment.device = std::string("cuda:") + rank;
+  if ((environment.mode == "live" || environment.measure_misses) && std::string_view(rank) != "0" &&
+      !environment.records.empty())
+    environment.records.insert(environment.records.begin(),
+                               environment.records.front() + ".rank" + rank);
+}
+
 int run_stage(const Stage &stage, const Options &options) {
   auto config = load_config(options.config, settings_of(options, stage.name));
   if (!config) {
     std::cerr << "warpwright-train: " << describe(config.error()) << "\n";
     return kUsage;
   }
+  take_own_part(*config);
   if (options.prints) {
     std::cout << describe_config(*config);
     return kOk;
@@ -140,14 +157,7 @@ void add_tasks(CLI::App &app, TasksOptions &tasks) {
 
 /// Only the protocol goes to stdout, and nothing to stderr but what failed.
 int propose(const Options &options) {
-  if (options.policy.starts_with("endpoint")) {
-    std::cerr << "warpwright-train propose: an endpoint answers with whole plans, which are not "
-                 "written into a user's file. Ask it in eval or collect with --env live\n";
-    return kUsage;
-  }
   auto config = load_config(options.config, settings_of(options, "eval"));
-  if (config && config->run.threads == 0)
-    config->run.threads = 1; // one short prompt: more threads cost more than they give
   auto policy = config ? make_policy(*config, options.policy, config->run.seed)
                        : Result<std::unique_ptr<Policy>>(std::unexpected(config.error()));
   auto done = policy ? run_propose(*config, std::move(*policy))
@@ -176,7 +186,7 @@ int run(int argc, char **argv) {
   }
   CLI::App *proposes = app.add_subcommand("propose", "Serve a policy over JSON-RPC on stdio");
   add_options(*proposes, options);
-  proposes->add_option("--policy", options.policy, "builtin, random or evolve")
+  proposes->add_option("--policy", options.policy, "builtin, endpoint:URL#MODEL, random or evolve")
       ->capture_default_str();
   proposes->add_option("--weights", options.weights, "Weights of the builtin policy");
   try {

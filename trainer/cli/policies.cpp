@@ -1,42 +1,30 @@
 #include "trainer/cli/policies.h"
 
 #include "trainer/endpoint/endpoint_policy.h"
+#include "trainer/inference/plain_network.h"
+#include "trainer/inference/shipped_weights.h"
+#include "trainer/policy/builtin.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #ifdef WARPWRIGHT_LIBTORCH
 #include "trainer/network/checkpoint.h"
-#include "trainer/policy/builtin.h"
 #endif
 
 namespace warpwright::trainer {
 namespace {
 
-#ifdef WARPWRIGHT_LIBTORCH
 /// The last stage that is done in a run's folder.
 std::string latest_weights(const std::string &folder) {
   for (const char *stage : {"rl", "selfsup", "sft"})
-    if (std::filesystem::exists(weights_path(folder, stage)))
-      return weights_path(folder, stage);
-  return {};
-}
-
-/// The weights that ship: $WARPWRIGHT_WEIGHTS, share/warpwright beside the executable's folder, or the source tree's.
-std::string shipped_weights() {
-  if (const char *named = std::getenv("WARPWRIGHT_WEIGHTS"); named && *named)
-    return named;
-  std::error_code failed;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  for (const std::filesystem::path &path :
-       {program.parent_path().parent_path() / "share/warpwright/policy.safetensors",
-        std::filesystem::path(WARPWRIGHT_POLICY_WEIGHTS)})
-    if (std::filesystem::exists(path, failed))
+    if (const std::string path = folder + "/" + stage + ".safetensors";
+        std::filesystem::exists(path))
       return path;
   return {};
 }
 
-/// @param name "builtin", "builtin:WEIGHTS", either with "?analysis": scores hidden, and always the likeliest answer
+/// @param name "builtin", "builtin:WEIGHTS", either with "?analysis": scores hidden, and always the likeliest answer; or with "?plain":
+/// no exemplars, as a policy of `rl --variant grpo` was trained
 Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string name,
                                              std::uint64_t seed) {
   SamplingOptions options;
@@ -45,6 +33,10 @@ Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string n
   if (const auto mark = name.find("?analysis"); mark != std::string::npos) {
     options.temperature = 0;
     options.prompt.hides_scores = true;
+    name.resize(mark);
+  }
+  if (const auto mark = name.find("?plain"); mark != std::string::npos) {
+    options.ignores_exemplars = true;
     name.resize(mark);
   }
   std::string weights = name.size() > 8 ? name.substr(8) : config.eval.weights;
@@ -56,13 +48,19 @@ Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string n
     weights = shipped_weights();
   if (weights.empty())
     return fail("there are no weights for the builtin policy", "Name them: builtin:WEIGHTS");
-  auto model = load_model(weights, config.run.device);
-  if (!model)
-    return std::unexpected(model.error());
-  set_threads(config.run.threads);
-  return std::make_unique<BuiltinPolicy>(model->network, model->vocabulary, options, seed);
-}
+#ifdef WARPWRIGHT_LIBTORCH
+  if (config.run.device != "cpu") {
+    auto model = load_model(weights, config.run.device);
+    if (!model)
+      return std::unexpected(model.error());
+    return std::make_unique<BuiltinPolicy>(model->network, model->vocabulary, options, seed);
+  }
 #endif
+  auto plain = load_plain_policy(weights); // faster than LibTorch, token by token
+  if (!plain)
+    return std::unexpected(plain.error());
+  return std::make_unique<BuiltinPolicy>(plain->network, plain->vocabulary, options, seed);
+}
 
 /// "endpoint:URL#MODEL", or "endpoint", which the table [endpoint] of the configuration describes.
 Result<std::unique_ptr<Policy>> make_endpoint(const Config &config, const std::string &name,
@@ -88,15 +86,10 @@ Result<std::unique_ptr<Policy>> make_policy(const Config &config, const std::str
     return make_dense_policy(config.collect.deepest);
   if (name.starts_with("endpoint"))
     return make_endpoint(config, name, seed);
-#ifdef WARPWRIGHT_LIBTORCH
   if (name.starts_with("builtin"))
     return make_builtin(config, name, seed);
   return fail("no policy is called " + name,
               "There are random, evolve, dense, builtin and endpoint:URL#MODEL");
-#else
-  return fail("no policy is called " + name + " in a build without LibTorch",
-              "There are random, evolve, dense and endpoint:URL#MODEL");
-#endif
 }
 
 } // namespace warpwright::trainer

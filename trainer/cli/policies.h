@@ -6,7 +6,7 @@
 
 namespace warpwright::trainer {
 
-/// "random", "evolve", "dense"; with LibTorch "builtin" and "builtin:WEIGHTS".
+/// "random", "evolve", "dense", "builtin", "builtin:WEIGHTS", "endpoint", "endpoint:URL#MODEL".
 /// Errors: another name; weights that cannot be read.
 Result<std::unique_ptr<Policy>> make_policy(const Config &config, const std::string &name,
                                             std::uint64_t seed);

@@ -4,7 +4,7 @@
 #include "support/model/json.h"
 #include "support/rpc/connection.h"
 #include "trainer/environment/live.h"
-#include "trainer/policy/exemplars.h"
+#include "trainer/policy/proposer.h"
 
 #include <boost/asio/io_context.hpp>
 
@@ -13,53 +13,41 @@ namespace {
 
 using rpc::Json;
 
-constexpr int kAttempts = 8; ///< for moves that were not tried
-
-/// What is known of the unchanged source from a verdict on any candidate: the other side of its measurement.
-Measured original_of(const model::Verdict &verdict) {
-  Measured original;
-  original.outcome = model::Outcome::Verified;
-  original.device = device_key(verdict.device);
-  if (const auto &time = verdict.reference_time) {
-    original.reference_time = MeasuredTime{time->median_ns, time->low_ns, time->high_ns};
-    original.speedup = MeasuredRatio{1, 1, 1, 0};
-  }
-  if (!verdict.reference_kernels.empty()) {
-    original.registers = verdict.reference_kernels.front().registers;
-    original.occupancy = verdict.reference_kernels.front().occupancy;
-  }
-  if (verdict.reference_evidence)
-    original.reference_bound = verdict.reference_evidence->bound;
-  return original;
-}
-
-struct Tried {
-  std::vector<Exemplar> versions; ///< the unchanged source first
-  std::optional<Measured> original;
-};
-
-Result<Tried> tried_of(const Json &list) {
-  Tried tried;
-  tried.versions.push_back({});
+/// Errors: a verdict that is none.
+Result<std::vector<TriedVersion>> tried_of(const Json &list) {
+  std::vector<TriedVersion> tried;
   for (const Json &entry : list) {
     auto verdict = model::verdict_from_json(entry.at("verdict"));
     if (!verdict)
       return std::unexpected(verdict.error());
-    if (!tried.original || !tried.original->reference_time)
-      tried.original = original_of(*verdict);
-    tried.versions.push_back({entry.at("moves").get<Moves>(), cut_down(*verdict, 0), {}});
+    tried.push_back({entry.value("moves", Moves{}),
+                     entry.contains("plan") ? entry.at("plan").dump() : "", std::move(*verdict)});
   }
-  if (tried.original)
-    tried.versions.front().measured = *tried.original;
-  else
-    tried.versions.front().measured.outcome = model::Outcome::Verified;
   return tried;
 }
 
-class Proposer {
+Json to_json(const Proposal &proposal) {
+  if (proposal.exhausted)
+    return {{"exhausted", true}, {"refused", proposal.refused}};
+  const Analysis &said = proposal.analysis;
+  Json analysis{{"text", said.text}, {"design", said.design}};
+  if (said.bound)
+    analysis["bound"] = model::name(*said.bound);
+  if (said.faster_exemplar)
+    analysis["faster_exemplar"] = *said.faster_exemplar;
+  if (said.explaining_move)
+    analysis["explaining_move"] = *said.explaining_move;
+  Json answer{{"moves", proposal.moves}, {"analysis", analysis}, {"seconds", proposal.seconds}};
+  if (proposal.plan)
+    answer["plan"] = model::to_json(*proposal.plan);
+  return answer;
+}
+
+class Server {
 public:
-  Proposer(const Config &config, Policy &policy)
-      : config_(config), policy_(policy), random_(config.run.seed) {}
+  Server(const Config &config, Policy &policy)
+      : config_(config), policy_(policy),
+        proposer_(policy, {config.rl.buckets, config.rl.bucket_temperature}, config.run.seed) {}
 
   rpc::Outcome answer(const std::string &method, const Json &params) {
     try {
@@ -105,52 +93,15 @@ private:
     task.kernel = params.at("kernel");
     task.flags = params.value("flags", std::vector<std::string>{});
     task.id = task.kernel + "/" + sha256_hex(task.text);
-    auto view = environment_->open(task);
-    auto tried = view ? tried_of(params.value("tried", Json::array()))
-                      : Result<Tried>(std::unexpected(view.error()));
-    if (!tried)
-      return invalid(tried.error());
-    view->original = tried->original;
-    return new_proposal(task, *view, tried->versions);
-  }
-
-  rpc::Outcome new_proposal(const TrainingTask &task, const TaskView &view,
-                            const std::vector<Exemplar> &tried) {
-    double seconds = 0;
-    for (int i = 0; i < kAttempts; ++i) {
-      const Context context{
-          task, view, environment_->device(),
-          choose_exemplars(tried, {config_.rl.buckets, config_.rl.bucket_temperature}, random_),
-          tried};
-      auto proposal = policy_.propose(context, *environment_);
-      if (!proposal)
-        return invalid(proposal.error());
-      seconds += proposal->seconds;
-      const bool is_new = !proposal->moves.empty() &&
-                          std::none_of(tried.begin(), tried.end(), [&](const Exemplar &version) {
-                            return version.moves == proposal->moves;
-                          });
-      if (is_new)
-        return to_json(*proposal, seconds);
-    }
-    return Json{{"exhausted", true}};
-  }
-
-  static Json to_json(const Proposal &proposal, double seconds) {
-    const Analysis &said = proposal.analysis;
-    Json analysis{{"text", said.text}};
-    if (said.bound)
-      analysis["bound"] = model::name(*said.bound);
-    if (said.faster_exemplar)
-      analysis["faster_exemplar"] = *said.faster_exemplar;
-    if (said.explaining_move)
-      analysis["explaining_move"] = *said.explaining_move;
-    return {{"moves", proposal.moves}, {"analysis", analysis}, {"seconds", seconds}};
+    auto tried = tried_of(params.value("tried", Json::array()));
+    auto proposal = tried ? proposer_.propose(task, *tried, *environment_)
+                          : Result<Proposal>(std::unexpected(tried.error()));
+    return proposal ? rpc::Outcome(to_json(*proposal)) : invalid(proposal.error());
   }
 
   const Config &config_;
   Policy &policy_;
-  std::mt19937_64 random_;
+  Proposer proposer_;
   Exclusive<RecordBook> records_; ///< in memory: states that were asked for
   std::unique_ptr<LiveEnvironment> environment_;
 };
@@ -158,12 +109,12 @@ private:
 } // namespace
 
 Result<void> run_propose(const Config &config, std::unique_ptr<Policy> policy) {
-  Proposer proposer(config, *policy);
+  Server server(config, *policy);
   boost::asio::io_context context(1);
   std::string reason;
   rpc::Connection::Handlers handlers;
   handlers.on_request = [&](const std::string &method, Json params, const Json &,
-                            rpc::Responder respond) { respond(proposer.answer(method, params)); };
+                            rpc::Responder respond) { respond(server.answer(method, params)); };
   handlers.on_closed = [&](std::string why) { reason = std::move(why); };
   auto connection =
       rpc::Connection::make(rpc::make_descriptor_stream(context.get_executor(), 0, 1), handlers);

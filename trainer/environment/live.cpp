@@ -19,6 +19,8 @@ constexpr std::size_t kMaxTexts = 20'000; ///< kept at once; a few KB each
 
 std::string text_hash(const std::string &text) { return sha256_hex(text).substr(0, kHashDigits); }
 
+bool is_module(const TrainingTask &task) { return task.language == kTorchLanguage; }
+
 std::string key_of(const TrainingTask &task, const Moves &moves) {
   std::string key = task.id;
   for (const std::string &move : moves)
@@ -41,18 +43,37 @@ Result<std::unique_ptr<LiveEnvironment>> LiveEnvironment::connect(const Environm
   environment->runner_ = std::move(*runner);
   if (auto chosen = environment->choose_device(); !chosen)
     return std::unexpected(chosen.error());
+  environment->modules_ = std::make_unique<ModuleStates>(
+      *environment->env_,
+      [client = environment->runner_.get()](const model::TorchModule &module) {
+        return client->trace(module);
+      },
+      environment->device_);
   return environment;
 }
 
 Result<std::unique_ptr<LiveEnvironment>>
 LiveEnvironment::without_runner(const EnvironmentConfig &config, Exclusive<RecordBook> &records,
                                 std::optional<model::DeviceInfo> device) {
-  std::unique_ptr<LiveEnvironment> environment(new LiveEnvironment(config, records));
   auto env = EnvPool::start(config.warpwright, config.env_processes);
   if (!env)
     return std::unexpected(env.error());
-  environment->env_ = std::move(*env);
+  return over(std::move(*env), config, records, std::move(device));
+}
+
+std::unique_ptr<LiveEnvironment> LiveEnvironment::over(std::unique_ptr<EnvLine> env,
+                                                       const EnvironmentConfig &config,
+                                                       Exclusive<RecordBook> &records,
+                                                       std::optional<model::DeviceInfo> device) {
+  std::unique_ptr<LiveEnvironment> environment(new LiveEnvironment(config, records));
+  environment->env_ = std::move(env);
   environment->device_ = std::move(device);
+  environment->modules_ = std::make_unique<ModuleStates>(
+      *environment->env_,
+      [](const model::TorchModule &) -> Result<runner::TracedModule> {
+        return fail("a torch module is traced by a runner, and there is none");
+      },
+      environment->device_);
   return environment;
 }
 
@@ -73,11 +94,21 @@ Result<void> LiveEnvironment::choose_device() {
 }
 
 Result<TaskView> LiveEnvironment::open(const TrainingTask &task) {
-  Json definition = records_.with([&](RecordBook &book) {
-    const TaskRecord *known = book.find(task.id);
-    return known ? known->definition : Json();
+  Json definition;
+  std::string graph;
+  records_.with([&](RecordBook &book) {
+    if (const TaskRecord *known = book.find(task.id)) {
+      definition = known->definition;
+      graph = known->graph;
+    }
   });
-  if (definition.is_null()) {
+  if (definition.is_null() && is_module(task)) {
+    auto opened = modules_->open(task);
+    if (!opened)
+      return std::unexpected(opened.error());
+    definition = std::move(opened->definition);
+    graph = std::move(opened->graph);
+  } else if (definition.is_null()) {
     auto answer =
         env_->call("tasks", {{"path", task.path}, {"text", task.text}, {"flags", task.flags}});
     if (!answer)
@@ -99,13 +130,15 @@ Result<TaskView> LiveEnvironment::open(const TrainingTask &task) {
     return std::unexpected(decoded.error());
   const std::string hash = model::hash(*decoded);
   auto added =
-      records_.with([&](RecordBook &book) { return book.add_task(task, definition, hash); });
+      records_.with([&](RecordBook &book) { return book.add_task(task, definition, hash, graph); });
   if (!added)
     return std::unexpected(added.error());
-  TaskView view{task.id, task.family, definition, std::nullopt};
+  TaskView view{task.id, task.family, definition, graph, std::nullopt};
   view.original = records_.with([&](RecordBook &book) -> std::optional<Measured> {
-    const Measured *known =
-        book.find_verdict(task.id, text_hash(task.text), device_ ? device_key(*device_) : "");
+    const StateRecord *unchanged = book.find_state(task.id, {});
+    const Measured *known = unchanged ? book.find_verdict(task.id, unchanged->text_hash,
+                                                          device_ ? device_key(*device_) : "")
+                                      : nullptr;
     return known ? std::optional(*known) : std::nullopt;
   });
   return view;
@@ -154,6 +187,16 @@ Result<StateRecord> LiveEnvironment::state(const TrainingTask &task, const Moves
   });
   if (known)
     return *known;
+  auto state = is_module(task) ? modules_->state(task, moves) : source_state(task, moves);
+  if (!state)
+    return state;
+  auto added = records_.with([&](RecordBook &book) { return book.add_state(task.id, *state); });
+  if (!added)
+    return std::unexpected(added.error());
+  return state;
+}
+
+Result<StateRecord> LiveEnvironment::source_state(const TrainingTask &task, const Moves &moves) {
   auto text = text_of(task, moves);
   if (!text)
     return std::unexpected(text.error());
@@ -163,9 +206,6 @@ Result<StateRecord> LiveEnvironment::state(const TrainingTask &task, const Moves
   StateRecord state{moves, text_hash(*text), {}};
   for (const Json &move : answer->at("moves"))
     state.legal.push_back(move.at("move"));
-  auto added = records_.with([&](RecordBook &book) { return book.add_state(task.id, state); });
-  if (!added)
-    return std::unexpected(added.error());
   return state;
 }
 
@@ -188,7 +228,7 @@ Result<Measured> LiveEnvironment::measure(const TrainingTask &task, const Moves 
   });
   if (known)
     return *known;
-  return ask_runner(task, moves, std::nullopt, stop);
+  return ask_runner(task, *at, std::nullopt, stop);
 }
 
 Result<Measured> LiveEnvironment::confirm(const TrainingTask &task, const Moves &moves,
@@ -196,11 +236,16 @@ Result<Measured> LiveEnvironment::confirm(const TrainingTask &task, const Moves 
   auto before = measure(task, moves, stop);
   if (!before || before->confirmed || !before->speedup)
     return before;
+  auto at = state(task, moves);
+  if (!at)
+    return std::unexpected(at.error());
   // Over twice what is known is measured again by the runner, in a fresh worker.
-  return ask_runner(task, moves, before->speedup->ratio / 4, stop);
+  return ask_runner(task, *at, before->speedup->ratio / 4, stop);
 }
 
 Result<Json> LiveEnvironment::plan(const TrainingTask &task, const Moves &moves) {
+  if (is_module(task))
+    return modules_->plan(task, moves);
   auto definition = definition_of(task);
   auto text = definition ? text_of(task, moves) : Result<std::string>("");
   if (!definition || !text)
@@ -210,18 +255,15 @@ Result<Json> LiveEnvironment::plan(const TrainingTask &task, const Moves &moves)
   return env_->call("plan", params);
 }
 
-Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Moves &moves,
+Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const StateRecord &state,
                                              std::optional<double> best_known,
                                              std::stop_token stop) {
   if (!runner_)
     return fail("nothing is measured here", "Ask a runner");
   auto definition = definition_of(task);
-  auto text = definition ? text_of(task, moves) : Result<std::string>("");
-  if (!definition || !text)
-    return std::unexpected(definition ? text.error() : definition.error());
-  Json params = env_state(task, moves, *text);
-  params["task"] = model::to_json(*definition);
-  auto rendered = env_->call("plan", params);
+  if (!definition)
+    return std::unexpected(definition.error());
+  auto rendered = plan(task, state.moves);
   Measured measured;
   if (!rendered && rendered.error().message.starts_with(kEnvLost))
     return std::unexpected(rendered.error()); // lost, which says nothing about the candidate
@@ -238,6 +280,8 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Mov
     options.timeout = kCandidateTimeout;
     options.measure_budget = std::chrono::milliseconds(config_.measure_budget_ms);
     options.best_known_speedup = best_known;
+    // A fresh worker of a module is a fresh Python: only who asks again waits for it.
+    options.confirm_large = !is_module(task) || best_known;
     const auto started = Clock::now();
     auto verdict = runner_->verify(*definition, *plan, options, stop);
     if (!verdict)
@@ -245,7 +289,7 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Mov
     measured = cut_down(*verdict, std::chrono::duration<double>(Clock::now() - started).count());
   }
   auto added = records_.with(
-      [&](RecordBook &book) { return book.add_verdict(task.id, text_hash(*text), measured); });
+      [&](RecordBook &book) { return book.add_verdict(task.id, state.text_hash, measured); });
   if (!added)
     return std::unexpected(added.error());
   return measured;
@@ -260,12 +304,25 @@ Result<Measured> LiveEnvironment::measure_plan(const TrainingTask &task, const m
     return std::unexpected(definition.error());
   if (auto checked = model::check_plan(plan, *definition); !checked)
     return std::unexpected(checked.error());
+  return verdict_on(*definition, plan, kCandidateTimeout, stop);
+}
+
+Result<Measured> LiveEnvironment::judge(const model::Task &task, const model::Plan &plan,
+                                        std::chrono::milliseconds timeout) {
+  if (!runner_)
+    return fail("nothing is measured here", "Ask a runner");
+  return verdict_on(task, plan, timeout, {});
+}
+
+Result<Measured> LiveEnvironment::verdict_on(const model::Task &task, const model::Plan &plan,
+                                             std::chrono::milliseconds timeout,
+                                             std::stop_token stop) {
   runner::VerifyOptions options;
   options.device = config_.device;
-  options.timeout = kCandidateTimeout;
+  options.timeout = timeout;
   options.measure_budget = std::chrono::milliseconds(config_.measure_budget_ms);
   const auto started = Clock::now();
-  auto verdict = runner_->verify(*definition, plan, options, stop);
+  auto verdict = runner_->verify(task, plan, options, stop);
   if (!verdict)
     return std::unexpected(verdict.error());
   return cut_down(*verdict, std::chrono::duration<double>(Clock::now() - started).count());

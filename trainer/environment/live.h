@@ -1,4 +1,4 @@
-// The environment that measures: states from `warpwright env`, verdicts from a runner, all of it recorded.
+// The environment that measures, CUDA kernels and torch modules: states from `warpwright env`, verdicts from a runner, all of it recorded.
 //
 // Thread: any. Two threads that ask for the same state's verdict at once both measure it; the later one counts.
 #pragma once
@@ -8,6 +8,7 @@
 #include "trainer/config/config.h"
 #include "trainer/environment/env_line.h"
 #include "trainer/environment/environment.h"
+#include "trainer/environment/module_states.h"
 
 namespace warpwright::trainer {
 
@@ -22,6 +23,11 @@ public:
   static Result<std::unique_ptr<LiveEnvironment>>
   without_runner(const EnvironmentConfig &config, Exclusive<RecordBook> &records,
                  std::optional<model::DeviceInfo> device);
+  /// The same with states from whoever answers `env`, in this process for instance.
+  static std::unique_ptr<LiveEnvironment> over(std::unique_ptr<EnvLine> env,
+                                               const EnvironmentConfig &config,
+                                               Exclusive<RecordBook> &records,
+                                               std::optional<model::DeviceInfo> device);
 
   std::string_view name() const override { return "live"; }
   Result<TaskView> open(const TrainingTask &task) override;
@@ -33,6 +39,8 @@ public:
                            std::stop_token stop) override;
   Result<Measured> measure_plan(const TrainingTask &task, const model::Plan &plan,
                                 std::stop_token stop) override;
+  Result<Measured> judge(const model::Task &task, const model::Plan &plan,
+                         std::chrono::milliseconds timeout) override;
   Result<nlohmann::json> plan(const TrainingTask &task, const Moves &moves) override;
   std::optional<model::DeviceInfo> device() override { return device_; }
 
@@ -42,15 +50,20 @@ private:
   Result<void> choose_device();
   Result<std::string> text_of(const TrainingTask &task, const Moves &moves);
   nlohmann::json env_state(const TrainingTask &task, const Moves &moves, const std::string &text);
+  Result<Measured> verdict_on(const model::Task &task, const model::Plan &plan,
+                              std::chrono::milliseconds timeout, std::stop_token stop);
   Result<model::Task> definition_of(const TrainingTask &task);
-  Result<Measured> ask_runner(const TrainingTask &task, const Moves &moves,
+  Result<Measured> ask_runner(const TrainingTask &task, const StateRecord &state,
                               std::optional<double> best_known, std::stop_token stop);
+  /// States of CUDA sources; those of modules come from modules_.
+  Result<StateRecord> source_state(const TrainingTask &task, const Moves &moves);
 
   EnvironmentConfig config_;
   Exclusive<RecordBook> &records_;
   std::unique_ptr<EnvLine> env_;
   std::unique_ptr<runner::BlockingClient> runner_;
   std::optional<model::DeviceInfo> device_;
+  std::unique_ptr<ModuleStates> modules_;
   /// Texts of states, so that a move is applied once: "task id\nmove\nmove" -> text.
   Exclusive<std::map<std::string, std::string>> texts_;
 };
