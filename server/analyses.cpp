@@ -25,8 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Below this a full parse answers an edit directly.
-constexpr std::chrono::milliseconds kQuickParse{60};
+/// Below this a full parse answers an edit directly: two answers would make errors blink.
+constexpr std::chrono::milliseconds kQuickParse{150};
 
 /// Stub passes that are remembered until the full pass of the same text has come: more than are under way at once.
 constexpr std::size_t kMostStubs = 8;

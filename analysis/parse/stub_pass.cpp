@@ -31,7 +31,8 @@ bool suit_precompiled(const std::vector<std::string> &flags) {
                                          "-idirafter", "-include", "-imacros"};
   for (std::size_t index = 0; index < flags.size(); ++index) {
     const std::string &flag = flags[index];
-    if (std::ranges::find(kTakeValue, flag) != kTakeValue.end())
+    const bool is_language = flag == "-x" && index + 1 < flags.size() && flags[index + 1] == "cuda";
+    if (is_language || std::ranges::find(kTakeValue, flag) != kTakeValue.end())
       ++index;
     else if (!flag.starts_with("-D") && !flag.starts_with("-I") && flag != "-std=c++17")
       return false;

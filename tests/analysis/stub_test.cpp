@@ -3,6 +3,7 @@
 #include "analysis/parsed_unit.h"
 #include "analysis/stub/stub_headers.h"
 
+#include <clang/Basic/SourceManager.h>
 #include <doctest/doctest.h>
 
 namespace {
@@ -36,4 +37,17 @@ TEST_CASE("every group of built-in declarations parses by itself, in every stand
 
 TEST_CASE("a real type error is reported when no header was skipped") {
   CHECK(complaints("__global__ void k(float *x) { x[0] = undeclared; }").contains("undeclared"));
+}
+
+TEST_CASE("the precompiled declarations serve files whose flags say what compile databases say") {
+  const auto uses_precompiled = [](std::vector<std::string> flags) {
+    auto unit = parse_stub({"/test/file.cu", "int x;"}, {.flags = std::move(flags)},
+                           llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>());
+    REQUIRE_MESSAGE(unit.has_value(), describe(unit.error()));
+    return (*unit)->sources().loaded_sloc_entry_size() > 0;
+  };
+  CHECK(uses_precompiled({}));
+  CHECK(uses_precompiled({"-x", "cuda", "-isystem", "/include", "-DA=1", "-std=c++17"}));
+  CHECK_FALSE(uses_precompiled({"-x", "c++"}));
+  CHECK_FALSE(uses_precompiled({"-std=c++20"}));
 }
