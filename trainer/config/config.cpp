@@ -70,6 +70,7 @@ template <class Table>
 void tasks_fields(Table &table, auto &tasks) {
   table.read("suites", tasks.suites)
       .read("families", tasks.families)
+      .read("kinds", tasks.kinds)
       .read("shapes", tasks.shapes, 1, 10'000)
       .read("at_most", tasks.at_most, 0, kMany);
 }
@@ -147,6 +148,7 @@ void rl_fields(Table &table, auto &rl) {
       .read("reward_clip", rl.reward_clip, 0.1, 1000)
       .read("confirm_above", rl.confirm_above, 1, 1e9)
       .read("analysis_weight", rl.analysis_weight, 0, 10)
+      .read("adversary", rl.adversary)
       .read("checkpoint_every", rl.checkpoint_every, 1, kMany)
       .read("weights", rl.weights);
 }
@@ -157,6 +159,7 @@ void eval_fields(Table &table, auto &eval) {
       .read("k", eval.k)
       .choose("split", eval.split, {"training", "validation", "held-out"})
       .read("repeats", eval.repeats, 1, 1000)
+      .read("reference_trials", eval.reference_trials, 0, kMany)
       .read("temperature", eval.temperature, 0.01, 100)
       .read("weights", eval.weights);
 }

@@ -22,9 +22,10 @@ struct RunConfig {
 
 struct TasksConfig {
   std::vector<std::string> suites; ///< as tasks/task_sources.h takes them; empty: the shipped suite
-  std::vector<std::string> families; ///< empty: all
-  int shapes = 1;                    ///< drawn of each task for a split
-  int at_most = 0;                   ///< of each split, evenly over families; 0: all
+  std::vector<std::string> families;         ///< empty: all
+  std::vector<std::string> kinds = {"cuda"}; ///< of "cuda" (kernels) and "torch" (modules)
+  int shapes = 1;                            ///< drawn of each task for a split
+  int at_most = 0;                           ///< of each split, evenly over families; 0: all
 };
 
 struct EnvironmentConfig {
@@ -82,6 +83,7 @@ struct RlConfig {
   double reward_clip = 3;       ///< after rolling normalisation, standard deviations
   double confirm_above = 3;     ///< speedups over this are measured again in a fresh worker
   double analysis_weight = 0.1; ///< of the supervised loss on analysis tokens
+  bool adversary = false;       ///< live: submit the adversary suite beside the policy's answers
   int checkpoint_every = 10;
   std::string weights;
 };
@@ -90,7 +92,8 @@ struct EvalConfig {
   std::vector<std::string> policies = {"random", "evolve", "builtin"}; ///< "builtin:WEIGHTS" too
   std::vector<int> k = {1, 2, 4, 8, 16, 32, 64};
   std::string split = "held-out";
-  int repeats = 3; ///< seeds a task
+  int repeats = 3;          ///< seeds a task
+  int reference_trials = 0; ///< of random search, whose best the results are shares of; 0: none
   double temperature = 1.0;
   std::string weights;
 };

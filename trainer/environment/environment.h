@@ -19,6 +19,7 @@ namespace warpwright::trainer {
 struct TaskView {
   std::string id, family;
   nlohmann::json definition; ///< model::Task as JSON
+  std::string graph;         ///< of torch modules: text (generator/graph_env.h); else empty
   std::optional<Measured>
       original; ///< verdict on the unchanged source: compile evidence, what bounds it
 };
@@ -43,6 +44,11 @@ public:
   /// A plan that no moves describe (endpoint policy). Errors: recorded environments refuse.
   virtual Result<Measured> measure_plan(const TrainingTask &task, const model::Plan &plan,
                                         std::stop_token stop = {}) = 0;
+  /// A plan of a task that nobody recorded, as of the adversary suite; the verdict is not recorded. Errors: recorded environments refuse.
+  virtual Result<Measured> judge(const model::Task & /*task*/, const model::Plan & /*plan*/,
+                                 std::chrono::milliseconds /*timeout*/) {
+    return fail("nothing is measured here", "Use environment.mode = \"live\"");
+  }
   /// JSON of a state's plan, for policies that read code. Errors: as state(); recorded environments hold none.
   virtual Result<nlohmann::json> plan(const TrainingTask & /*task*/, const Moves & /*moves*/) {
     return fail("plans are not recorded", "Use environment.mode = \"live\"");

@@ -22,8 +22,8 @@ struct Rollout {
 };
 
 struct SamplingOptions {
-  double temperature = 1.0; ///< under 0.02: always the likeliest
-  int longest = 6;          ///< moves
+  double temperature = 1.0;       ///< under 0.02: always the likeliest
+  int longest = 6;                ///< moves
   bool ignores_exemplars = false; ///< of a policy that was trained without any
   PromptOptions prompt;
 };

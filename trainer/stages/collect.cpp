@@ -23,15 +23,18 @@ struct Collected {
   std::optional<TrialSession> session;
   std::vector<std::unique_ptr<Policy>> policies;
   std::mt19937_64 random;
-  int trials = 0;
+  int trials = 0, failures = 0;
   bool given_up = false;
 };
+
+constexpr int kFailuresOfATask = 3, kFailures = 30; ///< then it is given up, and the run
 
 /// One for all threads: the log, the bar and the counts.
 struct Account {
   RunLog log;
   Progress progress;
   std::int64_t measured = 0, verified = 0;
+  int failures = 0;
   std::optional<Error> failure;
 };
 
@@ -104,7 +107,7 @@ private:
                                            collected.random, surroundings_.stop);
       if (!trial)
         return surroundings_.stop.stop_requested() ? Result<void>()
-                                                   : std::unexpected(trial.error());
+                                                   : failed(collected, trial.error());
       if (trial->wasted)
         continue; // the next strategy may know something
       ++collected.trials;
@@ -112,6 +115,17 @@ private:
     }
     collected.given_up = true; // nobody found anything new
     return {};
+  }
+
+  /// A crashed child or a lost job costs a trial; many of them are no accident.
+  Result<void> failed(Collected &collected, const Error &error) {
+    collected.given_up = ++collected.failures >= kFailuresOfATask;
+    return account_.with([&](Account &account) -> Result<void> {
+      if (++account.failures >= kFailures)
+        return std::unexpected(error);
+      return account.log.write("failed",
+                               {{"task", collected.task.id}, {"message", describe(error)}});
+    });
   }
 
   Result<void> open(Collected &collected) {

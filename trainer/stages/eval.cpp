@@ -1,12 +1,12 @@
 // `eval`: the best of k candidates on a split, for any list of policies, all with the same trials and the same unchanged source.
 //
 // A task's best starts at 1, its unchanged source, and only what was verified can raise it; failures count as trials. Means are geometric
-// over tasks, each task the mean of its repeats. Intervals are bootstraps over tasks; policies are compared task by task. It also
-// judges analyses of builtin policies: with scores hidden, against what was measured, beside what guessing would reach.
+// over tasks, each task the mean of its repeats. Intervals are bootstraps over tasks; policies are compared task by task. Sessions draw from
+// seeds of their own, so a live evaluation that was stopped goes on from its records: what was measured is not measured again.
 #include "support/model/json.h"
-#include "trainer/policy/analysis_truth.h"
 #include "trainer/policy/reward.h"
-#include "trainer/policy/walk.h"
+#include "trainer/stages/analysis_score.h"
+#include "trainer/stages/each_of.h"
 #include "trainer/stages/progress.h"
 #include "trainer/stages/run_log.h"
 #include "trainer/stages/stages.h"
@@ -21,8 +21,15 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr int kPairs = 8; ///< of exemplars a task, to judge analyses
-constexpr ExemplarChoice kJudgedExemplars{.buckets = 8, .temperature = 4};
+constexpr std::uint64_t kReferenceSeed = 0x9e3779b97f4a7c15; ///< not that of any policy judged
+
+/// Of one policy, one task and one repeat.
+struct Session {
+  std::vector<double> log_best; ///< [k]
+  std::vector<bool> found;      ///< [k]: something faster than the unchanged source
+  double seconds = 0;           ///< spent on proposals
+  std::int64_t proposals = 0;
+};
 
 /// Of one policy: per task, per k, the mean log best over repeats; and how often something faster was found.
 struct Scores {
@@ -31,49 +38,93 @@ struct Scores {
   std::vector<double> success;               ///< [k], share of tasks and repeats
   double seconds_a_proposal = 0;
   std::int64_t proposals = 0;
+
+  void take(std::size_t task, const Session &session, double share) {
+    for (std::size_t i = 0; i < session.log_best.size(); ++i) {
+      log_best[i][task] += session.log_best[i] * share;
+      success[i] += double(session.found[i]) * share / double(log_best[i].size());
+    }
+    seconds_a_proposal += session.seconds;
+    proposals += session.proposals;
+  }
 };
 
 class Evaluation {
 public:
   Evaluation(const Config &config, const Surroundings &surroundings, Workplace &place,
-             std::vector<TrainingTask> tasks, RunLog log)
+             std::vector<TrainingTask> tasks, RunLog &log)
       : config_(config), surroundings_(surroundings), place_(place), tasks_(std::move(tasks)),
-        log_(std::move(log)), ks_(config.eval.k) {
+        log_(log), ks_(config.eval.k),
+        progress_("eval", "sessions",
+                  std::int64_t(config.eval.policies.size() * tasks_.size()) * config.eval.repeats,
+                  surroundings.quiet) {
     std::ranges::sort(ks_);
   }
 
+  /// What was judged whole is reported, also when it is stopped.
   Result<void> run() {
-    Progress progress("eval", "sessions",
-                      std::int64_t(config_.eval.policies.size() * tasks_.size()) *
-                          config_.eval.repeats,
-                      surroundings_.quiet);
-    std::int64_t sessions = 0;
+    if (config_.eval.reference_trials > 0) {
+      auto reference = one_repeat("random", kReferenceSeed, {config_.eval.reference_trials});
+      if (!reference)
+        return std::unexpected(reference.error());
+      if (stopped())
+        return {};
+      for (const Session &session : *reference)
+        log_reference_.push_back(session.log_best.front());
+    }
     for (const std::string &name : config_.eval.policies) {
       Scores scores{name, {}, std::vector<double>(ks_.size()), 0, 0};
       scores.log_best.assign(ks_.size(), std::vector<double>(tasks_.size()));
-      for (int repeat = 0; repeat < config_.eval.repeats; ++repeat) {
-        const std::uint64_t seed = config_.run.seed * 1000 + std::uint64_t(repeat);
-        auto policy = surroundings_.make_policy(config_, name, seed);
-        if (!policy)
-          return std::unexpected(policy.error());
-        for (std::size_t task = 0; task < tasks_.size(); ++task) {
-          if (auto done = one_session(**policy, task, seed, scores); !done)
-            return done;
-          if (surroundings_.stop.stop_requested())
-            return {};
-          progress.show(++sessions, name);
-        }
-        if (auto logged = log_account(**policy, name); !logged)
-          return logged;
+      for (int repeat = 0; repeat < config_.eval.repeats && !stopped(); ++repeat) {
+        auto sessions = one_repeat(name, config_.run.seed * 1000 + std::uint64_t(repeat), ks_);
+        if (!sessions)
+          return std::unexpected(sessions.error());
+        for (std::size_t task = 0; task < tasks_.size(); ++task)
+          scores.take(task, (*sessions)[task], 1.0 / config_.eval.repeats);
       }
-      all_.push_back(std::move(scores));
+      if (!stopped())
+        all_.push_back(std::move(scores));
     }
     return report();
   }
 
-  Result<void> judge_analyses(const std::vector<TaskVersions> &versions);
-
 private:
+  bool stopped() const { return surroundings_.stop.stop_requested(); }
+
+  /// A session a task: several at once, each with a policy of its own; policies that keep an account are asked by one after the other.
+  Result<std::vector<Session>> one_repeat(const std::string &name, std::uint64_t seed,
+                                          const std::vector<int> &ks) {
+    std::vector<Session> sessions(
+        tasks_.size(), {std::vector<double>(ks.size()), std::vector<bool>(ks.size()), 0, 0});
+    std::unique_ptr<Policy> shared;
+    if (name.starts_with("endpoint")) {
+      auto policy = surroundings_.make_policy(config_, name, seed);
+      if (!policy)
+        return std::unexpected(policy.error());
+      shared = std::move(*policy);
+    }
+    Exclusive<std::optional<Error>> failure;
+    each_of(tasks_.size(), shared ? 1 : config_.environment.in_flight, [&](std::size_t task) {
+      if (stopped())
+        return;
+      auto own = shared ? Result<std::unique_ptr<Policy>>(nullptr)
+                        : surroundings_.make_policy(config_, name, seed * 7919 + task);
+      auto done = own ? one_session(shared ? *shared : **own, task, seed, ks, sessions[task])
+                      : Result<void>(std::unexpected(own.error()));
+      failure.with([&](auto &first) {
+        if (!done && !first)
+          first = done.error();
+        progress_.show(++sessions_done_, name);
+      });
+    });
+    if (const auto failed = failure.with([](auto &first) { return first; }); failed)
+      return std::unexpected(*failed);
+    if (shared)
+      if (auto logged = log_account(*shared, name); !logged)
+        return std::unexpected(logged.error());
+    return sessions;
+  }
+
   Result<void> log_account(const Policy &policy, const std::string &name) {
     nlohmann::json account = policy.account();
     if (account.is_null())
@@ -82,24 +133,23 @@ private:
     return log_.write("policy", std::move(account));
   }
 
-  Result<void> one_session(Policy &policy, std::size_t task, std::uint64_t seed, Scores &scores) {
+  Result<void> one_session(Policy &policy, std::size_t task, std::uint64_t seed,
+                           const std::vector<int> &ks, Session &scores) {
     std::mt19937_64 random(seed * 7919 + task);
     auto session = TrialSession::open(tasks_[task], place_.environment(), surroundings_.stop);
     if (!session)
-      return surroundings_.stop.stop_requested() ? Result<void>()
-                                                 : std::unexpected(session.error());
+      return stopped() ? Result<void>() : std::unexpected(session.error());
     double best = 1;
     bool found = false;
     int trials = 0;
-    for (std::size_t i = 0; i < ks_.size(); ++i) {
-      for (; trials < ks_[i] && !session->exhausted(); ++trials) {
+    for (std::size_t i = 0; i < ks.size(); ++i) {
+      for (; trials < ks[i] && !session->exhausted(); ++trials) {
         auto trial = session->next(policy, place_.environment(),
                                    {config_.rl.buckets, config_.rl.bucket_temperature}, random,
                                    surroundings_.stop);
         if (!trial)
-          return surroundings_.stop.stop_requested() ? Result<void>()
-                                                     : std::unexpected(trial.error());
-        scores.seconds_a_proposal += trial->proposal.seconds;
+          return stopped() ? Result<void>() : std::unexpected(trial.error());
+        scores.seconds += trial->proposal.seconds;
         ++scores.proposals;
         if (trial->wasted || trial->measured.outcome != model::Outcome::Verified)
           continue;
@@ -107,8 +157,8 @@ private:
         found = found || !speedup || *speedup > 1;
         best = std::max(best, score_of(trial->measured).value_or(0));
       }
-      scores.log_best[i][task] += std::log(best) / config_.eval.repeats;
-      scores.success[i] += double(found) / double(tasks_.size()) / config_.eval.repeats;
+      scores.log_best[i] = std::log(best);
+      scores.found[i] = found;
     }
     return {};
   }
@@ -118,6 +168,9 @@ private:
     for (const TrainingTask &task : tasks_)
       log_known.push_back(std::log(std::max(1.0, best_known(task))));
     const double known = geometric_mean(log_known, 1).value;
+    if (!log_reference_.empty())
+      if (auto logged = report_reference(); !logged)
+        return logged;
     std::cout << "policy                k   geometric mean [95%]      success   of best known\n";
     for (const Scores &scores : all_)
       for (std::size_t i = 0; i < ks_.size(); ++i) {
@@ -128,25 +181,45 @@ private:
                       100 * scores.success[i], 100 * mean.value / known);
         std::cout << line;
         const auto info = place_.environment().device();
-        const std::string device = info ? device_key(*info) : "";
-        auto logged =
-            log_.write("best_of_k",
-                       {{"policy", scores.policy},
-                        {"k", ks_[i]},
-                        {"geomean", mean.value},
-                        {"low", mean.low},
-                        {"high", mean.high},
-                        {"success", scores.success[i]},
-                        {"tasks", tasks_.size()},
-                        {"device", device},
-                        {"best_known_geomean", known},
-                        {"share_of_best", mean.value / known},
-                        {"seconds_a_proposal", scores.seconds_a_proposal /
-                                                   std::max<double>(1, double(scores.proposals))}});
+        nlohmann::json fields{
+            {"policy", scores.policy},
+            {"k", ks_[i]},
+            {"geomean", mean.value},
+            {"low", mean.low},
+            {"high", mean.high},
+            {"success", scores.success[i]},
+            {"tasks", tasks_.size()},
+            {"device", info ? device_key(*info) : ""},
+            {"best_known_geomean", known},
+            {"share_of_best", mean.value / known},
+            {"seconds_a_proposal",
+             scores.seconds_a_proposal / std::max<double>(1, double(scores.proposals))}};
+        if (!log_reference_.empty()) {
+          const Interval share = paired_ratio(scores.log_best[i], log_reference_, config_.run.seed);
+          fields["share_of_reference"] = share.value;
+          fields["share_low"] = share.low;
+          fields["share_high"] = share.high;
+        }
+        auto logged = log_.write("best_of_k", std::move(fields));
         if (!logged)
           return logged;
       }
     return report_pairs();
+  }
+
+  Result<void> report_reference() {
+    const Interval mean = geometric_mean(log_reference_, config_.run.seed);
+    std::cout << "best of " << config_.eval.reference_trials << " random trials: " << mean.value
+              << " [" << mean.low << ", " << mean.high << "]\n";
+    nlohmann::json by_task;
+    for (std::size_t task = 0; task < tasks_.size(); ++task)
+      by_task[tasks_[task].id] = std::exp(log_reference_[task]);
+    return log_.write("reference", {{"policy", "random"},
+                                    {"k", config_.eval.reference_trials},
+                                    {"geomean", mean.value},
+                                    {"low", mean.low},
+                                    {"high", mean.high},
+                                    {"by_task", std::move(by_task)}});
   }
 
   Result<void> report_pairs() {
@@ -186,94 +259,31 @@ private:
   const Surroundings &surroundings_;
   Workplace &place_;
   std::vector<TrainingTask> tasks_;
-  RunLog log_;
+  RunLog &log_;
   std::vector<int> ks_;
   std::vector<Scores> all_;
+  std::vector<double> log_reference_; ///< [task], of random search with many trials
+  Progress progress_;
+  std::int64_t sessions_done_ = 0;
 };
-
-/// Right answers, and what guessing reaches.
-struct Judged {
-  double right = 0, chance = 0;
-  std::map<std::string, int> truths;
-  int count = 0;
-  void add(bool is_right, double guess, const std::string &truth) {
-    right += is_right;
-    chance += guess;
-    ++truths[truth];
-    ++count;
-  }
-  /// The better of guessing evenly and of always saying the most frequent.
-  double best_chance() const {
-    int most = 0;
-    for (const auto &[truth, times] : truths)
-      most = std::max(most, times);
-    return std::max(chance, double(most)) / std::max(1, count);
-  }
-  void write(nlohmann::json &fields, const std::string &name) const {
-    fields[name + "_count"] = count;
-    if (count == 0)
-      return;
-    fields[name + "_accuracy"] = right / count;
-    fields[name + "_chance"] = best_chance();
-  }
-};
-
-Result<void> Evaluation::judge_analyses(const std::vector<TaskVersions> &versions) {
-  const auto device = place_.environment().device(); // what was measured is asked, live too
-  RecordedEnvironment recorded(place_.records(), device ? device_key(*device) : "");
-  for (const std::string &name : config_.eval.policies) {
-    if (!name.starts_with("builtin"))
-      continue;
-    auto policy = surroundings_.make_policy(config_, name + "?analysis", config_.run.seed);
-    if (!policy)
-      return std::unexpected(policy.error());
-    std::mt19937_64 random(config_.run.seed);
-    Judged faster, why, bound;
-    for (const TaskVersions &task : versions)
-      for (int i = 0; i < kPairs && task.versions.size() > 1; ++i) {
-        const Context context{task.task, task.view, device,
-                              choose_exemplars(task.versions, kJudgedExemplars, random),
-                              task.versions};
-        const AnalysisTruth truth =
-            analysis_truth(context.exemplars, task.versions, task.view.original);
-        auto proposal = (*policy)->propose(context, recorded);
-        if (!proposal)
-          return std::unexpected(proposal.error());
-        const Analysis &said = proposal->analysis;
-        if (truth.faster_exemplar)
-          faster.add(said.faster_exemplar == truth.faster_exemplar, 0.5,
-                     std::to_string(*truth.faster_exemplar));
-        if (const auto names = differing_moves(context.exemplars);
-            truth.explaining_move && names.size() > 1)
-          why.add(said.explaining_move == truth.explaining_move, 1 / double(names.size()),
-                  *truth.explaining_move);
-        if (truth.bound)
-          bound.add(said.bound == truth.bound, 1.0 / 3, std::string(model::name(*truth.bound)));
-      }
-    nlohmann::json fields{{"policy", name}};
-    faster.write(fields, "faster");
-    why.write(fields, "move");
-    bound.write(fields, "bound");
-    std::cout << "analysis of " << name << ": " << fields.dump() << "\n";
-    if (auto logged = log_.write("analysis", fields); !logged)
-      return logged;
-  }
-  return {};
-}
 
 /// Tasks that cannot be inferred, or were not recorded, are logged and not judged.
 Result<void> leave_out_unmeasurable(std::vector<TrainingTask> &tasks, Environment &environment,
-                                    RunLog &log, std::stop_token stop) {
+                                    int in_flight, RunLog &log, std::stop_token stop) {
+  std::vector<Result<TrialSession>> sessions(tasks.size(), fail("stopped"));
+  each_of(tasks.size(), in_flight, [&](std::size_t i) {
+    if (!stop.stop_requested())
+      sessions[i] = TrialSession::open(tasks[i], environment, stop);
+  });
   std::vector<TrainingTask> kept;
-  for (TrainingTask &task : tasks) {
-    auto session = TrialSession::open(task, environment, stop);
-    if (session) {
-      kept.push_back(std::move(task));
+  for (std::size_t i = 0; i < tasks.size() && !stop.stop_requested(); ++i) {
+    if (sessions[i] && sessions[i]->best() > 0) {
+      kept.push_back(std::move(tasks[i]));
       continue;
     }
-    auto written =
-        log.write("left_out", {{"task", task.id}, {"message", describe(session.error())}});
-    if (!written || stop.stop_requested())
+    const std::string why =
+        sessions[i] ? "its unchanged source is not verified" : describe(sessions[i].error());
+    if (auto written = log.write("left_out", {{"task", tasks[i].id}, {"message", why}}); !written)
       return written;
   }
   tasks = std::move(kept);
@@ -294,7 +304,8 @@ Result<void> run_eval(const Config &config, const Surroundings &surroundings) {
   auto log = RunLog::open(config.run.out, "eval");
   if (!log)
     return std::unexpected(log.error());
-  if (auto left = leave_out_unmeasurable(*tasks, (*place)->environment(), *log, surroundings.stop);
+  if (auto left = leave_out_unmeasurable(*tasks, (*place)->environment(),
+                                         config.environment.in_flight, *log, surroundings.stop);
       !left)
     return left;
   if (surroundings.stop.stop_requested())
@@ -308,11 +319,11 @@ Result<void> run_eval(const Config &config, const Surroundings &surroundings) {
                                           {"tasks", tasks->size()}});
       !written)
     return written;
-  Evaluation evaluation(config, surroundings, **place, std::move(*tasks), std::move(*log));
+  Evaluation evaluation(config, surroundings, **place, std::move(*tasks), *log);
   if (auto done = evaluation.run(); !done || surroundings.stop.stop_requested())
     return done;
   auto versions = task_versions(**place, {*split});
-  return versions ? evaluation.judge_analyses(*versions)
+  return versions ? score_analyses(config, surroundings, **place, *versions, *log)
                   : Result<void>(std::unexpected(versions.error()));
 }
 

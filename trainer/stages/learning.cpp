@@ -33,6 +33,11 @@ Result<Learning> Learning::start(const Config &config, const std::string &stage,
   const std::string &from = resumes ? checkpoint : weights;
   if (from.empty()) {
     learning.model_ = make_model(config.network, words, config.run.seed, config.run.device);
+    if (learning.writes()) // to judge what training adds
+      if (auto saved =
+              save_model(weights_path(config.run.out, "untrained"), learning.model_, false);
+          !saved)
+        return std::unexpected(saved.error());
   } else {
     auto model = load_model(from, config.run.device);
     if (!model)

@@ -9,7 +9,7 @@
 #include "trainer/policy/exemplars.h"
 #include "trainer/policy/reward.h"
 #include "trainer/policy/walk.h"
-#include "trainer/records/measured_json.h"
+#include "trainer/stages/adversary.h"
 #include "trainer/stages/learning.h"
 #include "trainer/stages/progress.h"
 #include "trainer/stages/rollouts.h"
@@ -17,7 +17,6 @@
 #include "trainer/stages/step_metrics.h"
 
 #include <algorithm>
-#include <fstream>
 
 namespace warpwright::trainer {
 namespace {
@@ -30,12 +29,14 @@ public:
   Reinforcement(const Config &config, const Surroundings &surroundings, Workplace &place,
                 const std::vector<TaskVersions> &tasks, Learning &learning)
       : config_(config), surroundings_(surroundings), place_(place), tasks_(tasks),
-        learning_(learning), tried_(place.environment()), rewards_(config.rl.reward_clip) {}
+        learning_(learning), tried_(place.environment()), rewards_(config.rl.reward_clip),
+        adversary_(config, place.environment()) {}
 
   Result<void> prepare() {
     const nlohmann::json &state = learning_.model().state;
     if (state.contains("rewards"))
       rewards_.set_values(state.at("rewards"));
+    adversary_.go_on_from(state.value("adversary", 0));
     if (auto taken = tried_.take(state.value("tried", nlohmann::json::object()), tasks_); !taken)
       return taken;
     if (!learns()) {
@@ -57,20 +58,20 @@ public:
   Result<void> step() {
     std::mt19937_64 random = learning_.random_of_step();
     StepMetrics metrics(config_.rl.variant);
-    std::vector<Group> groups(std::size_t(config_.rl.groups));
-    for (Group &group : groups) {
-      group.task = &tasks_[draw_index(tasks_.size(), random)];
-      if (auto filled = fill(group, random); !filled)
-        return filled;
-    }
-    if (auto measured = measure_groups(groups, place_.environment(), config_.environment.in_flight,
+    auto groups = answered_groups(random);
+    if (!groups)
+      return std::unexpected(groups.error());
+    if (auto measured = measure_groups(*groups, place_.environment(), config_.environment.in_flight,
                                        config_.rl.confirm_above, surroundings_.stop);
         !measured)
       return measured;
+    if (auto tried = adversary_.step(*groups, rewards_, learning_); !tried)
+      return tried;
     if (surroundings_.stop.stop_requested())
       return {}; // half measured: the step is done again
+    metrics.measured_now();
     std::vector<Sequence> sequences;
-    for (Group &group : groups)
+    for (Group &group : *groups)
       if (auto taken = take(group, metrics, sequences); !taken)
         return taken;
     if (sequences.empty() && learning_.world().size > 1)
@@ -81,7 +82,9 @@ public:
     fields["step"] = learning_.step();
     fields["variant"] = config_.rl.variant;
     last_note_ = metrics.note();
-    learning_.model().state = {{"rewards", rewards_.values()}, {"tried", tried_.to_json()}};
+    learning_.model().state = {{"rewards", rewards_.values()},
+                               {"tried", tried_.to_json()},
+                               {"adversary", adversary_.next()}};
     return learning_.log("step", std::move(fields));
   }
 
@@ -98,32 +101,35 @@ private:
     return {{0, 0}, {target}};
   }
 
-  /// Prompts and answers of one group.
-  Result<void> fill(Group &group, std::mt19937_64 &random) {
-    const TaskVersions &task = *group.task;
-    auto tried = tried_.of(task.task);
-    if (!tried)
-      return std::unexpected(tried.error());
-    if (config_.rl.variant == "contrastive")
-      group.exemplars =
-          choose_exemplars(**tried, {config_.rl.buckets, config_.rl.bucket_temperature}, random);
-    const Context context{task.task, task.view, place_.environment().device(), group.exemplars,
-                          **tried};
+  Result<std::vector<Group>> answered_groups(std::mt19937_64 &random) {
+    std::vector<Group> groups(std::size_t(config_.rl.groups));
+    for (Group &group : groups) {
+      group.task = &tasks_[draw_index(tasks_.size(), random)];
+      group.seed = random();
+      group.hides_scores = draw_unit(random) < kHiddenScores;
+      auto tried = tried_.of(group.task->task);
+      if (!tried)
+        return std::unexpected(tried.error());
+      if (config_.rl.variant == "contrastive")
+        group.exemplars = choose_exemplars(
+            some_of(**tried, random), {config_.rl.buckets, config_.rl.bucket_temperature}, random);
+      if (learns())
+        continue;
+      const Context context{group.task->task, group.task->view, place_.environment().device(),
+                            group.exemplars, **tried};
+      if (auto filled = fill_with_strategy(group, context); !filled)
+        return std::unexpected(filled.error());
+    }
     if (!learns())
-      return fill_with_strategy(group, context);
+      return groups;
     SamplingOptions sampling;
     sampling.temperature = config_.rl.temperature;
     sampling.longest = config_.collect.longest;
-    sampling.prompt.hides_scores = draw_unit(random) < kHiddenScores;
-    auto reading = PromptReading::read(*learning_.model().network, *learning_.model().vocabulary,
-                                       context, place_.environment(), sampling.prompt);
-    for (int i = 0; reading && i < config_.rl.group_size; ++i) {
-      auto rollout = reading->answer(context, place_.environment(), sampling, random);
-      if (!rollout)
-        return std::unexpected(rollout.error());
-      group.candidates.push_back({std::move(*rollout), {}});
-    }
-    return reading ? Result<void>() : std::unexpected(reading.error());
+    if (auto answered = answer_groups(groups, learning_.model(), place_.environment(), sampling,
+                                      config_.rl.group_size, config_.environment.in_flight);
+        !answered)
+      return std::unexpected(answered.error());
+    return groups;
   }
 
   Result<void> fill_with_strategy(Group &group, const Context &context) {
@@ -255,7 +261,7 @@ private:
     const double best = tried_.best(task);
     const bool is_new = tried_.add(task, moves, *candidate.measured);
     if (candidate.measured->outcome == model::Outcome::SuspectedCheat && is_new)
-      return store_cheat(task, moves, *candidate.measured);
+      return store_cheat(learning_, config_.run.out, {task.id, moves, {}, *candidate.measured});
     if (tried_.best(task) <= best)
       return {};
     return learning_.log("proposal", {{"task", task.id},
@@ -267,19 +273,6 @@ private:
                                       {"step", learning_.step()}});
   }
 
-  Result<void> store_cheat(const TrainingTask &task, const Moves &moves, const Measured &measured) {
-    const std::string path = config_.run.out + "/cheats.jsonl";
-    nlohmann::json cheat = to_json(measured);
-    cheat["task"] = task.id;
-    cheat["moves"] = moves;
-    std::ofstream file(path, std::ios::binary | std::ios::app);
-    file << cheat.dump() << '\n' << std::flush;
-    if (!file)
-      return fail("cannot append to " + path, "Is the disk full?");
-    return learning_.log("cheat",
-                         {{"task", task.id}, {"moves", moves}, {"message", measured.message}});
-  }
-
   const Config &config_;
   const Surroundings &surroundings_;
   Workplace &place_;
@@ -287,6 +280,7 @@ private:
   Learning &learning_;
   TriedVersions tried_;
   RollingNormaliser rewards_;
+  Adversary adversary_;
   Model reference_;
   std::unique_ptr<Policy> strategy_;
   std::string last_note_;
@@ -298,11 +292,9 @@ Result<void> run_rl(const Config &config, const Surroundings &surroundings) {
   auto place = Workplace::open(config);
   if (!place)
     return std::unexpected(place.error());
-  auto tasks = task_versions(**place, {Split::Training});
+  auto tasks = training_tasks(**place, config.environment.in_flight, surroundings.stop);
   if (!tasks)
     return std::unexpected(tasks.error());
-  if (tasks->empty())
-    return fail("no training task is recorded", "Collect first: warpwright-train collect");
   auto learning =
       Learning::start(config, "rl", config.rl.weights, vocabulary_words(**place, *tasks));
   if (!learning)

@@ -1,10 +1,17 @@
 #include "trainer/stages/rollouts.h"
 
+#include "trainer/environment/env_line.h"
+#include "trainer/policy/walk.h"
+#include "trainer/stages/each_of.h"
+
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 namespace warpwright::trainer {
+namespace {
+
+constexpr double kMostKnown = 24; ///< versions of a session under way
+
+} // namespace
 
 Result<const std::vector<Exemplar> *> TriedVersions::of(const TrainingTask &task) {
   std::vector<Exemplar> &tried = tried_[task.id];
@@ -56,6 +63,51 @@ Result<void> TriedVersions::take(const nlohmann::json &json,
   return {};
 }
 
+std::vector<Exemplar> some_of(const std::vector<Exemplar> &tried, std::mt19937_64 &random) {
+  std::vector<Exemplar> some(tried.begin(), tried.begin() + !tried.empty());
+  // Half of the drawings know nothing more, and the others less often much than little.
+  const double known = std::max(0.0, 2 * draw_unit(random) - 1);
+  const auto most = std::min<double>(kMostKnown, double(tried.size()));
+  for (std::size_t left = std::size_t(known * known * most + 0.5); left > 0; --left)
+    some.push_back(tried[draw_index(tried.size(), random)]);
+  return some;
+}
+
+Result<void> answer_groups(std::vector<Group> &groups, Model &model, Environment &environment,
+                           const SamplingOptions &sampling, int answers, int at_once) {
+  Exclusive<std::optional<Error>> failure;
+  const auto device = environment.device();
+  const auto answer_one = [&](Group &group) -> Result<void> {
+    std::mt19937_64 random(group.seed);
+    SamplingOptions options = sampling;
+    options.prompt.hides_scores = group.hides_scores;
+    const Context context{group.task->task, group.task->view, device, group.exemplars,
+                          group.exemplars};
+    auto reading = PromptReading::read(*model.network, *model.vocabulary, context, environment,
+                                       options.prompt);
+    if (!reading)
+      return std::unexpected(reading.error());
+    for (int i = 0; i < answers; ++i) {
+      auto rollout = reading->answer(context, environment, options, random);
+      if (!rollout)
+        return std::unexpected(rollout.error());
+      group.candidates.push_back({std::move(*rollout), {}});
+    }
+    return {};
+  };
+  each_of(groups.size(), at_once, [&](std::size_t i) {
+    auto answered = answer_one(groups[i]);
+    const bool lost = !answered && answered.error().message.starts_with(kEnvLost);
+    if (!answered && !lost) // a lost child costs the group
+      failure.with([&](auto &first) { first = answered.error(); });
+  });
+  return failure.with([](auto &first) -> Result<void> {
+    if (first)
+      return std::unexpected(*first);
+    return {};
+  });
+}
+
 namespace {
 
 struct Job {
@@ -87,31 +139,27 @@ std::vector<Job> jobs_of(std::vector<Group> &groups) {
 Result<void> measure_groups(std::vector<Group> &groups, Environment &environment, int in_flight,
                             double confirm_above, std::stop_token stop) {
   std::vector<Job> jobs = jobs_of(groups);
-  std::atomic<std::size_t> next = 0;
   Exclusive<std::optional<Error>> failure;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < jobs.size() && !stop.stop_requested(); i = next++) {
-      auto measured = environment.measure(*jobs[i].task, jobs[i].moves, stop);
-      if (measured && measured->speedup && confirm_above > 0 &&
-          measured->speedup->ratio > confirm_above && !measured->confirmed)
-        measured = environment.confirm(*jobs[i].task, jobs[i].moves, stop);
-      if (!measured && !stop.stop_requested()) {
-        failure.with([&](auto &first) { first = measured.error(); });
-        next = jobs.size();
-        return;
-      }
-      for (Candidate *candidate : jobs[i].candidates)
-        if (measured)
-          candidate->measured = *measured;
+  std::atomic<bool> failed = false;
+  const auto measure_one = [&](std::size_t i) {
+    if (failed || stop.stop_requested())
+      return;
+    auto measured = environment.measure(*jobs[i].task, jobs[i].moves, stop);
+    if (measured && measured->speedup && confirm_above > 0 &&
+        measured->speedup->ratio > confirm_above && !measured->confirmed)
+      measured = environment.confirm(*jobs[i].task, jobs[i].moves, stop);
+    if (!measured && measured.error().message.starts_with(kEnvLost))
+      return; // says nothing about the candidate
+    if (!measured && !stop.stop_requested()) {
+      failure.with([&](auto &first) { first = measured.error(); });
+      failed = true;
+      return;
     }
+    for (Candidate *candidate : jobs[i].candidates)
+      if (measured)
+        candidate->measured = *measured;
   };
-  if (environment.name() == "recorded") {
-    work();
-  } else {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < in_flight; ++i)
-      threads.emplace_back(work);
-  }
+  each_of(jobs.size(), environment.name() == "recorded" ? 1 : in_flight, measure_one);
   return failure.with([](auto &first) -> Result<void> {
     if (first)
       return std::unexpected(*first);

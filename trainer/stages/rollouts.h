@@ -2,6 +2,7 @@
 // run several at once.
 #pragma once
 
+#include "trainer/network/checkpoint.h"
 #include "trainer/policy/builtin.h"
 #include "trainer/stages/versions.h"
 
@@ -36,9 +37,19 @@ struct Candidate {
 /// Candidates that answer one prompt.
 struct Group {
   const TaskVersions *task = nullptr;
+  std::uint64_t seed = 0;    ///< of its answers
+  bool hides_scores = false; ///< in its prompt
   std::vector<Exemplar> exemplars;
   std::vector<Candidate> candidates;
 };
+
+/// What a session that began a while ago would have tried: the unchanged source and some of the others, often few.
+std::vector<Exemplar> some_of(const std::vector<Exemplar> &tried, std::mt19937_64 &random);
+
+/// Reads the prompt of each group and answers it `answers` times, up to `at_once` groups at a time: who answers waits for the environment.
+/// Errors: as Environment::state().
+Result<void> answer_groups(std::vector<Group> &groups, Model &model, Environment &environment,
+                           const SamplingOptions &sampling, int answers, int at_once);
 
 /// Measures all candidates of all groups, up to `in_flight` at once, equal ones once; large speedups again in a fresh worker.
 /// @param confirm_above speedups over this; 0: none

@@ -7,9 +7,12 @@
 //              "candidates_per_s", "distinct_share", "techniques": {"vectorize": 12, ..}}
 //   proposal   rl, eval: {"task", "policy", "moves", "outcome", "speedup", "reward", "best_speedup"}
 //   cheat      {"task", "moves", "message"}: suspected, stored in cheats.jsonl beside this file, rewarded negatively
+//   adversary  rl: {"case", "family", "honest", "outcome", "reward", "advantage", "rewarded"}: rl.adversary
 //   analysis   eval: {"policy", "faster_accuracy", "faster_count", "faster_chance", "bound_accuracy", "bound_count", "bound_chance",
 //              "move_accuracy", "move_count", "move_chance"}
-//   best_of_k  eval: {"policy", "k", "geomean", "low", "high", "success", "tasks", "share_of_best", "device"}: of "cpu", scores are no speedups
+//   best_of_k  eval: {"policy", "k", "geomean", "low", "high", "success", "tasks", "share_of_best", "device",
+//              "share_of_reference", "share_low", "share_high"}: of "cpu", scores are no speedups
+//   reference  eval: {"policy": "random", "k": 256, "geomean", "low", "high", "by_task"}: eval.reference_trials
 //   paired     eval: {"policy", "against", "k", "ratio", "low", "high", "tasks"}: ratio of geometric means, 95% interval
 //   policy     eval: {"policy", "answers": {"usable": 9, "malformed": 1, ..}, "reasons": {..}, "prompt_tokens", "answer_tokens",
 //              "estimated", "requests", "retries", "rate_limited", "failures"}: of language models, once a repeat

@@ -17,34 +17,26 @@ namespace {
 
 constexpr int kAnswers = 4; ///< to one prompt
 
+/// Prompts and their answers, several prompts at a time.
 Result<std::vector<Group>> proposed(const Config &config, Workplace &place, Model &model,
                                     const std::vector<TaskVersions> &tasks, TriedVersions &tried,
                                     std::mt19937_64 &random) {
-  std::vector<Group> groups;
-  SamplingOptions sampling;
-  sampling.temperature = config.selfsup.temperature;
-  sampling.longest = config.collect.longest;
-  for (int i = 0; i < config.selfsup.proposals; i += kAnswers) {
-    Group group;
+  std::vector<Group> groups(std::size_t(std::max(1, config.selfsup.proposals / kAnswers)));
+  for (Group &group : groups) {
     group.task = &tasks[draw_index(tasks.size(), random)];
+    group.seed = random();
     auto known = tried.of(group.task->task);
     if (!known)
       return std::unexpected(known.error());
-    group.exemplars = choose_exemplars(**known, {}, random);
-    const Context context{group.task->task, group.task->view, place.environment().device(),
-                          group.exemplars, **known};
-    auto reading = PromptReading::read(*model.network, *model.vocabulary, context,
-                                       place.environment(), sampling.prompt);
-    if (!reading)
-      return std::unexpected(reading.error());
-    for (int j = 0; j < kAnswers; ++j) {
-      auto rollout = reading->answer(context, place.environment(), sampling, random);
-      if (!rollout)
-        return std::unexpected(rollout.error());
-      group.candidates.push_back({std::move(*rollout), {}});
-    }
-    groups.push_back(std::move(group));
+    group.exemplars = choose_exemplars(some_of(**known, random), {}, random);
   }
+  SamplingOptions sampling;
+  sampling.temperature = config.selfsup.temperature;
+  sampling.longest = config.collect.longest;
+  if (auto answered = answer_groups(groups, model, place.environment(), sampling, kAnswers,
+                                    config.environment.in_flight);
+      !answered)
+    return std::unexpected(answered.error());
   return groups;
 }
 
@@ -86,12 +78,11 @@ Result<void> run_selfsup(const Config &config, const Surroundings &surroundings)
   auto place = Workplace::open(config);
   if (!place)
     return std::unexpected(place.error());
-  auto tasks = task_versions(**place, {Split::Training});
+  if (config.selfsup.weights.empty())
+    return fail("selfsup.weights names no policy to start from", "Run sft first");
+  auto tasks = training_tasks(**place, config.environment.in_flight, surroundings.stop);
   if (!tasks)
     return std::unexpected(tasks.error());
-  if (tasks->empty() || config.selfsup.weights.empty())
-    return tasks->empty() ? fail("no training task is recorded", "Collect first")
-                          : fail("selfsup.weights names no policy to start from", "Run sft first");
   auto learning = Learning::start(config, "selfsup", config.selfsup.weights, {});
   if (!learning)
     return std::unexpected(learning.error());

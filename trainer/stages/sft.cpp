@@ -1,7 +1,7 @@
 // `sft`: imitation of the verified best of each recorded task, and of what was measured of its exemplars.
 //
 // A step draws tasks, for each a version near its best as the answer, and as exemplars versions that score less, so that the answer is an
-// improvement on the prompt; some prompts have no exemplars, as the first proposal of a search has none, and some hide their scores.
+// improvement on the prompt; some prompts have only the unchanged source, as the first proposal of a search has, and some hide their scores.
 // Loss: cross-entropy of the answer's tokens under the mask of legal moves. Leaves out the prompt's own tokens from the loss.
 #include "trainer/policy/analysis_truth.h"
 #include "trainer/policy/exemplars.h"
@@ -18,7 +18,7 @@ namespace warpwright::trainer {
 namespace {
 
 constexpr float kAnalysisWeight = 0.3f;
-constexpr double kWithoutExemplars = 0.3; ///< of prompts
+constexpr double kFirstTrial = 0.3; ///< of prompts: only the unchanged source is known
 /// Warmer than in reinforcement learning: prompts of all kinds.
 constexpr ExemplarChoice kExemplars{.buckets = 8, .temperature = 4};
 constexpr int kValidationEvery = 50;
@@ -47,8 +47,8 @@ Result<Sequence> drawn_sequence(const Imitated &imitated, Workplace &place, cons
     if (version.moves != answer.moves &&
         (!task.timed || score_of(version.measured).value_or(0) < score))
       earlier.push_back(version);
-  if (draw_unit(random) < kWithoutExemplars)
-    earlier.clear();
+  if (draw_unit(random) < kFirstTrial)
+    earlier.resize(std::min<std::size_t>(earlier.size(), 1)); // the unchanged source is first
   const Context context{task.task, task.view, place.environment().device(),
                         choose_exemplars(earlier, kExemplars, random), earlier};
   PromptOptions options;

@@ -50,6 +50,9 @@ nlohmann::json StepMetrics::to_json() const {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   fields["candidates_per_s"] = count / std::max(seconds, 1e-9);
+  fields["verified_per_s"] = verified_ / std::max(seconds, 1e-9);
+  fields["seconds"] = seconds;
+  fields["acting_seconds"] = std::chrono::duration<double>(measured_ - started_).count();
   if (reports_.empty())
     return fields;
   const auto mean = [&](double StepReport::*member) {

@@ -1,6 +1,7 @@
 #include "trainer/stages/versions.h"
 
 #include "trainer/policy/walk.h"
+#include "trainer/stages/each_of.h"
 #include "trainer/tokens/prompt.h"
 
 #include <algorithm>
@@ -68,6 +69,28 @@ Result<std::vector<TaskVersions>> task_versions(Workplace &place,
       result.push_back(std::move(versions));
   }
   return result;
+}
+
+Result<std::vector<TaskVersions>> training_tasks(Workplace &place, int in_flight,
+                                                 std::stop_token stop) {
+  auto tasks = task_versions(place, {Split::Training});
+  if (!tasks)
+    return tasks;
+  if (place.measures())
+    each_of(tasks->size(), in_flight, [&](std::size_t i) {
+      TaskVersions &task = (*tasks)[i];
+      if (stop.stop_requested() || task.view.original)
+        return;
+      if (auto original = place.environment().measure(task.task, {}, stop))
+        task.view.original = std::move(*original);
+    });
+  std::erase_if(*tasks, [](const TaskVersions &task) {
+    return !task.view.original || task.view.original->outcome != model::Outcome::Verified;
+  });
+  if (tasks->empty())
+    return fail("no training task is recorded, or none can be measured",
+                "Collect first: warpwright-train collect");
+  return tasks;
 }
 
 std::vector<std::string> vocabulary_words(Workplace &place,

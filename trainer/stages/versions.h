@@ -18,6 +18,11 @@ struct TaskVersions {
 /// cannot be opened are left out. Errors: no tasks.
 Result<std::vector<TaskVersions>> task_versions(Workplace &place, const std::vector<Split> &splits);
 
+/// What learning works on: the training tasks, each with the verdict on its unchanged source; measured first where the place measures.
+/// Errors: no tasks, and what to do; whatever keeps the environment from going on.
+Result<std::vector<TaskVersions>> training_tasks(Workplace &place, int in_flight,
+                                                 std::stop_token stop);
+
 /// Words of the prompts and of all legal moves, most frequent first: what a new vocabulary holds.
 std::vector<std::string> vocabulary_words(Workplace &place, const std::vector<TaskVersions> &tasks);
 

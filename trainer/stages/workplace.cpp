@@ -11,7 +11,10 @@ bool wanted(const std::vector<std::string> &names, const std::string &name) {
   return names.empty() || std::ranges::find(names, name) != names.end();
 }
 
-/// The environment takes CUDA sources only, so far.
+bool wanted_kind(const Config &config, const TrainingTask &task) {
+  return wanted(config.tasks.kinds, task.language == kTorchLanguage ? "torch" : "cuda");
+}
+
 Result<std::vector<TrainingTask>> drawn_tasks(const Config &config, Split split) {
   TaskChoice choice;
   choice.sources = config.tasks.suites;
@@ -22,7 +25,7 @@ Result<std::vector<TrainingTask>> drawn_tasks(const Config &config, Split split)
   if (!chosen)
     return std::unexpected(chosen.error());
   std::erase_if(chosen->tasks, [&](const TrainingTask &task) {
-    return task.language != "cuda" || !wanted(config.tasks.families, task.family);
+    return !wanted_kind(config, task) || !wanted(config.tasks.families, task.family);
   });
   return std::move(chosen->tasks);
 }
@@ -101,7 +104,8 @@ Result<std::vector<TrainingTask>> Workplace::tasks(const std::vector<Split> &spl
       part = std::move(*drawn);
     } else {
       for (const TrainingTask &task : recorded_tasks_)
-        if (task.split == split && wanted(config_.tasks.families, task.family))
+        if (task.split == split && wanted_kind(config_, task) &&
+            wanted(config_.tasks.families, task.family))
           part.push_back(task);
     }
     spread_over_families(part);
