@@ -2,6 +2,7 @@
 #include "generator/env.h"
 
 #include "generator/generator.h"
+#include "generator/graph_env.h"
 #include "generator/moves/move_kind.h"
 #include "support/model/json.h"
 
@@ -107,6 +108,8 @@ rpc::Outcome answer_plan(const State &state, const Json &params) {
 }
 
 rpc::Outcome dispatch(const std::string &method, const Json &params) {
+  if (params.contains("graph"))
+    return answer_graph_env(method, params);
   if (method == "tasks")
     return answer_tasks(params);
   if (method != "moves" && method != "apply" && method != "plan")

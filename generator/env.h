@@ -6,6 +6,7 @@
 //   moves {state}                   -> {"moves": [{"move", "name", "parameters", "is_template"}]}
 //   apply {state, "move"}           -> {"text", "moves"}
 //   plan  {state, "task"}           -> the plan, as in support/model/schemas
+// A call with a member "graph" is about a torch module: graph_env.h.
 // Thread: one.
 #pragma once
 

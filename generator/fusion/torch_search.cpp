@@ -1,11 +1,8 @@
 #include "generator/fusion/torch_search.h"
 
-#include "generator/families/window_families.h"
-#include "generator/fusion/convolution_choice.h"
 #include "generator/fusion/layouts.h"
-#include "generator/fusion/op_traits.h"
+#include "generator/fusion/plan_starts.h"
 #include "generator/fusion/region_kind.h"
-#include "generator/graph/attributes.h"
 #include "generator/rewrites/cost.h"
 #include "generator/rewrites/rewrite.h"
 
@@ -23,27 +20,6 @@ using model::Node;
 /// What a large GPU of these years reaches, for ranking only: bytes and operations a second, and a launch in a graph.
 constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 40e12, kLaunchSeconds = 2e-6;
 
-/// The choice among rewrites that is as likely right as not; of the others the families know better.
-constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
-/// Likewise for transposed convolutions, except those with short sums.
-constexpr std::string_view kPhases = "conv-phases";
-
-/// Graphs with so many convolutions are networks, whose layers are best by different families and by the library.
-constexpr std::ptrdiff_t kNetwork = 4;
-
-/// Operations from which a convolution may gain more by the library's channels-last kernels than the layouts cost.
-constexpr double kLarge = 5e10;
-
-/// Of convolutions: see families/convolution.cpp.
-bool is_tf32(const Configuration &configuration) {
-  const auto math = configuration.find("math");
-  return math != configuration.end() && (math->second == 1 || math->second == 2);
-}
-
-bool is_heavy(const Node &node) {
-  return node.op == "matmul" || node.op == "conv" || node.op == "attention";
-}
-
 double bytes_of(const model::TensorType &type) {
   return static_cast<double>(model::elements_of(type.shape)) *
          static_cast<double>(model::size_bytes(type.dtype));
@@ -57,22 +33,6 @@ struct Change {
   PlanChoices choices;
   bool exact = false; ///< no TF32, whatever the reference may do
 };
-
-/// The family that says it is the quickest, where several do; null where there is nothing to choose.
-const Family *quickest_family(const GraphIndex &graph, const Node &node, const DeviceFacts &facts) {
-  const Family *best = nullptr;
-  double least = 0;
-  for (const Family *family : claiming_families(graph, node)) {
-    if (!family->estimate)
-      continue;
-    const double time = family->estimate(graph, node, facts);
-    if (!best || time < least) {
-      best = family;
-      least = time;
-    }
-  }
-  return best;
-}
 
 } // namespace
 
@@ -103,25 +63,15 @@ struct DescentPolicy::State {
     auto buffers = plan_buffers(task, change.graph);
     if (!buffers)
       return note(buffers.error());
-    PlanChoices choices = change.choices;
-    DeviceFacts allowed = facts;
-    allowed.tf32 = facts.tf32 && !change.exact;
-    if (!allowed.tf32)
-      std::erase_if(choices.configurations,
-                    [](const auto &entry) { return is_tf32(entry.second); });
-    auto built = build_plan(change.graph, *buffers, allowed, choices);
+    auto built = build_choices(change.graph, *buffers, facts, change.choices, change.exact);
     if (!built)
       return note(built.error());
-    // What the arithmetic was chosen for is no part of a recipe, so the choice itself is.
-    for (const BuiltRegion &region : built->regions)
-      if (region.configuration.contains("math"))
-        built->applied.configurations[region_key(region.planned.region)] = region.configuration;
     built->plan.moves.insert(built->plan.moves.begin(), change.rewrites.begin(),
                              change.rewrites.end());
     if (built->kernels == 0 || std::ranges::find(proposed, built->plan) != proposed.end())
       return std::nullopt;
     proposed.push_back(built->plan);
-    return TorchProposal{change.graph, change.rewrites, std::move(choices), std::move(*built)};
+    return TorchProposal{change.graph, change.rewrites, change.choices, std::move(*built)};
   }
 
   std::optional<TorchProposal> note(const Error &error) {
@@ -130,95 +80,14 @@ struct DescentPolicy::State {
     return std::nullopt;
   }
 
-  /// A rewrite that is a choice, wherever it is legal.
-  static std::optional<Change> everywhere(const Change &base, std::string_view rule) {
-    Change change = base;
-    for (std::size_t round = 0; round < base.graph.nodes.size(); ++round) {
-      const auto legal = generator::rewrites(GraphIndex(change.graph));
-      const auto next = std::ranges::find(legal, rule, &Rewrite::rule);
-      if (next == legal.end())
-        break;
-      auto changed = apply(change.graph, *next);
-      if (!changed)
-        break;
-      change.graph = std::move(*changed);
-      change.rewrites.push_back(std::string(rule) + "(%" + next->node + ")");
-    }
-    if (change.rewrites.size() == base.rewrites.size())
-      return std::nullopt;
-    Simplified again = simplify(change.graph, {{"attention"}}); // which would undo it
-    change.graph = std::move(again.graph);
-    change.rewrites.insert(change.rewrites.end(), again.applied.begin(), again.applied.end());
-    return change;
-  }
-
   void make_starts() {
-    Simplified simplified = simplify(with_separate_bias(traced));
-    Change guess{0, std::move(simplified.graph), std::move(simplified.applied), {}};
-    const GraphIndex index(guess.graph);
-    Change exact = guess, library = guess, last = guess, alone = guess, plain = guess;
-    exact.exact = true;
-    DeviceFacts accurate = facts;
-    accurate.tf32 = false;
-    const auto convolutions = std::ranges::count(guess.graph.nodes, "conv", &Node::op);
-    const bool network = convolutions >= kNetwork;
-    bool heavy = false, short_sums = false;
-    double flops = 0; // of convolutions
-    for (const Node &node : guess.graph.nodes) {
-      if (!is_anchor(node))
-        continue;
-      alone.choices.anchors[node.name].fuse = false;
-      if (!is_heavy(node))
-        continue;
-      heavy = true;
-      if (node.op == "conv")
-        flops += cost_of(index, node).flops;
-      const Family *family = quickest_family(index, node, facts);
-      if (family) {
-        guess.choices.anchors[node.name].family = family->name;
-        short_sums = short_sums || family->name == kDirectConvolutionFamily.name;
-      }
-      if (const Family *other = quickest_family(index, node, accurate))
-        exact.choices.anchors[node.name].family = other->name;
-      // In a network the library gets what it multiplies on tensor cores; it was never quicker elsewhere.
-      const bool ours = network && family &&
-                        (node.op != "conv" || family->name == kDirectConvolutionFamily.name ||
-                         family->name == kDepthwiseFamily.name);
-      for (Change *change : {&library, &last})
-        change->choices.anchors[node.name].family = ours ? family->name : "aten";
-      last.choices.anchors[node.name].channels_last = node.op == "conv" && !ours;
-    }
-    plain.graph = with_separate_bias(traced);
-    plain.rewrites.clear();
     starts.clear();
     fallbacks.clear();
     next_start = next_fallback = 0;
-    if (facts.tf32)
-      if (auto mixed = mixture(index, guess.choices.anchors, last.choices.anchors, facts))
-        starts.push_back({0, guess.graph, guess.rewrites, {std::move(*mixed), {}}});
-    starts.push_back(guess);
-    // Everything of ours, then the library for what is heavy; the changes that follow mix them. FP32-accurate convolutions are the guess
-    // once TF32 is refused (see learn_accuracy).
-    for (const Rule &rule : rules()) {
-      auto changed = rule.always ? std::nullopt : everywhere(guess, rule.name);
-      if (!changed)
-        continue;
-      const GraphIndex after(changed->graph);
-      for (const Node &node : changed->graph.nodes)
-        if (const Family *family = quickest_family(after, node, facts))
-          changed->choices.anchors[node.name].family = family->name;
-      const bool start = rule.name == kPlanOfItsOwn || (rule.name == kPhases && !short_sums);
-      (start ? starts : fallbacks).push_back(std::move(*changed));
-    }
-    if (convolutions > 0)
-      (facts.tf32 && (network || flops > kLarge) ? starts : fallbacks).push_back(std::move(last));
-    if (heavy)
-      (convolutions > 0 ? starts : fallbacks).push_back(std::move(library));
-    if (convolutions > 0 && facts.tf32)
-      fallbacks.push_back(std::move(exact));
-    if (!guess.rewrites.empty())
-      fallbacks.push_back(std::move(plain));
-    fallbacks.push_back(std::move(alone));
+    for (PlanStart &start : plan_starts(traced, facts))
+      (start.fallback ? fallbacks : starts)
+          .push_back({0, std::move(start.graph), std::move(start.rewrites),
+                      std::move(start.choices), start.exact});
   }
 
   /// Where a plan that multiplied in TF32 was refused, PyTorch did not, and all plans from now on are FP32-accurate. The library's
@@ -284,7 +153,7 @@ struct DescentPolicy::State {
         continue;
       Change change = base;
       change.graph = std::move(*changed);
-      change.rewrites.push_back(std::string(rewrite.rule) + "(%" + rewrite.node + ")");
+      change.rewrites.push_back(rewrite_words(rewrite.rule, rewrite.node));
       const auto own = seconds.find(rewrite.node);
       change.weight =
           (rewrite.rule == kPlanOfItsOwn ? 1 : 0.3) * (own == seconds.end() ? total : own->second);

@@ -1,5 +1,6 @@
 #include "server/torch/torch_optimizer.h"
 
+#include "generator/fusion/module_task.h"
 #include "server/candidate_evaluator.h"
 
 namespace warpwright::server {
@@ -9,20 +10,6 @@ using Clock = std::chrono::steady_clock;
 
 /// Beside eager and eager+graph, which are always measured.
 const std::vector<std::string> kBaselines = {"torch.compile"};
-
-/// What templates may count on. The CPU backend runs no inline assembly.
-generator::DeviceFacts facts_of(const model::DeviceInfo &device) {
-  generator::DeviceFacts facts;
-  if (device.kind != "cuda") {
-    facts.inline_ptx = false;
-    return facts;
-  }
-  if (const int capability = model::capability_of(device))
-    facts.compute_capability = capability;
-  if (device.multiprocessors > 0)
-    facts.multiprocessors = device.multiprocessors;
-  return facts;
-}
 
 /// Of the time that reading each input and writing each output once takes at the rate of a copy: who comes so near is left alone.
 constexpr double kNearEnough = 1.06;
@@ -71,7 +58,7 @@ private:
 
   void find_best(TorchOutcome &outcome) {
     const TorchTask &task = *outcome.task;
-    generator::DescentPolicy policy(task.task, task.graph, facts_of(device_), limits_.known);
+    generator::DescentPolicy policy(task.task, task.graph, generator::facts_of(device_), limits_.known);
     runner::VerifyOptions options = verify_;
     options.measure = device_.kind == "cuda";
     options.measure_budget = limits_.measure_budget;

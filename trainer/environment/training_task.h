@@ -1,8 +1,8 @@
 // One task to learn from or to be judged on: a source of somebody's, the kernel in it, and which split it is in.
 //
 // It is read from a task suite (trainer/tasks), a KernelBench checkout or a folder of user sources; what it computes
-// is inferred by `warpwright env` (its `tasks` method), so no model::Task is in here. A CUDA task names a kernel; a
-// torch task names a module class and has no kernel. Thread: values, any.
+// is inferred by `warpwright env` (its `tasks` method), so no model::Task is in here. A CUDA task names a kernel, a
+// torch task the class of its module. Thread: values, any.
 #pragma once
 
 #include "support/expression.h"
@@ -13,6 +13,9 @@
 namespace warpwright::trainer {
 
 enum class Split { Training, Validation, HeldOut };
+
+/// TrainingTask::language of torch modules.
+inline constexpr const char *kTorchLanguage = "torch-python";
 
 struct TrainingTask {
   std::string id;     ///< unique in its suite and stable for ever: "row_softmax/4096x1024"

@@ -132,8 +132,15 @@ Result<void> RecordBook::take_line(const Json &line) {
     if (!split)
       return std::unexpected(split.error());
     const std::string id = line.at("task");
-    tasks_[id] = {id,     line.at("family"), line.at("language"),   line.at("kernel"),
-                  *split, line.at("hash"),   line.at("definition"), {},
+    tasks_[id] = {id,
+                  line.at("family"),
+                  line.at("language"),
+                  line.at("kernel"),
+                  *split,
+                  line.at("hash"),
+                  line.at("definition"),
+                  line.value("graph", ""),
+                  {},
                   {}};
     task_numbers_[id] = int(task_order_.size());
     task_order_.push_back(id);
@@ -181,16 +188,18 @@ const Measured *RecordBook::find_verdict(const std::string &task, const std::str
 }
 
 Result<void> RecordBook::add_task(const TrainingTask &task, const Json &definition,
-                                  const std::string &hash) {
+                                  const std::string &hash, const std::string &graph) {
   if (const TaskRecord *known = find(task.id)) {
     if (known->hash != hash)
       return fail("task " + task.id + " was recorded with another definition",
                   "Give it a new id, or collect into a new file");
     return {};
   }
-  const Json line{{"task", task.id},           {"family", task.family}, {"split", name(task.split)},
-                  {"language", task.language}, {"kernel", task.kernel}, {"hash", hash},
-                  {"definition", definition}};
+  Json line{{"task", task.id},           {"family", task.family}, {"split", name(task.split)},
+            {"language", task.language}, {"kernel", task.kernel}, {"hash", hash},
+            {"definition", definition}};
+  if (!graph.empty())
+    line["graph"] = graph;
   if (auto taken = take_line(line); !taken)
     return taken;
   return write_line(line);
@@ -253,7 +262,7 @@ Result<void> RecordBook::add(const RecordBook &other) {
       return added;
   for (const TrainingTask &task : recorded_tasks(other)) {
     const TaskRecord &record = *other.find(task.id);
-    if (auto added = add_task(task, record.definition, record.hash); !added)
+    if (auto added = add_task(task, record.definition, record.hash, record.graph); !added)
       return added;
     for (const auto &[moves, state] : record.states)
       if (auto added = add_state(task.id, state); !added)

@@ -3,6 +3,7 @@
 // Lines are JSON objects with one of these members, strings interned by the order of their lines:
 //   {"warpwright_records": 1}                      the first line: format version
 //   {"task": id, "family": .., "split": "training", "language": .., "kernel": .., "hash": .., "definition": {..}}
+//                                                  of torch modules also "graph": text, as generator/graph_env.h has it
 //   {"move": "vectorize(width=4)"}                 move number = count of such lines before
 //   {"device": {..}}                               as model::DeviceInfo
 //   {"state": [task, move, ...], "text": "0f3a..", "legal": [move, ...]}
@@ -29,6 +30,7 @@ struct TaskRecord {
   Split split = Split::Training;
   std::string hash;          ///< model::hash of the definition
   nlohmann::json definition; ///< model::Task as JSON, as inferred from the source
+  std::string graph;         ///< of torch modules: text, for prompts
   std::map<Moves, StateRecord> states;
   /// Device name -> hash of the text -> verdict; the last one written counts.
   std::map<std::string, std::map<std::string, Measured>> verdicts;
@@ -54,7 +56,7 @@ public:
   /// Each appends its line and flushes it; adding what is there already does nothing.
   /// Errors: a full disk or a lost file, with the path; an unknown task.
   Result<void> add_task(const TrainingTask &task, const nlohmann::json &definition,
-                        const std::string &hash);
+                        const std::string &hash, const std::string &graph = {});
   Result<void> add_device(const model::DeviceInfo &device);
   Result<void> add_state(const std::string &task, const StateRecord &state);
   Result<void> add_verdict(const std::string &task, const std::string &text_hash,

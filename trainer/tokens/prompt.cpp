@@ -2,6 +2,7 @@
 
 #include "support/model/json.h"
 #include "trainer/policy/walk.h"
+#include "trainer/tokens/graph_words.h"
 #include "trainer/tokens/source_words.h"
 #include "trainer/tokens/vocabulary.h"
 
@@ -103,9 +104,11 @@ std::vector<std::string> prompt_words(const Context &context, const Moves &legal
     append(words, {Vocabulary::kDevice, context.device->compute_capability,
                    size_word(context.device->multiprocessors)});
   words.push_back(Vocabulary::kSource);
-  std::ranges::move(
-      source_words(task.at("reference").at("source").get<std::string>(), options.most_source_words),
-      std::back_inserter(words));
+  std::ranges::move(context.view.graph.empty()
+                        ? source_words(task.at("reference").at("source").get<std::string>(),
+                                       options.most_source_words)
+                        : graph_words(context.view.graph, options.most_source_words),
+                    std::back_inserter(words));
   words.push_back(Vocabulary::kLegal);
   Words names;
   for (const std::string &move : legal)

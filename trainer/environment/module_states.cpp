@@ -1,0 +1,91 @@
+#include "trainer/environment/module_states.h"
+
+#include "support/hash.h"
+#include "support/model/graph_json.h"
+#include "support/model/json.h"
+
+#include <filesystem>
+
+namespace warpwright::trainer {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kHashDigits = 16;
+/// Traces kept at once; a few hundred KB each where they are whole networks.
+constexpr std::size_t kMostTraces = 512;
+
+/// What the runner measures, but for what `warpwright env` adds: tolerance and work.
+model::Task draft_of(const TrainingTask &task, std::vector<model::Buffer> buffers) {
+  model::Task draft;
+  draft.name = task.kernel;
+  draft.file = std::filesystem::path(task.path).filename().string();
+  draft.module = model::TorchModule{.source = task.text, .model = task.kernel};
+  draft.reference.steps.push_back(model::ModuleStep{});
+  draft.buffers = std::move(buffers);
+  return draft;
+}
+
+} // namespace
+
+ModuleStates::ModuleStates(EnvLine &env, Trace trace,
+                           const std::optional<model::DeviceInfo> &device)
+    : env_(env), trace_(std::move(trace)), device_(device ? model::to_json(*device) : Json()) {}
+
+Result<Json> ModuleStates::call_of(const TrainingTask &task) {
+  auto known = calls_.with([&](auto &calls) -> std::optional<Json> {
+    const auto found = calls.find(task.id);
+    return found == calls.end() ? std::nullopt : std::optional(found->second);
+  });
+  if (known)
+    return std::move(*known);
+  auto traced = trace_({.source = task.text, .model = task.kernel});
+  if (!traced)
+    return std::unexpected(traced.error());
+  Json call{{"graph", model::to_json(traced->graph)},
+            {"task", model::to_json(draft_of(task, std::move(traced->buffers)))}};
+  if (!device_.is_null())
+    call["device"] = device_;
+  calls_.with([&](auto &calls) {
+    if (calls.size() >= kMostTraces)
+      calls.clear();
+    calls[task.id] = call;
+  });
+  return call;
+}
+
+Result<ModuleStates::Opened> ModuleStates::open(const TrainingTask &task) {
+  auto call = call_of(task);
+  if (!call)
+    return std::unexpected(call.error());
+  auto answer = env_.call("tasks", *call);
+  if (!answer)
+    return std::unexpected(answer.error());
+  const Json &kernel = answer->at("kernels").at(0);
+  return Opened{kernel.at("task"), kernel.at("graph")};
+}
+
+Result<StateRecord> ModuleStates::state(const TrainingTask &task, const Moves &moves) {
+  auto call = call_of(task);
+  if (!call)
+    return std::unexpected(call.error());
+  (*call)["moves"] = moves;
+  auto answer = env_.call("moves", *call);
+  if (!answer)
+    return std::unexpected(answer.error());
+  StateRecord state{
+      moves, sha256_hex(answer->at("text").get<std::string>()).substr(0, kHashDigits), {}};
+  for (const Json &move : answer->at("moves"))
+    state.legal.push_back(move.at("move"));
+  return state;
+}
+
+Result<Json> ModuleStates::plan(const TrainingTask &task, const Moves &moves) {
+  auto call = call_of(task);
+  if (!call)
+    return std::unexpected(call.error());
+  (*call)["moves"] = moves;
+  return env_.call("plan", *call);
+}
+
+} // namespace warpwright::trainer
