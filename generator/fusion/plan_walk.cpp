@@ -15,6 +15,9 @@ using model::Node;
 
 /// What is offered of each kind: those that take the most time, and the best guesses.
 constexpr std::size_t kMostGroups = 12, kMostConfigurations = 24, kMostPlaces = 6;
+/// What is decided of a region, once; its key follows.
+const std::string kFamily = "family ", kFusion = "fusion ", kLayout = "layout ",
+                  kConfiguration = "configuration ";
 /// A rewrite that is always good, but undone by a choice.
 constexpr std::string_view kAttention = "attention";
 
@@ -87,7 +90,7 @@ Result<void> PlanWalk::start() {
       heavy.anchors[node.name] = {is_heavy(node) ? "aten" : "", false, false};
     }
   for (const PlanChoices &choices : {all, heavy, PlanChoices{}}) {
-    go_to({traced_, {}, choices, false});
+    go_to({traced_, {}, choices, false, {}});
     if (built_)
       return {};
   }
@@ -151,7 +154,7 @@ std::vector<PlanWalk::Step> PlanWalk::steps() const {
 void PlanWalk::add_starts(std::vector<Step> &steps) const {
   for (PlanStart &start : plan_starts(traced_, facts_))
     steps.push_back({"begin(with=" + std::string(start.name) + ")", [start = std::move(start)] {
-                       return Position{start.graph, start.rewrites, start.choices, start.exact};
+                       return Position{start.graph, start.rewrites, start.choices, start.exact, {}};
                      }});
 }
 
@@ -213,6 +216,8 @@ void PlanWalk::add_regions(std::vector<Step> &steps) const {
 
 void PlanWalk::add_configurations(std::vector<Step> &steps, const std::string &region,
                                   const RegionGroup &group) const {
+  if (is_decided(group, kConfiguration))
+    return;
   const BuiltRegion &first = *group.regions.front();
   std::vector<Configuration> offered = first.configurations;
   offered.resize(std::min(offered.size(), kMostConfigurations));
@@ -228,23 +233,30 @@ void PlanWalk::add_configurations(std::vector<Step> &steps, const std::string &r
         keys.push_back(region_key(alike->planned.region));
     steps.push_back({text_of(region, configuration, names), [this, configuration, keys] {
                        Position next = position_;
-                       for (const std::string &key : keys)
+                       for (const std::string &key : keys) {
                          next.choices.configurations[key] = configuration;
+                         next.decided.insert(kConfiguration + key);
+                       }
                        return next;
                      }});
   }
 }
 
+bool PlanWalk::is_decided(const RegionGroup &group, const std::string &what) const {
+  return position_.decided.contains(what + region_key(group.regions.front()->planned.region));
+}
+
 PlanWalk::Step PlanWalk::choice_of(const RegionGroup &group, std::string text,
-                                   const AnchorChoice &choice) const {
+                                   const AnchorChoice &choice, const std::string &what) const {
   std::vector<std::string> anchors;
   for (const BuiltRegion *region : group.regions)
     anchors.push_back(region->planned.region.anchor);
-  return {std::move(text), [this, choice, anchors] {
+  return {std::move(text), [this, choice, what, anchors] {
             Position next = position_;
             for (const std::string &anchor : anchors) {
               next.choices.anchors[anchor] = choice;
               next.choices.configurations.erase(anchor);
+              next.decided.insert(what + anchor);
             }
             return next;
           }};
@@ -254,7 +266,7 @@ void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &r
                                   const RegionGroup &group) const {
   const PlannedRegion &first = group.regions.front()->planned;
   // Channels-last plans write out norms: what these consist of are no anchors of the graph.
-  if (!holds(position_.graph, first.region.anchor))
+  if (!holds(position_.graph, first.region.anchor) || is_decided(group, kConfiguration))
     return;
   const GraphIndex index(position_.graph);
   const Node &anchor = index.node(first.region.anchor);
@@ -262,21 +274,22 @@ void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &r
   std::vector<std::string> others{"aten"};
   for (const Family *family : claiming_families(index, anchor))
     others.emplace_back(family->name);
+  const bool fuses = now.fuse || !is_decided(group, kFusion);
   for (const std::string &other : others)
-    if (other != now.family)
-      steps.push_back(
-          choice_of(group, "family(" + region + ",name=" + other + ")", {other, true, false}));
+    if (other != now.family && !is_decided(group, kFamily))
+      steps.push_back(choice_of(group, "family(" + region + ",name=" + other + ")",
+                                {other, fuses, false}, kFamily));
   const bool fused = std::ranges::any_of(group.regions, [](const BuiltRegion *alike) {
     return alike->planned.region.nodes.size() > 1;
   });
-  if (!now.fuse || fused)
+  if ((!now.fuse || fused) && !is_decided(group, kFusion))
     steps.push_back(choice_of(group, (now.fuse ? "separate(" : "fuse(") + region + ")",
-                              {now.family, !now.fuse, now.channels_last}));
-  if (anchor.op == "conv" && now.family == "aten" &&
+                              {now.family, !now.fuse, now.channels_last}, kFusion));
+  if (anchor.op == "conv" && now.family == "aten" && !is_decided(group, kLayout) &&
       ((facts_.tf32 && !position_.exact) || now.channels_last))
     steps.push_back(choice_of(
         group, "layout(" + region + ",to=" + (now.channels_last ? "contiguous)" : "channels_last)"),
-        {now.family, now.fuse, !now.channels_last}));
+        {now.family, now.fuse, !now.channels_last}, kLayout));
 }
 
 /// For all convolutions of the library at once: conversions between layouts cost as much as they save.
@@ -287,7 +300,7 @@ void PlanWalk::add_layouts(std::vector<Step> &steps) const {
         region.planned.choice.family == "aten" && holds(position_.graph, anchor) &&
         GraphIndex(position_.graph).node(anchor).op == "conv")
       convolutions.push_back(anchor);
-  if (convolutions.size() < 2)
+  if (convolutions.size() < 2 || position_.decided.contains(kLayout))
     return;
   for (const bool last : {true, false}) {
     PlanChoices choices = position_.choices;
@@ -301,6 +314,7 @@ void PlanWalk::add_layouts(std::vector<Step> &steps) const {
         {std::string("layouts(to=") + (last ? "channels_last)" : "contiguous)"), [this, choices] {
            Position next = position_;
            next.choices = choices;
+           next.decided.insert(kLayout);
            return next;
          }});
   }

@@ -11,7 +11,7 @@
 //   separate(region=0), fuse(region=0)  nothing before or behind it, or what fusion finds
 //   layout(region=0,to=channels_last)   of the library's convolutions; layouts(to=..): of all of them
 //   exact()                           no TF32
-// Regions that are alike (region_kind.h) are one number and change together; numbers go by estimated time, 0 takes the most. So no move
+// Each is chosen once: nothing is undone, and who writes a region is chosen before how. Regions that are alike (region_kind.h) are one number and change together; numbers go by estimated time, 0 takes the most. So no move
 // knows names, and one list of moves means the same in many modules. Leaves out which moves are good. Thread: values, one.
 #pragma once
 
@@ -19,6 +19,7 @@
 #include "generator/fusion/recipe.h"
 
 #include <functional>
+#include <set>
 
 namespace warpwright::generator {
 
@@ -53,6 +54,8 @@ private:
     std::vector<std::string> rewrites;
     PlanChoices choices;
     bool exact = false;
+    /// What was chosen of a region, which no later move chooses again: "family conv_1", "configuration conv_1".
+    std::set<std::string> decided;
   };
   struct Step {
     std::string text;
@@ -73,7 +76,9 @@ private:
   void add_anchor_changes(std::vector<Step> &steps, const std::string &region,
                           const RegionGroup &group) const;
   void add_layouts(std::vector<Step> &steps) const;
-  Step choice_of(const RegionGroup &group, std::string text, const AnchorChoice &choice) const;
+  bool is_decided(const RegionGroup &group, const std::string &what) const;
+  Step choice_of(const RegionGroup &group, std::string text, const AnchorChoice &choice,
+                 const std::string &what) const;
 
   model::Graph traced_;
   PlanBuffers buffers_;

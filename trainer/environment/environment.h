@@ -19,9 +19,9 @@ namespace warpwright::trainer {
 struct TaskView {
   std::string id, family;
   nlohmann::json definition; ///< model::Task as JSON
-  std::string graph;         ///< of torch modules: text (generator/graph_env.h); else empty
   std::optional<Measured>
-      original; ///< verdict on the unchanged source: compile evidence, what bounds it
+      original;      ///< verdict on the unchanged source: compile evidence, what bounds it
+  std::string graph = {}; ///< of torch modules: text (generator/graph_env.h); else empty
 };
 
 class Environment {

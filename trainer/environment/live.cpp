@@ -133,7 +133,7 @@ Result<TaskView> LiveEnvironment::open(const TrainingTask &task) {
       records_.with([&](RecordBook &book) { return book.add_task(task, definition, hash, graph); });
   if (!added)
     return std::unexpected(added.error());
-  TaskView view{task.id, task.family, definition, graph, std::nullopt};
+  TaskView view{task.id, task.family, definition, std::nullopt, graph};
   view.original = records_.with([&](RecordBook &book) -> std::optional<Measured> {
     const StateRecord *unchanged = book.find_state(task.id, {});
     const Measured *known = unchanged ? book.find_verdict(task.id, unchanged->text_hash,

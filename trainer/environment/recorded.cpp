@@ -38,7 +38,7 @@ Result<TaskView> RecordedEnvironment::open(const TrainingTask &task) {
   auto view = records_.with([&](RecordBook &book) -> std::optional<TaskView> {
     const TaskRecord *record = book.find(task.id);
     return record ? std::optional(
-                        TaskView{task.id, record->family, record->definition, record->graph, {}})
+                        TaskView{task.id, record->family, record->definition, {}, record->graph})
                   : std::nullopt;
   });
   if (!view && behind_)
