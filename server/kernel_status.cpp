@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 namespace warpwright::server {
 
@@ -77,9 +78,11 @@ KernelStatus kernel_status(const analysis::Kernel &kernel, const std::string &ha
     const bool offered =
         (is_faster(entry->verdict) || is_checked(entry->verdict)) && !entry->plan.moves.empty();
     if (offered)
-      status.offered.push_back(entry);
+      (entry->proposed.not_applicable.empty() ? status.offered : status.not_applicable)
+          .push_back(entry);
   }
   std::ranges::stable_sort(status.offered, better);
+  std::ranges::stable_sort(status.not_applicable, better);
   if (!status.offered.empty())
     status.best = status.offered.front();
   status.state = state_of(status, kernel);
@@ -91,12 +94,32 @@ std::string speedup_text(const model::Speedup &speedup) {
          format("%.2f]", speedup.high) + " on " + speedup.device;
 }
 
+std::string move_text(const std::string &move) {
+  constexpr std::string_view kTemplate = "template(";
+  const std::size_t end = move.find(')');
+  if (!move.starts_with(kTemplate) || end == std::string::npos)
+    return move;
+  std::string text = move.substr(kTemplate.size(), end - kTemplate.size());
+  for (std::size_t comma = text.find(", "); comma != std::string::npos;) {
+    const std::size_t next = std::min(text.find(", ", comma + 2), text.size());
+    const std::string_view parameter = std::string_view(text).substr(comma, next - comma);
+    const bool is_idle = parameter.ends_with("=0") || parameter.ends_with("=1");
+    if (is_idle)
+      text.erase(comma, parameter.size());
+    comma = text.find(", ", is_idle ? comma : next);
+  }
+  if (const std::size_t comma = text.find(", "); comma != std::string::npos)
+    text.replace(comma, 2, "(") += ')';
+  const std::string fused = move.substr(std::min(end + 2, move.size()));
+  return fused.empty() ? text : fused + " as " + text;
+}
+
 std::string moves_text(const std::vector<std::string> &moves) {
   if (moves.empty())
     return "as written";
   std::string text;
   for (const std::string &move : moves)
-    text += (text.empty() ? "" : ", ") + move;
+    text += (text.empty() ? "" : ", ") + move_text(move);
   return text;
 }
 

@@ -39,6 +39,8 @@ struct KernelStatus {
   std::vector<const runner::LedgerEntry *>
       offered; ///< to apply, best first: measured as faster, else checked
   const runner::LedgerEntry *best = nullptr; ///< the first of them
+  /// Verified, faster or checked, but not to be written into the file; best first.
+  std::vector<const runner::LedgerEntry *> not_applicable;
   const runner::LedgerEntry *applied = nullptr;
   std::optional<JobStatus> job;
 };
@@ -56,6 +58,9 @@ bool is_checked(const model::Verdict &verdict);
 
 /// "2.31x [2.27, 2.35] on NVIDIA H200"
 std::string speedup_text(const model::Speedup &speedup);
+/// As a user reads it: "fuse(relu,add) as pointwise(threads=64, width=4)" of "template(pointwise, items=1, threads=64, width=4) fuse(relu,add)";
+/// a template's parameters that are 0 or 1 are left out.
+std::string move_text(const std::string &move);
 /// "vectorize(width=4), block_size(256)"; "as written" for none
 std::string moves_text(const std::vector<std::string> &moves);
 /// "wrong result", ...

@@ -70,7 +70,7 @@ std::vector<BaselineRatio> measured_baselines(const model::Verdict &verdict) {
 
 std::string module_summary(const model::Verdict &verdict) {
   if (verdict.device.kind != "cuda")
-    return "variant checked (correct on the CPU, speed not measured)";
+    return "variant checked (correct on the CPU backend, speed not measured)";
   std::string text;
   for (const BaselineRatio &baseline : measured_baselines(verdict))
     text += (text.empty() ? "" : ", ") + ratio_text(baseline.speedup.ratio) + " " + baseline.name;

@@ -121,8 +121,8 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
 } // namespace
 
 std::string apply_title(const runner::LedgerEntry &entry) {
-  if (entry.task.module)
-    return (is_faster(entry.verdict) ? "Apply verified variant: " : "Apply ") +
+  if (entry.task.module && entry.verdict.device.kind == "cuda")
+    return (is_faster(entry.verdict) ? "Apply verified variant: " : "Apply variant: ") +
            module_summary(entry.verdict);
   return is_faster(entry.verdict)
              ? "Apply verified variant: " + speedup_text(*entry.verdict.speedup)

@@ -57,9 +57,10 @@ StateLine line_of(const Context &context, const analysis::Kernel &kernel,
             "try again", protocol::kOptimizeCommand};
   case KernelState::Applied: {
     const model::Verdict &verdict = status.applied->verdict;
-    return {"applied variant, " + (kernel.task.task.module ? module_summary(verdict)
-                                   : verdict.speedup ? speedup_text(*verdict.speedup)
-                                                     : std::string("checked on the CPU backend")),
+    return {"applied variant, " +
+                (verdict.device.kind != "cuda" ? std::string("checked on the CPU backend")
+                 : kernel.task.task.module || !verdict.speedup ? module_summary(verdict)
+                                                               : speedup_text(*verdict.speedup)),
             "optimise further", protocol::kOptimizeCommand};
   }
   case KernelState::Stale:

@@ -36,8 +36,10 @@ const char *state_name(KernelState state) {
 
 protocol::VariantItem variant_item(const runner::LedgerEntry &entry) {
   const model::Verdict &verdict = entry.verdict;
-  protocol::VariantItem item{model::hash(entry.plan), apply_title(entry), entry.plan.moves,
+  protocol::VariantItem item{model::hash(entry.plan), apply_title(entry), {},
                              verdict.device.name,     verdict.date,       {}};
+  for (const std::string &move : entry.plan.moves)
+    item.moves.push_back(move_text(move));
   if (is_faster(verdict))
     item.speedup = protocol::SpeedupItem{verdict.speedup->ratio, verdict.speedup->low,
                                          verdict.speedup->high, verdict.speedup->device};

@@ -1,4 +1,5 @@
 // The words for a module's verdict: every number of it, and no other.
+#include "server/kernel_status.h"
 #include "server/measured_text.h"
 
 #include <doctest/doctest.h>
@@ -39,7 +40,8 @@ TEST_CASE("a lens names each baseline that was measured, and the GPU") {
 TEST_CASE("without a GPU no number is shown, and without a time the reason") {
   model::Verdict verdict = measured();
   verdict.device.kind = "cpu";
-  CHECK(module_summary(verdict) == "variant checked (correct on the CPU, speed not measured)");
+  CHECK(module_summary(verdict) ==
+        "variant checked (correct on the CPU backend, speed not measured)");
   CHECK(measured_comment(verdict, {}).find("No GPU has run") != std::string::npos);
   verdict = {};
   verdict.device = {.kind = "cuda", .name = "NVIDIA H200"};
@@ -74,4 +76,15 @@ TEST_CASE("shapes name what goes in, and sum up what is many") {
   CHECK(shapes_text(task) ==
         "layer.weight float32[2, 3], p1 float32[2, 3], p2 float32[2, 3], p3 float32[2, 3], "
         "p4 float32[2, 3] and 2 more -> float32[]");
+}
+
+TEST_CASE(
+    "a move of a graph is read as what is fused, and its parameters as those that say something") {
+  CHECK(move_text("template(pointwise, items=1, threads=64, width=4) fuse(relu,add)") ==
+        "fuse(relu,add) as pointwise(threads=64, width=4)");
+  CHECK(move_text("template(rows, gang=1, hold=0, vector=10)") == "rows(vector=10)");
+  CHECK(move_text("template(rows, gang=1)") == "rows");
+  CHECK(move_text("aten(conv, channels_last)") == "aten(conv, channels_last)");
+  CHECK(moves_text({"block_size(x=1)", "template(scan) fuse(add)"}) ==
+        "block_size(x=1), fuse(add) as scan");
 }
