@@ -3,11 +3,12 @@
 
 usage: bench/editor/neovim.py [--warpwright BIN] [--clangd BIN] [--neovim BIN] [--cuda ROOT] [--rounds N] [--out ENTRIES.json]
 
-Runs neovim_latency.lua, which says what is timed, in turns with either server, on bench/clangd/plain.cu. Prints medians with the
-quartiles of the samples. clangd answers from one pass over everything; Warpwright's first answer comes from a pass that reads no
+Runs neovim_latency.lua, which says what is timed, in two Neovims, one with either server, which take turns round by round, so that what
+else the machine does meets both; on bench/clangd/plain.cu. Prints medians with the quartiles of the samples. clangd answers from one pass over everything; Warpwright's first answer comes from a pass that reads no
 headers. Writes entries for bench/summary.py. Standard library only.
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -27,24 +28,34 @@ import entries  # noqa: E402
 MEASURED = ("key_to_diagnostic", "hover_to_text", "menu_of_actions")
 
 
-def run(neovim, command, plugin, file, rounds):
-    """Samples by name, in ms, of one Neovim."""
-    folder = pathlib.Path(file).parent
-    environment = os.environ | {f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
-    environment |= {"LATENCY_SERVER": json.dumps(command), "LATENCY_PLUGIN": plugin, "LATENCY_FILE": str(file),
-                    "LATENCY_ROUNDS": str(rounds)}
-    ran = subprocess.run([neovim, "--headless", "-n", "-u", str(HERE / "neovim_latency.lua")], env=environment, text=True,
-                         capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
-    if ran.returncode:
-        sys.exit(f"{command[0]} in {neovim}: {ran.stderr.strip()}")
-    samples = {}
-    for line in ran.stdout.splitlines():
-        name, _, value = line.strip().partition(" ")
-        try:
-            samples.setdefault(name, []).append(float(value))
-        except ValueError:
-            pass  # what Neovim itself says
-    return samples
+class Editor:
+    """One Neovim with one server; its samples by name, in ms."""
+
+    def __init__(self, neovim, command, plugin, folder, rounds):
+        file = pathlib.Path(folder) / "plain.cu"
+        environment = os.environ | {f"XDG_{kind}_HOME": f"{folder}/{kind.lower()}" for kind in ("STATE", "DATA", "CACHE", "CONFIG")}
+        environment |= {"LATENCY_SERVER": json.dumps(command), "LATENCY_PLUGIN": plugin, "LATENCY_FILE": str(file),
+                        "LATENCY_ROUNDS": str(rounds)}
+        self.name, self.samples = f"{command[0]} in {neovim}", {}
+        self.process = subprocess.Popen([neovim, "--headless", "-n", "-u", str(HERE / "neovim_latency.lua")], env=environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def until_its_turn_is_over(self):
+        for line in self.process.stdout:
+            if line.strip() == "turn over":
+                return
+            name, _, value = line.strip().partition(" ")
+            try:
+                self.samples.setdefault(name, []).append(float(value))
+            except ValueError:
+                pass  # what Neovim itself says
+        if self.process.wait():
+            sys.exit(f"{self.name}: {self.process.stderr.read().strip()}")
+
+    def turn(self):
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        self.until_its_turn_is_over()
 
 
 def main():
@@ -53,7 +64,7 @@ def main():
     parser.add_argument("--clangd", default=shutil.which("clangd-22") or shutil.which("clangd"))
     parser.add_argument("--neovim", default=shutil.which("nvim"))
     parser.add_argument("--cuda", default=os.environ.get("CUDA_HOME", "/usr/local/cuda"))
-    parser.add_argument("--rounds", type=int, default=10, help="of each of four runs")
+    parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--out", help="where the entries for bench/summary.py go")
     arguments = parser.parse_args()
     for what, path in (("Neovim", arguments.neovim), ("clangd", arguments.clangd)):
@@ -62,15 +73,18 @@ def main():
     commit = subprocess.run(["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     servers = {"warpwright": ([os.path.abspath(arguments.warpwright), "lsp"], str(ROOT / "editors/neovim")),
                "clangd": ([arguments.clangd, "--background-index=false", "--log=error"], "")}
-    found = {name: {} for name in servers}
-    for turn in range(2):
+    with contextlib.ExitStack() as folders:
+        editors = {}
         for name, (command, plugin) in servers.items():
-            with tempfile.TemporaryDirectory() as folder:
-                shutil.copy(ROOT / "bench/clangd/plain.cu", folder)
-                edit_latency.compile_commands(folder, ["plain.cu"], os.path.realpath(arguments.cuda))
-                for what, samples in run(arguments.neovim, command, plugin, pathlib.Path(folder) / "plain.cu",
-                                         arguments.rounds).items():
-                    found[name].setdefault(what, []).extend(samples)
+            folder = folders.enter_context(tempfile.TemporaryDirectory())
+            shutil.copy(ROOT / "bench/clangd/plain.cu", folder)
+            edit_latency.compile_commands(folder, ["plain.cu"], os.path.realpath(arguments.cuda))
+            editors[name] = Editor(arguments.neovim, command, plugin, folder, arguments.rounds)
+            editors[name].until_its_turn_is_over()  # opened and warm
+        for number in range(arguments.rounds):
+            for editor in list(editors.values())[::-1 if number % 2 else 1]:
+                editor.turn()
+    found = {name: editor.samples for name, editor in editors.items()}
     version = subprocess.run([arguments.neovim, "--version"], capture_output=True, text=True).stdout.split("\n")[0]
     print(f"{version}, plain.cu, median [quartiles] in ms")
     made = []

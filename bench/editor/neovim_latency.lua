@@ -2,7 +2,8 @@
 --   key to diagnostic   from the key that breaks a line until the diagnostic is there to be drawn
 --   hover to text       from the key until the window with the text is open
 --   menu of actions     from asking for code actions until the choice is on the screen
--- Prints "name ms" a sample. Waiting looks every millisecond, so times are that coarse. It asserts nothing.
+-- Prints "name ms" a sample and, after opening and after each round, "turn over"; a round begins with a line on stdin, so that two
+-- of these can take turns. Waiting looks every millisecond, so times are that coarse. It asserts nothing.
 -- From the environment: LATENCY_SERVER (a JSON list, the command), LATENCY_PLUGIN (editors/neovim for Warpwright, empty for
 -- clangd), LATENCY_FILE (of bench/clangd), LATENCY_ROUNDS.
 local command = vim.fn.json_decode(os.getenv('LATENCY_SERVER'))
@@ -74,10 +75,19 @@ end
 
 local function session()
   vim.o.columns, vim.o.lines = 140, 45
+  local turns, over = 0, false
+  vim.fn.stdioopen({ on_stdin = function(_, data)
+    turns = turns + #data - 1
+    over = over or #data == 1 and data[1] == ''
+  end })
   start_server()
   key_to_diagnostic('first_key_to_diagnostic') -- with what the server still does after opening
   for _ = 1, 5 do key_to_diagnostic('warm_up') end
-  for _ = 1, rounds do
+  for round = 1, rounds do
+    io.stdout:write('turn over\n')
+    io.stdout:flush()
+    wait('turn', function() return turns >= round or over end)
+    if over then return end
     key_to_diagnostic('key_to_diagnostic')
     hover_to_text()
     menu_of_actions()
