@@ -9,7 +9,7 @@ import {
 import { Changed, KernelReference, kApply, kOptimize, OptimizeResult, speedupText } from './protocol';
 import { Diagnostics } from './diagnostics';
 import { findServer } from './server_path';
-import { Settings } from './settings';
+import { openSettings, Settings } from './settings';
 
 const kMaxRestarts = 4;
 const kRestartWindowMs = 3 * 60_000;
@@ -181,7 +181,7 @@ export class Server {
     this.log.appendLine(problem);
     void vscode.window.showErrorMessage(problem, 'Open Settings', 'Show Log').then((answer) => {
       if (answer === 'Open Settings')
-        void vscode.commands.executeCommand('workbench.action.openSettings', 'warpwright.path');
+        void openSettings('warpwright.path');
       else if (answer === 'Show Log')
         this.log.show();
     });

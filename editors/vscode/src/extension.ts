@@ -5,7 +5,7 @@ import { Server } from './client';
 import { KernelsView, Target } from './kernels_view';
 import { Pages } from './pages';
 import { Runners } from './runners';
-import { Settings } from './settings';
+import { openSettings, Settings } from './settings';
 import { Variants } from './variants';
 
 let server: Server | undefined;
@@ -64,6 +64,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     command('warpwright.doctor', () => pages.doctor()),
     command('warpwright.client.restart', () => started.restart()),
     command('warpwright.client.showLog', () => started.log.show()),
+    vscode.commands.registerCommand('warpwright.client.openSettings', (query?: string) => openSettings(query ?? '@ext:warpwright.warpwright')),
     vscode.workspace.onDidGrantWorkspaceTrust(() => started.pushSettings()),
     context.secrets.onDidChange(() => started.pushSettings()),
     vscode.workspace.onDidChangeConfiguration(async (event) => {

@@ -54,3 +54,10 @@ export class Settings {
 export function urlWithToken(url: string, token: string): string {
   return token ? url.replace('://', `://${encodeURIComponent(token)}@`) : url;
 }
+
+/** Settings that match. Those of a machine are on a page of their own where the server runs elsewhere than the window. */
+export function openSettings(query: string): Thenable<unknown> {
+  return vscode.env.remoteName
+    ? vscode.commands.executeCommand('workbench.action.openRemoteSettings', { query })
+    : vscode.commands.executeCommand('workbench.action.openSettings', query);
+}
