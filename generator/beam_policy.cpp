@@ -79,6 +79,7 @@ private:
     const Variant *best = nullptr;
     for (const Variant &variant : tried) {
       if (variant.verdict.outcome != model::Outcome::Verified ||
+          !variant.state.provenance.not_applicable.empty() ||
           expanded_.contains(variant.state.file.text))
         continue;
       const auto ratio = [](const Variant &v) {

@@ -37,6 +37,7 @@ Result<State> apply_move(const State &state, const Move &move) {
   if (!text)
     return fail(to_string(move) + " made clashing edits: " + text.error().message);
   State next = state;
+  next.provenance = {};
   next.file.text = std::move(*text);
   next.moves.push_back(move);
   return next;

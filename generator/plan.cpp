@@ -9,7 +9,23 @@
 
 namespace warpwright::generator {
 
+namespace {
+
+std::vector<std::string> spelled(const std::vector<Move> &moves) {
+  std::vector<std::string> texts;
+  for (const Move &move : moves)
+    texts.push_back(to_string(move));
+  return texts;
+}
+
+} // namespace
+
 Result<model::Plan> render_plan(const State &state, const model::Task &task) {
+  if (state.provenance.answer && !state.provenance.not_applicable.empty()) {
+    model::Plan answer = *state.provenance.answer;
+    answer.moves = spelled(state.moves);
+    return answer;
+  }
   auto unit = analysis::parse_stub(state.file, state.settings);
   if (!unit)
     return std::unexpected(unit.error());
@@ -32,9 +48,7 @@ Result<model::Plan> render_plan(const State &state, const model::Task &task) {
   model::Plan plan = task.reference;
   plan.source = std::move(*slice);
   *std::ranges::find_if(plan.steps, is_launch) = *launch;
-  plan.moves.clear();
-  for (const Move &move : state.moves)
-    plan.moves.push_back(to_string(move));
+  plan.moves = spelled(state.moves);
   return plan;
 }
 

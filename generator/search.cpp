@@ -1,6 +1,8 @@
 // The loop of a search: propose, render, evaluate, until something ends it; see search.h.
 #include "generator/search.h"
 
+#include "support/model/json.h"
+
 #include <algorithm>
 #include <set>
 
@@ -13,6 +15,12 @@ Variant unrendered(State state, const Error &error) {
   variant.verdict.outcome = model::Outcome::Unsupported;
   variant.verdict.message = describe(error);
   return variant;
+}
+
+/// What tells one candidate from another: the file's text, or the plan that is not in it.
+std::string identity(const State &state) {
+  const Provenance &from = state.provenance;
+  return from.answer && !from.not_applicable.empty() ? model::hash(*from.answer) : state.file.text;
 }
 
 } // namespace
@@ -28,7 +36,7 @@ std::vector<Variant> search(const State &original, const model::Task &task, Poli
     auto state = policy.propose(original, tried);
     if (!state)
       break;
-    if (!texts.insert(state->file.text).second)
+    if (!texts.insert(identity(*state)).second)
       continue;
     auto plan = render_plan(*state, task);
     if (!plan) {
@@ -48,7 +56,7 @@ const Variant *best_variant(const std::vector<Variant> &variants) {
   for (const Variant &variant : variants) {
     const auto &verdict = variant.verdict;
     if (verdict.outcome != model::Outcome::Verified || !verdict.speedup ||
-        verdict.speedup->low <= 1)
+        verdict.speedup->low <= 1 || !variant.state.provenance.not_applicable.empty())
       continue;
     if (!best || verdict.speedup->ratio > best->verdict.speedup->ratio)
       best = &variant;

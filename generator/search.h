@@ -50,7 +50,8 @@ std::vector<Variant> search(const State &original, const model::Task &task, Poli
                             const SearchLimits &limits, const SearchEvents &events,
                             std::stop_token stop);
 
-/// The verified variant with the largest speedup whose interval lies above 1; null when there is none.
+/// The verified variant with the largest speedup whose interval lies above 1, of those that are in the file's text; null when there is
+/// none.
 const Variant *best_variant(const std::vector<Variant> &variants);
 
 } // namespace warpwright::generator

@@ -184,7 +184,8 @@ private:
              settings.project.disabled_rules.end();
     });
     report_problems(settings.problems, facts);
-    ProjectDefaults project{settings.project.runner_url, settings.project.python, {}};
+    ProjectDefaults project{settings.project.runner_url, settings.project.python, {},
+                            settings.project.policy};
     if (settings.project.budget_ms)
       project.budget = std::chrono::milliseconds(*settings.project.budget_ms);
     return {std::move(facts), std::move(project)};

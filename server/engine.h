@@ -12,6 +12,8 @@
 
 namespace warpwright::server {
 
+class Policies;
+
 /// The real passes, with compile commands and .warpwright.toml of the file's project.
 Analyses make_analyses();
 
@@ -39,12 +41,16 @@ struct OptimizeSummary {
   std::size_t tried = 0;
   std::size_t verified = 0;
   std::optional<model::Speedup> best; ///< of the fastest verified variant that a GPU measured
+  std::string policy; ///< who proposed, and why it is not the one that was chosen; of CUDA kernels
+  std::string analysis; ///< what the policy said of the kernel last; empty: nothing
 };
 
 /// Searches for faster versions of one kernel until the budget, the limits or `stop` end it.
 /// Errors: a task that is not complete; a runner that is gone and does not come back.
+/// @param policies of the thread that optimises
 Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::BlockingClient &client,
-                                 const OptimizeEvents &events, std::stop_token stop);
+                                 Policies &policies, const OptimizeEvents &events,
+                                 std::stop_token stop);
 
 /// The edits that turn `text` into the variant of `entry`: its moves made again on this text, so
 /// that unrelated edits survive, and compared with the plan that was verified. Of torch modules see

@@ -19,15 +19,16 @@ Json summary_json(const std::string &kernel, const OptimizeSummary &summary) {
             {"low", summary.best->low},
             {"high", summary.best->high},
             {"device", summary.best->device}};
-  return {
-      {"kernel", kernel}, {"tried", summary.tried}, {"verified", summary.verified}, {"best", best}};
+  return {{"kernel", kernel}, {"tried", summary.tried},   {"verified", summary.verified},
+          {"best", best},     {"policy", summary.policy}, {"analysis", summary.analysis}};
 }
 
 std::string summary_text(const OptimizeSummary &summary) {
+  const std::string by = summary.policy.empty() ? "" : "; proposed by " + summary.policy;
   if (summary.best)
-    return "best verified " + speedup_text(*summary.best);
+    return "best verified " + speedup_text(*summary.best) + by;
   return std::to_string(summary.verified) + " of " + std::to_string(summary.tried) +
-         " variants verified, none measured faster";
+         " variants verified, none measured faster" + by;
 }
 
 /// Keeps the link from the cancelled request to the optimisation for as long as that runs.
@@ -100,6 +101,8 @@ Settings LspServer::settings_for(const Snapshot &snapshot) const {
   const std::string &python = settings.python.empty() ? snapshot.project.python : settings.python;
   if (settings.runner.empty() && !python.empty())
     settings.runner = runner::local_url(python);
+  if (settings.policy.empty())
+    settings.policy = snapshot.project.policy;
   if (settings.budget == defaults.budget && snapshot.project.budget)
     settings.budget = *snapshot.project.budget;
   return settings;

@@ -3,6 +3,7 @@
 #include "server/lsp_main.h"
 
 #include "server/lsp_server.h"
+#include "server/policy/policies.h"
 #include "server/protocol/uri.h"
 
 #include <fcntl.h>
@@ -40,7 +41,15 @@ LspEnvironment make_environment(const LspOptions &options) {
     return runner::Ledger::open(path.empty() ? runner::Ledger::default_path() : path);
   };
   environment.connect_runner = runner::BlockingClient::connect;
-  environment.optimize = optimize;
+  const auto policies = std::make_shared<Policies>(); // of the optimiser's one thread
+  environment.optimize = [policies](const OptimizeRequest &request, runner::BlockingClient &client,
+                                    const OptimizeEvents &events, std::stop_token stop) {
+    return optimize(request, client, *policies, events, std::move(stop));
+  };
+  environment.prepare = [policies](const Settings &settings) {
+    if (const auto choice = parse_policy(settings.policy))
+      policies->prepare(*choice);
+  };
   environment.variant_edits = variant_edits;
   environment.missing_facts_edits = missing_facts_edits;
   environment.report = report_page;

@@ -143,6 +143,12 @@ void LspServer::initialize(protocol::InitializeParams params, Reply<Json> reply)
 void LspServer::initialized(Json) {
   client_.watch_files();
   client_.request_configuration([this](const Json &section) { use_settings(section); });
+  prepare();
+}
+
+void LspServer::prepare() {
+  if (environment_.prepare && settings_.trusted)
+    optimizer_.prepare([make = environment_.prepare, settings = settings_] { make(settings); });
 }
 
 void LspServer::shutdown(Json, Reply<protocol::Null> reply) {
@@ -182,6 +188,8 @@ void LspServer::use_settings(const Json &json) {
     client_.show_message(protocol::MessageType::Warning, "Warpwright: " + problem);
   if (settings_ == before)
     return;
+  if (settings_.policy != before.policy || settings_.trusted != before.trusted)
+    prepare();
   for (const auto &[uri, document] : documents_.all())
     if (const SnapshotPtr snapshot = scheduler_.latest(uri))
       publish(snapshot);

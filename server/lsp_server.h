@@ -19,6 +19,8 @@ struct LspEnvironment {
   Measurements::OpenLedger open_ledger;
   Optimizer::Connect connect_runner;
   Optimizer::Run optimize;
+  /// Readies what optimising with these settings takes, on the optimiser's thread; may be unset.
+  std::function<void(const Settings &)> prepare;
   std::function<Result<std::vector<TextEdit>>(const std::string &path, const std::string &text,
                                               const runner::LedgerEntry &, const std::string &form)>
       variant_edits;
@@ -75,6 +77,7 @@ private:
   void watch_parent(std::int64_t process_id);
   void change_configuration(Json params);
   void use_settings(const Json &json);
+  void prepare();
 
   // Documents
   void did_open(protocol::DidOpenParams params);

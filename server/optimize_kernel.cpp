@@ -4,12 +4,16 @@
 #include "analysis/python/module_facts.h"
 #include "analysis/task/infer_task.h"
 #include "generator/search.h"
+#include "generator/write_plan.h"
+#include "runner/client/choose_device.h"
 #include "server/candidate_evaluator.h"
+#include "server/policy/policies.h"
 #include "server/project.h"
 #include "server/torch/optimize_module.h"
 #include "support/model/json.h"
 
 #include <algorithm>
+#include <span>
 
 namespace warpwright::server {
 
@@ -55,10 +59,15 @@ public:
       summary_.best = verdict.speedup;
     if (events_.on_entry)
       events_.on_entry({request_.snapshot->facts.path, request_.kernel, task, variant.plan, verdict,
-                        variant.state.file.text, hash});
+                        variant.state.file.text, hash, proposed(variant.state.provenance)});
   }
 
-  const OptimizeSummary &summary() const { return summary_; }
+  OptimizeSummary summary_of(const AdvisedPolicy &policy) const {
+    OptimizeSummary summary = summary_;
+    summary.policy = policy.described();
+    summary.analysis = policy.analysis();
+    return summary;
+  }
 
 private:
   bool is_faster_than_best(const model::Verdict &verdict) const {
@@ -72,6 +81,15 @@ private:
   OptimizeSummary summary_;
 };
 
+/// Of the runner's; absent where it does not say.
+std::optional<model::DeviceInfo> device_of(runner::BlockingClient &client,
+                                           const std::string &wanted) {
+  const auto info = client.info();
+  auto device = info ? runner::choose_device(*info, wanted)
+                     : Result<model::DeviceInfo>(std::unexpected(info.error()));
+  return device ? std::optional(std::move(*device)) : std::nullopt;
+}
+
 /// Whether two plans compute the same in the same way: source without line numbers, and everything
 /// else.
 bool same_plan(model::Plan left, model::Plan right) {
@@ -84,7 +102,8 @@ bool same_plan(model::Plan left, model::Plan right) {
 } // namespace
 
 Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::BlockingClient &client,
-                                 const OptimizeEvents &events, std::stop_token stop) {
+                                 Policies &policies, const OptimizeEvents &events,
+                                 std::stop_token stop) {
   const analysis::Kernel *kernel = request.snapshot->find_kernel(request.kernel);
   if (!kernel)
     return fail("there is no kernel '" + request.kernel + "' in " + request.snapshot->facts.path);
@@ -96,7 +115,7 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   const std::string &path = request.snapshot->facts.path;
   const model::Task &task = kernel->task.task;
   const generator::State original{
-      {path, *request.snapshot->text}, ProjectSettings().read(path).parse, kernel->name, {}};
+      {path, *request.snapshot->text}, ProjectSettings().read(path).parse, kernel->name, {}, {}};
 
   Trial trial(request, events);
   CandidateEvaluator evaluator(client, verify_options(request));
@@ -110,14 +129,18 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   search_events.on_variant = [&](const generator::Variant &variant, std::size_t) {
     trial.take(variant, task, hash);
   };
-  const auto policy = generator::make_beam_policy();
+  const auto choice = parse_policy(request.settings.policy);
+  if (!choice)
+    return std::unexpected(choice.error());
+  const auto policy = policies.for_kernel(*choice, task, device_of(client, request.settings.device),
+                                          evaluator.give_up().get_token());
   generator::search(
       original, task, *policy,
       {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
       search_events, evaluator.give_up().get_token());
   if (const auto failure = evaluator.failure())
     return std::unexpected(*failure);
-  return trial.summary();
+  return trial.summary_of(*policy);
 }
 
 Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
@@ -128,8 +151,16 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
   const Error changed{"the code around '" + entry.kernel +
                           "' no longer leads to the variant that was verified",
                       "Optimise it again"};
-  generator::State state{{path, text}, ProjectSettings().read(path).parse, entry.kernel, {}};
-  for (const std::string &spelling : entry.plan.moves) {
+  generator::State state{{path, text}, ProjectSettings().read(path).parse, entry.kernel, {}, {}};
+  std::span<const std::string> moves = entry.plan.moves;
+  if (entry.proposed.answer && generator::is_rewrite(entry.plan.moves)) {
+    auto written = generator::write_plan(state, entry.task, *entry.proposed.answer);
+    if (!written)
+      return fail(changed.message + ": " + written.error().message, changed.remedy);
+    state = std::move(*written);
+    moves = moves.subspan(1);
+  }
+  for (const std::string &spelling : moves) {
     const auto move = generator::move_from_string(spelling);
     if (!move)
       return std::unexpected(move.error());
@@ -141,7 +172,9 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
   const auto plan = generator::render_plan(state, entry.task);
   if (!plan)
     return fail(changed.message + ": " + plan.error().message, changed.remedy);
-  if (!same_plan(*plan, entry.plan))
+  model::Plan found = *plan;
+  found.moves = entry.plan.moves; // those of a rewritten text are made above
+  if (!same_plan(found, entry.plan))
     return std::unexpected(changed);
   return diff_edits(text, state.file.text);
 }

@@ -32,6 +32,8 @@ public:
 
   /// Asks the runner who it is; starts it where it is a child.
   void request_info(const std::string &url);
+  /// Runs `work` on the thread that optimises, before what is asked for next.
+  void prepare(std::function<void()> work) { pool_.post(std::move(work)); }
   /// Errors: this kernel is being optimised already. `done` is called once on the strand when it
   /// ends.
   Result<void> start(OptimizeRequest request, Done done);

@@ -1,6 +1,8 @@
 // One reader a member.
 #include "server/settings.h"
 
+#include "server/policy/policy_choice.h"
+
 #include <charconv>
 #include <functional>
 #include <optional>
@@ -80,6 +82,12 @@ std::vector<std::string> update_settings(Settings &settings, const Json &json) {
         value.get<std::int64_t>() > 1000)
       return false;
     settings.max_variants = value.get<int>();
+    return true;
+  });
+  read("policy", kPolicyForms, [&](const Json &value) {
+    if (!value.is_string() || !parse_policy(value.get<std::string>()))
+      return false;
+    settings.policy = value.get<std::string>();
     return true;
   });
   read("disabledRules", "a list of rule names", [&](const Json &value) {

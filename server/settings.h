@@ -20,6 +20,7 @@ struct Settings {
   std::string device;                       ///< empty: the runner's best
   std::chrono::milliseconds budget{30'000}; ///< of one optimisation, wall time
   int max_variants = 20;
+  std::string policy; ///< as server/policy/policy_choice.h reads it
   std::set<std::string> disabled_rules;
   bool hover = true;
   bool inlay_hints = true;
@@ -28,7 +29,7 @@ struct Settings {
 };
 
 /// Overwrites the members that `json` has: {"runner": "", "python": "", "device": "", "budget": "30s" or 30
-/// (seconds), "maxVariants": 20, "disabledRules": [], "hover": true, "inlayHints": true, "trusted": true}.
+/// (seconds), "maxVariants": 20, "policy": "builtin", "disabledRules": [], "hover": true, "inlayHints": true, "trusted": true}.
 /// null changes nothing.
 /// @return one sentence for each member that could not be used
 std::vector<std::string> update_settings(Settings &settings, const nlohmann::json &json);

@@ -16,6 +16,7 @@ struct ProjectDefaults {
   std::string runner; ///< URL; empty: it says nothing
   std::string python; ///< interpreter with torch; empty: it says nothing
   std::optional<std::chrono::milliseconds> budget;
+  std::string policy; ///< as server/policy/policy_choice.h reads it; empty: it says nothing
 };
 
 /// What one analysis of a file gives.

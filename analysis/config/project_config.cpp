@@ -41,7 +41,7 @@ private:
     std::string_view expected;
     bool (Reader::*read)(const toml::node &);
   };
-  static const std::array<Key, 9> kKeys;
+  static const std::array<Key, 10> kKeys;
 
   static std::string known_keys() {
     std::string result;
@@ -97,6 +97,12 @@ private:
     config_.budget_ms = text(node, value) ? parse_duration_ms(value) : std::nullopt;
     return config_.budget_ms.has_value();
   }
+  /// Not an endpoint: a project's file would say where the user's key is sent.
+  bool policy(const toml::node &node) {
+    std::string &value = config_.policy;
+    return text(node, value) &&
+           (value == "search" || value == "builtin" || value.starts_with("builtin:"));
+  }
   bool sizes(const toml::node &node) {
     const toml::table *table = node.as_table();
     if (!table)
@@ -114,7 +120,7 @@ private:
   ProjectConfig &config_;
 };
 
-const std::array<Reader::Key, 9> Reader::kKeys{{
+const std::array<Reader::Key, 10> Reader::kKeys{{
     {"flags", "a list of texts", &Reader::flags},
     {"remove_flags", "a list of texts", &Reader::remove_flags},
     {"compile_commands", "the path of a folder or of compile_commands.json",
@@ -124,6 +130,8 @@ const std::array<Reader::Key, 9> Reader::kKeys{{
      &Reader::runner},
     {"python", "the path of a Python interpreter", &Reader::python},
     {"budget", "a time such as \"30s\", \"500ms\" or \"2m\"", &Reader::budget},
+    {"policy", "search, builtin or builtin:WEIGHTS; an endpoint is the user's to choose",
+     &Reader::policy},
     {"disable_rules", "a list of rule names", &Reader::disable_rules},
     {"sizes", "a table of positive whole numbers", &Reader::sizes},
 }};

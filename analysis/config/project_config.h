@@ -7,6 +7,7 @@
 //   runner = "unix:/run/warpwright.sock"
 //   python = ".venv/bin/python"  # that has torch; of a runner that is started here
 //   budget = "30s"               # for one kernel; ms, s or m
+//   policy = "builtin"           # who proposes: search, builtin, builtin:WEIGHTS
 //   disable_rules = ["bank-conflict"]
 //   [sizes]                      # of tasks whose sizes nobody wrote
 //   n = 1048576
@@ -33,6 +34,7 @@ struct ProjectConfig {
   std::string runner_url;
   std::string python; ///< absolute
   std::optional<int> budget_ms;
+  std::string policy;
   std::vector<std::string> disabled_rules;
   std::map<std::string, std::int64_t> sizes;
 };

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSchemaVersion = 1, kBusyMs = 5000;
+constexpr int kSchemaVersion = 2, kBusyMs = 5000;
 
 constexpr const char *kSchema = R"(
 CREATE TABLE IF NOT EXISTS verdicts (
@@ -23,8 +23,35 @@ CREATE TABLE IF NOT EXISTS verdicts (
   PRIMARY KEY (task_hash, plan_hash, device, driver, file, kernel));
 CREATE INDEX IF NOT EXISTS verdicts_by_kernel ON verdicts (file, kernel, recorded_at);)";
 
+/// Version 2.
+constexpr const char *kAddProposed =
+    "ALTER TABLE verdicts ADD COLUMN proposed TEXT NOT NULL DEFAULT '{}'";
+
 std::string dump(const nlohmann::json &document) {
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+nlohmann::json to_json(const Proposed &proposed) {
+  nlohmann::json json = nlohmann::json::object();
+  if (!proposed.by.empty())
+    json = {{"by", proposed.by}, {"analysis", proposed.analysis}};
+  if (proposed.answer)
+    json["answer"] = model::to_json(*proposed.answer);
+  if (!proposed.not_applicable.empty())
+    json["not_applicable"] = proposed.not_applicable;
+  return json;
+}
+
+Result<Proposed> proposed_from(const nlohmann::json &json) {
+  Proposed proposed{json.value("by", ""), json.value("analysis", ""), std::nullopt,
+                    json.value("not_applicable", "")};
+  if (json.contains("answer")) {
+    auto answer = model::plan_from_json(json.at("answer"));
+    if (!answer)
+      return std::unexpected(answer.error());
+    proposed.answer = std::move(*answer);
+  }
+  return proposed;
 }
 
 Error explain(const std::exception &error, const fs::path &path) {
@@ -61,6 +88,11 @@ public:
     database_.exec("PRAGMA synchronous = NORMAL");
     database_.exec("BEGIN IMMEDIATE"); // two processes may make it at the same time
     database_.exec(kSchema);
+    if (database_
+            .execAndGet("SELECT count(*) FROM pragma_table_info('verdicts') "
+                        "WHERE name = 'proposed'")
+            .getInt() == 0)
+      database_.exec(kAddProposed);
     database_.exec("PRAGMA user_version = " + std::to_string(kSchemaVersion));
     database_.exec("COMMIT");
     return {};
@@ -68,7 +100,7 @@ public:
 
   Result<void> record(const LedgerEntry &entry) override try {
     SQLite::Statement insert(database_, "INSERT OR REPLACE INTO verdicts VALUES "
-                                        "(?,?,?,?,?,?,strftime('%Y-%m-%dT%H:%M:%fZ'),?,?,?,?,?)");
+                                        "(?,?,?,?,?,?,strftime('%Y-%m-%dT%H:%M:%fZ'),?,?,?,?,?,?)");
     const model::DeviceInfo &device = entry.verdict.device;
     const std::string columns[] = {model::hash(entry.task),
                                    model::hash(entry.plan),
@@ -81,7 +113,8 @@ public:
                                    dump(model::to_json(entry.plan)),
                                    dump(model::to_json(entry.verdict)),
                                    entry.variant_text,
-                                   entry.source_hash};
+                                   entry.source_hash,
+                                   dump(to_json(entry.proposed))};
     int index = 1;
     for (const std::string &column : columns)
       insert.bind(index++, column);
@@ -93,9 +126,9 @@ public:
 
   Result<std::vector<LedgerEntry>> of_kernel(const std::string &file,
                                              const std::string &kernel) override try {
-    SQLite::Statement query(database_,
-                            "SELECT task, plan, verdict, variant_text, source_hash FROM verdicts "
-                            "WHERE file = ? AND kernel = ? ORDER BY recorded_at DESC, rowid DESC");
+    SQLite::Statement query(
+        database_, "SELECT task, plan, verdict, variant_text, source_hash, proposed FROM verdicts "
+                   "WHERE file = ? AND kernel = ? ORDER BY recorded_at DESC, rowid DESC");
     query.bind(1, file);
     query.bind(2, kernel);
     std::vector<LedgerEntry> entries;
@@ -104,14 +137,19 @@ public:
       auto plan = model::plan_from_json(nlohmann::json::parse(query.getColumn(1).getString()));
       auto verdict =
           model::verdict_from_json(nlohmann::json::parse(query.getColumn(2).getString()));
-      if (!task || !plan || !verdict) {
-        const Error &error = !task ? task.error() : !plan ? plan.error() : verdict.error();
+      auto proposed = proposed_from(nlohmann::json::parse(query.getColumn(5).getString()));
+      if (!task || !plan || !verdict || !proposed) {
+        const Error &error = !task      ? task.error()
+                             : !plan    ? plan.error()
+                             : !verdict ? verdict.error()
+                                        : proposed.error();
         return fail("the ledger " + path_.string() + " holds an entry for " + kernel +
                         " that cannot be read: " + error.message,
                     "Move the ledger away, and a new one is made");
       }
       entries.push_back({file, kernel, std::move(*task), std::move(*plan), std::move(*verdict),
-                         query.getColumn(3).getString(), query.getColumn(4).getString()});
+                         query.getColumn(3).getString(), query.getColumn(4).getString(),
+                         std::move(*proposed)});
     }
     return entries;
   } catch (const std::exception &error) {

@@ -11,10 +11,19 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace warpwright::runner {
+
+/// Who proposed a variant, and what it said; all empty of the search's own.
+struct Proposed {
+  std::string by;       ///< "builtin", "endpoint"
+  std::string analysis; ///< for people
+  std::optional<model::Plan> answer; ///< the whole plan that it wrote, where it did
+  std::string not_applicable;        ///< why that cannot be written into the file; empty: it can
+};
 
 struct LedgerEntry {
   std::string file, kernel;
@@ -23,6 +32,7 @@ struct LedgerEntry {
   model::Verdict verdict;
   std::string variant_text; ///< the user's file as this variant would leave it
   std::string source_hash;  ///< sha256 of the kernel's slice that was measured against: staleness
+  Proposed proposed;
 };
 
 class Ledger {

@@ -3,7 +3,6 @@
 
 #include "analysis/task/infer_task.h"
 #include "server/candidate_evaluator.h"
-#include "server/cli/trained_policy.h"
 #include "server/source_hash.h"
 #include "support/model/json.h"
 
@@ -99,7 +98,8 @@ private:
       return;
     const Result<void> recorded =
         setup_.ledger->record({file_.path, kernel_.name, task, variant.plan, variant.verdict,
-                               variant.state.file.text, server::source_hash(kernel_.slice)});
+                               variant.state.file.text, server::source_hash(kernel_.slice),
+                               server::proposed(variant.state.provenance)});
     if (!recorded && !ledger_failure_)
       ledger_failure_ = recorded.error();
   }
@@ -121,36 +121,11 @@ std::optional<std::size_t> choose_best(const std::vector<generator::Variant> &va
   }
   const auto verified =
       std::find_if(variants.begin(), variants.end(), [](const generator::Variant &variant) {
-        return variant.verdict.outcome == model::Outcome::Verified && !variant.state.moves.empty();
+        return variant.verdict.outcome == model::Outcome::Verified && !variant.state.moves.empty() &&
+               variant.state.provenance.not_applicable.empty();
       });
   return verified == variants.end() ? std::nullopt
                                     : std::optional(std::size_t(verified - variants.begin()));
-}
-
-/// Who proposes, and what to say of it.
-struct Proposer {
-  std::unique_ptr<generator::Policy> policy;
-  const TrainedPolicy *trained = nullptr; ///< null: the search
-  std::string missing;                    ///< why it is not the one that was asked for
-
-  std::string described() const {
-    if (!missing.empty())
-      return "search, because " + missing;
-    if (!trained)
-      return "search";
-    const std::string name(trained->name());
-    return trained->ended().empty() ? name : name + ", then search: " + trained->ended();
-  }
-};
-
-Proposer proposer_of(const SearchSetup &setup) {
-  if (setup.policy == "search")
-    return {generator::make_beam_policy()};
-  auto trained = TrainedPolicy::start(setup.policy, setup.device);
-  if (!trained)
-    return {generator::make_beam_policy(), nullptr, describe(trained.error())};
-  const TrainedPolicy *known = trained->get();
-  return {std::move(*trained), known, {}};
 }
 
 } // namespace
@@ -203,17 +178,20 @@ KernelOutcome optimize_kernel(const analysis::SourceFile &file,
   events.on_variant = [&](const generator::Variant &variant, std::size_t) {
     evaluation.take(variant, task);
   };
-  const generator::State original{file, settings, kernel.name, {}};
-  const Proposer proposer = proposer_of(setup);
-  generator::Policy *policy = proposer.policy.get();
+  const generator::State original{file, settings, kernel.name, {}, {}};
+  const auto policy = setup.policies.for_kernel(setup.policy, task, setup.device,
+                                                evaluation.give_up().get_token());
   const std::vector<generator::Variant> variants = generator::search(
       original, task, *policy, setup.limits, events, evaluation.give_up().get_token());
   setup.progress.clear();
-  report.policy = proposer.described();
-  report.analysis = proposer.trained ? proposer.trained->analysis() : "";
+  report.policy = policy->described();
+  report.analysis = policy->analysis();
 
   for (const generator::Variant &variant : variants)
-    report.variants.push_back({moves_of(variant.state), variant.verdict});
+    report.variants.push_back(
+        {moves_of(variant.state), variant.verdict, variant.state.provenance.proposer,
+         variant.state.provenance.not_applicable,
+         variant.state.provenance.not_applicable.empty() ? "" : variant.plan.source});
   report.error = evaluation.failure();
   outcome.ledger_failure = evaluation.ledger_failure();
   report.seconds = evaluation.seconds();

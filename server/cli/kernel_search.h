@@ -10,6 +10,7 @@
 #include "runner/ledger/ledger.h"
 #include "server/cli/progress.h"
 #include "server/cli/report/report.h"
+#include "server/policy/policies.h"
 
 #include <stop_token>
 
@@ -20,11 +21,12 @@ struct SearchSetup {
   runner::BlockingClient &client;
   runner::Ledger *ledger = nullptr; ///< null: nothing is recorded
   Progress &progress;
+  server::Policies &policies;
+  server::PolicyChoice policy;
   runner::VerifyOptions verify;
   generator::SearchLimits limits;
   bool measures = false; ///< the device is a GPU
   std::stop_token stop;
-  std::string policy = "search"; ///< or "builtin", "builtin:WEIGHTS": warpwright-train proposes
   std::optional<model::DeviceInfo> device = std::nullopt; ///< that verdicts come from
 };
 

@@ -7,6 +7,7 @@
 #include "server/cli/sources.h"
 #include "server/kernelbench/bench_options.h"
 #include "server/lsp_main.h"
+#include "server/policy/policy_choice.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -99,15 +100,15 @@ void add_optimize(CLI::App &app, Options &all) {
       ->capture_default_str();
   command
       ->add_option("--policy", options.policy,
-                   "Who proposes variants of kernels: search, builtin or builtin:WEIGHTS")
+                   "Who proposes variants of kernels: search, builtin, builtin:WEIGHTS or "
+                   "endpoint:URL#MODEL; default: the project's, else builtin where its weights are "
+                   "beside this program, else search")
       ->check(CLI::Validator(
           [](std::string &text) {
-            return text == "search" || text == "builtin" || text.starts_with("builtin:")
-                       ? std::string()
-                       : "'" + text + "' is no policy; write search, builtin or builtin:WEIGHTS";
+            const auto choice = server::parse_policy(text);
+            return choice ? std::string() : describe(choice.error());
           },
-          "POLICY"))
-      ->capture_default_str();
+          "POLICY"));
   command->add_option("--ledger", options.ledger, "Database that keeps the verdicts");
   command->footer(kFooter);
 }

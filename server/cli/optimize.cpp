@@ -37,6 +37,8 @@ struct Run {
   InputReader reader;
   std::string runner_url;
   std::chrono::milliseconds budget = kDefaultBudget;
+  server::Policies policies;
+  server::PolicyChoice policy;
   bool warned_of_ledger = false;
 
   Run(const OptimizeOptions &options, Interrupt &interrupt)
@@ -72,6 +74,10 @@ void settle_options(Run &run, const std::filesystem::path &first) {
   run.runner_url = run.options.runner.empty() ? settings.project.runner_url : run.options.runner;
   if (run.runner_url.empty())
     run.runner_url = runner::local_url(settings.project.python);
+  const std::string &policy =
+      run.options.policy.empty() ? settings.project.policy : run.options.policy;
+  if (auto choice = server::parse_policy(policy)) // both were checked where they were read
+    run.policy = std::move(*choice);
   if (settings.project.budget_ms)
     run.budget = std::chrono::milliseconds(*settings.project.budget_ms);
   if (run.options.budget)
@@ -130,14 +136,17 @@ void finish_kernel(Run &run, KernelOutcome outcome) {
 }
 
 SearchSetup setup_of(Run &run) {
-  SearchSetup setup{.client = *run.client, .ledger = run.ledger.get(), .progress = run.progress};
+  SearchSetup setup{.client = *run.client,
+                    .ledger = run.ledger.get(),
+                    .progress = run.progress,
+                    .policies = run.policies,
+                    .policy = run.policy};
   setup.verify.device = run.options.device;
   setup.measures = on_gpu(run.report);
   setup.verify.measure = setup.measures;
   setup.verify.timeout = std::min(setup.verify.timeout, std::max(run.budget, kShortestJob));
   setup.limits = {run.options.max_variants, run.budget};
   setup.stop = run.interrupt.token();
-  setup.policy = run.options.policy;
   setup.device = run.report.device;
   return setup;
 }

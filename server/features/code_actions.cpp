@@ -9,6 +9,7 @@
 #include "support/model/json.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace warpwright::server::features {
 
@@ -95,6 +96,18 @@ void add_other_variants(const Context &context, const analysis::Kernel &kernel,
   }
 }
 
+/// What is faster but cannot be written into the file, shown with the reason instead of left out.
+void add_not_applicable(const Context &context, const KernelStatus &status,
+                        std::vector<protocol::CodeAction> &actions) {
+  if (status.not_applicable.empty() || !context.client.disabled_code_actions)
+    return;
+  const runner::LedgerEntry &entry = *status.not_applicable.front();
+  protocol::CodeAction action{apply_title(entry), protocol::kRewriteKind};
+  action.disabled = protocol::CodeActionDisabled{entry.proposed.not_applicable +
+                                                 "; hover over the kernel to see its source"};
+  actions.push_back(std::move(action));
+}
+
 void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
                         std::vector<protocol::CodeAction> &actions) {
   const KernelStatus status = context.status(kernel);
@@ -106,6 +119,7 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
         context, kernel, apply_title(*status.best) + ", in the forward of " + kernel.name,
         protocol::kApplyCommand, model::hash(status.best->plan), "in-place"));
   add_other_variants(context, kernel, status, actions);
+  add_not_applicable(context, status, actions);
   if (kernel.task.inferred && !status.job && context.settings.trusted) {
     protocol::CodeAction action{"Optimise " + kernel.name + " (runner " + context.runner_name + ")",
                                 protocol::kRewriteKind};
@@ -120,13 +134,35 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
 
 } // namespace
 
-std::string apply_title(const runner::LedgerEntry &entry) {
+namespace {
+
+std::string verdict_title(const runner::LedgerEntry &entry) {
   if (entry.task.module && entry.verdict.device.kind == "cuda")
     return (is_faster(entry.verdict) ? "Apply verified variant: " : "Apply variant: ") +
            module_summary(entry.verdict);
   return is_faster(entry.verdict)
              ? "Apply verified variant: " + speedup_text(*entry.verdict.speedup)
              : "Apply checked variant (correct on the CPU backend, speed not measured)";
+}
+
+/// "builtin: the kernel is held back by memory traffic", the first sentence of the policy's analysis; empty where it said nothing.
+std::string analysis_head(const runner::Proposed &proposed) {
+  constexpr std::size_t kMost = 90;
+  const std::string &text = proposed.analysis;
+  std::string head = text.substr(0, std::min(text.find(". "), text.find('\n')));
+  while (head.ends_with('.'))
+    head.pop_back();
+  if (head.empty() || head.size() > kMost)
+    return proposed.by;
+  head.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(head.front())));
+  return proposed.by + ": " + head;
+}
+
+} // namespace
+
+std::string apply_title(const runner::LedgerEntry &entry) {
+  const std::string head = analysis_head(entry.proposed);
+  return verdict_title(entry) + (head.empty() ? "" : " (" + head + ")");
 }
 
 std::vector<protocol::CodeAction> code_actions(const Context &context,

@@ -3,6 +3,7 @@
 // clangd shows the declaration; this shows only what clangd does not know, and shortly.
 #include "server/features/features.h"
 
+#include "server/features/proposed_text.h"
 #include "server/measured_text.h"
 
 #include <algorithm>
@@ -25,6 +26,13 @@ std::string cell(std::string text) {
   return text.size() > kMost ? result + "..." : result;
 }
 
+/// A number and its unit, or an interval, that a narrow window does not break.
+std::string unbroken(std::string text) {
+  for (std::size_t at = 0; (at = text.find(' ', at)) != std::string::npos;)
+    text.replace(at, 1, "\u00a0");
+  return text;
+}
+
 std::string interval_text(const model::Verdict &verdict) {
   if (!verdict.speedup)
     return "not measured";
@@ -34,26 +42,51 @@ std::string interval_text(const model::Verdict &verdict) {
   return text;
 }
 
-void write_table(std::ostream &out, std::vector<const runner::LedgerEntry *> entries) {
+using Entries = std::vector<const runner::LedgerEntry *>;
+
+/// Verified first, then the fastest, then the newest.
+void sort_for_table(Entries &entries) {
   const auto rank = [](const runner::LedgerEntry *entry) {
     const model::Verdict &verdict = entry->verdict;
     return std::pair(verdict.outcome == model::Outcome::Verified,
                      verdict.speedup ? verdict.speedup->ratio : 0.0);
   };
   std::sort(entries.begin(), entries.end(), [&](const auto *a, const auto *b) {
-    return rank(a) == rank(b) ? a < b : rank(a) > rank(b); // newest first among equals
+    return rank(a) == rank(b) ? a < b : rank(a) > rank(b);
   });
-  out << "| variant | outcome | time | speedup | device | date |\n|---|---|---|---|---|---|\n";
-  for (std::size_t i = 0; i < std::min(entries.size(), kMaxRows); ++i) {
-    const runner::LedgerEntry &entry = *entries[i];
-    const model::Verdict &verdict = entry.verdict;
-    out << "| " << cell(moves_text(entry.plan.moves)) << " | " << outcome_text(verdict.outcome)
-        << " | " << (verdict.candidate_time ? time_text(verdict.candidate_time->median_ns) : "-")
-        << " | " << interval_text(verdict) << " | " << cell(verdict.device.name) << " | "
-        << verdict.date.substr(0, 10) << " |\n";
+}
+
+std::string where_text(const model::Verdict &verdict) {
+  return cell(verdict.device.name) + ", " + verdict.date.substr(0, 10);
+}
+
+/// A row a variant. Times are a column where there are any, the device and the date where they differ; else they are said once, below.
+void write_table(std::ostream &out, Entries entries) {
+  sort_for_table(entries);
+  const std::size_t found = entries.size();
+  entries.resize(std::min(found, kMaxRows));
+  const bool has_times = std::ranges::any_of(
+      entries, [](const auto *entry) { return entry->verdict.candidate_time.has_value(); });
+  const std::string where = where_text(entries.front()->verdict);
+  const bool is_one_place = std::ranges::all_of(
+      entries, [&](const auto *entry) { return where_text(entry->verdict) == where; });
+  out << "| variant | outcome |" << (has_times ? " time | speedup |" : "")
+      << (is_one_place ? "" : " where |") << "\n|---|---|" << (has_times ? "---|---|" : "")
+      << (is_one_place ? "" : "---|") << "\n";
+  for (const runner::LedgerEntry *entry : entries) {
+    const model::Verdict &verdict = entry->verdict;
+    out << "| " << cell(moves_text(entry->plan.moves)) << " | " << outcome_text(verdict.outcome)
+        << " |";
+    if (has_times)
+      out << " "
+          << (verdict.candidate_time ? unbroken(time_text(verdict.candidate_time->median_ns)) : "-")
+          << " | " << unbroken(interval_text(verdict)) << " |";
+    out << (is_one_place ? "" : " " + where_text(verdict) + " |") << "\n";
   }
-  if (entries.size() > kMaxRows)
-    out << "\n" << entries.size() - kMaxRows << " more variants are in the ledger.\n";
+  if (found > kMaxRows)
+    out << "\n" << found - kMaxRows << " more variants are in the ledger.\n";
+  if (is_one_place)
+    out << "\n" << (has_times ? "Measured on " : "Tried on ") << where << ".\n";
 }
 
 /// "32 registers, no spills, 4.0 KiB shared, occupancy 75%"; what is unknown is left out.
@@ -126,7 +159,10 @@ void write_unmeasured(std::ostream &out, const analysis::Kernel &kernel) {
   out << (kernel.task.inferred ? "Not measured.\n" : "Not measured: facts are missing.\n");
   if (const auto &module = kernel.task.task.module; module && kernel.task.inferred)
     out << "\nCalled with `" << module->inputs << "`"
-        << (module->language == "cpp" && !kernel.forward ? "" : ", made with `" + module->init_inputs + "`") << ".\n";
+        << (module->language == "cpp" && !kernel.forward
+                ? ""
+                : ", made with `" + module->init_inputs + "`")
+        << ".\n";
   if (kernel.pattern)
     out << "Recognised as " << *kernel.pattern << ".\n";
   out << "\n";
@@ -171,6 +207,7 @@ void write_measured(std::ostream &out, const KernelStatus &status) {
       out << "**Stale**: the code changed since these were measured.\n\n";
     write_table(out, status.stale);
   }
+  write_proposed(out, status);
   if (status.entries->front().task.module)
     write_module(out, status);
   write_resources(out, status);

@@ -40,6 +40,10 @@ protocol::VariantItem variant_item(const runner::LedgerEntry &entry) {
                              verdict.device.name,     verdict.date,       {}};
   for (const std::string &move : entry.plan.moves)
     item.moves.push_back(move_text(move));
+  if (!entry.proposed.by.empty()) {
+    item.proposed_by = entry.proposed.by;
+    item.analysis = entry.proposed.analysis;
+  }
   if (is_faster(verdict))
     item.speedup = protocol::SpeedupItem{verdict.speedup->ratio, verdict.speedup->low,
                                          verdict.speedup->high, verdict.speedup->device};

@@ -29,9 +29,12 @@ struct VariantItem {
   std::vector<std::string> moves;
   std::string device, date;
   std::optional<SpeedupItem> speedup; ///< absent: correct, speed not measured
+  std::optional<std::string> proposed_by, analysis; ///< of a policy; absent: the search proposed it
   WARPWRIGHT_FIELDS(visit("plan", self.plan); visit("title", self.title);
                     visit("moves", self.moves); visit("device", self.device);
-                    visit("date", self.date); visit("speedup", self.speedup);)
+                    visit("date", self.date); visit("speedup", self.speedup);
+                    visit("proposedBy", self.proposed_by);
+                    visit("analysis", self.analysis);)
 };
 
 /// One kernel, or torch module, as a list of them shows it.

@@ -38,6 +38,7 @@ ClientCapabilities read_capabilities(const Json &json) {
       member(json, "/textDocument/codeAction/codeActionLiteralSupport").is_object();
   client.lazy_code_action_edits =
       lists(json, "/textDocument/codeAction/resolveSupport/properties", "edit");
+  client.disabled_code_actions = flag(json, "/textDocument/codeAction/disabledSupport");
   client.lists_kernels = flag(json, "/experimental/warpwright/changed");
   client.hover_markdown = member(json, "/textDocument/hover/contentFormat").is_null() ||
                           lists(json, "/textDocument/hover/contentFormat", "markdown");

@@ -38,6 +38,7 @@ struct ClientCapabilities {
   bool watches_files = false; ///< it can be asked to, by registration
   bool code_action_literals = false;
   bool lazy_code_action_edits = false;
+  bool disabled_code_actions = false;
   bool hover_markdown = true;
   bool lists_kernels = false; ///< experimental.warpwright.changed: it wants `warpwright/changed`
   PositionEncoding encoding = PositionEncoding::Utf16;

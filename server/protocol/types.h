@@ -206,6 +206,12 @@ struct CodeActionParams {
                     visit("context", self.context);)
 };
 
+/// Why an action is shown but cannot be taken.
+struct CodeActionDisabled {
+  std::string reason;
+  WARPWRIGHT_FIELDS(visit("reason", self.reason);)
+};
+
 struct CodeAction {
   std::string title;
   std::string kind;
@@ -214,10 +220,11 @@ struct CodeAction {
   std::optional<WorkspaceEdit> edit;
   std::optional<Command> command;
   std::optional<Json> data;
+  std::optional<CodeActionDisabled> disabled;
   WARPWRIGHT_FIELDS(visit("title", self.title); visit("kind", self.kind);
                     visit("diagnostics", self.diagnostics); visit("isPreferred", self.is_preferred);
                     visit("edit", self.edit); visit("command", self.command);
-                    visit("data", self.data);)
+                    visit("data", self.data); visit("disabled", self.disabled);)
 };
 
 struct ExecuteCommandParams {

@@ -38,6 +38,8 @@ Result<std::unique_ptr<ChildLine>> ChildLine::start(const std::vector<std::strin
   return std::unique_ptr<ChildLine>(new ChildLine(std::move(*process), shown(command)));
 }
 
+void ChildLine::kill() { process_.kill(SIGKILL); }
+
 Result<void> ChildLine::send(const std::string &body) {
   const std::string frame = "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
   for (std::size_t sent = 0; sent < frame.size();) {

@@ -28,6 +28,8 @@ public:
 
   std::expected<nlohmann::json, CallError> call(const std::string &method,
                                                 const nlohmann::json &params);
+  /// Ends the child; a call that is under way is then lost. Thread: any.
+  void kill();
 
 private:
   ChildLine(Process process, std::string name);

@@ -4,6 +4,7 @@
 #include "support/model/json.h"
 #include "support/rpc/connection.h"
 #include "trainer/environment/live.h"
+#include "trainer/policy/analysis_truth.h"
 #include "trainer/policy/proposer.h"
 
 #include <boost/asio/io_context.hpp>
@@ -30,7 +31,10 @@ Json to_json(const Proposal &proposal) {
   if (proposal.exhausted)
     return {{"exhausted", true}, {"refused", proposal.refused}};
   const Analysis &said = proposal.analysis;
-  Json analysis{{"text", said.text}, {"design", said.design}};
+  // A language model's section begins with labels, not with a sentence.
+  const std::string bound = said.design.empty() ? "" : analysis_text({.bound = said.bound}, {});
+  Json analysis{{"text", bound + (bound.empty() ? "" : "\n\n") + said.text},
+                {"design", said.design}};
   if (said.bound)
     analysis["bound"] = model::name(*said.bound);
   if (said.faster_exemplar)

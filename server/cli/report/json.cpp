@@ -61,6 +61,9 @@ Json to_json(const ReportVariant &variant) {
   for (const model::Check &check : verdict.checks)
     checks.push_back({{"name", check.name}, {"passed", check.passed}, {"detail", check.detail}});
   return {{"moves", variant.moves},
+          {"proposed_by", variant.by},
+          {"not_applicable", variant.not_applicable.empty() ? Json() : Json(variant.not_applicable)},
+          {"source", variant.source.empty() ? Json() : Json(variant.source)},
           {"outcome", std::string(model::name(verdict.outcome))},
           {"message", verdict.message},
           {"speedup", to_json(verdict.speedup)},

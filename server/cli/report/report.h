@@ -21,6 +21,9 @@ namespace warpwright::cli {
 struct ReportVariant {
   std::vector<std::string> moves; ///< "tile(block=64)", in the order applied; empty is the original
   model::Verdict verdict;
+  std::string by;             ///< "builtin", "endpoint"; empty: the search
+  std::string not_applicable; ///< why it cannot be written into the file; empty: it can
+  std::string source;         ///< of one that cannot: its device source
 };
 
 /// What --apply did, when it was asked for.

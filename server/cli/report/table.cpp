@@ -153,6 +153,17 @@ std::string render_error(const KernelReport &kernel, const Paint &paint) {
   return text;
 }
 
+/// Verified variants that --apply cannot write, with what they would give.
+std::string not_applicable_text(const KernelReport &kernel) {
+  std::string text;
+  for (const ReportVariant &variant : kernel.variants)
+    if (!variant.not_applicable.empty() && variant.verdict.outcome == model::Outcome::Verified)
+      text += "  cannot be applied: " + moves_text(variant.moves) +
+              (variant.verdict.speedup ? " (" + speedup_text(*variant.verdict.speedup) + ")" : "") +
+              ": " + variant.not_applicable + ". Its source is in --json.\n";
+  return text;
+}
+
 } // namespace
 
 std::string render_text(const KernelReport &kernel, const Report &report,
@@ -175,6 +186,7 @@ std::string render_text(const KernelReport &kernel, const Report &report,
     text += "  proposed by: " + kernel.policy + "\n";
   if (!kernel.analysis.empty())
     text += "  its analysis: " + kernel.analysis + "\n";
+  text += not_applicable_text(kernel);
   for (const std::string &line : kernel.baselines)
     text += "  " + line + "\n";
   if (!kernel.diff.empty())

@@ -1,0 +1,42 @@
+#include "server/features/proposed_text.h"
+
+#include <cstdio>
+#include <sstream>
+
+namespace warpwright::server::features {
+namespace {
+
+/// Without `#line`, and not endless.
+std::string shown_source(const std::string &source) {
+  constexpr int kMostLines = 200;
+  std::istringstream lines(source);
+  std::string text, line;
+  for (int count = 0; count < kMostLines && std::getline(lines, line);)
+    if (!line.starts_with("#line")) {
+      text += line + "\n";
+      ++count;
+    }
+  return lines ? text + "// ... the whole of it is in the ledger\n" : text;
+}
+
+std::string gain_text(const model::Verdict &verdict) {
+  return verdict.speedup ? speedup_text(*verdict.speedup) : "correct, speed not measured";
+}
+
+} // namespace
+
+void write_proposed(std::ostream &out, const KernelStatus &status) {
+  for (const runner::LedgerEntry *entry : status.current)
+    if (!entry->proposed.analysis.empty()) {
+      out << "\n**Analysis** (" << entry->proposed.by << " policy): " << entry->proposed.analysis
+          << "\n";
+      break;
+    }
+  for (const runner::LedgerEntry *entry : status.not_applicable)
+    out << "\nVerified but not to be applied: " << moves_text(entry->plan.moves) << ", "
+        << gain_text(entry->verdict) << ": " << entry->proposed.not_applicable << ".\n";
+  if (!status.not_applicable.empty())
+    out << "\n```cuda\n" << shown_source(status.not_applicable.front()->plan.source) << "```\n";
+}
+
+} // namespace warpwright::server::features

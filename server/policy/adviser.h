@@ -1,0 +1,42 @@
+// Who is asked for versions: the builtin policy in this process, or `warpwright-train propose`, which knows endpoints.
+//
+// The builtin policy needs no LibTorch to answer (trainer/inference), so it costs neither a process nor a start. A language model's
+// answers come through a child, whose end costs the search nothing but its advice. Thread: one at a time.
+#pragma once
+
+#include "generator/search.h"
+#include "support/rpc/child_line.h"
+#include "trainer/inference/plain_network.h"
+
+#include <memory>
+#include <stop_token>
+
+namespace warpwright::server {
+
+struct Advice {
+  std::vector<std::string> moves;  ///< on the unchanged source
+  std::optional<model::Plan> plan; ///< instead of moves
+  std::string analysis;
+  bool exhausted = false; ///< nothing new; `refused` may say why
+  std::string refused;
+};
+
+class Adviser {
+public:
+  virtual ~Adviser() = default;
+  virtual std::string_view name() const = 0; ///< "builtin", "endpoint"
+  /// Errors: it cannot go on; with the reason.
+  virtual Result<Advice> advise(const generator::State &original,
+                                const std::vector<generator::Variant> &tried) = 0;
+};
+
+/// @param device that verdicts come from
+std::unique_ptr<Adviser> make_builtin_adviser(const trainer::PlainPolicy &policy,
+                                              std::optional<model::DeviceInfo> device);
+
+/// @param line to a `propose` that is running; outlives this @param stop kills it
+std::unique_ptr<Adviser> make_line_adviser(rpc::ChildLine &line,
+                                           std::optional<model::DeviceInfo> device,
+                                           std::stop_token stop);
+
+} // namespace warpwright::server

@@ -1,0 +1,45 @@
+// What proposing takes, kept between searches: the builtin policy's weights, and the child that asks an endpoint.
+//
+// Editor and command line share it. A child belongs to the thread that started it, so all calls come from one thread; loading ahead of
+// the first search is prepare(). A child that has died is started again at the next search. Thread: one.
+#pragma once
+
+#include "server/policy/advised_policy.h"
+#include "server/policy/policy_choice.h"
+
+#include <filesystem>
+
+namespace warpwright::server {
+
+class Policies {
+public:
+  /// Reads weights, so that the first search need not. Problems are said by the search.
+  void prepare(const PolicyChoice &choice);
+
+  /// The policy of one search. It says itself where it is not the one that was chosen.
+  /// @param device that verdicts come from @param stop ends an answer that is waited for
+  std::unique_ptr<AdvisedPolicy> for_kernel(const PolicyChoice &choice, const model::Task &task,
+                                            std::optional<model::DeviceInfo> device,
+                                            std::stop_token stop);
+
+private:
+  struct Loaded {
+    std::string path;
+    std::filesystem::file_time_type written;
+    trainer::PlainPolicy policy;
+  };
+  /// Errors: no such file, or none of this format.
+  Result<const trainer::PlainPolicy *> weights(const std::string &path);
+  /// Errors: no such program; what it says of the endpoint.
+  Result<rpc::ChildLine *> line(const std::string &endpoint);
+  /// Errors: why there is no adviser, empty where none was asked for.
+  std::expected<std::unique_ptr<Adviser>, std::string>
+  adviser(const PolicyChoice &choice, std::optional<model::DeviceInfo> device,
+          std::stop_token stop);
+
+  std::optional<Loaded> loaded_;
+  std::unique_ptr<rpc::ChildLine> line_;
+  std::string line_endpoint_;
+};
+
+} // namespace warpwright::server
