@@ -3,6 +3,11 @@ warpwright_test(trainer_tests
   SOURCES config_test.cpp matrix_test.cpp policy_test.cpp records_test.cpp tokens_test.cpp
   LINKS warpwright_trainer)
 
+# `warpwright env` in the test's process: op graphs need no Clang.
+warpwright_test(trainer_modules_tests
+  SOURCES modules_test.cpp
+  LINKS warpwright_trainer warpwright_graph)
+
 if(TARGET warpwright_network)
   add_executable(trainer_network_tests ${CMAKE_SOURCE_DIR}/tests/main.cpp network_test.cpp)
   target_link_libraries(trainer_network_tests PRIVATE warpwright_options warpwright_network)
@@ -34,4 +39,12 @@ if(TARGET warpwright-train AND TARGET warpwright)
     LINKS warpwright_support
     TIMEOUT 120)
   add_dependencies(trainer_propose_tests warpwright-train warpwright warpwright-runner)
+endif()
+
+if(TARGET warpwright-train AND TARGET warpwright AND TARGET warpwright-worker-cpu)
+  warpwright_test(trainer_adversary_tests
+    SOURCES adversary_test.cpp
+    LINKS warpwright_support
+    TIMEOUT 400)
+  add_dependencies(trainer_adversary_tests warpwright-train warpwright warpwright-runner warpwright-worker-cpu)
 endif()

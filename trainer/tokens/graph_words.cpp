@@ -25,7 +25,7 @@ struct Line {
 /// What stands between two marks, from `at` on; empty where they are not there.
 std::string_view between(std::string_view text, char open, char close, std::size_t at = 0) {
   const std::size_t begin = text.find(open, at);
-  const std::size_t end = begin == text.npos ? text.npos : text.find(close, begin);
+  const std::size_t end = begin == text.npos ? text.npos : text.find(close, begin + 1);
   return end == text.npos ? std::string_view() : text.substr(begin + 1, end - begin - 1);
 }
 
@@ -106,8 +106,10 @@ public:
       graph.remove_prefix(std::min(end + 1, graph.size()));
       if (text.starts_with("# region "))
         regions_.push_back(text);
-      else if (Line line = read_line(text); !line.op.empty())
-        nodes_.emplace(line.name, lines_.emplace_back(std::move(line)));
+      else if (const Line line = read_line(text); !line.op.empty()) {
+        lines_.push_back(line);
+        nodes_.emplace(line.name, line);
+      }
     }
   }
 

@@ -1,0 +1,34 @@
+// A task for a graph that no module was traced to: buffers by the names of leaves, and outputs. Thread: any.
+#pragma once
+
+#include "generator/fusion/plan_builder.h"
+
+namespace warpwright::generator {
+
+inline model::Task task_of(const model::Graph &graph) {
+  model::Task task;
+  task.name = "Model";
+  const PlanBuffers buffers = plan_buffers(graph);
+  const GraphIndex index(graph);
+  const auto add = [&](const std::string &name, const model::TensorType &type,
+                       model::Direction direction) {
+    model::Buffer buffer;
+    buffer.name = name;
+    buffer.dtype = type.dtype;
+    buffer.shape = type.shape;
+    buffer.extent = Expression(model::elements_of(type.shape));
+    buffer.direction = direction;
+    buffer.distribution.kind = model::Distribution::Kind::Module;
+    task.buffers.push_back(buffer);
+  };
+  for (const auto &node : graph.nodes)
+    if (buffers.leaves.contains(node.name))
+      add(node.name, node.type(), model::Direction::In);
+  for (std::size_t i = 0; i < buffers.outputs.size(); ++i)
+    add(buffers.outputs[i], index.node(graph.outputs[i]).type(), model::Direction::Out);
+  task.module = model::TorchModule{.source = "class Model: pass\n"};
+  task.reference.steps.push_back(model::ModuleStep{});
+  return task;
+}
+
+} // namespace warpwright::generator
