@@ -9,9 +9,10 @@ namespace warpwright::runner {
 
 /// Measures and puts times, speedups, clocks, evidence and checks into the verdict. What a failure leaves
 /// there is for the caller to take back.
+/// @param thorough false: of a torch task, only the module that was timed is verified again
 /// @return the first check that failed
 DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSettings &settings,
-                                                       std::mt19937_64 &random,
+                                                       bool thorough, std::mt19937_64 &random,
                                                        model::Verdict &verdict);
 
 /// Of a torch task that was verified: the framework variants beyond eager that are `wanted`, into verdict.baselines. One that cannot be

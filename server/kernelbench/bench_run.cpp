@@ -59,7 +59,8 @@ std::string common_reason(const TorchOutcome &outcome) {
 }
 
 void judge(const TorchOutcome &outcome, BenchResult &result) {
-  if (outcome.best) {
+  // What a search found and nobody could verify once more is no result.
+  if (outcome.best && (outcome.final_verdict || !outcome.error)) {
     const generator::TorchVariant &best = outcome.variants[*outcome.best];
     const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : best.verdict;
     result.moves = best.proposal.built.plan.moves;

@@ -58,11 +58,13 @@ private:
 
   void find_best(TorchOutcome &outcome) {
     const TorchTask &task = *outcome.task;
-    generator::DescentPolicy policy(task.task, task.graph, generator::facts_of(device_), limits_.known);
+    generator::DescentPolicy policy(task.task, task.graph, generator::facts_of(device_),
+                                    limits_.known);
     runner::VerifyOptions options = verify_;
     options.measure = device_.kind == "cuda";
     options.measure_budget = limits_.measure_budget;
     options.confirm_large = false; // measure_finally() asks again
+    options.thorough = limits_.thorough_search;
     CandidateEvaluator evaluator(client_, options);
     const std::stop_callback forward(stop_, [&] { evaluator.give_up().request_stop(); });
     const generator::TorchSearchEvents search_events{
@@ -89,21 +91,29 @@ private:
     options.measure = true;
     options.measure_budget = limits_.final_measure_budget;
     options.baselines = kBaselines;
-    auto verdict =
-        client_.verify(outcome.task->task, outcome.variants[*outcome.best].proposal.built.plan,
-                       options, stop_, events_.on_stage);
-    if (!verdict)
-      outcome.error = verdict.error();
-    else if (verdict->outcome == model::Outcome::Verified)
-      outcome.final_verdict = std::move(*verdict);
-    else
-      take_back(outcome, *verdict);
+    while (outcome.best && !outcome.final_verdict && !stop_.stop_requested()) {
+      auto verdict =
+          client_.verify(outcome.task->task, outcome.variants[*outcome.best].proposal.built.plan,
+                         options, stop_, events_.on_stage);
+      if (!verdict) {
+        outcome.error = verdict.error();
+        return;
+      }
+      if (verdict->outcome == model::Outcome::Verified)
+        outcome.final_verdict = std::move(*verdict);
+      else
+        take_back(outcome, *verdict);
+    }
   }
 
-  /// It passed once and not again: then it is not right.
+  /// It passed once and not again: then it is not right, and the next best may be. Where the module or the machine failed, no other will do.
   static void take_back(TorchOutcome &outcome, const model::Verdict &verdict) {
+    const bool may_go_on = verdict.outcome == model::Outcome::WrongResult ||
+                           verdict.outcome == model::Outcome::SuspectedCheat;
     outcome.variants[*outcome.best].verdict = verdict;
     outcome.best.reset();
+    if (const auto *next = may_go_on ? generator::best_torch_variant(outcome.variants) : nullptr)
+      outcome.best = static_cast<std::size_t>(next - outcome.variants.data());
   }
 
   runner::BlockingClient &client_;

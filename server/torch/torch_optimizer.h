@@ -14,6 +14,8 @@ struct TorchLimits {
       .max_variants = 8, .budget = std::chrono::seconds{60}, .at_once = 2};
   std::chrono::milliseconds measure_budget{300};         ///< of each candidate while searching
   std::chrono::milliseconds final_measure_budget{1'000}; ///< of the best, against each baseline
+  /// False: candidates are judged in fewer drawings while searching (VerifyOptions::thorough), the best in all of them.
+  bool thorough_search = true;
   std::optional<generator::Recipe> known = std::nullopt; ///< tried first
 };
 

@@ -70,6 +70,7 @@ void each_member(Options &options, Visit visit) {
   visit("measure", options.measure);
   visit("hidden_sizes", options.hidden_sizes);
   visit("confirm_large", options.confirm_large);
+  visit("thorough", options.thorough);
   visit("deep", options.deep);
   visit("profile", options.profile);
   visit("host_code", options.host_code);

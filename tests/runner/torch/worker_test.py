@@ -141,6 +141,18 @@ class Workers(unittest.TestCase):
             self.check(worker.verify(square_task(), square_plan()), "verified")
             self.assertIn("compiling", [stage["stage"] for stage in worker.stages])
 
+    def test_a_search_may_do_with_one_drawing_and_the_verdict_says_so(self):
+        with Worker() as worker:
+            runs = []
+            for thorough in (True, False):
+                worker.stages.clear()
+                verdict = worker.verify(square_task(), square_plan(), thorough=thorough)
+                self.check(verdict, "verified")
+                runs.append(len(worker.stages))
+                self.assertEqual("every drawing" in [check["name"] for check in verdict["checks"]], not thorough)
+            self.assertGreater(runs[0], 3 * runs[1] - 10)
+            self.check(worker.verify(square_task(), square_plan("inexact"), thorough=False), "wrong_result")
+
     def test_a_verdict_says_which_framework_it_was(self):
         with Worker() as worker:
             framework = worker.verify(square_task(), square_plan())["framework"]

@@ -101,6 +101,20 @@ TEST_CASE("a degenerate task has no ratios") {
   CHECK(result.ratios.empty());
 }
 
+TEST_CASE("what a search found and nobody could verify once more is no result") {
+  TorchOutcome outcome;
+  outcome.task.emplace();
+  generator::TorchVariant variant;
+  variant.verdict.outcome = model::Outcome::Verified;
+  variant.verdict.speedup = model::Speedup{5, 5, 5, 10, "GPU"};
+  outcome.variants.push_back(variant);
+  outcome.best = 0;
+  outcome.error = Error{"the runner has gone away", ""};
+  const BenchResult result = bench_result_of({.id = "1/1", .name = "a", .source = "x"}, outcome);
+  CHECK(result.state == BenchResult::State::Failed);
+  CHECK(result.reason.find("gone away") != std::string::npos);
+}
+
 TEST_CASE("a module that does not trace is skipped with its reason") {
   TorchOutcome outcome;
   outcome.error = Error{"forward's control flow depends on data", ""};
