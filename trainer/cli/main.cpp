@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <unistd.h>
 
@@ -98,10 +99,13 @@ void take_own_part(Config &config) {
     config.run.device = std::string("cuda:") + rank;
   if (environment.device == "cuda")
     environment.device = std::string("cuda:") + rank;
-  if ((environment.mode == "live" || environment.measure_misses) && std::string_view(rank) != "0" &&
-      !environment.records.empty())
-    environment.records.insert(environment.records.begin(),
-                               environment.records.front() + ".rank" + rank);
+  if ((environment.mode != "live" && !environment.measure_misses) ||
+      std::string_view(rank) == "0" || environment.records.empty())
+    return;
+  const std::string shared = environment.records.front();
+  environment.records.front() += std::string(".rank") + rank;
+  if (std::filesystem::exists(shared)) // what the first process knew so far
+    environment.records.insert(environment.records.begin() + 1, shared);
 }
 
 int run_stage(const Stage &stage, const Options &options) {

@@ -89,7 +89,8 @@ struct RlConfig {
 };
 
 struct EvalConfig {
-  std::vector<std::string> policies = {"random", "evolve", "builtin"}; ///< "builtin:WEIGHTS" too
+  std::vector<std::string> policies = {
+      "random", "evolve", "builtin"}; ///< "builtin:WEIGHTS" too; "random@16": at most 16 trials
   std::vector<int> k = {1, 2, 4, 8, 16, 32, 64};
   std::string split = "held-out";
   int repeats = 3;          ///< seeds a task

@@ -83,7 +83,8 @@ Result<void> LiveEnvironment::choose_device() {
     return std::unexpected(info.error());
   const std::string kind = config_.device.substr(0, config_.device.find(':'));
   for (const model::DeviceInfo &device : info->devices)
-    if (!device_ && (kind.empty() || device.kind == kind))
+    if (!device_ && (kind.empty() || device.kind == kind ||
+                     device.name.find(config_.device) != std::string::npos))
       device_ = device;
   if (!device_)
     return fail("the runner has no device " + config_.device,

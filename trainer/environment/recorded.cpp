@@ -4,8 +4,8 @@
 namespace warpwright::trainer {
 
 RecordedEnvironment::RecordedEnvironment(Exclusive<RecordBook> &records, std::string device,
-                                         Environment *behind)
-    : records_(records), device_(std::move(device)), behind_(behind) {}
+                                         Environment *behind, Masks masks)
+    : records_(records), device_(std::move(device)), behind_(behind), masks_(masks) {}
 
 std::optional<Measured> RecordedEnvironment::find(const TrainingTask &task, const Moves &moves) {
   return records_.with([&](RecordBook &book) -> std::optional<Measured> {
@@ -60,6 +60,8 @@ Result<StateRecord> RecordedEnvironment::state(const TrainingTask &task, const M
   if (!state)
     return fail("a state of " + task.id + " is not recorded",
                 "Collect more, or set environment.measure_misses where a runner is there");
+  if (masks_ == Masks::Whole)
+    return *state;
   const std::set<Moves> useful = useful_states(task.id);
   std::erase_if(state->legal, [&](const std::string &move) {
     Moves next = moves;

@@ -15,9 +15,12 @@ class RecordedEnvironment final : public Environment {
 public:
   /// @param records outlives this, and holds the device's verdicts
   /// @param device as in RecordBook::find_verdict
+  /// Which legal moves a state has: those that lead to what was measured, or all that were legal, for answers that are known.
+  enum class Masks { Measured, Whole };
+
   /// @param behind measures misses; null: they are refused
   RecordedEnvironment(Exclusive<RecordBook> &records, std::string device,
-                      Environment *behind = nullptr);
+                      Environment *behind = nullptr, Masks masks = Masks::Measured);
 
   std::string_view name() const override { return "recorded"; }
   Result<TaskView> open(const TrainingTask &task) override;
@@ -39,6 +42,7 @@ private:
   Exclusive<RecordBook> &records_;
   std::string device_;
   Environment *behind_;
+  Masks masks_;
   Exclusive<std::map<std::string, std::set<Moves>>> useful_; ///< by task
 };
 

@@ -47,7 +47,8 @@ Result<void> score_analyses(const Config &config, const Surroundings &surroundin
                             RunLog &log) {
   const auto device = place.environment().device(); // what was measured is asked, live too
   RecordedEnvironment recorded(place.records(), device ? device_key(*device) : "");
-  for (const std::string &name : config.eval.policies) {
+  for (const std::string &listed : config.eval.policies) {
+    const std::string name = listed.substr(0, listed.find('@'));
     if (!name.starts_with("builtin") || name.find("?plain") != std::string::npos)
       continue;
     auto policy = surroundings.make_policy(config, name + "?analysis", config.run.seed);

@@ -22,6 +22,7 @@ namespace warpwright::trainer {
 namespace {
 
 constexpr std::uint64_t kReferenceSeed = 0x9e3779b97f4a7c15; ///< not that of any policy judged
+constexpr int kReferenceSession = 64, kLostTrials = 4;
 
 /// Of one policy, one task and one repeat.
 struct Session {
@@ -63,54 +64,90 @@ public:
 
   /// What was judged whole is reported, also when it is stopped.
   Result<void> run() {
-    if (config_.eval.reference_trials > 0) {
-      auto reference = one_repeat("random", kReferenceSeed, {config_.eval.reference_trials});
-      if (!reference)
-        return std::unexpected(reference.error());
+    if (auto done = judge_reference(); !done)
+      return done;
+    for (const std::string &listed : config_.eval.policies) {
+      const std::string name = listed.substr(0, listed.find('@'));
+      const std::vector<int> ks = ks_of(listed);
+      std::vector<std::uint64_t> seeds;
+      for (int repeat = 0; repeat < config_.eval.repeats; ++repeat)
+        seeds.push_back(config_.run.seed * 1000 + std::uint64_t(repeat));
+      auto sessions = sessions_of(name, seeds, ks);
+      if (!sessions)
+        return std::unexpected(sessions.error());
       if (stopped())
-        return {};
-      for (const Session &session : *reference)
-        log_reference_.push_back(session.log_best.front());
-    }
-    for (const std::string &name : config_.eval.policies) {
-      Scores scores{name, {}, std::vector<double>(ks_.size()), 0, 0};
-      scores.log_best.assign(ks_.size(), std::vector<double>(tasks_.size()));
-      for (int repeat = 0; repeat < config_.eval.repeats && !stopped(); ++repeat) {
-        auto sessions = one_repeat(name, config_.run.seed * 1000 + std::uint64_t(repeat), ks_);
-        if (!sessions)
-          return std::unexpected(sessions.error());
-        for (std::size_t task = 0; task < tasks_.size(); ++task)
-          scores.take(task, (*sessions)[task], 1.0 / config_.eval.repeats);
-      }
-      if (!stopped())
-        all_.push_back(std::move(scores));
+        break;
+      Scores scores{name, {}, std::vector<double>(ks.size()), 0, 0};
+      scores.log_best.assign(ks.size(), std::vector<double>(tasks_.size()));
+      for (std::size_t i = 0; i < sessions->size(); ++i)
+        scores.take(i % tasks_.size(), (*sessions)[i], 1.0 / config_.eval.repeats);
+      all_.push_back(std::move(scores));
     }
     return report();
   }
 
 private:
+  /// "evolve@16" has at most 16 trials.
+  std::vector<int> ks_of(const std::string &listed) const {
+    std::vector<int> ks = ks_;
+    if (const auto mark = listed.find('@'); mark != std::string::npos)
+      std::erase_if(ks, [&](int k) { return k > std::atoi(listed.c_str() + mark + 1); });
+    return ks;
+  }
+
   bool stopped() const { return surroundings_.stop.stop_requested(); }
 
-  /// A session a task: several at once, each with a policy of its own; policies that keep an account are asked by one after the other.
-  Result<std::vector<Session>> one_repeat(const std::string &name, std::uint64_t seed,
-                                          const std::vector<int> &ks) {
+  /// Random search with many trials, as sessions of a few each, so that a runner is kept busy: the best of all of a task counts.
+  Result<void> judge_reference() {
+    if (config_.eval.reference_trials <= 0)
+      return {};
+    std::vector<std::uint64_t> seeds;
+    for (int trials = 0; trials < config_.eval.reference_trials; trials += kReferenceSession)
+      seeds.push_back(kReferenceSeed + seeds.size());
+    auto sessions =
+        sessions_of("random", seeds, {std::min(kReferenceSession, config_.eval.reference_trials)});
+    if (!sessions)
+      return std::unexpected(sessions.error());
+    if (stopped())
+      return {};
+    log_reference_.assign(tasks_.size(), 0);
+    for (std::size_t i = 0; i < sessions->size(); ++i)
+      log_reference_[i % tasks_.size()] =
+          std::max(log_reference_[i % tasks_.size()], (*sessions)[i].log_best.front());
+    return {};
+  }
+
+  /// A session a seed and a task, tasks first: several at once, each with a policy of its own. Policies that keep an account are
+  /// asked by one session after the other.
+  Result<std::vector<Session>> sessions_of(const std::string &name,
+                                           const std::vector<std::uint64_t> &seeds,
+                                           const std::vector<int> &ks) {
     std::vector<Session> sessions(
-        tasks_.size(), {std::vector<double>(ks.size()), std::vector<bool>(ks.size()), 0, 0});
+        tasks_.size() * seeds.size(),
+        {std::vector<double>(ks.size()), std::vector<bool>(ks.size()), 0, 0});
+    const bool alone = name.starts_with("endpoint");
     std::unique_ptr<Policy> shared;
-    if (name.starts_with("endpoint")) {
-      auto policy = surroundings_.make_policy(config_, name, seed);
+    Exclusive<std::optional<Error>> failure;
+    const auto one = [&](std::size_t i) -> Result<void> {
+      const std::size_t task = i % tasks_.size();
+      const std::uint64_t seed = seeds[i / tasks_.size()];
+      const std::uint64_t own_seed = seed * 7919 ^ std::hash<std::string>{}(tasks_[task].id);
+      if (alone && shared && task > 0)
+        return one_session(*shared, name, task, own_seed, ks, sessions[i]);
+      if (auto logged = shared ? log_account(*shared, name) : Result<void>(); !logged)
+        return logged;
+      auto policy = surroundings_.make_policy(config_, name, own_seed);
       if (!policy)
         return std::unexpected(policy.error());
+      if (!alone)
+        return one_session(**policy, name, task, own_seed, ks, sessions[i]);
       shared = std::move(*policy);
-    }
-    Exclusive<std::optional<Error>> failure;
-    each_of(tasks_.size(), shared ? 1 : config_.environment.in_flight, [&](std::size_t task) {
+      return one_session(*shared, name, task, own_seed, ks, sessions[i]);
+    };
+    each_of(sessions.size(), alone ? 1 : config_.environment.in_flight, [&](std::size_t i) {
       if (stopped())
         return;
-      auto own = shared ? Result<std::unique_ptr<Policy>>(nullptr)
-                        : surroundings_.make_policy(config_, name, seed * 7919 + task);
-      auto done = own ? one_session(shared ? *shared : **own, task, seed, ks, sessions[task])
-                      : Result<void>(std::unexpected(own.error()));
+      auto done = one(i);
       failure.with([&](auto &first) {
         if (!done && !first)
           first = done.error();
@@ -133,25 +170,29 @@ private:
     return log_.write("policy", std::move(account));
   }
 
-  Result<void> one_session(Policy &policy, std::size_t task, std::uint64_t seed,
-                           const std::vector<int> &ks, Session &scores) {
-    std::mt19937_64 random(seed * 7919 + task);
+  Result<void> one_session(Policy &policy, const std::string &name, std::size_t task,
+                           std::uint64_t seed, const std::vector<int> &ks, Session &scores) {
+    std::mt19937_64 random(seed);
     auto session = TrialSession::open(tasks_[task], place_.environment(), surroundings_.stop);
     if (!session)
       return stopped() ? Result<void>() : std::unexpected(session.error());
     double best = 1;
     bool found = false;
-    int trials = 0;
+    int trials = 0, lost = 0;
+    std::vector<double> all; // of trials, 0 where nothing was verified
     for (std::size_t i = 0; i < ks.size(); ++i) {
       for (; trials < ks[i] && !session->exhausted(); ++trials) {
         auto trial = session->next(policy, place_.environment(),
                                    {config_.rl.buckets, config_.rl.bucket_temperature}, random,
                                    surroundings_.stop);
+        if (!trial && !stopped() && ++lost < kLostTrials)
+          continue; // a crashed child costs a trial
         if (!trial)
           return stopped() ? Result<void>() : std::unexpected(trial.error());
         scores.seconds += trial->proposal.seconds;
         ++scores.proposals;
-        if (trial->wasted || trial->measured.outcome != model::Outcome::Verified)
+        all.push_back(trial->wasted ? 0 : score_of(trial->measured).value_or(0));
+        if (all.back() == 0)
           continue;
         const auto speedup = conservative_speedup(trial->measured);
         found = found || !speedup || *speedup > 1;
@@ -160,7 +201,15 @@ private:
       scores.log_best[i] = std::log(best);
       scores.found[i] = found;
     }
-    return {};
+    return log_session(name, task, all);
+  }
+
+  Result<void> log_session(const std::string &name, std::size_t task,
+                           const std::vector<double> &scores) {
+    return shared_log_.with([&](RunLog *log) {
+      return log->write("session",
+                        {{"policy", name}, {"task", tasks_[task].id}, {"scores", scores}});
+    });
   }
 
   Result<void> report() {
@@ -173,7 +222,7 @@ private:
         return logged;
     std::cout << "policy                k   geometric mean [95%]      success   of best known\n";
     for (const Scores &scores : all_)
-      for (std::size_t i = 0; i < ks_.size(); ++i) {
+      for (std::size_t i = 0; i < scores.log_best.size(); ++i) {
         const Interval mean = geometric_mean(scores.log_best[i], config_.run.seed);
         char line[160];
         std::snprintf(line, sizeof line, "%-18s %4d   %6.3f [%6.3f, %6.3f]   %6.1f%%   %6.1f%%\n",
@@ -189,6 +238,7 @@ private:
             {"high", mean.high},
             {"success", scores.success[i]},
             {"tasks", tasks_.size()},
+            {"log_best", scores.log_best[i]},
             {"device", info ? device_key(*info) : ""},
             {"best_known_geomean", known},
             {"share_of_best", mean.value / known},
@@ -227,7 +277,7 @@ private:
       for (const Scores &b : all_) {
         if (&a == &b)
           continue;
-        for (std::size_t i = 0; i < ks_.size(); ++i) {
+        for (std::size_t i = 0; i < std::min(a.log_best.size(), b.log_best.size()); ++i) {
           const Interval ratio = paired_ratio(a.log_best[i], b.log_best[i], config_.run.seed);
           auto logged = log_.write("paired", {{"policy", a.policy},
                                               {"against", b.policy},
@@ -260,12 +310,20 @@ private:
   Workplace &place_;
   std::vector<TrainingTask> tasks_;
   RunLog &log_;
+  Exclusive<RunLog *> shared_log_{&log_}; ///< while sessions run
   std::vector<int> ks_;
   std::vector<Scores> all_;
   std::vector<double> log_reference_; ///< [task], of random search with many trials
   Progress progress_;
   std::int64_t sessions_done_ = 0;
 };
+
+std::vector<std::string> ids_of(const std::vector<TrainingTask> &tasks) {
+  std::vector<std::string> ids;
+  for (const TrainingTask &task : tasks)
+    ids.push_back(task.id);
+  return ids;
+}
 
 /// Tasks that cannot be inferred, or were not recorded, are logged and not judged.
 Result<void> leave_out_unmeasurable(std::vector<TrainingTask> &tasks, Environment &environment,
@@ -316,6 +374,7 @@ Result<void> run_eval(const Config &config, const Surroundings &surroundings) {
   if (auto written = log->write("start", {{"config", describe_config(config)},
                                           {"seed", config.run.seed},
                                           {"environment", (*place)->environment().name()},
+                                          {"task_ids", ids_of(*tasks)},
                                           {"tasks", tasks->size()}});
       !written)
     return written;

@@ -17,12 +17,15 @@
 #include "trainer/stages/step_metrics.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warpwright::trainer {
 namespace {
 
 constexpr std::size_t kMinibatch = 32; ///< sequences
 constexpr double kHiddenScores = 0.25; ///< of prompts
+constexpr double kWarmup = 8;      ///< steps, of the learning rate: the optimiser's moments are new
+constexpr double kLeastGain = 0.1; ///< of a task, where tasks are drawn by what there is to gain
 
 class Reinforcement {
 public:
@@ -30,7 +33,11 @@ public:
                 const std::vector<TaskVersions> &tasks, Learning &learning)
       : config_(config), surroundings_(surroundings), place_(place), tasks_(tasks),
         learning_(learning), tried_(place.environment()), rewards_(config.rl.reward_clip),
-        adversary_(config, place.environment()) {}
+        adversary_(config, place.environment()) {
+    for (const TaskVersions &task : tasks_)
+      shares_.push_back((shares_.empty() ? 0 : shares_.back()) + kLeastGain +
+                        std::min(kMostGain, std::log(std::max(1.0, task.best))));
+  }
 
   Result<void> prepare() {
     const nlohmann::json &state = learning_.model().state;
@@ -101,10 +108,16 @@ private:
     return {{0, 0}, {target}};
   }
 
+  /// More often where more is known to be gained.
+  const TaskVersions &drawn_task(std::mt19937_64 &random) const {
+    const auto place = std::ranges::upper_bound(shares_, draw_unit(random) * shares_.back());
+    return tasks_[std::min(tasks_.size() - 1, std::size_t(place - shares_.begin()))];
+  }
+
   Result<std::vector<Group>> answered_groups(std::mt19937_64 &random) {
     std::vector<Group> groups(std::size_t(config_.rl.groups));
     for (Group &group : groups) {
-      group.task = &tasks_[draw_index(tasks_.size(), random)];
+      group.task = &drawn_task(random);
       group.seed = random();
       group.hides_scores = draw_unit(random) < kHiddenScores;
       auto tried = tried_.of(group.task->task);
@@ -216,7 +229,8 @@ private:
       for (Target &target : sequence.targets)
         target.reference_log = reference[place++];
     StepOptions options;
-    options.learning_rate = config_.rl.learning_rate;
+    options.learning_rate =
+        config_.rl.learning_rate * std::min(1.0, double(learning_.step() + 1) / kWarmup);
     options.temperature = config_.rl.temperature;
     options.clip_low = config_.rl.clip_low;
     options.clip_high = config_.rl.clip_high;
@@ -282,6 +296,7 @@ private:
   RollingNormaliser rewards_;
   Adversary adversary_;
   Model reference_;
+  std::vector<double> shares_; ///< of drawings, summed up to each task
   std::unique_ptr<Policy> strategy_;
   std::string last_note_;
 };

@@ -11,7 +11,8 @@
 //   analysis   eval: {"policy", "faster_accuracy", "faster_count", "faster_chance", "bound_accuracy", "bound_count", "bound_chance",
 //              "move_accuracy", "move_count", "move_chance"}
 //   best_of_k  eval: {"policy", "k", "geomean", "low", "high", "success", "tasks", "share_of_best", "device",
-//              "share_of_reference", "share_low", "share_high"}: of "cpu", scores are no speedups
+//              "log_best": [a task of start's "task_ids"], "share_of_reference", "share_low", "share_high"}: of "cpu", scores are no speedups
+//   session    eval: {"policy", "task", "scores": [a trial, 0 where nothing was verified]}
 //   reference  eval: {"policy": "random", "k": 256, "geomean", "low", "high", "by_task"}: eval.reference_trials
 //   paired     eval: {"policy", "against", "k", "ratio", "low", "high", "tasks"}: ratio of geometric means, 95% interval
 //   policy     eval: {"policy", "answers": {"usable": 9, "malformed": 1, ..}, "reasons": {..}, "prompt_tokens", "answer_tokens",

@@ -36,8 +36,8 @@ std::vector<Imitated> imitated_of(const std::vector<TaskVersions> &tasks, double
   return result;
 }
 
-Result<Sequence> drawn_sequence(const Imitated &imitated, Workplace &place, const Model &model,
-                                double hidden_scores, std::mt19937_64 &random) {
+Result<Sequence> drawn_sequence(const Imitated &imitated, Environment &environment,
+                                const Model &model, double hidden_scores, std::mt19937_64 &random) {
   const TaskVersions &task = *imitated.task;
   const Exemplar &answer =
       task.versions[imitated.versions[draw_index(imitated.versions.size(), random)]];
@@ -49,23 +49,23 @@ Result<Sequence> drawn_sequence(const Imitated &imitated, Workplace &place, cons
       earlier.push_back(version);
   if (draw_unit(random) < kFirstTrial)
     earlier.resize(std::min<std::size_t>(earlier.size(), 1)); // the unchanged source is first
-  const Context context{task.task, task.view, place.environment().device(),
+  const Context context{task.task, task.view, environment.device(),
                         choose_exemplars(earlier, kExemplars, random), earlier};
   PromptOptions options;
   options.hides_scores = draw_unit(random) < hidden_scores;
-  return imitation_sequence(*model.vocabulary, model.network->shape().context, context,
-                            place.environment(), options, answer.moves,
+  return imitation_sequence(*model.vocabulary, model.network->shape().context, context, environment,
+                            options, answer.moves,
                             analysis_truth(context.exemplars, task.versions, task.view.original),
                             kAnalysisWeight);
 }
 
 Result<std::vector<Sequence>> drawn_batch(const std::vector<Imitated> &tasks, int count,
-                                          Workplace &place, const Model &model,
+                                          Environment &environment, const Model &model,
                                           double hidden_scores, std::mt19937_64 &random) {
   std::vector<Sequence> batch;
   float weights = 0;
   for (int i = 0; i < count; ++i) {
-    auto sequence = drawn_sequence(tasks[draw_index(tasks.size(), random)], place, model,
+    auto sequence = drawn_sequence(tasks[draw_index(tasks.size(), random)], environment, model,
                                    hidden_scores, random);
     if (!sequence)
       return std::unexpected(sequence.error());
@@ -118,13 +118,17 @@ Result<void> run_sft(const Config &config, const Surroundings &surroundings) {
   if (!learning)
     return std::unexpected(learning.error());
   Model &model = learning->model();
+  // Answers are known, so every legal move stands beside them, as in the sessions of somebody who proposes.
+  const auto device = (*place)->environment().device();
+  RecordedEnvironment known((*place)->records(), device ? device_key(*device) : "", nullptr,
+                            RecordedEnvironment::Masks::Whole);
   Progress progress("sft", "steps", config.sft.steps, surroundings.quiet || !learning->writes());
 
   while (learning->step() < config.sft.steps && !surroundings.stop.stop_requested()) {
     const auto started = std::chrono::steady_clock::now();
     std::mt19937_64 random = learning->random_of_step();
     auto batch =
-        drawn_batch(tasks, config.sft.batch, **place, model, config.sft.hidden_scores, random);
+        drawn_batch(tasks, config.sft.batch, known, model, config.sft.hidden_scores, random);
     if (!batch)
       return std::unexpected(batch.error());
     StepOptions options;
@@ -142,7 +146,7 @@ Result<void> run_sft(const Config &config, const Surroundings &surroundings) {
     if (!judged.empty() && learning->step() % kValidationEvery == 0) {
       std::mt19937_64 fixed(config.run.seed);
       auto unseen =
-          drawn_batch(judged, config.sft.batch, **place, model, config.sft.hidden_scores, fixed);
+          drawn_batch(judged, config.sft.batch, known, model, config.sft.hidden_scores, fixed);
       if (!unseen)
         return std::unexpected(unseen.error());
       fields["validation_loss"] = validation_loss(*model.network, *unseen);

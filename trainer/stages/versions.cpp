@@ -1,5 +1,6 @@
 #include "trainer/stages/versions.h"
 
+#include "trainer/policy/reward.h"
 #include "trainer/policy/walk.h"
 #include "trainer/stages/each_of.h"
 #include "trainer/tokens/prompt.h"
@@ -9,6 +10,8 @@
 
 namespace warpwright::trainer {
 namespace {
+
+constexpr double kWorthwhile = 1.02; ///< less is not imitated
 
 /// Of one task: source text -> its shortest moves and the verdict.
 std::vector<Exemplar> versions_of(RecordBook &book, const std::string &task,
@@ -125,7 +128,8 @@ std::vector<std::size_t> versions_to_imitate(const TaskVersions &task, double sh
     if (version.moves.empty() || score <= 0)
       continue;
     const bool good =
-        !task.timed || (score > 1 && std::log(score) >= (1 - share) * std::log(task.best));
+        !task.timed || (conservative_speedup(version.measured).value_or(1) >= kWorthwhile &&
+                        std::log(score) >= (1 - share) * std::log(task.best));
     if (good)
       chosen.push_back(i);
   }

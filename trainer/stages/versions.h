@@ -27,7 +27,7 @@ Result<std::vector<TaskVersions>> training_tasks(Workplace &place, int in_flight
 std::vector<std::string> vocabulary_words(Workplace &place, const std::vector<TaskVersions> &tasks);
 
 /// Versions to imitate: verified, with moves, and within `share` of the task's best log speedup; of tasks without times all
-/// verified ones. Indices into `versions`; none where nothing is faster than the unchanged source.
+/// verified ones. Indices into `versions`; none where nothing is faster than the unchanged source by 2% for sure.
 std::vector<std::size_t> versions_to_imitate(const TaskVersions &task, double share);
 
 } // namespace warpwright::trainer
