@@ -93,11 +93,11 @@ TEST_CASE(
   CHECK(lens_titles(client).front() ==
         "Warpwright: best verified 2.31x [2.27, 2.35] on NVIDIA H200 · apply");
   const std::string table = hover_text(client, "scale<<<");
-  CHECK(
-      table.find(
-          "| fake(step=1) | verified | 5.3 us | 2.31x [2.27, 2.35] | NVIDIA H200 | 2026-01-02 |") !=
-      std::string::npos);
-  CHECK(table.find("| fake(step=0) | wrong result | - | not measured |") != std::string::npos);
+  CHECK(table.find("| variant | outcome | time | speedup | where |\n") != std::string::npos);
+  CHECK(table.find("| fake(step=1) | verified | 5.3\u00a0us | 2.31x\u00a0[2.27,\u00a02.35] | "
+                   "NVIDIA H200, 2026-01-02 |\n") != std::string::npos);
+  CHECK(table.find("| fake(step=0) | wrong result | - | not\u00a0measured | CPU backend") !=
+        std::string::npos);
   CHECK(table.find("As written: 18 registers, occupancy 100%") != std::string::npos);
   CHECK(table.find("Best variant: 32 registers, no spills, occupancy 75%") != std::string::npos);
 

@@ -17,8 +17,8 @@ end
 
 local function check_tables()
   local hover = require('warpwright.hover')
-  local lines = hover.align_tables({ 'a', '| x | long |', '|---|---|', '| µµµµ | 1 |', 'b' })
-  assert(vim.deep_equal(lines, { 'a', '| x    | long |', '| ---- | ---- |', '| µµµµ | 1    |', 'b' }), vim.inspect(lines))
+  local lines = hover.align_tables({ 'a', '| x | long |', '|---|---|', '| µµµµ | 1\194\160us |', 'b' })
+  assert(vim.deep_equal(lines, { 'a', '| x    | long |', '| ---- | ---- |', '| µµµµ | 1 us |', 'b' }), vim.inspect(lines))
   local both = hover.combine({ { kind = 'markdown', value = 'one\n' }, 'two', '' })
   assert(vim.deep_equal(both, { 'one', '', '---', '', 'two' }), vim.inspect(both))
   t.say('tables', 'aligned')

@@ -39,7 +39,7 @@ t.session(function()
   see('outcome', 'Warpwright: saxpy: %d+ of %d+ variants verified', 180)
   see('lens of a checked variant', '\n *Warpwright: variant checked [^\n]*apply *\n[^\n]*__global__ void saxpy')
   type_in('K')
-  see('hover with the table', '| variant +| outcome +| time +| speedup')
+  see('hover with the table', '| variant +| outcome +|')
   type_in('j') -- closes it
   type_in(':WarpwrightPreview\r')
   see('diff side by side', 'closes the diff')

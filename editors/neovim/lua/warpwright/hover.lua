@@ -44,7 +44,7 @@ function M.align_tables(lines)
   end
   for _, line in ipairs(lines) do
     if line:match('^%s*|.*|%s*$') then
-      table.insert(block, line)
+      table.insert(block, (line:gsub('\194\160', ' '))) -- nothing breaks these lines, and 'list' would show such spaces
     else
       flush()
       table.insert(result, line)
