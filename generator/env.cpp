@@ -4,6 +4,7 @@
 #include "generator/generator.h"
 #include "generator/graph_env.h"
 #include "generator/moves/move_kind.h"
+#include "generator/open_states.h"
 #include "support/model/json.h"
 
 #include <boost/asio/io_context.hpp>
@@ -78,11 +79,12 @@ rpc::Outcome answer_tasks(const Json &params) {
   return Json{{"kernels", kernels}};
 }
 
-rpc::Outcome answer_moves(const State &state) {
-  if (auto source = KernelSource::open(state); !source)
-    return invalid(describe(source.error()));
+rpc::Outcome answer_moves(const State &state, OpenStates &open) {
+  const auto legal = open.legal(state);
+  if (!legal)
+    return invalid(describe(legal.error()));
   Json moves = Json::array();
-  for (const Move &move : legal_moves(state))
+  for (const Move &move : *legal)
     moves.push_back({{"move", to_string(move)},
                      {"name", move.name},
                      {"parameters", move.parameters},
@@ -90,9 +92,9 @@ rpc::Outcome answer_moves(const State &state) {
   return Json{{"moves", moves}};
 }
 
-rpc::Outcome answer_apply(const State &state, const Json &params) {
+rpc::Outcome answer_apply(const State &state, const Json &params, OpenStates &open) {
   auto move = move_from_string(params.value("move", ""));
-  auto next = move ? apply_move(state, *move) : Result<State>(std::unexpected(move.error()));
+  auto next = move ? open.apply(state, *move) : Result<State>(std::unexpected(move.error()));
   if (!next)
     return invalid(describe(next.error()));
   Json moves = Json::array();
@@ -107,7 +109,7 @@ rpc::Outcome answer_plan(const State &state, const Json &params) {
   return plan ? rpc::Outcome(model::to_json(*plan)) : invalid(describe(plan.error()));
 }
 
-rpc::Outcome dispatch(const std::string &method, const Json &params) {
+rpc::Outcome dispatch(const std::string &method, const Json &params, OpenStates &open) {
   if (params.contains("graph"))
     return answer_graph_env(method, params);
   if (method == "tasks")
@@ -120,17 +122,22 @@ rpc::Outcome dispatch(const std::string &method, const Json &params) {
   if (!state)
     return invalid(describe(state.error()));
   if (method == "moves")
-    return answer_moves(*state);
-  return method == "apply" ? answer_apply(*state, params) : answer_plan(*state, params);
+    return answer_moves(*state, open);
+  return method == "apply" ? answer_apply(*state, params, open) : answer_plan(*state, params);
 }
 
 } // namespace
 
 rpc::Outcome answer_env(const std::string &method, const Json &params) {
+  OpenStates open;
+  return answer_env(method, params, open);
+}
+
+rpc::Outcome answer_env(const std::string &method, const Json &params, OpenStates &open) {
   if (!params.is_object())
     return invalid("the parameters of " + method + " are no object");
   try {
-    return dispatch(method, params);
+    return dispatch(method, params, open);
   } catch (const nlohmann::json::exception &error) {
     return invalid("the parameters of " + method + " have a wrong type: " + error.what());
   }
@@ -139,9 +146,10 @@ rpc::Outcome answer_env(const std::string &method, const Json &params) {
 int run_env(int input_fd, int output_fd) {
   boost::asio::io_context context(1);
   std::string reason;
+  OpenStates open;
   rpc::Connection::Handlers handlers;
-  handlers.on_request = [](const std::string &method, Json params, const Json &,
-                           rpc::Responder respond) { respond(answer_env(method, params)); };
+  handlers.on_request = [&](const std::string &method, Json params, const Json &,
+                            rpc::Responder respond) { respond(answer_env(method, params, open)); };
   handlers.on_closed = [&](std::string why) { reason = std::move(why); };
   auto connection = rpc::Connection::make(
       rpc::make_descriptor_stream(context.get_executor(), input_fd, output_fd), handlers);

@@ -14,8 +14,12 @@
 
 namespace warpwright::generator {
 
+class OpenStates;
+
 /// One call. Errors: MethodNotFound, InvalidParams for what is missing or illegal, each with a message for people.
 rpc::Outcome answer_env(const std::string &method, const rpc::Json &params);
+/// The same for many calls along walks: `open` keeps what they parsed. Thread: one an `open`.
+rpc::Outcome answer_env(const std::string &method, const rpc::Json &params, OpenStates &open);
 
 /// Serves until the input ends. @return the exit code: 0 after a clean end of stream, else 1
 int run_env(int input_fd = 0, int output_fd = 1);

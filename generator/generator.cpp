@@ -2,35 +2,35 @@
 #include "generator/generator.h"
 
 #include "generator/moves/move_kind.h"
+#include "generator/open_states.h"
 
 #include <algorithm>
 
 namespace warpwright::generator {
 
-std::vector<Move> legal_moves(const State &state) {
+std::vector<Move> legal_moves(const KernelSource &source) {
   std::vector<Move> moves;
-  auto source = KernelSource::open(state);
-  if (!source)
-    return moves;
   for (const MoveKind &kind : move_registry())
-    for (const Parameters &parameters : kind.check(*source).choices)
+    for (const Parameters &parameters : kind.check(source).choices)
       moves.push_back({std::string(kind.name), parameters});
   return moves;
 }
 
-Result<State> apply_move(const State &state, const Move &move) {
+std::vector<Move> legal_moves(const State &state) {
+  auto source = KernelSource::open(state);
+  return source ? legal_moves(*source) : std::vector<Move>{};
+}
+
+Result<State> apply_move(const KernelSource &source, const State &state, const Move &move) {
   const MoveKind *kind = find_move_kind(move.name);
   if (!kind)
     return fail("unknown move " + move.name, "Ask for the legal moves of the state");
-  auto source = KernelSource::open(state);
-  if (!source)
-    return std::unexpected(source.error());
-  const Choices legal = kind->check(*source);
+  const Choices legal = kind->check(source);
   if (std::ranges::find(legal.choices, move.parameters) == legal.choices.end())
     return fail(
         to_string(move) + " is not legal for " + state.kernel + ": " +
         (legal.choices.empty() ? legal.refusal : "these parameters are not among the legal ones"));
-  auto edits = kind->apply(*source, move.parameters);
+  auto edits = kind->apply(source, move.parameters);
   if (!edits)
     return std::unexpected(edits.error());
   auto text = apply_edits(state.file.text, *edits);
@@ -41,6 +41,12 @@ Result<State> apply_move(const State &state, const Move &move) {
   next.file.text = std::move(*text);
   next.moves.push_back(move);
   return next;
+}
+
+Result<State> apply_move(const State &state, const Move &move) {
+  auto source = KernelSource::open(state);
+  return source ? apply_move(*source, state, move)
+                : Result<State>(std::unexpected(source.error()));
 }
 
 } // namespace warpwright::generator

@@ -81,7 +81,7 @@ Result<void> check_written(const State &before, const State &after, const model:
     return fail("the file does not compile with it: " + now->back());
   const auto rendered = render_plan(after, task);
   if (!rendered)
-    return fail("the file with it cannot be measured: " + rendered.error().message);
+    return fail("the launch in the file does not fit it: " + rendered.error().message);
   if (!same_launch(*only_launch(*rendered), wanted, task))
     return fail("its launch cannot be written in this file");
   return {};

@@ -30,8 +30,9 @@ public:
                                 const std::vector<generator::Variant> &tried) = 0;
 };
 
-/// @param device that verdicts come from
+/// @param task that was inferred of the kernel @param device that verdicts come from
 std::unique_ptr<Adviser> make_builtin_adviser(const trainer::PlainPolicy &policy,
+                                              const model::Task &task,
                                               std::optional<model::DeviceInfo> device);
 
 /// @param line to a `propose` that is running; outlives this @param stop kills it

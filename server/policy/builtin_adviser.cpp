@@ -2,6 +2,7 @@
 #include "server/policy/adviser.h"
 
 #include "generator/env.h"
+#include "generator/open_states.h"
 #include "support/hash.h"
 #include "support/model/json.h"
 #include "trainer/environment/live.h"
@@ -15,11 +16,14 @@ namespace {
 class EnvHere final : public trainer::EnvLine {
 public:
   Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) override {
-    auto answer = generator::answer_env(method, params);
+    auto answer = generator::answer_env(method, params, open_);
     if (!answer)
       return fail(answer.error().message);
     return std::move(*answer);
   }
+
+private:
+  generator::OpenStates open_;
 };
 
 std::vector<trainer::TriedVersion> versions_of(const std::vector<generator::Variant> &tried) {
@@ -38,8 +42,10 @@ std::vector<trainer::TriedVersion> versions_of(const std::vector<generator::Vari
 
 class BuiltinAdviser final : public Adviser {
 public:
-  BuiltinAdviser(const trainer::PlainPolicy &policy, std::optional<model::DeviceInfo> device)
-      : policy_(policy.network, policy.vocabulary, {}, kSeed), proposer_(policy_, {}, kSeed),
+  BuiltinAdviser(const trainer::PlainPolicy &policy, const model::Task &task,
+                 std::optional<model::DeviceInfo> device)
+      : task_(task), policy_(policy.network, policy.vocabulary, {}, kSeed),
+        proposer_(policy_, {}, kSeed),
         environment_(trainer::LiveEnvironment::over(std::make_unique<EnvHere>(), {}, records_,
                                                     std::move(device))) {}
 
@@ -53,6 +59,11 @@ public:
     task.kernel = original.kernel;
     task.flags = original.settings.flags;
     task.id = task.kernel + "/" + sha256_hex(task.text);
+    const auto known = records_.with([&](trainer::RecordBook &book) {
+      return book.add_task(task, model::to_json(task_), model::hash(task_));
+    });
+    if (!known)
+      return std::unexpected(known.error());
     auto proposal = proposer_.propose(task, versions_of(tried), *environment_);
     if (!proposal)
       return std::unexpected(proposal.error());
@@ -64,6 +75,7 @@ public:
 private:
   static constexpr std::uint64_t kSeed = 1;
 
+  model::Task task_;
   trainer::BuiltinPolicy policy_;
   trainer::Proposer proposer_;
   Exclusive<trainer::RecordBook> records_; ///< in memory: states of this search
@@ -73,8 +85,9 @@ private:
 } // namespace
 
 std::unique_ptr<Adviser> make_builtin_adviser(const trainer::PlainPolicy &policy,
+                                              const model::Task &task,
                                               std::optional<model::DeviceInfo> device) {
-  return std::make_unique<BuiltinAdviser>(policy, std::move(device));
+  return std::make_unique<BuiltinAdviser>(policy, task, std::move(device));
 }
 
 } // namespace warpwright::server

@@ -64,8 +64,8 @@ Result<rpc::ChildLine *> Policies::line(const std::string &endpoint) {
 }
 
 std::expected<std::unique_ptr<Adviser>, std::string>
-Policies::adviser(const PolicyChoice &choice, std::optional<model::DeviceInfo> device,
-                  std::stop_token stop) {
+Policies::adviser(const PolicyChoice &choice, const model::Task &task,
+                  std::optional<model::DeviceInfo> device, std::stop_token stop) {
   if (choice.kind == Kind::Search)
     return std::unexpected(std::string());
   if (choice.kind == Kind::Endpoint) {
@@ -80,14 +80,14 @@ Policies::adviser(const PolicyChoice &choice, std::optional<model::DeviceInfo> d
   auto policy = weights(path);
   if (!policy)
     return std::unexpected(describe(policy.error()));
-  return make_builtin_adviser(**policy, std::move(device));
+  return make_builtin_adviser(**policy, task, std::move(device));
 }
 
 std::unique_ptr<AdvisedPolicy> Policies::for_kernel(const PolicyChoice &choice,
                                                     const model::Task &task,
                                                     std::optional<model::DeviceInfo> device,
                                                     std::stop_token stop) {
-  auto adviser = this->adviser(choice, std::move(device), std::move(stop));
+  auto adviser = this->adviser(choice, task, std::move(device), std::move(stop));
   if (!adviser)
     return std::make_unique<AdvisedPolicy>(nullptr, task, adviser.error());
   return std::make_unique<AdvisedPolicy>(std::move(*adviser), task);

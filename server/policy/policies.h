@@ -34,8 +34,8 @@ private:
   Result<rpc::ChildLine *> line(const std::string &endpoint);
   /// Errors: why there is no adviser, empty where none was asked for.
   std::expected<std::unique_ptr<Adviser>, std::string>
-  adviser(const PolicyChoice &choice, std::optional<model::DeviceInfo> device,
-          std::stop_token stop);
+  adviser(const PolicyChoice &choice, const model::Task &task,
+          std::optional<model::DeviceInfo> device, std::stop_token stop);
 
   std::optional<Loaded> loaded_;
   std::unique_ptr<rpc::ChildLine> line_;

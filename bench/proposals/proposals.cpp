@@ -1,0 +1,162 @@
+// How long a whole proposal of the builtin policy takes on this CPU: prompt, analysis, moves, and the states that the moves lead to.
+//
+//   build/release/bin/proposals_bench WEIGHTS FILE.cu... [--rounds N]
+//
+// For each kernel a search's worth of proposals to the code that editor and command line run, each with those before it as tried; as verdicts
+// stand ones without times, so no runner is needed. Prints a row a kernel and one of all: the first proposal, the median and the 95th percentile, and how
+// much of it the environment takes (parsing and legal moves), the rest being the network.
+#include "analysis/analyze.h"
+#include "generator/env.h"
+#include "generator/open_states.h"
+#include "support/hash.h"
+#include "support/model/json.h"
+#include "trainer/environment/live.h"
+#include "trainer/inference/matrix.h"
+#include "trainer/inference/plain_network.h"
+#include "trainer/policy/builtin.h"
+#include "trainer/policy/proposer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+using namespace warpwright;
+using namespace warpwright::trainer;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// States made in this process, with the time that they took.
+class TimedEnv final : public EnvLine {
+public:
+  explicit TimedEnv(double &milliseconds) : milliseconds_(milliseconds) {}
+  Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) override {
+    const auto start = Clock::now();
+    auto answer = generator::answer_env(method, params, open_);
+    milliseconds_ += milliseconds_since(start);
+    if (!answer)
+      return fail(answer.error().message);
+    return std::move(*answer);
+  }
+
+private:
+  double &milliseconds_;
+  generator::OpenStates open_;
+};
+
+struct Times {
+  std::vector<double> whole, environment;
+  double first = 0;
+};
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty())
+    return 0;
+  std::ranges::sort(values);
+  return values[std::min(values.size() - 1, std::size_t(share * double(values.size())))];
+}
+
+void print_row(const std::string &name, const Times &times) {
+  std::printf("| %-28s | %5zu | %7.1f | %7.1f | %7.1f | %7.1f |\n", name.c_str(),
+              times.whole.size(), times.first, quantile(times.whole, 0.5),
+              quantile(times.whole, 0.95), quantile(times.environment, 0.5));
+}
+
+Result<Times> measure(const PlainPolicy &policy, const TrainingTask &task,
+                      const model::Task &definition, int rounds) {
+  Times times;
+  double environment_ms = 0;
+  Exclusive<RecordBook> records;
+  auto environment =
+      LiveEnvironment::over(std::make_unique<TimedEnv>(environment_ms), {}, records, std::nullopt);
+  if (auto known = records.with([&](RecordBook &book) { // as the editor knows it
+        return book.add_task(task, model::to_json(definition), model::hash(definition));
+      });
+      !known)
+    return std::unexpected(known.error());
+  BuiltinPolicy builtin(policy.network, policy.vocabulary, {}, 1);
+  Proposer proposer(builtin, {}, 1);
+  std::vector<TriedVersion> tried;
+  for (int round = 0; round < rounds; ++round) {
+    environment_ms = 0;
+    const auto start = Clock::now();
+    auto proposal = proposer.propose(task, tried, *environment);
+    const double whole = milliseconds_since(start);
+    if (!proposal)
+      return std::unexpected(proposal.error());
+    if (proposal->exhausted)
+      break;
+    times.whole.push_back(whole);
+    times.environment.push_back(environment_ms);
+    model::Verdict verdict;
+    verdict.outcome = model::Outcome::Verified;
+    verdict.device.kind = "cpu";
+    tried.push_back({proposal->moves, {}, verdict});
+  }
+  times.first = times.whole.empty() ? 0 : times.whole.front();
+  return times;
+}
+
+TrainingTask task_of(const std::string &path, const std::string &kernel, const std::string &text) {
+  TrainingTask task;
+  task.path = path;
+  task.text = text;
+  task.kernel = kernel;
+  task.id = kernel + "/" + sha256_hex(text);
+  return task;
+}
+
+} // namespace
+
+int main(int count, char **values) {
+  std::vector<std::string> arguments(values + 1, values + count);
+  int rounds = 16;
+  if (const auto option = std::ranges::find(arguments, "--rounds");
+      option != arguments.end() && option + 1 != arguments.end()) {
+    rounds = std::stoi(option[1]);
+    arguments.erase(option, option + 2);
+  }
+  if (arguments.size() < 2) {
+    std::cerr << "usage: proposals_bench WEIGHTS FILE.cu... [--rounds N]\n";
+    return 2;
+  }
+  const auto start = Clock::now();
+  auto policy = load_plain_policy(arguments[0]);
+  if (!policy) {
+    std::cerr << describe(policy.error()) << "\n";
+    return 1;
+  }
+  std::printf("Weights read in %.1f ms; products run on %s. Times in ms.\n\n",
+              milliseconds_since(start), vector_unit());
+  std::printf(
+      "| kernel | proposals | first | median | p95 | of it states |\n|---|---|---|---|---|---|\n");
+  Times all;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    std::ifstream input(arguments[i]);
+    const std::string text(std::istreambuf_iterator<char>(input), {});
+    for (const analysis::Kernel &kernel :
+         analysis::analyze({arguments[i], text}, {}, {.tasks = true, .rules = false}).kernels) {
+      if (!kernel.task.inferred)
+        continue;
+      const auto times =
+          measure(*policy, task_of(arguments[i], kernel.name, text), kernel.task.task, rounds);
+      if (!times) {
+        std::cerr << kernel.name << ": " << describe(times.error()) << "\n";
+        continue;
+      }
+      print_row(kernel.name, *times);
+      all.whole.insert(all.whole.end(), times->whole.begin(), times->whole.end());
+      all.environment.insert(all.environment.end(), times->environment.begin(),
+                             times->environment.end());
+      all.first = std::max(all.first, times->first);
+    }
+  }
+  print_row("all (first: the slowest)", all);
+}
