@@ -19,7 +19,8 @@ packages=(
   libtorch-dev libgloo-dev libopenblas0-openmp
 )
 
-# The grammar's two files, from its project's archive or by npm. Without them all is built but the reading of .py files, and the build says so.
+# The grammar's two files, from npm's registry (by npm, or without it) or its project's archive. Without them all is built but the reading of
+# .py files, and the build says so.
 install_grammar() {
   local version=0.23.6 folder work source
   folder="$(cd "$(dirname "$0")/.." && pwd)/build/dependencies/tree-sitter-python-$version"
@@ -27,8 +28,17 @@ install_grammar() {
   echo "install-deps: fetching tree-sitter-python $version"
   work=$(mktemp -d)
   (cd "$work" && timeout 60 npm pack --silent "tree-sitter-python@$version" >/dev/null 2>&1 && mv ./*.tgz grammar.tgz) ||
-    python3 -c "import socket, sys, urllib.request; socket.setdefaulttimeout(30); urllib.request.urlretrieve(*sys.argv[1:])" \
-      "https://github.com/tree-sitter/tree-sitter-python/archive/refs/tags/v$version.tar.gz" "$work/grammar.tgz" 2>/dev/null || true
+    python3 - "$work/grammar.tgz" "https://registry.npmjs.org/tree-sitter-python/-/tree-sitter-python-$version.tgz" \
+      "https://github.com/tree-sitter/tree-sitter-python/archive/refs/tags/v$version.tar.gz" <<'FETCH' || true
+import socket, sys, urllib.request
+socket.setdefaulttimeout(30)
+for address in sys.argv[2:]:
+    try:
+        urllib.request.urlretrieve(address, sys.argv[1])
+        break
+    except OSError:
+        pass
+FETCH
   tar -xzf "$work/grammar.tgz" -C "$work" --strip-components=1 2>/dev/null || true
   source=$work/src
   if ! sha512sum --check --status 2>/dev/null <<SUMS; then
