@@ -9,7 +9,7 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { clangdClient } from '../../tests/editors/vscode/lib/clangd.mjs';
+import { clangdClient } from '../../tests/editors/vscode/lib/plain_client.mjs';
 import { Workbench, programs, root, until } from '../../tests/editors/vscode/lib/workbench.mjs';
 
 if (!process.env.WARPWRIGHT_BIN)

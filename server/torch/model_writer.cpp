@@ -53,7 +53,8 @@ Result<std::string> runtime_loader() {
          "        module = types.ModuleType(\"" +
          name +
          "\")\n"
-         "        module.EXTENSION = " +
+         // A type checker knows no such attribute of a module.
+         "        vars(module)[\"EXTENSION\"] = " +
          *cpp +
          "\n"
          "        exec(compile(" +

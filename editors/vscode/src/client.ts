@@ -225,8 +225,11 @@ export class Server {
 
   /** What came of an optimisation, for a user who looks elsewhere by now. */
   private async tell(reference: KernelReference, result: OptimizeResult): Promise<void> {
-    if (result.tried === 0)
+    if (result.tried === 0) {
+      if (await vscode.window.showInformationMessage(`Warpwright: no variant of ${result.kernel} was tried.`, 'Show Log') === 'Show Log')
+        this.log.show();
       return;
+    }
     if (!result.best && result.verified === 0) {
       void vscode.window.showInformationMessage(`Warpwright: ${result.tried} variants of ${result.kernel} tried, none verified.`);
       return;

@@ -1,7 +1,7 @@
 // Beside clangd on one file: both attach, hovers stack, diagnostics and actions come once each, no command is registered twice.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { clangdClient } from './lib/clangd.mjs';
+import { clangdClient } from './lib/plain_client.mjs';
 import { Workbench, steps, until } from './lib/workbench.mjs';
 
 // clangd needs no toolkit with this; Warpwright brings declarations of its own.

@@ -1,20 +1,10 @@
 // The same session with a PyTorch module of a Python file, run by a Python with torch on the CPU backend.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { after, before } from 'node:test';
-import { model } from './lib/files.mjs';
+import { canTryModules, model, python } from './lib/files.mjs';
 import { Workbench, steps, until } from './lib/workbench.mjs';
 
-const python = process.env.WARPWRIGHT_PYTHON || '/usr/bin/python3';
-const skip = (() => {
-  try {
-    execFileSync(python, ['-c', 'import torch'], { stdio: 'ignore' });
-    return false;
-  } catch {
-    return `${python} has no torch`;
-  }
-})();
-
+const skip = canTryModules();
 let bench;
 const step = steps(() => bench);
 before(async () => {

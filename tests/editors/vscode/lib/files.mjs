@@ -1,4 +1,5 @@
 // The sources that scenarios open: the project's own examples, made small enough for the CPU backend.
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { root } from './workbench.mjs';
@@ -9,6 +10,18 @@ export function saxpy() {
   if (!text.includes('1 << 24'))
     throw new Error('examples/saxpy.cu has another size than this test knows');
   return text.replace('1 << 24', '1 << 14');
+}
+
+export const python = process.env.WARPWRIGHT_PYTHON || '/usr/bin/python3';
+
+/** @return false, or why modules cannot be tried here */
+export function canTryModules() {
+  try {
+    execFileSync(python, ['-c', 'import torch'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    return `${python} has no torch`;
+  }
 }
 
 export const model = `import torch
