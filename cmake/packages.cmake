@@ -3,14 +3,16 @@
 # Both have one layout below their prefix, so an archive unpacked into ~/.local or /usr/local is an installation too:
 #   lib/warpwright/      the programs, and torch/ for the runner's Python workers
 #   bin/                 links to those that users call
-#   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, licenses/ of what is linked in
+#   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, licenses/ of what is linked in, tasks/ (the trainer's
+#                        suite), policy.safetensors (the builtin policy's weights, where the source tree has them)
 #   share/nvim/site/...  the Neovim plugin, where Neovim finds it by itself
-# Left out: warpwright-train, which needs the LibTorch that it was built with.
+# Left out: warpwright-train, which needs the LibTorch that it was built with. warpwright-collect is it without training: it asks endpoints
+# for warpwright, which answers with the builtin policy itself.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # packing builds nothing
 
 set(programs lib/warpwright)
 set(shared share/warpwright)
-foreach(target warpwright warpwright-runner warpwright-worker-cpu warpwright-kernelbench)
+foreach(target warpwright warpwright-runner warpwright-worker-cpu warpwright-kernelbench warpwright-collect)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION ${programs})
   endif()
@@ -26,6 +28,8 @@ endforeach()
 install(DIRECTORY docs/ DESTINATION ${shared}/docs FILES_MATCHING PATTERN *.md PATTERN *.png)
 install(FILES README.md DESTINATION ${shared})
 install(DIRECTORY examples/ DESTINATION ${shared}/examples)
+install(DIRECTORY trainer/tasks/suite/ DESTINATION ${shared}/tasks)
+install(FILES trainer/weights/policy.safetensors DESTINATION ${shared} OPTIONAL)
 # The plugin is packed by scripts/package.sh, which adds the index of its help.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/warpwright.nvim DESTINATION share/nvim/site/pack/warpwright/start OPTIONAL)
 foreach(package libclang-22-dev libboost1.81-dev libssl-dev libsqlite3-dev libsqlitecpp-dev libseccomp-dev librabbitmq-dev

@@ -40,11 +40,13 @@ trap 'rm -rf "$root/editors/vscode/server"' EXIT
 pack warpwright.vsix
 if [ -n "$bin" ]; then
   mkdir -p server/bin server/share/doc/warpwright
-  for program in warpwright warpwright-runner warpwright-worker-cpu; do
+  for program in warpwright warpwright-runner warpwright-worker-cpu warpwright-collect; do
     [ ! -x "$bin/$program" ] || strip -o "server/bin/$program" "$bin/$program"
   done
   [ ! -d "$bin/torch" ] || cp -r "$bin/torch" server/bin/torch
   find server -name __pycache__ -prune -exec rm -rf {} +
   cp "$root"/docs/*.md server/share/doc/warpwright
+  weights=$root/trainer/weights/policy.safetensors
+  [ ! -f "$weights" ] || install -D -m 644 "$weights" server/share/warpwright/policy.safetensors
   pack warpwright-linux-x64.vsix --target linux-x64
 fi

@@ -176,7 +176,7 @@ TEST_CASE("a language model's plan is verified as it stands in the file, and app
   CHECK(done["policy"] == "endpoint");
   CHECK(done["verified"] == 2);
   CHECK(has(session.hover(), "**Analysis** (endpoint policy): The kernel is held back by memory"));
-  CHECK(has(server.seen().at(1).body, "quick")); // what was tried is shown to it, with its code
+  CHECK(has(server.seen().at(1).body, "# Version 1: ")); // what was tried is shown to it
   session.client.edit(session.uri, "int main() {", "int main() { // elsewhere");
   session.apply(session.action("Apply checked variant"));
   const std::string &text = session.client.text(session.uri);

@@ -35,8 +35,8 @@ endif()
 
 if(TARGET warpwright-train AND TARGET warpwright)
   warpwright_test(trainer_propose_tests
-    SOURCES propose_test.cpp
-    LINKS warpwright_support
+    SOURCES propose_test.cpp chat_server.cpp
+    LINKS warpwright_net
     TIMEOUT 120)
   add_dependencies(trainer_propose_tests warpwright-train warpwright warpwright-runner)
 endif()

@@ -1,6 +1,7 @@
 // `propose` as its callers use it: over JSON-RPC, with the real `warpwright env` behind it.
 #include "support/process.h"
 #include "support/rpc/child_line.h"
+#include "tests/trainer/chat_server.h"
 #include "tests/trainer/temporary_folder.h"
 
 #include <doctest/doctest.h>
@@ -80,14 +81,26 @@ TEST_CASE("a policy that does not exist ends the process with its name") {
 namespace {
 
 /// The first kernel of `warpwright optimize --json` on the source above.
-Json optimized(const testing::TemporaryFolder &folder, const std::string &policy) {
+Json optimized(const testing::TemporaryFolder &folder, const std::string &policy,
+               const std::vector<std::string> &more = {},
+               std::vector<std::string> environment = {}) {
   const std::string bin = WARPWRIGHT_BINARY_DIR;
-  auto run =
-      run_captured({bin + "/warpwright", "optimize", folder.write("scale.cu", kSource), "--device",
-                    "cpu", "--max-variants", "2", "--budget", "20s", "--json", "--policy", policy},
-                   "", std::chrono::seconds(100),
-                   {.environment = {"XDG_STATE_HOME=" + folder.path.string(),
-                                    "WARPWRIGHT_TRAIN=" + bin + "/warpwright-train"}});
+  std::vector<std::string> command{bin + "/warpwright",
+                                   "optimize",
+                                   folder.write("scale.cu", kSource),
+                                   "--device",
+                                   "cpu",
+                                   "--max-variants",
+                                   "2",
+                                   "--budget",
+                                   "20s",
+                                   "--json",
+                                   "--policy",
+                                   policy};
+  command.insert(command.end(), more.begin(), more.end());
+  environment.push_back("XDG_STATE_HOME=" + folder.path.string());
+  environment.push_back("WARPWRIGHT_TRAIN=" + bin + "/warpwright-train");
+  auto run = run_captured(command, "", std::chrono::seconds(100), {.environment = environment});
   REQUIRE(run);
   INFO(run->errors);
   REQUIRE(run->status.code == 0);
@@ -117,6 +130,60 @@ TEST_CASE("optimize takes its proposals from a trained policy") {
 TEST_CASE("optimize goes on with its own search where no policy can be had, and says why") {
   const testing::TemporaryFolder folder;
   const Json kernel = optimized(folder, "builtin:no/such/weights.safetensors");
-  CHECK(kernel["policy"].get<std::string>().starts_with("search, because the policy"));
+  CHECK(kernel["policy"].get<std::string>().starts_with("search, because cannot read the weights"));
   CHECK(kernel["variants"].size() == 2);
+}
+
+namespace {
+
+constexpr const char *kAnswer = R"text(## Performance Analysis
+Faster version: 1
+Decisive change: none
+Bound: memory
+## Algorithm Design
+A grid of its own.
+## Code Implementation
+```cuda
+__global__ void mine(float *x, int n) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n)
+    x[i] = 2.0f * x[i];
+}
+```
+```json
+{"steps": [{"launch": {"kernel": "mine", "grid": ["ceil_div(n, 64)"], "block": [64],
+  "arguments": [{"buffer": "x"}, {"size": "n"}]}}]}
+```
+)text";
+
+} // namespace
+
+TEST_CASE("optimize verifies a language model's plan, and --apply writes it into the file") {
+  const testing::ChatServer server({testing::whole_answer(kAnswer)});
+  const testing::TemporaryFolder folder;
+  const Json kernel =
+      optimized(folder, "endpoint:" + server.url() + "#model", {"--apply=checked"},
+                {"WARPWRIGHT_ENDPOINT_CA=" + server.ca(), "WARPWRIGHT_ENDPOINT_KEY=secret"});
+  // The one answer again is nothing new, so the search goes on.
+  CHECK(kernel["policy"].get<std::string>().starts_with("endpoint, then search"));
+  CHECK(kernel["variants"][0]["outcome"] == "verified");
+  CHECK(kernel["variants"][0]["proposed_by"] == "endpoint");
+  CHECK(kernel["applied"]["applied"] == true);
+  std::ifstream file(folder.path / "scale.cu");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  CHECK(text.find("scale<<<(n + 63) / 64, 64>>>(x, n);") != std::string::npos);
+  CHECK(text.find("x[i] = 2.0f * x[i];") != std::string::npos);
+  CHECK(server.seen().at(0).authorization == "Bearer secret");
+}
+
+TEST_CASE("answers that cannot be used end the advice with the reason") {
+  const testing::ChatServer server({testing::whole_answer("I would rather not.")});
+  const testing::TemporaryFolder folder;
+  const Json kernel =
+      optimized(folder, "endpoint:" + server.url() + "#model", {},
+                {"WARPWRIGHT_ENDPOINT_CA=" + server.ca(), "WARPWRIGHT_ENDPOINT_KEY=secret"});
+  CHECK(kernel["policy"].get<std::string>().starts_with(
+      "endpoint, then search: its answers could not be used: the heading"));
+  CHECK(kernel["variants"].size() == 2);
+  CHECK(server.seen().size() == 3);
 }

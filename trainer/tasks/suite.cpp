@@ -164,8 +164,11 @@ Result<fs::path> shipped_suite() {
     return fs::path(named);
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error)
-    candidates.push_back(program.parent_path().parent_path() / "share/warpwright/tasks");
+  if (!error) {
+    const fs::path above = program.parent_path().parent_path();
+    candidates.push_back(above / "share/warpwright/tasks");
+    candidates.push_back(above.parent_path() / "share/warpwright/tasks"); // of lib/warpwright
+  }
   candidates.push_back(WARPWRIGHT_TASK_SUITE);
   for (const fs::path &candidate : candidates)
     if (fs::is_directory(candidate, error))
