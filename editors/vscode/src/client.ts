@@ -42,7 +42,12 @@ class Restarts implements ErrorHandler {
   }
 }
 
-/** An output channel whose lines hold no token. */
+/** Without a token, and without the error that the client makes of a server's planned end. */
+function logged(text: string, settings: Settings): string {
+  return settings.redact(text).replace(/\[Error (.*)\] Server process exited with code 0\./, '[Info $1] The server has ended.');
+}
+
+/** An output channel whose lines are as `logged` has them. */
 function redacting(channel: vscode.OutputChannel, settings: Settings): vscode.OutputChannel {
   return new Proxy(channel, {
     get(target, name) {
@@ -50,7 +55,7 @@ function redacting(channel: vscode.OutputChannel, settings: Settings): vscode.Ou
       if (typeof member !== 'function')
         return member;
       return (...values: unknown[]) =>
-        member.apply(target, values.map((value) => (typeof value === 'string' ? settings.redact(value) : value)));
+        member.apply(target, values.map((value) => (typeof value === 'string' ? logged(value, settings) : value)));
     },
   });
 }

@@ -106,5 +106,6 @@ step('restart starts another server, and the log says which', async () => {
   await bench.command('Warpwright: Show Log');
   await until('the log', async () => (await bench.page.locator('.output-view-wrapper, .panel').allInnerTexts()).join().includes('Started'));
   await bench.shot('5-log');
+  assert.doesNotMatch((await bench.page.locator('.output-view-wrapper, .panel').allInnerTexts()).join(), /Error/);
   assert.deepEqual(await bench.notifications(), []);
 });
