@@ -26,7 +26,7 @@ if [ ! -e "$W/libwarpwright-network.so" ]; then
   (bash scripts/build_network.sh "$PYTHON" "$W.building" > "$OUT/network.txt" 2>&1 && mv "$W.building"/*.so "$W/") &
   NET=$!
 fi
-nvidia-smi --query-gpu=timestamp,index,utilization.gpu,clocks.sm --format=csv,noheader,nounits -lms 500 > "$OUT/busy.$PART.csv" 2>/dev/null &
+nvidia-smi ${CUDA_VISIBLE_DEVICES:+-i $CUDA_VISIBLE_DEVICES} --query-gpu=timestamp,index,utilization.gpu,clocks.sm --format=csv,noheader,nounits -lms 500 > "$OUT/busy.$PART.csv" 2>/dev/null &
 SMI=$!
 
 live=(--env live --records "$RECORDS" --quiet --set "environment.runner=\"stdio:$W/warpwright-runner serve --workers-per-gpu 3\""
@@ -45,14 +45,14 @@ stage() {
   return $status
 }
 T=$W/warpwright-train C=$W/warpwright-collect
-s() { awk -v a="$1" -v b="$SCALE" 'BEGIN {x = int(a * b); print x > 1 ? x : 1}'; } # scaled steps
+s() { awk -v a="$1" -v b="$SCALE" 'BEGIN {x = int(a * b); print (x > 1 ? x : 1)}'; } # scaled steps
 families='["attention","loss","stencil"]' shapes='["convolution","elementwise","gather","histogram","matmul","normalisation","reduction","scan","softmax","transpose"]' few='["attention","loss","stencil","elementwise","matmul","softmax"]'
 
 learn() {
   [ -e "$STATE/collected" ] || { stage collect "$(s 140)" "$C" collect "${live[@]}" --out "$STATE/collect" --set collect.trials="$(s 24)" \
-    --set 'collect.strategies=["random","evolve"]' --set 'collect.splits=["training"]' --set collect.seconds="$(s 128)" && touch "$STATE/collected"; }
+    --set 'collect.strategies=["random","evolve"]' --set 'collect.splits=["training"]' --set collect.seconds="$(s 126)"; touch "$STATE/collected"; }
   [ -n "$NET" ] && wait "$NET"
-  [ -e "$RUN/sft.safetensors" ] || stage sft 60 "$T" sft "${recorded[@]}" --out "$RUN" --set sft.steps="$(s 400)" --set sft.batch=32
+  [ -e "$RUN/sft.safetensors" ] || stage sft 60 "$T" sft "${recorded[@]}" --out "$RUN" --set sft.steps="$(s "${SFT_STEPS:-400}")" --set sft.batch=32
   [ -e "$RUN/selfsup.safetensors" ] || stage selfsup 90 "$T" selfsup "${live[@]}" "${on_gpu[@]}" --out "$RUN" --weights "$RUN/sft.safetensors" \
     --set selfsup.rounds=3 --set selfsup.proposals=48 --set selfsup.steps=20
   rl=(rl --weights "$RUN/selfsup.safetensors" --set rl.groups=8 --set rl.group_size=8 --set rl.checkpoint_every=2)
@@ -84,7 +84,7 @@ else
   stage naive 30 "$PYTHON" bench/trainer/naive_loop.py --bin "$W" --device "$DEVICE" --seconds "$(s 20)" --budget-ms "${BUDGET:-50}" --out "$OUT/naive.json"
   random_search "$(s 180)" "[\"builtin:$RUN/rl.safetensors@16\",\"random@16\",\"evolve@64\"]"
 fi
-kill $SMI
+kill $SMI 2>/dev/null
 awk -F, '{n++; s += $3; idle += ($3 < 1)} END {if (n) printf "GPU: mean utilisation %.1f%%, %.1f%% of %d samples idle\n", s / n, 100 * idle / n, n}' "$OUT/busy.$PART.csv"
 for folder in run grpo collect eval_families eval_shapes random adversary; do
   [ -d "$STATE/$folder" ] || continue

@@ -24,8 +24,9 @@ namespace {
 
 constexpr std::size_t kMinibatch = 32; ///< sequences
 constexpr double kHiddenScores = 0.25; ///< of prompts
-constexpr double kWarmup = 8;      ///< steps, of the learning rate: the optimiser's moments are new
-constexpr double kLeastGain = 0.1; ///< of a task, where tasks are drawn by what there is to gain
+constexpr double kWarmup = 8; ///< steps, of the learning rate: the optimiser's moments are new
+constexpr double kLeastGain = 0.1,
+                 kMostGain = 0.5; ///< of a task, where tasks are drawn by what there is to gain
 
 class Reinforcement {
 public:

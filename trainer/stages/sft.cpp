@@ -17,7 +17,7 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr float kAnalysisWeight = 0.3f;
+constexpr float kAnalysisWeight = 1.0f;
 constexpr double kFirstTrial = 0.3; ///< of prompts: only the unchanged source is known
 /// Warmer than in reinforcement learning: prompts of all kinds.
 constexpr ExemplarChoice kExemplars{.buckets = 8, .temperature = 4};
