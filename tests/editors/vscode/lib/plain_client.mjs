@@ -12,7 +12,7 @@ export function clangdClient() {
   });
 }
 
-/** Pyright is what Microsoft's extension for Python is made of. @return the path of a VSIX */
+/** Pyright is what Microsoft's Pylance is built on. @return the path of a VSIX */
 export function pyrightClient() {
   const server = path.join(root, 'tests/editors/vscode/node_modules/pyright/langserver.index.js');
   return plainClient('pyright', { command: process.execPath, args: [server, '--stdio'], languages: ['python'], sections: ['python', 'pyright'] });
