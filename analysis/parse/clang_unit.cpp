@@ -138,9 +138,24 @@ std::string absolute_path(const std::string &path, const std::string &directory)
   return std::string(result);
 }
 
+namespace {
+
+/// What Clang's driver made of one command line. It is asked anew only for another one: it looks for compilers on the disk, which takes longer
+/// than parsing a small file, and a walk along moves parses the same file with the same flags again and again.
+struct KnownInvocation {
+  std::vector<std::string> arguments;
+  std::string path;
+  clang::CompilerInvocation invocation;
+};
+thread_local std::unique_ptr<KnownInvocation> last_invocation;
+
+} // namespace
+
 Result<std::unique_ptr<clang::CompilerInvocation>>
 make_invocation(const std::vector<std::string> &arguments, const std::string &path,
                 FileSystem files) {
+  if (last_invocation && last_invocation->arguments == arguments && last_invocation->path == path)
+    return std::make_unique<clang::CompilerInvocation>(last_invocation->invocation);
   std::vector<const char *> pointers{"/usr/bin/clang++"};
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
@@ -159,6 +174,7 @@ make_invocation(const std::vector<std::string> &arguments, const std::string &pa
                     (first.message.empty() ? "Clang refuses the flags" : first.message),
                 "remove the flag, or list it under remove_flags in .warpwright.toml");
   invocation->getFrontendOpts().DisableFree = false;
+  last_invocation = std::make_unique<KnownInvocation>(arguments, path, *invocation);
   return invocation;
 }
 

@@ -1,6 +1,7 @@
 // The products and functions of inference against plain double arithmetic.
 #include "trainer/inference/matrix.h"
 
+#include <algorithm>
 #include <cmath>
 #include <doctest/doctest.h>
 #include <random>
@@ -62,5 +63,24 @@ TEST_CASE("exponentials and gates are those of the library, to their last digits
     if (x >= -87)
       CHECK(std::abs(powers[i] / std::exp(x) - 1) < 3e-7);
     CHECK(std::abs(gates[i] - x / (1 + std::exp(-x))) < 1e-5 * std::max(1.0, std::abs(x)));
+  }
+}
+
+TEST_CASE("probabilities add up to one and keep their ratios, also of large scores") {
+  for (const std::size_t count : {1, 15, 16, 50}) {
+    std::vector<float> values = random_values(count, 5);
+    for (float &value : values)
+      value = 100 * value + 1000;
+    std::vector<float> shares = values;
+    softmax(shares.data(), count, 0.125f);
+    double sum = 0, expected = 0;
+    const float top = *std::max_element(values.begin(), values.end());
+    for (std::size_t i = 0; i < count; ++i) {
+      sum += shares[i];
+      expected += std::exp(0.125 * (values[i] - top));
+    }
+    CHECK(sum == doctest::Approx(1));
+    for (std::size_t i = 0; i < count; ++i)
+      CHECK(shares[i] == doctest::Approx(std::exp(0.125 * (values[i] - top)) / expected));
   }
 }

@@ -92,6 +92,32 @@ WARPWRIGHT_INLINE void exponentials_body(float *values, std::size_t count) {
     values[i] = exponential(values[i]);
 }
 
+WARPWRIGHT_INLINE void softmax_body(float *values, std::size_t count, float scale) {
+  // Sixteen maxima and sums, because the order of a sum is not the compiler's to change.
+  float largest[kLanes], sums[kLanes] = {};
+  std::fill_n(largest, kLanes, values[0]);
+  const std::size_t whole = count / kLanes * kLanes;
+  for (std::size_t i = 0; i < whole; i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      largest[lane] = std::max(largest[lane], values[i + lane]);
+  for (std::size_t i = whole; i < count; ++i)
+    largest[0] = std::max(largest[0], values[i]);
+  const float top = *std::max_element(largest, largest + kLanes);
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] = exponential((values[i] - top) * scale);
+  for (std::size_t i = 0; i < whole; i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      sums[lane] += values[i + lane];
+  for (std::size_t i = whole; i < count; ++i)
+    sums[0] += values[i];
+  float sum = 0;
+  for (const float part : sums)
+    sum += part;
+  const float share = 1 / sum;
+  for (std::size_t i = 0; i < count; ++i)
+    values[i] *= share;
+}
+
 WARPWRIGHT_INLINE void gated_body(const float *gate, const float *values, float *result,
                                   std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
@@ -102,6 +128,7 @@ struct Functions {
   const char *name;
   void (*multiply)(const Product &);
   void (*exponentials)(float *, std::size_t);
+  void (*softmax)(float *, std::size_t, float);
   void (*gated)(const float *, const float *, float *, std::size_t);
 };
 
@@ -109,6 +136,9 @@ struct Functions {
   attribute void multiply_##suffix(const Product &product) { multiply_body(product); }             \
   attribute void exponentials_##suffix(float *values, std::size_t count) {                         \
     exponentials_body(values, count);                                                              \
+  }                                                                                                \
+  attribute void softmax_##suffix(float *values, std::size_t count, float scale) {                 \
+    softmax_body(values, count, scale);                                                            \
   }                                                                                                \
   attribute void gated_##suffix(const float *gate, const float *values, float *result,             \
                                 std::size_t count) {                                               \
@@ -125,11 +155,11 @@ Functions choose() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
-    return {"AVX-512", multiply_avx512, exponentials_avx512, gated_avx512};
+    return {"AVX-512", multiply_avx512, exponentials_avx512, softmax_avx512, gated_avx512};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {"AVX2", multiply_avx2, exponentials_avx2, gated_avx2};
+    return {"AVX2", multiply_avx2, exponentials_avx2, softmax_avx2, gated_avx2};
 #endif
-  return {"SSE2", multiply_plain, exponentials_plain, gated_plain};
+  return {"SSE2", multiply_plain, exponentials_plain, softmax_plain, gated_plain};
 }
 
 const Functions &functions() {
@@ -145,6 +175,10 @@ void multiply(const MatrixView &left, const MatrixView &right, float *result,
 }
 
 void exponentials(float *values, std::size_t count) { functions().exponentials(values, count); }
+
+void softmax(float *values, std::size_t count, float scale) {
+  functions().softmax(values, count, scale);
+}
 
 void gated(const float *gate, const float *values, float *result, std::size_t count) {
   functions().gated(gate, values, result, count);

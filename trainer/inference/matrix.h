@@ -23,6 +23,9 @@ void multiply(const MatrixView &left, const MatrixView &right, float *result,
 /// values[i] = exp(values[i]), to 2e-7 of it; 0 below -87.
 void exponentials(float *values, std::size_t count);
 
+/// values[i] = exp(scale * values[i]) / the sum of these.
+void softmax(float *values, std::size_t count, float scale);
+
 /// result[i] = silu(gate[i]) * values[i], with silu(x) = x / (1 + exp(-x)).
 void gated(const float *gate, const float *values, float *result, std::size_t count);
 

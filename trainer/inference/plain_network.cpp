@@ -65,23 +65,6 @@ void add(Floats &sum, const Floats &more) {
     sum[i] += more[i];
 }
 
-/// Rows of scores (n, stride) into probabilities over what each may see: `seen` of the first row, one more of each next.
-void softmax(Floats &scores, std::size_t rows, std::size_t stride, std::size_t seen) {
-  for (std::size_t row = 0; row < rows; ++row, ++seen) {
-    float *values = scores.data() + row * stride;
-    const float largest = *std::max_element(values, values + seen);
-    for (std::size_t i = 0; i < seen; ++i)
-      values[i] -= largest;
-    exponentials(values, seen);
-    float sum = 0;
-    for (std::size_t i = 0; i < seen; ++i)
-      sum += values[i];
-    for (std::size_t i = 0; i < seen; ++i)
-      values[i] /= sum;
-    std::fill(values + seen, values + stride, 0.0f);
-  }
-}
-
 /// Reads tokens after those of a cache.
 class Reading {
 public:
@@ -158,9 +141,10 @@ private:
       scores_.resize(rows * stride);
       multiply({queries_.data() + row * w_.head, w_.head}, {keys, w_.capacity}, scores_.data(),
                stride, rows, w_.head, stride);
-      for (float &score : scores_)
-        score *= scale;
-      softmax(scores_, rows, stride, seen);
+      for (std::size_t i = 0; i < rows; ++i) { // each row sees one key more than the one before
+        softmax(scores_.data() + i * stride, seen + i, scale);
+        std::fill(scores_.data() + i * stride + seen + i, scores_.data() + (i + 1) * stride, 0.0f);
+      }
       multiply({scores_.data(), stride}, {values, w_.head}, mixed + row * w_.width, w_.width, rows,
                seen + rows - 1, w_.head);
     }
