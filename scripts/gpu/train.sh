@@ -29,7 +29,7 @@ fi
 nvidia-smi ${CUDA_VISIBLE_DEVICES:+-i $CUDA_VISIBLE_DEVICES} --query-gpu=timestamp,index,utilization.gpu,clocks.sm --format=csv,noheader,nounits -lms 500 > "$OUT/busy.$PART.csv" 2>/dev/null &
 SMI=$!
 
-live=(--env live --records "$RECORDS" --quiet --set "environment.runner=\"stdio:$W/warpwright-runner serve --workers-per-gpu 3\""
+live=(--env live --records "$RECORDS" --quiet --set "environment.runner=\"stdio:$W/warpwright-runner serve --workers-per-gpu 3 --metrics 127.0.0.1:9190\""
   --set "environment.device=\"$DEVICE\"" --set "environment.warpwright=\"$W/warpwright\"" --set environment.in_flight=24
   --set environment.env_processes=8 --set "environment.measure_budget_ms=${BUDGET:-50}" --set 'tasks.kinds=["cuda"]')
 on_gpu=(--set "run.device=\"$NETWORK\"")
@@ -39,8 +39,11 @@ stage() {
   local name=$1 limit; limit=$(left "$2"); shift 2
   [ "$limit" -lt 5 ] && { say "$name: no time left"; return 1; }
   say "$name, at most $limit s"
+  while sleep 3; do curl -s --max-time 2 http://127.0.0.1:9190/metrics > "$OUT/new.metrics" && mv "$OUT/new.metrics" "$OUT/$name.$PART.metrics"; done 2>/dev/null &
+  local watcher=$!
   timeout -k 8 "$limit" "$@" >> "$OUT/$name.$PART.txt" 2>&1
   local status=$?
+  kill $watcher 2>/dev/null; wait $watcher 2>/dev/null
   say "$name ended with $status, $(grep -c '"verdict"' "$RECORDS") verdicts"
   return $status
 }
@@ -95,4 +98,5 @@ for folder in run grpo collect eval_families eval_shapes random adversary; do
   done
 done
 xz -6 -c "$RECORDS" > "$OUT/records.jsonl.xz"
+rm -f "$OUT/new.metrics"
 say "done"
