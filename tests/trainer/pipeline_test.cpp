@@ -92,6 +92,27 @@ TEST_CASE("every stage runs on recorded verdicts, one on the weights of the othe
   }
 }
 
+TEST_CASE("every stage runs on recorded torch modules") {
+  const Run run;
+  const std::vector<std::string> modules = {
+      "--records", std::string(WARPWRIGHT_SOURCE_DIR) + "/tests/data/trainer/records_torch.jsonl",
+      "--set", "tasks.kinds=[\"torch\"]"};
+  const auto on_modules = [&](std::vector<std::string> more) {
+    more.insert(more.end(), modules.begin(), modules.end());
+    return more;
+  };
+  run.run("sft", on_modules({}));
+  CHECK(run.events("step", "sft").back()["loss"] < run.events("step", "sft").front()["loss"]);
+  run.run("selfsup", on_modules({"--weights", run.out() + "/sft.safetensors"}));
+  run.run("rl", on_modules({"--weights", run.out() + "/selfsup.safetensors"}));
+  CHECK(run.events("step", "rl").size() == 4);
+  run.run("eval", on_modules({}));
+  const auto scores = run.events("best_of_k", "eval");
+  REQUIRE(scores.size() == 6);
+  for (const Json &score : scores)
+    CHECK(score["success"] > 0);
+}
+
 TEST_CASE("a stage that is killed goes on from its checkpoint, to the same weights") {
   const Run whole, killed;
   whole.run("sft");
