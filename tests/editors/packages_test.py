@@ -58,6 +58,12 @@ class Packages(unittest.TestCase):
         result = json.loads(self.run_there(prefix, "warpwright", "optimize", "saxpy.cu", "--device", "cpu", "--max-variants", "2", "--json"))
         outcomes = [variant["outcome"] for kernel in result["kernels"] for variant in kernel["variants"]]
         self.assertIn("verified", outcomes)
+        shipped = (prefix / "share/warpwright/policy.safetensors").exists()
+        for kernel in result["kernels"]:
+            self.assertIn(kernel["policy"].split(",")[0], ["builtin"] if shipped else ["search"])
+        tasks = self.run_there(prefix, prefix / "lib/warpwright/warpwright-collect", "tasks")
+        self.assertIn("softmax/", tasks)
+        self.assertTrue((prefix / "share/warpwright/tasks/softmax/family.toml").exists())
         self.assertTrue((prefix / "share/warpwright/docs/rules.md").exists())
         self.assertTrue(list((prefix / "share/warpwright/licenses").iterdir()))
 
