@@ -188,5 +188,7 @@ TEST_CASE("what cannot be done is said with the key to change") {
   CHECK(refused("sft", {"--records", "/no/such/file"}).find("cannot read /no/such/file") !=
         std::string::npos);
   CHECK(refused("sft", {"--set", "sft.step=3"}).find("sft has no key step") != std::string::npos);
+  CHECK(refused("sft", {"--set", "tasks.kinds=[\"cobol\"]"}).find("tasks.kinds has \"cobol\"") !=
+        std::string::npos);
   CHECK(refused("collect", {}).find("environment.mode = \"live\"") != std::string::npos);
 }

@@ -22,10 +22,10 @@ struct RunConfig {
 
 struct TasksConfig {
   std::vector<std::string> suites; ///< as tasks/task_sources.h takes them; empty: the shipped suite
-  std::vector<std::string> families;         ///< empty: all
-  std::vector<std::string> kinds = {"cuda"}; ///< of "cuda" (kernels) and "torch" (modules)
-  int shapes = 1;                            ///< drawn of each task for a split
-  int at_most = 0;                           ///< of each split, evenly over families; 0: all
+  std::vector<std::string> families;                  ///< empty: all
+  std::vector<std::string> kinds = {"cuda", "torch"}; ///< kernels, and modules
+  int shapes = 1;                                     ///< drawn of each task for a split
+  int at_most = 0; ///< of each split, evenly over families; 0: all
 };
 
 struct EnvironmentConfig {

@@ -50,7 +50,7 @@ Result<std::vector<TaskVersions>> task_versions(Workplace &place,
   } else {
     tasks = place.records().with([](RecordBook &book) { return recorded_tasks(book); });
     std::erase_if(tasks, [&](const TrainingTask &task) {
-      return std::ranges::find(splits, task.split) == splits.end();
+      return !place.wants(task) || std::ranges::find(splits, task.split) == splits.end();
     });
   }
   std::vector<TaskVersions> result;

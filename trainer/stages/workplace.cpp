@@ -11,8 +11,8 @@ bool wanted(const std::vector<std::string> &names, const std::string &name) {
   return names.empty() || std::ranges::find(names, name) != names.end();
 }
 
-bool wanted_kind(const Config &config, const TrainingTask &task) {
-  return wanted(config.tasks.kinds, task.language == kTorchLanguage ? "torch" : "cuda");
+bool wanted_kind(const TasksConfig &tasks, const TrainingTask &task) {
+  return wanted(tasks.kinds, task.language == kTorchLanguage ? "torch" : "cuda");
 }
 
 Result<std::vector<TrainingTask>> drawn_tasks(const Config &config, Split split) {
@@ -25,7 +25,7 @@ Result<std::vector<TrainingTask>> drawn_tasks(const Config &config, Split split)
   if (!chosen)
     return std::unexpected(chosen.error());
   std::erase_if(chosen->tasks, [&](const TrainingTask &task) {
-    return !wanted_kind(config, task) || !wanted(config.tasks.families, task.family);
+    return !wanted_kind(config.tasks, task) || !wanted(config.tasks.families, task.family);
   });
   return std::move(chosen->tasks);
 }
@@ -73,6 +73,9 @@ Result<void> Workplace::read_records() {
 }
 
 Result<std::unique_ptr<Workplace>> Workplace::open(const Config &config) {
+  for (const std::string &kind : config.tasks.kinds)
+    if (kind != "cuda" && kind != "torch")
+      return fail("tasks.kinds has \"" + kind + "\"", "There are \"cuda\" and \"torch\"");
   std::unique_ptr<Workplace> place(new Workplace(config));
   if (auto read = place->read_records(); !read)
     return std::unexpected(read.error());
@@ -93,6 +96,8 @@ Result<std::unique_ptr<Workplace>> Workplace::open(const Config &config) {
   return place;
 }
 
+bool Workplace::wants(const TrainingTask &task) const { return wanted_kind(config_.tasks, task); }
+
 Result<std::vector<TrainingTask>> Workplace::tasks(const std::vector<Split> &splits) const {
   std::vector<TrainingTask> tasks;
   for (const Split split : splits) {
@@ -104,8 +109,7 @@ Result<std::vector<TrainingTask>> Workplace::tasks(const std::vector<Split> &spl
       part = std::move(*drawn);
     } else {
       for (const TrainingTask &task : recorded_tasks_)
-        if (task.split == split && wanted_kind(config_, task) &&
-            wanted(config_.tasks.families, task.family))
+        if (task.split == split && wants(task) && wanted(config_.tasks.families, task.family))
           part.push_back(task);
     }
     spread_over_families(part);

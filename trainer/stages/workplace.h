@@ -29,6 +29,8 @@ public:
   /// Whether what is not recorded can be measured.
   bool measures() const { return live_ != nullptr; }
   Exclusive<RecordBook> &records() { return records_; }
+  /// Whether tasks.kinds asks for such tasks.
+  bool wants(const TrainingTask &task) const;
   /// Of the wanted splits; in live environments of the suites, else those recorded.
   Result<std::vector<TrainingTask>> tasks(const std::vector<Split> &splits) const;
 
