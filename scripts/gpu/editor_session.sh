@@ -54,5 +54,5 @@ export SESSION_TRANSCRIPT=$PWD/tests/editors/transcript.py SESSION_BUDGET=${SESS
 timeout -k 5 "${SESSION_SECONDS:-180}" "$nvim" --headless -n -u tests/editors/neovim/gpu_session.lua 2>&1 </dev/null | tee -a "$out/session.txt"
 status=${PIPESTATUS[0]}
 cp "$XDG_STATE_HOME/warpwright/ledger.sqlite" "$out/" 2>/dev/null || true # what was measured, as the editors read it
-sed -i "s#$work#/home/user#g" "$out"/*.jsonl "$out"/*.txt "$out"/*.log
+sed -i "s#$work#/home/user#g; s#$bin#/home/user/bin#g; s#$PWD#/home/user/warpwright#g" "$out"/*.jsonl "$out"/*.txt "$out"/*.log
 exit "$status"
