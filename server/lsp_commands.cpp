@@ -31,6 +31,10 @@ std::string summary_text(const OptimizeSummary &summary) {
          " variants verified, none measured faster" + by;
 }
 
+/// Between two displays of running jobs: their stages follow each other faster than a user reads, and for each the editor would ask
+/// for all lenses again.
+constexpr std::chrono::milliseconds kStatusInterval{150};
+
 /// Keeps the link from the cancelled request to the optimisation for as long as that runs.
 using CancelLink = std::stop_callback<std::function<void()>>;
 
@@ -109,8 +113,12 @@ Settings LspServer::settings_for(const Snapshot &snapshot) const {
 }
 
 void LspServer::show_status(const std::string &path, const std::string &kernel) {
-  const auto running = running_.find({path, kernel});
   const auto status = optimizer_.status(path, kernel);
+  if (status && is_holding_statuses_) {
+    held_statuses_.insert({path, kernel});
+    return;
+  }
+  const auto running = running_.find({path, kernel});
   if (running != running_.end() && status && !status->queued) {
     const std::size_t percentage =
         100 * status->tried / std::max<std::size_t>(1, status->max_variants);
@@ -121,6 +129,20 @@ void LspServer::show_status(const std::string &path, const std::string &kernel) 
         static_cast<std::uint32_t>(std::min<std::size_t>(percentage, 99)));
   }
   client_.refresh();
+  if (status)
+    hold_statuses();
+}
+
+void LspServer::hold_statuses() {
+  is_holding_statuses_ = true;
+  status_timer_.expires_after(kStatusInterval);
+  status_timer_.async_wait([this](boost::system::error_code error) {
+    if (error)
+      return;
+    is_holding_statuses_ = false;
+    for (const auto &[path, kernel] : std::exchange(held_statuses_, {}))
+      show_status(path, kernel);
+  });
 }
 
 void LspServer::run_edit_command(const std::string &command,

@@ -119,6 +119,7 @@ void LspServer::end(int exit_code) {
 void LspServer::stop() {
   binder_.stop_all();
   files_.stop();
+  status_timer_.cancel();
   scheduler_.stop();
   optimizer_.stop();
 }

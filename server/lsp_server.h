@@ -11,6 +11,10 @@
 #include "server/optimizer.h"
 #include "server/workspace_files.h"
 
+#include <boost/asio/steady_timer.hpp>
+
+#include <set>
+
 namespace warpwright::server {
 
 /// What main wires in, and tests replace.
@@ -117,7 +121,9 @@ private:
                         Reply<Json> reply);
   /// The user's settings, and the project's where the user said nothing.
   Settings settings_for(const Snapshot &snapshot) const;
+  /// Shows where a job is, now or when the last display is old enough.
   void show_status(const std::string &path, const std::string &kernel);
+  void hold_statuses();
   void run_edit_command(const std::string &command, const protocol::KernelReference &reference,
                         Reply<Json> reply);
   /// The edit that `command` (apply, insert facts) makes on the document's current text.
@@ -168,6 +174,9 @@ private:
     std::shared_ptr<Progress> progress;
   };
   std::map<std::pair<std::string, std::string>, Running> running_; ///< by path and kernel
+  boost::asio::steady_timer status_timer_{strand_};
+  bool is_holding_statuses_ = false;
+  std::set<std::pair<std::string, std::string>> held_statuses_; ///< to be shown when the timer ends
 };
 
 template <class T, class Compute>

@@ -114,10 +114,11 @@ std::string shapes_text(const model::Task &task) {
 std::string library_text(const model::Verdict &verdict) {
   if (!verdict.library_share)
     return {};
-  return *verdict.library_share > 0 ? format("Library calls take %.0f%% of its device time",
-                                             100 * *verdict.library_share) +
-                                          "."
-                                    : "All of it are kernels of the variant; no library is called.";
+  return *verdict.library_share > 0
+             ? format("Library calls take %.0f%% of its device time",
+                      100 * *verdict.library_share) +
+                   "."
+             : "All its device time is in kernels of its own; no library is called.";
 }
 
 std::string bound_text(const model::Verdict &verdict) {
