@@ -1,6 +1,8 @@
 #include "generator/fusion/plan_walk.h"
 
+#include "generator/fusion/aten_lowering.h"
 #include "generator/fusion/region_kind.h"
+#include "generator/fusion/row_regions.h"
 #include "generator/fusion/torch_search.h"
 #include "generator/rewrites/rewrite.h"
 
@@ -23,6 +25,11 @@ constexpr std::string_view kAttention = "attention";
 
 bool holds(const Graph &graph, const std::string &name) {
   return std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end();
+}
+
+/// Whether the library can compute an anchor by itself: not batch norms that update statistics, nor what ATen has no operator for.
+bool has_operator(const GraphIndex &graph, const Node &anchor) {
+  return lower_aten(graph, region_of(graph, {anchor.name}, anchor.name)).has_value();
 }
 
 /// Parameters in which configurations differ, a missing one being a value of its own.
@@ -81,12 +88,13 @@ Result<PlanWalk> PlanWalk::begin(const model::Task &task, const Graph &graph,
   return walk;
 }
 
-/// The library for everything; where it has no operator, for what is heavy; else whatever can be planned.
+/// The library for everything that it has an operator for; else for what is heavy; else whatever can be planned.
 Result<void> PlanWalk::start() {
   PlanChoices all, heavy;
+  const GraphIndex index(traced_);
   for (const Node &node : traced_.nodes)
     if (is_anchor(node)) {
-      all.anchors[node.name] = {"aten", false, false};
+      all.anchors[node.name] = {has_operator(index, node) ? "aten" : "", false, false};
       heavy.anchors[node.name] = {is_heavy(node) ? "aten" : "", false, false};
     }
   for (const PlanChoices &choices : {all, heavy, PlanChoices{}}) {
@@ -271,7 +279,9 @@ void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &r
   const GraphIndex index(position_.graph);
   const Node &anchor = index.node(first.region.anchor);
   const AnchorChoice &now = first.choice;
-  std::vector<std::string> others{"aten"};
+  std::vector<std::string> others;
+  if (now.family != "aten" && has_operator(index, anchor))
+    others.emplace_back("aten");
   for (const Family *family : claiming_families(index, anchor))
     others.emplace_back(family->name);
   const bool fuses = now.fuse || !is_decided(group, kFusion);

@@ -138,3 +138,23 @@ TEST_CASE("A move that is not legal is refused by its words") {
   CHECK(made.error().message.find("family(region=77,name=rows)") != std::string::npos);
   CHECK(walk.moves().empty());
 }
+
+TEST_CASE("The library is not offered what it has no operator for") {
+  GraphBuilder g;
+  const std::string x = g.input("x", {4, 6, 8}), w = g.parameter("w", {6}),
+                    b = g.parameter("b", {6}), mean = g.parameter("mean", {6}),
+                    var = g.parameter("var", {6});
+  const std::string y = g.op("batch_norm", {x, w, b, mean, var},
+                             {{"training", true}, {"eps", 1e-5}, {"momentum", 0.1}});
+  const std::string new_mean = g.op("item", {y}, {{"index", std::int64_t{1}}});
+  g.update("mean", new_mean);
+  const model::Graph graph = g.graph({g.op("relu", {y})});
+  model::Task task = task_of(graph);
+  for (model::Buffer &buffer : task.buffers)
+    if (buffer.name == "mean")
+      buffer.direction = model::Direction::InOut;
+  const auto walk = PlanWalk::begin(task, graph, {});
+  REQUIRE_MESSAGE(walk, (walk ? "" : describe(walk.error())));
+  for (const std::string &move : walk->legal())
+    CHECK_MESSAGE(move.find("name=aten") == std::string::npos, move);
+}
