@@ -10,6 +10,8 @@
 #include <clang/Frontend/CompilerInvocation.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/DiagnosticHandler.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Host.h>
 
@@ -18,6 +20,13 @@ namespace {
 
 /// Twice as deep may need more stack than the job's thread has.
 constexpr const char *kTemplateDepth = "-ftemplate-depth=512";
+
+/// Keeps to itself that a pragma of the source could not be followed on x86: the kernel is right all the same.
+struct QuietOptimizer : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    return info.getKind() == llvm::DK_OptimizationFailure;
+  }
+};
 
 /// Behind the source, with the templates of shim/entries.h; `#line` makes an error in a name point
 /// at the name.
@@ -146,6 +155,7 @@ DeviceResult<SourceModule> compile_source(const CompileRequest &request, Prelude
 
   SourceModule result;
   result.context = std::make_unique<llvm::LLVMContext>();
+  result.context->setDiagnosticHandler(std::make_unique<QuietOptimizer>());
   clang::EmitLLVMOnlyAction action(result.context.get());
   const bool done = compiler.ExecuteAction(action);
   result.module = done ? action.takeModule() : nullptr;
