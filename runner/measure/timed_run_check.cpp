@@ -24,7 +24,7 @@ DeviceResult<void> TimedRunCheck::after_run(std::size_t side) {
     return std::unexpected(late.error());
   if (*late)
     failure_ = Failure{Outcome::SuspectedCheat, "nothing runs after the clock stops", **late};
-  auto damage = set_.buffers.find_damage(kPoisons[0]);
+  auto damage = set_.buffers.find_damage(job_, kPoisons[0]);
   if (!damage)
     return std::unexpected(damage.error());
   auto changed = set_.buffers.find_changed_input(job_);

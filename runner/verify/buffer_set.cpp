@@ -199,21 +199,30 @@ DeviceResult<void> BufferSet::redraw(Job &job, std::uint64_t seed, std::uint64_t
   return {};
 }
 
-DeviceResult<std::optional<std::string>> BufferSet::find_damage(unsigned char poison) const {
-  for (const Entry &entry : entries_) {
-    auto damage = entry.memory.find_damage(poison);
-    if (!damage)
-      return std::unexpected(damage.error());
-    if (*damage)
-      return "wrote outside " + entry.name + ", " + **damage;
-  }
+DeviceResult<std::optional<std::string>> BufferSet::find_damage(Job &job,
+                                                                unsigned char poison) const {
+  std::vector<element::Guard> guards;
+  std::vector<std::pair<const Entry *, std::size_t>>
+      owners; // of each, and which of its guards it is
+  for (const Entry &entry : entries_)
+    for (const element::Guard &guard : entry.memory.guards()) {
+      const bool is_first = owners.empty() || owners.back().first != &entry;
+      owners.emplace_back(&entry, is_first ? 0 : owners.back().second + 1);
+      guards.push_back(guard);
+    }
+  auto marks = job.checker.check_guards(guards, poison);
+  if (!marks)
+    return std::unexpected(marks.error());
+  for (std::size_t i = 0; i < marks->size(); ++i)
+    if ((*marks)[i].count > 0) {
+      const auto &[entry, which] = owners[i];
+      return "wrote outside " + entry->name + ", " + entry->memory.damage_text(which, (*marks)[i]);
+    }
   return std::nullopt;
 }
 
 DeviceResult<ChangedElements> BufferSet::find_changed(Job &job, const Entry &entry,
                                                       std::size_t index) const {
-  if (torch_)
-    return torch_->find_changed(job, index, entry.memory.address(), drawing_);
   const auto width = static_cast<std::uint64_t>(element::stored_width(entry.draw));
   ChangedElements all;
   for (const Range &range : ranges_of(entry, index)) {
@@ -228,18 +237,41 @@ DeviceResult<ChangedElements> BufferSet::find_changed(Job &job, const Entry &ent
   return all;
 }
 
-DeviceResult<std::optional<std::string>> BufferSet::find_changed_input(Job &job) const {
+DeviceResult<std::vector<ChangedElements>> BufferSet::find_changed_inputs(Job &job) const {
+  std::vector<ChangedElements> changed(entries_.size());
+  std::vector<element::RotatedCopy> copies;
+  std::vector<std::size_t> owners;
   for (std::size_t index = 0; index < entries_.size(); ++index) {
     const Entry &entry = entries_[index];
-    if (entry.direction != Direction::In)
+    if (entry.direction != Direction::In || entry.elements == 0)
       continue;
-    auto all = find_changed(job, entry, index);
-    if (!all)
-      return std::unexpected(all.error());
-    if (all->count > 0)
-      return "changed " + std::to_string(all->count) + " elements of the input " + entry.name +
-             ", the first is " + entry.name + "[" + std::to_string(all->first) + "]";
+    if (torch_) {
+      copies.push_back(torch_->copy_in(index, entry.memory.address(), drawing_));
+      owners.push_back(index);
+      continue;
+    }
+    auto found = find_changed(job, entry, index);
+    if (!found)
+      return std::unexpected(found.error());
+    changed[index] = *found;
   }
+  auto marks = job.checker.check_copies(copies);
+  if (!marks)
+    return std::unexpected(marks.error());
+  for (std::size_t i = 0; i < owners.size(); ++i)
+    changed[owners[i]] = {(*marks)[i].count, (*marks)[i].first};
+  return changed;
+}
+
+DeviceResult<std::optional<std::string>> BufferSet::find_changed_input(Job &job) const {
+  auto changed = find_changed_inputs(job);
+  if (!changed)
+    return std::unexpected(changed.error());
+  for (std::size_t index = 0; index < entries_.size(); ++index)
+    if (const ChangedElements &found = (*changed)[index]; found.count > 0)
+      return "changed " + std::to_string(found.count) + " elements of the input " +
+             entries_[index].name + ", the first is " + entries_[index].name + "[" +
+             std::to_string(found.first) + "]";
   return std::nullopt;
 }
 

@@ -9,6 +9,9 @@
 #include "runner/verify/element_math.h"
 #include "support/model/task.h"
 
+#include <span>
+#include <vector>
+
 namespace warpwright::runner {
 
 /// Text of element_math.h and device_kernels.cu.
@@ -31,6 +34,12 @@ public:
                                       std::uint64_t count) = 0;
   virtual DeviceResult<ChangedElements> find_changed(const element::Draw &draw, Address buffer,
                                                      std::uint64_t count) = 0;
+  /// Of each guard the bytes that are not `byte`. All at once, since a network has thousands.
+  virtual DeviceResult<std::vector<element::Marks>>
+  check_guards(std::span<const element::Guard> guards, unsigned char byte) = 0;
+  /// Of each copy the elements that are not as copied.
+  virtual DeviceResult<std::vector<element::Marks>>
+  check_copies(std::span<const element::RotatedCopy> copies) = 0;
   virtual DeviceResult<element::Survey> survey(model::Dtype dtype, Address reference,
                                                std::uint64_t count) = 0;
   /// The pointers in `comparison` are device addresses.

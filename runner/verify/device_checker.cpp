@@ -1,17 +1,23 @@
 // The checker as kernels of the runner's own, through the same Device interface that runs the
 // candidates.
 #include "runner/verify/checker.h"
+#include "runner/verify/guarded_buffer.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 namespace warpwright::runner {
 namespace {
 
 constexpr std::uint32_t kThreads = 256, kMaxBlocks = 2048;
+/// Items of a check that are launched together get so many blocks each; one that is larger is launched by itself.
+constexpr std::uint32_t kBlocksAnItem = 64, kMaxItems = 4096;
+constexpr std::uint64_t kLargeItem = 1 << 20;
 constexpr std::size_t kMailboxBytes = 1024; ///< one parameter struct, then one result struct
 constexpr std::size_t kResultOffset = 512;
 
-enum Kernel { Generate, CountChanged, SurveyKernel, CompareKernel };
+enum Kernel { Generate, CountChanged, SurveyKernel, CompareKernel, CheckGuards, CheckCopies };
 
 class DeviceChecker final : public Checker {
 public:
@@ -40,6 +46,18 @@ public:
     if (!ran)
       return std::unexpected(ran.error());
     return ChangedElements{result.count, result.first};
+  }
+
+  DeviceResult<std::vector<element::Marks>> check_guards(std::span<const element::Guard> guards,
+                                                         unsigned char byte) override {
+    return check_all(CheckGuards, guards, {ArgumentValue::of(static_cast<std::uint32_t>(byte))},
+                     [](const element::Guard &guard) { return guard.bytes; });
+  }
+
+  DeviceResult<std::vector<element::Marks>>
+  check_copies(std::span<const element::RotatedCopy> copies) override {
+    return check_all(CheckCopies, copies, {},
+                     [](const element::RotatedCopy &copy) { return copy.elements; });
   }
 
   DeviceResult<element::Survey> survey(model::Dtype dtype, Address reference,
@@ -88,15 +106,71 @@ private:
                             std::vector<ArgumentValue> arguments) {
     if (count == 0)
       return {};
+    return launch_grid(kernel,
+                       {std::min<std::uint64_t>((count + kThreads - 1) / kThreads, kMaxBlocks), 1},
+                       std::move(arguments));
+  }
+
+  DeviceResult<void> launch_grid(Kernel kernel, std::array<std::uint64_t, 2> grid,
+                                 std::vector<ArgumentValue> arguments) {
     LaunchOperation operation;
     operation.program = program_.get();
     operation.kernel = kernel;
     operation.kernel_name = "the runner's own kernel";
     operation.block[0] = kThreads;
-    operation.grid[0] = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>((count + kThreads - 1) / kThreads, kMaxBlocks));
+    for (std::size_t axis = 0; axis < grid.size(); ++axis)
+      operation.grid[axis] = static_cast<std::uint32_t>(grid[axis]);
     operation.arguments = std::move(arguments);
     return device_.launch(operation);
+  }
+
+  /// The items up, few launches, a mark of each down. @param size_of an item's elements
+  template <class Item, class SizeOf>
+  DeviceResult<std::vector<element::Marks>> check_all(Kernel kernel, std::span<const Item> items,
+                                                      const std::vector<ArgumentValue> &more,
+                                                      const SizeOf &size_of) {
+    std::vector<element::Marks> marks(items.size(), element::no_marks());
+    if (items.empty())
+      return marks;
+    // Large ones first, each by itself; the others behind them, together.
+    std::vector<std::size_t> order(items.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto small = std::ranges::stable_partition(
+        order, [&](std::size_t index) { return size_of(items[index]) > kLargeItem; });
+    const std::size_t large = order.size() - small.size();
+    std::vector<Item> sorted;
+    for (const std::size_t index : order)
+      sorted.push_back(items[index]);
+    const std::size_t item_bytes = sorted.size() * sizeof(Item),
+                      mark_bytes = marks.size() * sizeof(element::Marks);
+    auto memory = GuardedBuffer::make(device_, item_bytes + mark_bytes, 0);
+    if (!memory)
+      return std::unexpected(memory.error());
+    const Address items_at = memory->address(), marks_at = items_at + item_bytes;
+    if (auto sent = device_.upload(items_at, sorted.data(), item_bytes); !sent)
+      return std::unexpected(sent.error());
+    if (auto sent = device_.upload(marks_at, marks.data(), mark_bytes); !sent)
+      return std::unexpected(sent.error());
+    const auto check = [&](std::size_t first, std::uint64_t count, std::uint64_t blocks) {
+      std::vector<ArgumentValue> arguments{ArgumentValue::of(items_at + first * sizeof(Item)),
+                                           ArgumentValue::of(count)};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      arguments.push_back(ArgumentValue::of(marks_at + first * sizeof(element::Marks)));
+      return launch_grid(kernel, {blocks, std::min<std::uint64_t>(count, kMaxItems)},
+                         std::move(arguments));
+    };
+    for (std::size_t i = 0; i < large; ++i)
+      if (auto started = check(i, 1, kMaxBlocks); !started)
+        return std::unexpected(started.error());
+    if (large < sorted.size())
+      if (auto started = check(large, sorted.size() - large, kBlocksAnItem); !started)
+        return std::unexpected(started.error());
+    std::vector<element::Marks> found(marks.size());
+    if (auto read = device_.download(found.data(), marks_at, mark_bytes); !read)
+      return std::unexpected(read.error());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      marks[order[i]] = found[i];
+    return marks;
   }
 
   Device &device_;
@@ -109,7 +183,8 @@ private:
 DeviceResult<std::unique_ptr<Checker>> make_device_checker(Device &device) {
   auto program = device.compile({kDeviceKernels,
                                  {"-std=c++17", "--fmad=false"},
-                                 {"ww_generate", "ww_count_changed", "ww_survey", "ww_compare"}});
+                                 {"ww_generate", "ww_count_changed", "ww_survey", "ww_compare",
+                                  "ww_check_guards", "ww_check_copies"}});
   if (!program)
     return std::unexpected(
         Fault{Fault::Kind::Internal,

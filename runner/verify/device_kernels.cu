@@ -34,6 +34,39 @@ extern "C" __global__ void ww_count_changed(const Draw *draw, const void *buffer
     }
 }
 
+__device__ inline void merge_marks(Marks *into, const Marks &found) {
+  if (found.count == 0)
+    return;
+  atomicAdd(&into->count, found.count);
+  atomicMin(&into->first, found.first);
+  atomicMax(&into->last, found.last);
+}
+
+// Blocks along y take the items, those along x an item's elements.
+extern "C" __global__ void ww_check_guards(const Guard *guards, u64 count, u32 byte,
+                                           Marks *marks) {
+  for (u64 item = blockIdx.y; item < count; item += gridDim.y) {
+    const Guard guard = guards[item];
+    Marks found = no_marks();
+    for (u64 i = first_index(); i < guard.bytes; i += stride())
+      if (reinterpret_cast<const unsigned char *>(guard.begin)[i] != byte)
+        mark(found, i);
+    merge_marks(marks + item, found);
+  }
+}
+
+extern "C" __global__ void ww_check_copies(const RotatedCopy *copies, u64 count, Marks *marks) {
+  for (u64 item = blockIdx.y; item < count; item += gridDim.y) {
+    const RotatedCopy copy = copies[item];
+    Marks found = no_marks();
+    for (u64 i = first_index(); i < copy.elements; i += stride())
+      if (!is_as_copied(copy, reinterpret_cast<const void *>(copy.buffer),
+                        reinterpret_cast<const void *>(copy.from), i))
+        mark(found, i);
+    merge_marks(marks + item, found);
+  }
+}
+
 extern "C" __global__ void ww_survey(int type, const void *reference, u64 count, Survey *result) {
   Survey local{};
   for (u64 i = first_index(); i < count; i += stride())

@@ -185,6 +185,31 @@ WARPWRIGHT_ELEMENT int stored_width(const Draw &draw) {
   return draw.promote && draw.type >= Float16 ? 8 : width(draw.type);
 }
 
+/// Bytes from `begin` on that must all be one byte.
+struct Guard {
+  u64 begin, bytes;
+};
+
+/// A buffer that must hold another's elements, rotated: element i is `from`'s i + offset, and in one part i + part_offset, counted
+/// around its end. Addresses; offsets are less than `elements`.
+struct RotatedCopy {
+  u64 buffer, from, elements, width;
+  u64 offset, part_first, part_count, part_offset;
+};
+
+/// The elements of which something does not hold.
+struct Marks {
+  u64 count, first, last;
+};
+
+WARPWRIGHT_ELEMENT Marks no_marks() { return {0, kNone, 0}; }
+
+WARPWRIGHT_ELEMENT void mark(Marks &marks, u64 index) {
+  ++marks.count;
+  marks.first = index < marks.first ? index : marks.first;
+  marks.last = index > marks.last ? index : marks.last;
+}
+
 WARPWRIGHT_ELEMENT u64 load_bits(const void *base, int bytes, u64 index) {
   switch (bytes) {
   case 1:
@@ -196,6 +221,16 @@ WARPWRIGHT_ELEMENT u64 load_bits(const void *base, int bytes, u64 index) {
   default:
     return static_cast<const u64 *>(base)[index];
   }
+}
+
+/// @param buffer,from where the copy's two buffers are read
+WARPWRIGHT_ELEMENT bool is_as_copied(const RotatedCopy &copy, const void *buffer, const void *from,
+                                     u64 index) {
+  const int bytes = static_cast<int>(copy.width);
+  const bool in_part = index >= copy.part_first && index - copy.part_first < copy.part_count;
+  u64 at = index + (in_part ? copy.part_offset : copy.offset);
+  at -= at >= copy.elements ? copy.elements : 0;
+  return load_bits(buffer, bytes, index) == load_bits(from, bytes, at);
 }
 
 WARPWRIGHT_ELEMENT void store_bits(void *base, int bytes, u64 index, u64 bits) {

@@ -1,4 +1,4 @@
-// Layout, filling and checking of guarded buffers. The guards are small: they are read back whole.
+// Layout and filling of guarded buffers.
 #include "runner/verify/guarded_buffer.h"
 
 #include <algorithm>
@@ -56,22 +56,16 @@ DeviceResult<void> GuardedBuffer::poison_guards(unsigned char byte) const {
   return back == 0 ? DeviceResult<void>{} : device_->fill({address() + size_bytes_, byte, back});
 }
 
-DeviceResult<std::optional<std::string>> GuardedBuffer::find_damage(unsigned char byte) const {
-  const std::size_t back = total_bytes_ - front_bytes_ - size_bytes_;
-  std::vector<unsigned char> bytes(std::max(front_bytes_, back));
-  if (auto read = device_->download(bytes.data(), base_, front_bytes_); !read)
-    return std::unexpected(read.error());
-  for (std::size_t i = front_bytes_; i > 0; --i)
-    if (bytes[i - 1] != byte)
-      return std::to_string(front_bytes_ - i + 1) + " bytes before its start";
-  if (back == 0)
-    return std::nullopt;
-  if (auto read = device_->download(bytes.data(), address() + size_bytes_, back); !read)
-    return std::unexpected(read.error());
-  for (std::size_t i = 0; i < back; ++i)
-    if (bytes[i] != byte)
-      return std::to_string(i) + " bytes past its end";
-  return std::nullopt;
+std::vector<element::Guard> GuardedBuffer::guards() const {
+  std::vector<element::Guard> all{{base_, front_bytes_}};
+  if (const std::size_t back = total_bytes_ - front_bytes_ - size_bytes_; back > 0)
+    all.push_back({address() + size_bytes_, back});
+  return all;
+}
+
+std::string GuardedBuffer::damage_text(std::size_t which, const element::Marks &marks) const {
+  return which == 0 ? std::to_string(front_bytes_ - marks.last) + " bytes before its start"
+                    : std::to_string(marks.first) + " bytes past its end";
 }
 
 } // namespace warpwright::runner

@@ -10,8 +10,10 @@
 #pragma once
 
 #include "runner/verify/device.h"
+#include "runner/verify/element_math.h"
 
-#include <optional>
+#include <string>
+#include <vector>
 
 namespace warpwright::runner {
 
@@ -34,8 +36,10 @@ public:
 
   DeviceResult<void> poison_payload(unsigned char byte) const;
   DeviceResult<void> poison_guards(unsigned char byte) const;
-  /// A sentence about the first guard byte that is not `byte` any more; nullopt when all are.
-  DeviceResult<std::optional<std::string>> find_damage(unsigned char byte) const;
+  /// In front of the payload, and behind it where no page guards that.
+  std::vector<element::Guard> guards() const;
+  /// Where a guard was written: "N bytes before its start", or "past its end". @param which of guards() @param marks not empty
+  std::string damage_text(std::size_t which, const element::Marks &marks) const;
 
 private:
   GuardedBuffer() = default;

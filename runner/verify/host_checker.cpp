@@ -61,6 +61,40 @@ public:
     return changed;
   }
 
+  DeviceResult<std::vector<element::Marks>> check_guards(std::span<const element::Guard> guards,
+                                                         unsigned char byte) override {
+    std::vector<element::Marks> all;
+    for (const element::Guard &guard : guards) {
+      auto view = HostView::of(device_, guard.begin, guard.bytes);
+      if (!view)
+        return std::unexpected(view.error());
+      const auto *bytes = static_cast<const unsigned char *>(view->data());
+      element::Marks &found = all.emplace_back(element::no_marks());
+      for (std::uint64_t i = 0; i < guard.bytes; ++i)
+        if (bytes[i] != byte)
+          element::mark(found, i);
+    }
+    return all;
+  }
+
+  DeviceResult<std::vector<element::Marks>>
+  check_copies(std::span<const element::RotatedCopy> copies) override {
+    std::vector<element::Marks> all;
+    for (const element::RotatedCopy &copy : copies) {
+      auto buffer = HostView::of(device_, copy.buffer, copy.elements * copy.width);
+      if (!buffer)
+        return std::unexpected(buffer.error());
+      auto from = HostView::of(device_, copy.from, copy.elements * copy.width);
+      if (!from)
+        return std::unexpected(from.error());
+      element::Marks &found = all.emplace_back(element::no_marks());
+      for (std::uint64_t i = 0; i < copy.elements; ++i)
+        if (!element::is_as_copied(copy, buffer->data(), from->data(), i))
+          element::mark(found, i);
+    }
+    return all;
+  }
+
   DeviceResult<element::Survey> survey(Dtype dtype, Address reference,
                                        std::uint64_t count) override {
     auto view = HostView::of(device_, reference, count * model::size_bytes(dtype));

@@ -104,7 +104,7 @@ public:
   /// @param part_seed not 0: only a part of each input changes, as Drawing says
   DeviceResult<void> redraw(Job &job, std::uint64_t seed, std::uint64_t part_seed);
   /// A sentence about the first guard that was written.
-  DeviceResult<std::optional<std::string>> find_damage(unsigned char poison) const;
+  DeviceResult<std::optional<std::string>> find_damage(Job &job, unsigned char poison) const;
   /// A sentence about the first In buffer that changed.
   DeviceResult<std::optional<std::string>> find_changed_input(Job &job) const;
 
@@ -128,7 +128,10 @@ private:
   };
   std::vector<Range> ranges_of(const Entry &entry, std::size_t index) const;
   DeviceResult<void> draw(Job &job, const Entry &entry, std::size_t index) const;
+  /// Of an entry that no torch module drew.
   DeviceResult<ChangedElements> find_changed(Job &job, const Entry &entry, std::size_t index) const;
+  /// Of each entry; none of those that are no inputs.
+  DeviceResult<std::vector<ChangedElements>> find_changed_inputs(Job &job) const;
   void choose_draws();
   /// Where buffers of torch tasks come from, for the present drawing.
   DeviceResult<void> draw_from_torch(Job &job);

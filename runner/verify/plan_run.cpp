@@ -47,7 +47,7 @@ DeviceResult<std::optional<Failure>> run_once(Job &job, BufferSet &set, const mo
     return std::unexpected(started.error());
   if (auto ended = job.device.synchronize(); !ended)
     return std::unexpected(ended.error());
-  auto damage = set.find_damage(poison);
+  auto damage = set.find_damage(job, poison);
   if (!damage)
     return std::unexpected(damage.error());
   if (*damage)

@@ -13,21 +13,14 @@ std::uint64_t parameter_seed(const Drawing &drawing) {
   return drawing.parameter_seed ? drawing.parameter_seed : drawing.seed;
 }
 
-model::Dtype unsigned_of(std::size_t width) {
-  return width == 1   ? model::Dtype::UInt8
-         : width == 2 ? model::Dtype::UInt16
-         : width == 4 ? model::Dtype::UInt32
-                      : model::Dtype::UInt64;
-}
-
-/// Copies elements [first, first + count) of `from`, seen as rotated by `offset`, to the same places of `to`.
-DeviceResult<void> copy_rotated(Device &device, Address to, const Address from,
-                                std::uint64_t elements, std::size_t width, std::uint64_t offset,
-                                std::uint64_t first, std::uint64_t count) {
+/// Elements [first, first + count) of `copy.from`, seen as rotated by `offset`, to the same places of the buffer.
+DeviceResult<void> copy_rotated(Device &device, const element::RotatedCopy &copy,
+                                std::uint64_t offset, std::uint64_t first, std::uint64_t count) {
   while (count > 0) {
-    const std::uint64_t source = (first + offset) % elements;
-    const std::uint64_t piece = std::min(count, elements - source);
-    if (auto copied = device.copy(to + first * width, from + source * width, piece * width);
+    const std::uint64_t source = (first + offset) % copy.elements;
+    const std::uint64_t piece = std::min<std::uint64_t>(count, copy.elements - source);
+    if (auto copied = device.copy(copy.buffer + first * copy.width, copy.from + source * copy.width,
+                                  piece * copy.width);
         !copied)
       return copied;
     first += piece;
@@ -90,49 +83,37 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
   return made;
 }
 
-DeviceResult<void> TorchInputs::fill(Job &job, std::size_t index, Address to,
-                                     const Drawing &drawing) const {
+element::RotatedCopy TorchInputs::copy_in(std::size_t index, Address buffer,
+                                          const Drawing &drawing) const {
   const Master &master = masters_.at(index);
-  if (master.elements == 0)
-    return {};
   const auto offset = [&](std::uint64_t seed) {
     return master.rotates && seed ? element::mix(seed ^ element::mix(index)) % master.elements : 0;
   };
-  const auto copy = [&](std::uint64_t by, std::uint64_t first, std::uint64_t count) {
-    return copy_rotated(job.device, to, master.memory.address(), master.elements, master.width, by,
-                        first, count);
-  };
-  if (auto whole = copy(offset(drawing.rotation), 0, master.elements);
-      !whole || !drawing.part_seed || !master.rotates)
-    return whole;
-  const std::uint64_t part = (master.elements + kPartOf - 1) / kPartOf;
-  const std::uint64_t first =
-      element::mix(drawing.part_seed + index) % (master.elements - part + 1);
-  return copy(offset(drawing.part_seed), first, part);
+  element::RotatedCopy copy{buffer,
+                            master.memory.address(),
+                            master.elements,
+                            master.width,
+                            offset(drawing.rotation),
+                            0,
+                            0,
+                            0};
+  if (!drawing.part_seed || !master.rotates)
+    return copy;
+  copy.part_count = (master.elements + kPartOf - 1) / kPartOf;
+  copy.part_first =
+      element::mix(drawing.part_seed + index) % (master.elements - copy.part_count + 1);
+  copy.part_offset = offset(drawing.part_seed);
+  return copy;
 }
 
-DeviceResult<ChangedElements> TorchInputs::find_changed(Job &job, std::size_t index, Address buffer,
-                                                        const Drawing &drawing) const {
-  const Master &master = masters_.at(index);
-  if (master.elements == 0)
-    return ChangedElements{};
-  auto wanted = GuardedBuffer::make(job.device, master.memory.size_bytes(), 0);
-  if (!wanted)
-    return std::unexpected(wanted.error());
-  if (auto filled = fill(job, index, wanted->address(), drawing); !filled)
-    return std::unexpected(filled.error());
-  // One run stands for both: no element can look like two poisons at once, so all are compared.
-  element::Comparison comparison{.type = static_cast<int>(unsigned_of(master.width)),
-                                 .poison = {kPoisons[0], kPoisons[1]}};
-  for (int pass = 0; pass < 2; ++pass) {
-    comparison.candidate[pass] = reinterpret_cast<const void *>(buffer);
-    comparison.reference[pass] = reinterpret_cast<const void *>(wanted->address());
-  }
-  comparison.scale = 1;
-  auto found = job.checker.compare(comparison, master.elements);
-  if (!found)
-    return std::unexpected(found.error());
-  return ChangedElements{found->wrong, found->first_wrong};
+DeviceResult<void> TorchInputs::fill(Job &job, std::size_t index, Address to,
+                                     const Drawing &drawing) const {
+  if (masters_.at(index).elements == 0)
+    return {};
+  const element::RotatedCopy copy = copy_in(index, to, drawing);
+  if (auto whole = copy_rotated(job.device, copy, copy.offset, 0, copy.elements); !whole)
+    return whole;
+  return copy_rotated(job.device, copy, copy.part_offset, copy.part_first, copy.part_count);
 }
 
 } // namespace warpwright::runner

@@ -19,9 +19,8 @@ public:
   bool holds(const Drawing &drawing) const;
   /// @param index of one of the task's In or InOut buffers
   DeviceResult<void> fill(Job &job, std::size_t index, Address to, const Drawing &drawing) const;
-  /// How many elements of a buffer are not as fill() would make them.
-  DeviceResult<ChangedElements> find_changed(Job &job, std::size_t index, Address buffer,
-                                             const Drawing &drawing) const;
+  /// What fill() makes of a buffer, for Checker::check_copies().
+  element::RotatedCopy copy_in(std::size_t index, Address buffer, const Drawing &drawing) const;
 
 private:
   struct Master {

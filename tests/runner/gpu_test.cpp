@@ -321,6 +321,44 @@ TEST_CASE("the device's checker judges as the host's does") {
     }
 }
 
+TEST_CASE("thousands of guards and copies are checked at once, and what is wrong is found") {
+  if (!gpu())
+    return;
+  const auto host = make_host_checker(*gpu());
+  auto device = make_device_checker(*gpu());
+  REQUIRE(device.has_value());
+  constexpr std::uint64_t kElements = (1 << 20) + 77;
+  auto from = GuardedBuffer::make(*gpu(), kElements * 4, 0),
+       to = GuardedBuffer::make(*gpu(), kElements * 4, 0);
+  REQUIRE((from && to));
+  const auto draw = make_draw(Dtype::Float32, model::Distribution::Kind::Normal, 0, 0, 5, 1);
+  REQUIRE((*device)->generate(draw, from->address(), kElements).has_value());
+  REQUIRE(gpu()->copy(to->address(), from->address(), kElements * 4).has_value());
+  REQUIRE(to->poison_guards(0x7B).has_value());
+  REQUIRE(gpu()->fill({to->address() - 3, 0, 1}).has_value());
+  std::vector<element::Guard> guards(5000, to->guards()[1]);
+  guards[4321] = to->guards()[0];
+  const auto marks = (*device)->check_guards(guards, 0x7B);
+  REQUIRE(marks.has_value());
+  for (std::size_t i = 0; i < guards.size(); ++i)
+    REQUIRE((*marks)[i].count == (i == 4321));
+  CHECK(to->damage_text(0, (*marks)[4321]) == "3 bytes before its start");
+  std::vector<element::RotatedCopy> copies;
+  for (std::uint64_t i = 0; i < 6000;
+       ++i) // parts of the buffers, and all of them, turned by none and by something
+    copies.push_back({to->address() + 4 * i, from->address() + 4 * i, i % 5 ? 100 : kElements - i,
+                      4, i % 7 == 3 ? 1u : 0u, 0, 0, 0});
+  const auto mine = (*device)->check_copies(copies);
+  REQUIRE(mine.has_value());
+  const auto theirs = host->check_copies(std::span(copies).first(50));
+  REQUIRE(theirs.has_value());
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    if (i < theirs->size())
+      REQUIRE((*mine)[i].count == (*theirs)[i].count);
+    REQUIRE(((*mine)[i].count == 0) == (copies[i].offset == 0));
+  }
+}
+
 TEST_CASE("verification of 64M elements is quick") {
   if (!gpu())
     return;

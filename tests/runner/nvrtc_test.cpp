@@ -55,7 +55,8 @@ TEST_CASE(
     return;
   const auto own = nvrtc->compile({kDeviceKernels,
                                    {"-std=c++17", "--fmad=false"},
-                                   {"ww_generate", "ww_count_changed", "ww_survey", "ww_compare"}});
+                                   {"ww_generate", "ww_count_changed", "ww_survey", "ww_compare",
+                                    "ww_check_guards", "ww_check_copies"}});
   CHECK_MESSAGE(own.has_value(), (own ? "" : own.error().log));
   if (nvrtc->toolkit().include_dirs.empty())
     return;
