@@ -288,11 +288,20 @@ class Calls(unittest.TestCase):
             value = FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
         self.assertTrue(torch.equal(value, torch.full((8,), 3.0)))
 
-    def test_another_layout_of_an_operator_s_result_is_an_error(self):
-        plan = dict(PLAN, steps=[("aten", "aten::add.Tensor", [("view", "x", 0, [8], [1]), ("view", "w", 0, [8], [1])], {},
-                                  [("output", [4, 2], [2, 1])])])
-        with torch.no_grad(), self.assertRaisesRegex(RuntimeError, "another layout"):
-            FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+    def sum_of(self, result):
+        """Of x and w seen as 4 times 2, whose sum lies like x."""
+        views = [("view", name, 0, [4, 2], [1, 4]) for name in ("x", "w")]
+        plan = dict(PLAN, steps=[("aten", "aten::add.Tensor", views, {}, [result])])
+        with torch.no_grad():
+            return FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+
+    def test_another_layout_of_an_operator_s_result_is_copied_and_another_shape_an_error(self):
+        total = (self.x + torch.arange(8.0)).reshape(2, 4).t()
+        for strides, wanted in (([1, 4], total.t().flatten()), ([2, 1], total.flatten())):
+            lies = self.sum_of(("output", [4, 2], strides)).as_strided([8], [1])
+            self.assertTrue(torch.equal(lies, wanted))
+        with self.assertRaisesRegex(RuntimeError, "another tensor"):
+            self.sum_of(("output", [2, 4], [4, 1]))
 
     @unittest.skipIf(torch.cuda.is_available(), "for machines without a GPU")
     def test_without_a_gpu_the_user_s_forward_runs(self):

@@ -80,6 +80,7 @@ class CompiledModule:
         self.function = compile_module(self.model)
         self.turn = turn if turn is not None and turn.prepare_compiler() else None
         self.bound = None  # the call whose memory is under it
+        self.own = {}  # by name: the tensor of the module's state that it was compiled with
 
     def compile_as_one_graph(self, module, inputs):
         """Before its first call: where it is one graph, all of torch.compile runs with the GPU let go."""
@@ -118,14 +119,24 @@ class CompiledCall(ModuleCall):
         super().run()
 
     def bind(self):
-        """Whether another's memory was under the module."""
         if self.compiled.bound is self:
+            self.put_back()
             return False
         self.refresh()
         return True
 
+    def put_back(self):
+        """State that a call replaced: the tensor that it was compiled with is the module's again, on this call's memory."""
+        for name, memory in self.state.items():
+            current = user_module.state(self.model, name)
+            own = self.compiled.own.setdefault(name, current)
+            if current is not own:
+                user_module.set_state(self.model, name, own)
+                own.data = memory
+
     def refresh(self):
         self.compiled.bound = self
+        self.put_back()
         for name, memory in self.state.items():
             current = user_module.state(self.model, name)
             if self._is_flattened(current):

@@ -170,7 +170,7 @@ class GpuHost(ModuleHost):
         except HostError:
             self.recover()
             raise
-        held.calls = [(call, list(call.results)) for call in self.ran]
+        held.calls = [(call, call.given()) for call in self.ran]
 
     def recover(self):
         """After a capture that failed. Torch then leaves its allocator in the capture's pool and its generator expecting the capture
@@ -196,9 +196,8 @@ class GpuHost(ModuleHost):
         self.graphs[graph].graph.replay()
 
     def publish_graph(self, graph):
-        for call, results in self.graphs[graph].calls:
-            call.results = results
-            call.publish()
+        for call, given in self.graphs[graph].calls:
+            call.publish(given)
 
     def forget_graph(self, graph):
         self.graphs.pop(graph, None)
@@ -284,7 +283,7 @@ def regions(call):
 class Graph:
     def __init__(self, graph):
         self.graph = graph
-        self.calls = []  # that were captured, with the results that each replay writes
+        self.calls = []  # that were captured, with what each replay writes
 
 
 class TimedModule:
@@ -303,8 +302,8 @@ class TimedModule:
         self.value = None
 
     def prepare(self):
-        """Whether it started anything."""
-        return isinstance(self.call, CompiledCall) and self.call.bind()
+        """The module on its call's memory, which an earlier call may have replaced. @return whether it started anything"""
+        return self.call.bind()
 
     def context(self):
         module = self.call.module

@@ -166,23 +166,39 @@ class ModuleCall:
         self.results = user_module.tensors_in(value)
         check_outputs(self.results, self.outputs)
 
-    def refresh(self):
+    def bind(self):
+        """Its memory under the module again. @return whether anything was started on the device"""
+        started = False
         for name, memory in self.state.items():
             current = user_module.state(self.model, name)
             if current.data_ptr() == memory.data_ptr() or memory.numel() == 0:
                 continue
             if self._is_flattened(current):
                 current.copy_(memory)
+                started = True
             else:
                 user_module.set_state(self.model, name, memory)
+        return started
 
-    def publish(self):
-        for result, output in zip(self.results, self.outputs):
-            output.copy_(result)
+    def refresh(self):
+        self.bind()
+
+    def given(self):
+        """(results, {name: state that the module replaced}) of the last run. What a capture made, its replays write, whatever calls of
+        the same module replace in between."""
+        replaced = {}
         for name, memory in self.state.items():
             current = user_module.state(self.model, name)
             if current.data_ptr() != memory.data_ptr() and not self._is_flattened(current):
-                memory.copy_(current)
+                replaced[name] = current
+        return list(self.results), replaced
+
+    def publish(self, given=None):
+        results, replaced = self.given() if given is None else given
+        for result, output in zip(results, self.outputs):
+            output.copy_(result)
+        for name, current in replaced.items():
+            self.state[name].copy_(current)
 
     def _is_flattened(self, tensor):
         return any(tensor is weight for rnn in self.rnns for weight in rnn._parameters.values())
@@ -221,8 +237,11 @@ class ExactCall:
                              if name in known]
         check_outputs(self.results, self.outputs)
 
-    def publish(self):
-        for result, output in zip(self.results, self.outputs):
+    def given(self):
+        return list(self.results)
+
+    def publish(self, given=None):
+        for result, output in zip(self.results if given is None else given, self.outputs):
             output.copy_(result)
         self.results = []
 
@@ -274,16 +293,21 @@ class OperatorCall:
                         for result, output in zip(given, self.outputs)]
 
     def _checked(self, result, output):
-        if result.dtype != output.dtype or not same_layout(result, output):
-            raise HostError("bad_launch", f"{self.name} gives {described(result)} with strides {list(result.stride())}, "
-                            f"the plan says {described(output)} with strides {list(output.stride())}")
-        return result
+        """The result as the plan lays it out: some operators choose a layout by the kernel that they take, and are copied."""
+        if result.dtype != output.dtype or result.shape != output.shape:
+            raise HostError("bad_launch", f"{self.name} gives {described(result)}, the plan says {described(output)}")
+        if same_layout(result, output):
+            return result
+        return torch.empty_strided(output.shape, output.stride(), dtype=output.dtype, device=output.device).copy_(result)
 
     def refresh(self):
         """Operators hold no state."""
 
-    def publish(self):
-        for result, output in zip(self.results, self.outputs):
+    def given(self):
+        return list(self.results)
+
+    def publish(self, given=None):
+        for result, output in zip(self.results if given is None else given, self.outputs):
             if output is not None and result.data_ptr() != output.data_ptr():
                 copy_flat(result, output)
 

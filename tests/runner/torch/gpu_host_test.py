@@ -46,6 +46,25 @@ def get_inputs():
 def get_init_inputs():
     return [3]
 """
+REPLACING = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = torch.zeros(4)
+
+    def forward(self, x):
+        self.hidden = torch.tanh(self.hidden.to(x.device) + x)
+        return self.hidden * 2
+
+def get_inputs():
+    return [torch.randn(4)]
+
+def get_init_inputs():
+    return []
+"""
 SPEC = {"language": "python", "source": SOURCE, "model": "Model", "inputs": "get_inputs",
         "init_inputs": "get_init_inputs", "training": True}
 
@@ -120,6 +139,19 @@ class Operators(unittest.TestCase):
         self.assertTrue((self.t == 7).all())
         expected = torch.relu(self.x) ** 2
         self.assertTrue(torch.equal(self.y.reshape(4, 8), expected))
+
+    def test_a_result_of_another_layout_is_laid_out_as_the_plan_says(self):
+        transposed = dict(self.x_place, shape=[8, 4], strides=[1, 8])
+        for shape in ([8, 4], [4, 8]):
+            call = self.host.bind_operator({"op": "aten::relu", "arguments": [view(transposed)], "results": [{"buffer": "y", "shape": shape}]},
+                                           [transposed, dict(self.y_place, shape=shape)])
+            if shape == [4, 8]:
+                with self.assertRaisesRegex(HostError, "the plan says"):
+                    self.host.call(call)
+                continue
+            self.host.call(call)
+            self.host.publish(call)
+            self.assertTrue(torch.equal(self.y, torch.relu(self.x).t()))
 
     def test_a_published_result_lies_in_its_buffer(self):
         self.host.call(self.first)
@@ -323,6 +355,32 @@ class Modules(unittest.TestCase):
         self.host.publish_call(call)
         self.assertTrue(torch.allclose(self.y, self.expected(), atol=1e-3))
         self.assertEqual(int(self.tensors[-1]), 1)
+
+    def test_state_that_a_call_replaces_is_drawn_anew_before_the_next(self):
+        self.host.load(dict(SPEC, source=REPLACING))
+        (x, x_place), (hidden, hidden_place), (y, y_place) = (self.memory((4,), name=name) for name in ("x", "hidden", "y"))
+        handle = self.host.bind_module(False, [x_place, hidden_place], [y_place], False)
+        call = self.host.make_call(handle, [], 0, [], [y_place], [])
+        for begin in (0.25, 0.5):
+            x.fill_(0.1)
+            hidden.fill_(begin)
+            self.host.time_call(call, 10**11)
+            self.host.publish_call(call)
+            expected = torch.tanh(torch.full((4,), begin + 0.1))
+            self.assertTrue(torch.allclose(hidden.cpu(), expected) and torch.allclose(y.cpu(), 2 * expected))
+
+    def test_what_a_capture_replaced_is_what_its_replays_publish(self):
+        self.host.load(dict(SPEC, source=REPLACING))
+        (x, x_place), (hidden, hidden_place), (y, y_place) = (self.memory((4,), name=name) for name in ("x", "hidden", "y"))
+        handle = self.host.bind_module(False, [x_place, hidden_place], [y_place], False)
+        x.zero_()
+        hidden.zero_()
+        self.host.call(handle)
+        captured = self.host.calls[handle].given()  # as end_capture() keeps it
+        self.host.calls[handle].model.hidden = torch.full((4,), 9.0, device=DEVICE)  # as a call that is timed leaves it
+        captured[1]["hidden"].fill_(0.75)  # as a replay does
+        self.host.calls[handle].publish(captured)
+        self.assertTrue(torch.allclose(hidden, torch.full_like(hidden, 0.75)))
 
     @unittest.skipUnless(hasattr(torch, "compile") and GPU, "needs torch.compile and a GPU")
     def test_torch_compile_compiles_once_for_all_memory(self):

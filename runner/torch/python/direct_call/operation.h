@@ -10,6 +10,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/as_strided.h>
+#include <ATen/ops/empty_strided.h>
 
 namespace warpwright {
 
@@ -139,7 +140,7 @@ public:
       else if (value.isTensorList())
         for (const at::Tensor &tensor : value.toTensorVector())
           tensors.push_back(tensor);
-    check(tensors);
+    lay_out(tensors);
     return tensors;
   }
 
@@ -147,22 +148,23 @@ public:
   std::vector<int64_t> copies;  ///< the argument that each updates, -1: none
 
 private:
-  /// Another torch may lay its results out in another way than the one that the plan was verified with.
-  void check(const std::vector<at::Tensor> &tensors) const {
+  /// Each as the plan lays it out: some operators choose a layout by the kernel that they take, and are copied.
+  void lay_out(std::vector<at::Tensor> &tensors) const {
     if (tensors.size() < results.size())
       throw std::runtime_error(operator_.schema().name() +
                                " gives fewer tensors than the plan was verified with");
     for (size_t i = 0; i < results.size(); ++i) {
-      const at::Tensor &tensor = tensors[i];
+      at::Tensor &tensor = tensors[i];
       if (results[i] < 0)
         continue;
-      bool same = tensor.scalar_type() == layouts_[i].dtype && tensor.sizes() == layouts_[i].shape;
+      if (tensor.scalar_type() != layouts_[i].dtype || tensor.sizes() != layouts_[i].shape)
+        throw std::runtime_error(operator_.schema().name() +
+                                 " gives another tensor than the plan was verified with");
+      bool same = true;
       for (size_t axis = 0; same && axis < layouts_[i].shape.size(); ++axis)
         same = layouts_[i].shape[axis] <= 1 || tensor.stride(axis) == strides_[i][axis];
       if (!same)
-        throw std::runtime_error(
-            operator_.schema().name() +
-            " gives a tensor of another layout than the plan was verified with");
+        tensor = at::empty_strided(tensor.sizes(), strides_[i], tensor.options()).copy_(tensor);
     }
   }
 
