@@ -34,6 +34,18 @@ live=(--env live --records "$RECORDS" --quiet --set "environment.runner=\"stdio:
   --set environment.env_processes=8 --set "environment.measure_budget_ms=${BUDGET:-50}" --set 'tasks.kinds=["cuda"]')
 on_gpu=(--set "run.device=\"$NETWORK\"")
 recorded=(--env recorded --records "$RECORDS" --quiet "${on_gpu[@]}")
+keep() { # results so far: a part may be ended from outside
+  local folder weights
+  for folder in run grpo collect eval_families eval_shapes random adversary; do
+    [ -d "$STATE/$folder" ] || continue
+    mkdir -p "$OUT/$folder"
+    cp "$STATE/$folder"/*.jsonl "$OUT/$folder/" 2>/dev/null
+    for weights in "$STATE/$folder"/*.safetensors; do
+      case $weights in *checkpoint*|*'*'*) ;; *) cp -u "$weights" "$OUT/$folder/" ;; esac
+    done
+  done
+  [ -e "$RECORDS" ] && xz -1 -c "$RECORDS" > "$OUT/records.jsonl.xz"
+}
 # STAGE LIMIT ARGUMENTS...: within what is left; says how it went. Stopped stages go on in the next part.
 stage() {
   local name=$1 limit; limit=$(left "$2"); shift 2
@@ -44,6 +56,7 @@ stage() {
   timeout -k 8 "$limit" "$@" >> "$OUT/$name.$PART.txt" 2>&1
   local status=$?
   kill $watcher 2>/dev/null; wait $watcher 2>/dev/null
+  keep
   say "$name ended with $status, $(grep -c '"verdict"' "$RECORDS") verdicts"
   return $status
 }
@@ -58,7 +71,7 @@ learn() {
   [ -e "$RUN/sft.safetensors" ] || stage sft 60 "$T" sft "${recorded[@]}" --out "$RUN" --set sft.steps="$(s "${SFT_STEPS:-400}")" --set sft.batch=32
   [ -e "$RUN/selfsup.safetensors" ] || stage selfsup 90 "$T" selfsup "${live[@]}" "${on_gpu[@]}" --out "$RUN" --weights "$RUN/sft.safetensors" \
     --set selfsup.rounds=3 --set selfsup.proposals=48 --set selfsup.steps=20
-  rl=(rl --weights "$RUN/selfsup.safetensors" --set rl.groups=8 --set rl.group_size=8 --set rl.checkpoint_every=2)
+  rl=(rl --weights "$RUN/selfsup.safetensors" --set rl.groups=8 --set rl.group_size=8 --set rl.checkpoint_every=2 --set rl.best_of=4)
   [ -e "$RUN/rl.safetensors" ] || stage rl 200 "$T" "${rl[@]}" "${live[@]}" "${on_gpu[@]}" --out "$RUN" --set rl.steps="$(s "${RL_STEPS:-28}")"
   [ -e "$GRPO/rl.safetensors" ] || stage rl_grpo 150 "$T" "${rl[@]}" --variant grpo "${live[@]}" "${on_gpu[@]}" --out "$GRPO" --set rl.steps="$(s "${RL_STEPS:-28}")"
 }
@@ -69,9 +82,9 @@ random_search() { # the best of 256 random trials on some of the held-out tasks;
 judge() { # NAME FAMILIES TASKS LIMIT: sessions propose on CPU cores, so that nothing runs beside a measurement
   [ -e "$RUN/rl.safetensors" ] || { say "judge $1: no weights yet"; return 1; }
   stage "eval_$1" "$4" "$T" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/eval_$1" --set run.threads=1 --set "tasks.families=$2" --set tasks.at_most="$3" \
-    --set eval.repeats=1 --set 'eval.k=[1,2,4,8,16,32,64]' --set "eval.policies=[\"builtin:$RUN/rl.safetensors@16\",\"random@16\",
-    \"builtin:$RUN/selfsup.safetensors@8\",\"builtin:$RUN/sft.safetensors@8\",\"builtin:$RUN/untrained.safetensors@8\",
-    \"builtin:$GRPO/rl.safetensors?plain@8\",\"evolve@16\"]"
+    --set eval.repeats=4 --set 'eval.k=[1,2,4,8,16]' --set "eval.policies=[\"builtin:$RUN/rl.safetensors\",\"random@16\",
+    \"builtin:$RUN/sft.safetensors@4\",\"builtin:$RUN/selfsup.safetensors@4\",\"builtin:$RUN/untrained.safetensors@4\",
+    \"builtin:$GRPO/rl.safetensors?plain@4\",\"evolve@16\"]"
 }
 
 if [ "$PART" = 1 ]; then
@@ -89,14 +102,5 @@ else
 fi
 kill $SMI 2>/dev/null
 awk -F, '{n++; s += $3; idle += ($3 < 1)} END {if (n) printf "GPU: mean utilisation %.1f%%, %.1f%% of %d samples idle\n", s / n, 100 * idle / n, n}' "$OUT/busy.$PART.csv"
-for folder in run grpo collect eval_families eval_shapes random adversary; do
-  [ -d "$STATE/$folder" ] || continue
-  mkdir -p "$OUT/$folder"
-  cp "$STATE/$folder"/*.jsonl "$OUT/$folder/" 2>/dev/null
-  for weights in "$STATE/$folder"/*.safetensors; do
-    case $weights in *checkpoint*|*'*'*) ;; *) cp "$weights" "$OUT/$folder/" ;; esac
-  done
-done
-xz -6 -c "$RECORDS" > "$OUT/records.jsonl.xz"
 rm -f "$OUT/new.metrics"
 say "done"

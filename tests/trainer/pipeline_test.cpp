@@ -144,6 +144,26 @@ TEST_CASE("the variants of the ablation run with the same command") {
   }
 }
 
+TEST_CASE(
+    "policies are judged with fewer trials where that is asked, and beside much random search") {
+  const Run run;
+  run.run("eval", {"--set", "eval.policies=[\"random@1\", \"evolve\"]", "--set",
+                   "eval.reference_trials=70"});
+  const auto scores = run.events("best_of_k", "eval");
+  REQUIRE(scores.size() == 3); // random at 1, evolve at 1 and 4
+  CHECK(scores[0]["policy"] == "random");
+  for (const Json &score : scores)
+    CHECK(score["share_of_reference"] > 0);
+  const auto reference = run.events("reference", "eval");
+  REQUIRE(reference.size() == 1);
+  CHECK(reference[0]["k"] == 70);
+  const auto starts = run.events("start", "eval");
+  REQUIRE(starts.size() == 1);
+  const std::size_t tasks = starts[0]["task_ids"].size();
+  CHECK(reference[0]["by_task"].size() == tasks);
+  CHECK(run.events("session", "eval").size() == 4 * tasks); // two of the reference, one a policy
+}
+
 TEST_CASE("a suspected cheat is kept as a case") {
   const Run run; // block_size(x=64) of the recorded block_sums writes beyond its buffer
   run.run("rl", {"--variant", "random", "--set", "rl.steps=8"});

@@ -148,6 +148,7 @@ void rl_fields(Table &table, auto &rl) {
       .read("reward_clip", rl.reward_clip, 0.1, 1000)
       .read("confirm_above", rl.confirm_above, 1, 1e9)
       .read("analysis_weight", rl.analysis_weight, 0, 10)
+      .read("best_of", rl.best_of, 1, 4096)
       .read("adversary", rl.adversary)
       .read("checkpoint_every", rl.checkpoint_every, 1, kMany)
       .read("weights", rl.weights);

@@ -83,7 +83,8 @@ struct RlConfig {
   double reward_clip = 3;       ///< after rolling normalisation, standard deviations
   double confirm_above = 3;     ///< speedups over this are measured again in a fresh worker
   double analysis_weight = 0.1; ///< of the supervised loss on analysis tokens
-  bool adversary = false;       ///< live: submit the adversary suite beside the policy's answers
+  int best_of = 1;        ///< advantages are for the best of so many answers; 1: for each answer
+  bool adversary = false; ///< live: submit the adversary suite beside the policy's answers
   int checkpoint_every = 10;
   std::string weights;
 };

@@ -48,7 +48,43 @@ void RollingNormaliser::set_values(const std::vector<double> &values) {
   values_.assign(values.begin(), values.end());
 }
 
-std::vector<double> group_advantages(const std::vector<GroupMember> &group) {
+namespace {
+
+/// C(n, k).
+double choices(int n, int k) {
+  double product = k <= n ? 1 : 0;
+  for (int i = 0; i < k && k <= n; ++i)
+    product *= double(n - i) / double(i + 1);
+  return product;
+}
+
+/// What `own` adds to the best of `count` of the others, on average.
+double gain_over(double own, std::vector<double> others, int count) {
+  std::ranges::sort(others);
+  double gain = 0;
+  for (int j = 0; j < int(others.size());
+       ++j) // it is the best of them: the rest comes from before it
+    gain += choices(j, count - 1) * std::max(0.0, own - others[std::size_t(j)]);
+  return gain / choices(int(others.size()), count);
+}
+
+std::vector<GroupMember> as_gains(const std::vector<GroupMember> &group, int best_of) {
+  std::vector<GroupMember> gains = group;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    std::vector<double> others;
+    for (std::size_t j = 0; j < group.size(); ++j)
+      if (j != i && group[j].reward)
+        others.push_back(*group[j].reward);
+    if (group[i].reward && int(others.size()) >= best_of - 1)
+      gains[i].reward = gain_over(*group[i].reward, others, best_of - 1);
+  }
+  return gains;
+}
+
+} // namespace
+
+std::vector<double> group_advantages(const std::vector<GroupMember> &members, int best_of) {
+  const std::vector<GroupMember> group = best_of > 1 ? as_gains(members, best_of) : members;
   double mean = 0, squares = 0, count = 0;
   for (const GroupMember &member : group)
     if (member.reward) {

@@ -44,6 +44,8 @@ struct GroupMember {
 };
 
 /// (reward - mean of the group) / deviation of the group, 0 for all where all are equal. A cheat never gets more than -1.
-std::vector<double> group_advantages(const std::vector<GroupMember> &group);
+/// @param best_of k > 1: in place of a reward stands what its member adds to the best of k answers, the mean of max(0, reward - best of k - 1
+/// others) over all choices of others. For who tries k proposals and keeps one: then answers need not be alike. 1..members
+std::vector<double> group_advantages(const std::vector<GroupMember> &group, int best_of = 1);
 
 } // namespace warpwright::trainer

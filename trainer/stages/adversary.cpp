@@ -21,7 +21,8 @@ struct Attempt {
 };
 
 /// What the attempt would get as one more answer of this group.
-double advantage_of(const Group &group, const Measured &attempt, const RollingNormaliser &rewards) {
+double advantage_of(const Group &group, const Measured &attempt, const RollingNormaliser &rewards,
+                    int best_of) {
   std::vector<GroupMember> members;
   const auto add = [&](const Measured &measured) {
     GroupMember member;
@@ -34,7 +35,7 @@ double advantage_of(const Group &group, const Measured &attempt, const RollingNo
     if (candidate.measured)
       add(*candidate.measured);
   add(attempt);
-  return group_advantages(members).back();
+  return group_advantages(members, best_of).back();
 }
 
 const std::vector<Case> &cases() {
@@ -88,7 +89,8 @@ Result<void> Adversary::step(const std::vector<Group> &groups, const RollingNorm
       const double reward = plain_reward(*measured).value_or(0);
       fields["outcome"] = model::name(measured->outcome);
       fields["reward"] = reward;
-      fields["advantage"] = advantage_of(groups[i % groups.size()], *measured, rewards);
+      fields["advantage"] =
+          advantage_of(groups[i % groups.size()], *measured, rewards, config_.rl.best_of);
       fields["rewarded"] = reward > 1; // more than the unchanged source gets
       if (measured->speedup)
         fields["speedup"] = measured->speedup->ratio;

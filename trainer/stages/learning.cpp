@@ -79,8 +79,11 @@ Result<void> Learning::finish_step(int every, bool last) {
 }
 
 Result<void> Learning::finish() {
-  return writes() ? save_model(weights_path(config_.run.out, stage_), model_, false)
-                  : Result<void>();
+  if (!writes())
+    return {};
+  Model shipped = model_;
+  shipped.state = nlohmann::json::object(); // is of the run, not of the weights
+  return save_model(weights_path(config_.run.out, stage_), shipped, false);
 }
 
 } // namespace warpwright::trainer

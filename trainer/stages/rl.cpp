@@ -178,7 +178,7 @@ private:
       if (auto logged = note(task.task, candidate, reward, metrics); !logged)
         return logged;
     }
-    const std::vector<double> advantages = group_advantages(members);
+    const std::vector<double> advantages = group_advantages(members, config_.rl.best_of);
     if (!learns())
       return {};
     const std::vector<Exemplar> &known = **tried_.of(task.task);
