@@ -107,8 +107,12 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   const analysis::Kernel *kernel = request.snapshot->find_kernel(request.kernel);
   if (!kernel)
     return fail("there is no kernel '" + request.kernel + "' in " + request.snapshot->facts.path);
+  const auto choice = parse_policy(request.settings.policy);
+  if (!choice)
+    return std::unexpected(choice.error());
   if (kernel->task.task.module)
-    return optimize_module(request, client, events, std::move(stop));
+    return optimize_module(request, client, events, std::move(stop),
+                           policies.for_module(*choice).get());
   if (!kernel->task.inferred)
     return std::unexpected(missing_task(*kernel));
   const std::string hash = source_hash(kernel->slice);
@@ -129,9 +133,6 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   search_events.on_variant = [&](const generator::Variant &variant, std::size_t) {
     trial.take(variant, task, hash);
   };
-  const auto choice = parse_policy(request.settings.policy);
-  if (!choice)
-    return std::unexpected(choice.error());
   const auto policy = policies.for_kernel(*choice, task, device_of(client, request.settings.device),
                                           evaluator.give_up().get_token());
   generator::search(

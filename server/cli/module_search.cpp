@@ -125,8 +125,11 @@ KernelOutcome optimize_module(const server::SnapshotPtr &snapshot, const std::st
   settings.max_variants = setup.limits.max_variants;
   const auto start = Clock::now();
   Search search(setup, name);
+  const auto policy = setup.policies.for_module(setup.policy);
   const auto done = server::optimize_module({snapshot, name, settings}, setup.client,
-                                            search.events(), setup.stop);
+                                            search.events(), setup.stop, policy.get());
+  report.policy = policy->described;
+  report.analysis = policy->analysis;
   setup.progress.clear();
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (!done)
@@ -138,7 +141,7 @@ KernelOutcome optimize_module(const server::SnapshotPtr &snapshot, const std::st
   for (const runner::LedgerEntry &entry : *entries) {
     if (&entry == status.best)
       report.best = report.variants.size();
-    report.variants.push_back({entry.plan.moves, entry.verdict});
+    report.variants.push_back({entry.plan.moves, entry.verdict, entry.proposed.by});
     report.sizes = server::shapes_text(entry.task);
     report.task_hash = entry.verdict.task_hash;
     if (entry.task.work.bytes)

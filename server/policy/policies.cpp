@@ -1,5 +1,6 @@
 #include "server/policy/policies.h"
 
+#include "server/policy/module_policy.h"
 #include "trainer/inference/shipped_weights.h"
 
 #include <cstdlib>
@@ -91,6 +92,28 @@ std::unique_ptr<AdvisedPolicy> Policies::for_kernel(const PolicyChoice &choice,
   if (!adviser)
     return std::make_unique<AdvisedPolicy>(nullptr, task, adviser.error());
   return std::make_unique<AdvisedPolicy>(std::move(*adviser), task);
+}
+
+std::unique_ptr<ModulePolicy> Policies::for_module(const PolicyChoice &choice) {
+  auto module = std::make_unique<ModulePolicy>();
+  if (choice.kind == Kind::Endpoint)
+    module->described = "search, because language models are asked about CUDA kernels only";
+  if (choice.kind != Kind::Builtin)
+    return module;
+  const std::string path = choice.weights.empty() ? trainer::shipped_weights() : choice.weights;
+  auto policy = path.empty()
+                    ? fail("there are no weights of the builtin policy beside this program")
+                    : weights(path);
+  if (!policy) {
+    module->described = "search, because " + describe(policy.error());
+    return module;
+  }
+  module->make = [policy = **policy,
+                  told = module.get()](const TorchTask &task, const model::DeviceInfo &device,
+                                       std::unique_ptr<generator::TorchPolicy> search) {
+    return make_module_policy(policy, task, device, std::move(search), *told);
+  };
+  return module;
 }
 
 } // namespace warpwright::server

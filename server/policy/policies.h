@@ -6,6 +6,7 @@
 
 #include "server/policy/advised_policy.h"
 #include "server/policy/policy_choice.h"
+#include "server/torch/torch_optimizer.h"
 
 #include <filesystem>
 
@@ -21,6 +22,9 @@ public:
   std::unique_ptr<AdvisedPolicy> for_kernel(const PolicyChoice &choice, const model::Task &task,
                                             std::optional<model::DeviceInfo> device,
                                             std::stop_token stop);
+
+  /// The same for torch modules, which search by default: the builtin policy is asked where it was chosen.
+  std::unique_ptr<ModulePolicy> for_module(const PolicyChoice &choice);
 
 private:
   struct Loaded {

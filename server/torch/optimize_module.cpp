@@ -44,8 +44,9 @@ std::optional<Error> fault_of_reference(const TorchOutcome &outcome) {
 class Trial {
 public:
   Trial(const OptimizeRequest &request, const analysis::Kernel &kernel,
-        const OptimizeEvents &events)
-      : request_(request), kernel_(kernel), hash_(source_hash(kernel.slice)), events_(events) {}
+        const OptimizeEvents &events, const ModulePolicy *policy)
+      : request_(request), kernel_(kernel), hash_(source_hash(kernel.slice)), events_(events),
+        policy_(policy) {}
 
   void take(const TorchTask &task, const model::Plan &plan, const model::Verdict &verdict) {
     if (!is_from_runner(verdict))
@@ -57,7 +58,7 @@ public:
         text = std::move(*written);
     if (events_.on_entry)
       events_.on_entry({request_.snapshot->facts.path, request_.kernel, task.task, plan, verdict,
-                        std::move(text), hash_});
+                        std::move(text), hash_, proposed(model::hash(plan))});
   }
 
   /// Of a variant that was told before and has another outcome now.
@@ -68,6 +69,13 @@ public:
   }
 
 private:
+  runner::Proposed proposed(const std::string &plan) const {
+    if (!policy_)
+      return {};
+    const auto known = policy_->proposed.find(plan);
+    return known == policy_->proposed.end() ? runner::Proposed{} : known->second;
+  }
+
   Result<std::string> variant_text(const TorchTask &task, const model::Plan &plan,
                                    const model::Verdict &verdict) const {
     if (task.task.module->language == "python")
@@ -85,6 +93,7 @@ private:
   const analysis::Kernel &kernel_;
   const std::string hash_;
   const OptimizeEvents &events_;
+  const ModulePolicy *policy_;
 };
 
 OptimizeSummary summary_of(const TorchOutcome &outcome) {
@@ -177,6 +186,7 @@ struct Attempt {
   const model::DeviceInfo &device;
   const OptimizeEvents &events;
   std::stop_token stop;
+  ModulePolicy *policy;
 
   Result<OptimizeSummary> report(const Error &error) const {
     if (events.on_problem)
@@ -194,10 +204,11 @@ struct Attempt {
     const auto task = make_torch_task(kernel.name, file, module, *traced);
     if (!task)
       return report(task.error());
-    Trial trial(request, kernel, events);
+    Trial trial(request, kernel, events, policy);
     TorchLimits limits;
     limits.search.max_variants = request.settings.max_variants;
     limits.search.budget = request.settings.budget;
+    limits.policy = policy;
     runner::VerifyOptions verify;
     verify.device = request.settings.device;
     verify.timeout = kJobTimeout;
@@ -215,14 +226,22 @@ struct Attempt {
     for (const generator::TorchVariant &variant : outcome.variants)
       trial.correct(*task, variant.proposal.built.plan, variant.verdict);
     if (outcome.best)
-      return summary_of(outcome);
+      return told(summary_of(outcome));
     if (const auto fault = fault_of_reference(outcome))
       return report(*fault);
     if (was_read && is_misread(outcome) && !stop.stop_requested())
       return std::nullopt;
     if (outcome.error)
       return std::unexpected(*outcome.error);
-    return summary_of(outcome);
+    return told(summary_of(outcome));
+  }
+
+  OptimizeSummary told(OptimizeSummary summary) const {
+    if (policy) {
+      summary.policy = policy->described;
+      summary.analysis = policy->analysis;
+    }
+    return summary;
   }
 };
 
@@ -230,7 +249,8 @@ struct Attempt {
 
 Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
                                         runner::BlockingClient &client,
-                                        const OptimizeEvents &events, std::stop_token stop) {
+                                        const OptimizeEvents &events, std::stop_token stop,
+                                        ModulePolicy *policy) {
   const analysis::Kernel *kernel = request.snapshot->find_kernel(request.kernel);
   if (!kernel || !kernel->task.task.module)
     return fail("there is no module '" + request.kernel + "' in " + request.snapshot->facts.path);
@@ -246,7 +266,7 @@ Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
   const auto device = runner::choose_device(*info, request.settings.device);
   if (!device)
     return std::unexpected(device.error());
-  const Attempt attempt{request, *kernel, client, *device, events, stop};
+  const Attempt attempt{request, *kernel, client, *device, events, stop, policy};
   if (kernel->task.graph)
     if (auto summary = attempt.with(
             Result<runner::TracedModule>({*kernel->task.graph, kernel->task.task.buffers, ""})))

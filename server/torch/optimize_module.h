@@ -11,10 +11,12 @@
 namespace warpwright::server {
 
 /// As optimize(), of a kernel whose task holds a torch module.
+/// @param policy null: the search's own
 /// Errors: no device; a runner that is gone; why the module cannot be traced, after events.on_problem.
 Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
                                         runner::BlockingClient &client,
-                                        const OptimizeEvents &events, std::stop_token stop);
+                                        const OptimizeEvents &events, std::stop_token stop,
+                                        ModulePolicy *policy = nullptr);
 
 /// What keeps a module from being optimised, as a diagnostic of it. @param error of a trace, or of the runner's reference
 ModuleProblem problem_of(const Error &error);

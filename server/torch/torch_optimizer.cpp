@@ -58,8 +58,12 @@ private:
 
   void find_best(TorchOutcome &outcome) {
     const TorchTask &task = *outcome.task;
-    generator::DescentPolicy policy(task.task, task.graph, generator::facts_of(device_),
-                                    limits_.known);
+    auto descent = std::make_unique<generator::DescentPolicy>(
+        task.task, task.graph, generator::facts_of(device_), limits_.known);
+    const generator::DescentPolicy &search_policy = *descent;
+    std::unique_ptr<generator::TorchPolicy> policy = std::move(descent);
+    if (limits_.policy && limits_.policy->make)
+      policy = limits_.policy->make(task, device_, std::move(policy));
     runner::VerifyOptions options = verify_;
     options.measure = device_.kind == "cuda";
     options.measure_budget = limits_.measure_budget;
@@ -74,14 +78,14 @@ private:
         events_.on_variant};
     generator::TorchSearchLimits search = limits_.search;
     search.enough_ns = enough_ns(task.task, device_);
-    outcome.variants = generator::search_torch(task.task, policy, search, search_events,
+    outcome.variants = generator::search_torch(task.task, *policy, search, search_events,
                                                evaluator.give_up().get_token());
     if (const auto *best = generator::best_torch_variant(outcome.variants))
       outcome.best = static_cast<std::size_t>(best - outcome.variants.data());
     if (auto failure = evaluator.failure())
       outcome.error = std::move(*failure);
-    else if (outcome.variants.empty() && !policy.why().empty())
-      outcome.error = Error{"no plan could be made: " + policy.why(), ""};
+    else if (outcome.variants.empty() && !search_policy.why().empty())
+      outcome.error = Error{"no plan could be made: " + search_policy.why(), ""};
   }
 
   /// The best once more, in pairs with each baseline: what the search measured favours whoever was lucky.

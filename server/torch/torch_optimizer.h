@@ -5,9 +5,21 @@
 #pragma once
 
 #include "generator/fusion/torch_search.h"
+#include "runner/ledger/ledger.h"
 #include "server/torch/torch_task.h"
 
 namespace warpwright::server {
+
+/// Who proposes the plans of one search instead of the search's own policy, and what it says.
+struct ModulePolicy {
+  /// Takes the search's own, to go on with; null: that one it is.
+  std::function<std::unique_ptr<generator::TorchPolicy>(
+      const TorchTask &, const model::DeviceInfo &, std::unique_ptr<generator::TorchPolicy> search)>
+      make;
+  std::string described = "search"; ///< who it was, and why not the one that was chosen
+  std::string analysis;             ///< what it said of the module last
+  std::map<std::string, runner::Proposed> proposed; ///< by the plan's hash
+};
 
 struct TorchLimits {
   generator::TorchSearchLimits search{
@@ -17,6 +29,7 @@ struct TorchLimits {
   /// False: candidates are judged in fewer drawings while searching (VerifyOptions::thorough), the best in all of them.
   bool thorough_search = true;
   std::optional<generator::Recipe> known = std::nullopt; ///< tried first
+  ModulePolicy *policy = nullptr;                        ///< null: the search's own; outlives it
 };
 
 struct TorchOutcome {

@@ -6,6 +6,7 @@
 #include "tests/trainer/random_weights.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
@@ -225,4 +226,43 @@ TEST_CASE("cancelling does not wait for a language model's answer") {
   session.client.cancel(id);
   REQUIRE(session.client.wait([&] { return session.client.outcome(id) != nullptr; }));
   CHECK(session.client.outcome(id)->error().code == rpc::kRequestCancelled);
+}
+
+TEST_CASE("the builtin policy proposes plans of a torch module where it is asked to") {
+  const char *python = std::getenv("WARPWRIGHT_PYTHON");
+  const auto torch = run_captured({python && *python ? python : "python3", "-c", "import torch"},
+                                  "", std::chrono::seconds(60), {});
+  if (!torch || torch->status.code != 0) {
+    MESSAGE("all cases skipped: no Python with torch");
+    return;
+  }
+  const TemporaryFolder folder;
+  const std::string weights = folder.path / "policy.safetensors";
+  REQUIRE(trainer::testing::write_random_weights(weights));
+  const std::string module = folder.write("model.py", R"(import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x * 2) + 1
+
+
+def get_inputs():
+    return [torch.randn(24, 40)]
+
+
+def get_init_inputs():
+    return []
+)");
+  const auto run = run_captured(
+      {WARPWRIGHT_BINARY_DIR "/warpwright", "optimize", module, "--device", "cpu", "--max-variants",
+       "1", "--json", "--policy", "builtin:" + weights},
+      "", std::chrono::seconds(200), {.environment = {"XDG_STATE_HOME=" + folder.path.string()}});
+  REQUIRE(run);
+  REQUIRE_MESSAGE(run->status.code == 0, run->output);
+  const Json kernel = Json::parse(run->output).at("kernels").at(0);
+  CHECK(has(kernel["policy"], "builtin"));
+  CHECK(has(kernel["analysis"], "The kernel is held back by"));
+  CHECK(kernel["variants"][0]["proposed_by"] == "builtin");
+  CHECK(kernel["variants"][0]["outcome"] == "verified");
 }
