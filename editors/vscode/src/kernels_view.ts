@@ -228,9 +228,10 @@ function kernelItem(kernel: Kernel): vscode.TreeItem {
 }
 
 function variantItem(kernel: Kernel, variant: Variant): vscode.TreeItem {
-  const item = new vscode.TreeItem(variant.moves.join(', '), vscode.TreeItemCollapsibleState.None);
-  item.description = variant.speedup ? speedupText(variant.speedup) : 'correct on the CPU, speed not measured';
-  item.tooltip = `${item.label}\n${item.description}\n${variant.device}, ${variant.date}`;
+  const moves = variant.moves.join(', ');
+  const item = new vscode.TreeItem(variant.speedup ? `${variant.speedup.ratio.toFixed(2)}x` : moves, vscode.TreeItemCollapsibleState.None);
+  item.description = variant.speedup ? moves : 'correct on the CPU, speed not measured';
+  item.tooltip = `${moves}\n${variant.speedup ? speedupText(variant.speedup) : item.description}\n${variant.device}, ${variant.date}`;
   item.iconPath = new vscode.ThemeIcon(variant.speedup ? 'zap' : 'verified');
   item.contextValue = 'variant';
   item.command = { title: 'Compare', command: 'warpwright.kernel.compare', arguments: [{ uri: kernel.uri, kernel: kernel.kernel, plan: variant.plan }] };
