@@ -185,7 +185,7 @@ void write_module(std::ostream &out, const KernelStatus &status) {
     return;
   const model::Verdict &verdict = shown->verdict;
   if (const std::string table = baseline_table(verdict); !table.empty())
-    out << "\n" << moves_text(shown->plan.moves) << "\n\n" << table;
+    out << (status.best ? "\nThe best of them:\n\n" : "\nAs it is now:\n\n") << table;
   if (const std::string bound = bound_text(verdict); !bound.empty())
     out << "\nBound by " << bound << ".\n";
   if (const std::string library = library_text(verdict); !library.empty())
