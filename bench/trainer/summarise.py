@@ -15,6 +15,8 @@ import random
 import re
 
 NAMES = {"run/rl": "RL (contrastive)", "run/selfsup": "SFT + selfsup", "run/sft": "SFT", "run/untrained": "untrained", "grpo/rl": "RL (GRPO, no exemplars)"}
+EVALUATIONS = {"live": ["eval_families", "eval_shapes"], "live_families": ["eval_families"], "live_shapes": ["eval_shapes"],
+               "recorded_held_out": ["eval_recorded"], "recorded_training": ["eval_recorded_training"]}
 STAGES = ["RL (contrastive)", "SFT + selfsup", "SFT", "untrained"]
 
 
@@ -66,6 +68,21 @@ def compared(scores, k, one, other):
     return interval([a[task] - b[task] for task in common]) if common else None
 
 
+def best_of_k(scores):
+    return [{"policy": policy, "k": k, **interval(list(logs.values()))} for policy, by_k in scores.items() for k, logs in sorted(by_k.items())]
+
+
+def paired(scores):
+    pairs = list(zip(STAGES, STAGES[1:])) + [(STAGES[0], name) for name in ("RL (GRPO, no exemplars)", "SFT", "untrained", "random", "evolve")]
+    return [{"policy": one, "against": other, "k": k, **ratio} for one, other in pairs for k in (1, 2, 4, 8, 16)
+            if (ratio := compared(scores, k, one, other))]
+
+
+def analyses(folders, groups):
+    return [{**{name: value for name, value in event.items() if name not in ("event", "stage", "time")}, "policy": shown(event["policy"])}
+            for group in groups for event in last_run(events(folders, group)) if event["event"] == "analysis"]
+
+
 def random_reference(folders):
     """{task: scores of all random trials of sessions}, and the best of 256 where the evaluation got through."""
     sessions, best = {}, {}
@@ -114,25 +131,26 @@ def adversary(folders):
             "rewarded_cases": [event["case"] for event in cheats if event["rewarded"]]}
 
 
+def print_evaluation(name, evaluation):
+    ks = sorted({entry["k"] for entry in evaluation["best_of_k"]})
+    cells = {(e["policy"], e["k"]): f"{e['value']:.3f} [{e['low']:.3f}, {e['high']:.3f}]" for e in evaluation["best_of_k"]}
+    print(f"\n{name}, {evaluation['best_of_k'][0]['tasks']} tasks\n\n| policy | " + " | ".join(f"best of {k}" for k in ks) + " |\n|---|" + "---|" * len(ks))
+    for policy in dict.fromkeys(entry["policy"] for entry in evaluation["best_of_k"]):
+        print(f"| {policy} | " + " | ".join(cells.get((policy, k), "") for k in ks) + " |")
+    for pair in evaluation["paired"]:
+        if pair["k"] in (1, 4):
+            print(f"{pair['policy']} / {pair['against']} at {pair['k']}: {pair['value']:.3f} [{pair['low']:.3f}, {pair['high']:.3f}]")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
-    folders, result = arguments.folders, {"best_of_k": [], "paired": [], "groups": {}}
-    scores = scores_of(folders, ["eval_families", "eval_shapes"])
-    for policy, by_k in scores.items():
-        for k, logs in sorted(by_k.items()):
-            result["best_of_k"].append({"policy": policy, "k": k, **interval(list(logs.values()))})
-    for group in ("eval_families", "eval_shapes"):
-        own = scores_of(folders, [group])
-        result["groups"][group] = [{"policy": policy, "k": k, **interval(list(logs.values()))}
-                                   for policy, by_k in own.items() for k, logs in sorted(by_k.items())]
-    pairs = list(zip(STAGES, STAGES[1:])) + [("RL (contrastive)", name) for name in ("RL (GRPO, no exemplars)", "random", "evolve", "SFT", "untrained")]
-    for one, other in pairs:
-        for k in (1, 2, 4, 8, 16):
-            if (ratio := compared(scores, k, one, other)):
-                result["paired"].append({"policy": one, "against": other, "k": k, **ratio})
+    folders, result = arguments.folders, {}
+    for name, groups in EVALUATIONS.items():
+        if scores := scores_of(folders, groups):
+            result[name] = {"best_of_k": best_of_k(scores), "paired": paired(scores), "analysis": analyses(folders, groups)}
     sessions, best = random_reference(folders)
     trials = {task: [score for session in lists for score in session] for task, lists in sessions.items()}
     result["random_trials"] = {task: len(all_scores) for task, all_scores in trials.items()}
@@ -148,20 +166,13 @@ def main():
                                                       **interval([logs[task] - best[task] for task in common])})
     if best:
         result["best_of_256_random"] = interval(list(best.values()))
-    result["analysis"] = [{**event, "policy": shown(event["policy"]), "group": group} for group in ("eval_families", "eval_shapes")
-                          for event in last_run(events(folders, group)) if event["event"] == "analysis"]
     result["throughput"] = throughput(folders)
     result["adversary"] = adversary(folders)
     with open(arguments.out, "w") as file:
         file.write(json.dumps(result, indent=1) + "\n")
-    ks = sorted({entry["k"] for entry in result["best_of_k"]})
-    print("| policy | " + " | ".join(f"best of {k}" for k in ks) + " |\n|---|" + "---|" * len(ks))
-    for policy in scores:
-        cells = {e["k"]: f"{e['value']:.3f} [{e['low']:.3f}, {e['high']:.3f}]" for e in result["best_of_k"] if e["policy"] == policy}
-        print(f"| {policy} | " + " | ".join(cells.get(k, "") for k in ks) + " |")
-    for pair in result["paired"]:
-        if pair["k"] in (1, 4, 8):
-            print(f"{pair['policy']} / {pair['against']} at {pair['k']}: {pair['value']:.3f} [{pair['low']:.3f}, {pair['high']:.3f}] on {pair['tasks']} tasks")
+    for name in EVALUATIONS:
+        if name in result:
+            print_evaluation(name, result[name])
     for share in result["share_of_256_random"]:
         print(f"share of 256 random trials: {share['policy']} at {share['k']}: {100 * share['value']:.1f}% [{100 * share['low']:.1f}, {100 * share['high']:.1f}]")
     print(json.dumps({name: result[name] for name in ("throughput", "adversary")}, indent=1))

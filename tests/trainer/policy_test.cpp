@@ -117,12 +117,12 @@ TEST_CASE("a group's advantages have mean 0 and deviation 1, and a cheat never g
 TEST_CASE("for the best of several answers only what adds to it is reinforced") {
   const std::vector<GroupMember> group{{0.0, false}, {1.0, false}, {2.0, false}};
   const auto of_two = group_advantages(group, 2); // gains 0, 1/2, 3/2
-  CHECK(of_two[0] == doctest::Approx(-1.0690));
-  CHECK(of_two[1] == doctest::Approx(-0.2673));
-  CHECK(of_two[2] == doctest::Approx(1.3363));
+  CHECK(of_two[0] == doctest::Approx(-1.06904));
+  CHECK(of_two[1] == doctest::Approx(-0.267261));
+  CHECK(of_two[2] == doctest::Approx(1.33631));
   const auto of_three = group_advantages(group, 3); // gains 0, 0, 1
   CHECK(of_three[0] == doctest::Approx(of_three[1]));
-  CHECK(of_three[2] == doctest::Approx(1.4142));
+  CHECK(of_three[2] == doctest::Approx(1.41421));
   const auto cheated = group_advantages({{5.0, true}, {0.0, false}, {0.0, false}}, 2);
   CHECK(cheated[0] == -1);
 }

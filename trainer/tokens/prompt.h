@@ -4,7 +4,7 @@
 //   <device> 9.0 2^7  <source> ..  <legal> move:vectorize ..  <exemplar> x+2 move:vectorize width=4 <exemplar> x-1 ..
 //   <analysis>                                             here the prompt ends, and the answer begins:
 //   <second> move:vectorize memory <moves> move:vectorize width=4 <stop>
-// Members that are not known are left out. Scores may be hidden, so that "which was faster" has to be known and not only read; the
+// Of a torch module the source is its op graph (graph_words.h). Members that are not known are left out. Scores may be hidden, so that "which was faster" has to be known and not only read; the
 // time of the source is hidden with them, because it tells what bounds it. Thread: any.
 #pragma once
 
