@@ -233,7 +233,7 @@ TEST_CASE("the builtin policy proposes plans of a torch module where it is asked
   const auto torch = run_captured({python && *python ? python : "python3", "-c", "import torch"},
                                   "", std::chrono::seconds(60), {});
   if (!torch || torch->status.code != 0) {
-    MESSAGE("all cases skipped: no Python with torch");
+    MESSAGE("skipped: no Python with torch");
     return;
   }
   const TemporaryFolder folder;
