@@ -57,7 +57,7 @@ def main():
     parser.add_argument("files", nargs="*")
     parser.add_argument("--variants", type=int, default=4)
     parser.add_argument("--budget", default="15s")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     options.out.mkdir(parents=True, exist_ok=True)
     results = {}
     for file in options.files or sorted(str(path) for path in (ROOT / "examples").glob("*.cu")):
