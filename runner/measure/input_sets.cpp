@@ -62,6 +62,17 @@ std::size_t affordable_sets(const Job &job, const BoundBuffers &bound) {
   return std::clamp<std::size_t>(static_cast<std::size_t>(sets), 1, kMostSets);
 }
 
+DeviceResult<BufferSet> made_set(Job &job, const Drawing &drawing, const model::Plan &temporaries) {
+  auto set = BufferSet::make(job, drawing);
+  if (!set)
+    return std::unexpected(set.error());
+  if (auto done = set->use_temporaries_of(job, temporaries); !done)
+    return std::unexpected(done.error());
+  if (auto prepared = set->prepare(job, kPoisons[0]); !prepared)
+    return std::unexpected(prepared.error());
+  return set;
+}
+
 } // namespace
 
 DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random) {
@@ -69,15 +80,13 @@ DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random) {
   const model::Plan temporaries = with_all_temporaries(job.task.reference, job.candidate);
   std::size_t wanted = kMostSets;
   const std::uint64_t seed = random() >> 24;
-  for (std::size_t i = 0; i < wanted; ++i) {
-    auto set = BufferSet::make(job, drawing_of_set(job, seed, random));
+  while (made.sets_.size() < wanted) {
+    auto set = made_set(job, drawing_of_set(job, seed, random), temporaries);
+    if (!set && set.error().kind == Fault::Kind::OutOfMemory && !made.sets_.empty())
+      break; // others have some of the memory
     if (!set)
       return std::unexpected(set.error());
-    if (auto done = set->use_temporaries_of(job, temporaries); !done)
-      return std::unexpected(done.error());
-    if (auto prepared = set->prepare(job, kPoisons[0]); !prepared)
-      return std::unexpected(prepared.error());
-    if (i == 0)
+    if (made.sets_.empty())
       wanted = affordable_sets(job, set->bound());
     made.sets_.push_back({std::move(*set), {}, {}});
   }

@@ -261,6 +261,8 @@ public:
   }
   bool ran_out_of_memory() const override { return hungry; }
   DeviceResult<Address> allocate(std::size_t size_bytes) override {
+    if (++allocations == refused_allocation)
+      return fault(Fault::Kind::OutOfMemory, "out of memory");
     ++live_allocations;
     return reinterpret_cast<Address>(std::aligned_alloc(kAlignment, size_bytes));
   }
@@ -353,7 +355,8 @@ public:
   }
 
   TorchHost *torch_host = nullptr;
-  int live_allocations = 0, timed_runs = 0;
+  int live_allocations = 0, allocations = 0, timed_runs = 0;
+  int refused_allocation = 0; ///< which one; 0: none
   bool throttled = false;
   ClockReading clocks;
   std::optional<std::int64_t> preferred_max_elements;

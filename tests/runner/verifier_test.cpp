@@ -400,6 +400,31 @@ TEST_CASE("hidden sizes lie between the known ones and keep their equalities and
   CHECK(!draw_hidden_sizes(task, HiddenSizes::Any, random, [](const Sizes &) { return true; }));
 }
 
+TEST_CASE("a set of inputs that memory is missing for is done without, but for the first") {
+  int before_sets = 0; // allocations
+  const auto run = [&](int refused) {
+    FakeDevice device(true);
+    device.refused_allocation = refused;
+    const model::Verdict verdict =
+        verify(device, fake_task(), fake_plan("fast_square"),
+               {.measure_budget = std::chrono::milliseconds(1), .seed = 3},
+               [&](const std::string &, const std::string &activity, Side) {
+                 if (activity == "preparing inputs")
+                   before_sets = device.allocations;
+               })
+            .verdict;
+    CHECK(device.live_allocations == 0);
+    return verdict.outcome;
+  };
+  REQUIRE(run(0) == Outcome::Verified);
+  const int first = before_sets; // x and y of the first set, then of the second
+  REQUIRE(first > 0);
+  CHECK(run(first + 1) == Outcome::Unsupported);
+  CHECK(run(first + 2) == Outcome::Unsupported);
+  CHECK(run(first + 3) == Outcome::Verified);
+  CHECK(run(first + 4) == Outcome::Verified);
+}
+
 TEST_CASE("clocks are recorded where the device tells them") {
   FakeDevice device(true);
   device.clocks = {.sm_mhz = 1980, .power_capped = true};
