@@ -3,10 +3,11 @@
 #   PART=1  collect, sft, selfsup, reinforcement live (contrastive, then grpo), random search on held-out tasks
 #   PART=2  what part 1 left, then: evaluation of every stage, the adversary suite as actions, a naive loop beside, more random search
 # Environment: BIN (folder of the programs), OUT (results), STATE (kept between parts), PART, PYTHON (has torch: its LibTorch is used).
+# Learned from are all CUDA tasks of the training split at SHAPES shapes each (the first run: 1).
 # Held-out tasks are those of HELD_SEED: HELD_FAMILIES of whole families, HELD_SHAPES of shapes of training families; FEW of both get 256 random trials.
 set -u
 BIN=${BIN:?} OUT=${OUT:?} STATE=${STATE:-/tmp/trainstate} PART=${PART:-1} PYTHON=${PYTHON:-python3}
-HELD_FAMILIES=${HELD_FAMILIES:-6} HELD_SHAPES=${HELD_SHAPES:-10} FEW=${FEW:-6} HELD_SEED=${HELD_SEED:-7} SCALE=${SCALE:-1} LIMIT=${LIMIT:-545} DEVICE=${DEVICE:-}
+HELD_FAMILIES=${HELD_FAMILIES:-6} HELD_SHAPES=${HELD_SHAPES:-10} FEW=${FEW:-6} HELD_SEED=${HELD_SEED:-7} SHAPES=${SHAPES:-2} SCALE=${SCALE:-1} LIMIT=${LIMIT:-545} DEVICE=${DEVICE:-}
 cd "$(dirname "$0")/../.." || exit 1
 export WARPWRIGHT_TASKS=$PWD/trainer/tasks/suite
 W=$STATE/bin RUN=$STATE/run GRPO=$STATE/grpo RECORDS=$STATE/records.jsonl NETWORK=${NETWORK:-cuda}
@@ -65,13 +66,13 @@ s() { awk -v a="$1" -v b="$SCALE" 'BEGIN {x = int(a * b); print (x > 1 ? x : 1)}
 families='["attention","loss","stencil"]' shapes='["convolution","elementwise","gather","histogram","matmul","normalisation","reduction","scan","softmax","transpose"]' few='["attention","loss","stencil","elementwise","matmul","softmax"]'
 
 learn() {
-  [ -e "$STATE/collected" ] || { stage collect "$(s 140)" "$C" collect "${live[@]}" --out "$STATE/collect" --set collect.trials="$(s 24)" \
+  [ -e "$STATE/collected" ] || { stage collect "$(s 140)" "$C" collect "${live[@]}" --out "$STATE/collect" --set tasks.shapes="$SHAPES" --set collect.trials="$(s 24)" \
     --set 'collect.strategies=["random","evolve"]' --set 'collect.splits=["training"]' --set collect.seconds="$(s 126)"; touch "$STATE/collected"; }
   [ -n "$NET" ] && wait "$NET"
   [ -e "$RUN/sft.safetensors" ] || stage sft 60 "$T" sft "${recorded[@]}" --out "$RUN" --set sft.steps="$(s "${SFT_STEPS:-400}")" --set sft.batch=32
-  [ -e "$RUN/selfsup.safetensors" ] || stage selfsup 90 "$T" selfsup "${live[@]}" "${on_gpu[@]}" --out "$RUN" --weights "$RUN/sft.safetensors" \
+  [ -e "$RUN/selfsup.safetensors" ] || stage selfsup 90 "$T" selfsup "${live[@]}" "${on_gpu[@]}" --set tasks.shapes="$SHAPES" --out "$RUN" --weights "$RUN/sft.safetensors" \
     --set selfsup.rounds=3 --set selfsup.proposals=48 --set selfsup.steps=20
-  rl=(rl --weights "$RUN/selfsup.safetensors" --set rl.groups=8 --set rl.group_size=8 --set rl.checkpoint_every=2 --set rl.best_of=4)
+  rl=(rl --set tasks.shapes="$SHAPES" --weights "$RUN/selfsup.safetensors" --set rl.groups=8 --set rl.group_size=8 --set rl.checkpoint_every=2 --set rl.best_of=4)
   [ -e "$RUN/rl.safetensors" ] || stage rl 200 "$T" "${rl[@]}" "${live[@]}" "${on_gpu[@]}" --out "$RUN" --set rl.steps="$(s "${RL_STEPS:-28}")"
   [ -e "$GRPO/rl.safetensors" ] || stage rl_grpo 150 "$T" "${rl[@]}" --variant grpo "${live[@]}" "${on_gpu[@]}" --out "$GRPO" --set rl.steps="$(s "${RL_STEPS:-28}")"
 }
