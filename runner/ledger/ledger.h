@@ -19,8 +19,8 @@ namespace warpwright::runner {
 
 /// Who proposed a variant, and what it said; all empty of the search's own.
 struct Proposed {
-  std::string by;       ///< "builtin", "endpoint"
-  std::string analysis; ///< for people
+  std::string by;                    ///< "builtin", "endpoint"
+  std::string analysis;              ///< for people
   std::optional<model::Plan> answer; ///< the whole plan that it wrote, where it did
   std::string not_applicable;        ///< why that cannot be written into the file; empty: it can
 };

@@ -75,6 +75,39 @@ TEST_CASE("entries come back as they were, newest first, after reopening") {
   CHECK((*entries)[1].source_hash == "abc");
 }
 
+TEST_CASE("who proposed a variant, and what it said, is kept with it") {
+  const Folder folder;
+  const fs::path path = folder.path / "ledger.sqlite";
+  LedgerEntry entry = entry_of("rewrite(by=endpoint)", 2);
+  entry.proposed = {"endpoint", "It is held back by memory.", entry.plan, "the file cannot say it"};
+  REQUIRE(open(path)->record(entry).has_value());
+  auto entries = open(path)->of_kernel("/src/a.cu", "saxpy");
+  REQUIRE(entries.has_value());
+  const Proposed &kept = entries->front().proposed;
+  CHECK(kept.by == "endpoint");
+  CHECK(kept.analysis == entry.proposed.analysis);
+  CHECK(kept.answer == entry.plan);
+  CHECK(kept.not_applicable == "the file cannot say it");
+}
+
+TEST_CASE("a ledger of the first version is taken over with its entries") {
+  const Folder folder;
+  const fs::path path = folder.path / "ledger.sqlite";
+  REQUIRE(open(path)->record(entry_of("a", 1.5)).has_value());
+  {
+    SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
+    database.exec("ALTER TABLE verdicts DROP COLUMN proposed");
+    database.exec("PRAGMA user_version = 1");
+  }
+  auto ledger = open(path);
+  REQUIRE(ledger->record(entry_of("b", 2)).has_value());
+  auto entries = ledger->of_kernel("/src/a.cu", "saxpy");
+  REQUIRE_MESSAGE(entries.has_value(), (entries ? "" : describe(entries.error())));
+  REQUIRE(entries->size() == 2);
+  CHECK((*entries)[1].verdict == entry_of("a", 1.5).verdict);
+  CHECK((*entries)[1].proposed.by == "");
+}
+
 TEST_CASE("the same task, plan, device and driver replace, another driver adds") {
   const Folder folder;
   auto ledger = open(folder.path / "ledger.sqlite");
