@@ -362,12 +362,19 @@ void DeviceWorker::arm(std::chrono::milliseconds limit, Ended reason) {
 
 void DeviceWorker::take_turn(rpc::Responder respond) {
   timer_.pause();
-  settings_.turn->ask(this, running_ && running_->alone, [this, respond, generation = generation_] {
-    if (generation != generation_)
-      return;
-    timer_.resume();
-    respond(Json());
-  });
+  const bool told = running_ && settings_.turn->is_shared();
+  if (told)
+    running_->on_stage("queued", running_->alone ? "waiting for the device, to have it alone"
+                                                 : "waiting for its turn on the device");
+  settings_.turn->ask(
+      this, running_ && running_->alone, [this, respond, told, generation = generation_] {
+        if (generation != generation_)
+          return;
+        timer_.resume();
+        if (told && running_)
+          running_->on_stage(stage_.empty() ? "compiling" : stage_, "has the device");
+        respond(Json());
+      });
 }
 
 void DeviceWorker::end_process(Ended reason) {
