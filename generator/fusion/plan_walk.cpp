@@ -17,6 +17,8 @@ using model::Node;
 
 /// What is offered of each kind: those that take the most time, and the best guesses.
 constexpr std::size_t kMostGroups = 12, kMostConfigurations = 24, kMostPlaces = 6;
+/// Of one configuration, where they tell it from the others: an answer of a policy is short.
+constexpr std::size_t kMostParameters = 8;
 /// What is decided of a region, once; its key follows.
 const std::string kFamily = "family ", kFusion = "fusion ", kLayout = "layout ",
                   kConfiguration = "configuration ";
@@ -58,6 +60,30 @@ std::string text_of(const std::string &region, const Configuration &configuratio
             (value == configuration.end() ? std::string("none") : std::to_string(value->second));
   }
   return text + ")";
+}
+
+/// Those of the names that tell the configurations apart, rather those that most of them have.
+std::set<std::string> needed(std::set<std::string> names,
+                             const std::vector<Configuration> &configurations) {
+  const auto tell_apart = [&](const std::set<std::string> &some) {
+    std::set<std::string> texts;
+    for (const Configuration &configuration : configurations)
+      texts.insert(text_of("", configuration, some));
+    return texts.size() == configurations.size();
+  };
+  const auto having = [&](const std::string &name) {
+    return std::ranges::count_if(
+        configurations, [&](const auto &configuration) { return configuration.contains(name); });
+  };
+  std::vector<std::string> rarest_first(names.rbegin(), names.rend());
+  std::ranges::stable_sort(rarest_first, {}, having);
+  for (const std::string &name : rarest_first) {
+    std::set<std::string> fewer = names;
+    fewer.erase(name);
+    if (names.size() > kMostParameters && tell_apart(fewer))
+      names = std::move(fewer);
+  }
+  return names;
 }
 
 } // namespace
@@ -231,7 +257,7 @@ void PlanWalk::add_configurations(std::vector<Step> &steps, const std::string &r
   offered.resize(std::min(offered.size(), kMostConfigurations));
   std::vector<Configuration> compared = offered;
   compared.push_back(first.configuration);
-  const std::set<std::string> names = varying(compared);
+  const std::set<std::string> names = needed(varying(compared), offered);
   for (const Configuration &configuration : offered) {
     if (configuration == first.configuration)
       continue;
