@@ -101,8 +101,7 @@ void add_optimize(CLI::App &app, Options &all) {
   command
       ->add_option("--policy", options.policy,
                    "Who proposes variants of kernels: search, builtin, builtin:WEIGHTS or "
-                   "endpoint:URL#MODEL; default: the project's, else builtin where its weights are "
-                   "beside this program, else search")
+                   "endpoint:URL#MODEL; default: the project's, else search")
       ->check(CLI::Validator(
           [](std::string &text) {
             const auto choice = server::parse_policy(text);

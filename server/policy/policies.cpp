@@ -25,9 +25,8 @@ std::string propose_program() {
 } // namespace
 
 void Policies::prepare(const PolicyChoice &choice) {
-  const bool builtin = choice.kind == Kind::Default || choice.kind == Kind::Builtin;
   const std::string path = choice.weights.empty() ? trainer::shipped_weights() : choice.weights;
-  if (builtin && !path.empty())
+  if (choice.kind == Kind::Builtin && !path.empty())
     (void)weights(path); // a search that wants them says what is wrong
 }
 

@@ -5,10 +5,8 @@ namespace warpwright::server {
 Result<PolicyChoice> parse_policy(const std::string &text) {
   using Kind = PolicyChoice::Kind;
   constexpr std::string_view kWeights = "builtin:", kEndpoint = "endpoint:";
-  if (text.empty())
+  if (text.empty() || text == "search")
     return PolicyChoice{};
-  if (text == "search")
-    return PolicyChoice{.kind = Kind::Search};
   if (text == "builtin")
     return PolicyChoice{.kind = Kind::Builtin};
   if (text.starts_with(kWeights) && text.size() > kWeights.size())

@@ -9,8 +9,8 @@
 namespace warpwright::server {
 
 struct PolicyChoice {
-  enum class Kind { Default, Search, Builtin, Endpoint };
-  Kind kind = Kind::Default;
+  enum class Kind { Search, Builtin, Endpoint };
+  Kind kind = Kind::Search;
   std::string weights;  ///< Builtin: a file; empty: those that ship
   std::string endpoint; ///< Endpoint: "endpoint:URL#MODEL"
 };
@@ -18,7 +18,7 @@ struct PolicyChoice {
 inline constexpr const char *kPolicyForms =
     "search, builtin, builtin:WEIGHTS or endpoint:URL#MODEL";
 
-/// "": builtin where its weights are beside the program, else search. Errors: another word.
+/// "": search. Errors: another word.
 Result<PolicyChoice> parse_policy(const std::string &text);
 
 } // namespace warpwright::server

@@ -154,7 +154,7 @@ TEST_CASE(
 }
 
 TEST_CASE("without weights the search goes on, and says why") {
-  Session session(Json::object(), {"WARPWRIGHT_WEIGHTS=/no/such/weights.safetensors"});
+  Session session({{"policy", "builtin"}}, {"WARPWRIGHT_WEIGHTS=/no/such/weights.safetensors"});
   const Json done = session.optimised();
   CHECK(has(done["policy"], "search, because cannot read the weights /no/such"));
   CHECK(done["tried"] == 2);
