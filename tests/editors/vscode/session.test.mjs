@@ -38,7 +38,7 @@ step('optimising shows progress and ends with checked variants', async () => {
 step('the lightbulb offers the variant, to apply or to compare', async () => {
   await bench.dismissNotifications();
   const titles = await bench.actions('saxpy', '__global__');
-  assert.ok(titles.includes('Apply checked variant (correct on the CPU backend, speed not measured)'), titles.join('; '));
+  assert.ok(titles.some((title) => title.startsWith('Apply checked variant (correct on the CPU backend, speed not measured)')), titles.join('; '));
   assert.ok(titles.some((title) => title.startsWith('Compare with checked variant')), titles.join('; '));
   await bench.shot('5-lightbulb');
   await bench.page.keyboard.press('Escape');
