@@ -77,12 +77,12 @@ learn() {
   [ -e "$GRPO/rl.safetensors" ] || stage rl_grpo 150 "$T" "${rl[@]}" --variant grpo "${live[@]}" "${on_gpu[@]}" --out "$GRPO" --set rl.steps="$(s "${RL_STEPS:-28}")"
 }
 random_search() { # the best of 256 random trials on some of the held-out tasks; measured ones are in the records, so it goes on
-  stage random "$1" "$T" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/random" --set "eval.policies=$2" --set eval.reference_trials=256 \
+  stage random "$1" "$C" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/random" --set "eval.policies=$2" --set eval.reference_trials=256 \
     --set run.threads=1 --set eval.repeats=1 --set "tasks.families=$few" --set tasks.at_most="$FEW"
 }
-judge() { # NAME FAMILIES TASKS LIMIT: sessions propose on CPU cores, so that nothing runs beside a measurement
+judge() { # NAME FAMILIES TASKS LIMIT: sessions propose on CPU cores, without LibTorch, so that nothing runs beside a measurement
   [ -e "$RUN/rl.safetensors" ] || { say "judge $1: no weights yet"; return 1; }
-  stage "eval_$1" "$4" "$T" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/eval_$1" --set run.threads=1 --set "tasks.families=$2" --set tasks.at_most="$3" \
+  stage "eval_$1" "$4" "$C" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/eval_$1" --set run.threads=1 --set "tasks.families=$2" --set tasks.at_most="$3" \
     --set eval.repeats=4 --set 'eval.k=[1,2,4,8,16]' --set "eval.policies=[\"builtin:$RUN/rl.safetensors\",\"random@16\",
     \"builtin:$RUN/sft.safetensors@4\",\"builtin:$RUN/selfsup.safetensors@4\",\"builtin:$RUN/untrained.safetensors@4\",
     \"builtin:$GRPO/rl.safetensors?plain@4\",\"evolve@16\"]"
