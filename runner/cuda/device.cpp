@@ -93,6 +93,8 @@ public:
     return program;
   }
 
+  void compile_ahead(const CompileRequest &request) override { (void)code_of(request); }
+
   std::optional<double> occupancy(const LaunchOperation &launch) override {
     const CUfunction function = function_of(launch);
     const int threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);

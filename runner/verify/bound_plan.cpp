@@ -163,13 +163,29 @@ private:
 
 } // namespace
 
-DeviceResult<CompiledPlan> compile_plan(Device &device, const model::Plan &plan) {
-  CompiledPlan compiled;
+namespace {
+
+/// @param index of each kernel by its name, filled
+CompileRequest request_of(const model::Plan &plan, std::map<std::string, std::size_t> &index) {
   CompileRequest request{plan.source, plan.options, {}};
   for (const model::Step &step : plan.steps)
     if (const auto *launch = std::get_if<model::LaunchStep>(&step))
-      if (compiled.kernel_index.emplace(launch->kernel, request.kernels.size()).second)
+      if (index.emplace(launch->kernel, request.kernels.size()).second)
         request.kernels.push_back(launch->kernel);
+  return request;
+}
+
+} // namespace
+
+void compile_ahead(Device &device, const model::Plan &plan) {
+  std::map<std::string, std::size_t> index;
+  if (const CompileRequest request = request_of(plan, index); !request.kernels.empty())
+    device.compile_ahead(request);
+}
+
+DeviceResult<CompiledPlan> compile_plan(Device &device, const model::Plan &plan) {
+  CompiledPlan compiled;
+  const CompileRequest request = request_of(plan, compiled.kernel_index);
   if (request.kernels.empty())
     return compiled;
   auto program = device.compile(request);

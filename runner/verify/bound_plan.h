@@ -19,6 +19,8 @@ struct CompiledPlan {
 
 /// Compiles all kernels that the plan launches.
 DeviceResult<CompiledPlan> compile_plan(Device &device, const model::Plan &plan);
+/// What of it needs no device, so that it is quick then. What does not compile, compile_plan() says.
+void compile_ahead(Device &device, const model::Plan &plan);
 
 struct BoundBuffer {
   Address address = 0;

@@ -179,6 +179,8 @@ public:
   /// request again is how a module is loaded anew, and a device keeps what makes that fast.
   /// Faults: CompileFailed (with the log), Unsupported.
   virtual DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) = 0;
+  /// What of compile() leaves the device alone, so that others may use it meanwhile. What fails, compile() says.
+  virtual void compile_ahead(const CompileRequest &) {}
   /// Resident warps over the most a multiprocessor holds, for this launch; nullopt where it has no
   /// meaning.
   virtual std::optional<double> occupancy(const LaunchOperation &) { return std::nullopt; }

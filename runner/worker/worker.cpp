@@ -3,6 +3,7 @@
 // the end of stdin ends the process at once, whatever runs.
 #include "runner/worker/worker.h"
 #include "runner/torch/host.h"
+#include "runner/verify/bound_plan.h"
 #include "runner/verify/verifier.h"
 #include "support/model/json.h"
 #include "support/rpc/connection.h"
@@ -136,6 +137,13 @@ private:
       if (!options)
         return invalid(options.error());
       deadline_ = std::chrono::steady_clock::now() + options->timeout;
+      if (shares_) {
+        send_stage("compiling", "compiling the candidate", Side::Candidate);
+        compile_ahead(*device_, *plan);
+        send_stage("compiling", "compiling the reference", Side::Reference);
+        compile_ahead(*device_, task->reference);
+        send_stage("compiling", "done", Side::Nobody);
+      }
       take_turn();
       device_->start_job();
       if (TorchHost *torch = device_->torch())

@@ -49,6 +49,7 @@ class Worker:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=dict(os.environ, **environment))
         self.stages, self.turns, self.last = [], [], 0
+        self.told = []  # of each turn asked for, how many stages came before
 
     def __enter__(self):
         return self
@@ -86,6 +87,7 @@ class Worker:
             if message.get("method") in ("take_turn", "turn_over"):
                 self.turns.append(message["method"])
                 if "id" in message:
+                    self.told.append(len(self.stages))
                     self.write({"jsonrpc": "2.0", "id": message["id"], "result": None})
                 continue
             if message.get("id") == self.last:
@@ -198,6 +200,8 @@ class Workers(unittest.TestCase):
                 self.check(worker.verify(square_task(), square_plan()), "verified")
         self.assertEqual(alone.turns, [])
         self.assertEqual(sharing.turns, ["take_turn", "turn_over", "take_turn"])  # at its start, and for the job
+        compiled = [stage["activity"] for stage in sharing.stages[:sharing.told[1]]]
+        self.assertEqual(compiled, ["compiling the candidate", "compiling the reference", "done"])  # which needs no device
 
     def test_what_python_says_of_a_module_is_in_the_verdict(self):
         with Worker() as worker:
