@@ -7,6 +7,7 @@
 #include "runner/cuda/foreign_recording.h"
 #include "runner/cuda/gpu_timer.h"
 #include "runner/cuda/handles.h"
+#include "runner/cuda/memory_pool.h"
 #include "runner/cuda/module_recording.h"
 #include "runner/cuda/plain_launches.h"
 #include "runner/cuda/rates.h"
@@ -26,6 +27,8 @@ constexpr unsigned kStreamNonBlocking = 1;
 /// Compiled code that is kept to be loaded anew: of a job's plans and the runner's own kernels.
 constexpr std::size_t kKeptCode = 8;
 constexpr Status kOutOfMemory = 2;
+/// Of the device's memory, one part in this many may be kept between buffers. Several workers may do so.
+constexpr std::uint64_t kPoolPart = 32;
 constexpr const char *kNotPlain = "a plan that calls torch is no plain recording";
 
 class CudaProgram final : public Program {
@@ -56,6 +59,7 @@ public:
   }
 
   CudaDevice(Driver driver, CudaTorch *torch) : driver_(std::move(driver)), torch_(torch) {}
+  ~CudaDevice() override { free_blocks(pool_.empty()); }
 
   const model::DeviceInfo &info() const override { return info_; }
   Capabilities capabilities() const override {
@@ -108,19 +112,21 @@ public:
   }
 
   DeviceResult<Address> allocate(std::size_t size_bytes) override {
+    if (const auto kept = pool_.take(size_bytes))
+      return *kept;
     CUdeviceptr address = 0;
     Status status = driver_.cuMemAlloc(&address, size_bytes);
+    if (status == kOutOfMemory && free_blocks(pool_.empty()))
+      status = driver_.cuMemAlloc(&address, size_bytes);
     if (status == kOutOfMemory && torch_ && torch_->release_memory())
       status = driver_.cuMemAlloc(&address, size_bytes);
     ran_out_of_memory_ |= status == kOutOfMemory;
     if (auto made = check(status, "allocating " + std::to_string(size_bytes) + " bytes"); !made)
       return std::unexpected(made.error());
+    pool_.add(address, size_bytes);
     return address;
   }
-  void free(Address address) override {
-    if (!driver_.abandoned)
-      driver_.cuMemFree(address);
-  }
+  void free(Address address) override { free_blocks(pool_.give_back(address)); }
 
   DeviceResult<void> upload(Address to, const void *from, std::size_t size_bytes) override {
     if (size_bytes == 0)
@@ -376,6 +382,7 @@ private:
       return fail("no GPU cuda:" + std::to_string(ordinal),
                   "This machine has " + std::to_string(count));
     info_ = describe_device(driver_, device_);
+    pool_.set_limit(info_.memory_bytes / kPoolPart);
     const int capability = 10 * attribute(driver_, kComputeMajor, device_) +
                            attribute(driver_, kComputeMinor, device_);
     const auto cache = cache_directory();
@@ -403,6 +410,14 @@ private:
     add_rates(driver_, stream_.get(), *compiler_, *timer_, capability,
               attribute(driver_, kMultiprocessorCount, device_), info_);
     return {};
+  }
+
+  /// @return whether there were any
+  bool free_blocks(const std::vector<Address> &blocks) const {
+    for (const Address block : blocks)
+      if (!driver_.abandoned)
+        driver_.cuMemFree(block);
+    return !blocks.empty();
   }
 
   DeviceResult<void> check(Status status, const std::string &what) const {
@@ -461,6 +476,7 @@ private:
   model::DeviceInfo info_;
   std::unique_ptr<Compiler> compiler_;
   std::unique_ptr<PrimaryContext> context_;
+  MemoryPool pool_;
   Stream stream_;
   std::unique_ptr<GpuTimer> timer_;
   Clock::time_point deadline_ = Clock::time_point::max();
