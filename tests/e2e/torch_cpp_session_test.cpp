@@ -65,7 +65,7 @@ TEST_CASE("a C++ function over tensors asks for its shapes, is verified against 
   REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
   CHECK(done->at("verified") == 1);
   CHECK(session.lens().ends_with("speed not measured) · apply"));
-  session.apply_beginning("mixed", "Apply variant");
+  session.apply_beginning("mixed", "Apply checked variant");
   const std::string applied = client.text(session.uri);
   CHECK(applied.find("namespace warpwright_mixed {") != std::string::npos);
   CHECK(applied.find("torch::Tensor mixed_as_written(torch::Tensor x,") != std::string::npos);
@@ -104,7 +104,7 @@ TORCH_MODULE(Scaled);
   const auto done = session.optimize("ScaledImpl");
   REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
   CHECK(done->at("verified") == 1);
-  session.apply_beginning("ScaledImpl", "Apply variant");
+  session.apply_beginning("ScaledImpl", "Apply checked variant");
   const std::string applied = client.text(session.uri);
   for (const char *part :
        {"namespace warpwright_ScaledImpl {",

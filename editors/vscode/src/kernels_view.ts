@@ -230,7 +230,7 @@ function kernelItem(kernel: Kernel): vscode.TreeItem {
 function variantItem(kernel: Kernel, variant: Variant): vscode.TreeItem {
   const moves = variant.moves.join(', ');
   const item = new vscode.TreeItem(variant.speedup ? `${variant.speedup.ratio.toFixed(2)}x` : moves, vscode.TreeItemCollapsibleState.None);
-  item.description = variant.speedup ? moves : 'correct on the CPU, speed not measured';
+  item.description = variant.speedup ? moves : 'correct on the CPU backend, speed not measured';
   item.tooltip = `${moves}\n${variant.speedup ? speedupText(variant.speedup) : item.description}\n${variant.device}, ${variant.date}`;
   item.iconPath = new vscode.ThemeIcon(variant.speedup ? 'zap' : 'verified');
   item.contextValue = 'variant';
