@@ -41,15 +41,14 @@ std::vector<TrainingTask> small_tasks(const std::string &language) {
   return tasks;
 }
 
-/// Answers of `warpwright env` to one `tasks` request a task, in order.
-std::vector<json> infer(const std::vector<TrainingTask> &tasks) {
+/// Answers of `warpwright env` to one request of this method a task, in order; null for what it refuses.
+std::vector<json> ask(const std::string &method, const std::vector<TrainingTask> &tasks) {
   std::string input;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const std::string body = json{{"jsonrpc", "2.0"},
-                                  {"id", i},
-                                  {"method", "tasks"},
-                                  {"params", {{"path", tasks[i].path}, {"text", tasks[i].text}}}}
-                                 .dump();
+    const json params{
+        {"path", tasks[i].path}, {"text", tasks[i].text}, {"kernel", tasks[i].kernel}};
+    const std::string body =
+        json{{"jsonrpc", "2.0"}, {"id", i}, {"method", method}, {"params", params}}.dump();
     input += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
   }
   const auto run =
@@ -85,7 +84,7 @@ TEST_CASE("every kernel of the suite is inferred, and verified against itself on
     return;
   }
   const auto tasks = small_tasks("cuda");
-  const auto answers = infer(tasks);
+  const auto answers = ask("tasks", tasks);
   auto client =
       runner::BlockingClient::connect("stdio:" WARPWRIGHT_BINARY_DIR "/warpwright-runner serve");
   REQUIRE_MESSAGE(client, (client ? "" : describe(client.error())));
@@ -115,10 +114,23 @@ TEST_CASE("every kernel of the suite is inferred at the shapes that are drawn of
     if (task.language == "cuda")
       for (const Split split : {Split::Training, Split::Validation, Split::HeldOut})
         std::ranges::move(draw_variations(task, split, 4, 1), std::back_inserter(drawn));
-  const auto answers = infer(drawn);
+  const auto answers = ask("tasks", drawn);
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const auto task = task_of(answers[i], drawn[i].kernel);
     CHECK_MESSAGE(task, drawn[i].id, " ", (task ? "" : describe(task.error())));
+  }
+}
+
+TEST_CASE("every kernel of the suite has at least three legal moves to begin with") {
+  if (!std::filesystem::exists(WARPWRIGHT_BINARY_DIR "/warpwright")) {
+    std::cout << "all cases skipped: built without Clang\n";
+    return;
+  }
+  const auto tasks = small_tasks("cuda");
+  const auto answers = ask("moves", tasks);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    REQUIRE_MESSAGE(answers[i].is_object(), tasks[i].id);
+    CHECK_MESSAGE(answers[i].at("moves").size() >= 3, tasks[i].id);
   }
 }
 

@@ -195,7 +195,7 @@ TEST_CASE("tasks writes each source at its shape, for other tools") {
 TEST_CASE("the shipped suite holds its promises") {
   const auto suite = load_suite(WARPWRIGHT_SOURCE_DIR "/trainer/tasks/suite");
   REQUIRE_MESSAGE(suite, (suite ? "" : describe(suite.error())));
-  CHECK(suite->size() >= 100);
+  CHECK(suite->size() >= 190);
   std::map<Split, std::set<std::string>> families;
   std::map<std::string, int> languages;
   std::set<std::string> names;
@@ -204,15 +204,15 @@ TEST_CASE("the shipped suite holds its promises") {
     ++languages[task.language];
     CHECK_MESSAGE(names.insert(task.name).second, task.name);
     if (task.split == Split::Training)
-      for (const Split split : {Split::Training, Split::HeldOut})
-        CHECK_MESSAGE(draw_variations(task, split, 2, 1).size() == 2, task.name);
+      for (const Split split : {Split::Training, Split::Validation, Split::HeldOut})
+        CHECK_MESSAGE(draw_variations(task, split, 4, 1).size() == 4, task.name);
     else
       CHECK_MESSAGE(draw_variations(task, task.split, 4, 1).size() == 4, task.name);
   }
   CHECK(families[Split::Training].size() >= 8);
   CHECK(families[Split::Validation].size() >= 1);
   CHECK(families[Split::HeldOut].size() >= 2);
-  CHECK(languages["cuda"] >= 50);
+  CHECK(languages["cuda"] >= 130);
   CHECK(languages["torch-python"] >= 40);
 
   const auto few =
