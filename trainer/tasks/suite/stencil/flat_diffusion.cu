@@ -1,9 +1,6 @@
 // Diffusion with a different rate in each cell of a periodic grid, launched in one dimension with 32 threads a block.
 #include <cstdlib>
 
-constexpr int WIDTH = 3000;
-constexpr int HEIGHT = 2000;
-
 __global__ void diffuse(const float *c, const float *rate, float *out, int width, int height) {
   int id = blockIdx.x * blockDim.x + threadIdx.x;
   if (id >= width * height)
@@ -17,6 +14,8 @@ __global__ void diffuse(const float *c, const float *rate, float *out, int width
 }
 
 int main() {
+  constexpr int WIDTH = 3000;
+  constexpr int HEIGHT = 2000;
   float *c, *rate, *out;
   cudaMalloc(&c, sizeof(float) * WIDTH * HEIGHT);
   cudaMalloc(&rate, sizeof(float) * WIDTH * HEIGHT);
