@@ -123,22 +123,22 @@ for (int $step = 0; $step < $depth; $step += $tile_k) {
 constexpr std::string_view kPlainStore =
     R"cuda(const bool $vector_c = reinterpret_cast<size_t>($c) % 16 == 0 && $ldc % 4 == 0;
 #pragma unroll
-for (int i = 0; i < $thread_m; ++i) {
-  const $index $row = $first_row + i / 4 * 4 * ($tile_m / $thread_m) + $group_m + i % 4;
+for (int $i = 0; $i < $thread_m; ++$i) {
+  const $index $row = $first_row + $i / 4 * 4 * ($tile_m / $thread_m) + $group_m + $i % 4;
   if ($row >= $rows)
     continue;
   #pragma unroll
-  for (int j = 0; j < $thread_n; j += 4) {
-    const $index $col = $first_col + j * ($tile_n / $thread_n) + $group_n;
-    float *target = $c + static_cast<size_t>($row) * $ldc + $col;
+  for (int $j = 0; $j < $thread_n; $j += 4) {
+    const $index $col = $first_col + $j * ($tile_n / $thread_n) + $group_n;
+    float *$target = $c + static_cast<size_t>($row) * $ldc + $col;
     if ($vector_c && $col + 3 < $cols) {
-      *reinterpret_cast<float4 *>(target) =
-          make_float4($result[i][j], $result[i][j + 1], $result[i][j + 2], $result[i][j + 3]);
+      *reinterpret_cast<float4 *>($target) =
+          make_float4($result[$i][$j], $result[$i][$j + 1], $result[$i][$j + 2], $result[$i][$j + 3]);
     } else {
       #pragma unroll
-      for (int offset = 0; offset < 4; ++offset)
-        if ($col + offset < $cols)
-          target[offset] = $result[i][j + offset];
+      for (int $offset = 0; $offset < 4; ++$offset)
+        if ($col + $offset < $cols)
+          $target[$offset] = $result[$i][$j + $offset];
     }
   }
 }
@@ -190,7 +190,9 @@ bool GemmShape::valid() const {
 }
 
 std::string render_gemm(const GemmTask &task, const GemmShape &shape,
-                        const std::set<std::string> &taken) {
+                        const std::set<std::string> &names) {
+  std::set<std::string> taken = names;
+  taken.insert({task.row_name, task.col_name, task.sum_name});
   Bindings common{{"BM", std::to_string(shape.m)},
                   {"BN", std::to_string(shape.n)},
                   {"BK", std::to_string(shape.k)},

@@ -44,6 +44,14 @@ void check_move(const std::string &marked, const std::string &move, const std::s
   CHECK(after->moves == std::vector<Move>{*parsed});
 }
 
+void check_parses(const std::string &marked, const std::string &move) {
+  auto parsed = move_from_string(move);
+  REQUIRE(parsed);
+  auto after = apply_move(state_of(marked), *parsed);
+  REQUIRE_MESSAGE(after, (after ? "" : describe(after.error())));
+  CHECK(parse_errors(*after) == "");
+}
+
 void check_refused(const std::string &marked, const std::string &move, const std::string &reason) {
   const State state = state_of(marked);
   auto parsed = move_from_string(move);

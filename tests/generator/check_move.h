@@ -18,6 +18,9 @@ State state_of(std::string marked);
 /// `move` turns the marked source into `expected`.
 void check_move(const std::string &marked, const std::string &move, const std::string &expected);
 
+/// `move` is legal, and what comes out parses: for sources of which only a name or two is special.
+void check_parses(const std::string &marked, const std::string &move);
+
 /// `move` is refused with exactly this reason.
 void check_refused(const std::string &marked, const std::string &move, const std::string &reason);
 

@@ -308,3 +308,44 @@ void run(int m, int n, int k, float *a, float *b, float *c) {
       "gemm(bk=16,bm=64,bn=64,tm=4,tn=4)",
       "the operands are not indexed by row and k, and by k and column");
 }
+
+TEST_CASE("gemm: the user's names for row, column and sum may be those of the template's loops") {
+  const auto source = [](const std::string &row, const std::string &col, const std::string &sum,
+                         const std::string &stored) {
+    return "__global__ void ^mm(const float *A, const float *B, float *C, int M, int N, int K) {\n"
+           "  int " +
+           row +
+           " = blockIdx.y * blockDim.y + threadIdx.y;\n"
+           "  int " +
+           col +
+           " = blockIdx.x * blockDim.x + threadIdx.x;\n"
+           "  if (" +
+           row + " < M && " + col +
+           " < N) {\n"
+           "    float " +
+           sum +
+           " = 0.0f;\n"
+           "    for (int k = 0; k < K; ++k)\n"
+           "      " +
+           sum + " += A[" + row + " * K + k] * B[k * N + " + col +
+           "];\n"
+           "    C[" +
+           row + " * N + " + col + "] = " + stored +
+           ";\n"
+           "  }\n}\n"
+           "void run(int m, int n, int k, float *a, float *b, float *c) {\n"
+           "  dim3 block(16, 16);\n"
+           "  dim3 grid((n + 15) / 16, (m + 15) / 16);\n"
+           "  mm<<<grid, block>>>(a, b, c, m, n, k);\n}\n";
+  };
+  const char *names[][3] = {{"i", "j", "sum"},          {"j", "i", "target"},
+                            {"row", "offset", "acc"},   {"first_row", "group_n", "result"},
+                            {"buffer", "warp", "lane"}, {"thread", "tile_a", "store"}};
+  for (const auto &[row, col, sum] : names)
+    for (const bool plain : {true, false}) {
+      CAPTURE(row);
+      CAPTURE(plain);
+      check_parses(source(row, col, sum, plain ? sum : std::string(sum) + " * 2.0f"),
+                   "gemm(bk=16,bm=64,bn=64,tm=4,tn=4)");
+    }
+}
