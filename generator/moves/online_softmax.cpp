@@ -51,14 +51,29 @@ bool calls_exponential(const clang::Stmt *root) {
   return found;
 }
 
+bool divides_by(const clang::Stmt *root, const clang::VarDecl *sum) {
+  return std::ranges::any_of(find_all<clang::BinaryOperator>(root),
+                             [sum](const clang::BinaryOperator *binary) {
+                               return (binary->getOpcode() == clang::BO_Div ||
+                                       binary->getOpcode() == clang::BO_DivAssign) &&
+                                      variable_of(binary->getRHS()) == sum;
+                             });
+}
+
+/// A variable that was made as a quotient by the sum: 1 / sum, before the loop.
+bool is_share_of(const clang::Expr *factor, const clang::VarDecl *sum) {
+  const clang::VarDecl *variable = variable_of(factor);
+  return variable && variable->hasInit() && divides_by(variable->getInit(), sum);
+}
+
 bool divides(const clang::Stmt *root, const clang::VarDecl *sum) {
-  bool found = false;
-  for (const auto *binary : find_all<clang::BinaryOperator>(root)) {
-    found |= (binary->getOpcode() == clang::BO_Div && variable_of(binary->getRHS()) == sum) ||
-             binary->getOpcode() == clang::BO_Mul;
-    found |= binary->getOpcode() == clang::BO_DivAssign && variable_of(binary->getRHS()) == sum;
-  }
-  return found;
+  return divides_by(root, sum) ||
+         std::ranges::any_of(
+             find_all<clang::BinaryOperator>(root), [sum](const clang::BinaryOperator *binary) {
+               return (binary->getOpcode() == clang::BO_Mul ||
+                       binary->getOpcode() == clang::BO_MulAssign) &&
+                      (is_share_of(binary->getLHS(), sum) || is_share_of(binary->getRHS(), sum));
+             });
 }
 
 /// The one array that a loop stores to along the row.

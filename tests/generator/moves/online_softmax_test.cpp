@@ -89,3 +89,35 @@ void run(float *x, float *out, int rows, int cols) { norms<<<(rows + 255) / 256,
 )cuda",
                 "online_softmax(row=warp,threads=128)", "there is more than three loops");
 }
+
+namespace {
+
+/// @param before after the sum @param stored each element
+std::string three_loops(const std::string &before, const std::string &stored) {
+  return R"cuda(__global__ void ^soft(const float *x, float *y, int rows, int cols) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows)
+    return;
+  float largest = -INFINITY;
+  for (int j = 0; j < cols; j++)
+    largest = fmaxf(largest, x[row * cols + j]);
+  float sum = 0.0f;
+  for (int j = 0; j < cols; j++)
+    sum += expf(x[row * cols + j] - largest);
+  )cuda" +
+         before + "\n  for (int j = 0; j < cols; j++)\n    y[row * cols + j] = " + stored + R"cuda(;
+}
+void run(float *x, float *y, int rows, int cols) { soft<<<(rows + 255) / 256, 256>>>(x, y, rows, cols); }
+)cuda";
+}
+
+} // namespace
+
+TEST_CASE(
+    "online_softmax: a factor that was made as a share of the sum divides, an index does not") {
+  check_parses(
+      three_loops("float share = 1.0f / sum;", "expf(x[row * cols + j] - largest) * share"),
+      "online_softmax(row=warp,threads=128)");
+  check_refused(three_loops("float shift = largest + logf(sum);", "x[row * cols + j] - shift"),
+                "online_softmax(row=warp,threads=128)", "the third loop does not store quotients");
+}
