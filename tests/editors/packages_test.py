@@ -55,7 +55,8 @@ class Packages(unittest.TestCase):
                 self.assertLessEqual(set(needed), {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, program)
         report = json.loads(self.run_there(prefix, "warpwright", "doctor", "--json"))
         self.assertTrue(report["ready"]["cpu"], report)
-        result = json.loads(self.run_there(prefix, "warpwright", "optimize", "saxpy.cu", "--device", "cpu", "--max-variants", "2", "--json"))
+        result = json.loads(self.run_there(prefix, "warpwright", "optimize", "saxpy.cu", "--device", "cpu", "--max-variants", "2",
+                                           "--policy", "builtin", "--json"))
         outcomes = [variant["outcome"] for kernel in result["kernels"] for variant in kernel["variants"]]
         self.assertIn("verified", outcomes)
         shipped = (prefix / "share/warpwright/policy.safetensors").exists()
