@@ -53,7 +53,8 @@ StateLine line_of(const Context &context, const analysis::Kernel &kernel,
   case KernelState::Checked:
     return {measured_text(status), "apply", protocol::kApplyCommand};
   case KernelState::NothingFaster:
-    return {"tried " + std::to_string(status.current.size()) + " variants, none verified faster",
+    return {"tried " + std::to_string(status.current.size()) +
+                (status.current.size() == 1 ? " variant" : " variants") + ", none verified faster",
             "try again", protocol::kOptimizeCommand};
   case KernelState::Applied: {
     const model::Verdict &verdict = status.applied->verdict;

@@ -236,7 +236,7 @@ export class Server {
       return;
     }
     if (!result.best && result.verified === 0) {
-      void vscode.window.showInformationMessage(`Warpwright: ${result.tried} variants of ${result.kernel} tried, none verified.`);
+      void vscode.window.showInformationMessage(`Warpwright: ${result.tried} ${result.tried === 1 ? 'variant' : 'variants'} of ${result.kernel} tried, none verified.`);
       return;
     }
     const text = result.best

@@ -96,7 +96,9 @@ export class KernelsView implements vscode.TreeDataProvider<Node> {
       if (['file', 'untitled'].includes(document.uri.scheme) && /^(cuda|cuda-cpp|python|cpp)$/.test(document.languageId))
         uris.add(document.uri.toString());
     try {
-      this.kernels = (await this.server.running.sendRequest(KernelsRequest, { uris: [...uris] })).kernels;
+      const { kernels } = await this.server.running.sendRequest(KernelsRequest, { uris: [...uris] });
+      const place = new Map([...uris].map((uri, index) => [uri, index])); // the answer has open files first; rows shall stay where they are
+      this.kernels = kernels.sort((one, other) => (place.get(one.uri) ?? uris.size) - (place.get(other.uri) ?? uris.size));
     } catch {
       this.kernels = []; // the server is down, which is said elsewhere
     }

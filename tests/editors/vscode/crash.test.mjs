@@ -2,13 +2,13 @@
 // and what was measured before is still there.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { matmul, saxpy } from './lib/files.mjs';
+import { matmul, saxpy, slow } from './lib/files.mjs';
 import { Workbench, steps, until } from './lib/workbench.mjs';
 
 let bench;
 const step = steps(() => bench);
 before(async () => {
-  bench = await Workbench.open({ name: 'crash', files: { 'saxpy.cu': saxpy(), 'matmul.cu': matmul() }, open: 'saxpy.cu', machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 2 } });
+  bench = await Workbench.open({ name: 'crash', files: { 'saxpy.cu': saxpy(), 'slow.cu': slow, 'matmul.cu': matmul() }, open: 'saxpy.cu', machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 2 } });
 });
 after(() => bench.close());
 
@@ -18,7 +18,7 @@ step('a server that is killed amid an optimisation is started again, with a mess
   await bench.clickLens('optimise');
   await bench.lens('· apply', 120_000);
   await bench.dismissNotifications();
-  await bench.openFile('matmul.cu');
+  await bench.openFile('slow.cu');
   await bench.clickLens('optimise');
   await bench.lens('· cancel');
   const [before] = servers();
@@ -34,13 +34,21 @@ step('a server that is killed amid an optimisation is started again, with a mess
 
 step('the runner that is killed amid an optimisation is said once, and the next one works', async () => {
   await bench.dismissNotifications();
-  await bench.openFile('matmul.cu');
+  await bench.openFile('slow.cu');
   await bench.clickLens('optimise');
   await bench.lens('· cancel');
-  const runners = await until('a runner', () => { const found = bench.processes(/warpwright-runner/); return found.length && found; });
-  process.kill(runners[0], 'SIGKILL');
-  await until('the lens is no longer measuring', async () => !(await bench.lenses()).some((lens) => lens.includes('cancel')), 120_000);
+  const runners = () => bench.processes(/warpwright-runner/);
+  const [before] = await until('a runner', () => runners().length && runners());
+  process.kill(before, 'SIGKILL');
+  await bench.notification("Warpwright's runner was lost");
+  await until('another runner', () => runners().some((pid) => pid !== before));
   await bench.shot('2-runner-killed');
+  await bench.clickLens('· cancel');
+  await until('the lens is no longer measuring', async () => !(await bench.lenses()).some((lens) => lens.includes('cancel')));
+  assert.equal((await bench.notifications()).filter((toast) => toast.includes('was lost')).length, 1);
+  await bench.openFile('matmul.cu');
+  await bench.clickLens('· optimise');
+  await bench.lens('variant checked', 120_000);
   await bench.openFile('saxpy.cu');
   await bench.lens('variant checked');
 });

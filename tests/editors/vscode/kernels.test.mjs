@@ -1,7 +1,7 @@
-// The Kernels view over files that are not open: states, run, cancel, compare, apply, run all.
+// The Kernels view over files that are not open: states, run, cancel, a file that changes outside, compare, apply, run all.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { matmul, saxpy } from './lib/files.mjs';
+import { matmul, saxpy, slow } from './lib/files.mjs';
 import { Workbench, steps, until } from './lib/workbench.mjs';
 
 // Its size cannot be inferred.
@@ -11,7 +11,7 @@ let bench;
 const step = steps(() => bench);
 before(async () => {
   bench = await Workbench.open({
-    name: 'kernels', files: { 'saxpy.cu': saxpy(), 'deep/matmul.cu': matmul(), 'host.cu': 'int main() { return 0; }\n', 'unknown.cu': unknown, 'build/copy.cu': saxpy() },
+    name: 'kernels', files: { 'saxpy.cu': saxpy(), 'slow.cu': slow, 'deep/matmul.cu': matmul(), 'host.cu': 'int main() { return 0; }\n', 'unknown.cu': unknown, 'build/copy.cu': saxpy() },
     settings: { 'files.exclude': { build: true } }, machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 2 },
   });
 });
@@ -41,16 +41,20 @@ step('the view lists the kernels of files that are not open, without those that 
 });
 
 step('a kernel is run from the view, cancelled there, and run to its end', async () => {
-  await act('matmul', 'Optimise Kernel');
-  await seen('matmul measuring');
+  await act('decay', 'Optimise Kernel');
+  await seen('decay measuring');
   await bench.shot('2-running');
-  await act('matmul', 'Cancel Optimisation');
-  await until('matmul is no longer measured', async () => !(await rows()).some((line) => line.includes('matmul measuring')));
+  await act('decay', 'Cancel Optimisation');
+  await seen('decay not measured');
+  bench.write('slow.cu', 'int main() { return 0; }\n');
+  await until('a kernel that was deleted is gone', async () => !(await rows()).some((line) => line.includes('decay')));
   await act('saxpy', 'Optimise Kernel');
   await seen('saxpy variant checked', 120_000);
   await bench.dismissNotifications();
   await row('saxpy').locator('.monaco-tl-twistie').click();
   await seen('correct on the CPU');
+  const order = (await rows()).filter((line) => /kernel$/.test(line));
+  assert.deepEqual(order, ['matmul.cu deep · 1 kernel', 'saxpy.cu 1 kernel', 'unknown.cu 1 kernel'], 'running a kernel does not move it');
   await bench.shot('3-variants');
 });
 

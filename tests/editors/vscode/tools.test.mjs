@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before } from 'node:test';
-import { matmul, saxpy } from './lib/files.mjs';
+import { saxpy, slow } from './lib/files.mjs';
 import { Workbench, root, steps, until } from './lib/workbench.mjs';
 
 const strided = `// Reads every second element, and in double.
@@ -20,7 +20,7 @@ let bench;
 const step = steps(() => bench);
 before(async () => {
   bench = await Workbench.open({
-    name: 'tools', vsix: fs.existsSync(bundled) ? bundled : undefined, files: { 'strided.cu': strided, 'saxpy.cu': saxpy(), 'matmul.cu': matmul() }, open: 'strided.cu',
+    name: 'tools', vsix: fs.existsSync(bundled) ? bundled : undefined, files: { 'strided.cu': strided, 'saxpy.cu': saxpy(), 'slow.cu': slow }, open: 'strided.cu',
     machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 2, ...(fs.existsSync(bundled) ? { 'warpwright.path': '' } : {}) },
   });
 });
@@ -55,10 +55,10 @@ step('inlay hints tell access patterns, until the setting turns them off', async
 });
 
 step("an optimisation is cancelled in its progress, and from its lens", async () => {
-  await bench.openFile('matmul.cu');
+  await bench.openFile('slow.cu');
   await bench.clickLens('· optimise');
   await bench.lens('· cancel');
-  await bench.clickNotification('optimising matmul', 'Cancel');
+  await bench.clickNotification('optimising decay', 'Cancel');
   await bench.lens('· optimise');
   await until('the progress is gone', async () => !(await bench.notifications()).some((toast) => toast.includes('optimising')));
   await bench.clickLens('· optimise');
@@ -87,9 +87,12 @@ step('a report of what was measured is exported', async () => {
   await bench.lens('variant checked', 120_000);
   await bench.dismissNotifications();
   await bench.command('Warpwright: Export Report');
-  await bench.page.locator('.quick-input-widget input').first().fill(path.join(bench.workspace, 'report.html'));
+  // The dialog is shown before it has listed its folder, and only then writes the name that it proposes: over what was typed by then.
+  const name = bench.page.locator('.quick-input-widget input').first();
+  await until('the dialog proposes a name', async () => (await name.inputValue()) === path.join(bench.workspace, 'warpwright-report.html'));
+  await name.fill(path.join(bench.workspace, 'report.html'));
   await bench.page.keyboard.press('Enter');
-  await bench.notification('wrote');
+  await bench.notification(`wrote ${path.join(bench.workspace, 'report.html')}`);
   const report = bench.read('report.html');
   assert.match(report, /saxpy/);
   assert.match(report, /verified/);

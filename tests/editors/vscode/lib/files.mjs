@@ -36,7 +36,26 @@ def get_inputs():
     return [torch.randn(24, 40)]
 `;
 
-/** examples/matmul.cu at a size that keeps the CPU backend busy long enough to be watched. */
+/** examples/matmul.cu as it stands. */
 export function matmul() {
   return fs.readFileSync(path.join(root, 'examples/matmul.cu'), 'utf8');
 }
+
+/** A kernel whose first check keeps the CPU backend busy for half a minute at least: what is done meanwhile never comes too late. */
+export const slow = `#include <cuda_runtime.h>
+
+__global__ void decay(float *x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float value = x[i];
+    for (int step = 0; step < 1 << 20; ++step)
+      value = value * 0.999f + 0.001f;
+    x[i] = value;
+  }
+}
+
+void run(float *x) {
+  const int n = 1 << 16;
+  decay<<<(n + 255) / 256, 256>>>(x, n);
+}
+`;
