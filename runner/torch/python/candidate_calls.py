@@ -10,7 +10,7 @@ import torch
 import user_module
 from candidate_process import CandidateProcess, Layout, LOAD_LIMIT_S, pickled, refused
 from host_errors import HostError
-from module_host import ModuleCall
+from module_host import BoundCall, ModuleCall
 from tensors import as_tensor
 
 
@@ -57,7 +57,7 @@ def load_request(module, source, model):
             "template": pickled(module.inputs_template())}
 
 
-class CandidateCall:
+class CandidateCall(BoundCall):
     """@param drawn (seed of the parameters, whether constants among them vary). Where they do, no constructor makes them: they are
     loaded into it by name, as a program loads a trained module's"""
 
@@ -130,7 +130,7 @@ class CandidateCall:
             raise refused("suspected", "the candidate gives the result of an earlier call: it was the same for other inputs in the same "
                           "memory, for which the task's module gives another")
 
-    def publish(self):
+    def publish(self, given=None):
         for shared, one in zip(self.shared_outputs, self.outputs):
             one.copy_(shared)
         for shared, one in zip(self.shared_inputs, self.inputs):

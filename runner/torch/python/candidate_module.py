@@ -16,7 +16,7 @@ import user_module
 from candidate_checks import Watch, check_plain
 from candidate_timer import Nothing, Timer, TimingHost
 from host_errors import HostError
-from module_host import described
+from module_host import BoundCall, described
 from tensors import dtype_of
 
 MODELS_KEPT = 2  # by parameter seed
@@ -73,7 +73,7 @@ class CandidateModule:
     call = user_module.UserModule.call
 
 
-class Call:
+class Call(BoundCall):
     """The candidate on inputs of its own; the worker's shared memory is read and written by upload() and download()."""
 
     def __init__(self, module, model, inputs, outputs, memory, state=((), ())):
@@ -109,8 +109,8 @@ class Call:
     def refresh(self):
         """It has its own parameters."""
 
-    def publish(self):
-        copy_all(self.results, self.outputs)
+    def publish(self, given=None):
+        copy_all(self.results if given is None else given, self.outputs)
 
 
 class CandidateServer:

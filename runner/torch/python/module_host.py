@@ -135,7 +135,21 @@ def check_inputs(inputs, tensors, names):
                             f"{described(target)}")
 
 
-class ModuleCall:
+class BoundCall:
+    """What a graph's capture and its replays need of every kind of call: its last run's results, and where they are published to."""
+
+    results, outputs = (), ()
+
+    def given(self):
+        """What the last run made, for publish(). What a capture made, its replays write, whatever calls in between make."""
+        return list(self.results)
+
+    def publish(self, given=None):
+        for result, output in zip(self.results if given is None else given, self.outputs):
+            output.copy_(result)
+
+
+class ModuleCall(BoundCall):
     """The module with its parameters in the runner's memory, called as the user's program calls it."""
 
     def __init__(self, module, compiled, arguments, outputs, device):
@@ -184,8 +198,7 @@ class ModuleCall:
         self.bind()
 
     def given(self):
-        """(results, {name: state that the module replaced}) of the last run. What a capture made, its replays write, whatever calls of
-        the same module replace in between."""
+        """(results, {name: state that the module replaced}) of the last run."""
         replaced = {}
         for name, memory in self.state.items():
             current = user_module.state(self.model, name)
@@ -204,7 +217,7 @@ class ModuleCall:
         return any(tensor is weight for rnn in self.rnns for weight in rnn._parameters.values())
 
 
-class ExactCall:
+class ExactCall(BoundCall):
     """The module in float64, on copies that are made at each call. Its results are the outputs and then the new state."""
 
     def __init__(self, module, _compiled, arguments, outputs, device):
@@ -237,12 +250,8 @@ class ExactCall:
                              if name in known]
         check_outputs(self.results, self.outputs)
 
-    def given(self):
-        return list(self.results)
-
     def publish(self, given=None):
-        for result, output in zip(self.results if given is None else given, self.outputs):
-            output.copy_(result)
+        super().publish(given)
         self.results = []
 
 
@@ -266,7 +275,7 @@ def compile_module(model):
     return torch.compile(model)
 
 
-class OperatorCall:
+class OperatorCall(BoundCall):
     """One ATen operator on bound memory. `arguments` may be given anew at each run, by whoever knows of other memory."""
 
     def __init__(self, step, tensors, device):
@@ -302,9 +311,6 @@ class OperatorCall:
 
     def refresh(self):
         """Operators hold no state."""
-
-    def given(self):
-        return list(self.results)
 
     def publish(self, given=None):
         for result, output in zip(self.results if given is None else given, self.outputs):
