@@ -171,6 +171,7 @@ class ModuleCall(BoundCall):
         self.results = []
 
     def run(self):
+        self.put_back()  # a capture reads what it is given, not what a run before it left in other memory
         with told_by("the module's forward"):
             self.take(self.module.call(self.function, self.inputs))
 
@@ -182,28 +183,30 @@ class ModuleCall(BoundCall):
 
     def bind(self):
         """Its memory under the module again. @return whether anything was started on the device"""
-        started = False
-        for name, memory in self.state.items():
-            current = user_module.state(self.model, name)
-            if current.data_ptr() == memory.data_ptr() or memory.numel() == 0:
-                continue
-            if self._is_flattened(current):
-                current.copy_(memory)
-                started = True
-            else:
+        self.put_back()
+        flattened = [(current, memory) for _, current, memory in self._elsewhere() if self._is_flattened(current)]
+        for current, memory in flattened:
+            current.copy_(memory)
+        return bool(flattened)
+
+    def put_back(self):
+        """Its memory in place of what a run replaced, of which nothing is started on the device."""
+        for name, current, memory in self._elsewhere():
+            if not self._is_flattened(current):
                 user_module.set_state(self.model, name, memory)
-        return started
+
+    def _elsewhere(self):
+        """[(name, the module's tensor, this call's memory)] of state that lies in other memory."""
+        found = [(name, user_module.state(self.model, name), memory) for name, memory in self.state.items()]
+        return [(name, current, memory) for name, current, memory in found
+                if current.data_ptr() != memory.data_ptr() and memory.numel() > 0]
 
     def refresh(self):
         self.bind()
 
     def given(self):
         """(results, {name: state that the module replaced}) of the last run."""
-        replaced = {}
-        for name, memory in self.state.items():
-            current = user_module.state(self.model, name)
-            if current.data_ptr() != memory.data_ptr() and not self._is_flattened(current):
-                replaced[name] = current
+        replaced = {name: current for name, current, _ in self._elsewhere() if not self._is_flattened(current)}
         return list(self.results), replaced
 
     def publish(self, given=None):

@@ -88,6 +88,15 @@ class EveryKindOfCall(unittest.TestCase):
         self.published(self.host.calls[self.host.bind_module(False, self.places, [place(self.y, "y")], False)])
         self.assertEqual((self.y.tolist(), self.seen.tolist()), ([2] * 4, [1] * 4))
 
+    def test_a_module_s_capture_reads_its_memory_whatever_the_runs_before_replaced(self):
+        call = self.host.calls[self.host.bind_module(False, self.places, [place(self.y, "y")], False)]
+        for _ in range(3):  # as a capture's warm-up, which publishes nothing
+            self.host.begin_unpublished()
+            call.run()
+            self.host.end_unpublished()
+        self.published(call)
+        self.assertEqual(self.seen.tolist(), [1] * 4)
+
     def test_a_module_in_float64(self):
         outputs = [torch.full((4,), -7.0, dtype=torch.float64) for _ in range(2)]
         places = [place(outputs[0], "y"), place(outputs[1], "seen")]
