@@ -1,4 +1,5 @@
-// Beside clangd on one file: both attach, hovers stack, diagnostics and actions come once each, no command is registered twice.
+// Beside clangd on one file: both attach, hovers stack, diagnostics and actions come once each, no command is registered twice, and a
+// variant is applied under both.
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { clangdClient } from './lib/plain_client.mjs';
@@ -16,12 +17,17 @@ const saxpy = `__global__ void saxpy(int n, float a, float *x, float *y) {
   if (i < n)
     y[i] = a * x[i] + 2.0 * missing;
 }
+
+void run(float *x, float *y) {
+  const int n = 1 << 14;
+  saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, x, y);
+}
 `;
 
 let bench;
 const step = steps(() => bench);
 before(async () => {
-  bench = await Workbench.open({ name: 'clangd', files: { 'saxpy.cu': saxpy, 'cuda.h': header, 'compile_flags.txt': '-xcuda\n-nocudainc\n-nocudalib\n--cuda-host-only\n-include\ncuda.h\n' }, open: 'saxpy.cu', extensions: [clangdClient()], machine: { 'warpwright.device': 'cpu' } });
+  bench = await Workbench.open({ name: 'clangd', files: { 'saxpy.cu': saxpy, 'cuda.h': header, 'compile_flags.txt': '-xcuda\n-nocudainc\n-nocudalib\n--cuda-host-only\n-include\ncuda.h\n' }, open: 'saxpy.cu', extensions: [clangdClient()], machine: { 'warpwright.device': 'cpu', 'warpwright.maxVariants': 2 } });
 });
 after(() => bench.close());
 
@@ -57,4 +63,22 @@ step('repaired, the file has diagnostics of rules, and one action each', async (
   const titles = await bench.actions('2.0', '2.0');
   assert.equal(titles.filter((title) => title === 'Make the literal float').length, 1, titles.join('; '));
   await bench.shot('3-actions');
+});
+
+step('a variant is optimised and applied, and both servers read the result', async () => {
+  await bench.page.keyboard.press('Escape');
+  await bench.clickLens('· optimise');
+  await bench.lens('· apply', 120_000);
+  await bench.dismissNotifications();
+  await bench.clickLens('· apply');
+  await bench.diff();
+  await bench.applyDiff();
+  await bench.lens('applied variant');
+  const applied = await bench.save('saxpy.cu');
+  assert.notEqual(applied, saxpy.replace('missing', 'y[i]'));
+  await until('a hover of both', async () => {
+    const found = await bench.hover('saxpy', '__global__ void');
+    return /The code is a verified variant/.test(found) && /function saxpy/.test(found);
+  });
+  await bench.shot('4-applied');
 });
