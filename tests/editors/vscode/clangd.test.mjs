@@ -7,7 +7,9 @@ import { Workbench, steps, until } from './lib/workbench.mjs';
 
 // clangd needs no toolkit with this; Warpwright brings declarations of its own.
 const header = `#define __global__ __attribute__((global))
-typedef unsigned long size_t;
+typedef unsigned long size_t, uintptr_t;
+struct float2 { float x, y; };
+struct float4 { float x, y, z, w; };
 struct index { unsigned x, y, z; };
 extern const index threadIdx, blockIdx, blockDim;
 extern "C" int __cudaPushCallConfiguration(int, int, size_t = 0, void * = nullptr);
@@ -74,11 +76,11 @@ step('a variant is optimised and applied, and both servers read the result', asy
   await bench.diff();
   await bench.applyDiff();
   await bench.lens('applied variant');
-  const applied = await bench.save('saxpy.cu');
-  assert.notEqual(applied, saxpy.replace('missing', 'y[i]'));
+  assert.notEqual(await bench.save('saxpy.cu'), saxpy.replace('missing', 'y[i]'));
   await until('a hover of both', async () => {
     const found = await bench.hover('saxpy', '__global__ void');
     return /The code is a verified variant/.test(found) && /function saxpy/.test(found);
   });
+  await until('clangd finds no error in it', async () => (await bench.squiggles('error')) === 0);
   await bench.shot('4-applied');
 });

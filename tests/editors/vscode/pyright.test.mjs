@@ -54,5 +54,6 @@ step('a variant is applied, and both servers read the result', async () => {
     const found = await bench.hover('Model', 'class Model');
     return /The code is a verified variant/.test(found) && /\(class\)/.test(found);
   });
+  await until('Pyright finds no error in it', async () => (await bench.squiggles('error')) === 0);
   await bench.shot('3-applied');
 }, { skip });
