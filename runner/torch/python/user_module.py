@@ -6,7 +6,6 @@ Thread: one.
 """
 
 import contextlib
-import copy
 import hashlib
 import linecache
 import os
@@ -20,6 +19,7 @@ import torch
 import cpp_module
 import framework_flags
 import host_errors
+import module_copy
 import project_files
 from host_errors import HostError, told_by
 
@@ -208,16 +208,8 @@ def on_memory(model, memory, convert=None):
     for name, tensor in memory.items():
         old = state(model, name)
         memo[id(old)] = torch.nn.Parameter(tensor, requires_grad=False) if isinstance(old, torch.nn.Parameter) else tensor
-    if convert is not None:
-        for part in model.modules():
-            for table in (part._parameters, part._buffers, part.__dict__):
-                for old in table.values():
-                    if torch.is_tensor(old) and id(old) not in memo:
-                        new = convert(old.detach())
-                        memo[id(old)] = torch.nn.Parameter(new, requires_grad=False) \
-                            if isinstance(old, torch.nn.Parameter) else new
     with told_by("copying the module"):
-        return copy.deepcopy(model, memo)
+        return module_copy.on_memory(model, memo, convert)
 
 
 def tensors_in(value):
