@@ -81,6 +81,6 @@ step('a variant is optimised and applied, and both servers read the result', asy
     const found = await bench.hover('saxpy', '__global__ void');
     return /The code is a verified variant/.test(found) && /function saxpy/.test(found);
   });
-  await until('clangd finds no error in it', async () => (await bench.squiggles('error')) === 0);
+  await until('clangd finds no error in it', async () => (await bench.errors()) === 0);
   await bench.shot('4-applied');
 });

@@ -15,7 +15,7 @@ export const root = path.resolve(import.meta.dirname, '../../../..');
 export const programs = process.env.WARPWRIGHT_BIN ?? path.join(root, 'build/release/bin');
 const installed = path.join(root, 'build/editors');
 const codeServer = path.join(installed, 'code-server/node_modules/code-server/out/node/entry.js');
-const kPatience = 40_000;
+const kPatience = 120_000;
 
 const userSettings = {
   'workbench.startupEditor': 'none', 'telemetry.telemetryLevel': 'off', 'extensions.autoCheckUpdates': false, 'extensions.autoUpdate': false,
@@ -164,6 +164,10 @@ export class Workbench {
   }
   async squiggles(severity = 'warning') {
     return this.page.locator(`.squiggly-${severity}`).count();
+  }
+  /** Errors of all files, in view or not, as the status bar counts them. */
+  async errors() {
+    return Number(plain(await this.page.locator('[id="status.problems"]').innerText()).match(/\d+/)[0]);
   }
   async notifications() {
     return (await this.page.locator('.notification-toast').allInnerTexts()).map(plain);
