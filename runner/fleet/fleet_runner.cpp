@@ -6,6 +6,7 @@
 #include "runner/fleet/names.h"
 #include "runner/fleet/recent.h"
 #include "runner/fleet/runner_topology.h"
+#include "runner/service/lost_worker.h"
 #include "runner/verify/verifier.h"
 #include "support/hash.h"
 #include "support/log.h"
@@ -286,8 +287,9 @@ private:
     } else if (outcome.error().code == rpc::kRequestCancelled) {
       settle(job, Settlement::Done); // its client has been told
       jobs_.erase(found);
-    } else if (outcome.error().code == rpc::kInternalError && !job.suspect) {
-      // This host's trouble, or the moment's. A suspect's runner answers with it.
+    } else if (outcome.error().code == rpc::kInternalError &&
+               (!job.suspect || is_not_started(outcome.error()))) {
+      // This host's trouble, or the moment's. A suspect's runner answers with what may be the suspect's.
       log::warning("gives a job back", {{"job", job.key}, {"reason", outcome.error().message}});
       give_back(name);
     } else

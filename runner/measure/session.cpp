@@ -19,6 +19,8 @@ constexpr int kWarmUps = 3;
 constexpr std::uint64_t kVerifyOneIn = 12, kPartOneIn = 4, kPartVerifiedOneIn = 2;
 /// More as-called pairs would not be worth their time: the host's noise decides their interval.
 constexpr std::size_t kMostAsCalled = 51, kEnoughAsCalled = 21;
+/// But where calls are slow, so many budgets are spent until there are as few as say anything.
+constexpr int kBudgetsForFewest = 3;
 
 /// Calls that take longer do not depend on how warm the host's code is.
 constexpr double kWarmBelowNs = 1e6;
@@ -101,7 +103,10 @@ private:
       // Once it is enough it stays so: a second look would be one more chance to stop by luck.
       enough = enough || rule_.enough(samples_of(deciding_), elapsed);
       const bool spent = elapsed >= settings_.limits.budget;
-      if (enough && (spent || (called_.size() >= kEnoughAsCalled && is_long_enough_after_load())))
+      const bool called_few =
+          called_.size() < kFewestPairs && elapsed < kBudgetsForFewest * settings_.limits.budget;
+      if (enough && ((spent && !called_few) ||
+                     (called_.size() >= kEnoughAsCalled && is_long_enough_after_load())))
         return {};
       if (samples_of(deciding_).size() == 0 && elapsed > 2 * settings_.limits.budget)
         return fault(Fault::Kind::Unsupported, "the GPU's clock was held down during every sample; "

@@ -15,7 +15,6 @@ namespace warpwright::runner {
 namespace {
 
 using rpc::Json;
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kReapInterval{5};
 constexpr int kReapTries = 400;
@@ -26,16 +25,15 @@ constexpr double kSurprise = 2;
 
 rpc::RpcError cancelled() { return {rpc::kRequestCancelled, "the job was cancelled", {}}; }
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 } // namespace
 
 DeviceWorker::DeviceWorker(boost::asio::any_io_executor executor, model::DeviceInfo device,
                            WorkerSettings settings, WorkerHooks hooks)
     : executor_(executor), device_(std::move(device)), settings_(std::move(settings)),
-      hooks_(std::move(hooks)), timer_(executor), reap_timer_(executor) {
+      hooks_(std::move(hooks)), timer_(executor), reap_timer_(executor),
+      clock_([this](const std::string &stage, double seconds) {
+        hooks_.observer->stage_ended(name(), stage, seconds);
+      }) {
   if (!hooks_.observer)
     hooks_.observer = &nobody_;
   if (!settings_.turn)
@@ -223,18 +221,14 @@ void DeviceWorker::on_stage(const Json &params) {
     return;
   activity_ = params.value("activity", "");
   side_ = params.value("running", "");
-  if (const std::string stage = params.value("stage", ""); stage != stage_) {
-    leave_stage();
-    stage_ = stage;
-    stage_start_ = Clock::now();
-  }
-  running_->on_stage(stage_, activity_);
+  clock_.enter(params.value("stage", ""), activity_);
+  running_->on_stage(clock_.stage(), activity_);
 }
 
-void DeviceWorker::leave_stage() {
-  if (!stage_.empty())
-    hooks_.observer->stage_ended(name(), stage_, seconds_since(stage_start_));
-  stage_.clear();
+void DeviceWorker::leave_stages() {
+  const std::string spent = clock_.leave();
+  if (running_ && log::is_on(log::Level::Debug))
+    log::debug("job's time", {{"job", running_->id}, {"device", name()}, {"seconds", spent}});
 }
 
 void DeviceWorker::on_reply(rpc::Outcome outcome) {
@@ -245,7 +239,7 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
   timer_.stop();
   settings_.turn->leave(this);
   state_ = State::Idle;
-  leave_stage();
+  leave_stages();
   if (!outcome)
     return answer(std::move(outcome));
   const bool lost = outcome->value("device_lost", false);
@@ -362,19 +356,22 @@ void DeviceWorker::arm(std::chrono::milliseconds limit, Ended reason) {
 
 void DeviceWorker::take_turn(rpc::Responder respond) {
   timer_.pause();
+  clock_.wait(true);
   const bool told = running_ && settings_.turn->is_shared();
   if (told)
     running_->on_stage("queued", running_->alone ? "waiting for the device, to have it alone"
                                                  : "waiting for its turn on the device");
-  settings_.turn->ask(
-      this, running_ && running_->alone, [this, respond, told, generation = generation_] {
-        if (generation != generation_)
-          return;
-        timer_.resume();
-        if (told && running_)
-          running_->on_stage(stage_.empty() ? "compiling" : stage_, "has the device");
-        respond(Json());
-      });
+  settings_.turn->ask(this, running_ && running_->alone,
+                      [this, respond, told, generation = generation_] {
+                        if (generation != generation_)
+                          return;
+                        timer_.resume();
+                        clock_.wait(false);
+                        if (told && running_)
+                          running_->on_stage(clock_.stage().empty() ? "compiling" : clock_.stage(),
+                                             "has the device");
+                        respond(Json());
+                      });
 }
 
 void DeviceWorker::end_process(Ended reason) {
@@ -445,7 +442,7 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
   process_.reset();
   directory_.reset();
   settings_.turn->leave(this);
-  leave_stage();
+  leave_stages();
   if (before == State::Starting)
     return on_start_lost(lost);
   if (ended_ != Ended::Cancelled) {
@@ -496,7 +493,7 @@ void DeviceWorker::on_start_lost(const LostWorker &lost) {
   else if (hooks_.on_start_failed && !python_) // without torch the device serves all other jobs
     hooks_.on_start_failed(std::move(job), message);
   else
-    job.done(std::unexpected(rpc::RpcError{rpc::kInternalError, message, {}}));
+    job.done(std::unexpected(not_started(message)));
   pump();
 }
 

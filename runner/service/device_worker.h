@@ -18,6 +18,7 @@
 #include "runner/service/error_tail.h"
 #include "runner/service/lost_worker.h"
 #include "runner/service/pausable_timer.h"
+#include "runner/service/stage_clock.h"
 #include "support/model/verify_options.h"
 #include "support/rpc/connection.h"
 
@@ -133,7 +134,7 @@ private:
   /// follows. False: there is none.
   bool examine(rpc::Outcome &outcome);
   void on_examined(const model::Verdict &verdict);
-  void leave_stage();
+  void leave_stages();
 
   boost::asio::any_io_executor executor_;
   model::DeviceInfo device_;
@@ -151,12 +152,12 @@ private:
   std::shared_ptr<ErrorTail> errors_; ///< of the process, or of the last one that was there
   PausableTimer timer_;               ///< ends a process that takes too long
   boost::asio::steady_timer reap_timer_;
-  std::optional<PrivateDirectory> directory_;        ///< of the process
-  std::optional<QueuedJob> waiting_, running_;       ///< for the worker to be ready; on the worker
-  std::string large_task_;                           ///< hash of one that needs the device alone
-  std::shared_ptr<deep::Examiner> examiner_;         ///< of the running job
-  std::string activity_ = "starting", side_, stage_; ///< last reported
-  std::chrono::steady_clock::time_point stage_start_;
+  std::optional<PrivateDirectory> directory_;  ///< of the process
+  std::optional<QueuedJob> waiting_, running_; ///< for the worker to be ready; on the worker
+  std::string large_task_;                     ///< hash of one that needs the device alone
+  std::shared_ptr<deep::Examiner> examiner_;   ///< of the running job
+  std::string activity_ = "starting", side_;   ///< last reported
+  StageClock clock_;
 };
 
 } // namespace warpwright::runner

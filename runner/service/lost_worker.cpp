@@ -52,6 +52,14 @@ model::Verdict verdict_of(const LostWorker &lost) {
   return verdict;
 }
 
+rpc::RpcError not_started(std::string message) {
+  return {rpc::kInternalError, std::move(message), {{"worker_started", false}}};
+}
+
+bool is_not_started(const rpc::RpcError &error) {
+  return error.data.is_object() && !error.data.value("worker_started", true);
+}
+
 std::string describe_exit(const ExitStatus &status) {
   if (status.signal)
     return "signal " + std::to_string(status.signal) + " (" + strsignal(status.signal) + ")";

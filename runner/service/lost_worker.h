@@ -4,6 +4,7 @@
 
 #include "support/model/verdict.h"
 #include "support/process.h"
+#include "support/rpc/connection.h"
 
 #include <chrono>
 
@@ -30,6 +31,10 @@ bool failed_at_hidden_sizes(const LostWorker &lost);
 /// Outcome, message and failed check; device, date and hashes are left to the caller.
 /// A signal of the system call filter while the candidate ran is a suspected cheat.
 model::Verdict verdict_of(const LostWorker &lost);
+
+/// What a job is answered with whose worker process did not start: the host's trouble, whatever the job is.
+rpc::RpcError not_started(std::string message);
+bool is_not_started(const rpc::RpcError &error);
 
 /// "signal 11 (Segmentation fault)", "exit code 2"
 std::string describe_exit(const ExitStatus &status);

@@ -1,4 +1,5 @@
 #include "runner/service/scheduler.h"
+#include "runner/service/lost_worker.h"
 #include "runner/service/record.h"
 #include "support/log.h"
 #include "support/model/json.h"
@@ -394,7 +395,7 @@ void Scheduler::on_start_failed(std::size_t device, QueuedJob job, const std::st
     if (std::ranges::all_of(pending.devices, [&](std::size_t other) { return is_broken(other); }))
       lost.push_back(id);
   for (const std::int64_t id : lost)
-    end(id, std::unexpected(error_of(rpc::kInternalError, why)));
+    end(id, std::unexpected(not_started(why)));
 }
 
 void Scheduler::count() {

@@ -138,6 +138,7 @@ DeviceResult<void> measure_compiled(Job &job, const MeasureSettings &settings,
   task.reference.steps = {model::ModuleStep{true}};
   Job compiled(job.device, job.checker, task, job.candidate, job.sink());
   compiled.torch_inputs = job.torch_inputs;
+  compiled.spares_exact = job.spares_exact;
   compiled.enter("measuring", "torch.compile", Side::Reference);
   const auto measured = measure(compiled, settings);
   job.enter("measuring", "torch.compile done", Side::Nobody);

@@ -90,6 +90,22 @@ bool calls_operators(const model::Plan &plan) {
   });
 }
 
+DeviceResult<TrialResult> judge_all(Job &job, const Drawing &drawing, SavedOutputs (&candidate)[2],
+                                    SavedOutputs (&reference)[2], const ExactRun &exact) {
+  TrialResult result;
+  result.fp64_note = exact.note;
+  result.constant_output = true;
+  const bool may_differ =
+      uses_atomics(job.candidate.source) || calls_operators(job.candidate) || job.host_code();
+  for (const model::Buffer &buffer : job.task.buffers)
+    if (job.judges(buffer))
+      if (auto judged = judge(job, drawing, buffer, candidate, reference,
+                              exact.outputs ? &*exact.outputs : nullptr, !may_differ, result);
+          !judged)
+        return std::unexpected(judged.error());
+  return result;
+}
+
 } // namespace
 
 void keep_larger(model::Errors &into, const model::Errors &other) {
@@ -124,20 +140,15 @@ DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing) {
       return result;
     }
   }
+  if (job.spares_exact) {
+    auto judged = judge_all(job, drawing, candidate, reference, {});
+    if (!judged || !judged->failure)
+      return judged;
+  }
   auto exact = run_exact(job, drawing);
   if (!exact)
     return std::unexpected(exact.error());
-  result.fp64_note = exact->note;
-  result.constant_output = true;
-  const bool may_differ =
-      uses_atomics(job.candidate.source) || calls_operators(job.candidate) || job.host_code();
-  for (const model::Buffer &buffer : job.task.buffers)
-    if (job.judges(buffer))
-      if (auto judged = judge(job, drawing, buffer, candidate, reference,
-                              exact->outputs ? &*exact->outputs : nullptr, !may_differ, result);
-          !judged)
-        return std::unexpected(judged.error());
-  return result;
+  return judge_all(job, drawing, candidate, reference, *exact);
 }
 
 } // namespace warpwright::runner

@@ -78,7 +78,9 @@ public:
                const model::Plan &candidate, const VerifySettings &settings, const StageSink &sink,
                model::Verdict &verdict)
       : job_(device, checker, task, candidate, sink), settings_(settings), verdict_(verdict),
-        random_(settings.seed ? settings.seed : std::random_device{}()) {}
+        random_(settings.seed ? settings.seed : std::random_device{}()) {
+    job_.spares_exact = task.module && !settings.thorough;
+  }
 
   /// Fills the verdict; the fault that ended it, if one did.
   std::optional<Fault> run() {

@@ -236,6 +236,8 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
                           : 1;
   options.limits.search.max_variants = command.max_variants;
   options.limits.thorough_search = !gpu; // on a GPU the best is verified once more, from the start
+  options.limits.measure_budget =
+      std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.search_seconds));
   options.limits.final_measure_budget =
       std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.measure_seconds));
   options.verify.device = command.device;

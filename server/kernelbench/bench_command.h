@@ -25,10 +25,11 @@ struct BenchCommand {
   int at_once = 0;             ///< tasks in work; 0: two for each worker of a GPU, one on a CPU
   int workers_per_gpu = 3;     ///< of a runner that is started
   int max_variants = 8;
-  bool stages = false;        ///< tell on stderr what each task is at
-  double minutes = 0;         ///< begin no task after so long; 0: all
-  double measure_seconds = 1; ///< of the best of each task, against each baseline
-  std::string command;        ///< as typed, for the report
+  bool stages = false;         ///< tell on stderr what each task is at
+  double minutes = 0;          ///< begin no task after so long; 0: all
+  double measure_seconds = 1;  ///< of the best of each task, against each baseline
+  double search_seconds = 0.3; ///< of each variant
+  std::string command;         ///< as typed, for the report
 };
 
 /// Progress goes to stderr, the summary to stdout. @return 0 when every task has a result, 1 when the runner or a file failed or the

@@ -51,6 +51,11 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
                   "Measuring time of the best of each task against each baseline")
       ->check(CLI::Range(0.05, 600.0))
       ->capture_default_str();
+  command
+      .add_option("--search-seconds", bench.search_seconds,
+                  "Measuring time of each variant, before the best is known")
+      ->check(CLI::Range(0.02, 600.0))
+      ->capture_default_str();
   command.add_option("--from", bench.known,
                      "Results of an earlier run: its best plan of each task is tried first");
   command.add_flag("--stages", bench.stages, "Tell what each task is at");

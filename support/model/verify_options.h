@@ -26,8 +26,8 @@ struct VerifyOptions {
   bool hidden_sizes = true; ///< also verify at sizes that the task does not name
   /// A large speedup is measured again in a fresh worker. Only a search that asks again about its best may do without.
   bool confirm_large = true;
-  /// False: a torch module is judged in one drawing before it is timed, and once after. Only a search that asks again about its
-  /// best, thoroughly, may do with less.
+  /// False: a torch module is judged in one drawing before it is timed, and once after, and runs in float64 only where the candidate
+  /// does not agree with it anyway. Only a search that asks again about its best, thoroughly, may do with less.
   bool thorough = true;
   bool deep = false;    ///< also under compute-sanitizer, where it is present
   bool profile = false; ///< also read hardware counters, where ncu is present
