@@ -27,7 +27,7 @@ struct Ratio {
 struct BenchResult {
   enum class State {
     Verified,    ///< a candidate with a kernel of ours is right, and was measured
-    Unmeasured,  ///< right, but no GPU measured it
+    Unmeasured,  ///< right, but no GPU measured it, or not to the end
     NoCandidate, ///< nothing of ours passed, or nothing could be generated
     Skipped,     ///< the task itself: does not trace, is random, runs out of memory, gives NaN
     Degenerate,  ///< its output does not depend on its inputs: never counted as a speedup

@@ -65,7 +65,14 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
     const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : best.verdict;
     result.moves = best.proposal.built.plan.moves;
     result.recipe = generator::recipe_of(best.proposal);
-    return take_verified(verdict, result);
+    if (outcome.unconfirmed.empty())
+      return take_verified(verdict, result);
+    result.plan_hash = verdict.plan_hash;
+    result.device = verdict.device;
+    result.state = State::Unmeasured;
+    result.reason =
+        "right in the search, but not verified and measured once more: " + outcome.unconfirmed;
+    return;
   }
   if (outcome.error) {
     result.state = outcome.task ? State::Failed : State::Skipped;

@@ -11,6 +11,9 @@ using Clock = std::chrono::steady_clock;
 /// Beside eager and eager+graph, which are always measured.
 const std::vector<std::string> kBaselines = {"torch.compile"};
 
+/// Of the final verification, where the device or the module fails: its memory may have been short.
+constexpr int kFinalAttempts = 2;
+
 /// Of the time that reading each input and writing each output once takes at the rate of a copy: who comes so near is left alone.
 constexpr double kNearEnough = 1.06;
 
@@ -95,7 +98,8 @@ private:
     options.measure = true;
     options.measure_budget = limits_.final_measure_budget;
     options.baselines = kBaselines;
-    while (outcome.best && !outcome.final_verdict && !stop_.stop_requested()) {
+    for (int failed = 0; outcome.best && !outcome.final_verdict && failed < kFinalAttempts &&
+                         !stop_.stop_requested();) {
       auto verdict =
           client_.verify(outcome.task->task, outcome.variants[*outcome.best].proposal.built.plan,
                          options, stop_, events_.on_stage);
@@ -105,18 +109,18 @@ private:
       }
       if (verdict->outcome == model::Outcome::Verified)
         outcome.final_verdict = std::move(*verdict);
-      else
+      else if (verdict->outcome != model::Outcome::Unsupported)
         take_back(outcome, *verdict);
+      else if (++failed == kFinalAttempts)
+        outcome.unconfirmed = verdict->message; // which says nothing of the plan: it stays the best
     }
   }
 
-  /// It passed once and not again: then it is not right, and the next best may be. Where the module or the machine failed, no other will do.
+  /// It passed once and not again: then it is not right, and the next best may be.
   static void take_back(TorchOutcome &outcome, const model::Verdict &verdict) {
-    const bool may_go_on = verdict.outcome == model::Outcome::WrongResult ||
-                           verdict.outcome == model::Outcome::SuspectedCheat;
     outcome.variants[*outcome.best].verdict = verdict;
     outcome.best.reset();
-    if (const auto *next = may_go_on ? generator::best_torch_variant(outcome.variants) : nullptr)
+    if (const auto *next = generator::best_torch_variant(outcome.variants))
       outcome.best = static_cast<std::size_t>(next - outcome.variants.data());
   }
 

@@ -40,6 +40,8 @@ struct TorchOutcome {
       best; ///< verified, with a kernel of ours; the fastest where a GPU measured
   /// Of the best, measured last, with all baselines; absent without a GPU.
   std::optional<model::Verdict> final_verdict;
+  /// Why the best has none: what the device or the module failed for, each time that it was tried. Empty where it was not tried.
+  std::string unconfirmed;
   double seconds = 0;
 };
 

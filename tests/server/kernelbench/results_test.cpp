@@ -115,6 +115,24 @@ TEST_CASE("what a search found and nobody could verify once more is no result") 
   CHECK(result.reason.find("gone away") != std::string::npos);
 }
 
+TEST_CASE("what only the device stopped from being measured keeps its plan and says why") {
+  TorchOutcome outcome;
+  outcome.task.emplace();
+  generator::TorchVariant variant;
+  variant.verdict.outcome = model::Outcome::Verified;
+  variant.verdict.plan_hash = "abc";
+  variant.verdict.speedup = model::Speedup{5, 5, 5, 10, "GPU"};
+  variant.verdict.reference_time = variant.verdict.candidate_time = model::Time{1, 1, 1, 10};
+  outcome.variants.push_back(variant);
+  outcome.best = 0;
+  outcome.unconfirmed = "the runner: allocating 6442450944 bytes: out of memory";
+  const BenchResult result = bench_result_of({.id = "1/1", .name = "a", .source = "x"}, outcome);
+  CHECK(result.state == BenchResult::State::Unmeasured);
+  CHECK(result.plan_hash == "abc");
+  CHECK(result.ratios.empty()); // a search's figure favours whoever was lucky
+  CHECK(result.reason.find("out of memory") != std::string::npos);
+}
+
 TEST_CASE("a module that does not trace is skipped with its reason") {
   TorchOutcome outcome;
   outcome.error = Error{"forward's control flow depends on data", ""};
