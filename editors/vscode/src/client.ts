@@ -6,7 +6,7 @@ import {
   CloseAction, CloseHandlerResult, ErrorAction, ErrorHandler, ErrorHandlerResult, ExecuteCommandRequest, LanguageClient, Middleware,
   State, WorkDoneProgress,
 } from 'vscode-languageclient/node';
-import { Changed, KernelReference, kApply, kOptimize, OptimizeResult, speedupText } from './protocol';
+import { Changed, KernelReference, kApply, kCancel, kOptimize, OptimizeResult, speedupText } from './protocol';
 import { Diagnostics } from './diagnostics';
 import { findServer } from './server_path';
 import { openSettings, Settings } from './settings';
@@ -60,12 +60,17 @@ function redacting(channel: vscode.OutputChannel, settings: Settings): vscode.Ou
   });
 }
 
+function keyOf(reference: KernelReference): string {
+  return `${reference.uri}#${reference.kernel}`;
+}
+
 export class Server {
   readonly log: vscode.OutputChannel;
   private readonly diagnostics: Diagnostics;
   private client: LanguageClient | undefined;
   private isStopping = false;
   private lastToken = 0;
+  private readonly cancelled = new Set<string>(); ///< kernels whose optimisation the user ended
 
   constructor(private readonly context: vscode.ExtensionContext, private readonly settings: Settings, private readonly hooks: Hooks) {
     this.log = redacting(vscode.window.createOutputChannel('Warpwright'), settings);
@@ -143,6 +148,7 @@ export class Server {
 
   /** Runs a command of the server, past the middleware. */
   execute(command: string, reference: KernelReference): Promise<unknown> {
+    this.noteCancel(command, reference);
     return this.running.sendRequest(ExecuteCommandRequest.type, { command, arguments: [reference] });
   }
 
@@ -212,6 +218,7 @@ export class Server {
       return askForTrust();
     if (command === kApply && this.settings.get('previewBeforeApply', true))
       return this.hooks.compare(reference);
+    this.noteCancel(command, reference);
     if (command !== kOptimize)
       return next();
     const result = await vscode.window.withProgress(
@@ -223,9 +230,17 @@ export class Server {
           reported = Math.max(reported, percentage);
         }, token);
       });
-    if (result)
+    if (result && !this.cancelled.has(keyOf(reference)))
       void this.tell(reference, result);
     return result;
+  }
+
+  /** From a lens or the Kernels view: there is no need to tell what came of it. */
+  private noteCancel(command: string, reference: KernelReference): void {
+    if (command === kCancel)
+      this.cancelled.add(keyOf(reference));
+    else if (command === kOptimize)
+      this.cancelled.delete(keyOf(reference));
   }
 
   /** What came of an optimisation, for a user who looks elsewhere by now. */

@@ -52,7 +52,7 @@ step('a kernel is run from the view, cancelled there, and run to its end', async
   await seen('saxpy variant checked', 120_000);
   await bench.dismissNotifications();
   await row('saxpy').locator('.monaco-tl-twistie').click();
-  await seen('correct on the CPU');
+  await seen(') correct on the CPU backend'); // moves of a variant
   const order = (await rows()).filter((line) => /kernel$/.test(line));
   assert.deepEqual(order, ['matmul.cu deep · 1 kernel', 'saxpy.cu 1 kernel', 'unknown.cu 1 kernel'], 'running a kernel does not move it');
   await bench.shot('3-variants');

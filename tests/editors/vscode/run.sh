@@ -13,10 +13,11 @@ mkdir -p "$root/build/packages"
 (
   flock 9
   cd "$root/build/packages"
-  newest=$(find "$root/editors/vscode" "$root/docs" -path '*/node_modules' -prune -o -type f -newer warpwright.vsix -print -quit 2>/dev/null || echo none)
+  wanted=warpwright${3:+-linux-x64}.vsix
+  newest=$(find "$root/editors/vscode" "$root/docs" -path '*/node_modules' -prune -o -type f -newer "$wanted" -print -quit 2>/dev/null || echo none)
   stale=no
-  [ -e warpwright.vsix ] && [ -z "$newest" ] || stale=yes
-  [ "${3:-}" != bundled ] || { [ -e warpwright-linux-x64.vsix ] && [ ! "$bin/warpwright" -nt warpwright-linux-x64.vsix ]; } || stale=yes
+  [ -e "$wanted" ] && [ -z "$newest" ] || stale=yes
+  [ -z "${3:-}" ] || [ ! "$bin/warpwright" -nt "$wanted" ] || stale=yes
   [ "$stale" = no ] || "$root/scripts/package-vscode.sh" ${3:+"$bin"}
 ) 9>"$root/build/packages/.vscode.lock"
 WARPWRIGHT_BIN=$bin exec node --test --test-reporter=spec "$root/tests/editors/vscode/$scenario.test.mjs"

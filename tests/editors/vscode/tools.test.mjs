@@ -77,6 +77,7 @@ step('doctor tells what was found', async () => {
     return false;
   });
   await bench.shot('4-doctor');
+  assert.deepEqual((await bench.notifications()).filter((toast) => toast.includes('decay')), [], 'nothing is told of what was cancelled');
   await bench.page.keyboard.press('Control+W');
 });
 
