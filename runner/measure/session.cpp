@@ -218,7 +218,7 @@ private:
     InputSet &set = inputs_.sets()[pairs_++ % inputs_.sets().size()];
     if (auto redrawn = redraw(set, change); !redrawn)
       return redrawn;
-    TimedRunCheck check(job_, set);
+    TimedRunCheck check(job_, set, timed_outputs_);
     if (verified)
       if (auto prepared = check.prepare(); !prepared)
         return prepared;
@@ -320,6 +320,7 @@ private:
   std::mt19937_64 random_;
   StoppingRule rule_;
   InputSets inputs_;
+  TimedOutputs timed_outputs_;
   Kind deciding_ = Kind::Device; ///< what the interval is wanted of
   std::uint64_t pairs_ = 0, device_pairs_ = 0;
   std::uint64_t loaded_at_ = 0, longest_load_ = 0; ///< in pairs, warm-ups and all

@@ -9,8 +9,9 @@ using model::Outcome;
 
 DeviceResult<void> TimedRunCheck::prepare() {
   for (SavedOutputs &outputs : saved_)
-    if (auto made = outputs.allocate(job_, set_.buffers); !made)
-      return made;
+    if (outputs.copies.empty())
+      if (auto made = outputs.allocate(job_, set_.buffers); !made)
+        return made;
   return {};
 }
 
@@ -59,13 +60,27 @@ DeviceResult<std::optional<std::string>> TimedRunCheck::find_late_writes() {
 DeviceResult<std::optional<Failure>> TimedRunCheck::judge() {
   if (failure_)
     return failure_;
+  auto wrong = find_wrong(nullptr);
+  if (!wrong)
+    return std::unexpected(wrong.error());
+  if (!*wrong)
+    return std::nullopt;
   auto exact = run_exact(job_, set_.buffers.drawing());
   if (!exact)
     return std::unexpected(exact.error());
-  return judge_outputs(exact->outputs ? &*exact->outputs : nullptr);
+  if (exact->outputs)
+    wrong = find_wrong(&*exact->outputs);
+  if (!wrong)
+    return std::unexpected(wrong.error());
+  if (!*wrong)
+    return std::nullopt;
+  auto failure = explain(**wrong);
+  if (!failure)
+    return std::unexpected(failure.error());
+  return *failure;
 }
 
-DeviceResult<std::optional<Failure>> TimedRunCheck::judge_outputs(const ExactOutputs *exact) {
+DeviceResult<std::optional<std::string>> TimedRunCheck::find_wrong(const ExactOutputs *exact) {
   for (const model::Buffer &buffer : job_.task.buffers) {
     const BoundBuffer &bound = set_.buffers.bound().at(buffer.name);
     if (!job_.judges(buffer) || bound.elements == 0)
@@ -82,14 +97,9 @@ DeviceResult<std::optional<Failure>> TimedRunCheck::judge_outputs(const ExactOut
     if (!judgement)
       return std::unexpected(judgement.error());
     const element::Findings &found = judgement->findings;
-    if (found.wrong == 0)
-      continue;
-    auto failure =
-        explain(std::to_string(found.wrong) + " wrong elements in " + buffer.name +
-                ", the first is " + buffer.name + "[" + std::to_string(found.first_wrong) + "]");
-    if (!failure)
-      return std::unexpected(failure.error());
-    return *failure;
+    if (found.wrong > 0)
+      return std::to_string(found.wrong) + " wrong elements in " + buffer.name + ", the first is " +
+             buffer.name + "[" + std::to_string(found.first_wrong) + "]";
   }
   return std::nullopt;
 }

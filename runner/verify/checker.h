@@ -50,6 +50,8 @@ public:
 std::unique_ptr<Checker> make_host_checker(Device &device);
 /// Faults: the runner's kernels do not compile on this device.
 DeviceResult<std::unique_ptr<Checker>> make_device_checker(Device &device);
+/// Compiles the runner's kernels for make_checker(), without using the device.
+void compile_checker_ahead(Device &device);
 /// The one that suits the device.
 DeviceResult<std::unique_ptr<Checker>> make_checker(Device &device);
 

@@ -19,6 +19,13 @@ constexpr std::size_t kResultOffset = 512;
 
 enum Kernel { Generate, CountChanged, SurveyKernel, CompareKernel, CheckGuards, CheckCopies };
 
+CompileRequest own_kernels() {
+  return {kDeviceKernels,
+          {"-std=c++17", "--fmad=false"},
+          {"ww_generate", "ww_count_changed", "ww_survey", "ww_compare", "ww_check_guards",
+           "ww_check_copies"}};
+}
+
 class DeviceChecker final : public Checker {
 public:
   DeviceChecker(Device &device, std::unique_ptr<Program> program, Address mailbox)
@@ -180,11 +187,13 @@ private:
 
 } // namespace
 
+void compile_checker_ahead(Device &device) {
+  if (device.capabilities().device_checks)
+    device.compile_ahead(own_kernels());
+}
+
 DeviceResult<std::unique_ptr<Checker>> make_device_checker(Device &device) {
-  auto program = device.compile({kDeviceKernels,
-                                 {"-std=c++17", "--fmad=false"},
-                                 {"ww_generate", "ww_count_changed", "ww_survey", "ww_compare",
-                                  "ww_check_guards", "ww_check_copies"}});
+  auto program = device.compile(own_kernels());
   if (!program)
     return std::unexpected(
         Fault{Fault::Kind::Internal,

@@ -4,6 +4,7 @@
 #include "runner/worker/worker.h"
 #include "runner/torch/host.h"
 #include "runner/verify/bound_plan.h"
+#include "runner/verify/checker.h"
 #include "runner/verify/verifier.h"
 #include "support/model/json.h"
 #include "support/rpc/connection.h"
@@ -142,6 +143,7 @@ private:
         compile_ahead(*device_, *plan);
         send_stage("compiling", "compiling the reference", Side::Reference);
         compile_ahead(*device_, task->reference);
+        compile_checker_ahead(*device_);
         send_stage("compiling", "done", Side::Nobody);
       }
       take_turn();
