@@ -1,107 +1,163 @@
 #!/usr/bin/env bash
-# The trainer's whole pipeline on the GPUs that are visible, in parts of limited length; every stage goes on where the part before ended.
-#   PART=1  collect, sft, selfsup, reinforcement live (contrastive, then grpo), random search on held-out tasks
-#   PART=2  what part 1 left, then: evaluation of every stage, the adversary suite as actions, a naive loop beside, more random search
-# Environment: BIN (folder of the programs), OUT (results), STATE (kept between parts), PART, PYTHON (has torch: its LibTorch is used).
-# Learned from are all CUDA tasks of the training split at SHAPES shapes each (the first run: 1).
-# Held-out tasks are those of HELD_SEED: HELD_FAMILIES of whole families, HELD_SHAPES of shapes of training families; FEW of both get 256 random trials.
+# The trainer's whole pipeline on GPUs, in two parts of limited length that may run on different machines.
+#   PART=1  one GPU: collect (kernels and torch modules), sft, selfsup, reinforcement live (contrastive beside grpo), then evaluation on held-out tasks
+#   PART=2  one to three GPUs: the rest of the evaluation, 256 random trials; beside it two processes against one, a naive loop, the adversary suite as
+#           actions, policy against search
+# Environment: BIN (folder of the programs), OUT (results, kept up to date), STATE (kept between parts; FROM, an archive of it, fills it), PART, LIMIT (seconds),
+# PYTHON (has torch: its LibTorch is used), SCALE (of times and trials), DEVICE and NETWORK ("cpu" where there is no GPU).
+# SEED draws the shapes that are learned from, HELD_SEED those of the held-out tasks: all kernels of the families that are held out, SHAPES of the others.
 set -u
-BIN=${BIN:?} OUT=${OUT:?} STATE=${STATE:-/tmp/trainstate} PART=${PART:-1} PYTHON=${PYTHON:-python3}
-HELD_FAMILIES=${HELD_FAMILIES:-6} HELD_SHAPES=${HELD_SHAPES:-10} FEW=${FEW:-6} HELD_SEED=${HELD_SEED:-7} SHAPES=${SHAPES:-2} SCALE=${SCALE:-1} LIMIT=${LIMIT:-545} DEVICE=${DEVICE:-}
+BIN=${BIN:?} OUT=${OUT:?} STATE=${STATE:-/tmp/trainstate} PART=${PART:-1} PYTHON=${PYTHON:-python3} LIMIT=${LIMIT:-540}
+SEED=${SEED:-2} HELD_SEED=${HELD_SEED:-11} FAMILIES=${FAMILIES:-0} SHAPES=${SHAPES:-40} FEW=${FEW:-4} SCALE=${SCALE:-1} NETWORK=${NETWORK:-cuda} DEVICE=${DEVICE:-}
 cd "$(dirname "$0")/../.." || exit 1
-export WARPWRIGHT_TASKS=$PWD/trainer/tasks/suite
-W=$STATE/bin RUN=$STATE/run GRPO=$STATE/grpo RECORDS=$STATE/records.jsonl NETWORK=${NETWORK:-cuda}
-mkdir -p "$W" "$OUT" "$STATE"
+export WARPWRIGHT_TASKS=${WARPWRIGHT_TASKS:-$PWD/trainer/tasks/suite} WARPWRIGHT_PYTHON=$PYTHON PYTHONUNBUFFERED=1
+W=$STATE/bin RUN=$STATE/run GRPO=$STATE/grpo KNOWN=$STATE/records.jsonl
 begun=$SECONDS
 say() { echo "[$((SECONDS - begun)) s] $*"; }
-left() { echo $((LIMIT - (SECONDS - begun) > $1 ? $1 : LIMIT - (SECONDS - begun))); } # at most $1 s of what is left
+left() { local rest=$((LIMIT - 6 - (SECONDS - begun))); echo $((rest > $1 ? $1 : rest)); } # at most $1 s of what is left
+s() { awk -v a="$1" -v b="$SCALE" 'BEGIN {x = int(a * b); print (x > 1 ? x : 1)}'; }
+mkdir -p "$W" "$OUT" "$RUN" "$GRPO"; chmod 755 "$STATE" "$W" # workers give up root
+if [ -n "${FROM:-}" ] && [ -e "$FROM" ]; then # run, grpo, libwarpwright-network.so and merged.jsonl.xz of the other part's OUT
+  tar -C "$STATE" -xJf "$FROM" && mv "$STATE/libwarpwright-network.so" "$W/"
+  python3 bench/trainer/merge_records.py "$KNOWN" "$STATE/merged.jsonl.xz" --splits training
+  for set in families shapes many; do python3 bench/trainer/merge_records.py "$STATE/records_held_$set.jsonl" "$STATE/merged.jsonl.xz" --splits held-out; done
+fi
 for program in warpwright warpwright-runner warpwright-collect warpwright-train warpwright-worker-cpu; do
   [ -x "$W/$program" ] || cp "$BIN/$program" "$W/" 2>/dev/null
 done
+[ -d "$W/torch" ] || { cp -r "$BIN/torch" "$W/" && cp -r runner/torch/python/. "$W/torch/"; }
 [ -z "$DEVICE" ] && DEVICE=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | awk '{print $NF}')
-if [ ! -e "$RECORDS" ]; then
-  xz -dc bench/results/trainer/records.jsonl.xz > "$RECORDS" 2>/dev/null || rm -f "$RECORDS"
-fi
-NET=
 if [ ! -e "$W/libwarpwright-network.so" ]; then
-  (bash scripts/build_network.sh "$PYTHON" "$W.building" > "$OUT/network.txt" 2>&1 && mv "$W.building"/*.so "$W/") &
-  NET=$!
+  if [ "$DEVICE" = cpu ]; then cp "$BIN/libwarpwright-network.so" "$W/"; else
+    (bash scripts/build_network.sh "$PYTHON" "$W.building" > "$OUT/network.txt" 2>&1 && mv "$W.building"/*.so "$W/") & NET=$!; fi
 fi
-nvidia-smi ${CUDA_VISIBLE_DEVICES:+-i $CUDA_VISIBLE_DEVICES} --query-gpu=timestamp,index,utilization.gpu,clocks.sm --format=csv,noheader,nounits -lms 500 > "$OUT/busy.$PART.csv" 2>/dev/null &
+IFS=, read -ra gpus <<< "${CUDA_VISIBLE_DEVICES:-0}"
+nvidia-smi -i "$(IFS=,; echo "${gpus[*]}")" --query-gpu=timestamp,index,utilization.gpu,clocks.sm --format=csv,noheader,nounits -lms 500 > "$OUT/busy.$PART.csv" 2>/dev/null &
 SMI=$!
+T=$W/warpwright-train C=$W/warpwright-collect
+DAEMONS=()
 
-live=(--env live --records "$RECORDS" --quiet --set "environment.runner=\"stdio:$W/warpwright-runner serve --workers-per-gpu 3 --metrics 127.0.0.1:9190\""
-  --set "environment.device=\"$DEVICE\"" --set "environment.warpwright=\"$W/warpwright\"" --set environment.in_flight=24
-  --set environment.env_processes=8 --set "environment.measure_budget_ms=${BUDGET:-50}" --set 'tasks.kinds=["cuda"]')
-on_gpu=(--set "run.device=\"$NETWORK\"")
-recorded=(--env recorded --records "$RECORDS" --quiet "${on_gpu[@]}")
+# Runs a runner that several clients share: start_runner NAME GPU...
+start_runner() {
+  local name=$1; shift
+  local port=$((20000 + RANDOM % 20000))
+  (export CUDA_VISIBLE_DEVICES; CUDA_VISIBLE_DEVICES=$(IFS=,; echo "$*")
+    exec "$W/warpwright-runner" serve --socket "$STATE/$name.sock" --workers-per-gpu 3 --metrics 127.0.0.1:$port) > "$OUT/runner_$name.$PART.txt" 2>&1 &
+  DAEMONS+=($!)
+  (while sleep 5; do curl -s --max-time 2 "http://127.0.0.1:$port/metrics" > "$OUT/$name.new" && mv "$OUT/$name.new" "$OUT/runner_$name.$PART.metrics"; done) 2>/dev/null &
+  DAEMONS+=($!)
+  for _ in $(seq 100); do [ -S "$STATE/$name.sock" ] && return; sleep 0.1; done
+}
+# live RUNNER RECORDS IN_FLIGHT KIND: how a stage measures, in the array `live`
+live() {
+  live=(--env live --records "$2" --quiet --set "environment.runner=\"unix:$STATE/$1.sock\"" --set "environment.device=\"$DEVICE\""
+    --set "environment.warpwright=\"$W/warpwright\"" --set "environment.in_flight=$3" --set environment.env_processes=6
+    --set "environment.measure_budget_ms=${BUDGET:-50}" --set "tasks.kinds=[\"$4\"]")
+}
+on_network=(--set "run.device=\"$NETWORK\"")
 keep() { # results so far: a part may be ended from outside
-  local folder weights
-  for folder in run grpo collect eval_families eval_shapes random adversary; do
-    [ -d "$STATE/$folder" ] || continue
+  local folder file
+  exec 8> "$STATE/keep.lock"; flock 8
+  for folder in "$STATE"/*/; do
+    folder=$(basename "$folder")
+    [ -e "$STATE/$folder/log.jsonl" ] || continue
     mkdir -p "$OUT/$folder"
     cp "$STATE/$folder"/*.jsonl "$OUT/$folder/" 2>/dev/null
-    for weights in "$STATE/$folder"/*.safetensors; do
-      case $weights in *checkpoint*|*'*'*) ;; *) cp -u "$weights" "$OUT/$folder/" ;; esac
+    for file in "$STATE/$folder"/*.safetensors; do
+      case $file in *checkpoint*|*'*'*) ;; *) cp -u "$file" "$OUT/$folder/" ;; esac
     done
   done
-  [ -e "$RECORDS" ] && xz -1 -c "$RECORDS" > "$OUT/records.jsonl.xz"
+  cp -u "$W/libwarpwright-network.so" "$OUT/" 2>/dev/null
+  python3 bench/trainer/merge_records.py "$OUT/merged.jsonl" "$KNOWN" "$STATE"/records_*.jsonl > "$OUT/merged.txt" && xz -1 -f "$OUT/merged.jsonl"
+  exec 8>&-
 }
-# STAGE LIMIT ARGUMENTS...: within what is left; says how it went. Stopped stages go on in the next part.
+(while sleep "${KEEP_EVERY:-25}"; do keep; done) > /dev/null 2>&1 &
+KEEPER=$!
+# stage NAME LIMIT ARGUMENTS...: within what is left; says how it went
 stage() {
   local name=$1 limit; limit=$(left "$2"); shift 2
-  [ "$limit" -lt 5 ] && { say "$name: no time left"; return 1; }
+  [ "$limit" -lt 4 ] && { say "$name: no time left"; return 1; }
   say "$name, at most $limit s"
-  while sleep 3; do curl -s --max-time 2 http://127.0.0.1:9190/metrics > "$OUT/new.metrics" && mv "$OUT/new.metrics" "$OUT/$name.$PART.metrics"; done 2>/dev/null &
-  local watcher=$!
-  timeout -k 8 "$limit" "$@" >> "$OUT/$name.$PART.txt" 2>&1
+  timeout -k 6 "$limit" "$@" >> "$OUT/$name.$PART.txt" 2>&1
   local status=$?
-  kill $watcher 2>/dev/null; wait $watcher 2>/dev/null
-  keep
-  say "$name ended with $status, $(grep -c '"verdict"' "$RECORDS") verdicts"
+  say "$name ended with $status"
   return $status
 }
-T=$W/warpwright-train C=$W/warpwright-collect
-s() { awk -v a="$1" -v b="$SCALE" 'BEGIN {x = int(a * b); print (x > 1 ? x : 1)}'; } # scaled steps
-families='["attention","loss","stencil"]' shapes='["convolution","elementwise","gather","histogram","matmul","normalisation","reduction","scan","softmax","transpose"]' few='["attention","loss","stencil","elementwise","matmul","softmax"]'
+gather() { python3 bench/trainer/merge_records.py "$KNOWN" "$KNOWN" "$@" > "$OUT/gathered.txt"; say "verdicts: $(cat "$OUT/gathered.txt")"; }
 
+# ---- learning ----
 learn() {
-  [ -e "$STATE/collected" ] || { stage collect "$(s 140)" "$C" collect "${live[@]}" --out "$STATE/collect" --set tasks.shapes="$SHAPES" --set collect.trials="$(s 24)" \
-    --set 'collect.strategies=["random","evolve"]' --set 'collect.splits=["training"]' --set collect.seconds="$(s 126)"; touch "$STATE/collected"; }
-  [ -n "$NET" ] && wait "$NET"
-  [ -e "$RUN/sft.safetensors" ] || stage sft 60 "$T" sft "${recorded[@]}" --out "$RUN" --set sft.steps="$(s "${SFT_STEPS:-400}")" --set sft.batch=32
-  [ -e "$RUN/selfsup.safetensors" ] || stage selfsup 90 "$T" selfsup "${live[@]}" "${on_gpu[@]}" --set tasks.shapes="$SHAPES" --out "$RUN" --weights "$RUN/sft.safetensors" \
-    --set selfsup.rounds=3 --set selfsup.proposals=48 --set selfsup.steps=20
-  rl=(rl --set tasks.shapes="$SHAPES" --weights "$RUN/selfsup.safetensors" --set rl.groups=8 --set rl.group_size=8 --set rl.checkpoint_every=2 --set rl.best_of=4)
-  [ -e "$RUN/rl.safetensors" ] || stage rl 200 "$T" "${rl[@]}" "${live[@]}" "${on_gpu[@]}" --out "$RUN" --set rl.steps="$(s "${RL_STEPS:-28}")"
-  [ -e "$GRPO/rl.safetensors" ] || stage rl_grpo 150 "$T" "${rl[@]}" --variant grpo "${live[@]}" "${on_gpu[@]}" --out "$GRPO" --set rl.steps="$(s "${RL_STEPS:-28}")"
+  start_runner one "${gpus[0]}"
+  local until=$((SECONDS + $(s "${COLLECT:-112}")))
+  live one "$STATE/records_torch.jsonl" 4 torch
+  stage collect_torch $((until - SECONDS)) "$C" collect "${live[@]}" --seed "$SEED" --out "$STATE/collect_torch" --set collect.trials="$(s 10)" \
+    --set 'collect.strategies=["random","evolve"]' --set 'collect.splits=["training"]' --set tasks.at_most="${TORCH:-30}" --set collect.seconds=$((until - SECONDS - 4)) & local torch=$!
+  live one "$STATE/records_cuda.jsonl" 20 cuda
+  stage collect $((until - SECONDS)) "$C" collect "${live[@]}" --seed "$SEED" --out "$STATE/collect" --set collect.trials="$(s 24)" \
+    --set 'collect.strategies=["random","evolve"]' --set 'collect.splits=["training"]' --set tasks.at_most="${CUDA:-0}" --set collect.seconds=$((until - SECONDS - 4))
+  wait "$torch"
+  touch "$KNOWN"
+  gather "$STATE/records_cuda.jsonl" "$STATE/records_torch.jsonl"
+  [ -n "${NET:-}" ] && wait "$NET"
+  # What an earlier collection measured at other shapes is imitated too; its states are of then, so nothing is measured from them.
+  python3 bench/trainer/merge_records.py "$STATE/imitated.jsonl" "$KNOWN" bench/results/trainer/records.jsonl.xz --splits training > "$OUT/imitated.txt"
+  stage sft "$(s 40)" "$T" sft --env recorded --records "$STATE/imitated.jsonl" --quiet "${on_network[@]}" --out "$RUN" --set sft.steps="$(s "${SFT_STEPS:-600}")" --set sft.batch=32
+  keep
+  cp "$KNOWN" "$STATE/records_selfsup.jsonl"
+  live one "$STATE/records_selfsup.jsonl" 24 cuda
+  stage selfsup "$(s 40)" "$T" selfsup "${live[@]}" "${on_network[@]}" --seed "$SEED" --out "$RUN" --weights "$RUN/sft.safetensors" --set selfsup.rounds=2 \
+    --set selfsup.proposals="$(s 64)" --set selfsup.steps=20 --set tasks.at_most="${CUDA:-0}"
+  [ -e "$RUN/selfsup.safetensors" ] || cp "$RUN/sft.safetensors" "$RUN/selfsup.safetensors"
+  gather "$STATE/records_selfsup.jsonl"
+  keep
+  local end; end=$(left "$(s "${REINFORCE:-170}")")
+  reinforce contrastive "$RUN" "$end" & local first=$!
+  reinforce grpo "$GRPO" "$end" & local second=$!
+  wait "$first" "$second"
+  gather "$STATE/records_contrastive.jsonl" "$STATE/records_grpo.jsonl"
+  keep
 }
-random_search() { # the best of 256 random trials on some of the held-out tasks; measured ones are in the records, so it goes on
-  stage random "$1" "$C" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/random" --set "eval.policies=$2" --set eval.reference_trials=256 \
-    --set run.threads=1 --set eval.repeats=1 --set "tasks.families=$few" --set tasks.at_most="$FEW"
+reinforce() { # VARIANT FOLDER SECONDS: what is stopped at its limit ends as it stands, its last checkpoint
+  local name=rl_$1 live
+  cp "$KNOWN" "$STATE/records_$1.jsonl"
+  live one "$STATE/records_$1.jsonl" 20 cuda
+  local rl=("$T" rl --variant "$1" --out "$2" --weights "$RUN/selfsup.safetensors" --seed "$SEED" --set rl.groups="${GROUPS_A_STEP:-12}" --set rl.group_size=8
+    --set rl.checkpoint_every=1 --set rl.best_of=4 --set tasks.at_most="${CUDA:-0}")
+  stage "$name" "$3" "${rl[@]}" "${live[@]}" "${on_network[@]}" --set rl.steps="$(s 1000)"
+  [ -e "$2/rl.safetensors" ] || timeout 30 "${rl[@]}" --env recorded --records "$STATE/records_$1.jsonl" --quiet --set 'tasks.kinds=["cuda"]' --set rl.steps=1 >> "$OUT/$name.$PART.txt" 2>&1
 }
-judge() { # NAME FAMILIES TASKS LIMIT: sessions propose on CPU cores, without LibTorch, so that nothing runs beside a measurement
-  [ -e "$RUN/rl.safetensors" ] || { say "judge $1: no weights yet"; return 1; }
-  stage "eval_$1" "$4" "$C" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/eval_$1" --set run.threads=1 --set "tasks.families=$2" --set tasks.at_most="$3" \
-    --set eval.repeats=4 --set 'eval.k=[1,2,4,8,16]' --set "eval.policies=[\"builtin:$RUN/rl.safetensors\",\"random@16\",
-    \"builtin:$RUN/sft.safetensors@4\",\"builtin:$RUN/selfsup.safetensors@4\",\"builtin:$RUN/untrained.safetensors@4\",
-    \"builtin:$GRPO/rl.safetensors?plain@4\",\"evolve@16\"]"
+
+# ---- judging: sessions propose on CPU cores, without LibTorch, so that nothing runs beside a measurement ----
+families='["attention","loss","stencil"]' shapes='["convolution","elementwise","gather","histogram","matmul","normalisation","reduction","scan","softmax","transpose"]'
+few='["attention","loss","stencil","elementwise","matmul","softmax"]'
+trained="\"builtin:$RUN/rl.safetensors@4\",\"builtin:$RUN/sft.safetensors@4\",\"builtin:$RUN/selfsup.safetensors@4\",\"builtin:$GRPO/rl.safetensors?plain@4\""
+searched="\"random@8\",\"builtin:$RUN/untrained.safetensors@4\",\"evolve@4\""
+judge() { # RUNNER NAME FAMILIES TASKS POLICIES REPEATS LIMIT MORE...: on with the records of this set of tasks, which no other judging uses at once
+  local runner=$1 name=$2 tasks=$4 policies=$5 repeats=$6 limit=$7 live; local of=$3; shift 7
+  [ -e "$STATE/judged_$name" ] && return
+  live "$runner" "$STATE/records_held_${name%%_*}.jsonl" 24 cuda
+  stage "eval_$name" "$limit" "$C" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/eval_$name" --set run.threads=1 --set "tasks.families=$of" --set tasks.at_most="$tasks" \
+    --set eval.repeats="$repeats" --set "eval.policies=[$policies]" --set 'eval.k=[1,2,4,8,16,32,64]' "$@" && touch "$STATE/judged_$name"
+  keep
+}
+judge_families() { judge "$1" families_trained "$families" "$FAMILIES" "$trained" 2 "$2"; judge "$1" families_searched "$families" "$FAMILIES" "$searched" 1 "$2"; }
+judge_shapes() { judge "$1" shapes_trained "$shapes" "$SHAPES" "$trained" 2 "$2"; judge "$1" shapes_searched "$shapes" "$SHAPES" "$searched" 1 "$2"; }
+judge_many() { # searches with many trials and the best of 256 random ones, on a few tasks; what is cut off has as many trials of each task
+  python3 bench/trainer/merge_records.py "$STATE/records_held_many.jsonl" "$STATE"/records_held_{many,families,shapes}.jsonl > /dev/null
+  judge "$1" many_policies "$few" "$FEW" "\"builtin:$RUN/rl.safetensors@16\",\"evolve@64\"" 1 "$2"
+  judge "$1" many_random "$few" "$FEW" "\"builtin:$RUN/rl.safetensors@1\"" 1 "$2" --set eval.reference_trials="$(s 256)"
 }
 
 if [ "$PART" = 1 ]; then
   learn
-  random_search "$(s 130)" '[]'
+  judge_families one "$LIMIT"
+  judge_shapes one "$LIMIT"
+  judge_many one "$LIMIT"
 else
-  learn
-  judge families "$families" "$HELD_FAMILIES" "$(s 130)"
-  judge shapes "$shapes" "$HELD_SHAPES" "$(s 170)"
-  rm -rf "$STATE/adversary"; mkdir -p "$STATE/adversary"
-  stage adversary "$(s 75)" "$T" rl "${live[@]}" "${on_gpu[@]}" --out "$STATE/adversary" --weights "$RUN/rl.safetensors" --set rl.steps=25 --set rl.groups=2 \
-    --set rl.group_size=4 --set rl.adversary=true --set tasks.at_most=8 --set environment.measure_budget_ms=300
-  stage naive 30 "$PYTHON" bench/trainer/naive_loop.py --bin "$W" --device "$DEVICE" --seconds "$(s 20)" --budget-ms "${BUDGET:-50}" --out "$OUT/naive.json"
-  random_search "$(s 180)" "[\"builtin:$RUN/rl.safetensors@16\",\"random@16\",\"evolve@64\"]"
+  [ -n "${NET:-}" ] && wait "$NET"
+  . scripts/gpu/train_beside.sh
 fi
-kill $SMI 2>/dev/null
-awk -F, '{n++; s += $3; idle += ($3 < 1)} END {if (n) printf "GPU: mean utilisation %.1f%%, %.1f%% of %d samples idle\n", s / n, 100 * idle / n, n}' "$OUT/busy.$PART.csv"
-rm -f "$OUT/new.metrics"
+keep
+kill $SMI $KEEPER "${DAEMONS[@]}" 2>/dev/null
+awk -F, '{n[$2]++; s[$2] += $3; idle[$2] += ($3 < 1)} END {for (g in n) printf "GPU%s: mean utilisation %.1f%%, %.1f%% of %d samples idle\n", g, s[g] / n[g], 100 * idle[g] / n[g], n[g]}' "$OUT/busy.$PART.csv"
 say "done"
