@@ -43,7 +43,7 @@ step('the runner that is killed amid an optimisation is said once, and the next 
   await bench.notification("Warpwright's runner was lost");
   await until('another runner', () => runners().some((pid) => pid !== before));
   await bench.shot('2-runner-killed');
-  await bench.clickLens('· cancel');
+  await bench.clickLens('(verifying) · cancel');
   await until('the lens is no longer measuring', async () => !(await bench.lenses()).some((lens) => lens.includes('cancel')));
   assert.equal((await bench.notifications()).filter((toast) => toast.includes('was lost')).length, 1);
   await bench.openFile('matmul.cu');
