@@ -10,12 +10,14 @@ set -u
 BIN=${BIN:?} OUT=${OUT:?} STATE=${STATE:-/tmp/trainstate} PART=${PART:-1} PYTHON=${PYTHON:-python3} LIMIT=${LIMIT:-540}
 SEED=${SEED:-2} HELD_SEED=${HELD_SEED:-11} FAMILIES=${FAMILIES:-0} SHAPES=${SHAPES:-40} FEW=${FEW:-4} SCALE=${SCALE:-1} NETWORK=${NETWORK:-cuda} DEVICE=${DEVICE:-}
 cd "$(dirname "$0")/../.." || exit 1
-export WARPWRIGHT_TASKS=${WARPWRIGHT_TASKS:-$PWD/trainer/tasks/suite} WARPWRIGHT_PYTHON=$PYTHON PYTHONUNBUFFERED=1
+export WARPWRIGHT_TASKS=${WARPWRIGHT_TASKS:-$PWD/trainer/tasks/suite} PYTHONUNBUFFERED=1
 W=$STATE/bin RUN=$STATE/run GRPO=$STATE/grpo KNOWN=$STATE/records.jsonl
 begun=$SECONDS
 say() { echo "[$((SECONDS - begun)) s] $*"; }
 left() { local rest=$((LIMIT - 6 - (SECONDS - begun))); echo $((rest > $1 ? $1 : rest)); } # at most $1 s of what is left
 s() { awk -v a="$1" -v b="$SCALE" 'BEGIN {x = int(a * b); print (x > 1 ? x : 1)}'; }
+PYTHON=$(command -v "$PYTHON")
+export WARPWRIGHT_PYTHON=$PYTHON
 mkdir -p "$W" "$OUT" "$RUN" "$GRPO"; chmod 755 "$STATE" "$W" # workers give up root
 if [ -n "${FROM:-}" ] && [ -e "$FROM" ]; then # run, grpo, libwarpwright-network.so and merged.jsonl.xz of the other part's OUT
   tar -C "$STATE" -xJf "$FROM" && mv "$STATE/libwarpwright-network.so" "$W/"
@@ -88,7 +90,7 @@ gather() { python3 bench/trainer/merge_records.py "$KNOWN" "$KNOWN" "$@" > "$OUT
 # ---- learning ----
 learn() {
   start_runner one "${gpus[0]}"
-  local until=$((SECONDS + $(s "${COLLECT:-112}")))
+  local until=$((SECONDS + $(s "${COLLECT:-105}")))
   live one "$STATE/records_torch.jsonl" 4 torch
   stage collect_torch $((until - SECONDS)) "$C" collect "${live[@]}" --seed "$SEED" --out "$STATE/collect_torch" --set collect.trials="$(s 10)" \
     --set 'collect.strategies=["random","evolve"]' --set 'collect.splits=["training"]' --set tasks.at_most="${TORCH:-30}" --set collect.seconds=$((until - SECONDS - 4)) & local torch=$!
@@ -110,7 +112,7 @@ learn() {
   [ -e "$RUN/selfsup.safetensors" ] || cp "$RUN/sft.safetensors" "$RUN/selfsup.safetensors"
   gather "$STATE/records_selfsup.jsonl"
   keep
-  local end; end=$(left "$(s "${REINFORCE:-170}")")
+  local end; end=$(left "$(s "${REINFORCE:-200}")")
   reinforce contrastive "$RUN" "$end" & local first=$!
   reinforce grpo "$GRPO" "$end" & local second=$!
   wait "$first" "$second"
@@ -121,7 +123,7 @@ reinforce() { # VARIANT FOLDER SECONDS: what is stopped at its limit ends as it 
   local name=rl_$1 live
   cp "$KNOWN" "$STATE/records_$1.jsonl"
   live one "$STATE/records_$1.jsonl" 20 cuda
-  local rl=("$T" rl --variant "$1" --out "$2" --weights "$RUN/selfsup.safetensors" --seed "$SEED" --set rl.groups="${GROUPS_A_STEP:-12}" --set rl.group_size=8
+  local rl=("$T" rl --variant "$1" --out "$2" --weights "$RUN/selfsup.safetensors" --seed "$SEED" --set rl.groups="${GROUPS_A_STEP:-8}" --set rl.group_size=8
     --set rl.checkpoint_every=1 --set rl.best_of=4 --set tasks.at_most="${CUDA:-0}")
   stage "$name" "$3" "${rl[@]}" "${live[@]}" "${on_network[@]}" --set rl.steps="$(s 1000)"
   [ -e "$2/rl.safetensors" ] || timeout 30 "${rl[@]}" --env recorded --records "$STATE/records_$1.jsonl" --quiet --set 'tasks.kinds=["cuda"]' --set rl.steps=1 >> "$OUT/$name.$PART.txt" 2>&1
