@@ -97,4 +97,9 @@ extern "C" __global__ void ww_compare(const Comparison *task, u64 count, Finding
   merge_max(&result->max_relative, found.max_relative);
   merge_max(&result->candidate_exact, found.candidate_exact);
   merge_max(&result->reference_exact, found.reference_exact);
+  if (found.exact_squares > 0 || found.candidate_squares > 0 || found.reference_squares > 0) {
+    atomicAdd(&result->candidate_squares, found.candidate_squares);
+    atomicAdd(&result->reference_squares, found.reference_squares);
+    atomicAdd(&result->exact_squares, found.exact_squares);
+  }
 }

@@ -335,10 +335,12 @@ struct Findings {
   u64 wrong, first_wrong;
   u64 unstable, first_unstable; ///< the candidate's runs differ
   double max_absolute, max_relative, candidate_exact, reference_exact;
+  double candidate_squares, reference_squares; ///< sums of squared differences from the fp64 reference
+  double exact_squares;                        ///< and of its values, once for each pair of runs
 };
 
 WARPWRIGHT_ELEMENT Findings no_findings() {
-  return {0, kNone, 0, kNone, 0, kNone, 0, kNone, 0, 0, 0, 0};
+  return {0, kNone, 0, kNone, 0, kNone, 0, kNone, 0, 0, 0, 0, 0, 0, 0};
 }
 
 WARPWRIGHT_ELEMENT bool is_poison(u64 bits, int bytes, unsigned char poison) {
@@ -372,6 +374,9 @@ WARPWRIGHT_ELEMENT bool is_right(Findings &found, const Comparison &task, double
   if (exact_counts) {
     keep_larger_ratio(found.candidate_exact, got_error, weight);
     keep_larger_ratio(found.reference_exact, magnitude(expected - exact), weight);
+    found.candidate_squares += (got - exact) * (got - exact);
+    found.reference_squares += (expected - exact) * (expected - exact);
+    found.exact_squares += exact * exact;
     if (task.allowed >= 0)
       return got_error <= task.allowed * weight;
   }

@@ -65,7 +65,9 @@ DeviceResult<void> judge(Job &job, const Drawing &drawing, const model::Buffer &
   result.constant_output = result.constant_output && judgement->survey.unlike_first == 0;
   if (judgement->fp64_note)
     result.fp64_note = judgement->fp64_note;
-  result.only_noise = result.only_noise || judgement->only_noise;
+  // State may hold what is 0 but for rounding, such as the mean of what a norm has centred.
+  result.only_noise =
+      result.only_noise || (judgement->only_noise && buffer.direction == model::Direction::Out);
   model::Errors errors;
   errors.max_absolute = judgement->findings.max_absolute;
   if (model::is_floating(buffer.dtype))

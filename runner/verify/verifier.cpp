@@ -284,8 +284,8 @@ private:
     if (trial.fp64_note)
       fp64_note_ = *trial.fp64_note;
     if (trial.only_noise && degenerate_.empty())
-      degenerate_ = "the reference's output is rounding error around what does not depend on its "
-                    "inputs";
+      degenerate_ = "the reference's output is rounding error, around what does not depend on its "
+                    "inputs or magnified until it decides";
     if (!trial.failure)
       return true;
     conclude(*trial.failure);

@@ -127,6 +127,24 @@ class RightAndWrong(Case):
                             ["x", "out0"], 32)
         self.expect("wrong_result", "times the reference's own", verify(task(module(keep)), worse))
 
+    MAGNIFYING = module("y = 0.5 + 0.4 * torch.sin(x)\nfor _ in range(25):\n    y = 3.9 * y * (1 - y)\nreturn y", "torch.randn(32, 32)")
+
+    def test_a_module_that_magnifies_rounding_accepts_other_rounding_but_not_another_result(self):
+        text = ("const float *x, float *out|float y = 0.5f + 0.4f * sinf(x[i]); for (int k = 0; k < 25; ++k) y = 3.9f * (y * (1 - y)); "
+                "out[i] = y + %sf;")
+        self.expect("verified", "", verify(task(self.MAGNIFYING), kernel_plan(text % "0.0", ["x", "out0"], 1024)))
+        # The module's own largest error is more than that, but seldom.
+        self.expect("wrong_result", "expected", verify(task(self.MAGNIFYING), kernel_plan(text % "0.2", ["x", "out0"], 1024)))
+
+    def test_state_that_is_rounding_error_leaves_the_task_its_speedup(self):
+        source = module("c = x - x.mean(0)\nself.seen.copy_(c.mean(0))\nreturn c * 2", init="self.register_buffer('seen', torch.ones(8))")
+        plan = kernel_plan("const float *x, float *seen, float *out|float mean = (x[i] + x[i + 8] + x[i + 16] + x[i + 24]) / 4, rest = 0; "
+                           "for (int r = 3; r >= 0; --r) { float c = x[i + r * 8] - mean; rest += c / 4; out[i + r * 8] = c * 2; } seen[i] = rest;",
+                           ["x", "seen", "out0"], 8)
+        verdict = self.expect("verified", "", verify(task(source), plan))
+        self.assertEqual([check["passed"] for check in verdict["checks"] if check["name"] == "the task is not degenerate"], [True])
+        self.assertNotIn("degenerate", verdict["message"])
+
     def test_an_output_that_is_left_out_is_unwritten(self):
         self.expect("wrong_result", "unwritten", verify(task(self.RELU), kernel_plan(
             "const float *x, float *out|if (i != 5) out[i] = fmaxf(x[i] * 2, 0.0f);", ["x", "out0"], 32)))
