@@ -7,7 +7,6 @@
 namespace warpwright::runner {
 namespace {
 
-constexpr std::size_t kMostSets = 3;
 /// The drawings of all input sets may take this share of the device's memory.
 constexpr double kMemoryShare = 0.4;
 
@@ -58,8 +57,13 @@ std::size_t affordable_sets(const Job &job, const BoundBuffers &bound) {
   double bytes = 1;
   for (const auto &[name, buffer] : bound)
     bytes += static_cast<double>(buffer.elements * model::size_bytes(buffer.dtype));
+  if (job.task.module) // torch keeps the results of what was recorded, too
+    for (const model::Buffer &buffer : job.task.buffers)
+      if (buffer.direction == model::Direction::Out)
+        bytes +=
+            static_cast<double>(bound.at(buffer.name).elements * model::size_bytes(buffer.dtype));
   const double sets = kMemoryShare * static_cast<double>(job.device.info().memory_bytes) / bytes;
-  return std::clamp<std::size_t>(static_cast<std::size_t>(sets), 1, kMostSets);
+  return std::clamp<std::size_t>(static_cast<std::size_t>(sets), 1, InputSets::kMostSets);
 }
 
 DeviceResult<BufferSet> made_set(Job &job, const Drawing &drawing, const model::Plan &temporaries) {
@@ -75,10 +79,10 @@ DeviceResult<BufferSet> made_set(Job &job, const Drawing &drawing, const model::
 
 } // namespace
 
-DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random) {
+DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random, std::size_t most_sets) {
   InputSets made;
   const model::Plan temporaries = with_all_temporaries(job.task.reference, job.candidate);
-  std::size_t wanted = kMostSets;
+  std::size_t wanted = most_sets;
   const std::uint64_t seed = random() >> 24;
   while (made.sets_.size() < wanted) {
     auto set = made_set(job, drawing_of_set(job, seed, random), temporaries);
@@ -87,7 +91,7 @@ DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random) {
     if (!set)
       return std::unexpected(set.error());
     if (made.sets_.empty())
-      wanted = affordable_sets(job, set->bound());
+      wanted = std::min(wanted, affordable_sets(job, set->bound()));
     made.sets_.push_back({std::move(*set), {}, {}});
   }
   auto loaded = made.load_anew(job, random);

@@ -24,8 +24,11 @@ struct InputSet {
 
 class InputSets {
 public:
-  /// Makes three sets, or fewer where memory is short.
-  static DeviceResult<InputSets> make(Job &job, std::mt19937_64 &random);
+  static constexpr std::size_t kMostSets = 3;
+
+  /// @param most_sets 1 or more; fewer are made where memory is short
+  static DeviceResult<InputSets> make(Job &job, std::mt19937_64 &random,
+                                      std::size_t most_sets = kMostSets);
   /// Both plans' modules anew, in random order; what was recorded before is gone.
   DeviceResult<void> load_anew(Job &job, std::mt19937_64 &random);
   std::vector<InputSet> &sets() { return sets_; }

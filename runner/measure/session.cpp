@@ -40,12 +40,13 @@ enum class Redraw { Whole, Part };
 
 class Session {
 public:
-  Session(Job &job, const MeasureSettings &settings)
-      : job_(job), settings_(settings), random_(settings.seed), rule_(settings.limits) {}
+  Session(Job &job, const MeasureSettings &settings, std::size_t most_sets = InputSets::kMostSets)
+      : job_(job), settings_(settings), most_sets_(most_sets), random_(settings.seed),
+        rule_(settings.limits) {}
 
   DeviceResult<Measurement> run() {
     job_.enter("measuring", "preparing inputs", Side::Nobody);
-    auto inputs = InputSets::make(job_, random_);
+    auto inputs = InputSets::make(job_, random_, most_sets_);
     if (!inputs)
       return std::unexpected(inputs.error());
     inputs_ = std::move(*inputs);
@@ -317,6 +318,7 @@ private:
 
   Job &job_;
   MeasureSettings settings_;
+  std::size_t most_sets_;
   std::mt19937_64 random_;
   StoppingRule rule_;
   InputSets inputs_;
@@ -337,7 +339,13 @@ private:
 } // namespace
 
 DeviceResult<Measurement> measure(Job &job, const MeasureSettings &settings) {
-  return Session(job, settings).run();
+  auto measured = Session(job, settings).run();
+  const bool short_of_memory = !measured && !measured.error().device_lost &&
+                               measured.error().kind == Fault::Kind::OutOfMemory;
+  if (!short_of_memory)
+    return measured;
+  // What calls need beside the sets is not known before they are made.
+  return Session(job, settings, 1).run();
 }
 
 } // namespace warpwright::runner

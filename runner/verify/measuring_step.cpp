@@ -3,6 +3,7 @@
 #include "runner/verify/measuring_step.h"
 #include "runner/measure/evidence.h"
 #include "runner/measure/roofline.h"
+#include "runner/verify/plan_run.h"
 
 #include <algorithm>
 
@@ -131,6 +132,20 @@ void add_missing_baselines(const std::string &name, const std::string &why,
     verdict.baselines.push_back({name + ending, {}, {}, {}, why});
 }
 
+/// Has torch.compile do its work on one set of buffers: others use the device meanwhile, and need its memory.
+DeviceResult<void> compile_module(Job &job) {
+  auto set = BufferSet::make(job, {job.task.sizes, 1, 1, false});
+  if (!set)
+    return std::unexpected(set.error());
+  job.enter("measuring", "torch.compile", Side::Reference);
+  auto failure = run_once(job, *set, job.task.reference, {}, kPoisons[0]);
+  if (!failure)
+    return std::unexpected(failure.error());
+  if (*failure)
+    return fault(Fault::Kind::Unsupported, (*failure)->message);
+  return {};
+}
+
 /// The candidate against the module under torch.compile, in pairs of their own, by the same loop.
 DeviceResult<void> measure_compiled(Job &job, const MeasureSettings &settings,
                                     model::Verdict &verdict) {
@@ -139,8 +154,9 @@ DeviceResult<void> measure_compiled(Job &job, const MeasureSettings &settings,
   Job compiled(job.device, job.checker, task, job.candidate, job.sink());
   compiled.torch_inputs = job.torch_inputs;
   compiled.spares_exact = job.spares_exact;
-  compiled.enter("measuring", "torch.compile", Side::Reference);
-  const auto measured = measure(compiled, settings);
+  const auto made = compile_module(compiled);
+  const auto measured =
+      made ? measure(compiled, settings) : DeviceResult<Measurement>(std::unexpected(made.error()));
   job.enter("measuring", "torch.compile done", Side::Nobody);
   if (!measured && measured.error().device_lost)
     return std::unexpected(measured.error());

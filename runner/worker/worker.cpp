@@ -9,6 +9,7 @@
 #include "support/model/json.h"
 #include "support/rpc/connection.h"
 
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
@@ -34,6 +35,14 @@ using MakeDevice = std::function<Result<std::unique_ptr<Device>>()>;
 bool shares_device() {
   const char *shared = std::getenv(kSharedVariable);
   return shared && *shared;
+}
+
+/// Whether more memory may make more of it: where some was short, a verdict may yet be whole.
+bool is_incomplete(const model::Verdict &verdict) {
+  return verdict.outcome != model::Outcome::Verified ||
+         std::ranges::any_of(verdict.baselines, [](const model::Baseline &baseline) {
+           return !baseline.missing.empty();
+         });
 }
 
 class Worker;
@@ -155,7 +164,7 @@ private:
                                     Side running) { send_stage(stage, activity, running); };
       const VerifyResult result = verify(*device_, *task, *plan, *options, sink);
       device_lost_ = result.device_lost;
-      const bool short_of_memory = device_->ran_out_of_memory();
+      const bool short_of_memory = device_->ran_out_of_memory() && is_incomplete(result.verdict);
       if (TorchHost *torch = device_->torch(); torch && shares_ && !device_lost_)
         torch->start_job(); // what it keeps for another job, others may need
       return Json{{"verdict", model::to_json(result.verdict)},

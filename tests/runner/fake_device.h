@@ -261,7 +261,8 @@ public:
   }
   bool ran_out_of_memory() const override { return hungry; }
   DeviceResult<Address> allocate(std::size_t size_bytes) override {
-    if (++allocations == refused_allocation)
+    if (++allocations == refused_allocation ||
+        (refuses_further && refused_allocation > 0 && allocations > refused_allocation))
       return fault(Fault::Kind::OutOfMemory, "out of memory");
     ++live_allocations;
     return reinterpret_cast<Address>(std::aligned_alloc(kAlignment, size_bytes));
@@ -355,6 +356,7 @@ public:
   }
 
   TorchHost *torch_host = nullptr;
+  bool refuses_further = false; ///< not only that one, but all behind it
   int live_allocations = 0, allocations = 0, timed_runs = 0;
   int refused_allocation = 0; ///< which one; 0: none
   bool throttled = false;

@@ -402,9 +402,10 @@ TEST_CASE("hidden sizes lie between the known ones and keep their equalities and
 
 TEST_CASE("a set of inputs that memory is missing for is done without, but for the first") {
   int before_sets = 0; // allocations
-  const auto run = [&](int refused) {
+  const auto run = [&](int refused, bool further = false) {
     FakeDevice device(true);
     device.refused_allocation = refused;
+    device.refuses_further = further;
     const model::Verdict verdict =
         verify(device, fake_task(), fake_plan("fast_square"),
                {.measure_budget = std::chrono::milliseconds(1), .seed = 3},
@@ -419,10 +420,30 @@ TEST_CASE("a set of inputs that memory is missing for is done without, but for t
   REQUIRE(run(0) == Outcome::Verified);
   const int first = before_sets; // x and y of the first set, then of the second
   REQUIRE(first > 0);
-  CHECK(run(first + 1) == Outcome::Unsupported);
-  CHECK(run(first + 2) == Outcome::Unsupported);
+  CHECK(run(first + 1, true) == Outcome::Unsupported);
+  CHECK(run(first + 2, true) == Outcome::Unsupported);
   CHECK(run(first + 3) == Outcome::Verified);
   CHECK(run(first + 4) == Outcome::Verified);
+}
+
+TEST_CASE("memory that is missing while measuring is made by measuring on one set of inputs") {
+  FakeDevice device(true);
+  int preparations = 0, allocated_at_first = 0;
+  const model::Verdict verdict =
+      verify(device, fake_task(), fake_plan("fast_square"),
+             {.measure_budget = std::chrono::milliseconds(1), .seed = 3},
+             [&](const std::string &, const std::string &activity, Side) {
+               if (activity == "preparing inputs" && ++preparations == 1)
+                 allocated_at_first = device.allocations;
+               if (activity == "warming up" && preparations == 1) // the three sets are there
+                 device.refused_allocation = device.allocations + 1;
+             })
+          .verdict;
+  CHECK(verdict.outcome == Outcome::Verified);
+  CHECK(verdict.speedup);
+  CHECK(preparations == 2);
+  CHECK(allocated_at_first > 0);
+  CHECK(device.live_allocations == 0);
 }
 
 TEST_CASE("clocks are recorded where the device tells them") {
