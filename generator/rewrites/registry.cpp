@@ -18,6 +18,7 @@ std::span<const Rule> rules() {
       {"matmul-diagonal", kAlways, diagonal_product},
       {"matmul-order", kAlways, reorder_products},
       {"slice-early", kAlways, slice_early},
+      {"scan-early", kAlways, scan_early},
       {"pool-early", kAlways, pool_before_scale},
       {"norm-shift", kAlways, drop_shift_before_norm},
       {"norm-single-element", kAlways, norm_of_one_element},

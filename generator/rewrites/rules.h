@@ -29,6 +29,7 @@ Match inference_batch_norm;      // norm_shift.cpp
 Match covering_convolution;      // conv_as_matmul.cpp
 Match pointwise_convolution;     // conv_as_matmul.cpp
 Match slice_early;               // slice_early.cpp
+Match scan_early;                // scan_early.cpp
 Match pool_before_scale;         // pool_early.cpp
 Match reduce_normalised;         // reduce_norm.cpp
 Match running_statistics;        // reduce_norm.cpp

@@ -46,6 +46,35 @@ TEST_CASE("slices go through permutes, reductions, softmax and attention along o
   check_left_alone(h.graph({slice(h, line, 1, 0, 2)}), "slice-early");
 }
 
+TEST_CASE("an exclusive scan, written as zeros before a scan, is one scan") {
+  GraphBuilder g;
+  const auto x = g.input("x", {3, 8});
+  const auto scanned = [&](const std::string &op, const std::string &of) {
+    return g.op(op, {of}, {{"dim", std::int64_t{1}}});
+  };
+  const auto before = [&](double number, const std::string &value, std::int64_t count) {
+    const auto filled = g.shaped("expand", {g.constant(number)}, {3, count});
+    return g.op("cat", {filled, value}, {{"dim", std::int64_t{1}}});
+  };
+  const auto graph = g.graph({before(0, scanned("cumsum", slice(g, x, 1, 0, 7)), 1),
+                              before(1, scanned("cumprod", g.op("tanh", {x})), 2)});
+  const model::Graph rewritten = check_rewrites(graph, {"scan-early"});
+  for (const model::Node &node : rewritten.nodes)
+    if (node.name == rewritten.outputs[0] || node.name == rewritten.outputs[1])
+      CHECK(node.op.starts_with("cum"));
+  GraphBuilder h;
+  const auto y = h.input("x", {3, 8});
+  const auto sums = h.op("cumsum", {y}, {{"dim", std::int64_t{1}}});
+  const auto ones = h.shaped("expand", {h.constant(1)}, {3, 2});
+  check_left_alone(h.graph({h.op("cat", {ones, sums}, {{"dim", std::int64_t{1}}})}), "scan-early");
+  GraphBuilder other;
+  const auto z = other.input("x", {3, 8});
+  const auto down = other.op("cumsum", {z}, {{"dim", std::int64_t{0}}});
+  const auto zeros = other.shaped("expand", {other.constant(0)}, {3, 2});
+  check_left_alone(other.graph({other.op("cat", {zeros, down}, {{"dim", std::int64_t{1}}})}),
+                   "scan-early");
+}
+
 TEST_CASE("columns of attention are columns of its values, and masks keep its rows") {
   GraphBuilder g;
   const auto attention = [&](const std::string &name, std::vector<std::string> more) {

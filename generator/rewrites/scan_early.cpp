@@ -1,0 +1,40 @@
+// A scan with neutral elements put before its result scans what has them put before it: the exclusive sum, written as a
+// concatenation of zeros and a sum, is one scan that reads its shifted input, and no copy of the result.
+#include "generator/rewrites/rule_tools.h"
+#include "generator/rewrites/rules.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+/// What a scan begins with; nothing for other ops.
+std::optional<double> neutral_of(const model::Node &node) {
+  if (node.op == "cumsum")
+    return 0;
+  if (node.op == "cumprod")
+    return 1;
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Replacement> scan_early(const GraphFacts &facts, const model::Node &node) {
+  if (node.op != "cat" || node.inputs.size() < 2 || !facts.read_once(node.inputs.back()))
+    return std::nullopt;
+  const model::Node &scan = facts.node(node.inputs.back());
+  const auto neutral = neutral_of(scan);
+  if (!neutral || integer_attribute(node, "dim") != integer_attribute(scan, "dim") ||
+      facts.type(scan.inputs[0]).dtype != node.type().dtype)
+    return std::nullopt;
+  std::vector<std::string> pieces(node.inputs.begin(), node.inputs.end() - 1);
+  if (!std::ranges::all_of(
+          pieces, [&](const std::string &piece) { return facts.constant(piece) == neutral; }))
+    return std::nullopt;
+  pieces.push_back(scan.inputs[0]);
+  ReplacementBuilder builder(facts, node);
+  const std::string joined = builder.op("cat", pieces, node.attributes);
+  return builder.finish(again(builder, scan, {joined}, node.type().shape));
+}
+
+} // namespace warpwright::generator
