@@ -7,6 +7,15 @@ namespace warpwright::runner {
 using model::Direction;
 using model::Outcome;
 
+namespace {
+
+std::string wrong_text(const model::Buffer &buffer, const element::Findings &found) {
+  return std::to_string(found.wrong) + " wrong elements in " + buffer.name + ", the first is " +
+         buffer.name + "[" + std::to_string(found.first_wrong) + "]";
+}
+
+} // namespace
+
 DeviceResult<void> TimedRunCheck::prepare() {
   for (SavedOutputs &outputs : saved_)
     if (outputs.copies.empty())
@@ -98,8 +107,37 @@ DeviceResult<std::optional<std::string>> TimedRunCheck::find_wrong(const ExactOu
       return std::unexpected(judgement.error());
     const element::Findings &found = judgement->findings;
     if (found.wrong > 0)
-      return std::to_string(found.wrong) + " wrong elements in " + buffer.name + ", the first is " +
-             buffer.name + "[" + std::to_string(found.first_wrong) + "]";
+      return wrong_text(buffer, found);
+  }
+  return std::nullopt;
+}
+
+DeviceResult<std::optional<std::string>> TimedRunCheck::find_reference_drift() {
+  auto fresh = BufferSet::make(job_, set_.buffers.drawing());
+  if (!fresh)
+    return std::unexpected(fresh.error());
+  job_.enter("measuring", "running the reference afresh", Side::Reference);
+  if (auto made = fresh->use_temporaries_of(job_, job_.task.reference); !made)
+    return std::unexpected(made.error());
+  auto ran = run_once(job_, *fresh, job_.task.reference, job_.plans.reference, kPoisons[0]);
+  if (!ran)
+    return std::unexpected(ran.error());
+  if (*ran)
+    return (*ran)->message;
+  job_.enter("measuring", "comparing", Side::Nobody);
+  for (const model::Buffer &buffer : job_.task.buffers) {
+    const BoundBuffer &bound = fresh->bound().at(buffer.name);
+    if (!job_.judges(buffer) || bound.elements == 0)
+      continue;
+    const Address timed = saved_[kReferenceSide].copies.at(buffer.name).address();
+    const OutputRuns runs{.candidate = {timed, timed},
+                          .reference = {bound.address, bound.address},
+                          .elements = bound.elements};
+    auto judgement = judge_output(job_, set_.buffers.drawing(), buffer, runs, false);
+    if (!judgement)
+      return std::unexpected(judgement.error());
+    if (judgement->findings.wrong > 0)
+      return wrong_text(buffer, judgement->findings);
   }
   return std::nullopt;
 }
@@ -115,6 +153,14 @@ DeviceResult<Failure> TimedRunCheck::explain(const std::string &wrong) {
     return std::unexpected(trial.error());
   if (trial->failure)
     return *trial->failure;
+  auto differs = find_reference_drift();
+  if (!differs)
+    return std::unexpected(differs.error());
+  if (*differs)
+    return Failure{Outcome::Unsupported, "the module is a reference",
+                   "the task's reference: a timed run of it left " + **differs +
+                       ", other than when it runs afresh on the same inputs: its result depends on "
+                       "earlier runs"};
   return Failure{Outcome::SuspectedCheat, "right while timed",
                  "a timed run of the candidate left " + wrong +
                      ", although it is right on the same inputs when its module is loaded anew: "

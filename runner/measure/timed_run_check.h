@@ -32,6 +32,8 @@ private:
   DeviceResult<std::optional<std::string>> find_late_writes();
   /// "3 wrong elements in y, the first is y[7]"; nullopt: every output is right.
   DeviceResult<std::optional<std::string>> find_wrong(const ExactOutputs *exact);
+  /// The same of the reference's timed run against a run of its own, afresh.
+  DeviceResult<std::optional<std::string>> find_reference_drift();
   DeviceResult<Failure> explain(const std::string &wrong);
 
   Job &job_;

@@ -265,10 +265,12 @@ TEST_CASE("a launch that CUDA refuses at a check size is the candidate's fault, 
 }
 
 /// What measuring alone, without the checks before it, finds wrong with a candidate.
-std::optional<Failure> measure_only(const std::string &kernel, std::uint64_t seed) {
+std::optional<Failure> measure_only(const std::string &kernel, std::uint64_t seed,
+                                    const std::string &reference_kernel = "square") {
   FakeDevice device(true);
   auto checker = make_host_checker(device);
-  const Task task = fake_task();
+  Task task = fake_task();
+  task.reference = fake_plan(reference_kernel);
   const Plan plan = fake_plan(kernel);
   const StageSink sink = [](const auto &...) {};
   std::optional<Failure> failure;
@@ -304,6 +306,16 @@ TEST_CASE("results kept by launch count, by pointer or by a first element are ca
       CHECK(failure->outcome == Outcome::SuspectedCheat);
       CHECK(failure->message.find("depends on earlier runs") != std::string::npos);
     }
+  }
+}
+
+TEST_CASE("a reference whose timed runs are off is what is named, not the candidate") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    const auto failure = measure_only("square", seed, "cached");
+    REQUIRE(failure);
+    CHECK(failure->outcome == Outcome::Unsupported);
+    CHECK(failure->message.starts_with("the task's reference"));
   }
 }
 
