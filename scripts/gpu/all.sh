@@ -27,6 +27,7 @@ run() { # run NAME COMMAND...: its output goes to the log, its failure is counte
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,temperature.gpu --format=csv | tee "$out/gpu.txt"
 run "GPU tests" "$work/tests/runner_gpu_tests"
 run "torch host" python3 "$work/tests/torch/gpu_host_test.py" "$bin/torch"
+run "shared gpu" python3 "$work/tests/torch/shared_gpu_test.py" "$bin/torch"
 run "torch tasks" python3 "$work/tests/torch/worker_gpu_test.py" "$bin/warpwright-runner"
 run "adversary" "$bin/warpwright-runner" adversary --device cuda:0
 run "deep check" scripts/gpu/deep.sh "$bin" "$out/deep"

@@ -1,11 +1,8 @@
 // The scheduler with real worker processes on fake devices: choice of devices, turns of clients,
-// workers that die without their job's fault, and compiling ahead with the real NVRTC.
-#include "runner/cuda/compiler.h"
+// and workers that die without their job's fault.
 #include "runner/service/lost_worker.h"
-#include "runner/service/scheduler.h"
-#include "tests/runner/tasks.h"
+#include "tests/runner/scheduler_fixture.h"
 
-#include <boost/asio/io_context.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -15,24 +12,7 @@ namespace warpwright::runner {
 namespace {
 
 using namespace testing;
-using model::Outcome;
 namespace fs = std::filesystem;
-
-const std::string kFakeWorker = WARPWRIGHT_TEST_DIR "/runner_fake_worker";
-const std::string kRunner = WARPWRIGHT_BINARY_DIR "/warpwright-runner";
-
-FoundDevice device(const std::string &name, const std::string &gpu = "",
-                   const std::string &mode = "") {
-  FoundDevice found;
-  found.name = name;
-  found.info.kind = gpu.empty() ? "cpu" : "cuda";
-  found.info.name = gpu.empty() ? "CPU" : gpu;
-  if (!gpu.empty())
-    found.info.compute_capability = "9.0";
-  found.worker = {
-      .name = name, .command = {kFakeWorker}, .environment = {"WARPWRIGHT_FAKE_WORKER=" + mode}};
-  return found;
-}
 
 /// The file that "hang_flagged" looks for.
 struct Flag {
@@ -45,83 +25,6 @@ struct Flag {
     unsetenv("WARPWRIGHT_FAKE_FLAG");
     fs::remove(path);
   }
-};
-
-struct Told final : Observer {
-  std::map<CompiledAhead, int> ahead;
-  std::map<std::string, int> starts;
-  void compiled_ahead(CompiledAhead result) override { ++ahead[result]; }
-  void worker_started(const std::string &device, bool) override { ++starts[device]; }
-};
-
-/// A scheduler, its loop, and the answers of its jobs in the order of their coming.
-struct Bench {
-  using MakePool = std::function<std::unique_ptr<CompileAhead>(boost::asio::any_io_executor)>;
-  explicit Bench(std::vector<FoundDevice> devices, const MakePool &pool = {})
-      : scheduler(loop.get_executor(), {std::move(devices), {}},
-                  pool ? pool(loop.get_executor()) : nullptr, &told) {}
-  ~Bench() { scheduler.stop(); }
-
-  Result<std::int64_t> add(const std::string &kernel, const std::string &selector,
-                           const std::string &client = "a",
-                           std::function<void(const std::string &)> on_activity = {}) {
-    Task task = square_task(4096);
-    task.reference = plan_of("reference", reference, {"x", "y"});
-    return add(task, plan_of("candidate", kernel, {"x", "y"}), selector, client, on_activity);
-  }
-  Result<std::int64_t> add(const Task &task, const Plan &plan, const std::string &selector,
-                           const std::string &client,
-                           std::function<void(const std::string &)> on_activity) {
-    QueuedJob job;
-    const std::int64_t id = job.id = ++last;
-    job.client = client;
-    job.task_hash = task_hash;
-    job.options.device = selector;
-    job.options.timeout = std::chrono::milliseconds(60'000);
-    job.options.measure_budget = std::chrono::milliseconds(50);
-    job.options.best_known_speedup = best_known;
-    job.options.hidden_sizes = hidden_sizes;
-    job.request = {{"task", model::to_json(task)},
-                   {"plan", model::to_json(plan)},
-                   {"options", model::to_json(job.options)}};
-    job.on_stage = [on_activity](const std::string &, const std::string &activity) {
-      if (on_activity)
-        on_activity(activity);
-    };
-    job.done = [this, id](const rpc::Outcome &outcome) {
-      order.push_back(id);
-      if (outcome) {
-        auto verdict = model::verdict_from_json(*outcome);
-        REQUIRE_MESSAGE(verdict.has_value(), (verdict ? "" : describe(verdict.error())));
-        verdicts.emplace(id, std::move(*verdict));
-      } else {
-        errors[id] = outcome.error().message;
-      }
-    };
-    if (auto taken = scheduler.submit(std::move(job)); !taken)
-      return std::unexpected(taken.error());
-    return id;
-  }
-  void run_until(const std::function<bool()> &over) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!over() && std::chrono::steady_clock::now() < end)
-      loop.run_one_for(std::chrono::seconds(1));
-    REQUIRE(over());
-  }
-  void run_all() {
-    run_until([&] { return order.size() == static_cast<std::size_t>(last); });
-  }
-
-  boost::asio::io_context loop;
-  Told told;
-  std::string reference = "square", task_hash;
-  std::optional<double> best_known;
-  bool hidden_sizes = false;
-  std::int64_t last = 0;
-  std::vector<std::int64_t> order;
-  std::map<std::int64_t, model::Verdict> verdicts;
-  std::map<std::int64_t, std::string> errors;
-  Scheduler scheduler;
 };
 
 TEST_CASE(
@@ -203,23 +106,28 @@ TEST_CASE("a task's jobs stay with the worker that has it loaded, where several 
   CHECK(bench.order == std::vector<std::int64_t>{hanging, other, same});
 }
 
-TEST_CASE("a job whose memory does not suffice beside others runs again alone, once") {
-  FoundDevices found{{device("cuda:0", "NVIDIA H200", "hungry")}, {}};
-  share_gpus(found, 3);
-  Bench bench(std::move(found.devices));
-  std::map<int, int> waited;
-  for (int i = 1; i <= 6; ++i)
-    REQUIRE(bench.add("square", "", "a", [&waited, i](const std::string &activity) {
-      waited[i] += activity == "waiting for the device's memory";
-    }));
-  bench.run_all();
-  for (const auto &[id, verdict] : bench.verdicts)
-    CHECK(verdict.outcome == Outcome::Verified);
-  for (const auto &[id, times] : waited)
-    CHECK(times == 1);
+TEST_CASE("a job that memory left incomplete beside others runs again alone, once; a whole verdict "
+          "stands") {
+  for (const bool incomplete : {true, false}) {
+    CAPTURE(incomplete);
+    FoundDevices found{{device("cuda:0", "NVIDIA H200", "hungry")}, {}};
+    share_gpus(found, 3);
+    Bench bench(std::move(found.devices));
+    std::map<int, int> waited;
+    for (int i = 1; i <= 6; ++i)
+      REQUIRE(bench.add(incomplete ? "inexact" : "square", "", "a",
+                        [&waited, i](const std::string &activity) {
+                          waited[i] += activity == "waiting for the device's memory";
+                        }));
+    bench.run_all();
+    for (const auto &[id, verdict] : bench.verdicts)
+      CHECK(verdict.outcome == (incomplete ? Outcome::WrongResult : Outcome::Verified));
+    for (const auto &[id, times] : waited)
+      CHECK(times == (incomplete ? 1 : 0));
+  }
   Bench unshared({device("cuda:0", "NVIDIA H200", "hungry")});
   bool again = false;
-  REQUIRE(unshared.add("square", "", "a", [&](const std::string &activity) {
+  REQUIRE(unshared.add("inexact", "", "a", [&](const std::string &activity) {
     again |= activity == "waiting for the device's memory";
   }));
   unshared.run_all();
@@ -422,113 +330,6 @@ TEST_CASE("what a lost worker says about its job") {
   CHECK(failed_at_hidden_sizes(lost));
   lost.ended = Ended::Cancelled;
   CHECK_FALSE(failed_at_hidden_sizes(lost));
-}
-
-TEST_CASE("there is a compile process for each core that no device needs, within limits") {
-  CHECK(compile_processes(16, 1) == 15);
-  CHECK(compile_processes(128, 8) == 16);
-  CHECK(compile_processes(2, 4) == 1);
-}
-
-// ---- Compiling ahead, with NVRTC
-
-struct Cache {
-  fs::path path;
-  Cache() {
-    char name[] = "/tmp/warpwright-test-XXXXXX";
-    path = mkdtemp(name);
-  }
-  ~Cache() { fs::remove_all(path); }
-  std::size_t entries() const {
-    std::size_t count = 0;
-    for (const auto &entry : fs::recursive_directory_iterator(path))
-      count += entry.path().extension() == ".cubin";
-    return count;
-  }
-};
-
-bool has_nvrtc() {
-  if (const auto compiler = cuda::Compiler::make({}); !compiler) {
-    MESSAGE("skipped: " << describe(compiler.error()));
-    return false;
-  }
-  return true;
-}
-
-/// A bench with a GPU's name and real compile processes.
-struct CompilingBench : Bench {
-  explicit CompilingBench(const Cache &cache,
-                          const std::vector<std::string> &command = {kRunner, "compile-worker"})
-      : Bench({device("cuda:0", "NVIDIA H200")}, [&](boost::asio::any_io_executor executor) {
-          return std::make_unique<CompileAhead>(
-              executor,
-              CompileAheadSettings{.command = command,
-                                   .environment = {"XDG_CACHE_HOME=" + cache.path.string()},
-                                   .processes = 2});
-        }) {}
-  std::int64_t add_source(const std::string &body) {
-    return *add(square_task(4096), square_candidate(body), "cuda", "a", {});
-  }
-};
-
-TEST_CASE("queued candidates are compiled into the cache before the GPU takes them") {
-  if (!has_nvrtc())
-    return;
-  const Cache cache;
-  CompilingBench bench(cache);
-  const auto id = bench.add_source("  if (i < n) y[i] = x[i] * x[i] * 1;");
-  bench.run_all();
-  CHECK(bench.verdicts.at(id).outcome == Outcome::Verified); // by the fake, which reads no source
-  CHECK(cache.entries() == 2);                               // the candidate's and the reference's
-  CHECK(bench.told.ahead == std::map<CompiledAhead, int>{{CompiledAhead::Hit, 1}});
-  // While the device is busy, all that wait are compiled.
-  bool hangs = false;
-  const auto hanging =
-      bench.add(square_task(4096),
-                plan_of("extern \"C\" __global__ void hang(const float *, float *, int) {}", "hang",
-                        {"x", "y"}),
-                "cuda", "a", [&](const std::string &activity) {
-                  hangs |= activity.starts_with("running the candidate");
-                });
-  bench.run_until([&] { return hangs; });
-  for (int i = 0; i < 4; ++i)
-    bench.add_source("  if (i < n) y[i] = x[i] * x[i] + " + std::to_string(i) + ";");
-  bench.run_until([&] { return cache.entries() == 7; });
-  CHECK(bench.scheduler.waiting() == 4);
-  bench.scheduler.cancel(*hanging);
-  bench.run_all();
-  CHECK(bench.told.ahead == std::map<CompiledAhead, int>{{CompiledAhead::Hit, 6}});
-}
-
-TEST_CASE("a candidate that does not compile is refused before the GPU sees it, in the compiler's "
-          "words") {
-  if (!has_nvrtc())
-    return;
-  const Cache cache;
-  CompilingBench bench(cache);
-  bench.add_source("  if (i < n) y[i] = x[i] * x[i];");
-  bench.run_all();
-  const auto id = bench.add_source("  if (i < n) y[i] = nothing;");
-  bench.run_all();
-  const model::Verdict &verdict = bench.verdicts.at(id);
-  CHECK(verdict.outcome == Outcome::CompileFailed);
-  CHECK(verdict.message.find("identifier \"nothing\" is undefined") != std::string::npos);
-  CHECK(verdict.device.name == "Fake"); // as the device's worker describes it
-  CHECK(verdict.task_hash.size() == 64);
-  REQUIRE(!verdict.kernels.empty());
-  CHECK(verdict.kernels[0].log.find("nothing") != std::string::npos);
-  CHECK(bench.told.ahead[CompiledAhead::Refused] == 1);
-  CHECK(bench.told.starts["cuda:0"] == 1);
-}
-
-TEST_CASE("a compile process that is lost costs the prefetch and nothing else") {
-  const Cache cache;
-  CompilingBench bench(cache, {"/bin/false"});
-  const auto id = bench.add_source("  if (i < n) y[i] = x[i] * x[i];");
-  bench.run_all();
-  CHECK(bench.verdicts.at(id).outcome == Outcome::Verified);
-  CHECK(bench.told.ahead ==
-        std::map<CompiledAhead, int>{{CompiledAhead::Lost, 1}, {CompiledAhead::Miss, 1}});
 }
 
 } // namespace
