@@ -56,6 +56,22 @@ bool DeviceWorker::wants_python(const QueuedJob &job) const {
   return settings_.python && task != job.request.end() && task->contains("module");
 }
 
+bool DeviceWorker::warm_up_torch() {
+  if (state_ != State::Down || !settings_.python || examiner_ || stopped_)
+    return false;
+  python_ = true;
+  start();
+  return state_ == State::Starting;
+}
+
+bool DeviceWorker::is_of_kind(const QueuedJob &job) const {
+  return state_ != State::Down && wants_python(job) == python_;
+}
+
+bool DeviceWorker::would_switch_for(const QueuedJob &job) const {
+  return state_ != State::Down && wants_python(job) != python_;
+}
+
 void DeviceWorker::warm_up_for(const QueuedJob &job) {
   if (state_ == State::Down)
     python_ = wants_python(job);

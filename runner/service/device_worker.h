@@ -80,6 +80,8 @@ public:
 
   /// Only when is_free().
   void submit(QueuedJob job);
+  /// Starts the process with torch where none is up: a job that wants it will come. @return whether it does
+  bool warm_up_torch();
   /// Starts the process ahead of this job.
   void warm_up_for(const QueuedJob &job);
   /// The job ends with RequestCancelled; unknown ids are ignored.
@@ -94,6 +96,10 @@ public:
   /// What keeps the worker in: [{name, active, detail}]; null until one was ready.
   const rpc::Json &isolation() const { return isolation_; }
   bool is_free() const { return !waiting_ && !running_; }
+  /// Whether the process that is up, or starts, serves this job.
+  bool is_of_kind(const QueuedJob &job) const;
+  /// Whether a process is up, or starts, that must end for this job.
+  bool would_switch_for(const QueuedJob &job) const;
   /// Of the process that is up; for tests and logs.
   std::optional<pid_t> pid() const {
     return process_ ? std::optional(process_->pid()) : std::nullopt;

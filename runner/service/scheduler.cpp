@@ -19,6 +19,9 @@ constexpr std::size_t kMaxQueue = 10'000;
 constexpr std::chrono::seconds kBroken{5};
 /// Jobs of one task before an older one of another.
 constexpr int kMostInARow = 16;
+/// A worker of another kind takes 1 to 15 s to start. So long a job waits while there are jobs for the one that is up, and so long one
+/// of several stays without a job of its kind.
+constexpr std::chrono::seconds kPatience{5}, kLinger{10};
 
 /// Python processes that trace at once, each on a core for seconds.
 std::size_t most_traces() {
@@ -209,6 +212,7 @@ void Scheduler::on_done(std::int64_t id, const std::string &client, Clock::time_
   std::string device;
   if (const auto found = on_device_.find(id); found != on_device_.end()) {
     device = devices_[found->second].name;
+    devices_[found->second].last_done = Clock::now();
     on_device_.erase(found);
   }
   const double seconds = seconds_since(accepted);
@@ -252,6 +256,8 @@ void Scheduler::start_traces() {
       done(std::move(outcome));
       start_traces();
     });
+    // What is traced will be verified: a worker imports torch meanwhile, which takes as long.
+    std::ranges::any_of(devices_, [](const Entry &entry) { return entry.worker->warm_up_torch(); });
   }
 }
 
@@ -345,8 +351,29 @@ bool Scheduler::belongs_to_another(const Pending &pending, std::size_t device) c
          });
 }
 
+bool Scheduler::has_own_kind(std::size_t device) const {
+  return std::ranges::any_of(pending_, [&](const auto &item) {
+    const Pending &pending = item.second;
+    return may_run(pending, device) && !devices_[device].worker->would_switch_for(pending.job) &&
+           !belongs_to_another(pending, device);
+  });
+}
+
+bool Scheduler::may_switch(const Pending &pending, std::size_t device, bool has_own_kind) const {
+  const Entry &entry = devices_[device];
+  const auto now = Clock::now();
+  const bool is_served = entry.turn && std::ranges::any_of(devices_, [&](const Entry &other) {
+                           return &other != &entry && other.turn == entry.turn &&
+                                  other.worker->is_of_kind(pending.job);
+                         });
+  if (is_served) // its end brings the next dispatch, however long this one stays idle
+    return !has_own_kind && now - entry.last_done >= kLinger;
+  return !has_own_kind || now - pending.job.accepted >= kPatience;
+}
+
 std::optional<std::int64_t> Scheduler::next_for(std::size_t device) const {
   const Entry &entry = devices_[device];
+  std::optional<bool> own_kind; // looked for once it matters
   std::optional<std::int64_t> uncompiled;
   for (const Turn &turn : turns_) {
     std::optional<std::int64_t> compiled;
@@ -354,6 +381,12 @@ std::optional<std::int64_t> Scheduler::next_for(std::size_t device) const {
       const Pending &pending = pending_.at(id);
       if (!may_run(pending, device) || belongs_to_another(pending, device))
         continue;
+      if (entry.worker->would_switch_for(pending.job)) {
+        if (!own_kind)
+          own_kind = has_own_kind(device);
+        if (!may_switch(pending, device, *own_kind))
+          continue;
+      }
       if (pending.compiled == Compiled::Ended) {
         if (pending.job.task_hash == entry.task_hash && entry.in_a_row < kMostInARow)
           return id;

@@ -49,8 +49,9 @@ private:
     std::shared_ptr<DeviceTurn> turn; ///< where several workers share the device
     std::chrono::steady_clock::time_point broken_until{}; ///< its worker did not start
     std::string why_broken;
-    std::string task_hash; ///< of the job it was given last
-    int in_a_row = 0;      ///< jobs of that task
+    std::string task_hash;                             ///< of the job it was given last
+    int in_a_row = 0;                                  ///< jobs of that task
+    std::chrono::steady_clock::time_point last_done{}; ///< when its last job ended
   };
   enum class Compiled { NotYet, Now, Ended };
   struct Pending {
@@ -83,6 +84,11 @@ private:
   bool may_run(const Pending &pending, std::size_t device) const;
   /// Whether a worker that shares this device is busy with the job's task, and so has it loaded: the job waits for that one.
   bool belongs_to_another(const Pending &pending, std::size_t device) const;
+  /// Whether the device's worker has a job to take without becoming one of the other kind.
+  bool has_own_kind(std::size_t device) const;
+  /// Whether its worker may end for one of the kind that the job wants: nobody else of the device is of it, and no job of its own
+  /// kind waits or the job has waited for long; or somebody is, and it has had nothing to do for long.
+  bool may_switch(const Pending &pending, std::size_t device, bool has_own_kind) const;
   void hand_over(std::int64_t id, std::size_t device);
   void on_start_failed(std::size_t device, QueuedJob job, const std::string &why);
   void on_done(std::int64_t id, const std::string &client,

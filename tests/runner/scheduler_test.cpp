@@ -197,6 +197,65 @@ TEST_CASE(
   CHECK(bench.told.starts == std::map<std::string, int>{{"cuda:0", 3}});
 }
 
+TEST_CASE("a worker with torch and one without do not take turns while jobs of both kinds wait") {
+  FoundDevice gpu = device("cuda:0", "NVIDIA H200");
+  gpu.worker.python = PythonStart{{kFakeWorker}, {}};
+  const Plan plan = plan_of("candidate", "square", {"x", "y"});
+  SUBCASE("one worker does those of its kind first") {
+    Bench bench({gpu});
+    std::vector<std::int64_t> kernels, modules;
+    for (int i = 0; i < 4; ++i) {
+      kernels.push_back(*bench.add(square_task(4096), plan, "", "a", {}));
+      modules.push_back(*bench.add(torch_task(), plan, "", "b", {}));
+    }
+    bench.run_all();
+    std::vector<std::int64_t> expected = kernels;
+    expected.insert(expected.end(), modules.begin(), modules.end());
+    CHECK(bench.order == expected);
+    CHECK(bench.told.starts == std::map<std::string, int>{{"cuda:0", 2}});
+  }
+  SUBCASE("of two, each keeps its kind") {
+    FoundDevices found{{gpu}, {}};
+    share_gpus(found, 2);
+    Bench bench(std::move(found.devices));
+    const auto round = [&] {
+      for (int i = 0; i < 4; ++i) {
+        REQUIRE(bench.add(square_task(4096), plan, "", "a", {}).has_value());
+        REQUIRE(bench.add(torch_task(), plan, "", "b", {}).has_value());
+      }
+      bench.run_all();
+    };
+    round();
+    const auto starts = bench.told.starts;
+    round();
+    round();
+    CHECK(bench.told.starts == starts);
+    REQUIRE(bench.add(square_task(4096), plan, "", "a", {}).has_value());
+    REQUIRE(bench.add(square_task(4096), plan, "", "a", {}).has_value());
+    bench.run_all(); // the one with torch leaves both to the other
+    CHECK(bench.told.starts == starts);
+  }
+}
+
+TEST_CASE("while a module is traced, one worker with torch that is not up is started") {
+  FoundDevice gpu = device("cuda:0", "NVIDIA H200"), other = device("cuda:1", "NVIDIA H200");
+  gpu.worker.python = other.worker.python = PythonStart{{kFakeWorker}, {}};
+  Bench bench({device("cpu"), gpu, other});
+  int traced = 0;
+  const auto trace = [&] {
+    bench.scheduler.trace({{"source", "no module at all"}},
+                          [&](const rpc::Outcome &) { ++traced; });
+  };
+  trace();
+  CHECK(bench.told.starts == std::map<std::string, int>{{"cuda:0", 1}});
+  trace();
+  CHECK(bench.told.starts == std::map<std::string, int>{{"cuda:0", 1}, {"cuda:1", 1}});
+  const auto id =
+      bench.add(torch_task(), plan_of("candidate", "square", {"x", "y"}), "cuda:0", "a", {});
+  bench.run_until([&] { return traced == 2 && bench.order.size() == 1; });
+  CHECK(bench.told.starts["cuda:0"] == 1); // the one that was up took it
+}
+
 TEST_CASE("an interpreter that does not start is named, and costs torch tasks alone") {
   FoundDevice gpu = device("cuda:0", "NVIDIA H200");
   gpu.worker.python = PythonStart{{"/no/such/python", "host.py"}, {}};
