@@ -28,6 +28,30 @@ Ratio ratio_from(const json &document) {
           document.at("candidate_ns")};
 }
 
+json variants_json(const std::vector<TriedVariant> &variants) {
+  json list = json::array();
+  for (const TriedVariant &variant : variants) {
+    json one = {{"moves", variant.moves}, {"outcome", variant.outcome}};
+    if (!variant.message.empty())
+      one["message"] = variant.message;
+    if (variant.candidate_ns)
+      one["candidate_ns"] = *variant.candidate_ns;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+std::vector<TriedVariant> variants_from(const json &list) {
+  std::vector<TriedVariant> variants;
+  for (const json &one : list) {
+    TriedVariant variant{one.at("moves"), one.at("outcome"), one.value("message", ""), {}};
+    if (one.contains("candidate_ns"))
+      variant.candidate_ns = one["candidate_ns"].get<double>();
+    variants.push_back(std::move(variant));
+  }
+  return variants;
+}
+
 /// The lines that a run has written whole; the last one may have been cut by a kill.
 std::vector<json> whole_lines(const std::string &text, std::size_t &whole_bytes) {
   std::vector<json> lines;
@@ -75,6 +99,8 @@ json to_json(const BenchResult &result) {
     document["device"] = model::to_json(result.device);
   if (result.recipe)
     document["recipe"] = generator::to_json(*result.recipe);
+  if (!result.variants.empty())
+    document["variants"] = variants_json(result.variants);
   if (result.host_code)
     document["host_code"] = true;
   if (result.constructor_only)
@@ -101,6 +127,7 @@ Result<BenchResult> bench_result_from_json(const json &document) try {
   result.moves = document.at("moves").get<std::vector<std::string>>();
   result.plan_hash = document.at("plan_hash");
   result.outcomes = document.at("outcomes").get<std::map<std::string, int>>();
+  result.variants = variants_from(document.value("variants", json::array()));
   result.seconds = document.at("seconds");
   result.date = document.at("date");
   if (document.contains("device"))

@@ -24,6 +24,14 @@ struct Ratio {
   double baseline_ns = 0, candidate_ns = 0;
 };
 
+/// One plan of a search, for whoever asks why a task falls short.
+struct TriedVariant {
+  std::string moves;                  ///< joined by "; ", cut where they are many
+  std::string outcome;                ///< the verdict's
+  std::string message;                ///< why it was refused; empty where it was not
+  std::optional<double> candidate_ns; ///< device time, median
+};
+
 struct BenchResult {
   enum class State {
     Verified,    ///< a candidate with a kernel of ours is right, and was measured
@@ -47,6 +55,7 @@ struct BenchResult {
   std::optional<double>
       library_share; ///< of the candidate's device time, in library and ATen steps
   std::map<std::string, int> outcomes; ///< of all candidates tried
+  std::vector<TriedVariant> variants;  ///< in the order of their trial
   bool constructor_only =
       false;              ///< host code that is wrong once other parameters are loaded into it
   bool host_code = false; ///< another system's answer was judged: docs/candidates.md

@@ -19,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 using State = BenchResult::State;
 
 constexpr std::size_t kTracesAhead = 4;
+/// Characters of a variant's moves in a result: networks have thousands of moves.
+constexpr std::size_t kMovesText = 600;
 /// One task in so many is a long one; so many others are begun between two of them.
 constexpr std::size_t kOneInLong = 6, kBetweenLong = 2;
 
@@ -88,6 +90,20 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
   result.state = task_fault == outcome.variants.end() ? State::NoCandidate : State::Skipped;
   result.reason =
       task_fault == outcome.variants.end() ? common_reason(outcome) : task_fault->verdict.message;
+}
+
+TriedVariant tried(const generator::TorchVariant &variant) {
+  const model::Verdict &verdict = variant.verdict;
+  TriedVariant result{"", std::string(model::name(verdict.outcome)), "", {}};
+  for (const std::string &move : variant.proposal.built.plan.moves)
+    result.moves += (result.moves.empty() ? "" : "; ") + move;
+  if (result.moves.size() > kMovesText)
+    result.moves = result.moves.substr(0, kMovesText) + "...";
+  if (verdict.outcome != model::Outcome::Verified)
+    result.message = verdict.message;
+  if (verdict.candidate_time)
+    result.candidate_ns = verdict.candidate_time->median_ns;
+  return result;
 }
 
 std::string measured_text(const BenchResult &result) {
@@ -350,8 +366,10 @@ BenchResult bench_result_of(const BenchTask &task, const TorchOutcome &outcome) 
   BenchResult result{.id = task.id, .name = task.name, .level = task.level};
   result.source_hash = source_hash(task);
   result.seconds = outcome.seconds;
-  for (const generator::TorchVariant &variant : outcome.variants)
+  for (const generator::TorchVariant &variant : outcome.variants) {
     ++result.outcomes[std::string(model::name(variant.verdict.outcome))];
+    result.variants.push_back(tried(variant));
+  }
   if (!outcome.variants.empty())
     result.date = outcome.variants.back().verdict.date;
   judge(outcome, result);

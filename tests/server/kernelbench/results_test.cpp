@@ -148,7 +148,10 @@ TEST_CASE("a run goes on from its results file, whose last line a kill has cut")
   {
     auto file = ResultsFile::open(path, header);
     REQUIRE(file);
-    REQUIRE(file->append(verified("1/1", 2, 1.5)));
+    BenchResult first = verified("1/1", 2, 1.5);
+    first.variants = {{"template(rows)", "verified", "", 1000.5},
+                      {"aten(conv)", "wrong_result", "y[0] is 1, expected 2", {}}};
+    REQUIRE(file->append(first));
     REQUIRE(file->append(verified("1/2", 3, 2)));
   }
   fs::resize_file(path, fs::file_size(path) - 5);
@@ -156,7 +159,13 @@ TEST_CASE("a run goes on from its results file, whose last line a kill has cut")
     auto file = ResultsFile::open(path, header);
     REQUIRE(file);
     REQUIRE(file->earlier().size() == 1);
-    CHECK(file->earlier()[0].ratios.at("eager+graph").value == 2);
+    const BenchResult &first = file->earlier()[0];
+    CHECK(first.ratios.at("eager+graph").value == 2);
+    REQUIRE(first.variants.size() == 2);
+    CHECK(first.variants[0].candidate_ns == 1000.5);
+    CHECK(first.variants[1].moves == "aten(conv)");
+    CHECK(first.variants[1].message == "y[0] is 1, expected 2");
+    CHECK(!first.variants[1].candidate_ns);
     REQUIRE(file->append(verified("1/2", 3, 2)));
   }
   const auto whole = ResultsFile::open(path, header);
