@@ -14,9 +14,9 @@ import os
 import random
 import re
 
-NAMES = {"run/rl": "RL (contrastive)", "run/selfsup": "SFT + selfsup", "run/sft": "SFT", "run/untrained": "untrained", "grpo/rl": "RL (GRPO, no exemplars)"}
-EVALUATIONS = {"live": ["eval_families", "eval_shapes"], "live_families": ["eval_families"], "live_shapes": ["eval_shapes"],
-               "recorded_held_out": ["eval_recorded"], "recorded_training": ["eval_recorded_training"]}
+NAMES = {"run/rl": "RL (contrastive)", "run/selfsup": "SFT + selfsup", "run/sft": "SFT", "run/untrained": "untrained", "grpo/rl": "RL (GRPO, no exemplars)",
+         "weights/policy": "shipped before"}
+EVALUATIONS = {"recorded_held_out": ["eval_recorded"], "recorded_training": ["eval_recorded_training"]}  # of live ones: held_out.py
 STAGES = ["RL (contrastive)", "SFT + selfsup", "SFT", "untrained"]
 
 
