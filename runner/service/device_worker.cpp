@@ -298,6 +298,9 @@ bool DeviceWorker::measures_again(const model::Verdict &verdict) {
   if (verdict.outcome != model::Outcome::Verified || !verdict.speedup || running_->first ||
       !running_->options.confirm_large)
     return false;
+  const auto &confirmed = running_->options.confirmed_speedup;
+  if (confirmed && verdict.speedup->ratio <= model::kAsConfirmed * *confirmed)
+    return false;
   const auto &known = running_->options.best_known_speedup;
   return verdict.speedup->ratio > settings_.large_speedup ||
          (known && verdict.speedup->ratio > kSurprise * *known);

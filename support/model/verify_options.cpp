@@ -77,6 +77,7 @@ void each_member(Options &options, Visit visit) {
   visit("baselines", options.baselines);
   visit("seed", options.seed);
   visit("best_known_speedup", options.best_known_speedup);
+  visit("confirmed_speedup", options.confirmed_speedup);
 }
 
 struct Writer {

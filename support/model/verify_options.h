@@ -14,6 +14,9 @@
 
 namespace warpwright::model {
 
+/// Times a speedup that was confirmed: what is no faster needs no second measurement.
+inline constexpr double kAsConfirmed = 1.1;
+
 struct VerifyOptions {
   /// "cuda:0", "cpu", or a part of a GPU's name ("H200"): any such device of the runner; empty: its best.
   std::string device;
@@ -40,6 +43,8 @@ struct VerifyOptions {
   std::uint64_t seed = 0;
   /// Of this task, where the client knows one: a speedup over twice that is measured again.
   std::optional<double> best_known_speedup;
+  /// Of this task, where a fresh worker confirmed one: a speedup up to a tenth over it is no surprise, and not measured again.
+  std::optional<double> confirmed_speedup;
   bool operator==(const VerifyOptions &) const = default;
 };
 

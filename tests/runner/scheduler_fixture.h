@@ -59,6 +59,7 @@ struct Bench {
     job.options.timeout = std::chrono::milliseconds(60'000);
     job.options.measure_budget = std::chrono::milliseconds(50);
     job.options.best_known_speedup = best_known;
+    job.options.confirmed_speedup = confirmed;
     job.options.hidden_sizes = hidden_sizes;
     job.request = {{"task", model::to_json(task)},
                    {"plan", model::to_json(plan)},
@@ -94,7 +95,7 @@ struct Bench {
   boost::asio::io_context loop;
   Told told;
   std::string reference = "square", task_hash;
-  std::optional<double> best_known;
+  std::optional<double> best_known, confirmed;
   bool hidden_sizes = false;
   std::int64_t last = 0;
   std::vector<std::int64_t> order;

@@ -365,6 +365,10 @@ TEST_CASE("a speedup over twice the best known is measured again in a fresh work
   CHECK_FALSE(measured_again(std::nullopt));
   CHECK_FALSE(measured_again(8.0));
   CHECK(measured_again(4.0));
+  bench.confirmed = 9.5; // ten is as fast, however little was known
+  CHECK_FALSE(measured_again(4.0));
+  bench.confirmed = 8.0;
+  CHECK(measured_again(4.0));
 }
 
 TEST_CASE("what a lost worker says about its job") {

@@ -73,6 +73,20 @@ TEST_CASE("a book that was written is read back as it was") {
   CHECK(book->devices().front().name == "NVIDIA Test");
 }
 
+TEST_CASE(
+    "a task's confirmed speedup is the largest that a fresh worker measured too, on the device") {
+  RecordBook book;
+  fill(book);
+  CHECK_FALSE(book.confirmed_speedup("copy/n=4", "NVIDIA Test"));
+  Measured confirmed = measured(4);
+  confirmed.confirmed = true;
+  REQUIRE(book.add_verdict("copy/n=4", "t3", confirmed));
+  REQUIRE(book.add_verdict("copy/n=4", "t4", measured(9)));
+  CHECK(book.confirmed_speedup("copy/n=4", "NVIDIA Test") == 4);
+  CHECK_FALSE(book.confirmed_speedup("copy/n=4", "another GPU"));
+  CHECK_FALSE(book.confirmed_speedup("another", "NVIDIA Test"));
+}
+
 TEST_CASE("a line that was torn by a kill costs itself only") {
   const testing::TemporaryFolder folder;
   const std::string path = folder.path / "records.jsonl";

@@ -237,11 +237,21 @@ Result<Measured> LiveEnvironment::confirm(const TrainingTask &task, const Moves 
   auto before = measure(task, moves, stop);
   if (!before || before->confirmed || !before->speedup)
     return before;
+  // As fast a version of this task was confirmed: this one gains little by not being what it seems.
+  if (const auto confirmed = confirmed_speedup(task);
+      confirmed && before->speedup->ratio <= model::kAsConfirmed * *confirmed)
+    return before;
   auto at = state(task, moves);
   if (!at)
     return std::unexpected(at.error());
   // Over twice what is known is measured again by the runner, in a fresh worker.
   return ask_runner(task, *at, before->speedup->ratio / 4, stop);
+}
+
+std::optional<double> LiveEnvironment::confirmed_speedup(const TrainingTask &task) {
+  return records_.with([&](RecordBook &book) {
+    return book.confirmed_speedup(task.id, device_ ? device_key(*device_) : "");
+  });
 }
 
 Result<Json> LiveEnvironment::plan(const TrainingTask &task, const Moves &moves) {
@@ -281,6 +291,8 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Sta
     options.timeout = kCandidateTimeout;
     options.measure_budget = std::chrono::milliseconds(config_.measure_budget_ms);
     options.best_known_speedup = best_known;
+    if (!best_known) // a fresh worker takes longer than a verdict
+      options.confirmed_speedup = confirmed_speedup(task);
     // A fresh worker of a module is a fresh Python: only who asks again waits for it.
     options.confirm_large = !is_module(task) || best_known;
     const auto started = Clock::now();

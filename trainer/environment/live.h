@@ -55,6 +55,7 @@ private:
   Result<model::Task> definition_of(const TrainingTask &task);
   Result<Measured> ask_runner(const TrainingTask &task, const StateRecord &state,
                               std::optional<double> best_known, std::stop_token stop);
+  std::optional<double> confirmed_speedup(const TrainingTask &task);
   /// States of CUDA sources; those of modules come from modules_.
   Result<StateRecord> source_state(const TrainingTask &task, const Moves &moves);
 

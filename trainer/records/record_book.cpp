@@ -187,6 +187,18 @@ const Measured *RecordBook::find_verdict(const std::string &task, const std::str
   return nullptr;
 }
 
+std::optional<double> RecordBook::confirmed_speedup(const std::string &task,
+                                                    const std::string &device) const {
+  std::optional<double> best;
+  const TaskRecord *record = find(task);
+  if (!record || !record->verdicts.contains(device))
+    return best;
+  for (const auto &[text, measured] : record->verdicts.at(device))
+    if (measured.confirmed && measured.speedup)
+      best = std::max(best.value_or(0), measured.speedup->ratio);
+  return best;
+}
+
 Result<void> RecordBook::add_task(const TrainingTask &task, const Json &definition,
                                   const std::string &hash, const std::string &graph) {
   if (const TaskRecord *known = find(task.id)) {

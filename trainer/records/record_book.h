@@ -51,6 +51,8 @@ public:
   /// @param device empty: of any device, the first by name
   const Measured *find_verdict(const std::string &task, const std::string &text_hash,
                                const std::string &device = {}) const;
+  /// The largest speedup of the task that a fresh worker confirmed on this device; nullopt: none.
+  std::optional<double> confirmed_speedup(const std::string &task, const std::string &device) const;
   const std::vector<model::DeviceInfo> &devices() const { return devices_; }
 
   /// Each appends its line and flushes it; adding what is there already does nothing.
