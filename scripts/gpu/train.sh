@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # The trainer's whole pipeline on GPUs, in two parts of limited length that may run on different machines.
-#   PART=1  one GPU: collect (kernels and torch modules), sft, selfsup, reinforcement live (contrastive beside grpo), then evaluation on held-out tasks
-#   PART=2  one to three GPUs: the rest of the evaluation, 256 random trials; beside it two processes against one, a naive loop, the adversary suite as
+#   PART=1  one or two GPUs: collect (kernels and torch modules), sft, selfsup, reinforcement live (contrastive beside grpo), then evaluation on held-out
+#           tasks. With two, torch modules, grpo and the held-out shapes have the second to themselves.
+#   PART=2  one to four GPUs: the rest of the evaluation, 256 random trials; beside it two processes against one, a naive loop, the adversary suite as
 #           actions, policy against search
 # Environment: BIN (folder of the programs), OUT (results, kept up to date), STATE (kept between parts; FROM, an archive of it, fills it), PART, LIMIT (seconds),
 # PYTHON (has torch: its LibTorch is used), SCALE (of times and trials), DEVICE and NETWORK ("cpu" where there is no GPU).
 # SEED draws the shapes that are learned from, HELD_SEED those of the held-out tasks: all kernels of the families that are held out, SHAPES of the others.
 set -u
 BIN=${BIN:?} OUT=${OUT:?} STATE=${STATE:-/tmp/trainstate} PART=${PART:-1} PYTHON=${PYTHON:-python3} LIMIT=${LIMIT:-540}
-SEED=${SEED:-2} HELD_SEED=${HELD_SEED:-11} FAMILIES=${FAMILIES:-0} SHAPES=${SHAPES:-40} FEW=${FEW:-4} SCALE=${SCALE:-1} NETWORK=${NETWORK:-cuda} DEVICE=${DEVICE:-}
+SEED=${SEED:-3} HELD_SEED=${HELD_SEED:-11} FAMILIES=${FAMILIES:-0} SHAPES=${SHAPES:-40} FEW=${FEW:-4} SCALE=${SCALE:-1} NETWORK=${NETWORK:-cuda} DEVICE=${DEVICE:-}
 cd "$(dirname "$0")/../.." || exit 1
 export WARPWRIGHT_TASKS=${WARPWRIGHT_TASKS:-$PWD/trainer/tasks/suite} PYTHONUNBUFFERED=1
 W=$STATE/bin RUN=$STATE/run GRPO=$STATE/grpo KNOWN=$STATE/records.jsonl
@@ -34,6 +35,8 @@ if [ ! -e "$W/libwarpwright-network.so" ]; then
     (bash scripts/build_network.sh "$PYTHON" "$W.building" > "$OUT/network.txt" 2>&1 && mv "$W.building"/*.so "$W/") & NET=$!; fi
 fi
 IFS=, read -ra gpus <<< "${CUDA_VISIBLE_DEVICES:-0}"
+OTHER=one OTHER_GPU=${gpus[0]} # the runner and the GPU of what goes on beside
+[ "${#gpus[@]}" -ge 2 ] && OTHER=other OTHER_GPU=${gpus[1]}
 nvidia-smi -i "$(IFS=,; echo "${gpus[*]}")" --query-gpu=timestamp,index,utilization.gpu,clocks.sm --format=csv,noheader,nounits -lms 500 > "$OUT/busy.$PART.csv" 2>/dev/null &
 SMI=$!
 T=$W/warpwright-train C=$W/warpwright-collect
@@ -44,7 +47,7 @@ start_runner() {
   local name=$1; shift
   local port=$((20000 + RANDOM % 20000))
   (export CUDA_VISIBLE_DEVICES; CUDA_VISIBLE_DEVICES=$(IFS=,; echo "$*")
-    exec "$W/warpwright-runner" serve --socket "$STATE/$name.sock" --workers-per-gpu 3 --metrics 127.0.0.1:$port) > "$OUT/runner_$name.$PART.txt" 2>&1 &
+    exec "$W/warpwright-runner" serve --socket "$STATE/$name.sock" --workers-per-gpu "${WORKERS:-3}" --metrics 127.0.0.1:$port) > "$OUT/runner_$name.$PART.txt" 2>&1 &
   DAEMONS+=($!)
   (while sleep 5; do curl -s --max-time 2 "http://127.0.0.1:$port/metrics" > "$OUT/$name.new" && mv "$OUT/$name.new" "$OUT/runner_$name.$PART.metrics"; done) 2>/dev/null &
   DAEMONS+=($!)
@@ -90,8 +93,9 @@ gather() { python3 bench/trainer/merge_records.py "$KNOWN" "$KNOWN" "$@" > "$OUT
 # ---- learning ----
 learn() {
   start_runner one "${gpus[0]}"
-  local until=$((SECONDS + $(s "${COLLECT:-105}")))
-  live one "$STATE/records_torch.jsonl" 4 torch
+  [ "$OTHER" = other ] && start_runner other "$OTHER_GPU"
+  local until=$((SECONDS + $(s "${COLLECT:-90}")))
+  live "$OTHER" "$STATE/records_torch.jsonl" 6 torch
   stage collect_torch $((until - SECONDS)) "$C" collect "${live[@]}" --seed "$SEED" --out "$STATE/collect_torch" --set collect.trials="$(s 10)" \
     --set 'collect.strategies=["random","evolve"]' --set 'collect.splits=["training"]' --set tasks.at_most="${TORCH:-30}" --set collect.seconds=$((until - SECONDS - 4)) & local torch=$!
   live one "$STATE/records_cuda.jsonl" 20 cuda
@@ -103,47 +107,60 @@ learn() {
   [ -n "${NET:-}" ] && wait "$NET"
   # What an earlier collection measured at other shapes is imitated too; its states are of then, so nothing is measured from them.
   python3 bench/trainer/merge_records.py "$STATE/imitated.jsonl" "$KNOWN" bench/results/trainer/records.jsonl.xz --splits training > "$OUT/imitated.txt"
-  stage sft "$(s 40)" "$T" sft --env recorded --records "$STATE/imitated.jsonl" --quiet "${on_network[@]}" --out "$RUN" --set sft.steps="$(s "${SFT_STEPS:-600}")" --set sft.batch=32
+  stage sft "${SFT:-40}" "$T" sft --env recorded --records "$STATE/imitated.jsonl" --quiet "${on_network[@]}" --out "$RUN" --set sft.steps="${SFT_STEPS:-600}" --set sft.batch="${SFT_BATCH:-32}"
   keep
   cp "$KNOWN" "$STATE/records_selfsup.jsonl"
   live one "$STATE/records_selfsup.jsonl" 24 cuda
-  stage selfsup "$(s 40)" "$T" selfsup "${live[@]}" "${on_network[@]}" --seed "$SEED" --out "$RUN" --weights "$RUN/sft.safetensors" --set selfsup.rounds=2 \
-    --set selfsup.proposals="$(s 64)" --set selfsup.steps=20 --set tasks.at_most="${CUDA:-0}"
-  [ -e "$RUN/selfsup.safetensors" ] || cp "$RUN/sft.safetensors" "$RUN/selfsup.safetensors"
+  local selfsup=("$T" selfsup --seed "$SEED" --out "$RUN" --weights "$RUN/sft.safetensors" --set selfsup.proposals="$(s 64)" --set selfsup.steps=20)
+  stage selfsup "$(s 40)" "${selfsup[@]}" "${live[@]}" "${on_network[@]}" --set selfsup.rounds=2 --set tasks.at_most="${CUDA:-0}"
+  ends_as_it_stands "$RUN/selfsup" "${selfsup[@]}" --records "$STATE/records_selfsup.jsonl" --set selfsup.rounds=1
+  [ -e "$RUN/selfsup.safetensors" ] || { say "selfsup took no step"; cp "$RUN/sft.safetensors" "$RUN/selfsup.safetensors"; }
   gather "$STATE/records_selfsup.jsonl"
   keep
   local end; end=$(left "$(s "${REINFORCE:-200}")")
-  reinforce contrastive "$RUN" "$end" & local first=$!
-  reinforce grpo "$GRPO" "$end" & local second=$!
+  reinforce contrastive "$RUN" "$end" one "${gpus[0]}" & local first=$!
+  reinforce grpo "$GRPO" "$end" "$OTHER" "$OTHER_GPU" & local second=$!
   wait "$first" "$second"
   gather "$STATE/records_contrastive.jsonl" "$STATE/records_grpo.jsonl"
   keep
 }
-reinforce() { # VARIANT FOLDER SECONDS: what is stopped at its limit ends as it stands, its last checkpoint
+# ends_as_it_stands WEIGHTS COMMAND...: a stage that was stopped at its limit writes the weights of its last checkpoint
+ends_as_it_stands() {
+  [ -e "$1.safetensors" ] && return
+  timeout 30 "${@:2}" --env recorded --quiet --set 'tasks.kinds=["cuda"]' >> "$OUT/$(basename "$1").ended.txt" 2>&1
+}
+reinforce() { # VARIANT FOLDER SECONDS RUNNER GPU
   local name=rl_$1 live
   cp "$KNOWN" "$STATE/records_$1.jsonl"
-  live one "$STATE/records_$1.jsonl" 20 cuda
+  live "$4" "$STATE/records_$1.jsonl" 20 cuda
   local rl=("$T" rl --variant "$1" --out "$2" --weights "$RUN/selfsup.safetensors" --seed "$SEED" --set rl.groups="${GROUPS_A_STEP:-8}" --set rl.group_size=8
     --set rl.checkpoint_every=1 --set rl.best_of=4 --set tasks.at_most="${CUDA:-0}")
-  stage "$name" "$3" "${rl[@]}" "${live[@]}" "${on_network[@]}" --set rl.steps="$(s 1000)"
-  [ -e "$2/rl.safetensors" ] || timeout 30 "${rl[@]}" --env recorded --records "$STATE/records_$1.jsonl" --quiet --set 'tasks.kinds=["cuda"]' --set rl.steps=1 >> "$OUT/$name.$PART.txt" 2>&1
+  CUDA_VISIBLE_DEVICES=$5 stage "$name" "$3" "${rl[@]}" "${live[@]}" "${on_network[@]}" --set rl.steps="$(s 1000)"
+  ends_as_it_stands "$2/rl" "${rl[@]}" --records "$STATE/records_$1.jsonl" --set rl.steps=1
 }
 
 # ---- judging: sessions propose on CPU cores, without LibTorch, so that nothing runs beside a measurement ----
 families='["attention","loss","stencil"]' shapes='["convolution","elementwise","gather","histogram","matmul","normalisation","reduction","scan","softmax","transpose"]'
 few='["attention","loss","stencil","elementwise","matmul","softmax"]'
-trained="\"builtin:$RUN/rl.safetensors@4\",\"builtin:$RUN/sft.safetensors@4\",\"builtin:$RUN/selfsup.safetensors@4\",\"builtin:$GRPO/rl.safetensors?plain@4\""
-searched="\"random@8\",\"builtin:$RUN/untrained.safetensors@4\",\"evolve@4\""
+main="\"builtin:$RUN/rl.safetensors@4\",\"random@8\",\"builtin:$RUN/sft.safetensors@4\",\"builtin:$RUN/untrained.safetensors@4\""
+rest="\"builtin:$GRPO/rl.safetensors?plain@4\",\"builtin:$RUN/selfsup.safetensors@4\",\"evolve@4\""
 judge() { # RUNNER NAME FAMILIES TASKS POLICIES REPEATS LIMIT MORE...: on with the records of this set of tasks, which no other judging uses at once
   local runner=$1 name=$2 tasks=$4 policies=$5 repeats=$6 limit=$7 live; local of=$3; shift 7
-  [ -e "$STATE/judged_$name" ] && return
+  [ -e "$STATE/judged_${name}_$repeats" ] && return
   live "$runner" "$STATE/records_held_${name%%_*}.jsonl" 24 cuda
   stage "eval_$name" "$limit" "$C" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/eval_$name" --set run.threads=1 --set "tasks.families=$of" --set tasks.at_most="$tasks" \
-    --set eval.repeats="$repeats" --set "eval.policies=[$policies]" --set 'eval.k=[1,2,4,8,16,32,64]' "$@" && touch "$STATE/judged_$name"
+    --set eval.repeats="$repeats" --set "eval.policies=[$policies]" --set 'eval.k=[1,2,4,8,16,32,64]' "$@" && touch "$STATE/judged_${name}_$repeats"
   keep
 }
-judge_families() { judge "$1" families_trained "$families" "$FAMILIES" "$trained" 2 "$2"; judge "$1" families_searched "$families" "$FAMILIES" "$searched" 1 "$2"; }
-judge_shapes() { judge "$1" shapes_trained "$shapes" "$SHAPES" "$trained" 2 "$2"; judge "$1" shapes_searched "$shapes" "$SHAPES" "$searched" 1 "$2"; }
+judge_all() { # RUNNER NAME FAMILIES TASKS LIMIT: everybody once, what matters most first; then a second session, of which the first is known
+  local repeats
+  for repeats in 1 2; do
+    judge "$1" "$2_main" "$3" "$4" "$main" $repeats "$5"
+    judge "$1" "$2_rest" "$3" "$4" "$rest" $repeats "$5"
+  done
+}
+judge_families() { judge_all "$1" families "$families" "$FAMILIES" "$2"; }
+judge_shapes() { judge_all "$1" shapes "$shapes" "$SHAPES" "$2"; }
 judge_many() { # searches with many trials and the best of 256 random ones, on a few tasks; what is cut off has as many trials of each task
   python3 bench/trainer/merge_records.py "$STATE/records_held_many.jsonl" "$STATE"/records_held_{many,families,shapes}.jsonl > /dev/null
   judge "$1" many_policies "$few" "$FEW" "\"builtin:$RUN/rl.safetensors@16\",\"evolve@64\"" 1 "$2"
@@ -152,8 +169,9 @@ judge_many() { # searches with many trials and the best of 256 random ones, on a
 
 if [ "$PART" = 1 ]; then
   learn
+  [ "$OTHER" = other ] && { judge_shapes other "$LIMIT" & beside=$!; }
   judge_families one "$LIMIT"
-  judge_shapes one "$LIMIT"
+  [ -n "${beside:-}" ] && wait "$beside" || judge_shapes one "$LIMIT"
   judge_many one "$LIMIT"
 else
   [ -n "${NET:-}" ] && wait "$NET"

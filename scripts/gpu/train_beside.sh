@@ -1,4 +1,5 @@
-# Part 2 of scripts/gpu/train.sh, which sources it: the last GPU judges all the time; the others show reinforcement on one GPU and on two, then go on apart.
+# Part 2 of scripts/gpu/train.sh, which sources it: the last GPU judges all the time, with four the third too; the others show reinforcement on one GPU and on
+# two, then go on apart.
 # With two GPUs the judging pauses while both are needed. Each GPU has its share of the cores, so that its figures are its own.
 count=${#gpus[@]}
 mapfile -t cores < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
@@ -53,7 +54,13 @@ judging() { # RUNNER: what part 1 left
   judge_shapes "$1" "$LIMIT"; judge_families "$1" "$LIMIT"
 }
 if [ "$count" -ge 3 ]; then
-  (here $last $last; start_runner last "${gpus[$last]}"; judging last; [ -n "${MANY_TOO:-}" ] && judge_many last "$LIMIT"; kill "${DAEMONS[@]}") & lanes=($!)
+  lanes=()
+  if [ "$count" -ge 4 ]; then
+    (here 2 2; start_runner third "${gpus[2]}"; judge_families third "$LIMIT"; kill "${DAEMONS[@]}") & lanes+=($!)
+    (here $last $last; start_runner last "${gpus[$last]}"; judge_shapes last "$LIMIT"; kill "${DAEMONS[@]}") & lanes+=($!)
+  else
+    (here $last $last; start_runner last "${gpus[$last]}"; judging last; [ -n "${MANY_TOO:-}" ] && judge_many last "$LIMIT"; kill "${DAEMONS[@]}") & lanes=($!)
+  fi
   two 1; two 2
   (here 1 1; start_runner second "${gpus[1]}"; judge_many second "$LIMIT"; kill "${DAEMONS[@]}") & lanes+=($!)
 elif [ "$count" = 2 ]; then
