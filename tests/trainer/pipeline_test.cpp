@@ -81,6 +81,9 @@ TEST_CASE("every stage runs on recorded verdicts, one on the weights of the othe
   CHECK(run.weights("selfsup") != run.weights("sft"));
   run.run("rl", {"--weights", run.out() + "/selfsup.safetensors"});
   CHECK(run.events("step", "rl").size() == 4);
+  for (const auto &step : run.events("step", "rl")) // time has a name
+    CHECK(step.at("answering_seconds").get<double>() + step.at("measuring_seconds").get<double>() <=
+          step.at("seconds").get<double>());
   CHECK(run.weights("rl") != run.weights("selfsup"));
   const CapturedRun judged = run.run("eval");
   CHECK(judged.output.find("builtin") != std::string::npos);

@@ -69,6 +69,7 @@ public:
     auto groups = answered_groups(random);
     if (!groups)
       return std::unexpected(groups.error());
+    metrics.answered_now();
     if (auto measured = measure_groups(*groups, place_.environment(), config_.environment.in_flight,
                                        config_.rl.confirm_above, surroundings_.stop);
         !measured)

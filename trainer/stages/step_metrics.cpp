@@ -52,7 +52,8 @@ nlohmann::json StepMetrics::to_json() const {
   fields["candidates_per_s"] = count / std::max(seconds, 1e-9);
   fields["verified_per_s"] = verified_ / std::max(seconds, 1e-9);
   fields["seconds"] = seconds;
-  fields["acting_seconds"] = std::chrono::duration<double>(measured_ - started_).count();
+  fields["answering_seconds"] = std::chrono::duration<double>(answered_ - started_).count();
+  fields["measuring_seconds"] = std::chrono::duration<double>(measured_ - answered_).count();
   if (reports_.empty())
     return fields;
   const auto mean = [&](double StepReport::*member) {

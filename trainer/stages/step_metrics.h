@@ -16,7 +16,9 @@ public:
   explicit StepMetrics(std::string variant) : variant_(std::move(variant)) {}
   void add_candidate(const Moves &moves, const std::optional<Measured> &measured,
                      std::optional<double> reward);
-  /// Answers and verdicts are there; what comes is learning.
+  /// Answers are there; what comes is their verdicts.
+  void answered_now() { answered_ = std::chrono::steady_clock::now(); }
+  /// Verdicts are there; what comes is learning.
   void measured_now() { measured_ = std::chrono::steady_clock::now(); }
   void add(const StepReport &report) { reports_.push_back(report); }
   /// The fields of a "step" line (run_log.h).
@@ -29,7 +31,7 @@ private:
 
   std::string variant_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point measured_ = started_;
+  std::chrono::steady_clock::time_point answered_ = started_, measured_ = started_;
   std::vector<double> rewards_, log_speedups_;
   int candidates_ = 0, verified_ = 0;
   std::set<Moves> distinct_;
