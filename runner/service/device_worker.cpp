@@ -2,7 +2,6 @@
 // process goes.
 #include "runner/service/device_worker.h"
 #include "runner/isolation/bubblewrap.h"
-#include "runner/service/second_measurement.h"
 #include "runner/verify/verifier.h"
 #include "runner/worker/worker.h"
 #include "support/log.h"
@@ -20,10 +19,6 @@ constexpr std::chrono::milliseconds kReapInterval{5};
 constexpr int kReapTries = 400;
 /// Importing torch, and compiling what calls candidates, take longer than a worker of ours alone does.
 constexpr int kPythonStarts = 2;
-/// Over this many times the best known speedup of a task is a surprise.
-constexpr double kSurprise = 2;
-
-rpc::RpcError cancelled() { return {rpc::kRequestCancelled, "the job was cancelled", {}}; }
 
 } // namespace
 
@@ -95,7 +90,7 @@ void DeviceWorker::cancel(std::int64_t id) {
   if (!waiting_ || waiting_->id != id)
     return;
   const QueuedJob job = std::move(*std::exchange(waiting_, std::nullopt));
-  job.done(std::unexpected(cancelled()));
+  job.done(std::unexpected(job_cancelled()));
   pump();
 }
 
@@ -114,7 +109,7 @@ void DeviceWorker::stop() {
   state_ = State::Down;
   for (auto *slot : {&running_, &waiting_})
     if (*slot)
-      std::exchange(*slot, std::nullopt)->done(std::unexpected(cancelled()));
+      std::exchange(*slot, std::nullopt)->done(std::unexpected(job_cancelled()));
 }
 
 void DeviceWorker::pump() {
@@ -279,90 +274,11 @@ void DeviceWorker::on_reply(rpc::Outcome outcome) {
     warm_up();
 }
 
-void DeviceWorker::finish(model::Verdict verdict) {
-  if (measures_again(verdict)) {
-    running_->on_stage("measuring", "measuring again in a fresh worker");
-    running_->first = std::move(verdict);
-    running_->request["options"]["baselines"] = Json::array(); // known by now
-    waiting_ = std::move(*std::exchange(running_, std::nullopt));
-    end_process(Ended::ByItself);
-    return pump();
-  }
-  if (running_->first)
-    verdict = compared(*running_->first, std::move(verdict));
-  verdict.checks.insert(verdict.checks.end(), running_->notes.begin(), running_->notes.end());
-  answer(model::to_json(verdict));
-}
-
-bool DeviceWorker::measures_again(const model::Verdict &verdict) {
-  if (verdict.outcome != model::Outcome::Verified || !verdict.speedup || running_->first ||
-      !running_->options.confirm_large)
-    return false;
-  const auto &confirmed = running_->options.confirmed_speedup;
-  if (confirmed && verdict.speedup->ratio <= model::kAsConfirmed * *confirmed)
-    return false;
-  const auto &known = running_->options.best_known_speedup;
-  return verdict.speedup->ratio > settings_.large_speedup ||
-         (known && verdict.speedup->ratio > kSurprise * *known);
-}
-
 void DeviceWorker::answer(rpc::Outcome outcome) {
   if (examine(outcome))
     return;
   const QueuedJob job = std::move(*std::exchange(running_, std::nullopt));
   job.done(std::move(outcome));
-  pump();
-}
-
-bool DeviceWorker::examine(rpc::Outcome &outcome) {
-  if (stopped_ || !outcome || std::exchange(running_->examined, true) || wants_python(*running_))
-    return false; // tools launch plans plainly, without torch
-  auto job = deep::examiner_job(running_->request, running_->options, name(), *outcome);
-  if (!job)
-    return false;
-  end_process(Ended::ByItself);
-  job->on_activity = [on_stage = running_->on_stage](const std::string &activity) {
-    on_stage("examining", activity);
-  };
-  job->done = [weak = weak_from_this()](const model::Verdict &verdict) {
-    if (const auto self = weak.lock())
-      self->on_examined(verdict);
-  };
-  examiner_ = std::make_shared<deep::Examiner>(executor_, std::move(*job));
-  settings_.turn->ask(this, false, [this] { examiner_->start(); });
-  return true;
-}
-
-void DeviceWorker::on_examined(const model::Verdict &verdict) {
-  const auto keep = std::exchange(examiner_, nullptr); // it is calling
-  settings_.turn->leave(this);
-  if (ended_ == Ended::Cancelled)
-    answer(std::unexpected(cancelled()));
-  else
-    answer(model::to_json(verdict));
-}
-
-void DeviceWorker::run_alone() {
-  log::info("job runs again alone", {{"job", running_->id}, {"device", name()}});
-  running_->alone = true;
-  large_task_ = running_->task_hash;
-  running_->on_stage("queued", "waiting for the device's memory");
-  waiting_ = std::move(*std::exchange(running_, std::nullopt));
-  pump();
-}
-
-void DeviceWorker::run_again(bool with_hidden_sizes, const std::string &why) {
-  log::warning(
-      "job runs again",
-      {{"job", running_->id}, {"client", running_->client}, {"device", name()}, {"reason", why}});
-  running_->ran_again = true;
-  running_->notes.push_back({"ran again", true, why});
-  if (!with_hidden_sizes) {
-    running_->options.hidden_sizes = false;
-    running_->request["options"]["hidden_sizes"] = false;
-  }
-  running_->on_stage("queued", "running again: " + why);
-  waiting_ = std::move(*std::exchange(running_, std::nullopt));
   pump();
 }
 
@@ -476,7 +392,7 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
   if (!running_)
     return pump();
   if (ended_ == Ended::Cancelled)
-    answer(std::unexpected(cancelled()));
+    answer(std::unexpected(job_cancelled()));
   else if (failed_at_hidden_sizes(lost) && running_->options.hidden_sizes)
     run_again(false, "without hidden sizes: " + verdict_of(lost).message);
   else if (was_killed_from_outside(lost) && !running_->ran_again)
@@ -508,7 +424,7 @@ void DeviceWorker::on_start_lost(const LostWorker &lost) {
     return pump();
   QueuedJob job = std::move(*std::exchange(waiting_, std::nullopt));
   if (ended_ == Ended::Cancelled)
-    job.done(std::unexpected(cancelled()));
+    job.done(std::unexpected(job_cancelled()));
   else if (hooks_.on_start_failed && !python_) // without torch the device serves all other jobs
     hooks_.on_start_failed(std::move(job), message);
   else

@@ -52,6 +52,8 @@ model::Verdict verdict_of(const LostWorker &lost) {
   return verdict;
 }
 
+rpc::RpcError job_cancelled() { return {rpc::kRequestCancelled, "the job was cancelled", {}}; }
+
 rpc::RpcError not_started(std::string message) {
   return {rpc::kInternalError, std::move(message), {{"worker_started", false}}};
 }

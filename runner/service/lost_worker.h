@@ -32,6 +32,8 @@ bool failed_at_hidden_sizes(const LostWorker &lost);
 /// A signal of the system call filter while the candidate ran is a suspected cheat.
 model::Verdict verdict_of(const LostWorker &lost);
 
+/// What a job is answered with that its client took back.
+rpc::RpcError job_cancelled();
 /// What a job is answered with whose worker process did not start: the host's trouble, whatever the job is.
 rpc::RpcError not_started(std::string message);
 bool is_not_started(const rpc::RpcError &error);
