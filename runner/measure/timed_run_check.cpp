@@ -7,15 +7,6 @@ namespace warpwright::runner {
 using model::Direction;
 using model::Outcome;
 
-namespace {
-
-std::string wrong_text(const model::Buffer &buffer, const element::Findings &found) {
-  return std::to_string(found.wrong) + " wrong elements in " + buffer.name + ", the first is " +
-         buffer.name + "[" + std::to_string(found.first_wrong) + "]";
-}
-
-} // namespace
-
 DeviceResult<void> TimedRunCheck::prepare() {
   for (SavedOutputs &outputs : saved_)
     if (outputs.copies.empty())
@@ -69,7 +60,8 @@ DeviceResult<std::optional<std::string>> TimedRunCheck::find_late_writes() {
 DeviceResult<std::optional<Failure>> TimedRunCheck::judge() {
   if (failure_)
     return failure_;
-  auto wrong = find_wrong(nullptr);
+  const AddressOf candidate = saved_of(kCandidateSide), reference = saved_of(kReferenceSide);
+  auto wrong = find_wrong(candidate, reference, nullptr);
   if (!wrong)
     return std::unexpected(wrong.error());
   if (!*wrong)
@@ -78,7 +70,7 @@ DeviceResult<std::optional<Failure>> TimedRunCheck::judge() {
   if (!exact)
     return std::unexpected(exact.error());
   if (exact->outputs)
-    wrong = find_wrong(&*exact->outputs);
+    wrong = find_wrong(candidate, reference, &*exact->outputs);
   if (!wrong)
     return std::unexpected(wrong.error());
   if (!*wrong)
@@ -89,27 +81,33 @@ DeviceResult<std::optional<Failure>> TimedRunCheck::judge() {
   return *failure;
 }
 
-DeviceResult<std::optional<std::string>> TimedRunCheck::find_wrong(const ExactOutputs *exact) {
+DeviceResult<std::optional<std::string>> TimedRunCheck::find_wrong(const AddressOf &got,
+                                                                   const AddressOf &expected,
+                                                                   const ExactOutputs *exact) {
   for (const model::Buffer &buffer : job_.task.buffers) {
     const BoundBuffer &bound = set_.buffers.bound().at(buffer.name);
     if (!job_.judges(buffer) || bound.elements == 0)
       continue;
-    OutputRuns runs;
-    for (int pass = 0; pass < 2; ++pass) {
-      runs.reference[pass] = saved_[kReferenceSide].copies.at(buffer.name).address();
-      runs.candidate[pass] = saved_[kCandidateSide].copies.at(buffer.name).address();
-    }
+    const Address one = got(buffer.name), other = expected(buffer.name);
+    OutputRuns runs{
+        .candidate = {one, one}, .reference = {other, other}, .elements = bound.elements};
     if (exact)
       runs.exact = exact->at(buffer.name);
-    runs.elements = bound.elements;
     auto judgement = judge_output(job_, set_.buffers.drawing(), buffer, runs, false);
     if (!judgement)
       return std::unexpected(judgement.error());
     const element::Findings &found = judgement->findings;
     if (found.wrong > 0)
-      return wrong_text(buffer, found);
+      return std::to_string(found.wrong) + " wrong elements in " + buffer.name + ", the first is " +
+             buffer.name + "[" + std::to_string(found.first_wrong) + "]";
   }
   return std::nullopt;
+}
+
+TimedRunCheck::AddressOf TimedRunCheck::saved_of(std::size_t side) const {
+  return [&copies = saved_[side].copies](const std::string &name) {
+    return copies.at(name).address();
+  };
 }
 
 DeviceResult<std::optional<std::string>> TimedRunCheck::find_reference_drift() {
@@ -125,21 +123,9 @@ DeviceResult<std::optional<std::string>> TimedRunCheck::find_reference_drift() {
   if (*ran)
     return (*ran)->message;
   job_.enter("measuring", "comparing", Side::Nobody);
-  for (const model::Buffer &buffer : job_.task.buffers) {
-    const BoundBuffer &bound = fresh->bound().at(buffer.name);
-    if (!job_.judges(buffer) || bound.elements == 0)
-      continue;
-    const Address timed = saved_[kReferenceSide].copies.at(buffer.name).address();
-    const OutputRuns runs{.candidate = {timed, timed},
-                          .reference = {bound.address, bound.address},
-                          .elements = bound.elements};
-    auto judgement = judge_output(job_, set_.buffers.drawing(), buffer, runs, false);
-    if (!judgement)
-      return std::unexpected(judgement.error());
-    if (judgement->findings.wrong > 0)
-      return wrong_text(buffer, judgement->findings);
-  }
-  return std::nullopt;
+  return find_wrong(
+      saved_of(kReferenceSide),
+      [&](const std::string &name) { return fresh->bound().at(name).address; }, nullptr);
 }
 
 DeviceResult<Failure> TimedRunCheck::explain(const std::string &wrong) {

@@ -10,6 +10,7 @@
 #include "runner/verify/plan_run.h"
 
 #include <array>
+#include <functional>
 
 namespace warpwright::runner {
 
@@ -30,8 +31,12 @@ public:
 
 private:
   DeviceResult<std::optional<std::string>> find_late_writes();
-  /// "3 wrong elements in y, the first is y[7]"; nullopt: every output is right.
-  DeviceResult<std::optional<std::string>> find_wrong(const ExactOutputs *exact);
+  using AddressOf = std::function<Address(const std::string &output)>;
+
+  AddressOf saved_of(std::size_t side) const;
+  /// "3 wrong elements in y, the first is y[7]"; nullopt: every output of `got` is right beside `expected`.
+  DeviceResult<std::optional<std::string>>
+  find_wrong(const AddressOf &got, const AddressOf &expected, const ExactOutputs *exact);
   /// The same of the reference's timed run against a run of its own, afresh.
   DeviceResult<std::optional<std::string>> find_reference_drift();
   DeviceResult<Failure> explain(const std::string &wrong);

@@ -257,7 +257,9 @@ void Scheduler::start_traces() {
       start_traces();
     });
     // What is traced will be verified: a worker imports torch meanwhile, which takes as long.
-    std::ranges::any_of(devices_, [](const Entry &entry) { return entry.worker->warm_up_torch(); });
+    for (const Entry &entry : devices_)
+      if (entry.worker->warm_up_torch())
+        break;
   }
 }
 
