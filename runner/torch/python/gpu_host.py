@@ -35,7 +35,7 @@ class GpuHost(ModuleHost):
         self.models = {}  # of candidates: addresses of the arguments -> a copy of the module on them
         self.stream = None
         self.live = None  # in unpublished runs: [(first address, end, result)]
-        self.ran = []  # calls of a capture that goes on
+        self.ran = None  # calls of a capture, while one goes on: what ran keeps its results
         self.graphs = {}
         self.timed = {}
         self.warming = None  # the call that goes before the next timed one
@@ -68,7 +68,7 @@ class GpuHost(ModuleHost):
         torch.cuda.set_stream(self.stream)
 
     def start_job(self):
-        self.live, self.ran = None, []
+        self.live = self.ran = None
         self.models.clear()
         if not self.graphs:
             self.anchor = None
@@ -107,13 +107,14 @@ class GpuHost(ModuleHost):
             self.live += regions(call)
         else:
             call.run()
-        self.ran.append(call)
+        if self.ran is not None:
+            self.ran.append(call)
 
     def begin_unpublished(self):
-        self.live, self.ran = [], []
+        self.live = []
 
     def end_unpublished(self):
-        self.live, self.ran = None, []
+        self.live = None
 
     def substituted(self, call):
         """The call's arguments, with results of earlier calls of this run in place of the memory they will be published to."""
@@ -157,7 +158,7 @@ class GpuHost(ModuleHost):
         return handle
 
     def end_capture(self, graph, keep):
-        held = self.graphs[graph]
+        held, ran, self.ran = self.graphs[graph], self.ran, None
         gc.enable()
         if not keep:
             with contextlib.suppress(Exception):
@@ -170,7 +171,7 @@ class GpuHost(ModuleHost):
         except HostError:
             self.recover()
             raise
-        held.calls = [(call, call.given()) for call in self.ran]
+        held.calls = [(call, call.given()) for call in ran]
 
     def recover(self):
         """After a capture that failed. Torch then leaves its allocator in the capture's pool and its generator expecting the capture

@@ -5,6 +5,7 @@ of call lacks for it shows without a GPU. Usage: captured_calls_test.py FOLDER_O
 import mmap
 import sys
 import unittest
+import weakref
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
@@ -96,6 +97,15 @@ class EveryKindOfCall(unittest.TestCase):
             self.host.end_unpublished()
         self.published(call)
         self.assertEqual(self.seen.tolist(), [1] * 4)
+
+    def test_what_ran_is_let_go_with_its_call(self):
+        handle = self.host.bind_module(False, self.places, [place(self.y, "y")], False)
+        self.host.call(handle)
+        self.host.publish(handle)
+        result = weakref.ref(self.host.calls[handle].results[0])
+        self.assertIsNotNone(result())
+        self.host.forget(handle)
+        self.assertIsNone(result(), "every run of a job would keep its results until the next job")
 
     def test_a_module_in_float64(self):
         outputs = [torch.full((4,), -7.0, dtype=torch.float64) for _ in range(2)]
