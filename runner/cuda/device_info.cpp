@@ -33,6 +33,11 @@ model::DeviceInfo describe_device(const Driver &driver, CUdevice device) {
   info.memory_bytes = memory;
   info.l2_bytes = static_cast<std::uint64_t>(attribute(driver, kL2CacheBytes, device));
   info.multiprocessors = attribute(driver, kMultiprocessorCount, device);
+  // Double data rate. 0 where the driver does not tell, such as on a virtual GPU.
+  if (const double peak = 2e3 * attribute(driver, kMemoryClockKhz, device) *
+                          attribute(driver, kMemoryBusBits, device) / 8;
+      peak > 0)
+    info.peak_bytes_per_s = peak;
   int version = 0;
   driver.cuDriverGetVersion(&version);
   info.driver =

@@ -34,6 +34,8 @@ enum : int {
   kMaxThreadsPerMultiprocessor = 39,
   kL2CacheBytes = 38,
   kMultiprocessorCount = 16,
+  kMemoryClockKhz = 36,
+  kMemoryBusBits = 37,
   kComputeMajor = 75,
   kComputeMinor = 76,
   kFunctionSharedBytes = 1,

@@ -39,7 +39,9 @@ RooflineResult check_roofline(const model::Task &task, const model::DeviceInfo &
   if (task.work.bytes && device.copy_bytes_per_s) {
     const double bytes = static_cast<double>(task.work.bytes->evaluate(task.sizes).value_or(0));
     const double hidden = std::min(output_bytes, static_cast<double>(device.l2_bytes));
-    floor_ns = std::max(0.0, bytes - hidden) / (*device.copy_bytes_per_s * kRooflineMargin) * 1e9;
+    const double rate =
+        std::max(*device.copy_bytes_per_s * kRooflineMargin, device.peak_bytes_per_s.value_or(0));
+    floor_ns = std::max(0.0, bytes - hidden) / rate * 1e9;
     text << "bytes that must move take at least " << floor_ns / 1e3 << " us";
   }
   if (const auto rate = fastest_flops_per_s(task, device); task.work.flops && rate) {

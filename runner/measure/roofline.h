@@ -1,10 +1,10 @@
 // The impossibility check: no correct plan is faster than the bytes and operations that must move.
 //
-// Bytes over the measured copy rate; operations over the fastest measured rate that could serve, tensor cores
-// included, so that a legitimate scheme on them passes. The L2 is flushed before each sample, so what is read
-// comes from memory; but outputs up to the L2's size may still be in the cache when the clock stops. Both
-// floors are lowered by kRooflineMargin. Where the reference itself is "impossible", the task's work is wrong
-// and nothing is concluded. Thread: pure functions.
+// Bytes over the memory's own rate, or the measured copy rate with kRooflineMargin where that is more; operations
+// over the fastest measured rate that could serve, with the same margin, tensor cores included, so that a
+// legitimate scheme on them passes. The L2 is flushed before each sample, so what is read comes from memory; but
+// outputs up to the L2's size may still be in the cache when the clock stops. Where the reference itself is
+// "impossible", the task's work is wrong and nothing is concluded. Thread: pure functions.
 #pragma once
 
 #include "support/model/task.h"

@@ -20,7 +20,7 @@ constexpr std::uint64_t kVerifyOneIn = 12, kPartOneIn = 4, kPartVerifiedOneIn = 
 /// More as-called pairs would not be worth their time: the host's noise decides their interval.
 constexpr std::size_t kMostAsCalled = 51, kEnoughAsCalled = 21;
 /// But where calls are slow, so many budgets are spent until there are as few as say anything.
-constexpr int kBudgetsForFewest = 3;
+constexpr int kBudgetsForFewest = 10;
 
 /// Calls that take longer do not depend on how warm the host's code is.
 constexpr double kWarmBelowNs = 1e6;

@@ -36,6 +36,7 @@ struct DeviceInfo {
   std::uint64_t l2_bytes = 0;
   int multiprocessors = 0;                                  ///< 0: not known
   std::optional<double> copy_bytes_per_s;                   ///< measured, bytes read plus written
+  std::optional<double> peak_bytes_per_s;                   ///< of the memory's clock and width
   std::optional<double> fp32_flops_per_s;                   ///< measured
   std::optional<double> tf32_flops_per_s, bf16_flops_per_s; ///< tensor cores, dense, measured
   /// What lies between two time stamps of a graph beyond the kernel between them, measured; what

@@ -187,6 +187,7 @@ DeviceInfo decode_device(const json &document) {
   device.l2_bytes = document.value("l2_bytes", std::uint64_t{0});
   device.multiprocessors = document.value("multiprocessors", 0);
   get(document, "copy_bytes_per_s", device.copy_bytes_per_s);
+  get(document, "peak_bytes_per_s", device.peak_bytes_per_s);
   get(document, "fp32_flops_per_s", device.fp32_flops_per_s);
   get(document, "tf32_flops_per_s", device.tf32_flops_per_s);
   get(document, "bf16_flops_per_s", device.bf16_flops_per_s);
@@ -229,6 +230,7 @@ json to_json(const DeviceInfo &device) {
                    {"l2_bytes", device.l2_bytes},
                    {"multiprocessors", device.multiprocessors}};
   set(document, "copy_bytes_per_s", device.copy_bytes_per_s);
+  set(document, "peak_bytes_per_s", device.peak_bytes_per_s);
   set(document, "fp32_flops_per_s", device.fp32_flops_per_s);
   set(document, "tf32_flops_per_s", device.tf32_flops_per_s);
   set(document, "bf16_flops_per_s", device.bf16_flops_per_s);

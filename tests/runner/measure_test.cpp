@@ -221,6 +221,13 @@ TEST_CASE("the roofline accuses what moves bytes faster than the memory, and not
   CHECK(
       check_roofline(task, device, 140e3, 20e3, outputs).detail.find("the candidate took 20 us") !=
       std::string::npos);
+  model::DeviceInfo disturbed =
+      device; // while it was measured: what only reads comes near to the memory's own rate
+  disturbed.copy_bytes_per_s = 3.6e12;
+  CHECK(check_roofline(task, disturbed, 200e3, 108e3, outputs).impossible);
+  disturbed.peak_bytes_per_s = 4.9e12;
+  CHECK(!check_roofline(task, disturbed, 200e3, 108e3, outputs).impossible);
+  CHECK(check_roofline(task, disturbed, 200e3, 92e3, outputs).impossible);
   // Then the task's work is wrong:
   CHECK(!check_roofline(task, device, 20e3, 20e3, outputs).impossible);
   task.work.bytes.reset();

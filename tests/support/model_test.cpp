@@ -97,6 +97,7 @@ TEST_CASE("a verdict comes back as it was, with what is absent and what is infin
   CHECK(verdict_from_json(to_json(verdict)).value() == verdict);
   verdict.device.tf32_flops_per_s = 4e14;
   verdict.device.bf16_flops_per_s = 8e14;
+  verdict.device.peak_bytes_per_s = 4.9e12;
   verdict.device.bracket_ns = 900;
   verdict.device.probe_ns = 700;
   verdict.candidate_time->kernel_ns = 8.5;
