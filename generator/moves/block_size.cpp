@@ -1,14 +1,16 @@
 // block_size(x[, y]): another block shape, with the grid, and the constants that the kernel relies on, following.
 //
 // A block written as a constant of the file (`#define BLOCK 256`) that serves this kernel alone is changed at its
-// definition; otherwise its uses in this kernel and its launches become numbers. A grid that must follow the
-// block and shows no sign of it makes the move illegal.
+// definition; otherwise its uses in this kernel and its launches become numbers. A number in a kernel that says
+// `blockDim` is its own, unless shared arrays or `blockIdx.x * 256` rely on it. A grid that must follow the block and
+// shows no sign of it, or a block that is a length of the data, makes the move illegal.
 #include "generator/moves/moves.h"
 
 #include "generator/source/render.h"
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 
 namespace warpwright::generator {
 
@@ -99,14 +101,45 @@ Result<BlockUse> block_use(const KernelSource &source) {
   return use;
 }
 
+std::string body_of(const KernelSource &source) {
+  return std::string(source.text().substr(source.body_inside().begin, source.body_inside().size()));
+}
+
 /// Whether elements are dealt out by block and thread, so that the grid must change with the block.
 bool deals_by_block(const KernelSource &source, const char *axis) {
-  const std::string body(
-      source.text().substr(source.body_inside().begin, source.body_inside().size()));
+  const std::string body = body_of(source);
   const std::string axis_text = axis;
   return body.find("blockDim." + axis_text) != std::string::npos &&
          body.find("blockIdx." + axis_text) != std::string::npos &&
          body.find("gridDim." + axis_text) == std::string::npos;
+}
+
+/// What stands for the block in the kernel's text.
+std::string token_of(const BlockUse &use) {
+  return use.name.empty() ? std::to_string(use.x) : use.name;
+}
+
+enum class Factor { None, BlockIndex, Data };
+
+/// What the text multiplies by the token; what is data in one place is data.
+Factor factor_of(const std::string &body, const std::string &token) {
+  const std::regex product("(blockIdx\\.x|[\\w\\]\\)])\\s*\\*\\s*" + token + "\\b|\\b" + token +
+                           "\\s*\\*\\s*(blockIdx\\.x|[\\w(])");
+  Factor found = Factor::None;
+  for (std::sregex_iterator match(body.begin(), body.end(), product), end; match != end; ++match) {
+    const bool is_index = match->str(1) == "blockIdx.x" || match->str(2) == "blockIdx.x";
+    if (!is_index)
+      return Factor::Data;
+    found = Factor::BlockIndex;
+  }
+  return found;
+}
+
+/// Whether the kernel's text changes with the block.
+bool text_follows(const std::string &body, const BlockUse &use) {
+  return !use.name.empty() || body.find("blockDim.x") == std::string::npos ||
+         body.find("__shared__") != std::string::npos ||
+         factor_of(body, token_of(use)) == Factor::BlockIndex;
 }
 
 struct Replacement {
@@ -153,8 +186,7 @@ bool follows_by_name(const LaunchSite &site, const BlockUse &use, int d) {
 }
 
 Choices two_dimensional(const KernelSource &source, const BlockUse &use) {
-  const std::string body(
-      source.text().substr(source.body_inside().begin, source.body_inside().size()));
+  const std::string body = body_of(source);
   if (body.find("__shared__") != std::string::npos || mentions(body, std::to_string(use.x)) ||
       mentions(body, std::to_string(use.y)))
     return Choices::none("the kernel relies on its two-dimensional block");
@@ -183,8 +215,7 @@ Choices check_block_size(const KernelSource &source) {
     return Choices::none(use.error().message);
   if (use->y != 1)
     return two_dimensional(source, *use);
-  const std::string body(
-      source.text().substr(source.body_inside().begin, source.body_inside().size()));
+  const std::string body = body_of(source);
   if (body.find("__shared__") != std::string::npos && mentions(body, std::to_string(use->x / 2)))
     return Choices::none("the kernel relies on half its block as a number");
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
@@ -198,6 +229,8 @@ Choices check_block_size(const KernelSource &source) {
                             (!use->name.empty() && mentions(body, use->name));
     if (!follows && !says_block)
       return Choices::none("the kernel does not say how it depends on its block");
+    if (!follows && text_follows(body, *use) && factor_of(body, token_of(*use)) == Factor::Data)
+      return Choices::none("the block's size is a length of the data, too");
   }
   std::vector<int> sizes;
   for (int size : {64, 128, 256, 512, 1024})
@@ -226,10 +259,10 @@ Result<Edits> apply_block_size(const KernelSource &source, const Parameters &par
     }
   }
   const Range inside = source.body_inside();
-  const std::string body(source.text().substr(inside.begin, inside.size()));
+  const std::string body = body_of(source);
   Replacement in_kernel;
-  in_kernel.tokens[use->name.empty() ? std::to_string(use->x) : use->name] = std::to_string(x);
-  if (use->y == 1)
+  in_kernel.tokens[token_of(*use)] = std::to_string(x);
+  if (use->y == 1 && text_follows(body, *use))
     for (TextEdit edit : diff_edits(body, in_kernel(body))) {
       edit.range = {edit.range.begin + inside.begin, edit.range.end + inside.begin};
       edits.push_back(edit);

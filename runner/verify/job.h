@@ -57,7 +57,7 @@ public:
   const model::Task &task;
   const model::Plan &candidate;
   CompiledPlans plans;
-  /// The fp64 reference runs only where the candidate does not agree with the reference by itself.
+  /// The fp64 reference runs only where the candidate does not agree with the reference by itself, within the task's tolerance.
   bool spares_exact = false;
   /// Of torch tasks: the last drawing that the module made, which further ones are cut from.
   std::shared_ptr<const TorchInputs> torch_inputs;

@@ -234,6 +234,8 @@ private:
       }
       if (!absorb(*trial))
         return false;
+      // It told the module's own error. A candidate that agrees with the module is as right in the other drawings.
+      job_.spares_exact = job_.task.module.has_value();
       if (drawing.sizes == main_sizes_ && drawing.scale == 1 && !drawing.misaligned &&
           !drawing.varied) {
         digests.push_back(trial->digest);

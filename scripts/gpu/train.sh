@@ -25,6 +25,7 @@ if [ -n "${FROM:-}" ] && [ -e "$FROM" ]; then # run, grpo, libwarpwright-network
   python3 bench/trainer/merge_records.py "$KNOWN" "$STATE/merged.jsonl.xz" --splits training
   for set in families shapes many; do python3 bench/trainer/merge_records.py "$STATE/records_held_$set.jsonl" "$STATE/merged.jsonl.xz" --splits held-out; done
 fi
+mkdir -p "$STATE/weights" && cp -u trainer/weights/policy.safetensors "$STATE/weights/"
 for program in warpwright warpwright-runner warpwright-collect warpwright-train warpwright-worker-cpu; do
   [ -x "$W/$program" ] || cp "$BIN/$program" "$W/" 2>/dev/null
 done
@@ -143,7 +144,7 @@ reinforce() { # VARIANT FOLDER SECONDS RUNNER GPU
 families='["attention","loss","stencil"]' shapes='["convolution","elementwise","gather","histogram","matmul","normalisation","reduction","scan","softmax","transpose"]'
 few='["attention","loss","stencil","elementwise","matmul","softmax"]'
 main="\"builtin:$RUN/rl.safetensors@4\",\"random@8\",\"builtin:$RUN/sft.safetensors@4\",\"builtin:$RUN/untrained.safetensors@4\""
-rest="\"builtin:$GRPO/rl.safetensors?plain@4\",\"builtin:$RUN/selfsup.safetensors@4\",\"evolve@4\""
+rest="\"builtin:$GRPO/rl.safetensors?plain@4\",\"builtin:$RUN/selfsup.safetensors@4\",\"builtin:$STATE/weights/policy.safetensors@4\",\"evolve@4\""
 judge() { # RUNNER NAME FAMILIES TASKS POLICIES REPEATS LIMIT MORE...: on with the records of this set of tasks, which no other judging uses at once
   local runner=$1 name=$2 tasks=$4 policies=$5 repeats=$6 limit=$7 live; local of=$3; shift 7
   [ -e "$STATE/judged_${name}_$repeats" ] && return

@@ -66,7 +66,7 @@ if [ "$count" -ge 3 ]; then
 elif [ "$count" = 2 ]; then
   (here 1 1; start_runner early "${gpus[1]}"; judge_shapes early "${EACH:-42}"; kill "${DAEMONS[@]}") & early=$!
   two 1; wait "$early"; two 2
-  (here 1 1; start_runner second "${gpus[1]}"; judging second; judge_many second "$LIMIT"; kill "${DAEMONS[@]}") & lanes=($!)
+  (here 1 1; start_runner second "${gpus[1]}"; judge_many second "$LIMIT"; judging second; kill "${DAEMONS[@]}") & lanes=($!)
 else
   start_runner second "${gpus[0]}"; judging second; judge_many second "$LIMIT"; lanes=()
 fi

@@ -141,3 +141,43 @@ void run(int n, float *x, float *y) { saxpy<<<(n + 255) / 256, 256>>>(n, 2.0f, x
 )cuda",
       "block_size(x=512)", "__launch_bounds__ fixes the block");
 }
+
+TEST_CASE(
+    "block_size: a number that equals the block is left alone in a kernel that says blockDim") {
+  check_move(R"cuda(__global__ void ^bag_mean(const float *table, float *out, int bags) {
+  int bag = blockIdx.x * blockDim.x + threadIdx.x;
+  if (bag >= bags)
+    return;
+  for (int d = 0; d < 64; d++)
+    out[bag * 64 + d] = table[bag * 64 + d] / 16.0f;
+}
+void launch(const float *table, float *out, int bags) {
+  bag_mean<<<(bags + 63) / 64, 64>>>(table, out, bags);
+})cuda",
+             "block_size(x=256)",
+             R"cuda(__global__ void bag_mean(const float *table, float *out, int bags) {
+  int bag = blockIdx.x * blockDim.x + threadIdx.x;
+  if (bag >= bags)
+    return;
+  for (int d = 0; d < 64; d++)
+    out[bag * 64 + d] = table[bag * 64 + d] / 16.0f;
+}
+void launch(const float *table, float *out, int bags) {
+  bag_mean<<<(bags + 255) / 256, 256>>>(table, out, bags);
+})cuda");
+}
+
+TEST_CASE("block_size: a block that is a length of the data is refused") {
+  check_refused(
+      R"cuda(__global__ void ^weighted(const float *w, const float *v, float *out, int steps) {
+  int d = threadIdx.x, i = blockIdx.x;
+  float sum = 0.0f;
+  for (int j = 0; j < steps; j++)
+    sum += w[i * steps + j] * v[j * 64 + d];
+  out[i * 64 + d] = sum;
+}
+void launch(const float *w, const float *v, float *out, int steps) {
+  weighted<<<steps, 64>>>(w, v, out, steps);
+})cuda",
+      "block_size(x=128)", "the block's size is a length of the data, too");
+}
