@@ -150,7 +150,11 @@ DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing) {
   auto exact = run_exact(job, drawing);
   if (!exact)
     return std::unexpected(exact.error());
-  return judge_all(job, drawing, candidate, reference, *exact);
+  auto judged = judge_all(job, drawing, candidate, reference, *exact);
+  if (judged && judged->failure && exact->note && judged->failure->outcome == Outcome::WrongResult)
+    judged->failure->message +=
+        "; float64 would tell the reference's own error, but failed: " + *exact->note;
+  return judged;
 }
 
 } // namespace warpwright::runner

@@ -238,6 +238,8 @@ def check_apart(path, options, deadline):
     if not lines:
         return {"file": path, "wrong": f"exit status {run.returncode}: {run.stderr.strip()[-400:]}"}
     report = json.loads(lines[-1][len("REPORT "):])
+    if "out of memory" in report.get("wrong", "") or "OutOfMemoryError" in report.get("wrong", ""):
+        return {"file": path, "skipped": "out of memory: run fewer at once (--jobs)"}
     if "wrong" in report:
         report["stderr"] = run.stderr.strip()[-600:]
     return report

@@ -127,6 +127,13 @@ class RightAndWrong(Case):
                             ["x", "out0"], 32)
         self.expect("wrong_result", "times the reference's own", verify(task(module(keep)), worse))
 
+    def test_where_float64_fails_what_is_wrong_says_so(self):
+        source = module("if x.dtype == torch.float64:\n    raise RuntimeError('not for me')\nreturn x * 3")
+        half = "const float *x, float *out|out[i] = __uint_as_float(__float_as_uint(x[i]) & 0xffffe000u) * 3;"
+        self.expect("wrong_result", "the reference's own error, but failed: the module in float64: RuntimeError: not for me",
+                    verify(task(source), kernel_plan(half, ["x", "out0"], 32)))
+        self.expect("verified", "", verify(task(source), kernel_plan("const float *x, float *out|out[i] = x[i] * 3;", ["x", "out0"], 32)))
+
     MAGNIFYING = module("y = 0.5 + 0.4 * torch.sin(x)\nfor _ in range(25):\n    y = 3.9 * y * (1 - y)\nreturn y", "torch.randn(32, 32)")
 
     def test_a_module_that_magnifies_rounding_accepts_other_rounding_but_not_another_result(self):
