@@ -135,6 +135,12 @@ Factor factor_of(const std::string &body, const std::string &token) {
   return found;
 }
 
+/// `sums[blockIdx.x] = sum`.
+bool stores_by_block(const std::string &body) {
+  static const std::regex store(R"(\[\s*blockIdx\.x\s*\]\s*=[^=])");
+  return std::regex_search(body, store);
+}
+
 /// Whether the kernel's text changes with the block.
 bool text_follows(const std::string &body, const BlockUse &use) {
   return !use.name.empty() || body.find("blockDim.x") == std::string::npos ||
@@ -229,6 +235,9 @@ Choices check_block_size(const KernelSource &source) {
                             (!use->name.empty() && mentions(body, use->name));
     if (!follows && !says_block)
       return Choices::none("the kernel does not say how it depends on its block");
+    if (follows && stores_by_block(body))
+      return Choices::none(
+          "a result a block is stored, so that their number is part of the result");
     if (!follows && text_follows(body, *use) && factor_of(body, token_of(*use)) == Factor::Data)
       return Choices::none("the block's size is a length of the data, too");
   }

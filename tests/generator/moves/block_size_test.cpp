@@ -181,3 +181,23 @@ void launch(const float *w, const float *v, float *out, int steps) {
 })cuda",
       "block_size(x=128)", "the block's size is a length of the data, too");
 }
+
+TEST_CASE("block_size: a kernel that stores a result a block is refused") {
+  check_refused(R"cuda(__global__ void ^block_sums(const float *x, float *sums, int n) {
+  __shared__ float part[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  part[threadIdx.x] = i < n ? x[i] : 0.0f;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    float sum = 0.0f;
+    for (int t = 0; t < blockDim.x; t++)
+      sum += part[t];
+    sums[blockIdx.x] = sum;
+  }
+}
+void launch(const float *x, float *sums, int n) {
+  block_sums<<<(n + 255) / 256, 256>>>(x, sums, n);
+})cuda",
+                "block_size(x=128)",
+                "a result a block is stored, so that their number is part of the result");
+}
