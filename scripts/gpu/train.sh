@@ -4,6 +4,7 @@
 #           tasks. With two, torch modules, grpo and the held-out shapes have the second to themselves.
 #   PART=2  one to four GPUs: the rest of the evaluation, 256 random trials; beside it two processes against one, a naive loop, the adversary suite as
 #           actions, policy against search
+#   PART=3  one or more GPUs: many trials of more tasks; beside it, on the first of several, policy against search
 # Environment: BIN (folder of the programs), OUT (results, kept up to date), STATE (kept between parts; FROM, an archive of it, fills it), PART, LIMIT (seconds),
 # PYTHON (has torch: its LibTorch is used), SCALE (of times and trials), DEVICE and NETWORK ("cpu" where there is no GPU).
 # SEED draws the shapes that are learned from, HELD_SEED those of the held-out tasks: all kernels of the families that are held out, SHAPES of the others.

@@ -1,4 +1,4 @@
-# Part 2 of scripts/gpu/train.sh, which sources it: the last GPU judges all the time, with four the third too; the others show reinforcement on one GPU and on
+# Parts 2 and 3 of scripts/gpu/train.sh, which sources it. Part 2: the last GPU judges all the time, with four the third too; the others show reinforcement on one GPU and on
 # two, then go on apart.
 # With two GPUs the judging pauses while both are needed. Each GPU has its share of the cores, so that its figures are its own.
 count=${#gpus[@]}
@@ -41,7 +41,7 @@ against_search() { # the examples, then held-out kernels as far as the time goes
   local folder=$STATE/held_sources limit
   mkdir -p "$folder" "$OUT/against"
   "$C" tasks --split held-out --variations 1 --seed 23 --at-most 28 --write "$folder" > /dev/null
-  limit=$(left 200)
+  limit=$(left "${AGAINST:-200}")
   [ "$limit" -lt 10 ] && return
   say "policy against search, $limit s"
   CUDA_VISIBLE_DEVICES=${gpus[0]} WARPWRIGHT_WEIGHTS=$RUN/rl.safetensors timeout -k 4 "$limit" python3 bench/proposals/policy_against_search.py "$W/warpwright" "$OUT/against" \
@@ -53,7 +53,11 @@ rm -rf "$STATE/two" "$STATE/adversary" "$STATE/adversary.jsonl"; mkdir -p "$STAT
 judging() { # RUNNER: what part 1 left
   judge_shapes "$1" "$LIMIT"; judge_families "$1" "$LIMIT"
 }
-if [ "$count" -ge 3 ]; then
+if [ "$PART" = 3 ]; then
+  lanes=()
+  [ "$count" -ge 2 ] && { (here 0 0; against_search) & lanes+=($!); }
+  (here $((count > 1)) $last; start_runner many "${gpus[@]:$((count > 1))}"; judge_many many "$LIMIT"; kill "${DAEMONS[@]}") & lanes+=($!)
+elif [ "$count" -ge 3 ]; then
   lanes=()
   if [ "$count" -ge 4 ]; then
     (here 2 2; start_runner third "${gpus[2]}"; judge_families third "$LIMIT"; kill "${DAEMONS[@]}") & lanes+=($!)
@@ -70,7 +74,7 @@ elif [ "$count" = 2 ]; then
 else
   start_runner second "${gpus[0]}"; judging second; judge_many second "$LIMIT"; lanes=()
 fi
-if [ "$count" -ge 2 ]; then
+if [ "$PART" = 2 ] && [ "$count" -ge 2 ]; then
   (here 0 0; start_runner first "${gpus[0]}"; naive; adversary; kill "${DAEMONS[@]}"; against_search) & lanes+=($!)
 fi
 [ "${#lanes[@]}" -gt 0 ] && wait "${lanes[@]}"

@@ -280,13 +280,16 @@ private:
       return store_cheat(learning_, config_.run.out, {task.id, moves, {}, *candidate.measured});
     if (tried_.best(task) <= best)
       return {};
-    return learning_.log("proposal", {{"task", task.id},
-                                      {"policy", config_.rl.variant},
-                                      {"moves", moves},
-                                      {"outcome", model::name(candidate.measured->outcome)},
-                                      {"reward", reward.value_or(0)},
-                                      {"best_speedup", tried_.best(task)},
-                                      {"step", learning_.step()}});
+    nlohmann::json fields{{"task", task.id},
+                          {"policy", config_.rl.variant},
+                          {"moves", moves},
+                          {"outcome", model::name(candidate.measured->outcome)},
+                          {"reward", reward.value_or(0)},
+                          {"best_speedup", tried_.best(task)},
+                          {"step", learning_.step()}};
+    if (candidate.measured->speedup)
+      fields["speedup"] = candidate.measured->speedup->ratio;
+    return learning_.log("proposal", std::move(fields));
   }
 
   const Config &config_;
