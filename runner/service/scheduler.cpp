@@ -25,7 +25,7 @@ constexpr std::chrono::seconds kPatience{5}, kLinger{10};
 
 /// Python processes that trace at once, each on a core for seconds.
 std::size_t most_traces() {
-  return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 3, 2, 8);
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency() / 3, 2, 16);
 }
 
 std::string lower(std::string text) {
@@ -244,17 +244,26 @@ void Scheduler::trace(const Json &module, std::function<void(rpc::Outcome)> done
   start_traces();
 }
 
+std::shared_ptr<TraceProcess> Scheduler::make_trace() {
+  return std::make_shared<TraceProcess>(
+      executor_, TraceSettings{.command = trace_command(), .environment = {}});
+}
+
 void Scheduler::start_traces() {
   while (traces_.size() < most_traces() && !waiting_traces_.empty()) {
     WaitingTrace next = std::move(waiting_traces_.front());
     waiting_traces_.pop_front();
-    const auto process = std::make_shared<TraceProcess>(
-        executor_, TraceSettings{.command = trace_command(), .environment = {}});
+    const auto prepared = std::exchange(prepared_trace_, nullptr);
+    const auto process = prepared ? prepared : make_trace();
     traces_.insert(process);
     process->start(next.module, [this, process, done = next.done](rpc::Outcome outcome) {
       traces_.erase(process);
       done(std::move(outcome));
       start_traces();
+      if (prepared_trace_ || dispatching_ || !traces_.empty())
+        return;
+      prepared_trace_ = make_trace();
+      prepared_trace_->prepare();
     });
     // What is traced will be verified: a worker imports torch meanwhile, which takes as long.
     for (const Entry &entry : devices_)
@@ -267,6 +276,8 @@ void Scheduler::stop() {
   waiting_traces_.clear();
   for (const auto &process : std::exchange(traces_, {}))
     process->stop();
+  if (const auto prepared = std::exchange(prepared_trace_, nullptr))
+    prepared->stop();
   if (compile_ahead_)
     compile_ahead_->stop();
   dispatching_ = true; // nothing starts any more

@@ -99,11 +99,13 @@ private:
     rpc::Json module;
     std::function<void(rpc::Outcome)> done;
   };
+  std::shared_ptr<TraceProcess> make_trace();
   void start_traces();
 
   boost::asio::any_io_executor executor_;
   std::deque<WaitingTrace> waiting_traces_;
   std::set<std::shared_ptr<TraceProcess>> traces_; ///< that run
+  std::shared_ptr<TraceProcess> prepared_trace_;   ///< imports torch for the next one
   std::vector<std::string> notes_;
   std::vector<Entry> devices_;
   std::unique_ptr<CompileAhead> compile_ahead_;

@@ -22,38 +22,21 @@ std::string last_line(std::string text) {
 
 } // namespace
 
+void TraceProcess::prepare() {
+  if (!spawn())
+    return stop(); // start() will say why
+  timer_.expires_after(settings_.idle);
+  timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+    if (const auto self = weak.lock(); !error && self)
+      self->stop();
+  });
+}
+
 void TraceProcess::start(const rpc::Json &module, std::function<void(rpc::Outcome)> done) {
   done_ = std::move(done);
-  std::vector<std::string> environment = settings_.environment;
-  directory_ = PrivateDirectory::make();
-  if (directory_)
-    environment.push_back(std::string(kPrivateDirectoryVariable) + "=" +
-                          directory_->path().string());
-  auto process = Process::spawn(
-      settings_.command,
-      {.environment = environment, .inherited = inherited_variables(), .pipe_stderr = true});
-  if (!process)
-    return fail_with(describe(process.error()));
-  process_ = std::move(*process);
-  rpc::Connection::Handlers handlers;
-  handlers.on_closed = [weak = weak_from_this()](const std::string &) {
-    const auto self = weak.lock();
-    if (!self || !self->done_)
-      return;
-    self->timer_.expires_after(kLastWordsLimit);
-    self->timer_.async_wait([weak](boost::system::error_code error) {
-      if (const auto self = weak.lock(); !error && self)
-        self->fail_with(self->last_words_.empty() ? "it ended without an answer"
-                                                  : last_line(self->last_words_));
-    });
-  };
-  const int out = process_->release_stdout(), in = process_->release_stdin();
-  connection_ =
-      rpc::Connection::make(rpc::make_descriptor_stream(executor_, out, in), std::move(handlers));
-  connection_->start();
-  errors_ = std::make_unique<boost::asio::posix::stream_descriptor>(executor_,
-                                                                    process_->release_stderr());
-  read_errors();
+  if (!connection_)
+    if (auto spawned = spawn(); !spawned)
+      return fail_with(describe(spawned.error()));
   timer_.expires_after(settings_.limit);
   timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
     if (const auto self = weak.lock(); !error && self)
@@ -69,11 +52,52 @@ void TraceProcess::start(const rpc::Json &module, std::function<void(rpc::Outcom
       });
 }
 
+Result<void> TraceProcess::spawn() {
+  std::vector<std::string> environment = settings_.environment;
+  directory_ = PrivateDirectory::make();
+  if (directory_)
+    environment.push_back(std::string(kPrivateDirectoryVariable) + "=" +
+                          directory_->path().string());
+  auto process = Process::spawn(
+      settings_.command,
+      {.environment = environment, .inherited = inherited_variables(), .pipe_stderr = true});
+  if (!process)
+    return std::unexpected(process.error());
+  process_ = std::move(*process);
+  rpc::Connection::Handlers handlers;
+  handlers.on_closed = [weak = weak_from_this()](const std::string &) {
+    if (const auto self = weak.lock())
+      self->on_closed();
+  };
+  const int out = process_->release_stdout(), in = process_->release_stdin();
+  connection_ =
+      rpc::Connection::make(rpc::make_descriptor_stream(executor_, out, in), std::move(handlers));
+  connection_->start();
+  errors_ = std::make_unique<boost::asio::posix::stream_descriptor>(executor_,
+                                                                    process_->release_stderr());
+  read_errors();
+  return {};
+}
+
+void TraceProcess::on_closed() {
+  if (!done_) // one that was prepared: start() makes another
+    return boost::asio::post(executor_, [self = shared_from_this()] {
+      if (!self->done_)
+        self->stop();
+    });
+  timer_.expires_after(kLastWordsLimit);
+  timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+    if (const auto self = weak.lock(); !error && self)
+      self->fail_with(self->last_words_.empty() ? "it ended without an answer"
+                                                : last_line(self->last_words_));
+  });
+}
+
 void TraceProcess::stop() {
   done_ = nullptr;
   timer_.cancel();
-  if (connection_)
-    connection_->close();
+  if (const auto connection = std::exchange(connection_, nullptr))
+    connection->close();
   errors_.reset();
   process_.reset(); // kills and reaps
   directory_.reset();

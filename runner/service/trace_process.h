@@ -1,5 +1,6 @@
 // One trace of a torch module: a Python process that reads the module, answers with its op graph, and is gone. It measures nothing
-// and needs no GPU, so it waits for no device. Thread: the service's strand.
+// and needs no GPU, so it waits for no device. Importing torch takes most of its time, and can be done before there is a module:
+// a process serves one module all the same, since that is the user's code. Thread: the service's strand.
 #pragma once
 
 #include "runner/isolation/private_directory.h"
@@ -14,7 +15,8 @@ namespace warpwright::runner {
 struct TraceSettings {
   std::vector<std::string> command; ///< speaks JSON-RPC on stdin and stdout
   std::vector<std::string> environment;
-  std::chrono::milliseconds limit{120'000};
+  std::chrono::milliseconds limit{120'000}; ///< of an answer
+  std::chrono::milliseconds idle{600'000};  ///< of one that was prepared and not asked
 };
 
 class TraceProcess : public std::enable_shared_from_this<TraceProcess> {
@@ -22,12 +24,16 @@ public:
   TraceProcess(boost::asio::any_io_executor executor, TraceSettings settings)
       : executor_(executor), settings_(std::move(settings)), timer_(executor) {}
 
+  /// Starts the process ahead of start(). It ends by itself where nobody asks it.
+  void prepare();
   /// @param module {language, source, model, inputs, init_inputs, training}
   /// @param done called once, unless stop() comes first: {graph, buffers, torch}, {refusal}, or why there is no answer
   void start(const rpc::Json &module, std::function<void(rpc::Outcome)> done);
   void stop();
 
 private:
+  Result<void> spawn();
+  void on_closed();
   void read_errors();
   void finish(rpc::Outcome outcome);
   void fail_with(const std::string &why);
