@@ -131,6 +131,24 @@ TEST_CASE("the best of a task is its best verified proposal by any policy, and e
   CHECK(log->best_of_k[0].geomean == 1.3);
 }
 
+TEST_CASE("of a pair that an evaluation logs both ways one is shown, the newest") {
+  const TemporaryFolder folder;
+  const auto pair = [](const std::string &a, const std::string &b, double ratio) {
+    return R"({"event":"paired","stage":"eval","policy":")" + a + R"(","against":")" + b +
+           R"(","k":1,"ratio":)" + std::to_string(ratio) + R"(,"low":0.5,"high":2,"tasks":3})" +
+           "\n";
+  };
+  folder.write("run/log.jsonl",
+               kStart + pair("builtin", "random", 1.1) + pair("random", "builtin", 0.9) +
+                   pair("builtin", "evolve", 1.2) + pair("builtin", "random", 1.25));
+  const auto log = read_training_logs({folder.path / "run"});
+  REQUIRE(log);
+  REQUIRE(log->paired.size() == 2);
+  CHECK(log->paired[0].against == "evolve");
+  CHECK(log->paired[1].against == "random");
+  CHECK(log->paired[1].ratio == 1.25);
+}
+
 TEST_CASE("a report is one page and a file of events a stage, every record with right checksums") {
   const TemporaryFolder folder;
   std::string log = kStart;

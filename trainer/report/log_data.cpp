@@ -203,9 +203,16 @@ private:
                             *ratio,
                             number_of(line, "low").value_or(0),
                             number_of(line, "high").value_or(0)};
+    const auto is_of = [&](const PairedRatio &known, const std::string &a, const std::string &b) {
+      return known.run == folder_ && known.policy == a && known.against == b && known.k == entry.k;
+    };
+    // Evaluations log both directions; one is shown.
+    if (std::ranges::any_of(log_.paired, [&](const PairedRatio &known) {
+          return is_of(known, entry.against, entry.policy);
+        }))
+      return;
     std::erase_if(log_.paired, [&](const PairedRatio &known) {
-      return known.run == folder_ && known.policy == entry.policy &&
-             known.against == entry.against && known.k == entry.k;
+      return is_of(known, entry.policy, entry.against);
     });
     log_.paired.push_back(entry);
   }
