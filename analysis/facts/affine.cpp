@@ -92,6 +92,29 @@ std::optional<std::int64_t> folded(Operation operation, std::int64_t a, std::int
   return std::nullopt;
 }
 
+std::string printed(const ASTContext &context, const Expr &expression) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  expression.printPretty(stream, nullptr, context.getPrintingPolicy());
+  return text;
+}
+
+/// White space normalised; empty for a part of what a macro makes.
+std::string source_text(const ASTContext &context, const Expr &expression) {
+  const StringRef source =
+      Lexer::getSourceText(CharSourceRange::getTokenRange(expression.getSourceRange()),
+                           context.getSourceManager(), context.getLangOpts());
+  std::string text;
+  for (const char c : source) {
+    const bool is_space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (!is_space)
+      text += c;
+    else if (!text.empty() && text.back() != ' ')
+      text += ' ';
+  }
+  return text;
+}
+
 } // namespace
 
 std::string builtin_index(const Expr *expression) {
@@ -118,21 +141,20 @@ std::string builtin_index(const Expr *expression) {
   return name + "." + member;
 }
 
+std::string whole_expression_text(const ASTContext &context, const Expr *expression) {
+  if (!expression)
+    return {};
+  const SourceRange range = expression->getSourceRange();
+  return range.getBegin().isMacroID() || range.getEnd().isMacroID()
+             ? printed(context, *expression)
+             : source_text(context, *expression);
+}
+
 std::string expression_text(const ASTContext &context, const Expr *expression) {
   if (!expression)
     return {};
-  const StringRef source =
-      Lexer::getSourceText(CharSourceRange::getTokenRange(expression->getSourceRange()),
-                           context.getSourceManager(), context.getLangOpts());
-  std::string text;
-  for (const char c : source.take_front(400)) {
-    const bool is_space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
-    if (!is_space)
-      text += c;
-    else if (!text.empty() && text.back() != ' ')
-      text += ' ';
-  }
-  return text.size() > 80 ? text.substr(0, 80) : text;
+  const std::string text = source_text(context, *expression); // a macro's name, where that is all
+  return (text.empty() ? printed(context, *expression) : text).substr(0, 80);
 }
 
 AffineAnalysis::AffineAnalysis(const ASTContext &context, const FunctionDecl &function)
@@ -145,7 +167,7 @@ Polynomial AffineAnalysis::opaque(const std::string &name, SymbolKind kind) {
 }
 
 Polynomial AffineAnalysis::opaque(const Expr *expression, SymbolKind kind) {
-  const std::string text = expression_text(context_, expression);
+  const std::string text = whole_expression_text(context_, expression);
   return opaque(text.empty() ? "?" : text, kind);
 }
 

@@ -134,5 +134,7 @@ std::string builtin_index(const clang::Expr *expression);
 
 /// The source text of an expression with white space normalised, cut at 80 characters.
 std::string expression_text(const clang::ASTContext &context, const clang::Expr *expression);
+/// All of it, also where a macro makes it: expressions of the same text in one place have the same value.
+std::string whole_expression_text(const clang::ASTContext &context, const clang::Expr *expression);
 
 } // namespace warpwright::analysis

@@ -39,7 +39,7 @@ std::int64_t RangeInterpreter::size_of(clang::QualType type) const {
 }
 
 std::string RangeInterpreter::text_of(const clang::Expr *expression) const {
-  return expression_text(context_, expression);
+  return whole_expression_text(context_, expression);
 }
 
 RangeValue RangeInterpreter::evaluate(const clang::Expr *expression) {

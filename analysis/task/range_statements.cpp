@@ -413,9 +413,10 @@ void RangeInterpreter::narrow(const clang::Expr *expression, Interval range) {
   ++depth_;
   const bool silent = is_silent_;
   is_silent_ = true;
-  const std::string text = text_of(expression);
-  const auto known = state_.facts.find(text);
-  state_.facts[text] = known == state_.facts.end() ? range : intersect(known->second, range);
+  if (const std::string text = text_of(expression); !text.empty()) {
+    const auto known = state_.facts.find(text);
+    state_.facts[text] = known == state_.facts.end() ? range : intersect(known->second, range);
+  }
   if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
     if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl()))
       if (const auto found = state_.variables.find(variable); found != state_.variables.end()) {

@@ -96,6 +96,27 @@ TEST_CASE("a tiled matmul without guards keeps multiples of its tile, rectangula
   CHECK(is_rectangular);
 }
 
+TEST_CASE("an index that a macro makes bounds its buffer as one that is written out") {
+  const model::Task task = complete(R"cuda(
+#define GID (blockIdx.x * blockDim.x + threadIdx.x)
+#define AT(r, c) ((r) * cols + (c))
+// warpwright: rows = 4, cols = 1000
+__global__ void add_rows(const float *x, const float *row, float *out, int rows, int cols) {
+  if (GID < cols)
+    for (int r = 0; r < rows; ++r)
+      out[AT(r, GID)] = x[AT(r, GID)] + row[GID];
+}
+void launch(const float *x, const float *row, float *out, int rows, int cols) {
+  add_rows<<<(cols + 255) / 256, 256>>>(x, row, out, rows, cols);
+}
+)cuda",
+                                    "add_rows");
+  const Sizes sizes{{"rows", 3}, {"cols", 700}};
+  CHECK(value(buffer(task, "row").extent, sizes) == 700);
+  CHECK(value(buffer(task, "x").extent, sizes) == 2100);
+  CHECK(value(buffer(task, "out").extent, sizes) == 2100);
+}
+
 TEST_CASE("a template launched two levels down gets its arguments, sizes and shared memory") {
   const model::Task task = complete(corpus::kLauncher, "row_softmax");
   CHECK(launch_of(task).kernel == "row_softmax<float, 256>");
