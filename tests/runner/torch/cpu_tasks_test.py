@@ -127,6 +127,13 @@ class RightAndWrong(Case):
                             ["x", "out0"], 32)
         self.expect("wrong_result", "times the reference's own", verify(task(module(keep)), worse))
 
+    def test_a_module_that_asks_for_float32_inside_has_float64_beside_it(self):
+        for text in ("return x.float() * 3", "return torch.add(x.to(torch.float32), x.type(torch.float32), alpha=2)",
+                     "return x.double().to(dtype=torch.float32) * 3"):
+            half = "const float *x, float *out|out[i] = __uint_as_float(__float_as_uint(x[i]) & 0xffffe000u) * 3;"
+            self.expect("wrong_result", "error against fp64", verify(task(module(text)), kernel_plan(half, ["x", "out0"], 32)))
+            self.expect("verified", "", verify(task(module(text)), kernel_plan("const float *x, float *out|out[i] = x[i] * 3;", ["x", "out0"], 32)))
+
     def test_where_float64_fails_what_is_wrong_says_so(self):
         source = module("if x.dtype == torch.float64:\n    raise RuntimeError('not for me')\nreturn x * 3")
         half = "const float *x, float *out|out[i] = __uint_as_float(__float_as_uint(x[i]) & 0xffffe000u) * 3;"
