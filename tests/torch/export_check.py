@@ -9,6 +9,7 @@ checks. Prints a line a file; the exit status says whether all held. Needs a GPU
 
 import argparse
 import concurrent.futures
+import contextlib
 import copy
 import json
 import os
@@ -72,8 +73,11 @@ class Check:
         return self.space[name](*given).to(device)
 
     def inputs(self, seed, device="cuda"):
+        """Drawn on the device where torch has a way: gigabytes take seconds on a CPU."""
         self.seed(seed)
-        return [self.mapped(value, lambda one: one.to(device)) for value in self.space["get_inputs"]()]
+        with self.torch.device(device) if hasattr(self.torch, "set_default_device") else contextlib.nullcontext():
+            given = self.space["get_inputs"]()
+        return [self.mapped(value, lambda one: one.to(device)) for value in given]
 
     def mapped(self, value, function):
         if self.torch.is_tensor(value):
