@@ -27,6 +27,7 @@ step('a server that is killed amid an optimisation is started again, with a mess
   await bench.shot('1-restarted');
   await until('another server runs', () => servers().some((pid) => pid !== before));
   await bench.lens('not measured · optimise');
+  await until('its progress is over', async () => !(await bench.notifications()).some((toast) => toast.includes('optimising')), 20_000);
   assert.equal((await bench.notifications()).length, 1, 'one message, not one a request');
   await bench.openFile('saxpy.cu');
   await bench.lens('variant checked');

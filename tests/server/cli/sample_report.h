@@ -13,8 +13,17 @@ inline ReportVariant sample_variant(std::string move, double reference_ns, doubl
   variant.moves = {std::move(move)};
   model::Verdict &verdict = variant.verdict;
   verdict.outcome = model::Outcome::Verified;
-  verdict.device = {"cuda",     "NVIDIA H200", "GPU-1", "9.0",  "580.65", "host",
-                    1ull << 37, 50u << 20,     132,     4.1e12, 5.1e13};
+  verdict.device = {.kind = "cuda",
+                    .name = "NVIDIA H200",
+                    .identifier = "GPU-1",
+                    .compute_capability = "9.0",
+                    .driver = "580.65",
+                    .host = "host",
+                    .memory_bytes = 1ull << 37,
+                    .l2_bytes = 50u << 20,
+                    .multiprocessors = 132,
+                    .copy_bytes_per_s = 4.1e12,
+                    .fp32_flops_per_s = 5.1e13};
   verdict.errors = {1e-6, 2e-6, 3.14e-7, 4e-7};
   verdict.reference_time = model::Time{reference_ns, reference_ns * .99, reference_ns * 1.01, 120};
   verdict.candidate_time = model::Time{candidate_ns, candidate_ns * .99, candidate_ns * 1.01, 120};

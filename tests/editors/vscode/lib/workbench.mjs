@@ -189,9 +189,21 @@ export class Workbench {
 
   // What is done
 
-  async clickLens(text) {
+  /** @param effect a promise of what the click does; given one, it clicks again until then: a click is lost where the editor draws its lenses anew */
+  async clickLens(text, effect) {
     await this.lens(text);
-    await this.page.locator('.codelens-decoration a').filter({ hasText: text }).first().click();
+    let happened = !effect;
+    const waiting = effect?.then(() => { happened = true; });
+    const lens = this.page.locator('.codelens-decoration a').filter({ hasText: text }).first();
+    do {
+      await until('a lens that stays', async () => {
+        const drawn = await lens.elementHandle();
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return drawn.evaluate((element) => element.isConnected);
+      }, 2000).catch(() => undefined); // one that tells progress never does
+      await lens.click();
+      await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, effect ? 3000 : 0))]);
+    } while (!happened);
   }
   /** The word as drawn in a line of the editor that holds `line`. */
   word(word, line = word) {
