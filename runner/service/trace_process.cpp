@@ -33,6 +33,8 @@ void TraceProcess::prepare() {
 }
 
 void TraceProcess::start(const rpc::Json &module, std::function<void(rpc::Outcome)> done) {
+  if (ended_)
+    stop();
   done_ = std::move(done);
   if (!connection_)
     if (auto spawned = spawn(); !spawned)
@@ -80,11 +82,13 @@ Result<void> TraceProcess::spawn() {
 }
 
 void TraceProcess::on_closed() {
-  if (!done_) // one that was prepared: start() makes another
+  if (!done_) { // one that was prepared: start() makes another
+    ended_ = true;
     return boost::asio::post(executor_, [self = shared_from_this()] {
-      if (!self->done_)
+      if (self->ended_)
         self->stop();
     });
+  }
   timer_.expires_after(kLastWordsLimit);
   timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
     if (const auto self = weak.lock(); !error && self)
@@ -95,6 +99,7 @@ void TraceProcess::on_closed() {
 
 void TraceProcess::stop() {
   done_ = nullptr;
+  ended_ = false;
   timer_.cancel();
   if (const auto connection = std::exchange(connection_, nullptr))
     connection->close();

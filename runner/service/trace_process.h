@@ -48,6 +48,7 @@ private:
   std::array<char, 4096> block_{};
   std::string last_words_;
   std::function<void(rpc::Outcome)> done_;
+  bool ended_ = false; ///< before it was asked
 };
 
 } // namespace warpwright::runner
