@@ -1,6 +1,7 @@
 #include "support/text.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace warpwright {
 namespace {
@@ -165,6 +166,20 @@ std::string indentation_at(std::string_view text, std::size_t offset) {
   while (end < text.size() && (text[end] == ' ' || text[end] == '\t'))
     ++end;
   return std::string(text.substr(begin, end - begin));
+}
+
+bool mentions(std::string_view text, std::string_view name) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    const bool starts = at == 0 || !is_word(text[at - 1]);
+    const std::size_t end = at + name.size();
+    if (starts && (end == text.size() || !is_word(text[end])))
+      return true;
+  }
+  return false;
 }
 
 } // namespace warpwright

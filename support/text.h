@@ -57,4 +57,7 @@ private:
 /// The white space at the start of the line that holds `offset`.
 std::string indentation_at(std::string_view text, std::size_t offset);
 
+/// Is `name` in `text` as a whole identifier?
+bool mentions(std::string_view text, std::string_view name);
+
 } // namespace warpwright

@@ -4,6 +4,7 @@
 #include "analysis/task/host_program.h"
 #include "analysis/task/range_interpreter.h"
 #include "support/model/dtype.h"
+#include "support/text.h"
 
 #include <algorithm>
 
@@ -237,7 +238,7 @@ void RangeInterpreter::store(const clang::Expr *lvalue, const RangeValue &value,
         variable && !variable->getType()->isReferenceType()) {
       state_.variables[variable] = value;
       std::erase_if(state_.facts,
-                    [&](const auto &fact) { return fact.first.contains(variable->getName()); });
+                    [&](const auto &fact) { return mentions(fact.first, variable->getName()); });
       return;
     }
   if (const auto at = place(lvalue)) {

@@ -3,6 +3,7 @@
 #include "analysis/facts/affine.h"
 #include "analysis/task/host_program.h"
 #include "analysis/task/range_interpreter.h"
+#include "support/text.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
 
@@ -244,6 +245,11 @@ std::int64_t RangeInterpreter::trips_of(const clang::Expr *condition, const clan
   return std::max<std::int64_t>(1, (distance.high + amount - 1) / amount);
 }
 
+/// Whether a store may change the value of an expression of this text.
+bool reads_memory(const std::string &text) {
+  return text.contains('[') || text.contains("->") || text.contains("(*") || text.starts_with('*');
+}
+
 /// Sets what the loop changes to every value that it may have in any iteration.
 void RangeInterpreter::widen(const clang::Stmt *statement, std::int64_t trips) {
   if (!statement)
@@ -277,7 +283,9 @@ void RangeInterpreter::widen(const clang::Stmt *statement, std::int64_t trips) {
       value.range.low =
           visitor.scaled.contains(variable) && value.range.low >= 0 ? 0 : -Interval::kInfinity;
     }
-    state_.facts.clear();
+    std::erase_if(state_.facts, [&](const auto &fact) {
+      return mentions(fact.first, variable->getName()) || reads_memory(fact.first);
+    });
   }
 }
 

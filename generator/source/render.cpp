@@ -88,17 +88,6 @@ std::string rebase(std::string_view text, const std::string &indentation) {
   });
 }
 
-bool mentions(std::string_view text, std::string_view name) {
-  for (std::size_t at = text.find(name); at != std::string_view::npos;
-       at = text.find(name, at + 1)) {
-    bool starts = at == 0 || !is_word(text[at - 1]);
-    std::size_t end = at + name.size();
-    if (starts && (end == text.size() || !is_word(text[end])))
-      return true;
-  }
-  return false;
-}
-
 std::string rename(std::string_view text, std::string_view name, std::string_view replacement) {
   std::string result;
   std::size_t from = 0;

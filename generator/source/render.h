@@ -6,6 +6,8 @@
 // Thread: values, any.
 #pragma once
 
+#include "support/text.h"
+
 #include <map>
 #include <set>
 #include <string>
@@ -29,9 +31,6 @@ std::string deepen(std::string_view text, const std::string &step);
 
 /// Takes `indentation` away from the start of all lines but the first, as far as they have it.
 std::string rebase(std::string_view text, const std::string &indentation);
-
-/// Is `name` in `text` as a whole identifier?
-bool mentions(std::string_view text, std::string_view name);
 
 /// Replaces each whole identifier `name` by `replacement`; identifiers behind `.` or `->` stay.
 std::string rename(std::string_view text, std::string_view name, std::string_view replacement);
