@@ -83,6 +83,11 @@ bool always_leaves(const clang::Stmt *statement) {
   return block && !block->body_empty() && always_leaves(block->body_back());
 }
 
+/// Whether a store may change the value of an expression of this text.
+bool reads_memory(const std::string &text) {
+  return text.contains('[') || text.contains("->") || text.contains("(*") || text.starts_with('*');
+}
+
 } // namespace
 
 const clang::Expr *bare(const clang::Expr *expression) {
@@ -243,11 +248,6 @@ std::int64_t RangeInterpreter::trips_of(const clang::Expr *condition, const clan
   if (!distance.is_finite_above() || amount <= 0)
     return 1;
   return std::max<std::int64_t>(1, (distance.high + amount - 1) / amount);
-}
-
-/// Whether a store may change the value of an expression of this text.
-bool reads_memory(const std::string &text) {
-  return text.contains('[') || text.contains("->") || text.contains("(*") || text.starts_with('*');
 }
 
 /// Sets what the loop changes to every value that it may have in any iteration.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The trainer's whole pipeline on GPUs, in two parts of limited length that may run on different machines.
+# The trainer's whole pipeline on GPUs, in three parts of limited length that may run on different machines.
 #   PART=1  one or two GPUs: collect (kernels and torch modules), sft, selfsup, reinforcement live (contrastive beside grpo), then evaluation on held-out
 #           tasks. With two, torch modules, grpo and the held-out shapes have the second to themselves.
 #   PART=2  one to four GPUs: the rest of the evaluation, 256 random trials; beside it two processes against one, a naive loop, the adversary suite as
