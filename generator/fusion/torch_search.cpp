@@ -56,7 +56,6 @@ struct DescentPolicy::State {
   std::vector<Change> changes;       ///< of the fastest so far, the best last
   std::optional<std::size_t> around; ///< which of the tried variants `changes` are of
   std::vector<model::Plan> proposed;
-  std::size_t judged = 0; ///< tried variants whose accuracy was looked at
   std::string why;
 
   std::optional<TorchProposal> build(const Change &change) {
@@ -93,8 +92,9 @@ struct DescentPolicy::State {
   /// Where a plan that multiplied in TF32 was refused, PyTorch did not, and all plans from now on are FP32-accurate. The library's
   /// channels-last convolutions are in TF32.
   void learn_accuracy(const std::vector<TorchVariant> &tried) {
-    for (; judged < tried.size() && facts.tf32; ++judged) {
-      const TorchVariant &variant = tried[judged];
+    for (const TorchVariant &variant : tried) {
+      if (!facts.tf32)
+        return;
       const bool used =
           std::ranges::any_of(variant.proposal.built.regions, [](const BuiltRegion &region) {
             return is_tf32(region.configuration) || region.planned.choice.channels_last;
@@ -234,7 +234,7 @@ struct DescentPolicy::State {
 
 DescentPolicy::DescentPolicy(const model::Task &task, const Graph &graph, const DeviceFacts &facts,
                              std::optional<Recipe> known)
-    : state_(new State{task, graph, facts, {}, {}, 0, 0, {}, {}, {}, 0, {}}) {
+    : state_(new State{.task = task, .traced = graph, .facts = facts}) {
   state_->make_starts();
   if (!known)
     return;
@@ -319,12 +319,12 @@ bool all_refused(const std::vector<TorchVariant> &tried) {
 
 std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,
                                        const TorchSearchLimits &limits,
-                                       const TorchSearchEvents &events, std::stop_token stop) {
+                                       const TorchSearchEvents &events, std::stop_token stop,
+                                       std::vector<TorchVariant> tried) {
   struct InWork {
     TorchProposal proposal;
     std::future<model::Verdict> verdict = {};
   };
-  std::vector<TorchVariant> tried;
   std::deque<InWork> in_work; // whose elements stay where they are
   const auto start = std::chrono::steady_clock::now();
   // A plan refused takes little time: so many more are free.

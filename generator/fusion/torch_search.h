@@ -73,9 +73,11 @@ struct TorchSearchEvents {
 };
 
 /// Runs until the budget, the limit, the policy or the stop token ends it. The variants in the order tried.
+/// @param tried what an earlier search with this policy tried, with what has been found out since; the limits count from here
 std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,
                                        const TorchSearchLimits &limits,
-                                       const TorchSearchEvents &events, std::stop_token stop);
+                                       const TorchSearchEvents &events, std::stop_token stop,
+                                       std::vector<TorchVariant> tried = {});
 
 /// The verified variant with the largest speedup; where nothing was timed, the first verified. Null when there is none.
 const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants);

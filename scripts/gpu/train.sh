@@ -4,7 +4,7 @@
 #           tasks. With two, torch modules, grpo and the held-out shapes have the second to themselves.
 #   PART=2  one to four GPUs: the rest of the evaluation, 256 random trials; beside it two processes against one, a naive loop, the adversary suite as
 #           actions, policy against search
-#   PART=3  one or more GPUs: many trials of more tasks; beside it, on the first of several, policy against search
+#   PART=3  one or more GPUs: many trials of more tasks; beside it, on the first of several, policy against search for AGAINST seconds (0: not)
 # Environment: BIN (folder of the programs), OUT (results, kept up to date), STATE (kept between parts; FROM, an archive of it, fills it), PART, LIMIT (seconds),
 # PYTHON (has torch: its LibTorch is used), SCALE (of times and trials), DEVICE and NETWORK ("cpu" where there is no GPU).
 # SEED draws the shapes that are learned from, HELD_SEED those of the held-out tasks: all kernels of the families that are held out, SHAPES of the others.
@@ -149,7 +149,7 @@ rest="\"builtin:$GRPO/rl.safetensors?plain@4\",\"builtin:$RUN/selfsup.safetensor
 judge() { # RUNNER NAME FAMILIES TASKS POLICIES REPEATS LIMIT MORE...: on with the records of this set of tasks, which no other judging uses at once
   local runner=$1 name=$2 tasks=$4 policies=$5 repeats=$6 limit=$7 live; local of=$3; shift 7
   [ -e "$STATE/judged_${name}_$repeats" ] && return
-  live "$runner" "$STATE/records_held_${name%%_*}.jsonl" 24 cuda
+  live "$runner" "$STATE/records_held_${name%%_*}.jsonl" "${IN_FLIGHT:-24}" cuda
   stage "eval_$name" "$limit" "$C" eval "${live[@]}" --seed "$HELD_SEED" --out "$STATE/eval_$name" --set run.threads=1 --set "tasks.families=$of" --set tasks.at_most="$tasks" \
     --set eval.repeats="$repeats" --set "eval.policies=[$policies]" --set 'eval.k=[1,2,4,8,16,32,64]' "$@" && touch "$STATE/judged_${name}_$repeats"
   keep

@@ -54,9 +54,9 @@ judging() { # RUNNER: what part 1 left
   judge_shapes "$1" "$LIMIT"; judge_families "$1" "$LIMIT"
 }
 if [ "$PART" = 3 ]; then
-  lanes=()
-  [ "$count" -ge 2 ] && { (here 0 0; against_search) & lanes+=($!); }
-  (here $((count > 1)) $last; start_runner many "${gpus[@]:$((count > 1))}"; judge_many many "$LIMIT"; kill "${DAEMONS[@]}") & lanes+=($!)
+  lanes=() first=0 # of the GPUs that judge
+  [ "$count" -ge 2 ] && [ "${AGAINST:-200}" -gt 0 ] && { first=1; (here 0 0; against_search) & lanes+=($!); }
+  (here $first $last; start_runner many "${gpus[@]:$first}"; judge_many many "$LIMIT"; kill "${DAEMONS[@]}") & lanes+=($!)
 elif [ "$count" -ge 3 ]; then
   lanes=()
   if [ "$count" -ge 4 ]; then

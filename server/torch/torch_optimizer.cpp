@@ -47,9 +47,22 @@ public:
       return outcome;
     }
     outcome.task = std::move(*task);
-    find_best(outcome);
-    if (outcome.best && device_.kind == "cuda" && !stop_.stop_requested())
+    auto descent = std::make_unique<generator::DescentPolicy>(
+        outcome.task->task, outcome.task->graph, generator::facts_of(device_), limits_.known);
+    const generator::DescentPolicy &search_policy = *descent;
+    std::unique_ptr<generator::TorchPolicy> policy = std::move(descent);
+    if (limits_.policy && limits_.policy->make)
+      policy = limits_.policy->make(*outcome.task, device_, std::move(policy));
+    find_best(outcome, *policy, limits_.thorough_search);
+    if (outcome.variants.empty() && !outcome.error && !search_policy.why().empty())
+      outcome.error = Error{"no plan could be made: " + search_policy.why(), ""};
+    const bool found = outcome.best.has_value();
+    measure_finally(outcome);
+    if (found && !outcome.best && !outcome.error && !stop_.stop_requested()) {
+      // Right in a few drawings, and wrong in all of them: the search goes on with what that says of the others.
+      find_best(outcome, *policy, true);
       measure_finally(outcome);
+    }
     return outcome;
   }
 
@@ -59,19 +72,13 @@ private:
       events_.on_stage(stage);
   }
 
-  void find_best(TorchOutcome &outcome) {
+  void find_best(TorchOutcome &outcome, generator::TorchPolicy &policy, bool thorough) {
     const TorchTask &task = *outcome.task;
-    auto descent = std::make_unique<generator::DescentPolicy>(
-        task.task, task.graph, generator::facts_of(device_), limits_.known);
-    const generator::DescentPolicy &search_policy = *descent;
-    std::unique_ptr<generator::TorchPolicy> policy = std::move(descent);
-    if (limits_.policy && limits_.policy->make)
-      policy = limits_.policy->make(task, device_, std::move(policy));
     runner::VerifyOptions options = verify_;
     options.measure = device_.kind == "cuda";
     options.measure_budget = limits_.measure_budget;
     options.confirm_large = false; // measure_finally() asks again
-    options.thorough = limits_.thorough_search;
+    options.thorough = thorough;
     CandidateEvaluator evaluator(client_, options);
     const std::stop_callback forward(stop_, [&] { evaluator.give_up().request_stop(); });
     const generator::TorchSearchEvents search_events{
@@ -81,18 +88,19 @@ private:
         events_.on_variant};
     generator::TorchSearchLimits search = limits_.search;
     search.enough_ns = enough_ns(task.task, device_);
-    outcome.variants = generator::search_torch(task.task, *policy, search, search_events,
-                                               evaluator.give_up().get_token());
+    outcome.variants = generator::search_torch(task.task, policy, search, search_events,
+                                               evaluator.give_up().get_token(),
+                                               std::move(outcome.variants));
     if (const auto *best = generator::best_torch_variant(outcome.variants))
       outcome.best = static_cast<std::size_t>(best - outcome.variants.data());
     if (auto failure = evaluator.failure())
       outcome.error = std::move(*failure);
-    else if (outcome.variants.empty() && !search_policy.why().empty())
-      outcome.error = Error{"no plan could be made: " + search_policy.why(), ""};
   }
 
   /// The best once more, in pairs with each baseline: what the search measured favours whoever was lucky.
   void measure_finally(TorchOutcome &outcome) {
+    if (!outcome.best || device_.kind != "cuda")
+      return;
     tell("measuring baselines");
     runner::VerifyOptions options = verify_;
     options.measure = true;

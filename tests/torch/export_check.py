@@ -20,6 +20,9 @@ import time
 import types
 
 SEEDS = (42, 7, 1234567)
+STATE_TOLERANCE = 1e-3
+LIBRARY_TOLERANCE = 1e-2  # the reference's own library may multiply in TF32
+ERRORS_OF_MODEL = 4  # where that is not enough: how many times as far from float64 as Model
 LARGE_BYTES = 1 << 30  # of inputs: what needs copies is left out
 CPU_ELEMENTS = 1 << 16
 
@@ -102,7 +105,8 @@ class Check:
         except Exception as error:  # whatever the user's module says to such inputs
             return type(error)
 
-    def same(self, what, expected, given, tolerance=1e-4):
+    def same(self, what, expected, given, tolerance=1e-4, of_largest=False):
+        """Each element to the tolerance; of_largest: to as much of the tensor's largest."""
         if isinstance(expected, type) or isinstance(given, type):
             if expected is not given:
                 raise Wrong(f"{what}: ModelNew gives {given}, Model {expected}")
@@ -113,7 +117,8 @@ class Check:
         for a, b in zip(one, other):
             if a.shape != b.shape or a.dtype != b.dtype:
                 raise Wrong(f"{what}: ModelNew gives {b.dtype}{list(b.shape)}, Model {a.dtype}{list(a.shape)}")
-            if not self.torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True):
+            absolute = tolerance * max(1.0, a.abs().max().item()) if of_largest and a.numel() else tolerance
+            if not self.torch.allclose(a, b, rtol=tolerance, atol=absolute, equal_nan=True):
                 error = (a.double() - b.double()).abs().max().item()
                 raise Wrong(f"{what}: the largest difference is {error:.3g}, values reach {a.double().abs().max().item():.3g}")
 
@@ -122,22 +127,55 @@ class Check:
             return self.exported.outputs_of(model, inputs) is not None
 
     def compare_drawings(self):
-        """To 1e-4; what needs 1e-2, as the reference's own library may where it is let use TF32, is noted."""
+        """To 1e-4; what needs more is noted."""
         for seed in SEEDS:
             inputs = self.inputs(seed)
-            expected = self.outcome(self.original, [self.mapped(one, lambda x: x.clone()) for one in inputs])
-            given = self.outcome(self.new, inputs)
-            try:
-                self.same(f"drawing {seed}", expected, given)
-            except Wrong as wrong:
-                self.same(f"drawing {seed}", expected, given, 1e-2)
-                self.notes.append(f"{wrong}; within 1e-2")
+            with self.torch.no_grad():
+                expected = self.original(*[self.mapped(one, lambda x: x.clone()) for one in inputs])
+                given = self.new(*[self.mapped(one, lambda x: x.clone()) for one in inputs])
+            self.alike(f"drawing {seed}", inputs, expected, given)
         if not self.used_kernels(copy.deepcopy(self.new), self.inputs(SEEDS[0])):  # calls change state
             raise Wrong("the kernels are not used for the inputs that they were verified for")
 
+    def alike(self, what, inputs, expected, given):
+        try:
+            self.same(what, expected, given)
+        except Wrong as wrong:
+            try:
+                self.same(what, expected, given, LIBRARY_TOLERANCE)
+                self.notes.append(f"{wrong}; within {LIBRARY_TOLERANCE}")
+            except Wrong:
+                with self.torch.no_grad():
+                    exact = copy.deepcopy(self.original).double()(*self.doubled(inputs))
+                self.notes.append(f"{wrong}; {self.as_near_to_float64(what, expected, given, exact)}")
+
+    def doubled(self, inputs):
+        return [self.mapped(one, lambda x: x.double() if x.is_floating_point() else x) for one in inputs]
+
+    def as_near_to_float64(self, what, expected, given, exact):
+        """Where Model itself is far from float64, so may ModelNew be, ERRORS_OF_MODEL times as far."""
+        worst = 0, 0
+        for a, b, c in zip(self.tensors(expected), self.tensors(given), self.tensors(exact)):
+            if not c.numel():
+                continue
+            of_model, of_new = ((one.double() - c).abs().max().item() for one in (a, b))
+            if not of_new <= max(ERRORS_OF_MODEL * of_model, STATE_TOLERANCE * c.abs().max().item()):
+                raise Wrong(f"{what}: {of_new:.3g} from float64, Model {of_model:.3g}, values reach {c.abs().max().item():.3g}")
+            worst = max(worst, (of_new, of_model))
+        return f"{worst[0]:.3g} from float64, Model {worst[1]:.3g}"
+
     def compare_states(self):
-        for (name, one), other in zip(self.original.state_dict().items(), self.new.state_dict().values()):
-            self.same(f"state {name} after calls", one, other, 1e-3)
+        """Running statistics of a network that magnifies rounding are as far off as its outputs."""
+        expected, given = self.original.state_dict(), self.new.state_dict()
+        try:
+            self.same("state after calls", expected, given, STATE_TOLERANCE)
+        except Wrong as wrong:
+            exact = self.make("Model").double()
+            with self.torch.no_grad():
+                for seed in SEEDS:
+                    exact(*self.doubled(self.inputs(seed)))
+            found = [self.as_near_to_float64(name, one, given[name], exact.state_dict()[name]) for name, one in expected.items()]
+            self.notes.append(f"{wrong}; {len(found)} states are as near to float64 as Model's")
         self.original.load_state_dict(self.new.state_dict())
         self.new.load_state_dict(self.original.state_dict())
 
@@ -157,8 +195,7 @@ class Check:
         self.new.load_state_dict(self.original.state_dict())
         check("half of the batch", [self.mapped(one, first_dimension) for one in inputs], new=copy.deepcopy(self.new))
         check("inputs that are not contiguous", [self.mapped(one, strided) for one in inputs], new=copy.deepcopy(self.new))
-        doubled = [self.mapped(one, lambda x: x.double() if x.is_floating_point() else x) for one in inputs]
-        check("double precision", doubled, copy.deepcopy(self.original).double(), copy.deepcopy(self.new).double())
+        check("double precision", self.doubled(inputs), copy.deepcopy(self.original).double(), copy.deepcopy(self.new).double())
         check("evaluation mode", inputs, copy.deepcopy(self.original).eval(), copy.deepcopy(self.new).eval())
         check("one input too many", inputs + [1], new=copy.deepcopy(self.new))
         if sum(one.numel() for one in self.tensors(inputs)) < CPU_ELEMENTS:
@@ -176,20 +213,25 @@ class Check:
                 found.append([one.grad for one in self.tensors(values) + list(model.parameters()) if one.grad is not None])
             except Exception as error:  # modules that have no gradient
                 found.append(type(error))
-        self.same("gradients", found[0], found[1], 1e-2)
+        self.same("gradients", found[0], found[1], 1e-2, of_largest=True)
 
     def check_copies(self):
         inputs = self.inputs(9)
         twin = copy.deepcopy(self.new)
         if not self.used_kernels(twin, inputs):
             raise Wrong("a deep copy does not use the kernels")
-        twin = pickle.loads(pickle.dumps(self.new))
-        if not self.used_kernels(twin, inputs):
-            raise Wrong("a pickled copy does not use the kernels")
+        try:
+            pickle.dumps(self.original)
+        except Exception as error:  # with a lambda in it, say
+            self.notes.append(f"Model cannot be pickled: {error}")
+        else:
+            twin = pickle.loads(pickle.dumps(self.new))
+            if not self.used_kernels(twin, inputs):
+                raise Wrong("a pickled copy does not use the kernels")
         with self.torch.cuda.stream(self.torch.cuda.Stream()):
             value = self.outcome(copy.deepcopy(self.new), inputs)
         self.torch.cuda.synchronize()
-        self.same("another stream", self.outcome(copy.deepcopy(self.original), inputs), value, 1e-2)
+        self.alike("another stream", inputs, self.outcome(copy.deepcopy(self.original), inputs), value)
 
     def check_compile(self):
         inputs = self.inputs(11)

@@ -61,6 +61,13 @@ TorchSearchEvents measured(const std::function<double(const model::Plan &)> &spe
   return events;
 }
 
+bool in_tf32(const TorchVariant &variant) {
+  return std::ranges::any_of(variant.proposal.built.regions, [](const BuiltRegion &region) {
+    const auto math = region.configuration.find("math");
+    return math != region.configuration.end() && (math->second == 1 || math->second == 2);
+  });
+}
+
 } // namespace
 
 TEST_CASE("Every proposal is another plan with a kernel of ours, and the search ends") {
@@ -103,12 +110,6 @@ TEST_CASE("Where TF32 is refused, only FP32-accurate plans follow") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
   DescentPolicy policy(task, graph, {});
-  const auto in_tf32 = [](const TorchVariant &variant) {
-    return std::ranges::any_of(variant.proposal.built.regions, [](const BuiltRegion &region) {
-      const auto math = region.configuration.find("math");
-      return math != region.configuration.end() && (math->second == 1 || math->second == 2);
-    });
-  };
   TorchSearchEvents events = measured([](const model::Plan &) { return 1.0; });
   events.evaluate = [](const model::Task &, const model::Plan &plan, std::stop_token) {
     model::Verdict verdict;
@@ -126,6 +127,22 @@ TEST_CASE("Where TF32 is refused, only FP32-accurate plans follow") {
   CHECK(std::any_of(refused + 1, tried.end(), [](const TorchVariant &variant) {
     return variant.proposal.built.regions.front().planned.choice.family == "convolution";
   }));
+}
+
+TEST_CASE("What passed and was refused afterwards teaches the search that goes on") {
+  const model::Graph graph = network();
+  const model::Task task = task_of(graph);
+  DescentPolicy policy(task, graph, {});
+  const TorchSearchEvents events = measured([](const model::Plan &) { return 1.0; });
+  auto tried = search_torch(task, policy, {6, std::chrono::hours(1)}, events, {});
+  REQUIRE(tried.size() == 6);
+  REQUIRE(std::ranges::any_of(tried, in_tf32));
+  for (TorchVariant &variant : tried)
+    variant.verdict.outcome = model::Outcome::WrongResult;
+  tried = search_torch(task, policy, {8, std::chrono::hours(1)}, events, {}, std::move(tried));
+  REQUIRE(tried.size() == 14);
+  CHECK(tried[0].verdict.outcome == model::Outcome::WrongResult);
+  CHECK(std::none_of(tried.begin() + 6, tried.end(), in_tf32));
 }
 
 TEST_CASE("Attention as products means the same") {
