@@ -4,7 +4,8 @@
 usage: policy_against_search.py WARPWRIGHT OUT [--variants 4] [--budget 15s] [FILE.cu ...]
 
 Runs `warpwright optimize --json` once for each policy and file, in turns so that both meet the same machine, and writes OUT/results.json and
-OUT/table.md: the best verified speedup whose interval lies above 1 of each kernel (1 where there is none), and geometric means. What failed is named.
+OUT/table.md: the best verified speedup whose interval lies above 1 of each kernel (1 where there is none), geometric means, and the policy over the search
+kernel by kernel with a 95% interval over kernels. What failed is named.
 """
 import argparse
 import json
@@ -16,6 +17,9 @@ import sys
 
 POLICIES = ["search", "builtin"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "bench/trainer"))
+
+from summarise import interval  # noqa: E402
 
 
 def optimized(warpwright, file, policy, options, state):
@@ -47,6 +51,8 @@ def table(results):
     if whole:
         means = [math.exp(sum(math.log(rows[p]["best"]) for rows in whole.values()) / len(whole)) for p in POLICIES]
         lines.append(f"| geometric mean of {len(whole)} | " + " | ".join(f"{mean:.3f}x |" for mean in means) + " |")
+        ratio = interval([math.log(rows["builtin"]["best"] / rows["search"]["best"]) for rows in whole.values()])
+        lines += ["", f"builtin / search, kernel by kernel: {ratio['value']:.3f} [{ratio['low']:.3f}, {ratio['high']:.3f}]"]
     return "\n".join(lines) + "\n"
 
 
