@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+
+#include <llvm/Support/Path.h>
 
 namespace warpwright::analysis {
 namespace {
@@ -23,6 +26,66 @@ bool needs(const StubHeader &header, std::string_view text) {
            return !word.empty() && text.contains(word);
          });
 }
+
+/// A file's text and that of the user's headers that it includes, as far as they are found: which built-in groups they mention.
+class Mentions {
+public:
+  Mentions(const SourceFile &file, const ParseSettings &settings, const FileSystem &files)
+      : headers_(files, file.path, settings.cuda_path), text_(file.text) {
+    for (std::size_t index = 0; index < settings.flags.size(); ++index) {
+      const std::string &flag = settings.flags[index];
+      if (flag.starts_with("-I") && flag.size() > 2)
+        folders_.push_back(flag.substr(2));
+      else if ((flag == "-I" || flag == "-iquote" || flag == "-isystem") &&
+               index + 1 < settings.flags.size())
+        folders_.push_back(settings.flags[index + 1]);
+    }
+    for (std::string &folder : folders_)
+      if (llvm::sys::path::is_relative(folder))
+        folder = settings.directory + "/" + folder;
+    follow(file.text, file.path, 0);
+  }
+
+  const std::string &text() const { return text_; }
+
+private:
+  static constexpr int kMaxDepth = 6;
+
+  void follow(const std::string &text, const std::string &path, int depth) {
+    static constexpr std::string_view kInclude = "#include";
+    for (std::size_t at = text.find(kInclude); at != std::string::npos;
+         at = text.find(kInclude, at + 1)) {
+      const std::size_t open = text.find_first_not_of(" \t", at + kInclude.size());
+      if (open == std::string::npos || (text[open] != '"' && text[open] != '<'))
+        continue;
+      const std::size_t close = text.find_first_of("\">\n", open + 1);
+      if (close != std::string::npos && text[close] != '\n')
+        include(text.substr(open + 1, close - open - 1), path, depth);
+    }
+  }
+
+  void include(const std::string &name, const std::string &from, int depth) {
+    std::vector<std::string> places{llvm::sys::path::parent_path(from).str()};
+    places.insert(places.end(), folders_.begin(), folders_.end());
+    for (const std::string &place : places) {
+      const std::string path = absolute_path(name, place);
+      if (depth == kMaxDepth || !seen_.insert(path).second)
+        continue;
+      const auto buffer = headers_.getBufferForFile(path);
+      if (!buffer)
+        continue;
+      const std::string content = (*buffer)->getBuffer().str();
+      text_ += content;
+      follow(content, path, depth + 1);
+      return;
+    }
+  }
+
+  ProjectHeaders headers_;
+  std::vector<std::string> folders_;
+  std::set<std::string> seen_;
+  std::string text_;
+};
 
 /// Whether Clang takes the precompiled groups beside these flags: only with the language they were
 /// compiled for.
@@ -44,7 +107,8 @@ std::string stub_path(std::string_view name) {
   return std::string(kStubDirectory) + std::string(name);
 }
 
-std::vector<std::string> stub_arguments(const SourceFile &file, const ParseSettings &settings,
+/// @param mentions the text that says which groups are needed
+std::vector<std::string> stub_arguments(std::string_view mentions, const ParseSettings &settings,
                                         bool precompiled) {
   // stub/precompile.cmake compiles the core groups with the same.
   std::vector<std::string> arguments{"-x",
@@ -62,7 +126,7 @@ std::vector<std::string> stub_arguments(const SourceFile &file, const ParseSetti
   if (precompiled)
     arguments.insert(arguments.end(), {"-include-pch", stub_path(kPrecompiled)});
   for (const StubHeader &header : stub_headers())
-    if (needs(header, file.text) && !(precompiled && header.is_precompiled))
+    if (needs(header, mentions) && !(precompiled && header.is_precompiled))
       arguments.insert(arguments.end(), {"-include", stub_path(header.name)});
   return arguments;
 }
@@ -81,10 +145,11 @@ FileSystem with_stubs(FileSystem files) {
   return overlay;
 }
 
-Result<std::unique_ptr<ParsedUnit>> parse_with(const SourceFile &file,
+Result<std::unique_ptr<ParsedUnit>> parse_with(const SourceFile &file, std::string_view mentions,
                                                const ParseSettings &settings, FileSystem files,
                                                bool precompiled) {
-  auto invocation = make_invocation(stub_arguments(file, settings, precompiled), file.path, files);
+  auto invocation =
+      make_invocation(stub_arguments(mentions, settings, precompiled), file.path, files);
   if (!invocation)
     return std::unexpected(invocation.error());
   return parse(file, std::move(*invocation), std::move(files),
@@ -101,10 +166,11 @@ Result<std::unique_ptr<ParsedUnit>> parse_stub(SourceFile file, const ParseSetti
         llvm::makeIntrusiveRefCnt<ProjectHeaders>(files, file.path, settings.cuda_path);
     return with_file(with_stubs(std::move(own)), file);
   };
+  const Mentions mentions(file, settings, files);
   if (suit_precompiled(settings.flags))
-    if (auto unit = parse_with(file, settings, served(), true))
+    if (auto unit = parse_with(file, mentions.text(), settings, served(), true))
       return unit;
-  return parse_with(file, settings, served(), false);
+  return parse_with(file, mentions.text(), settings, served(), false);
 }
 
 } // namespace warpwright::analysis

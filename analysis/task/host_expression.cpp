@@ -12,8 +12,6 @@ namespace warpwright::analysis {
 namespace {
 
 constexpr int kMaxDepth = 60;
-constexpr std::int64_t kMultiprocessors =
-    132; // of an H100 or H200, for launches sized by the device
 
 /// The outermost macro that an expression's location comes from: its name and where the file names
 /// it.
@@ -67,6 +65,11 @@ HostResolver::HostResolver(const HostProgram &program, const std::set<std::strin
 
 bool HostResolver::is_symbol(const std::string &name) const {
   return symbols_ ? symbols_->contains(name) : !fixed_.contains(name);
+}
+
+void HostResolver::assume(const std::string &text) {
+  if (std::ranges::find(assumptions_, text) == assumptions_.end())
+    assumptions_.push_back(text);
 }
 
 HostValue HostResolver::root(const std::string &name, std::optional<std::int64_t> value) {
@@ -123,6 +126,8 @@ std::optional<HostValue> HostResolver::compute(const clang::Expr *expression,
     return variable(*reference->getDecl(), frame);
   if (const auto *access = llvm::dyn_cast<clang::MemberExpr>(expression))
     return member(*access, frame);
+  if (const auto *access = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
+    return element(*access, frame);
   if (const auto *function_call = llvm::dyn_cast<clang::CallExpr>(expression))
     return call(*function_call, frame);
   if (const auto *operation = llvm::dyn_cast<clang::UnaryOperator>(expression)) {
@@ -177,9 +182,15 @@ const clang::Expr *HostResolver::definition_of(const clang::ValueDecl &variable)
   const auto *declared = llvm::dyn_cast<clang::VarDecl>(&variable);
   if (!declared)
     return nullptr;
-  if (const clang::Expr *initialiser = declared->getAnyInitializer())
-    return initialiser;
   const auto assigned = program_.assignments_to(variable);
+  const clang::Expr *initialiser = declared->getAnyInitializer();
+  clang::Expr::EvalResult begins;
+  const bool is_placeholder = initialiser && declared->hasGlobalStorage() && !assigned.empty() &&
+                              !initialiser->isValueDependent() &&
+                              initialiser->EvaluateAsInt(begins, unit_.context()) &&
+                              begins.Val.getInt().isZero();
+  if (initialiser && !is_placeholder)
+    return initialiser;
   return assigned.empty() ? nullptr : assigned.front();
 }
 
@@ -194,8 +205,13 @@ std::optional<HostValue> HostResolver::variable(const clang::ValueDecl &declarat
     return std::nullopt;
   const HostFrame *own = frame_of(declaration, frame);
   const clang::Expr *definition = definition_of(declaration);
+  const clang::Expr *range = program_.range_of(declaration);
   const std::string name = declaration.getNameAsString();
-  const auto value = definition ? integer(definition, *own) : std::nullopt;
+  auto value = range        ? typical_of(range, name, *own)
+               : definition ? integer(definition, *own)
+                            : std::nullopt;
+  if (!definition && !range)
+    value = given_through_pointer(declaration);
   if (!value)
     return root(name, std::nullopt);
   return value->number ? root(name, value->number) : *value;
@@ -224,11 +240,26 @@ const HostFrame *HostResolver::caller_of(const HostFrame &frame) {
         own_frames_[frame.function] = std::move(own);
         return caller;
       }
+  if (is_new)
+    for (const PassedFunction &way : program_.calls_through_parameters(*frame.function))
+      if (way.passed.enclosing && way.passed.enclosing != frame.function) {
+        // The frames of who passed the function, and of who calls its parameter.
+        auto &passing = passing_frames_.emplace_back(
+            std::make_unique<HostFrame>(HostFrame{way.passed.enclosing, nullptr, nullptr}));
+        entry->second = std::make_unique<HostFrame>(
+            HostFrame{way.called.enclosing, way.passed.call, passing.get()});
+        own_frames_[frame.function] = std::make_unique<HostFrame>(
+            HostFrame{frame.function, way.called.call, entry->second.get()});
+        return entry->second.get();
+      }
   return entry->second.get();
 }
 
 std::optional<HostValue> HostResolver::parameter(const clang::ParmVarDecl &declaration,
                                                  const HostFrame &frame) {
+  if (const clang::Expr *value = replaced_by(declaration))
+    if (const auto number = integer(value, frame))
+      return root(declaration.getNameAsString(), number->number);
   const HostFrame *own = frame_of(declaration, frame);
   const auto *owner = llvm::dyn_cast<clang::FunctionDecl>(declaration.getDeclContext());
   if (own->function == owner && !own->call && caller_of(*own))
@@ -327,11 +358,8 @@ std::optional<HostValue> HostResolver::member(const clang::MemberExpr &member,
                                               const HostFrame &frame) {
   const std::string name = member.getMemberDecl()->getNameAsString();
   const clang::Expr *base = strip(member.getBase());
-  if (name == "multiProcessorCount") {
-    assumptions_.push_back("the device has " + std::to_string(kMultiprocessors) +
-                           " multiprocessors");
-    return make_value(kMultiprocessors);
-  }
+  if (auto fact = device_fact(name, name))
+    return fact;
   if (base->getType()->isRecordType() && base->getType()->getAsRecordDecl()->getName() == "dim3")
     if (const auto shape = dim3(base, frame);
         shape && name.size() == 1 && name[0] >= 'x' && name[0] <= 'z')

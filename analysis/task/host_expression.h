@@ -84,6 +84,11 @@ private:
   std::optional<HostValue> parameter(const clang::ParmVarDecl &declaration, const HostFrame &frame);
   std::optional<HostValue> call(const clang::CallExpr &call, const HostFrame &frame);
   std::optional<HostValue> inlined(const clang::Stmt *body, const HostFrame &frame);
+  std::optional<HostValue> element(const clang::ArraySubscriptExpr &access, const HostFrame &frame);
+  std::optional<HostValue> typical_of(const clang::Expr *table, const std::string &name,
+                                      const HostFrame &frame);
+  std::optional<HostValue> device_fact(const std::string &fact, const std::string &name);
+  std::optional<HostValue> given_through_pointer(const clang::ValueDecl &variable);
   std::optional<HostValue> member(const clang::MemberExpr &member, const HostFrame &frame);
   std::optional<HostValue> macro(const clang::Expr &expression);
   std::optional<HostValue> rounded_up(const clang::Expr *argument, const HostFrame &frame);
@@ -94,7 +99,10 @@ private:
   static const clang::Expr *argument_of(const clang::CallExpr &call, unsigned index);
   HostValue root(const std::string &name, std::optional<std::int64_t> value);
   bool is_symbol(const std::string &name) const;
-  /// First value of a variable: its initialiser, else its first assignment.
+  void assume(const std::string &text); ///< once
+  /// What a parameter is set to at the start of its function, whatever was passed; null: nothing.
+  static const clang::Expr *replaced_by(const clang::ParmVarDecl &parameter);
+  /// First value of a variable: its initialiser, else its first assignment. A global that begins as 0 and is assigned: that.
   const clang::Expr *definition_of(const clang::ValueDecl &variable) const;
   /// The frame of `declaration`'s own function on the way from `frame` to its callers.
   const HostFrame *frame_of(const clang::Decl &declaration, const HostFrame &frame) const;
@@ -108,7 +116,8 @@ private:
   std::map<const clang::FunctionDecl *, std::unique_ptr<HostFrame>>
       callers_; ///< frame of the caller
   std::map<const clang::FunctionDecl *, std::unique_ptr<HostFrame>>
-      own_frames_; ///< with its call known
+      own_frames_;                                         ///< with its call known
+  std::vector<std::unique_ptr<HostFrame>> passing_frames_; ///< of those who pass functions
   int depth_ = 0;
 };
 

@@ -9,6 +9,24 @@
 namespace warpwright::analysis {
 namespace {
 
+/// What a header assigns to variables.
+class HeaderIndexer : public clang::RecursiveASTVisitor<HeaderIndexer> {
+public:
+  explicit HeaderIndexer(HostProgram &program) : program_(program) {}
+
+  bool VisitBinaryOperator(clang::BinaryOperator *assignment) {
+    if (const auto *variable =
+            assignment->getOpcode() == clang::BO_Assign
+                ? llvm::dyn_cast<clang::DeclRefExpr>(assignment->getLHS()->IgnoreParenImpCasts())
+                : nullptr)
+      program_.assignments[variable->getDecl()].push_back(assignment->getRHS());
+    return true;
+  }
+
+private:
+  HostProgram &program_;
+};
+
 class Indexer : public clang::RecursiveASTVisitor<Indexer> {
 public:
   explicit Indexer(HostProgram &program) : program_(program) {}
@@ -33,6 +51,17 @@ public:
   bool VisitCallExpr(clang::CallExpr *call) {
     if (const std::string name = callee_name(*call); !name.empty())
       program_.calls[name].push_back({call, enclosing_});
+    if (const auto *called = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(call->getCallee()));
+        called && llvm::isa<clang::ParmVarDecl>(called->getDecl()))
+      program_.calls_of_parameters[called->getDecl()].push_back({call, enclosing_});
+    for (unsigned i = 0; i < call->getNumArgs(); ++i)
+      if (const clang::FunctionDecl *function = function_of(call->getArg(i)))
+        program_.passed[function->getCanonicalDecl()].push_back({{call, enclosing_}, i});
+    return true;
+  }
+  bool VisitCXXForRangeStmt(clang::CXXForRangeStmt *loop) {
+    if (loop->getLoopVariable())
+      program_.ranges[loop->getLoopVariable()] = loop->getRangeInit();
     return true;
   }
   bool VisitBinaryOperator(clang::BinaryOperator *assignment) {
@@ -52,6 +81,16 @@ public:
 
 private:
   using Base = clang::RecursiveASTVisitor<Indexer>;
+
+  /// `softmax` or `&softmax`; null for anything else.
+  static const clang::FunctionDecl *function_of(const clang::Expr *argument) {
+    argument = strip(argument);
+    if (const auto *address = llvm::dyn_cast_or_null<clang::UnaryOperator>(argument);
+        address && address->getOpcode() == clang::UO_AddrOf)
+      argument = strip(address->getSubExpr());
+    const auto *named = llvm::dyn_cast_or_null<clang::DeclRefExpr>(argument);
+    return named ? llvm::dyn_cast<clang::FunctionDecl>(named->getDecl()) : nullptr;
+  }
 
   template <class Function>
   bool enter(Function *function, bool (Base::*traverse)(Function *)) {
@@ -84,6 +123,14 @@ HostProgram::HostProgram(const ParsedUnit &unit) : unit_(unit) {
   Indexer indexer(*this);
   for (clang::Decl *declaration : unit.top_level_declarations())
     indexer.TraverseDecl(declaration);
+  const clang::SourceManager &sources = unit.sources();
+  HeaderIndexer headers(*this);
+  for (clang::Decl *declaration : unit.context().getTranslationUnitDecl()->decls())
+    if (auto *function = llvm::dyn_cast<clang::FunctionDecl>(declaration);
+        function && function->doesThisDeclarationHaveABody() && !function->isDependentContext() &&
+        !sources.isInMainFile(sources.getExpansionLoc(function->getLocation())) &&
+        !sources.isInSystemHeader(sources.getExpansionLoc(function->getLocation())))
+      headers.TraverseDecl(function);
 }
 
 std::vector<HostLaunch> HostProgram::launches_of(const clang::FunctionDecl &kernel) const {
@@ -103,6 +150,30 @@ std::vector<HostCall> HostProgram::calls_of(const clang::FunctionDecl &function)
         callee && callee->getCanonicalDecl() == function.getCanonicalDecl())
       found.push_back(call);
   return found;
+}
+
+std::vector<PassedFunction>
+HostProgram::calls_through_parameters(const clang::FunctionDecl &function) const {
+  std::vector<PassedFunction> found;
+  const auto places = passed.find(function.getCanonicalDecl());
+  if (places == passed.end())
+    return found;
+  for (const auto &[call, index] : places->second) {
+    const clang::FunctionDecl *callee = call.call->getDirectCallee();
+    callee = callee ? callee->getDefinition() : nullptr;
+    if (!callee || index >= callee->getNumParams())
+      continue;
+    if (const auto inner = calls_of_parameters.find(callee->getParamDecl(index));
+        inner != calls_of_parameters.end())
+      for (const HostCall &called : inner->second)
+        found.push_back({call, called});
+  }
+  return found;
+}
+
+const clang::Expr *HostProgram::range_of(const clang::ValueDecl &variable) const {
+  const auto found = ranges.find(&variable);
+  return found == ranges.end() ? nullptr : found->second;
 }
 
 const std::vector<HostCall> &HostProgram::calls_named(const std::string &name) const {

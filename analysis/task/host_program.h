@@ -25,6 +25,12 @@ struct HostCall {
   const clang::FunctionDecl *enclosing = nullptr;
 };
 
+/// `run(softmax)`, where run() calls its parameter.
+struct PassedFunction {
+  HostCall passed; ///< the call that has the function as an argument
+  HostCall called; ///< of the parameter, in what is called there
+};
+
 class HostProgram {
 public:
   explicit HostProgram(const ParsedUnit &unit);
@@ -34,9 +40,13 @@ public:
   std::vector<HostLaunch> launches_of(const clang::FunctionDecl &kernel) const;
   /// Calls of a function, in order.
   std::vector<HostCall> calls_of(const clang::FunctionDecl &function) const;
+  /// Calls of it through a parameter that it was passed as, in order.
+  std::vector<PassedFunction> calls_through_parameters(const clang::FunctionDecl &function) const;
   /// Calls of any function with this name, in order: "cudaMalloc".
   const std::vector<HostCall> &calls_named(const std::string &name) const;
-  /// The right-hand sides assigned to a variable after its declaration, in order.
+  /// What the variable of `for (int n : {64, 256})` goes through, or null.
+  const clang::Expr *range_of(const clang::ValueDecl &variable) const;
+  /// The right-hand sides assigned to a variable after its declaration, in order; to one of the user's headers also there.
   std::vector<const clang::Expr *> assignments_to(const clang::ValueDecl &variable) const;
   /// The last value assigned to `variable.member`, or null.
   const clang::Expr *member_assignment(const clang::ValueDecl &variable,
@@ -46,6 +56,10 @@ public:
 
   std::vector<HostLaunch> launches;
   std::map<std::string, std::vector<HostCall>> calls;
+  std::map<const clang::Decl *, std::vector<HostCall>> calls_of_parameters;
+  /// By the function: calls that have it as an argument, and which.
+  std::map<const clang::Decl *, std::vector<std::pair<HostCall, unsigned>>> passed;
+  std::map<const clang::Decl *, const clang::Expr *> ranges;
   std::map<const clang::Decl *, std::vector<const clang::Expr *>> assignments;
   std::map<std::pair<const clang::Decl *, std::string>, const clang::Expr *> member_assignments;
 

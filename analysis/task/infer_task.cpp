@@ -129,8 +129,9 @@ private:
         sizes[name] = *root->second.value;
       else
         miss(name, "What is a typical value of " + name +
-                       "? Nothing in the file gives one; write `" + name +
-                       " = 1 << 20` in a warpwright comment above the kernel.");
+                       "? Nothing in the file gives one; write `" + name + " = " +
+                       (draft_.roots_of["block"].contains(name) ? "256" : "1 << 20") +
+                       "` in a warpwright comment above the kernel.");
     }
   }
 

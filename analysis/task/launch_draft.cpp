@@ -28,14 +28,24 @@ std::string kernel_name(const clang::FunctionDecl &callee) {
   return name;
 }
 
+/// Whether a typedef on the way was of a type that the parser does not know: it takes that for int.
+bool names_unknown(clang::QualType type) {
+  while (const auto *alias = type->getAs<clang::TypedefType>()) {
+    if (alias->getDecl()->isInvalidDecl())
+      return true;
+    type = alias->desugar();
+  }
+  return false;
+}
+
 std::set<std::string> symbols_of(const HostValue &value) { return value.expression().symbols(); }
 
 class Drafter {
 public:
   Drafter(const HostProgram &program, const HostLaunch &launch,
           const std::set<std::string> *symbols, const std::set<std::string> &fixed)
-      : program_(program), launch_(launch), resolver_(program, symbols, fixed),
-        frame_{launch.enclosing, nullptr, nullptr} {}
+      : program_(program), launch_(launch),
+        resolver_(program, symbols, fixed), frame_{launch.enclosing, nullptr, nullptr} {}
 
   LaunchDraft run() {
     draft_.callee = launch_.callee;
@@ -91,8 +101,9 @@ private:
     const clang::QualType type = parameter.getType();
     if (type->isPointerType() || type->isArrayType())
       return pointer(parameter, argument);
-    const auto dtype = element_of(program_.unit().context(), type);
-    if (type->isIntegralOrEnumerationType()) {
+    const auto dtype =
+        parameter.isInvalidDecl() ? std::nullopt : element_of(program_.unit().context(), type);
+    if (type->isIntegralOrEnumerationType() && !parameter.isInvalidDecl()) {
       if (const auto value = resolver_.integer(argument, frame_)) {
         const Expression expression = value->expression();
         note_roots("arguments", *value);
@@ -129,7 +140,8 @@ private:
     const auto known = std::ranges::find_if(draft_.buffers, [&](const DraftBuffer &buffer) {
       return buffer.variable == target->root && buffer.root == target->text;
     });
-    const auto element = element_of(program_.unit().context(), pointee);
+    const auto element =
+        parameter.isInvalidDecl() ? std::nullopt : element_of(program_.unit().context(), pointee);
     DraftBuffer *buffer = known == draft_.buffers.end() ? nullptr : &*known;
     if (!buffer) {
       draft_.buffers.push_back({});
@@ -244,6 +256,8 @@ private:
 
 std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &context,
                                                        clang::QualType type) {
+  if (names_unknown(type))
+    return std::nullopt;
   type = type.getCanonicalType().getUnqualifiedType();
   if (type->isDependentType())
     return std::nullopt;

@@ -3,6 +3,7 @@
 #include "runner/verify/verifier.h"
 #include "runner/verify/hidden_sizes.h"
 #include "runner/verify/loaded_parameters.h"
+#include "runner/verify/main_sizes.h"
 #include "runner/verify/measuring_step.h"
 #include "runner/verify/reference_problems.h"
 #include "runner/verify/torch_operations.h"
@@ -24,14 +25,10 @@ constexpr const char *kTrialChecks[] = {
     "guard regions untouched", "inputs unchanged",      "every output element written",
     "nothing else written",    "matches the reference", "accuracy against fp64",
     "same result twice"};
-/// Of a compute-bound kernel, in the time of one element of a memory-bound one, roughly.
-constexpr std::int64_t kFlopsAnElement = 48;
-/// Sizes that the task does not name: how many bindings, which are tried, the most that one may cost, and
-/// the check's name.
+/// Sizes that the task does not name: how many bindings, which are tried, and the check's name.
 constexpr int kHiddenBindings = 2;
 constexpr HiddenSizes kHiddenAttempts[] = {HiddenSizes::Any, HiddenSizes::Any,
                                            HiddenSizes::Multiples, HiddenSizes::Multiples};
-constexpr std::int64_t kMostHiddenElements = std::int64_t{1} << 24;
 constexpr const char *kHiddenCheck = "sizes that the task does not name";
 /// Large inputs, whose squares still fit a half; and small ones.
 constexpr float kLargeScale = 64, kSmallScale = 1.0F / 64;
@@ -142,38 +139,6 @@ private:
     return true;
   }
 
-  /// What one run of the plans takes, in elements of a simple kernel; the task's flops count where it knows them.
-  std::int64_t cost_at(const Sizes &sizes) const {
-    std::int64_t elements = 0;
-    for (const model::Buffer &buffer : job_.task.buffers)
-      elements += buffer.extent.evaluate(sizes).value_or(0);
-    const std::int64_t flops =
-        job_.task.work.flops ? job_.task.work.flops->evaluate(sizes).value_or(0) : 0;
-    return std::max(elements, flops / kFlopsAnElement);
-  }
-
-  bool affordable(const Sizes &sizes) const {
-    const auto limit = job_.device.capabilities().preferred_max_elements;
-    return !limit || cost_at(sizes) <= *limit;
-  }
-
-  /// The task's sizes; or, on a device that is too slow for them, the largest check sizes that it
-  /// can do.
-  Sizes main_sizes() {
-    if (affordable(job_.task.sizes))
-      return job_.task.sizes;
-    const Sizes *largest = nullptr;
-    for (const Sizes &sizes : job_.task.check_sizes)
-      if (affordable(sizes) && (!largest || cost_at(sizes) > cost_at(*largest)))
-        largest = &sizes;
-    if (!largest)
-      return job_.task.sizes;
-    sizes_note_ = "verified up to " + describe_sizes(*largest) + "; " +
-                  describe_sizes(job_.task.sizes) +
-                  " is more than this device does in reasonable time";
-    return *largest;
-  }
-
   /// The first two have the same parameters, as the module's constructor makes them: what is the same there does not depend on
   /// the inputs.
   std::vector<Drawing> torch_drawings() {
@@ -200,14 +165,15 @@ private:
     const auto seed = [&] { return random_() >> 40; };
     // Small, odd sizes first: they fail fast, and a fault there says more.
     for (const Sizes &sizes : job_.task.check_sizes)
-      if (affordable(sizes))
+      if (affordable(job_, sizes))
         all.push_back({sizes, seed(), 1, false});
     all.push_back({main_sizes_, seed(), 1, false});
     all.push_back({main_sizes_, seed(), 1, false});
     all.push_back({main_sizes_, seed(), kLargeScale, false});
     all.push_back({main_sizes_, seed(), kSmallScale, false});
     if (!relies_on_alignment(job_.task.reference.source)) {
-      const bool small = !job_.task.check_sizes.empty() && affordable(job_.task.check_sizes.back());
+      const bool small =
+          !job_.task.check_sizes.empty() && affordable(job_, job_.task.check_sizes.back());
       all.push_back({small ? job_.task.check_sizes.back() : main_sizes_, seed(), 1, true});
       tried_misaligned_ = true;
     }
@@ -217,12 +183,25 @@ private:
   StepResult try_drawings() {
     std::vector<std::uint64_t> digests; // of the measured sizes at scale 1
     bool constant = true;
-    main_sizes_ = main_sizes();
-    for (const Drawing &drawing : drawings()) {
+    auto main = choose_main_sizes(job_, random_);
+    if (!main)
+      return std::unexpected(main.error());
+    if (main->failure) {
+      conclude(*main->failure);
+      return false;
+    }
+    main_sizes_ = std::move(main->sizes);
+    sizes_note_ = std::move(main->note);
+    for (Drawing &drawing : drawings()) {
       auto skipped = is_skipped(drawing);
       if (!skipped)
         return std::unexpected(skipped.error());
       if (*skipped)
+        continue;
+      auto stranger = is_no_home(drawing);
+      if (!stranger)
+        return std::unexpected(stranger.error());
+      if (*stranger)
         continue;
       auto trial = run_trial(job_, drawing);
       if (!trial) {
@@ -232,6 +211,9 @@ private:
               "address before vector accesses";
         return std::unexpected(trial.error());
       }
+      if (trial->failure && trial->failure->outcome == Outcome::WrongResult && !job_.task.module)
+        if (auto asked = ask_reference(drawing, *trial->failure); !asked)
+          return std::unexpected(asked.error());
       if (!absorb(*trial))
         return false;
       // It told the module's own error. A candidate that agrees with the module is as right in the other drawings.
@@ -278,6 +260,37 @@ private:
     if (*problem)
       scales_note_ += (scales_note_.empty() ? "not tried: " : "; ") + (*problem)->message;
     return problem->has_value();
+  }
+
+  /// Small sizes are drawn without asking the program, which may need multiples of a vector, or a row at least: where the reference
+  /// itself is not at home, no candidate is asked.
+  /// What is tried off alignment then has the main sizes.
+  DeviceResult<bool> is_no_home(Drawing &drawing) {
+    if (job_.task.module || drawing.sizes == main_sizes_)
+      return false;
+    auto reason = probe_reference(job_, drawing, true);
+    if (!reason)
+      return std::unexpected(reason.error());
+    if (*reason && drawing.misaligned) {
+      drawing.sizes = main_sizes_;
+      return false;
+    }
+    if (*reason)
+      sizes_note_ += (sizes_note_.empty() ? "not at " : "; not at ") +
+                     describe_sizes(drawing.sizes) + ": the reference " + **reason;
+    return reason->has_value();
+  }
+
+  /// A race or uninitialised memory in the kernel itself looks like the candidate's: whose it is, is said.
+  DeviceResult<void> ask_reference(const Drawing &drawing, Failure &failure) {
+    auto reason = probe_reference(job_, drawing, true);
+    if (!reason)
+      return std::unexpected(reason.error());
+    if (*reason)
+      failure = {Outcome::Unsupported, "the kernel is a reference",
+                 "the kernel itself " + **reason + " (" + drawing.text() +
+                     "): does it have a race, or read memory that nobody wrote?"};
+    return {};
   }
 
   /// Takes a trial's numbers into the verdict. False: it failed, and the verdict is made.
@@ -332,7 +345,7 @@ private:
     int bindings = 0;
     for (const HiddenSizes which : kHiddenAttempts) {
       const auto sizes = draw_hidden_sizes(job_.task, which, random_, [&](const Sizes &drawn) {
-        return affordable(drawn) && cost_at(drawn) <= kMostHiddenElements;
+        return affordable(job_, drawn) && cost_at(job_.task, drawn) <= kMostHiddenElements;
       });
       if (!sizes || bindings == kHiddenBindings)
         continue;

@@ -88,9 +88,9 @@ private:
         events_.on_variant};
     generator::TorchSearchLimits search = limits_.search;
     search.enough_ns = enough_ns(task.task, device_);
-    outcome.variants = generator::search_torch(task.task, policy, search, search_events,
-                                               evaluator.give_up().get_token(),
-                                               std::move(outcome.variants));
+    outcome.variants =
+        generator::search_torch(task.task, policy, search, search_events,
+                                evaluator.give_up().get_token(), std::move(outcome.variants));
     if (const auto *best = generator::best_torch_variant(outcome.variants))
       outcome.best = static_cast<std::size_t>(best - outcome.variants.data());
     if (auto failure = evaluator.failure())

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <llvm/Support/VirtualFileSystem.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -239,6 +241,106 @@ void launch(float *x, int n) { twice<<<(n + 255) / 256, 256>>>(x, n); }
   const std::string comment = suggested_spec(inferred.kernel, inferred.task);
   CHECK(comment.contains("// warpwright: n = ?"));
   CHECK(comment.contains("x: inout float[?]"));
+}
+
+constexpr const char *kTwice = R"(
+__global__ void twice(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2.0f; }
+)";
+
+/// The block of a launch in `host`, after kTwice; the task is complete.
+std::int64_t block_in(const std::string &host) {
+  const model::Task task = complete(kTwice + host, "twice");
+  CHECK(task.sizes == Sizes{{"n", 1 << 20}});
+  return value(launch_of(task).block[0], task.sizes);
+}
+
+TEST_CASE("a value that the program picks from a table is a typical one of it") {
+  const std::string launcher = "void run(float *x, int n, const int block_size) { twice<<<(n + "
+                               "block_size - 1) / block_size, block_size>>>(x, n); }\n";
+  const std::string memory =
+      "int main() { int n = 1 << 20; float *x; cudaMalloc(&x, n * sizeof(float));\n";
+  CHECK(block_in(launcher + memory +
+                 "int block_sizes[] = {32, 64, 128, 256, 512, 1024};\n"
+                 "for (int j = 0; j < 6; j++) { int block_size = block_sizes[j]; run(x, n, "
+                 "block_size); } }") == 256);
+  CHECK(block_in(launcher + memory +
+                 "int block_sizes[] = {32, 64, 128};\nrun(x, n, block_sizes[2]); }") == 128);
+  CHECK(block_in(launcher + memory + "for (int threads : {64, 192, 256}) run(x, n, threads); }") ==
+        192);
+  const Inferred inferred =
+      infer(kTwice + launcher + memory +
+                "int blocks[] = {64, 128}; for (int j = 0; j < 2; j++) run(x, n, blocks[j]); }",
+            "twice");
+  CHECK(inferred.task.assumptions ==
+        std::vector<std::string>{"of the values in blocks 128 is taken"});
+}
+
+TEST_CASE("a function that is passed to another gets its arguments where that one calls it") {
+  CHECK(block_in(R"(
+void run(float *x, int n, int block) { twice<<<(n + block - 1) / block, block>>>(x, n); }
+template <class Launcher> void repeat(int times, Launcher launcher, float *data, int count, int threads) {
+  for (int i = 0; i < times; ++i) launcher(data, count, threads);
+}
+int main() { int n = 1 << 20; float *x; cudaMalloc(&x, n * sizeof(float)); repeat(3, run, x, n, 96); })") ==
+        96);
+}
+
+TEST_CASE("what a function sets its parameter to counts, whatever was passed") {
+  CHECK(block_in(R"(
+void run(float *x, int n, int block) { block = 32; twice<<<(n + block - 1) / block, block>>>(x, n); }
+int main() { int n = 1 << 20; float *x; cudaMalloc(&x, n * sizeof(float)); run(x, n, 512); })") ==
+        32);
+}
+
+TEST_CASE("facts that the device is asked for are those of an H100, and said") {
+  const Inferred inferred = infer(std::string(kTwice) + R"(
+int main() {
+  int n = 1 << 20, processors; float *x; cudaMalloc(&x, n * sizeof(float));
+  cudaDeviceProp prop; cudaGetDeviceProperties(&prop, 0);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+  twice<<<processors * prop.maxThreadsPerMultiProcessor / 256, 256>>>(x, n);
+})",
+                                  "twice");
+  REQUIRE_MESSAGE(inferred.task.inferred, questions(inferred.task));
+  CHECK(value(launch_of(inferred.task.task).grid[0], inferred.task.task.sizes) == 132 * 8);
+  CHECK(std::ranges::count(inferred.task.assumptions, "the device has 132 multiprocessors") == 1);
+  CHECK(std::ranges::count(inferred.task.assumptions,
+                           "maxThreadsPerMultiProcessor is 2048, as of an H100") == 1);
+}
+
+Inferred infer_with_header(const std::string &header, const std::string &source,
+                           const std::string &name) {
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  files->addFile("/test/common.h", 0, llvm::MemoryBuffer::getMemBufferCopy(header));
+  auto unit = parse_stub({"/test/task.cu", source}, {}, files);
+  REQUIRE(unit);
+  const clang::FunctionDecl *declaration = (*unit)->find_kernel(name);
+  REQUIRE(declaration);
+  Inferred result{kernel_facts(**unit, *declaration), {}};
+  result.task = infer_task(**unit, *declaration, result.kernel, "__global__ void twice();");
+  return result;
+}
+
+TEST_CASE("the user's header says what a type is, and what a global is set to") {
+  const std::string source = R"(
+#include "common.h"
+__global__ void twice(number *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = (number)((float)x[i] * 2.0f); }
+int main() { int n = 1 << 20; number *x; cudaMalloc(&x, n * sizeof(number)); setup(); twice<<<processors * 8, 128>>>(x, n); }
+)";
+  const std::string rest = R"(
+int processors = 0;
+void setup() { cudaDeviceProp prop; cudaGetDeviceProperties(&prop, 0); processors = prop.multiProcessorCount; }
+)";
+  const Inferred known =
+      infer_with_header("#pragma once\ntypedef __nv_bfloat16 number;\n" + rest, source, "twice");
+  REQUIRE_MESSAGE(known.task.inferred, questions(known.task));
+  CHECK(buffer(known.task.task, "x").dtype == model::Dtype::BFloat16);
+  CHECK(value(launch_of(known.task.task).grid[0], known.task.task.sizes) == 132 * 8);
+  // A type that nobody knows is no int.
+  const Inferred unknown =
+      infer_with_header("#pragma once\ntypedef strange_t number;\n" + rest, source, "twice");
+  CHECK(!unknown.task.inferred);
+  CHECK(questions(unknown.task).contains("x.type: What does x hold?"));
 }
 
 TEST_CASE("a kernel without a launch asks for one, and a comment gives it") {

@@ -289,12 +289,22 @@ __global__ void sums(const float *in, float *out) {
   if (block.thread_rank() == 0) out[0] = partial[0] + partial[1] + partial[2] + partial[3];
   float all = cg::reduce(cg::tiled_partition<32>(block), in[block.thread_rank()], cg::plus<float>());
   if (block.thread_rank() == 33) out[1] = all;
+  struct Pair { float sum; int count; };
+  cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block); // of one that knows its parent
+  Pair mine{in[block.thread_rank()], 1};
+  for (int m = 16; m > 0; m /= 2) {
+    Pair other = warp.shfl_xor(mine, m);
+    mine = {mine.sum + other.sum, mine.count + other.count};
+  }
+  if (block.thread_rank() == 40) { out[2] = mine.sum; out[3] = mine.count; }
 })";
   Bench bench;
-  DeviceArray<float> in(bench.device(), ramp(64)), out(bench.device(), {0, 0});
+  DeviceArray<float> in(bench.device(), ramp(64)), out(bench.device(), {0, 0, 0, 0});
   CHECK(message(bench.run(source, "sums", {{1}, {64}}, in, out)) == "");
   CHECK(out.values()[0] == 2016.0f);
   CHECK(out.values()[1] == 1520.0f);
+  CHECK(out.values()[2] == 1520.0f);
+  CHECK(out.values()[3] == 32.0f);
 }
 
 TEST_CASE("threads that returned early do not hold up a barrier") {

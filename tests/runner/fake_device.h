@@ -85,6 +85,12 @@ inline const std::map<std::string, FakeKernel> kKernels = {
        if (state.order == ThreadOrder::Reverse)
          y[n / 3] *= 1.0000002F;
      }},
+    {"fours",
+     [](FakeState &state, float *x, float *y, int n) {
+       square_all(x, y, n);
+       if (n % 4)
+         y[n - 1] = state.order == ThreadOrder::Reverse ? -1 : -2;
+     }},
     {"constant",
      [](FakeState &, float *, float *y, int n) {
        for (int i = 0; i < n; ++i)

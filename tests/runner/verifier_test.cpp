@@ -256,6 +256,43 @@ TEST_CASE("a slow device verifies at the largest check sizes that suit it, and s
   CHECK(sizes->detail.find("verified up to n=1025; n=4096 is more") != std::string::npos);
 }
 
+const model::Check *sizes_check(const model::Verdict &verdict) {
+  const auto found = std::ranges::find(verdict.checks, "sizes", &model::Check::name);
+  return found == verdict.checks.end() ? nullptr : &*found;
+}
+
+TEST_CASE("where the reference is not at home, check sizes are dropped, and others found for a "
+          "slow device") {
+  const model::Verdict verdict = run(fake_task("fours"), fake_plan("square"));
+  INFO(verdict.message);
+  CHECK(verdict.outcome == Outcome::Verified);
+  REQUIRE(sizes_check(verdict));
+  CHECK(sizes_check(verdict)->detail ==
+        "not at n=7: the reference gives two results on the same inputs; not at n=1025: the "
+        "reference gives two results on the same "
+        "inputs");
+  const auto slowly = [](const char *reference) {
+    FakeDevice device;
+    device.preferred_max_elements = 3000;
+    return verify(device, fake_task(reference), fake_plan("square"), {.seed = 3},
+                  [](const auto &...) {})
+        .verdict;
+  };
+  const model::Verdict halved = slowly("fours");
+  CHECK(halved.outcome == Outcome::Verified);
+  REQUIRE(sizes_check(halved));
+  CHECK(sizes_check(halved)->detail.starts_with("verified up to n=1024; n=4096 is more"));
+  const model::Verdict nowhere = slowly("race");
+  CHECK(nowhere.outcome == Outcome::Unsupported);
+  CHECK(nowhere.message.contains("the kernel itself is at home at none of the sizes"));
+  CHECK(nowhere.message.contains("n=1025: it gives two results on the same inputs"));
+}
+
+TEST_CASE("a race of the kernel itself is not the candidate's") {
+  check("race", Outcome::Unsupported, "the kernel is a reference",
+        "the kernel itself gives two results on the same inputs (n=4096", "race");
+}
+
 TEST_CASE("a launch that CUDA refuses at a check size is the candidate's fault, with the size") {
   const model::Verdict verdict =
       run(fake_task(), plan_of("candidate", "square", {"x", "y"}, "n / 256"));

@@ -81,6 +81,17 @@ public:
 };
 __WW_FUNCTION coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
+// Tiles shuffle whatever can be copied byte by byte, of up to 32 bytes.
+template <class T, class Shuffle> __WW_FUNCTION T __ww_by_words(T value, Shuffle shuffle) {
+  static_assert(sizeof(T) <= 32, "a tile shuffles at most 32 bytes");
+  unsigned words[(sizeof(T) + 3) / 4] = {};
+  __builtin_memcpy(words, &value, sizeof(T));
+  for (unsigned &word : words)
+    word = shuffle(word);
+  __builtin_memcpy(&value, words, sizeof(T));
+  return value;
+}
+
 template <unsigned Size, class Parent = void>
 class thread_block_tile : public __ww_lanes {
   static_assert(Size <= 32 && (Size & (Size - 1)) == 0, "tiles of more than a warp are not supported on the CPU");
@@ -88,15 +99,25 @@ class thread_block_tile : public __ww_lanes {
 public:
   thread_block_tile()
       : __ww_lanes((Size == 32 ? 0xffffffffu : (1u << (Size & 31u)) - 1u) << (__ww_lane() & ~(Size - 1u))) {}
+  // A tile that knows its parent is one that does not.
+  template <class Other> thread_block_tile(const thread_block_tile<Size, Other> &) : thread_block_tile() {}
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
   static unsigned thread_rank() { return __ww_linear_thread() & (Size - 1u); }
   static unsigned meta_group_rank() { return __ww_linear_thread() / Size; }
   static unsigned meta_group_size() { return (thread_block::size() + Size - 1u) / Size; }
-  template <class T> T shfl(T value, int rank) const { return __shfl_sync(mask_, value, rank, Size); }
-  template <class T> T shfl_up(T value, unsigned d) const { return __shfl_up_sync(mask_, value, d, Size); }
-  template <class T> T shfl_down(T value, unsigned d) const { return __shfl_down_sync(mask_, value, d, Size); }
-  template <class T> T shfl_xor(T value, int m) const { return __shfl_xor_sync(mask_, value, m, Size); }
+  template <class T> T shfl(T value, int rank) const {
+    return __ww_by_words(value, [&](unsigned word) { return __shfl_sync(mask_, word, rank, Size); });
+  }
+  template <class T> T shfl_up(T value, unsigned d) const {
+    return __ww_by_words(value, [&](unsigned word) { return __shfl_up_sync(mask_, word, d, Size); });
+  }
+  template <class T> T shfl_down(T value, unsigned d) const {
+    return __ww_by_words(value, [&](unsigned word) { return __shfl_down_sync(mask_, word, d, Size); });
+  }
+  template <class T> T shfl_xor(T value, int m) const {
+    return __ww_by_words(value, [&](unsigned word) { return __shfl_xor_sync(mask_, word, m, Size); });
+  }
 };
 template <unsigned Size, class Parent>
 __WW_FUNCTION thread_block_tile<Size, Parent> tiled_partition(const Parent &) {

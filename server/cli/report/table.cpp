@@ -119,6 +119,17 @@ std::string render_diff(const std::string &diff, const Paint &paint) {
   return text;
 }
 
+/// Of a kernel all of whose variants failed, what the first came to; "" else.
+std::string why_none(const KernelReport &kernel) {
+  const bool failed = std::ranges::none_of(kernel.variants, [](const ReportVariant &variant) {
+    return variant.verdict.outcome == model::Outcome::Verified;
+  });
+  if (!failed || kernel.variants.empty())
+    return {};
+  const ReportVariant &first = kernel.variants.front();
+  return "Of " + moves_text(first.moves) + ": " + first.verdict.message + "\n";
+}
+
 /// What a reader without a GPU must not mistake, or why there is nothing to apply.
 std::string conclusion(const KernelReport &kernel, const Report &report) {
   if (!on_gpu(report))
@@ -126,9 +137,11 @@ std::string conclusion(const KernelReport &kernel, const Report &report) {
                          "that it is faster on a GPU.\n"
                          "No speedup is shown. Run this on a machine with an NVIDIA GPU (or "
                          "--runner URL) to measure.\n"
-                       : "No variant could be verified on the CPU.\n";
+                       : "No variant could be verified on the CPU.\n" + why_none(kernel);
   if (kernel.best)
     return {};
+  if (const std::string why = why_none(kernel); !why.empty())
+    return "No variant could be verified.\n" + why;
   return kernel.variants.empty()
              ? "No move is legal for this kernel: nothing was tried.\n"
              : "No variant is faster than the original with confidence: leave it as it is.\n";

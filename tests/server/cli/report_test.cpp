@@ -53,6 +53,20 @@ TEST_CASE("on a CPU the text promises nothing about speed") {
   CHECK(text.find(" us") == std::string::npos);
 }
 
+TEST_CASE("where no variant is right, the first says what it came to") {
+  Report report = sample_report();
+  KernelReport &kernel = report.kernels[0];
+  kernel.best.reset();
+  for (ReportVariant &variant : kernel.variants)
+    variant.verdict.outcome = model::Outcome::WrongResult;
+  kernel.variants[0].verdict.message = "y[3] is 1, expected 2";
+  CHECK(render_text(kernel, report, {})
+            .contains("No variant could be verified.\nOf " + moves_text(kernel.variants[0].moves) +
+                      ": y[3] is 1, expected 2\n"));
+  kernel.variants[1].verdict.outcome = model::Outcome::Verified;
+  CHECK(render_text(kernel, report, {}).contains("leave it as it is"));
+}
+
 TEST_CASE("a kernel that failed says why, what is missing and what to insert") {
   const Report report = sample_report();
   const std::string text = render_text(report.kernels[1], report, {});

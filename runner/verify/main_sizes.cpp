@@ -1,0 +1,89 @@
+// Tried in this order: the check sizes, the task's sizes halved until they are small enough, multiples that nobody named.
+// Thread: the job thread.
+#include "runner/verify/main_sizes.h"
+#include "runner/verify/bound_plan.h"
+#include "runner/verify/hidden_sizes.h"
+
+#include <algorithm>
+
+namespace warpwright::runner {
+namespace {
+
+/// Of a compute-bound kernel, in the time of one element of a memory-bound one, roughly.
+constexpr std::int64_t kFlopsAnElement = 48;
+/// Multiples that are drawn.
+constexpr int kSmallerAttempts = 4;
+
+/// The task's sizes with the largest halved until the device can do them: what small number divided them mostly still does.
+std::optional<Sizes> halved(const Job &job) {
+  Sizes sizes = job.task.sizes;
+  while (!affordable(job, sizes)) {
+    const auto largest =
+        std::ranges::max_element(sizes, {}, [](const auto &size) { return size.second; });
+    if (largest == sizes.end() || largest->second < 2)
+      return std::nullopt;
+    largest->second /= 2;
+  }
+  return sizes;
+}
+
+std::vector<Sizes> smaller_sizes(const Job &job, std::mt19937_64 &random) {
+  std::vector<Sizes> found;
+  for (const Sizes &sizes : job.task.check_sizes)
+    if (affordable(job, sizes))
+      found.push_back(sizes);
+  std::ranges::stable_sort(found, std::greater(),
+                           [&](const Sizes &sizes) { return cost_at(job.task, sizes); });
+  if (auto sizes = halved(job))
+    found.push_back(std::move(*sizes));
+  const auto small = [&](const Sizes &sizes) {
+    return affordable(job, sizes) && cost_at(job.task, sizes) <= kMostHiddenElements;
+  };
+  for (int i = 0; i < kSmallerAttempts; ++i)
+    if (auto drawn = draw_hidden_sizes(job.task, HiddenSizes::Multiples, random, small))
+      found.push_back(std::move(*drawn));
+  return found;
+}
+
+} // namespace
+
+std::int64_t cost_at(const model::Task &task, const Sizes &sizes) {
+  std::int64_t elements = 0;
+  for (const model::Buffer &buffer : task.buffers)
+    elements += buffer.extent.evaluate(sizes).value_or(0);
+  const std::int64_t flops = task.work.flops ? task.work.flops->evaluate(sizes).value_or(0) : 0;
+  return std::max(elements, flops / kFlopsAnElement);
+}
+
+bool affordable(const Job &job, const Sizes &sizes) {
+  const auto limit = job.device.capabilities().preferred_max_elements;
+  return !limit || cost_at(job.task, sizes) <= *limit;
+}
+
+DeviceResult<MainSizes> choose_main_sizes(Job &job, std::mt19937_64 &random) {
+  if (job.task.module || affordable(job, job.task.sizes))
+    return MainSizes{job.task.sizes, "", {}};
+  std::string why;
+  for (const Sizes &sizes : smaller_sizes(job, random)) {
+    auto reason = probe_reference(job, {sizes, random() >> 40, 1, false}, true);
+    if (!reason)
+      return std::unexpected(reason.error());
+    if (!*reason)
+      return MainSizes{sizes,
+                       "verified up to " + describe_sizes(sizes) + "; " +
+                           describe_sizes(job.task.sizes) +
+                           " is more than this device does in reasonable time",
+                       {}};
+    why += (why.empty() ? "" : "; ") + describe_sizes(sizes) + ": it " + **reason;
+  }
+  if (why.empty())
+    return MainSizes{job.task.sizes, "", {}};
+  return MainSizes{{},
+                   "",
+                   Failure{model::Outcome::Unsupported, "the kernel is a reference",
+                           "the kernel itself is at home at none of the sizes that this device "
+                           "does in reasonable time: " +
+                               why}};
+}
+
+} // namespace warpwright::runner
