@@ -92,6 +92,21 @@ std::optional<HostValue> HostResolver::integer(const clang::Expr *expression,
   return value;
 }
 
+std::optional<HostValue> HostResolver::known(const clang::Expr *expression,
+                                             const HostFrame &frame) {
+  const auto roots = roots_;
+  auto value = integer(expression, frame);
+  const bool all_have_values =
+      value && std::ranges::all_of(value->expression().symbols(), [&](const std::string &name) {
+        const auto found = roots_.find(name);
+        return found != roots_.end() && found->second.value;
+      });
+  if (all_have_values)
+    return value;
+  roots_ = roots;
+  return std::nullopt;
+}
+
 /// A whole expression that an object-like macro made is that macro: a root when it is a constant.
 std::optional<HostValue> HostResolver::macro(const clang::Expr &expression) {
   const auto begin = outermost_macro(expression.getBeginLoc(), unit_);
@@ -194,6 +209,18 @@ const clang::Expr *HostResolver::definition_of(const clang::ValueDecl &variable)
   return assigned.empty() ? nullptr : assigned.front();
 }
 
+/// Of `if (argc > 1) n = atoi(argv[1]); else n = 1024;` the 1024.
+std::optional<HostValue> HostResolver::value_of(const clang::ValueDecl &variable,
+                                                const HostFrame &frame) {
+  const clang::Expr *definition = definition_of(variable);
+  const auto assigned = program_.assignments_to(variable);
+  if (assigned.size() > 1 && definition == assigned.front())
+    for (const clang::Expr *one : assigned)
+      if (auto value = known(one, frame))
+        return value;
+  return definition ? integer(definition, frame) : std::nullopt;
+}
+
 std::optional<HostValue> HostResolver::variable(const clang::ValueDecl &declaration,
                                                 const HostFrame &frame) {
   if (const auto *enumerator = llvm::dyn_cast<clang::EnumConstantDecl>(&declaration))
@@ -207,9 +234,7 @@ std::optional<HostValue> HostResolver::variable(const clang::ValueDecl &declarat
   const clang::Expr *definition = definition_of(declaration);
   const clang::Expr *range = program_.range_of(declaration);
   const std::string name = declaration.getNameAsString();
-  auto value = range        ? typical_of(range, name, *own)
-               : definition ? integer(definition, *own)
-                            : std::nullopt;
+  auto value = range ? typical_of(range, name, *own) : value_of(declaration, *own);
   if (!definition && !range)
     value = given_through_pointer(declaration);
   if (!value)

@@ -77,12 +77,15 @@ public:
 
 private:
   std::optional<HostValue> compute(const clang::Expr *expression, const HostFrame &frame);
+  /// integer(), where the program gives every root of it a value: not `atoi(argv[1])`.
+  std::optional<HostValue> known(const clang::Expr *expression, const HostFrame &frame);
   std::optional<HostValue> binary(const clang::BinaryOperator &operation, const HostFrame &frame);
   std::optional<HostValue> choice(const clang::ConditionalOperator &operation,
                                   const HostFrame &frame);
   std::optional<HostValue> variable(const clang::ValueDecl &declaration, const HostFrame &frame);
   std::optional<HostValue> parameter(const clang::ParmVarDecl &declaration, const HostFrame &frame);
   std::optional<HostValue> call(const clang::CallExpr &call, const HostFrame &frame);
+  std::optional<HostValue> value_of(const clang::ValueDecl &variable, const HostFrame &frame);
   std::optional<HostValue> inlined(const clang::Stmt *body, const HostFrame &frame);
   std::optional<HostValue> element(const clang::ArraySubscriptExpr &access, const HostFrame &frame);
   std::optional<HostValue> typical_of(const clang::Expr *table, const std::string &name,

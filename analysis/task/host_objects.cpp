@@ -78,7 +78,9 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3_variable(const clang:
   for (std::size_t i = 0; shape && i < 3; ++i)
     if (const clang::Expr *assigned =
             program_.member_assignment(variable, std::string(1, "xyz"[i])))
-      if (const auto value = integer(assigned, *own))
+      // What the command line may say does not count.
+      if (const auto value = program_.conditional.contains(assigned) ? known(assigned, *own)
+                                                                     : integer(assigned, *own))
         (*shape)[i] = *value;
   return shape;
 }

@@ -72,11 +72,20 @@ public:
       program_.assignments[reference->getDecl()].push_back(assignment->getRHS());
     if (const auto *member = llvm::dyn_cast<clang::MemberExpr>(target))
       if (const auto *object =
-              llvm::dyn_cast<clang::DeclRefExpr>(member->getBase()->IgnoreParenImpCasts()))
+              llvm::dyn_cast<clang::DeclRefExpr>(member->getBase()->IgnoreParenImpCasts())) {
         program_
             .member_assignments[{object->getDecl(), member->getMemberDecl()->getNameAsString()}] =
             assignment->getRHS();
+        if (branches_ > 0)
+          program_.conditional.insert(assignment->getRHS());
+      }
     return true;
+  }
+  bool TraverseIfStmt(clang::IfStmt *statement) {
+    ++branches_;
+    const bool more = Base::TraverseIfStmt(statement);
+    --branches_;
+    return more;
   }
 
 private:
@@ -103,6 +112,7 @@ private:
 
   HostProgram &program_;
   const clang::FunctionDecl *enclosing_ = nullptr;
+  int branches_ = 0; ///< around what is visited
 };
 
 const clang::FunctionDecl *pattern_of(const clang::FunctionDecl *function) {

@@ -8,6 +8,7 @@
 #include "analysis/parsed_unit.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ public:
   std::map<const clang::Decl *, const clang::Expr *> ranges;
   std::map<const clang::Decl *, std::vector<const clang::Expr *>> assignments;
   std::map<std::pair<const clang::Decl *, std::string>, const clang::Expr *> member_assignments;
+  std::set<const clang::Expr *> conditional; ///< what is assigned to members in a branch
 
 private:
   const ParsedUnit &unit_;

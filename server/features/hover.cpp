@@ -174,6 +174,15 @@ void write_unmeasured(std::ostream &out, const analysis::Kernel &kernel) {
     out << "- `" << fact.name << "`: " << fact.question << "\n";
 }
 
+/// What a run of the kernel takes for granted, where the program does not say.
+void write_assumptions(std::ostream &out, const analysis::Kernel &kernel) {
+  if (!kernel.task.inferred || kernel.task.assumptions.empty())
+    return;
+  out << "\nAssumed:\n";
+  for (const std::string &assumption : kernel.task.assumptions)
+    out << "- " << assumption << "\n";
+}
+
 /// Of torch modules: shapes, every baseline, what bounds the variant.
 void write_module(std::ostream &out, const KernelStatus &status) {
   const runner::LedgerEntry *shown = status.best      ? status.best
@@ -233,6 +242,7 @@ std::optional<protocol::Hover> hover(const Context &context, protocol::Position 
     write_unmeasured(out, *hit.kernel);
   else
     write_measured(out, status);
+  write_assumptions(out, *hit.kernel);
   return protocol::Hover{{context.client.hover_markdown ? "markdown" : "plaintext", out.str()},
                          context.snapshot.positions.range(hit.range)};
 }

@@ -275,6 +275,28 @@ TEST_CASE("a value that the program picks from a table is a typical one of it") 
         std::vector<std::string>{"of the values in blocks 128 is taken"});
 }
 
+TEST_CASE("what only the command line gives does not take the place of what the program does") {
+  const std::string launch =
+      "float *x; cudaMalloc(&x, n * sizeof(float)); dim3 grid(1, 1, 1), block(128);\n"
+      "if (argc > 2) block.x = atoi(argv[2]);\ngrid.x = (n + block.x - 1) / block.x;\n"
+      "twice<<<grid, block>>>(x, n); }\n";
+  CHECK(block_in("int main(int argc, char **argv) { int n; if (argc > 1) n = atoi(argv[1]); else n "
+                 "= 1 << 20;\n" +
+                 launch) == 128);
+  CHECK(
+      block_in(
+          "int main(int argc, char **argv) { int n = 1 << 20; if (argc > 1) n = atoi(argv[1]);\n" +
+          launch) == 128);
+}
+
+TEST_CASE("a launch shape that is set from an unknown size asks for that size") {
+  const Inferred inferred = infer(std::string(kTwice) + R"(
+void run(float *x, int n) { dim3 grid(1); grid.x = (n + 255) / 256; twice<<<grid, 256>>>(x, n); })",
+                                  "twice");
+  CHECK(!inferred.task.inferred);
+  CHECK(questions(inferred.task).starts_with("n: "));
+}
+
 TEST_CASE("a function that is passed to another gets its arguments where that one calls it") {
   CHECK(block_in(R"(
 void run(float *x, int n, int block) { twice<<<(n + block - 1) / block, block>>>(x, n); }

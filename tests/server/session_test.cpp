@@ -236,6 +236,17 @@ TEST_CASE("a kernel whose facts are missing asks for them") {
   CHECK(client.text(kUri).starts_with("// facts of no_task\n"));
 }
 
+TEST_CASE("what a run takes for granted is in the hover") {
+  Session session;
+  LspClient &client = session.client;
+  client.initialize();
+  client.open(kUri,
+              "__global__ void assuming(float *x) { }\n__global__ void plain(float *x) { }\n");
+  CHECK(hover_text(client, "assuming")
+            .contains("\nAssumed:\n- of the values in blocks 128 is taken\n"));
+  CHECK_FALSE(hover_text(client, "plain").contains("Assumed"));
+}
+
 TEST_CASE("apply as a command edits through the editor, and reports a refusal") {
   Session session;
   LspClient &client = session.client;
