@@ -55,6 +55,26 @@ Judgement judge(const Probe &probe, const LaunchDraft &draft,
   return result;
 }
 
+/// Whether some buffer is reached in a way that the ranges do not show: by vectors of a helper's type, say.
+bool is_opaque(const Probe &probe, const LaunchDraft &draft) {
+  return std::ranges::any_of(draft.buffers, [&](const DraftBuffer &buffer) {
+    return !probe.uses.contains(buffer.name) ||
+           std::ranges::any_of(buffer.parameters, [&](const std::string &name) {
+             return probe.ranges.escaped.contains(name);
+           });
+  });
+}
+
+/// Multiples of the powers of two, up to a warp, that divide the program's own sizes.
+Sizes aligned(Sizes sizes, const Sizes &own) {
+  for (auto &[name, value] : sizes) {
+    const std::int64_t known = own.at(name);
+    const std::int64_t step = std::min<std::int64_t>(known & -known, 32);
+    value = std::min(known, (value + step - 1) / step * step);
+  }
+  return sizes;
+}
+
 bool includes(const std::set<std::string> &all, const std::set<std::string> &some) {
   return std::ranges::includes(all, some);
 }
@@ -69,7 +89,10 @@ std::vector<Sizes> choose_check_sizes(const SizeProbe &probe, const LaunchDraft 
   if (!measured || sizes.empty())
     return chosen;
   const Judgement expected = judge(*measured, draft, extents);
-  const auto consider = [&](const Sizes &candidate) {
+  // Where the program's own sizes seem to overrun a buffer, the ranges are too wide to tell: of vectors, say.
+  const bool opaque = is_opaque(*measured, draft) || !expected.overrun.empty();
+  const auto consider = [&](const Sizes &wanted) {
+    const Sizes candidate = opaque ? aligned(wanted, sizes) : wanted;
     if (chosen.size() >= kEnough || candidate == sizes || std::ranges::count(chosen, candidate))
       return;
     const auto at = probe.at(candidate);

@@ -4,7 +4,7 @@
 // What a kernel allows is judged by comparison with the binding that the program uses: a binding is
 // legal when no buffer is overrun that was not, and every buffer that was covered still is. So a
 // kernel without a guard keeps multiples of its block, and one that needs N % TILE == 0 keeps
-// those. Thread: the unit's.
+// those; so does one whose accesses are not seen, which may read vectors. Thread: the unit's.
 #pragma once
 
 #include "analysis/task/size_probe.h"

@@ -332,6 +332,19 @@ private:
     verdict_.checks.push_back({"the task is not degenerate", degenerate_.empty(), degenerate_});
   }
 
+  /// A kernel of vectors whose known sizes are all even may not be at home at others, and would lose the device there.
+  bool needs_multiples() const {
+    const auto all_even = [&](const auto &size) {
+      return size.second % 2 == 0 &&
+             std::ranges::all_of(job_.task.check_sizes, [&](const Sizes &check) {
+               const auto found = check.find(size.first);
+               return found == check.end() || found->second % 2 == 0;
+             });
+    };
+    return relies_on_alignment(job_.task.reference.source) &&
+           std::ranges::any_of(job_.task.sizes, all_even);
+  }
+
   StepResult try_hidden_sizes() {
     if (!settings_.hidden_sizes)
       return true;
@@ -343,7 +356,10 @@ private:
     }
     std::string tried, dropped;
     int bindings = 0;
+    const bool multiples_alone = needs_multiples();
     for (const HiddenSizes which : kHiddenAttempts) {
+      if (which == HiddenSizes::Any && multiples_alone)
+        continue;
       const auto sizes = draw_hidden_sizes(job_.task, which, random_, [&](const Sizes &drawn) {
         return affordable(job_, drawn) && cost_at(job_.task, drawn) <= kMostHiddenElements;
       });

@@ -289,6 +289,35 @@ TEST_CASE("what only the command line gives does not take the place of what the 
           launch) == 128);
 }
 
+TEST_CASE("a kernel whose accesses are not seen is checked at sizes like the program's") {
+  const model::Task task = complete(R"(
+template <class T> struct alignas(16) Packed {
+  Packed() = default;
+  __device__ explicit Packed(int4 bits) { memcpy(&values, &bits, sizeof(bits)); }
+  __device__ int4 bits() const { int4 all; memcpy(&all, &values, sizeof(all)); return all; }
+  T values[16 / sizeof(T)];
+};
+template <class T> __device__ Packed<T> load(const T *from) { return Packed<T>{*reinterpret_cast<const int4 *>(from)}; }
+template <class T> __device__ void store(T *to, Packed<T> value) { *reinterpret_cast<int4 *>(to) = value.bits(); }
+__global__ void twice(float *out, const float *in, int rows, int cols) {
+  const float *row = in + blockIdx.x * cols;
+  for (int c = threadIdx.x * 4; c < cols; c += blockDim.x * 4) {
+    Packed<float> p = load(row + c);
+    for (int k = 0; k < 4; ++k) p.values[k] *= 2.0f;
+    store(out + blockIdx.x * cols + c, p);
+  }
+}
+int main() {
+  int rows = 1000, cols = 768; float *in, *out;
+  cudaMalloc(&in, rows * cols * sizeof(float)); cudaMalloc(&out, rows * cols * sizeof(float));
+  twice<<<rows, 64>>>(out, in, rows, cols);
+})",
+                                    "twice");
+  CHECK(task.check_sizes.size() >= 2);
+  for (const Sizes &sizes : task.check_sizes)
+    CHECK(sizes.at("cols") % 32 == 0);
+}
+
 TEST_CASE("a launch shape that is set from an unknown size asks for that size") {
   const Inferred inferred = infer(std::string(kTwice) + R"(
 void run(float *x, int n) { dim3 grid(1); grid.x = (n + 255) / 256; twice<<<grid, 256>>>(x, n); })",

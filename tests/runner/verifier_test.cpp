@@ -421,6 +421,28 @@ TEST_CASE("where the reference is not at home, hidden sizes are dropped, and nob
   CHECK(announced);
 }
 
+TEST_CASE("kernels of vectors whose sizes are all even are tried at multiples alone") {
+  const auto detail = [](const std::string &source, std::uint64_t seed) {
+    Task task = fake_task();
+    task.check_sizes = {{{"n", 8}}, {{"n", 1024}}};
+    task.reference = plan_of(source, "fours", {"x", "y"});
+    FakeDevice device;
+    const auto verdict =
+        verify(device, task, fake_plan("square"), {.seed = seed}, [](const auto &...) {}).verdict;
+    CHECK(verdict.outcome == Outcome::Verified);
+    REQUIRE(hidden_check(verdict));
+    return hidden_check(verdict)->detail;
+  };
+  bool dropped = false;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const std::string vectors = detail("float4", seed);
+    CHECK(vectors.starts_with("at n="));
+    CHECK_FALSE(vectors.contains("not at"));
+    dropped = dropped || detail("float", seed).contains("not at n=");
+  }
+  CHECK(dropped);
+}
+
 TEST_CASE("hidden sizes lie between the known ones and keep their equalities and products") {
   Task task;
   task.sizes = {{"batch", 4}, {"rows", 64}, {"cols", 48}, {"n", 3072}, {"pitch", 48}};
