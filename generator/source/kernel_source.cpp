@@ -7,6 +7,8 @@
 #include <clang/AST/StmtCXX.h>
 #include <clang/Basic/SourceManager.h>
 
+#include <set>
+
 namespace warpwright::generator {
 
 using clang::dyn_cast;
@@ -206,17 +208,47 @@ bool references(const clang::Stmt *root, const clang::ValueDecl *declaration) {
   return found;
 }
 
-bool has_collective(const clang::Stmt *root) {
+namespace {
+
+bool is_collective(const clang::CallExpr &call) {
+  const std::string name = callee_name(&call);
+  for (const char *begin : {"__sync", "__shfl", "__ballot", "__any", "__all", "__activemask"})
+    if (name.starts_with(begin))
+      return true;
+  if (name.ends_with("_sync") || name == "sync")
+    return true;
+  if (const auto *member = dyn_cast<clang::MemberExpr>(strip(call.getCallee()));
+      member && member->getMemberDecl()->getNameAsString() == "sync")
+    return true;
+  const clang::FunctionDecl *callee = call.getDirectCallee();
+  const std::string full = callee ? callee->getQualifiedNameAsString() : std::string();
+  return full.starts_with("cooperative_groups::") || full.starts_with("cub::");
+}
+
+/// @param seen functions that were looked into
+bool has_collective(const clang::Stmt *root, std::set<const clang::FunctionDecl *> &seen) {
   bool found = false;
   for_each_node(root, [&](const clang::Stmt *node) {
-    const auto *call = dyn_cast<clang::CallExpr>(node);
-    const std::string name = call ? callee_name(call) : std::string();
-    found |= name.starts_with("__sync") || name.starts_with("__shfl") || name.ends_with("_sync") ||
-             name == "sync";
-    if (const auto *member = call ? dyn_cast<clang::MemberExpr>(strip(call->getCallee())) : nullptr)
-      found |= member->getMemberDecl()->getNameAsString() == "sync";
+    if (const auto *assembly = found ? nullptr : dyn_cast<clang::GCCAsmStmt>(node)) {
+      const std::string text = assembly->getAsmString();
+      found = text.find("bar") != std::string::npos || text.find(".sync") != std::string::npos;
+    }
+    const auto *call = found ? nullptr : dyn_cast<clang::CallExpr>(node);
+    if (!call)
+      return;
+    const clang::FunctionDecl *callee = call->getDirectCallee();
+    callee = callee ? callee->getDefinition() : nullptr;
+    found = is_collective(*call) || (callee && callee->getBody() && seen.insert(callee).second &&
+                                     has_collective(callee->getBody(), seen));
   });
   return found;
+}
+
+} // namespace
+
+bool has_collective(const clang::Stmt *root) {
+  std::set<const clang::FunctionDecl *> seen;
+  return has_collective(root, seen);
 }
 
 bool has_return(const clang::Stmt *root) { return !find_all<clang::ReturnStmt>(root).empty(); }

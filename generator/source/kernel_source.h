@@ -87,7 +87,7 @@ std::string callee_name(const clang::Expr *expression);
 /// Nodes that write `variable`: assignments, increments, address-of.
 std::vector<const clang::Stmt *> writes_of(const clang::Stmt *root, const clang::VarDecl *variable);
 bool references(const clang::Stmt *root, const clang::ValueDecl *declaration);
-/// __syncthreads and relatives, warp shuffles, votes.
+/// __syncthreads and relatives, warp shuffles, votes, cooperative groups, CUB; also in what is called.
 bool has_collective(const clang::Stmt *root);
 bool has_return(const clang::Stmt *root);
 /// The statements of a compound, or the statement itself.

@@ -55,3 +55,23 @@ void run(float *x, float *y) { t<<<1, dim3(32, 8)>>>(x, y); }
 )cuda",
                 "remap_threads()", "the kernel uses shared memory, a barrier or warp operations");
 }
+
+TEST_CASE("remap_threads: warp operations in what the kernel calls are refused") {
+  for (const char *total :
+       {"__device__ float total(float v) { for (int o = 16; o > 0; o /= 2) v += "
+        "__shfl_xor_sync(0xffffffffu, v, o); return v; }\n",
+        "__device__ float once(float v) { return v + __shfl_down_sync(~0u, v, 1); }\n__device__ "
+        "float total(float v) { return once(once(v)); }\n",
+        "__device__ float total(float v) { asm volatile(\"bar.sync 0;\"); return v; }\n",
+        "#include <cooperative_groups.h>\n__device__ float total(float v) { auto b = "
+        "cooperative_groups::this_thread_block(); b.sync(); return v; }\n"}) {
+    CAPTURE(total);
+    check_refused(std::string(total) + R"cuda(__global__ void ^fill(float *m, int rows, int cols) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < rows && y < cols) m[x * cols + y] = total(m[x * cols + y]);
+}
+void run(float *m, int rows, int cols) { fill<<<dim3((rows + 31) / 32, (cols + 7) / 8), dim3(32, 8)>>>(m, rows, cols); }
+)cuda",
+                  "remap_threads()", "the kernel uses shared memory, a barrier or warp operations");
+  }
+}
