@@ -425,10 +425,34 @@ private:
   std::set<std::string> needed_, macros_, std_names_;
 };
 
+/// A template's text need not name the types that it is launched with, and its instantiation's name does.
+std::string headers_of_instantiations(const clang::FunctionDecl &kernel, const std::string &slice) {
+  const clang::FunctionTemplateDecl *pattern = kernel.getDescribedFunctionTemplate();
+  std::string headers;
+  if (!pattern)
+    return headers;
+  for (const auto &[type, header] :
+       {std::pair("__half", "cuda_fp16.h"), std::pair("__nv_bfloat16", "cuda_bf16.h")}) {
+    bool named = false;
+    for (const clang::FunctionDecl *instance : pattern->specializations())
+      if (const auto *arguments = instance->getTemplateSpecializationArgs())
+        for (const clang::TemplateArgument &argument : arguments->asArray())
+          if (argument.getKind() == clang::TemplateArgument::Type)
+            if (const auto *record = argument.getAsType()->getAsRecordDecl())
+              named |= record->getName().starts_with(type);
+    if (named && !slice.contains(header))
+      headers += std::string("#include <") + header + ">\n";
+  }
+  return headers;
+}
+
 } // namespace
 
 Result<std::string> slice_kernel(const ParsedUnit &unit, const clang::FunctionDecl &kernel) {
-  return Slicer(unit).run(kernel);
+  auto slice = Slicer(unit).run(kernel);
+  if (slice)
+    slice = headers_of_instantiations(kernel, *slice) + *slice;
+  return slice;
 }
 
 } // namespace warpwright::analysis

@@ -138,7 +138,7 @@ std::optional<HostValue> HostResolver::compute(const clang::Expr *expression,
   if (const auto *operation = llvm::dyn_cast<clang::ConditionalOperator>(expression))
     return choice(*operation, frame);
   if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression))
-    return variable(*reference->getDecl(), frame);
+    return variable(*reference->getDecl(), frame, reference->getLocation());
   if (const auto *access = llvm::dyn_cast<clang::MemberExpr>(expression))
     return member(*access, frame);
   if (const auto *access = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
@@ -211,7 +211,12 @@ const clang::Expr *HostResolver::definition_of(const clang::ValueDecl &variable)
 
 /// Of `if (argc > 1) n = atoi(argv[1]); else n = 1024;` the 1024.
 std::optional<HostValue> HostResolver::value_of(const clang::ValueDecl &variable,
-                                                const HostFrame &frame) {
+                                                const HostFrame &frame,
+                                                clang::SourceLocation place) {
+  if (const auto *local = llvm::dyn_cast<clang::VarDecl>(&variable);
+      local && local->hasLocalStorage() && place.isValid())
+    if (const clang::Expr *latest = program_.assigned_before(variable, place))
+      return integer(latest, frame);
   const clang::Expr *definition = definition_of(variable);
   const auto assigned = program_.assignments_to(variable);
   if (assigned.size() > 1 && definition == assigned.front())
@@ -222,7 +227,8 @@ std::optional<HostValue> HostResolver::value_of(const clang::ValueDecl &variable
 }
 
 std::optional<HostValue> HostResolver::variable(const clang::ValueDecl &declaration,
-                                                const HostFrame &frame) {
+                                                const HostFrame &frame,
+                                                clang::SourceLocation place) {
   if (const auto *enumerator = llvm::dyn_cast<clang::EnumConstantDecl>(&declaration))
     return make_value(enumerator->getInitVal().getExtValue());
   if (const auto *parameter_declaration = llvm::dyn_cast<clang::ParmVarDecl>(&declaration))
@@ -234,7 +240,7 @@ std::optional<HostValue> HostResolver::variable(const clang::ValueDecl &declarat
   const clang::Expr *definition = definition_of(declaration);
   const clang::Expr *range = program_.range_of(declaration);
   const std::string name = declaration.getNameAsString();
-  auto value = range ? typical_of(range, name, *own) : value_of(declaration, *own);
+  auto value = range ? typical_of(range, name, *own) : value_of(declaration, *own, place);
   if (!definition && !range)
     value = given_through_pointer(declaration);
   if (!value)

@@ -5,7 +5,7 @@
 // only the running program knows. Roots listed in `symbols` stay names (the sizes of a task); the
 // others become numbers. Task inference lets every root that reaches an integer argument be a size,
 // and the generator evaluates the launch of an edited file over the sizes found before. Leaves out
-// loops and branches: a variable has its first value. Thread: the unit's.
+// loops and most branches: a local variable has the value that it was last given above, on the way that leads there. Thread: the unit's.
 #pragma once
 
 #include "analysis/task/host_program.h"
@@ -82,10 +82,13 @@ private:
   std::optional<HostValue> binary(const clang::BinaryOperator &operation, const HostFrame &frame);
   std::optional<HostValue> choice(const clang::ConditionalOperator &operation,
                                   const HostFrame &frame);
-  std::optional<HostValue> variable(const clang::ValueDecl &declaration, const HostFrame &frame);
+  /// @param place where it is read
+  std::optional<HostValue> variable(const clang::ValueDecl &declaration, const HostFrame &frame,
+                                    clang::SourceLocation place);
   std::optional<HostValue> parameter(const clang::ParmVarDecl &declaration, const HostFrame &frame);
   std::optional<HostValue> call(const clang::CallExpr &call, const HostFrame &frame);
-  std::optional<HostValue> value_of(const clang::ValueDecl &variable, const HostFrame &frame);
+  std::optional<HostValue> value_of(const clang::ValueDecl &variable, const HostFrame &frame,
+                                    clang::SourceLocation place);
   std::optional<HostValue> inlined(const clang::Stmt *body, const HostFrame &frame);
   std::optional<HostValue> element(const clang::ArraySubscriptExpr &access, const HostFrame &frame);
   std::optional<HostValue> typical_of(const clang::Expr *table, const std::string &name,

@@ -68,28 +68,47 @@ public:
     if (assignment->getOpcode() != clang::BO_Assign)
       return true;
     const clang::Expr *target = assignment->getLHS()->IgnoreParenImpCasts();
-    if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(target))
+    if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(target)) {
       program_.assignments[reference->getDecl()].push_back(assignment->getRHS());
+      note_branch(*assignment);
+    }
     if (const auto *member = llvm::dyn_cast<clang::MemberExpr>(target))
       if (const auto *object =
               llvm::dyn_cast<clang::DeclRefExpr>(member->getBase()->IgnoreParenImpCasts())) {
         program_
             .member_assignments[{object->getDecl(), member->getMemberDecl()->getNameAsString()}] =
             assignment->getRHS();
-        if (branches_ > 0)
-          program_.conditional.insert(assignment->getRHS());
+        note_branch(*assignment);
       }
     return true;
   }
   bool TraverseIfStmt(clang::IfStmt *statement) {
-    ++branches_;
+    branches_.push_back(statement);
     const bool more = Base::TraverseIfStmt(statement);
-    --branches_;
+    branches_.pop_back();
+    return more;
+  }
+  bool TraverseSwitchStmt(clang::SwitchStmt *statement) {
+    branches_.push_back(statement);
+    const bool more = Base::TraverseSwitchStmt(statement);
+    branches_.pop_back();
     return more;
   }
 
 private:
   using Base = clang::RecursiveASTVisitor<Indexer>;
+
+  void note_branch(const clang::BinaryOperator &assignment) {
+    if (branches_.empty())
+      return;
+    const clang::Stmt *branch = branches_.back();
+    if (const auto *choice = llvm::dyn_cast<clang::IfStmt>(branch))
+      branch = choice->getElse() && !program_.unit().sources().isBeforeInTranslationUnit(
+                                        assignment.getBeginLoc(), choice->getElse()->getBeginLoc())
+                   ? choice->getElse()
+                   : choice->getThen();
+    program_.conditional[assignment.getRHS()] = branch;
+  }
 
   /// `softmax` or `&softmax`; null for anything else.
   static const clang::FunctionDecl *function_of(const clang::Expr *argument) {
@@ -112,7 +131,7 @@ private:
 
   HostProgram &program_;
   const clang::FunctionDecl *enclosing_ = nullptr;
-  int branches_ = 0; ///< around what is visited
+  std::vector<const clang::Stmt *> branches_; ///< around what is visited
 };
 
 const clang::FunctionDecl *pattern_of(const clang::FunctionDecl *function) {
@@ -196,6 +215,21 @@ std::vector<const clang::Expr *>
 HostProgram::assignments_to(const clang::ValueDecl &variable) const {
   const auto found = assignments.find(&variable);
   return found == assignments.end() ? std::vector<const clang::Expr *>{} : found->second;
+}
+
+const clang::Expr *HostProgram::assigned_before(const clang::ValueDecl &variable,
+                                                clang::SourceLocation place) const {
+  const clang::SourceManager &sources = unit_.sources();
+  const clang::Expr *last = nullptr;
+  for (const clang::Expr *value : assignments_to(variable)) {
+    const auto branch = conditional.find(value);
+    const bool taken = branch == conditional.end() ||
+                       (!sources.isBeforeInTranslationUnit(place, branch->second->getBeginLoc()) &&
+                        sources.isBeforeInTranslationUnit(place, branch->second->getEndLoc()));
+    if (taken && sources.isBeforeInTranslationUnit(value->getEndLoc(), place))
+      last = value;
+  }
+  return last;
 }
 
 const clang::Expr *HostProgram::member_assignment(const clang::ValueDecl &variable,

@@ -8,7 +8,6 @@
 #include "analysis/parsed_unit.h"
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +48,9 @@ public:
   const clang::Expr *range_of(const clang::ValueDecl &variable) const;
   /// The right-hand sides assigned to a variable after its declaration, in order; to one of the user's headers also there.
   std::vector<const clang::Expr *> assignments_to(const clang::ValueDecl &variable) const;
+  /// What is assigned to the variable last before a place, and there whatever branches were taken; null: nothing.
+  const clang::Expr *assigned_before(const clang::ValueDecl &variable,
+                                     clang::SourceLocation place) const;
   /// The last value assigned to `variable.member`, or null.
   const clang::Expr *member_assignment(const clang::ValueDecl &variable,
                                        const std::string &member) const;
@@ -63,7 +65,8 @@ public:
   std::map<const clang::Decl *, const clang::Expr *> ranges;
   std::map<const clang::Decl *, std::vector<const clang::Expr *>> assignments;
   std::map<std::pair<const clang::Decl *, std::string>, const clang::Expr *> member_assignments;
-  std::set<const clang::Expr *> conditional; ///< what is assigned to members in a branch
+  /// What is assigned in a branch, and that branch.
+  std::map<const clang::Expr *, const clang::Stmt *> conditional;
 
 private:
   const ParsedUnit &unit_;

@@ -28,6 +28,9 @@ RangeValue RangeInterpreter::evaluate_call(const clang::CallExpr &call) {
   if (const clang::FunctionDecl *definition = callee ? callee->getDefinition() : nullptr;
       definition && definition->getBody() && static_cast<int>(returns_.size()) < kMaxInline)
     return inlined(*definition, call);
+  // A half's conversion to float reads it.
+  if (const auto *method = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call))
+    evaluate(method->getImplicitObjectArgument());
   std::vector<RangeValue> arguments;
   for (const clang::Expr *argument : call.arguments())
     arguments.push_back(evaluate(argument));

@@ -318,6 +318,44 @@ int main() {
     CHECK(sizes.at("cols") % 32 == 0);
 }
 
+TEST_CASE("halves that are converted are read, and the types of an instantiation are included") {
+  const model::Task task = complete(R"(
+#include <cuda_bf16.h>
+template <class T> __global__ void accumulate(T *sum, const float *more, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) sum[i] = (T)((float)sum[i] + more[i]);
+}
+int main() {
+  int n = 1 << 20; __nv_bfloat16 *sum; float *more;
+  cudaMalloc(&sum, n * sizeof(__nv_bfloat16)); cudaMalloc(&more, n * sizeof(float));
+  accumulate<<<n / 256, 256>>>(sum, more, n);
+})",
+                                    "accumulate");
+  CHECK(buffer(task, "sum").direction == Direction::InOut);
+  CHECK(launch_of(task).kernel == "accumulate<__nv_bfloat16>");
+}
+
+TEST_CASE("a variable has the value that it was last given before the launch") {
+  const std::string begin =
+      "int main(int argc, char **argv) { int n = 1 << 20; float *x; cudaMalloc(&x, n * "
+      "sizeof(float));\n"
+      "int threads = 64, total = 100; int blocks = (total + threads - 1) / threads;\n";
+  const std::string launch = "twice<<<blocks, threads>>>(x, n);\n";
+  const auto grid = [&](const std::string &between, const std::string &after = "") {
+    const model::Task task = complete(kTwice + begin + between + launch + after + "}\n", "twice");
+    return value(launch_of(task).grid[0], task.sizes) * 1000 +
+           value(launch_of(task).block[0], task.sizes);
+  };
+  CHECK(grid("total = n; threads = 128; blocks = (total + threads - 1) / threads;\n") ==
+        8192 * 1000 + 128);
+  CHECK(grid("total = n; blocks = (total + threads - 1) / threads; threads = 32;\n",
+             "threads = 16;\n") == 16384 * 1000 + 32);
+  CHECK(grid("total = n; blocks = total / threads; blocks = blocks * 2;\n") == 32768 * 1000 + 64);
+  // A branch that leads to the launch counts, another does not.
+  CHECK(grid("if (argc > 1) { threads = 256; }\nblocks = n / threads;\n") == 16384 * 1000 + 64);
+  CHECK(grid("if (argc > 1) { threads = 256; blocks = n / threads;\n", "}\n") == 4096 * 1000 + 256);
+}
+
 TEST_CASE("a launch shape that is set from an unknown size asks for that size") {
   const Inferred inferred = infer(std::string(kTwice) + R"(
 void run(float *x, int n) { dim3 grid(1); grid.x = (n + 255) / 256; twice<<<grid, 256>>>(x, n); })",
