@@ -110,13 +110,25 @@ Result<Guarded> match_check(const IndexForm &form, const std::vector<const clang
   if (!declared || guarded.start.empty() || !writes_of(source.body(), guarded.index).empty())
     return fail("the index is changed after its declaration");
   guarded.whole.begin = declared->begin;
+  std::vector<const clang::ValueDecl *> inside{
+      guarded.index}; // the index, and what follows from it
+  const auto uses_inside = [&](const clang::Stmt *statement) {
+    return std::ranges::any_of(
+        inside, [&](const clang::ValueDecl *variable) { return references(statement, variable); });
+  };
   for (std::size_t i = at + 1; i < body.size(); ++i) {
     const auto *check = dyn_cast<clang::IfStmt>(body[i]);
     if (!check) {
-      const bool uses = references(body[i], guarded.index);
-      const bool moves = isa<clang::DeclStmt>(body[i]);
-      if (uses && !moves)
+      const bool uses = uses_inside(body[i]);
+      const auto *declaration = dyn_cast<clang::DeclStmt>(body[i]);
+      if (uses && !declaration)
         return fail("the index is used before its bounds check");
+      if (!declaration && inside.size() > 1)
+        return fail("what follows from the index is computed before other statements");
+      if (uses)
+        for (const clang::Decl *derived : declaration->decls())
+          if (const auto *variable = dyn_cast<clang::ValueDecl>(derived))
+            inside.push_back(variable);
       auto range = source.range_of(body[i]);
       auto full = source.statement_range(body[i]);
       if (!range || !full)
@@ -140,7 +152,7 @@ Result<Guarded> match_check(const IndexForm &form, const std::vector<const clang
       return fail("the work behind the bounds check cannot be edited");
     if (!returns)
       for (std::size_t after = i + 1; after < body.size(); ++after)
-        if (references(body[after], guarded.index))
+        if (uses_inside(body[after]))
           return fail("the index is used after the bounds check");
     return guarded;
   }

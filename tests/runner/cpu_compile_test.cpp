@@ -40,6 +40,21 @@ TEST_CASE("warnings go to the log of the report") {
   CHECK((*program)->reports()[0].compile_ms > 0);
 }
 
+TEST_CASE("integer types that a slice writes out for NVRTC are those of this backend") {
+  Bench bench;
+  const auto program = bench.compile(R"(
+#ifdef __CUDACC_RTC__
+typedef signed char int8_t; typedef unsigned char uint8_t; typedef short int16_t; typedef unsigned short uint16_t;
+typedef int int32_t; typedef unsigned int uint32_t; typedef long long int64_t; typedef unsigned long long uint64_t;
+typedef long long intptr_t; typedef unsigned long long uintptr_t; typedef unsigned int uint; typedef unsigned char uchar;
+typedef unsigned short ushort; typedef unsigned long ulong;
+#endif
+__global__ void k(float *x) { int64_t i = threadIdx.x; x[i] = (uintptr_t)x == 0; }
+)",
+                                     "k");
+  CHECK(message(program) == "");
+}
+
 TEST_CASE("what a CPU cannot do is unsupported, with the construct and its line") {
   check_compile(
       "__global__ void k(int *x) {\n  asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x[0]));\n}",

@@ -69,3 +69,49 @@ void run(int n, float *x) { k<<<n / 256, 256>>>(x); }
       "grid_stride(blocks=528)",
       "the kernel has no one-dimensional global index with a bounds check");
 }
+
+TEST_CASE("grid_stride: what follows from what follows from the index goes into the loop with it") {
+  check_move(R"cuda(__global__ void ^gather(float *x, const float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int row = i / 32;
+  int base = n / 2;
+  int at = row * 32;
+  if (i < n) x[i] = y[at] + y[base];
+}
+void run(int n, float *x, float *y) { gather<<<(n + 255) / 256, 256>>>(x, y, n); }
+)cuda",
+             "grid_stride(blocks=1056)",
+             R"cuda(__global__ void gather(float *x, const float *y, int n) {
+  int base = n / 2;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+    int row = i / 32;
+    int at = row * 32;
+    x[i] = y[at] + y[base];
+  }
+}
+void run(int n, float *x, float *y) { gather<<<(n + 255) / 256 < 1056 ? (n + 255) / 256 : 1056, 256>>>(x, y, n); }
+)cuda");
+}
+
+TEST_CASE("grid_stride: what follows from the index is not moved past other statements, nor used "
+          "behind") {
+  check_refused(R"cuda(__global__ void ^count(float *x, int k, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int at = i * k;
+  k = 3;
+  if (i < n) x[at] = k;
+}
+void run(int n, float *x) { count<<<(n + 255) / 256, 256>>>(x, 2, n); }
+)cuda",
+                "grid_stride(blocks=1056)",
+                "what follows from the index is computed before other statements");
+  check_refused(R"cuda(__global__ void ^count(float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int at = i / 2;
+  if (i < n) x[i] = 1.0f;
+  y[at] = 2.0f;
+}
+void run(int n, float *x, float *y) { count<<<(n + 255) / 256, 256>>>(x, y, n); }
+)cuda",
+                "grid_stride(blocks=1056)", "the index is used after the bounds check");
+}
