@@ -38,11 +38,16 @@ Result<Edits> apply_coarsen(const KernelSource &source, const Parameters &parame
   const std::string factor = parameters.at("factor");
   const std::string open = guarded->has_braces ? " {" : "",
                     close = guarded->has_braces ? "\n  }" : "";
+  // An index of 64 bits may be past 32 of them.
+  const clang::QualType type = guarded->index->getType();
+  const bool wide = source.unit().context().getTypeSize(type) > 32;
+  const std::string block = wide ? "(" + guarded->type + ")blockIdx.x" : "blockIdx.x";
   const std::string text =
       render("#pragma unroll\nfor (int $step = 0; $step < $factor; ++$step) {\n"
-             "  const $type $i = (blockIdx.x * $factor + $step) * blockDim.x + threadIdx.x;\n"
+             "  const $type $i = ($block * $factor + $step) * blockDim.x + threadIdx.x;\n"
              "  if ($i < $bound)$open\n    $work$close\n}",
              {{"factor", factor},
+              {"block", block},
               {"type", guarded->type},
               {"i", guarded->name},
               {"bound", guarded->bound},

@@ -64,3 +64,23 @@ void run(int n, int *a, int *b) { add<<<120, 256>>>(a, b, n); }
 )cuda",
                 "coarsen(factor=2)", "the kernel already loops over the grid");
 }
+
+TEST_CASE("coarsen: an index of 64 bits is computed in 64 bits") {
+  check_move(R"cuda(__global__ void ^scale(float *x, size_t n) {
+  size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= 2.0f;
+}
+void run(float *x, size_t n) { scale<<<(n + 255) / 256, 256>>>(x, n); }
+)cuda",
+             "coarsen(factor=2)",
+             R"cuda(__global__ void scale(float *x, size_t n) {
+  #pragma unroll
+  for (int step = 0; step < 2; ++step) {
+    const size_t i = ((size_t)blockIdx.x * 2 + step) * blockDim.x + threadIdx.x;
+    if (i < n)
+      x[i] *= 2.0f;
+  }
+}
+void run(float *x, size_t n) { scale<<<((n + 255) / 256 + 1) / 2, 256>>>(x, n); }
+)cuda");
+}
