@@ -1,22 +1,9 @@
 #include "runner/deep/examined_sizes.h"
+#include "runner/verify/main_sizes.h"
 
 #include <algorithm>
 
 namespace warpwright::runner::deep {
-namespace {
-
-/// As the verifier weighs them: floating-point operations in the time of one element.
-constexpr std::int64_t kFlopsAnElement = 48;
-
-std::int64_t cost_at(const model::Task &task, const Sizes &sizes) {
-  std::int64_t elements = 0;
-  for (const model::Buffer &buffer : task.buffers)
-    elements += buffer.extent.evaluate(sizes).value_or(0);
-  const std::int64_t flops = task.work.flops ? task.work.flops->evaluate(sizes).value_or(0) : 0;
-  return std::max(elements, flops / kFlopsAnElement);
-}
-
-} // namespace
 
 std::vector<Sizes> examined_sizes(const model::Task &task, std::int64_t max_elements) {
   std::vector<Sizes> all = task.check_sizes;

@@ -11,6 +11,8 @@ namespace {
 
 /// Of a compute-bound kernel, in the time of one element of a memory-bound one, roughly.
 constexpr std::int64_t kFlopsAnElement = 48;
+/// The most that sizes which the task does not name may cost.
+constexpr std::int64_t kMostHiddenElements = std::int64_t{1} << 24;
 /// Multiples that are drawn.
 constexpr int kSmallerAttempts = 4;
 
@@ -36,9 +38,7 @@ std::vector<Sizes> smaller_sizes(const Job &job, std::mt19937_64 &random) {
                            [&](const Sizes &sizes) { return cost_at(job.task, sizes); });
   if (auto sizes = halved(job))
     found.push_back(std::move(*sizes));
-  const auto small = [&](const Sizes &sizes) {
-    return affordable(job, sizes) && cost_at(job.task, sizes) <= kMostHiddenElements;
-  };
+  const auto small = [&](const Sizes &sizes) { return affordable_unnamed(job, sizes); };
   for (int i = 0; i < kSmallerAttempts; ++i)
     if (auto drawn = draw_hidden_sizes(job.task, HiddenSizes::Multiples, random, small))
       found.push_back(std::move(*drawn));
@@ -58,6 +58,10 @@ std::int64_t cost_at(const model::Task &task, const Sizes &sizes) {
 bool affordable(const Job &job, const Sizes &sizes) {
   const auto limit = job.device.capabilities().preferred_max_elements;
   return !limit || cost_at(job.task, sizes) <= *limit;
+}
+
+bool affordable_unnamed(const Job &job, const Sizes &sizes) {
+  return affordable(job, sizes) && cost_at(job.task, sizes) <= kMostHiddenElements;
 }
 
 DeviceResult<MainSizes> choose_main_sizes(Job &job, std::mt19937_64 &random) {

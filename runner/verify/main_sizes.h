@@ -8,14 +8,14 @@
 
 namespace warpwright::runner {
 
-/// The most that sizes which the task does not name may cost.
-inline constexpr std::int64_t kMostHiddenElements = std::int64_t{1} << 24;
-
 /// What one run of the plans takes, in elements of a simple kernel; the task's flops count where it knows them.
 std::int64_t cost_at(const model::Task &task, const Sizes &sizes);
 
 /// Whether the device does these sizes in reasonable time.
 bool affordable(const Job &job, const Sizes &sizes);
+
+/// Whether they are also small enough to be tried where the task does not name them.
+bool affordable_unnamed(const Job &job, const Sizes &sizes);
 
 struct MainSizes {
   Sizes sizes;

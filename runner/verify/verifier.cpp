@@ -361,7 +361,7 @@ private:
       if (which == HiddenSizes::Any && multiples_alone)
         continue;
       const auto sizes = draw_hidden_sizes(job_.task, which, random_, [&](const Sizes &drawn) {
-        return affordable(job_, drawn) && cost_at(job_.task, drawn) <= kMostHiddenElements;
+        return affordable_unnamed(job_, drawn);
       });
       if (!sizes || bindings == kHiddenBindings)
         continue;
