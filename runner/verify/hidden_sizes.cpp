@@ -1,6 +1,8 @@
-// The drawing of sizes, and the reference's trial run.
+// The drawing of sizes, and the trials at them.
 #include "runner/verify/hidden_sizes.h"
+#include "runner/verify/main_sizes.h"
 #include "runner/verify/plan_run.h"
+#include "runner/verify/reference_probe.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +11,11 @@
 namespace warpwright::runner {
 namespace {
 
-using model::Direction;
-
 constexpr int kTries = 16;
+/// How many bindings are tried, and which are drawn for them.
+constexpr std::size_t kBindings = 2;
+constexpr HiddenSizes kAttempts[] = {HiddenSizes::Any, HiddenSizes::Any, HiddenSizes::Multiples,
+                                     HiddenSizes::Multiples};
 
 /// What is known of one size.
 struct Bounds {
@@ -122,94 +126,44 @@ private:
   std::vector<Product> products_;
 };
 
-/// How many elements of the saved outputs nobody wrote, over both runs.
-DeviceResult<std::uint64_t> count_unwritten(Job &job, const SavedOutputs (&saved)[2]) {
-  std::uint64_t count = 0;
-  for (const model::Buffer &buffer : job.task.buffers) {
-    if (buffer.direction != Direction::Out)
-      continue;
-    const GuardedBuffer &first = saved[0].copies.at(buffer.name);
-    const std::uint64_t elements = first.size_bytes() / model::size_bytes(buffer.dtype);
-    if (elements == 0)
-      continue;
-    // Against zeros, which are written everywhere, an unwritten element is the only "unwritten" one.
-    auto zeros = GuardedBuffer::make(job.device, first.size_bytes(), 0);
-    if (!zeros)
-      return std::unexpected(zeros.error());
-    if (auto filled = zeros->poison_payload(0); !filled)
-      return std::unexpected(filled.error());
-    element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
-                                   .poison = {kPoisons[0], kPoisons[1]}};
-    for (int pass = 0; pass < 2; ++pass) {
-      comparison.candidate[pass] =
-          reinterpret_cast<const void *>(saved[pass].copies.at(buffer.name).address());
-      comparison.reference[pass] = reinterpret_cast<const void *>(zeros->address());
-    }
-    comparison.scale = 1;
-    auto found = job.checker.compare(comparison, elements);
-    if (!found)
-      return std::unexpected(found.error());
-    count += found->unwritten;
-  }
-  return count;
+/// A kernel of vectors whose known sizes are all even may not be at home at others, and would lose the device there.
+bool needs_multiples(const model::Task &task) {
+  const auto all_even = [&](const auto &size) {
+    return size.second % 2 == 0 && std::ranges::all_of(task.check_sizes, [&](const Sizes &check) {
+             const auto found = check.find(size.first);
+             return found == check.end() || found->second % 2 == 0;
+           });
+  };
+  return relies_on_alignment(task.reference.source) && std::ranges::any_of(task.sizes, all_even);
 }
 
-/// Whether the two runs wrote different values: what the reference read outside its buffers differed, too.
-DeviceResult<bool> is_unstable(Job &job, const SavedOutputs (&saved)[2]) {
-  for (const model::Buffer &buffer : job.task.buffers) {
-    if (buffer.direction == Direction::In)
-      continue;
-    const std::uint64_t elements =
-        saved[0].copies.at(buffer.name).size_bytes() / model::size_bytes(buffer.dtype);
-    if (elements == 0)
-      continue;
-    element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
-                                   .compare_runs = true,
-                                   .poison = {kPoisons[0], kPoisons[1]}};
-    for (int pass = 0; pass < 2; ++pass)
-      comparison.candidate[pass] = comparison.reference[pass] =
-          reinterpret_cast<const void *>(saved[pass].copies.at(buffer.name).address());
-    comparison.scale = 1;
-    auto found = job.checker.compare(comparison, elements);
-    if (!found)
-      return std::unexpected(found.error());
-    if (found->unstable)
-      return true;
-  }
-  return false;
-}
+struct HiddenTrial {
+  TrialResult result;
+  std::string dropped; ///< why the reference is not at home there; then there is no result
+};
 
-DeviceResult<std::optional<std::string>> run_reference(Job &job, const Drawing &drawing,
-                                                       bool may_leave_elements) {
-  Drawing apart = drawing;
-  apart.wide_guards = true;
-  auto set = BufferSet::make(job, apart);
-  if (!set)
-    return std::unexpected(set.error());
-  if (auto made = set->use_temporaries_of(job, job.task.reference); !made)
-    return std::unexpected(made.error());
-  SavedOutputs saved[2];
-  for (int pass = 0; pass < 2; ++pass) {
-    job.device.set_thread_order(pass == 0 ? ThreadOrder::Forward : ThreadOrder::Reverse);
-    auto failure = run_once(job, *set, job.task.reference, job.plans.reference, kPoisons[pass]);
-    if (!failure)
-      return std::unexpected(failure.error());
-    if (*failure)
-      return (*failure)->message;
-    if (auto kept = saved[pass].save(job, *set); !kept)
-      return std::unexpected(kept.error());
-  }
-  auto unwritten = count_unwritten(job, saved);
-  if (!unwritten)
-    return std::unexpected(unwritten.error());
-  if (*unwritten && !may_leave_elements)
-    return "leaves " + std::to_string(*unwritten) + " elements of its outputs unwritten";
-  auto unstable = is_unstable(job, saved);
-  if (!unstable)
-    return std::unexpected(unstable.error());
-  if (*unstable && !uses_atomics(job.task.reference.source))
-    return "gives two results on the same inputs";
-  return std::nullopt;
+/// The reference runs alone first: whether it is at home there is not known.
+DeviceResult<HiddenTrial> try_at(Job &job, const Sizes &sizes, std::mt19937_64 &random) {
+  const auto drawing = [&] {
+    Drawing drawn{sizes, random() >> 40, 1, false};
+    drawn.hidden = true;
+    return drawn;
+  };
+  auto reason = probe_reference(job, drawing());
+  if (!reason)
+    return std::unexpected(reason.error());
+  if (*reason)
+    return HiddenTrial{{}, "the reference " + **reason};
+  auto trial = run_trial(job, drawing());
+  if (!trial && (job.running() != Side::Reference || trial.error().device_lost))
+    return std::unexpected(trial.error());
+  if (!trial)
+    return HiddenTrial{{}, "the reference: " + trial.error().message};
+  if (trial->failure && trial->failure->outcome == model::Outcome::Unsupported)
+    return HiddenTrial{{}, trial->failure->message};
+  if (trial->failure)
+    trial->failure->check = kHiddenCheck;
+  return HiddenTrial{std::move(*trial), {}};
 }
 
 } // namespace
@@ -226,16 +180,32 @@ std::optional<Sizes> draw_hidden_sizes(const model::Task &task, HiddenSizes whic
   return std::nullopt;
 }
 
-DeviceResult<std::optional<std::string>> probe_reference(Job &job, const Drawing &drawing,
-                                                         bool may_leave_elements) {
-  job.enter("verifying", "running the reference at " + drawing.text(), Side::Reference);
-  auto reason = run_reference(job, drawing, may_leave_elements);
-  if (!reason && reason.error().device_lost)
-    return std::unexpected(reason.error());
-  if (!reason)
-    reason = "does not run: " + reason.error().message;
-  job.enter("verifying", "comparing", Side::Nobody);
-  return reason;
+DeviceResult<HiddenTrials> run_hidden_trials(Job &job, std::mt19937_64 &random) {
+  HiddenTrials trials;
+  std::string dropped;
+  const bool multiples_alone = needs_multiples(job.task);
+  for (const HiddenSizes which : kAttempts) {
+    if (which == HiddenSizes::Any && multiples_alone)
+      continue;
+    const auto sizes = draw_hidden_sizes(job.task, which, random, [&](const Sizes &drawn) {
+      return affordable_unnamed(job, drawn);
+    });
+    if (!sizes || trials.results.size() == kBindings)
+      continue;
+    auto trial = try_at(job, *sizes, random);
+    if (!trial)
+      return std::unexpected(trial.error());
+    if (!trial->dropped.empty()) {
+      dropped += "; not at " + describe_sizes(*sizes) + ": " + trial->dropped;
+      continue;
+    }
+    trials.results.push_back(std::move(trial->result));
+    if (trials.results.back().failure)
+      break;
+    trials.text += (trials.text.empty() ? "at " : "; at ") + describe_sizes(*sizes);
+  }
+  trials.text = (trials.text.empty() ? "none were tried" : trials.text) + dropped;
+  return trials;
 }
 
 } // namespace warpwright::runner

@@ -22,12 +22,16 @@ std::optional<Sizes> draw_hidden_sizes(const model::Task &task, HiddenSizes whic
                                        std::mt19937_64 &random,
                                        const std::function<bool(const Sizes &)> &affordable);
 
-/// Runs the reference alone, on inputs that the candidate will not see, between guards so wide that a step
-/// outside its buffers costs nothing.
-/// @param may_leave_elements where the sizes are the task's, elements of its outputs that it does not write are its own business
-/// @return why it is not at home at these sizes; nullopt where it is
-/// Faults: only those that lose the device.
-DeviceResult<std::optional<std::string>> probe_reference(Job &job, const Drawing &drawing,
-                                                         bool may_leave_elements = false);
+/// The verdict's check that the trials below are.
+inline constexpr const char *kHiddenCheck = "sizes that the task does not name";
+
+struct HiddenTrials {
+  std::vector<TrialResult>
+      results; ///< of the candidate; the last may have failed, and is then the last that was tried
+  std::string text; ///< where it was tried, and where not, with the reason
+};
+
+/// Tries the candidate at some, where the reference is at home.
+DeviceResult<HiddenTrials> run_hidden_trials(Job &job, std::mt19937_64 &random);
 
 } // namespace warpwright::runner

@@ -3,6 +3,7 @@
 #include "runner/verify/main_sizes.h"
 #include "runner/verify/bound_plan.h"
 #include "runner/verify/hidden_sizes.h"
+#include "runner/verify/reference_probe.h"
 
 #include <algorithm>
 

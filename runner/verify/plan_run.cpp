@@ -1,6 +1,8 @@
 #include "runner/verify/plan_run.h"
 #include "runner/verify/torch_operations.h"
 
+#include <regex>
+
 namespace warpwright::runner {
 
 using model::Direction;
@@ -65,6 +67,12 @@ bool uses_atomics(const std::string &source) {
     if (source.find(spelling) != std::string::npos)
       return true;
   return false;
+}
+
+bool relies_on_alignment(const std::string &source) {
+  static const std::regex wide(
+      R"(\b(u?(char|short|int|long|longlong)|float|double|half|__half|__nv_bfloat16|bfloat16)[1-4]\b|\b__half2|\b__nv_bfloat162|reinterpret_cast|\basm\b|wmma|memcpy_async|__align__|alignas|assume_aligned|\(\s*(const\s+)?\w+\s*\*\s*\)\s*[&\w])");
+  return std::regex_search(source, wide);
 }
 
 namespace {

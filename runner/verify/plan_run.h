@@ -22,6 +22,8 @@ DeviceResult<std::optional<Failure>> run_once(Job &job, BufferSet &set, const mo
 
 /// Whether the order of its additions may differ from run to run.
 bool uses_atomics(const std::string &source);
+/// Whether it has vector accesses or inline assembly, which may need the alignment that cudaMalloc gives.
+bool relies_on_alignment(const std::string &source);
 
 /// What an fp64 run left, in float64.
 class ExactOutputs {

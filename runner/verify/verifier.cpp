@@ -5,6 +5,8 @@
 #include "runner/verify/loaded_parameters.h"
 #include "runner/verify/main_sizes.h"
 #include "runner/verify/measuring_step.h"
+#include "runner/verify/plan_run.h"
+#include "runner/verify/reference_probe.h"
 #include "runner/verify/reference_problems.h"
 #include "runner/verify/torch_operations.h"
 #include "support/model/json.h"
@@ -12,7 +14,6 @@
 #include <algorithm>
 #include <ctime>
 #include <random>
-#include <regex>
 
 namespace warpwright::runner {
 namespace {
@@ -25,11 +26,6 @@ constexpr const char *kTrialChecks[] = {
     "guard regions untouched", "inputs unchanged",      "every output element written",
     "nothing else written",    "matches the reference", "accuracy against fp64",
     "same result twice"};
-/// Sizes that the task does not name: how many bindings, which are tried, and the check's name.
-constexpr int kHiddenBindings = 2;
-constexpr HiddenSizes kHiddenAttempts[] = {HiddenSizes::Any, HiddenSizes::Any,
-                                           HiddenSizes::Multiples, HiddenSizes::Multiples};
-constexpr const char *kHiddenCheck = "sizes that the task does not name";
 /// Large inputs, whose squares still fit a half; and small ones.
 constexpr float kLargeScale = 64, kSmallScale = 1.0F / 64;
 
@@ -50,13 +46,6 @@ Outcome outcome_of(const Fault &fault, Side side) {
   default:
     return Outcome::Unsupported;
   }
-}
-
-/// Vector accesses and inline assembly may rely on the alignment that cudaMalloc gives.
-bool relies_on_alignment(const std::string &source) {
-  static const std::regex wide(
-      R"(\b(u?(char|short|int|long|longlong)|float|double|half|__half|__nv_bfloat16|bfloat16)[1-4]\b|\b__half2|\b__nv_bfloat162|reinterpret_cast|\basm\b|wmma|memcpy_async|__align__|alignas|assume_aligned|\(\s*(const\s+)?\w+\s*\*\s*\)\s*[&\w])");
-  return std::regex_search(source, wide);
 }
 
 std::vector<model::CompileReport> reports_of(const CompiledPlan &compiled) {
@@ -332,19 +321,6 @@ private:
     verdict_.checks.push_back({"the task is not degenerate", degenerate_.empty(), degenerate_});
   }
 
-  /// A kernel of vectors whose known sizes are all even may not be at home at others, and would lose the device there.
-  bool needs_multiples() const {
-    const auto all_even = [&](const auto &size) {
-      return size.second % 2 == 0 &&
-             std::ranges::all_of(job_.task.check_sizes, [&](const Sizes &check) {
-               const auto found = check.find(size.first);
-               return found == check.end() || found->second % 2 == 0;
-             });
-    };
-    return relies_on_alignment(job_.task.reference.source) &&
-           std::ranges::any_of(job_.task.sizes, all_even);
-  }
-
   StepResult try_hidden_sizes() {
     if (!settings_.hidden_sizes)
       return true;
@@ -354,62 +330,14 @@ private:
            "none: the module was traced at these shapes, and is measured there"});
       return true;
     }
-    std::string tried, dropped;
-    int bindings = 0;
-    const bool multiples_alone = needs_multiples();
-    for (const HiddenSizes which : kHiddenAttempts) {
-      if (which == HiddenSizes::Any && multiples_alone)
-        continue;
-      const auto sizes = draw_hidden_sizes(job_.task, which, random_, [&](const Sizes &drawn) {
-        return affordable_unnamed(job_, drawn);
-      });
-      if (!sizes || bindings == kHiddenBindings)
-        continue;
-      auto trial = try_hidden(*sizes);
-      if (!trial)
-        return std::unexpected(trial.error());
-      if (!trial->dropped.empty()) {
-        dropped += "; not at " + describe_sizes(*sizes) + ": " + trial->dropped;
-        continue;
-      }
-      if (!absorb(trial->result))
+    auto trials = run_hidden_trials(job_, random_);
+    if (!trials)
+      return std::unexpected(trials.error());
+    for (const TrialResult &result : trials->results)
+      if (!absorb(result))
         return false;
-      ++bindings;
-      tried += (tried.empty() ? "at " : "; at ") + describe_sizes(*sizes);
-    }
-    verdict_.checks.push_back(
-        {kHiddenCheck, true, (tried.empty() ? "none were tried" : tried) + dropped});
+    verdict_.checks.push_back({kHiddenCheck, true, trials->text});
     return true;
-  }
-
-  struct HiddenTrial {
-    TrialResult result;
-    std::string dropped; ///< why the reference is not at home there; then there is no result
-  };
-
-  /// The reference runs alone first: whether it is at home there is not known.
-  DeviceResult<HiddenTrial> try_hidden(const Sizes &sizes) {
-    auto reason = probe_reference(job_, hidden_drawing(sizes));
-    if (!reason)
-      return std::unexpected(reason.error());
-    if (*reason)
-      return HiddenTrial{{}, "the reference " + **reason};
-    auto trial = run_trial(job_, hidden_drawing(sizes));
-    if (!trial && (job_.running() != Side::Reference || trial.error().device_lost))
-      return std::unexpected(trial.error());
-    if (!trial)
-      return HiddenTrial{{}, "the reference: " + trial.error().message};
-    if (trial->failure && trial->failure->outcome == Outcome::Unsupported)
-      return HiddenTrial{{}, trial->failure->message};
-    if (trial->failure)
-      trial->failure->check = kHiddenCheck;
-    return HiddenTrial{std::move(*trial), {}};
-  }
-
-  Drawing hidden_drawing(const Sizes &sizes) {
-    Drawing drawing{sizes, random_() >> 40, 1, false};
-    drawing.hidden = true;
-    return drawing;
   }
 
   StepResult time_it() {

@@ -306,12 +306,6 @@ std::string RawTls::read_until(const std::string &part) {
   return text;
 }
 
-Task fake_task() {
-  Task task = square_task(4096);
-  task.reference = plan_of("reference", "square", {"x", "y"});
-  return task;
-}
-
 VerifyOptions fake_options(int timeout_ms) {
   VerifyOptions options;
   options.device = "cpu"; // the fake is meant, on machines with a GPU too
@@ -319,8 +313,6 @@ VerifyOptions fake_options(int timeout_ms) {
   options.measure_budget = std::chrono::milliseconds(100);
   return options;
 }
-
-Plan fake_plan(const std::string &kernel) { return plan_of("candidate", kernel, {"x", "y"}); }
 
 std::string url_of(const std::string &address, const fs::path &folder, const std::string &token) {
   return "tls://" + token + "@" + address + "?ca=" + (folder / "server.pem").string();

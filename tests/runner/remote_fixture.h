@@ -100,9 +100,7 @@ private:
 /// A plain TCP connection to "HOST:PORT". Owned by the caller.
 int connect_tcp(const std::string &address);
 
-Task fake_task();
 VerifyOptions fake_options(int timeout_ms = 60'000);
-Plan fake_plan(const std::string &kernel);
 
 /// tls:// with the token and the folder's server.pem as authority.
 std::string url_of(const std::string &address, const std::filesystem::path &folder,

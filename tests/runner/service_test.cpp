@@ -52,12 +52,6 @@ std::unique_ptr<BlockingClient> connect_to(const std::string &url = "") {
   return std::move(*client);
 }
 
-Task fake_task(const std::string &reference = "square") {
-  Task task = square_task(4096);
-  task.reference = plan_of("reference", reference, {"x", "y"});
-  return task;
-}
-
 /// The fake is meant, on machines with a GPU too.
 VerifyOptions on_cpu(int timeout_ms = 20'000) {
   VerifyOptions options;

@@ -87,4 +87,15 @@ inline Plan square_candidate(const std::string &body, const std::string &before 
                  "square", {"x", "y"});
 }
 
+/// `y = square(x)` of 4096 elements, for the fake device, whose kernels have names and no source.
+inline Task fake_task(const std::string &reference = "square") {
+  Task task = square_task(4096);
+  task.reference = plan_of("reference", reference, {"x", "y"});
+  return task;
+}
+
+inline Plan fake_plan(const std::string &kernel, const std::string &source = "candidate") {
+  return plan_of(source, kernel, {"x", "y"});
+}
+
 } // namespace warpwright::runner::testing

@@ -1,0 +1,114 @@
+// The reference's two runs by itself, and what they tell.
+#include "runner/verify/reference_probe.h"
+#include "runner/verify/plan_run.h"
+
+namespace warpwright::runner {
+namespace {
+
+using model::Direction;
+
+/// How many elements of the saved outputs nobody wrote, over both runs.
+DeviceResult<std::uint64_t> count_unwritten(Job &job, const SavedOutputs (&saved)[2]) {
+  std::uint64_t count = 0;
+  for (const model::Buffer &buffer : job.task.buffers) {
+    if (buffer.direction != Direction::Out)
+      continue;
+    const GuardedBuffer &first = saved[0].copies.at(buffer.name);
+    const std::uint64_t elements = first.size_bytes() / model::size_bytes(buffer.dtype);
+    if (elements == 0)
+      continue;
+    // Against zeros, which are written everywhere, an unwritten element is the only "unwritten" one.
+    auto zeros = GuardedBuffer::make(job.device, first.size_bytes(), 0);
+    if (!zeros)
+      return std::unexpected(zeros.error());
+    if (auto filled = zeros->poison_payload(0); !filled)
+      return std::unexpected(filled.error());
+    element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
+                                   .poison = {kPoisons[0], kPoisons[1]}};
+    for (int pass = 0; pass < 2; ++pass) {
+      comparison.candidate[pass] =
+          reinterpret_cast<const void *>(saved[pass].copies.at(buffer.name).address());
+      comparison.reference[pass] = reinterpret_cast<const void *>(zeros->address());
+    }
+    comparison.scale = 1;
+    auto found = job.checker.compare(comparison, elements);
+    if (!found)
+      return std::unexpected(found.error());
+    count += found->unwritten;
+  }
+  return count;
+}
+
+/// Whether the two runs wrote different values: what the reference read outside its buffers differed, too.
+DeviceResult<bool> is_unstable(Job &job, const SavedOutputs (&saved)[2]) {
+  for (const model::Buffer &buffer : job.task.buffers) {
+    if (buffer.direction == Direction::In)
+      continue;
+    const std::uint64_t elements =
+        saved[0].copies.at(buffer.name).size_bytes() / model::size_bytes(buffer.dtype);
+    if (elements == 0)
+      continue;
+    element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
+                                   .compare_runs = true,
+                                   .poison = {kPoisons[0], kPoisons[1]}};
+    for (int pass = 0; pass < 2; ++pass)
+      comparison.candidate[pass] = comparison.reference[pass] =
+          reinterpret_cast<const void *>(saved[pass].copies.at(buffer.name).address());
+    comparison.scale = 1;
+    auto found = job.checker.compare(comparison, elements);
+    if (!found)
+      return std::unexpected(found.error());
+    if (found->unstable)
+      return true;
+  }
+  return false;
+}
+
+DeviceResult<std::optional<std::string>> run_reference(Job &job, const Drawing &drawing,
+                                                       bool may_leave_elements) {
+  Drawing apart = drawing;
+  apart.wide_guards = true;
+  auto set = BufferSet::make(job, apart);
+  if (!set)
+    return std::unexpected(set.error());
+  if (auto made = set->use_temporaries_of(job, job.task.reference); !made)
+    return std::unexpected(made.error());
+  SavedOutputs saved[2];
+  for (int pass = 0; pass < 2; ++pass) {
+    job.device.set_thread_order(pass == 0 ? ThreadOrder::Forward : ThreadOrder::Reverse);
+    auto failure = run_once(job, *set, job.task.reference, job.plans.reference, kPoisons[pass]);
+    if (!failure)
+      return std::unexpected(failure.error());
+    if (*failure)
+      return (*failure)->message;
+    if (auto kept = saved[pass].save(job, *set); !kept)
+      return std::unexpected(kept.error());
+  }
+  auto unwritten = count_unwritten(job, saved);
+  if (!unwritten)
+    return std::unexpected(unwritten.error());
+  if (*unwritten && !may_leave_elements)
+    return "leaves " + std::to_string(*unwritten) + " elements of its outputs unwritten";
+  auto unstable = is_unstable(job, saved);
+  if (!unstable)
+    return std::unexpected(unstable.error());
+  if (*unstable && !uses_atomics(job.task.reference.source))
+    return "gives two results on the same inputs";
+  return std::nullopt;
+}
+
+} // namespace
+
+DeviceResult<std::optional<std::string>> probe_reference(Job &job, const Drawing &drawing,
+                                                         bool may_leave_elements) {
+  job.enter("verifying", "running the reference at " + drawing.text(), Side::Reference);
+  auto reason = run_reference(job, drawing, may_leave_elements);
+  if (!reason && reason.error().device_lost)
+    return std::unexpected(reason.error());
+  if (!reason)
+    reason = "does not run: " + reason.error().message;
+  job.enter("verifying", "comparing", Side::Nobody);
+  return reason;
+}
+
+} // namespace warpwright::runner
