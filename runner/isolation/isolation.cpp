@@ -207,7 +207,8 @@ Result<Isolation> Isolation::enter(const Sandbox &sandbox) {
     layers.push_back({"bubblewrap", true, "a read-only view of the file system, no other process"});
   const bool python = sandbox.kind == WorkerKind::Python;
   const bool driver = sandbox.kind == WorkerKind::Cuda || python;
-  const std::vector<fs::path> devices = driver ? driver_devices() : std::vector<fs::path>{};
+  const std::vector<fs::path> devices =
+      driver && sandbox.opens_gpu ? driver_devices() : std::vector<fs::path>{};
   const fs::path temporary = private_directory();
   WorkerCache cache(sandbox.cache);
   layers.push_back(enter_layer("limits", [&] { return set_limits(sandbox.kind); }));

@@ -58,6 +58,7 @@ struct Sandbox {
   WorkerKind kind = WorkerKind::Cpu;
   std::vector<std::filesystem::path> readable; ///< toolkits, the worker's own executable
   std::filesystem::path cache;                 ///< the parent of the compile cache; empty: none
+  bool opens_gpu = true; ///< of Cuda and Python: whether the GPU's device files are open to it
 };
 
 struct IsolationLayer {

@@ -23,6 +23,9 @@ struct TorchSeeds {
   /// Parameters and buffers that the constructor fills with one value (weights of a normalisation) are drawn around it, for a
   /// trained module's differ, and a plan that ignores them is wrong.
   bool vary = true;
+  /// The constructor runs on the CPU, as a benchmark's harness runs it, and another system's answer's does: a GPU draws other
+  /// values under the same seed.
+  bool on_host = false;
 };
 
 class TorchHost {

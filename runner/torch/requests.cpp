@@ -18,12 +18,10 @@ json tensors(const std::vector<TensorArgument> &tensors,
   return list;
 }
 
-json load(const model::TorchModule &module) {
-  return {{"spec", model::to_json(module)}};
-}
+json load(const model::TorchModule &module) { return {{"spec", model::to_json(module)}}; }
 
 json draw(const TorchSeeds &seeds, double scale, json arguments) {
-  return {{"seeds", {seeds.inputs, seeds.parameters, seeds.vary}},
+  return {{"seeds", {seeds.inputs, seeds.parameters, seeds.vary, seeds.on_host}},
           {"scale", scale},
           {"arguments", std::move(arguments)}};
 }

@@ -57,8 +57,9 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
     tensors.push_back(tensor_of(buffer, {memory->address(), buffer.dtype, elements}));
     made->masters_.emplace(index, Master{std::move(*memory), elements, width, false});
   }
-  if (auto drawn = torch->draw({drawing.seed, parameter_seed(drawing), drawing.varied},
-                               drawing.scale, tensors);
+  if (auto drawn =
+          torch->draw({drawing.seed, parameter_seed(drawing), drawing.varied, job.host_code()},
+                      drawing.scale, tensors);
       !drawn)
     return std::unexpected(drawn.error());
   std::size_t rotating = job.task.buffers.size();

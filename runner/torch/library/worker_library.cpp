@@ -6,6 +6,7 @@
 #include "runner/torch/library/library_device.h"
 #include "runner/worker/worker.h"
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <optional>
@@ -19,6 +20,11 @@ std::optional<WorkerEntry> entry; // from warpwright_enter() to warpwright_run()
 
 std::optional<Isolation>
     candidate_isolation; // from warpwright_isolate_candidate() to warpwright_seal_candidate()
+
+bool is_active(const std::vector<IsolationLayer> &layers, const std::string &name) {
+  return std::ranges::any_of(
+      layers, [&](const IsolationLayer &layer) { return layer.active && layer.name == name; });
+}
 
 int complain(const std::string &what) {
   std::cerr << what << std::endl;
@@ -53,13 +59,16 @@ int32_t warpwright_isolate(const char *readable) {
   }
 }
 
-int32_t warpwright_isolate_candidate(const char *readable) {
+int32_t warpwright_isolate_candidate(const char *readable, int32_t opens_gpu) {
   try {
     if (auto sandbox = library_sandbox(readable)) {
       sandbox->cache.clear();
+      sandbox->opens_gpu = opens_gpu != 0;
       auto isolation = Isolation::enter(*sandbox);
       if (!isolation)
         return complain(describe(isolation.error()));
+      if (!opens_gpu && !is_active(isolation->layers(), "files"))
+        return complain("nothing here keeps a process from the GPU");
       candidate_isolation = std::move(*isolation);
     }
     return 0;

@@ -22,9 +22,9 @@ typedef struct warpwright_callbacks {
 int32_t warpwright_enter(const char *readable);
 /* Isolation alone, for a process that is no worker: all layers, system calls too. As warpwright_enter(), but for the streams. */
 int32_t warpwright_isolate(const char *readable);
-/* The same for a process that runs another system's code: the compile cache, too, is closed to it. The filter of system calls follows by
- * the second, when its device is up and before any of that code is there. */
-int32_t warpwright_isolate_candidate(const char *readable);
+/* The same for a process that runs another system's code: the compile cache, too, is closed to it, and without opens_gpu the GPU, or it
+ * fails. The filter of system calls follows by the second, when its device is up and before any of that code is there. */
+int32_t warpwright_isolate_candidate(const char *readable, int32_t opens_gpu);
 int32_t warpwright_seal_candidate(void);
 /* The timer of a process that runs another system's module: the worker's device, without a worker. Requests are JSON, {"method": ...}:
  * "open" {device}; "record" {call, a handle of the callbacks' torch host} -> {recording, why}; "time" {recording, as_called} ->

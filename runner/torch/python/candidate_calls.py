@@ -33,14 +33,44 @@ class Candidates:
         key = (source, model, module.spec["source"])
         if self.key != key or self.process is None or self.process.process.poll() is not None:
             self.forget()
-            process = CandidateProcess(host.device, Layout(arguments[:count] + outputs + arguments[count:]), host.device.type == "cuda")
-            self.process, self.key = process, key
+            self.process, self.key = started(host, source, Layout(arguments[:count] + outputs + arguments[count:])), key
             try:
-                process.ask("load", load_request(module, source, model), LOAD_LIMIT_S)
+                self.process.open(host.device, host.device.type == "cuda")
+                self.process.ask("load", load_request(module, source, model), LOAD_LIMIT_S)
             except HostError:
                 self.forget()
                 raise
         return CandidateCall(self.process, module, arguments, outputs, host.device, host.drawn_parameters)
+
+
+def started(host, source, layout):
+    """The candidate's process, without a device yet. Where others use the GPU too it is theirs until then: what importing the candidate's
+    file compiles, a process that cannot open the GPU has compiled before."""
+    architectures = architectures_of(host.device)
+    if host.turn is None:
+        return CandidateProcess(layout, architectures)
+    with host.turn.given_away():
+        return CandidateProcess(layout, architectures, again=compile_ahead(source, architectures))
+
+
+def compile_ahead(source, architectures):
+    """Whether its folder was kept for the next. What goes wrong is said where it goes wrong again, with the GPU there."""
+    try:
+        process = CandidateProcess(Layout([]), architectures, opens_gpu=False)
+    except HostError:  # nothing here keeps it from the GPU
+        return False
+    try:
+        process.open("cpu", False)
+        process.ask("compile", {"source": source}, LOAD_LIMIT_S)
+    except HostError:
+        pass
+    process.close(keeps_folder=True)
+    return True
+
+
+def architectures_of(device):
+    """As torch.utils.cpp_extension chooses them where it sees the GPU."""
+    return "%d.%d+PTX" % torch.cuda.get_device_capability(device) if device.type == "cuda" else ""
 
 
 def input_count(module):
@@ -49,9 +79,8 @@ def input_count(module):
 
 def load_request(module, source, model):
     """Everything that it may know: how the task's own module is made and called, and nothing of what it computes."""
-    user_module.seed_everything(user_module.LOADED_SEED)
-    with torch.no_grad(), user_module.on_device(module.device):
-        arguments = module.evaluate("init_inputs", [])
+    with torch.no_grad():
+        arguments = module.constructor_arguments(user_module.LOADED_SEED)
     return {"source": source, "model": model, "training": module.spec["training"], "flags": pickled(module.flags),
             "init_inputs": pickled(user_module.mapped(arguments, lambda tensor: tensor.cpu())),
             "template": pickled(module.inputs_template())}
@@ -146,6 +175,7 @@ class CandidateCall(BoundCall):
         self.send(self.inputs)
         self.process.ask("upload", {"handle": self.handle})
         ns, throttled = self.process.believed(self.handle, as_called)
+        self.process.ask("look", {})
         self.process.ask("download", {"handle": self.handle})
         self.publish()
         return {"ns": ns, "throttled": throttled}

@@ -1,7 +1,8 @@
-"""The process that holds another system's module: `python3 candidate_host.py LIBRARY DEVICE DESCRIPTOR BYTES`.
+"""The process that holds another system's module: `python3 candidate_host.py LIBRARY DESCRIPTOR BYTES`.
 
 Serves one worker (candidate_process.py): JSON on stdin, a line of JSON on stdout for each request, tensors in the memory behind the
-descriptor. First it isolates itself; then the timer is made ready; only then does any of the module's code run. What is checked in here
+descriptor. First it isolates itself ("start", which uses no GPU); then device and timer are made ready ("open"); only then does any of the
+module's code run. What is checked in here
 (candidate_checks.py) is checked beside that code and could be undone by it; what matters is decided in the worker. Thread: the main thread.
 """
 
@@ -18,6 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 PR_SET_PDEATHSIG = 1
 LARGEST_FILE = 1 << 30
+LOWER_PRIORITY = 10
 
 
 def read_message(stream):
@@ -34,26 +36,52 @@ def read_message(stream):
             size = int(value)
 
 
-def start(library_path, device, memory, timed):
-    """Isolation, torch, the timer."""
-    import worker_process
+class Starting:
+    """The process before any of a candidate's code is there."""
 
-    worker_process.prepare_environment()
-    library = ctypes.CDLL(library_path)
-    if library.warpwright_isolate_candidate(worker_process.readable_paths()) != 0:
-        raise RuntimeError("the candidate's process could not be isolated; its stderr says why")
-    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
-    import torch
-    from candidate_module import CandidateServer
+    def __init__(self, library_path, memory):
+        self.library, self.memory = ctypes.CDLL(library_path), memory
+        self.server = None
 
-    server = CandidateServer(library if timed else None, device, memory)
-    if library.warpwright_seal_candidate() != 0:  # a driver does not start behind the filter of system calls
-        raise RuntimeError("the candidate's process could not be sealed; its stderr says why")
-    return server, torch.__version__
+    def start(self, opens_gpu, architectures):
+        """Isolation and torch, whose version it returns. architectures: what extensions are compiled for, as torch would choose itself
+        where it sees the GPU; empty: none"""
+        import worker_process
+
+        worker_process.prepare_environment()
+        if architectures:
+            os.environ.setdefault("TORCH_CUDA_ARCH_LIST", architectures)
+        if self.library.warpwright_isolate_candidate(worker_process.readable_paths(), int(opens_gpu)) != 0:
+            raise RuntimeError("the candidate's process could not be isolated; its stderr says why")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
+        if not opens_gpu:
+            os.environ["CUDA_VISIBLE_DEVICES"] = ""
+            os.nice(LOWER_PRIORITY)  # others are measured meanwhile
+        import candidate_module
+        import torch
+
+        candidate_module.prepare()
+        return torch.__version__
+
+    def open(self, device, timed):
+        import candidate_module
+
+        server = candidate_module.CandidateServer(self.library if timed else None, device, self.memory)
+        if self.library.warpwright_seal_candidate() != 0:  # a driver does not start behind the filter of system calls
+            raise RuntimeError("the candidate's process could not be sealed; its stderr says why")
+        self.server = server
+
+    def answer(self, method, parameters):
+        if self.server is not None:
+            return self.server.answer(method, parameters)
+        try:
+            return {"result": {"start": self.start, "open": self.open}[method](**parameters)}
+        except Exception as error:  # its worker says why nothing was judged
+            return {"error": {"kind": "unsupported", "message": f"the candidate's process: {type(error).__name__}: {error}"}}
 
 
 def main():
-    library, device, descriptor, size = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    library, descriptor, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     source = os.fdopen(os.dup(0), "rb")
@@ -63,16 +91,9 @@ def main():
     os.dup2(nothing, 0)
     memory = mmap.mmap(descriptor, size)
     os.close(descriptor)
-    server = None
+    process = Starting(library, memory)
     for request in iter(lambda: read_message(source), None):
-        if server is None:
-            try:
-                server, version = start(library, device, memory, request["params"]["timed"])
-                document = {"result": version}
-            except Exception as error:  # its worker says why nothing was judged
-                document = {"error": {"kind": "unsupported", "message": f"the candidate's process: {type(error).__name__}: {error}"}}
-        else:
-            document = server.answer(request["method"], request["params"])
+        document = process.answer(request["method"], request["params"])
         sink.write(json.dumps(dict(document, id=request["id"])).encode() + b"\n")
         sink.flush()
     os._exit(0)

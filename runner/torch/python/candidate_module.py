@@ -62,7 +62,7 @@ class CandidateModule:
     def construct(self, seed):
         given = user_module.mapped(self.given, lambda tensor: tensor.to(self.device))
         user_module.seed_everything(seed)
-        with torch.no_grad(), user_module.on_device(self.device), blamed("compile_failed", "the candidate's constructor"):
+        with torch.no_grad(), blamed("compile_failed", "the candidate's constructor"):
             model = self.make(**given) if isinstance(given, dict) else self.make(*given)
             if not isinstance(model, torch.nn.Module):
                 raise HostError("compile_failed", "the candidate is no torch.nn.Module")
@@ -113,12 +113,16 @@ class Call(BoundCall):
         copy_all(self.results if given is None else given, self.outputs)
 
 
+def prepare():
+    """What takes long and needs no device."""
+    if hasattr(torch, "compile"):  # it replaces functions of torch, for which no candidate is to be blamed
+        importlib.import_module("torch._dynamo")
+
+
 class CandidateServer:
     """@param library the timer's; None: nothing is timed"""
 
     def __init__(self, library, device, memory):
-        if hasattr(torch, "compile"):  # it replaces functions of torch, for which no candidate is to be blamed
-            importlib.import_module("torch._dynamo")
         self.host = TimingHost(device, None)
         self.memory = memory
         self.module = self.watch = None
@@ -141,6 +145,10 @@ class CandidateServer:
             traceback.print_exc()
             kind = "out_of_memory" if host_errors.is_out_of_memory(error) else "crash"
             return {"error": {"kind": kind, "message": f"{method}: {type(error).__name__}: {' '.join(str(error).split())[:500]}"}}
+
+    def on_compile(self, source):
+        """Imports its file for what it compiles then, and leaves in its folder."""
+        user_module.import_source(source, user_module.write_source(source))
 
     def on_load(self, **request):
         self.watch = Watch(unpickled(request["flags"]))
@@ -180,9 +188,10 @@ class CandidateServer:
 
     def on_time(self, handle, as_called):
         sample = self.timer.ask("time", recording=self.calls[handle].recording, as_called=as_called)
-        if handle:
-            self.look()
         return sample
+
+    def on_look(self):
+        self.look()
 
     def look(self):
         synchronize(self.host.device)
@@ -192,6 +201,7 @@ class CandidateServer:
         made = self.timer.ask("record", call=handle)
         self.calls[handle].recording = made["recording"]
         return made["why"]
+
 
 def unpickled(text):
     stream = io.BytesIO(base64.b64decode(text))

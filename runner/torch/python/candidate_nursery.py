@@ -1,7 +1,8 @@
 """Starts and ends candidates' processes for a GPU's worker, which is held in too tightly to start a process that opens the GPU.
 
-`python3 candidate_nursery.py LIBRARY DEVICE SOCKET` is started before the worker is held in. It runs nothing but candidate_host.py, which holds
+`python3 candidate_nursery.py LIBRARY SOCKET` is started before the worker is held in. It runs nothing but candidate_host.py, which holds
 itself in before any of the candidate's code is there; it is told when to start one and when to end it, and ends with its worker. One at a time.
+The folder of one can be kept for the next, which finds there what the first compiled.
 Thread: the main thread of either process.
 """
 
@@ -39,11 +40,12 @@ class Started:
     """A candidate's process that this one started.
 
     @param memory descriptor of the shared memory
-    @param stdin, stdout pipes of its own unless descriptors are given"""
+    @param stdin, stdout pipes of its own unless descriptors are given
+    @param folder of one that ended; None: a new one"""
 
-    def __init__(self, library, device, memory, size, stdin=subprocess.PIPE, stdout=subprocess.PIPE):
+    def __init__(self, library, memory, size, stdin=subprocess.PIPE, stdout=subprocess.PIPE, folder=None):
         # In the worker's own, which goes with it whatever happens here.
-        self.folder = tempfile.mkdtemp(prefix="candidate-", dir=os.environ.get("WARPWRIGHT_WORKER_DIRECTORY"))
+        self.folder = folder or tempfile.mkdtemp(prefix="candidate-", dir=os.environ.get("WARPWRIGHT_WORKER_DIRECTORY"))
         environment = dict(os.environ, WARPWRIGHT_WORKER_DIRECTORY=self.folder, TMPDIR=self.folder, HOME=self.folder)
         for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "CUDA_CACHE_PATH"):
             environment.pop(name, None)
@@ -51,7 +53,7 @@ class Started:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
         self.others = children()
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "candidate_host.py")
-        self.process = subprocess.Popen([sys.executable, "-B", script, library, device, str(memory), str(size)], stdin=stdin, stdout=stdout,
+        self.process = subprocess.Popen([sys.executable, "-B", script, library, str(memory), str(size)], stdin=stdin, stdout=stdout,
                                         env=environment, pass_fds=(memory,), start_new_session=True, bufsize=0)
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
         self.pid = self.process.pid
@@ -63,7 +65,7 @@ class Started:
     def poll(self):
         return self.process.poll()
 
-    def end(self):
+    def end(self, keeps_folder=False):
         """Its status; negative: the signal."""
         if self.process.poll() is None:
             try:
@@ -81,7 +83,8 @@ class Started:
                 break
             for pid in left:
                 kill(pid)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if not keeps_folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
         return self.process.returncode
 
 
@@ -96,21 +99,22 @@ def kill(pid):
 class Nursery:
     """The worker's end."""
 
-    def __init__(self, library, device):
+    def __init__(self, library):
         self.connection, theirs = socket.socketpair()
         with theirs:
-            self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), library, device, str(theirs.fileno())],
+            self.process = subprocess.Popen([sys.executable, "-B", os.path.abspath(__file__), library, str(theirs.fileno())],
                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=(theirs.fileno(),))
 
-    def start(self, memory, size):
+    def start(self, memory, size, again=False):
+        """@param again in the folder that the last one kept, if it did"""
         (to, stdin), (stdout, from_) = os.pipe(), os.pipe()
-        socket.send_fds(self.connection, [json.dumps({"size": size}).encode()], [memory, to, from_])
+        socket.send_fds(self.connection, [json.dumps({"size": size, "again": again}).encode()], [memory, to, from_])
         os.close(to)
         os.close(from_)
         return Remote(self, self.answer()["pid"], os.fdopen(stdin, "wb", 0), os.fdopen(stdout, "rb", 0))
 
-    def end(self):
-        self.connection.sendall(json.dumps({"end": True}).encode())
+    def end(self, keeps_folder):
+        self.connection.sendall(json.dumps({"end": True, "keeps_folder": keeps_folder}).encode())
         return self.answer()["status"]
 
     def answer(self):
@@ -130,29 +134,33 @@ class Remote:
     def poll(self):
         return self.returncode
 
-    def end(self):
+    def end(self, keeps_folder=False):
         if self.returncode is None:
-            self.returncode = self.nursery.end()
+            self.returncode = self.nursery.end(keeps_folder)
         return self.returncode
 
 
 nursery = None  # of this worker, where it has one
 
 
-def serve(library, device, connection):
-    started = None
+def serve(library, connection):
+    started = kept = None
     while True:
         message, descriptors, _, _ = socket.recv_fds(connection, LARGEST_MESSAGE, 3)
-        if started is not None and (not message or "end" in json.loads(message)):
-            status, started = started.end(), None
+        request = json.loads(message) if message else {"end": True}
+        if kept is not None and not request.get("again"):
+            shutil.rmtree(kept, ignore_errors=True)
+            kept = None
+        if started is not None and "end" in request:
+            kept = started.folder if request.get("keeps_folder") else None
+            status, started = started.end(kept is not None), None
             if message:
                 connection.sendall(json.dumps({"status": status}).encode())
         if not message:
             return
-        request = json.loads(message)
         if "size" in request:
             memory, stdin, stdout = descriptors
-            started = Started(library, device, memory, request["size"], stdin, stdout)
+            started, kept = Started(library, memory, request["size"], stdin, stdout, kept), None
             for descriptor in descriptors:
                 os.close(descriptor)
             connection.sendall(json.dumps({"pid": started.pid}).encode())
@@ -160,4 +168,4 @@ def serve(library, device, connection):
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    serve(sys.argv[1], sys.argv[2], socket.socket(fileno=int(sys.argv[3])))
+    serve(sys.argv[1], socket.socket(fileno=int(sys.argv[2])))

@@ -56,9 +56,12 @@ class Layout:
 
 
 class CandidateProcess:
-    """@param timed whether it is to time runs: it opens a timer before any of the candidate's code is there"""
+    """Held in, with torch imported, and without a device until open().
 
-    def __init__(self, device, layout, timed):
+    @param architectures that its extensions are compiled for; empty: as torch chooses
+    @param again in the folder of the last one, which keeps what that compiled"""
+
+    def __init__(self, layout, architectures="", opens_gpu=True, again=False):
         self.layout = layout
         descriptor = os.memfd_create("warpwright-candidate", 0)
         with files_of(layout.size):
@@ -66,16 +69,24 @@ class CandidateProcess:
         self.memory = mmap.mmap(descriptor, layout.size)
         self.views = [self.view(place) for place in layout.places]
         if candidate_nursery.nursery is not None:
-            self.process = candidate_nursery.nursery.start(descriptor, layout.size)
+            self.process = candidate_nursery.nursery.start(descriptor, layout.size, again)
         else:
-            self.process = candidate_nursery.Started(sys.argv[1], str(device), descriptor, layout.size)
+            self.process = candidate_nursery.Started(sys.argv[1], descriptor, layout.size)
         os.close(descriptor)
         self.ids = 0
         self.runs = 0  # that were judged
         self.buffered = b""
         self.overhead_ns = {}  # by kind: the most that a call of nothing takes beyond what it reports
         self.slack_ns = {}
-        self.version = self.ask("start", {"timed": timed}, START_LIMIT_S)
+        try:
+            self.version = self.ask("start", {"opens_gpu": opens_gpu, "architectures": architectures}, START_LIMIT_S)
+        except HostError:
+            self.close()
+            raise
+
+    def open(self, device, timed):
+        """Brings the device up before any of the candidate's code is there, and where runs are timed the timer."""
+        self.ask("open", {"device": str(device), "timed": timed}, START_LIMIT_S)
         if timed:
             for as_called in (False, True):
                 taken = [self.timed(0, as_called) for _ in range(CALIBRATIONS)]
@@ -145,8 +156,8 @@ class CandidateProcess:
         how = f"signal {signal.Signals(-status).name}" if status is not None and status < 0 else f"exit code {status}"
         return refused("crash", f"the candidate's process ended ({method}, {how})")
 
-    def close(self):
-        self.process.end()
+    def close(self, keeps_folder=False):
+        self.process.end(keeps_folder)
         for stream in (self.process.stdin, self.process.stdout):
             stream.close()
 

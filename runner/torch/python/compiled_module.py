@@ -6,6 +6,7 @@ runs before is known of a module that is one graph; so it is first compiled as o
 the GPU go, graph by graph. Thread: the main thread.
 """
 
+import contextlib
 import importlib
 
 import torch
@@ -34,6 +35,14 @@ class GpuTurn:
             self.is_given = False
             self.take()
 
+    @contextlib.contextmanager
+    def given_away(self):
+        self.let_go()
+        try:
+            yield
+        finally:
+            self.take_back()
+
     def prepare_compiler(self):
         """Has Inductor let the GPU go while it compiles, where this torch can be told to. @return whether it can"""
         if self.is_ready is None:
@@ -50,11 +59,8 @@ class GpuTurn:
             return False
 
         def compile_apart(one, graph, inputs):
-            self.let_go()
-            try:
+            with self.given_away():
                 return compile_graph(one, graph, inputs)
-            finally:
-                self.take_back()
 
         def benchmark_alone(*arguments, **options):
             was_given = self.is_given

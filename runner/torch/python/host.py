@@ -47,7 +47,7 @@ def main():
     library_path, device = sys.argv[1:3]
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     library = worker_process.load_library(library_path)
-    candidate_nursery.nursery = candidate_nursery.Nursery(library_path, device)
+    candidate_nursery.nursery = candidate_nursery.Nursery(library_path)
     extension = worker_process.direct_call_library()
     worker_process.prepare_environment()
     if library.warpwright_enter(worker_process.readable_paths()) != 0:

@@ -21,6 +21,8 @@ from tensors import as_tensor, copy_flat, same_layout
 class ModuleHost:
     """Holds one loaded module and the calls that were bound."""
 
+    turn = None  # a GpuTurn where the GPU may be shared
+
     def __init__(self, device="cpu"):
         self.device = torch.device(device)
         self.loaded = None
@@ -44,7 +46,7 @@ class ModuleHost:
 
     def draw(self, seeds, scale, arguments):
         """Fills the task's In and InOut buffers.
-        seeds: (inputs, parameters, whether constant parameters vary); arguments: [{address, dtype, shape, strides, name}]"""
+        seeds: (inputs, parameters, whether constant parameters vary, whether the constructor runs on the CPU); arguments: [{address, dtype, shape, strides, name}]"""
         module = self._module()
         tensors = [as_tensor(one, self.device) for one in arguments]
         inputs = user_module.tensors_in(module.make_inputs(seeds[0]))
@@ -56,7 +58,7 @@ class ModuleHost:
                 if scale != 1 and target.is_floating_point():
                     target.mul_(scale)
             self.drawn_parameters = (seeds[1], seeds[2])
-            model = module.initialised(seeds[1], seeds[2])
+            model = module.initialised(*seeds[1:])
             for name, target in zip(names[len(inputs):], tensors[len(inputs):]):
                 source = user_module.state(model, name)
                 if tuple(source.shape) != tuple(target.shape) or source.dtype != target.dtype:
@@ -362,7 +364,7 @@ def bound(value, memory, device):
         if "tensor" in value:
             return as_tensor(next(memory), device)
         if "tensors" in value:
-            return [as_tensor(next(memory), device) for _ in value["tensors"]]
+            return [as_tensor(one, device) if view is not None else None for view, one in zip(value["tensors"], memory)]
         return float(value["number"])
     return value
 

@@ -44,12 +44,11 @@ class UserModule:
         """As constructed under LOADED_SEED; not to be changed."""
         return self._model
 
-    def construct(self, seed):
-        seed_everything(seed)
+    def construct(self, seed, on_host=False):
         make = getattr(self.namespace, self.spec["model"])
-        with torch.no_grad(), on_device(self.device):
-            with told_by("the arguments of the constructor"):
-                given = self.evaluate("init_inputs", [])
+        with torch.no_grad(), contextlib.nullcontext() if on_host else on_device(self.device):
+            given = mapped(self.constructor_arguments(seed), lambda tensor: tensor.to(self.device))
+            seed_everything(seed)
             with told_by(f"{self.spec['model']}'s constructor"):
                 model = make(**given) if isinstance(given, dict) else make(*given)
         if not isinstance(model, torch.nn.Module):
@@ -57,15 +56,22 @@ class UserModule:
         with told_by("moving the module to its device"):
             return model.to(self.device).train(self.spec["training"])
 
-    def initialised(self, seed, vary):
-        """A module whose parameters are those of this seed; with `vary`, those of one value are drawn around it."""
-        if self._drawn is None or self._drawn[0] != (seed, vary):
+    def constructor_arguments(self, seed):
+        seed_everything(seed)
+        with told_by("the arguments of the constructor"):
+            return self.evaluate("init_inputs", [])
+
+    def initialised(self, seed, vary, on_host=False):
+        """A module whose parameters are those of this seed; with `vary`, those of one value are drawn around it. on_host: the constructor
+        runs on the CPU, which draws other values"""
+        key = seed, vary, on_host
+        if self._drawn is None or self._drawn[0] != key:
             self._drawn = None
-            model = self.construct(seed)
+            model = self.construct(seed, on_host)
             if vary:
                 with torch.no_grad():
                     vary_constants(model, seed, self.device)
-            self._drawn = ((seed, vary), model)
+            self._drawn = key, model
         return self._drawn[1]
 
     def make_inputs(self, seed):

@@ -2,7 +2,9 @@
 
 import os
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 FOLDER, LIBRARY = sys.argv.pop(1), sys.argv.pop(1)
@@ -17,10 +19,20 @@ except ImportError:
 import candidate_calls
 import candidate_nursery
 import candidate_process
+from compiled_module import GpuTurn
 from host_errors import HostError
 from module_host import ModuleHost
 
-candidate_calls.CandidateProcess = lambda device, layout, timed: candidate_process.CandidateProcess(device, layout, True)
+
+
+class TimedProcess(candidate_process.CandidateProcess):
+    """As on a GPU."""
+
+    def open(self, device, timed):
+        super().open(device, True)
+
+
+candidate_calls.CandidateProcess = TimedProcess
 HEADER = "import torch\nimport torch.nn as nn\n"
 TASK = HEADER + """
 class Model(nn.Module):
@@ -34,6 +46,14 @@ ANSWER = HEADER + """
 class ModelNew(nn.Module):
     def forward(self, x):
         return x + x
+"""
+LOG_OF_IMPORTS = """
+import os
+
+with open(os.path.join(os.environ["HOME"], "imports"), "a+") as file:
+    file.write(os.environ.get("CUDA_VISIBLE_DEVICES", "all") + ";")
+    file.seek(0)
+    IMPORTS = file.read()
 """
 LIE = """
 import time
@@ -125,7 +145,7 @@ class Timed(unittest.TestCase):
             os.kill(pid, 0)
 
     def test_the_nursery_of_a_gpu_s_worker_starts_and_ends_them_one_after_the_other(self):
-        nursery = candidate_nursery.nursery = candidate_nursery.Nursery(LIBRARY, "cpu")
+        nursery = candidate_nursery.nursery = candidate_nursery.Nursery(LIBRARY)
         try:
             for _ in range(2):
                 handle = self.bound(ANSWER)
@@ -145,6 +165,31 @@ class Timed(unittest.TestCase):
             candidate_nursery.nursery = None
             nursery.connection.close()
             self.assertEqual(nursery.process.wait(20), 0)
+
+    def test_where_others_use_the_gpu_too_its_file_is_imported_before_with_no_gpu_in_sight(self):
+        told = []
+        self.host.turn = GpuTurn(lambda: told.append("give"), lambda: told.append("take"), lambda: None)
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        os.chmod(folder, 0o755)  # a process that was root gives that up
+        with unittest.mock.patch.dict(os.environ, {"WARPWRIGHT_WORKER_DIRECTORY": folder}):
+            nursery = candidate_nursery.nursery = candidate_nursery.Nursery(LIBRARY)
+        try:
+            for more in ("", "# another answer, in a folder of its own"):
+                told.clear()
+                handle = self.bound(LOG_OF_IMPORTS + ANSWER.replace("return x + x", "return x + x if IMPORTS == ';all;' else x") + more)
+                self.assertEqual(told, ["give", "take"])
+                self.host.call(handle)
+                self.host.publish(handle)
+                self.assertTrue(torch.equal(self.y, self.x * 2))
+            self.refused("compile_failed", "RuntimeError: broken", lambda: self.bound("raise RuntimeError('broken')"))
+            self.refused("crash", "exit code 3", lambda: self.bound("import os\nos._exit(3)"))
+            self.assertEqual(told, ["give", "take"] * 3)
+        finally:
+            self.host.candidates.forget()
+            candidate_nursery.nursery = None
+            nursery.connection.close()
+            self.assertEqual(nursery.process.wait(20), 0)
+        self.assertEqual(os.listdir(folder), [])
 
     def test_its_folder_goes_with_it(self):
         self.bound(ANSWER)

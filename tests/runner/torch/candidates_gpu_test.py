@@ -97,6 +97,35 @@ class Timed(unittest.TestCase):
         self.assertEqual(verdict["outcome"], "verified", verdict["message"])
         self.assertIn("as_called", verdict)
 
+    def test_parameters_that_it_makes_in_another_way_under_the_same_seed_are_the_task_s(self):
+        # torch.Tensor() makes them on the CPU whatever the default device is, where nn.Linear follows it.
+        own = ("class Linear(nn.Module):\n    def __init__(self, n, m):\n        super().__init__()\n"
+               "        self.weight, self.bias = nn.Parameter(torch.Tensor(m, n)), nn.Parameter(torch.Tensor(m))\n"
+               "        nn.init.kaiming_uniform_(self.weight, a=5 ** 0.5)\n        nn.init.uniform_(self.bias, -n ** -0.5, n ** -0.5)\n"
+               "    def forward(self, x):\n        return nn.functional.linear(x, self.weight, self.bias)\n")
+        plan = {"source": "", "steps": [{"module": {"source": answer(RIGHT, before=own).replace("nn.Linear(", "Linear(")}}]}
+        verdict = gpu.verify(TASK, lambda _: plan, "--host-code", buffers=BUFFERS)
+        self.assertEqual(verdict["outcome"], "verified", verdict["message"])
+
+    def test_its_file_is_compiled_before_where_others_use_the_gpu_too_by_a_process_that_cannot_open_it(self):
+        before = """
+import ctypes, os
+os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+with open(os.path.join(os.environ["HOME"], "driver"), "a+") as file:
+    file.write(f"{ctypes.CDLL('libcuda.so.1').cuInit(0)} ")
+    file.seek(0)
+    STARTS = file.read().split()
+"""
+        service, gpu.service = gpu.service, gpu.Service("--workers-per-gpu", "2")
+        try:
+            # The first start of the driver fails, the second does not, and the extension is there then.
+            verdict = self.judge("assert len(STARTS) == 2 and STARTS[0] != '0' and STARTS[1] == '0', STARTS\n"
+                                 "return extension.run(self.linear(x))", before=before + KERNEL)
+        finally:
+            gpu.service.close()
+            gpu.service = service
+        self.assertEqual(verdict["outcome"], "verified", verdict["message"])
+
 
 if __name__ == "__main__":
     print("devices:", [device["name"] for device in gpu.DEVICES])

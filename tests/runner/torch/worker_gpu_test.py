@@ -24,11 +24,11 @@ GPU = bool(DEVICES)
 class Service:
     """One runner for all cases, so that its Python worker lives on from one to the next."""
 
-    def __init__(self):
+    def __init__(self, *options):
         self.folder = tempfile.TemporaryDirectory()
         self.url = "unix:" + self.folder.name + "/socket"
         self.log = open(self.folder.name + "/log", "w+", encoding="utf-8")
-        self.process = subprocess.Popen([RUNNER, "serve", "--socket", self.folder.name + "/socket"], stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([RUNNER, "serve", "--socket", self.folder.name + "/socket", *options], stdin=subprocess.DEVNULL,
                                         stderr=self.log)
         while not os.path.exists(self.folder.name + "/socket") and self.process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
