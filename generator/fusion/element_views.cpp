@@ -3,9 +3,11 @@
 
 #include "generator/fusion/op_traits.h"
 #include "generator/fusion/scalar_ops.h"
+#include "generator/fusion/table_form.h"
 #include "generator/graph/attributes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace warpwright::generator {
@@ -368,14 +370,27 @@ LaneValues ElementPass::constant(const Node &node, const Lanes &lanes) {
       values.push_back(literal(numbers.at(form.constant), dtype));
     return values;
   }
-  const std::string table = fresh_name();
-  std::string list;
-  for (const double number : numbers)
-    list += (list.empty() ? "" : ", ") + literal(number, dtype);
-  emit("const " + compute_type_of(dtype) + " " + table + "[] = {" + list + "};");
   LaneValues values;
   for (const IndexForm &form : where)
-    values.push_back(table + "[" + math_.text(form) + "]");
+    values.push_back(math_.text(form));
+  const bool is_integer = !model::is_floating(dtype) && dtype != model::Dtype::Bool;
+  if (is_integer && table_form(numbers, "")) {
+    values = name_values("int", values);
+    for (std::string &value : values)
+      value = *table_form(numbers, value);
+  } else {
+    // Static where its numbers can be: else each thread writes the table into memory of its own.
+    const bool is_static =
+        std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); });
+    const std::string table = fresh_name();
+    std::string list;
+    for (const double number : numbers)
+      list += (list.empty() ? "" : ", ") + literal(number, dtype);
+    emit((is_static ? "static constexpr " : "const ") + compute_type_of(dtype) + " " + table +
+         "[] = {" + list + "};");
+    for (std::string &value : values)
+      value = table + "[" + value + "]";
+  }
   return name_values(compute_type_of(dtype), values);
 }
 

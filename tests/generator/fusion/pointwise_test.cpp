@@ -201,6 +201,68 @@ TEST_CASE("Gathers, embeddings and masks read where the index says") {
                  g.op("triu", {g.op("exp", {square})}, {{"diagonal", std::int64_t{0}}})}));
 }
 
+TEST_CASE("Tables of indices are sums where they run on evenly, and in no thread's own memory") {
+  std::mt19937_64 random(3);
+  const auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution(low, high)(random);
+  };
+  const auto selected = [](const std::vector<std::int64_t> &index, std::int64_t extent) {
+    GraphBuilder g;
+    std::string values;
+    for (const std::int64_t place : index)
+      values += (values.empty() ? "[" : ", ") + std::to_string(place);
+    const std::string table = g.shaped("constant", {}, {static_cast<std::int64_t>(index.size())},
+                                       {{"values", values + "]"}}, Dtype::Int64);
+    const std::string x = g.input("x", {3, extent, 5});
+    return g.graph({g.op("exp", {g.op("index_select", {x, table}, {{"dim", std::int64_t{1}}})})});
+  };
+  const auto source_of = [](const model::Graph &graph) {
+    const auto built = build_plan(graph, plan_buffers(graph), {}, {});
+    REQUIRE(built);
+    return built->plan.source;
+  };
+  const std::int64_t n = 12;
+  const auto padded = [&](auto place) {
+    std::vector<std::int64_t> index;
+    for (std::int64_t i = -3; i < n + 4; ++i)
+      index.push_back(place(i));
+    return index;
+  };
+  std::vector<std::vector<std::int64_t>> even = {
+      padded([&](std::int64_t i) { return std::clamp<std::int64_t>(i, 0, n - 1); }),
+      padded([&](std::int64_t i) { return (i + n) % n; }),
+      padded([&](std::int64_t i) { return i < 0    ? -i
+                                          : i >= n ? 2 * (n - 1) - i
+                                                   : i; }),
+      {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7},
+      {0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5},
+      {11, 8, 5, 2},
+      {4},
+      {0, 0},
+      {5, 5, 6, 7}};
+  for (int i = 0; i < 12; ++i) { // pieces at random
+    std::vector<std::int64_t> index;
+    for (int piece = 0; piece < 4; ++piece)
+      for (int from = pick(0, 11), slope = pick(-2, 2), left = pick(1, 6); left > 0; --left) {
+        index.push_back(std::clamp(from, 0, 11));
+        from += slope;
+      }
+    even.push_back(std::move(index));
+  }
+  for (std::size_t i = 0; i < even.size(); ++i) {
+    CAPTURE(i);
+    const model::Graph graph = selected(even[i], n);
+    check(graph);
+    if (i < 9)
+      CHECK_FALSE(source_of(graph).contains("constexpr long long"));
+  }
+  std::vector<std::int64_t> uneven(40);
+  for (std::int64_t &place : uneven)
+    place = pick(0, 11);
+  check(selected(uneven, n));
+  CHECK(source_of(selected(uneven, n)).contains("static constexpr long long"));
+}
+
 TEST_CASE("A value that is both result and operand is written once and read back") {
   GraphBuilder g;
   const std::string x = g.input("x", {16, 20});

@@ -1,0 +1,15 @@
+// Closed forms of tables of integers. Paddings and resamplings index by tables whose values run on evenly in a few pieces, and a choice
+// between sums costs less than a load from a table.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpwright::generator {
+
+/// C++ text of the table's element at `index`, the name of an int that lies within it; of type int.
+/// @return nullopt where the table has no short form, or holds what is no int
+std::optional<std::string> table_form(const std::vector<double> &table, const std::string &index);
+
+} // namespace warpwright::generator
