@@ -345,12 +345,8 @@ private:
     if (json.contains("number"))
       return std::strtod(json["number"].get<std::string>().c_str(), nullptr);
     std::vector<TensorView> views;
-    for (const auto &item : json.value("tensors", nlohmann::json::array())) {
-      if (item.is_null())
-        error_ = "a list of tensors with gaps";
-      else
-        views.push_back(input(item.get<std::size_t>()));
-    }
+    for (const auto &item : json.value("tensors", nlohmann::json::array()))
+      views.push_back(item.is_null() ? TensorView{} : input(item.get<std::size_t>()));
     return views;
   }
 

@@ -13,7 +13,8 @@ void visit_argument(model::AtenArgument &argument,
     visit(view->buffer);
   if (auto *views = std::get_if<std::vector<model::TensorView>>(&argument))
     for (model::TensorView &view : *views)
-      visit(view.buffer);
+      if (!view.buffer.empty())
+        visit(view.buffer);
 }
 
 struct Life {

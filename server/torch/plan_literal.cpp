@@ -131,6 +131,8 @@ private:
   }
 
   static std::string view(const model::TensorView &tensor) {
+    if (tensor.buffer.empty())
+      return "None";
     return "(\"view\", " + quoted(tensor.buffer) + ", " + std::to_string(tensor.offset) + ", " +
            list(tensor.shape) + ", " + list(strides_of(tensor)) + ")";
   }

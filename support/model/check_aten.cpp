@@ -56,8 +56,9 @@ Result<void> check_argument(const AtenArgument &argument, KnownBuffers &buffers,
     return check_use(*view, buffers, where);
   if (const auto *views = std::get_if<std::vector<TensorView>>(&argument))
     for (const TensorView &view : *views)
-      if (auto used = check_use(view, buffers, where); !used)
-        return used;
+      if (!view.buffer.empty())
+        if (auto used = check_use(view, buffers, where); !used)
+          return used;
   return {};
 }
 

@@ -64,7 +64,8 @@ struct TensorView {
   std::vector<std::int64_t> shape, strides; ///< strides in elements; empty: contiguous
   bool operator==(const TensorView &) const = default;
 };
-/// None, a tensor, tensors, or a value, as the operator's schema asks; a string names an enumeration or a dtype.
+/// None, a tensor, tensors, or a value, as the operator's schema asks; a string names an enumeration or a dtype. Among tensors a view
+/// without a buffer is a None (JSON: null), as in index() of some dimensions.
 using AtenArgument = std::variant<std::monostate, TensorView, std::vector<TensorView>, bool,
                                   std::int64_t, double, std::vector<std::int64_t>, std::string>;
 

@@ -92,7 +92,7 @@ TEST_CASE("every kind of ATen argument comes back as it was") {
   step.op = "aten::convolution";
   step.arguments = {std::monostate{},
                     TensorView{"x", 2, {2, 2}, {3, 1}},
-                    std::vector<TensorView>{{"x", 0, {6}, {}}, {"linear_weight", 0, {12}, {}}},
+                    std::vector<TensorView>{{"x", 0, {6}, {}}, {}, {"linear_weight", 0, {12}, {}}},
                     true,
                     std::int64_t{7},
                     1.0,
@@ -107,6 +107,7 @@ TEST_CASE("every kind of ATen argument comes back as it was") {
   plan.temporaries = {{"product", Dtype::Float32, 8}};
   const json document = json::parse(to_json(plan).dump());
   CHECK(document["steps"][0]["aten"]["results"][1].is_null());
+  CHECK(document["steps"][0]["aten"]["arguments"][2]["tensors"][1].is_null());
   const auto again = plan_from_json(document);
   REQUIRE_MESSAGE(again.has_value(), (again ? "" : describe(again.error())));
   CHECK(*again == plan);

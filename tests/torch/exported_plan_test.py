@@ -282,6 +282,18 @@ class Calls(unittest.TestCase):
         self.assertTrue(torch.equal(more["twice"], output * self.x))
         self.assertTrue(torch.equal(model.inner.weight, self.x))
 
+    def test_tensors_may_be_left_out_of_a_list(self):
+        plan = dict(PLAN, temporaries=[("i", "int64", [2])], steps=[
+            ("aten", "aten::arange.start", [1, 3], {}, [("i", [2], [1])]),
+            ("aten", "aten::index_put", [("view", "x", 0, [2, 4], [4, 1]), [None, ("view", "i", 0, [2], [1])],
+                                         ("view", "w", 0, [2, 2], [4, 1])], {}, [("output", [2, 4], [4, 1])])],
+                    results=[("output", "float32", [2, 4])])
+        with torch.no_grad():
+            value = FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+        expected, weight = self.x.reshape(2, 4).clone(), torch.arange(8.0).reshape(2, 4)
+        expected[:, torch.arange(1, 3)] = weight[:, :2]
+        self.assertTrue(torch.equal(value, expected))
+
     def test_a_factory_makes_its_tensor_on_the_device(self):
         plan = dict(PLAN, steps=[("aten", "aten::full", [[8], 3.0], {"dtype": "float32"}, [("output", [8], [1])])])
         with torch.no_grad():

@@ -59,7 +59,7 @@ class TraceCase(unittest.TestCase):
             files = [os.path.join(folder, "%d.json" % i) for i in range(len(cls.graphs))]
             for path, graph in zip(files, cls.graphs):
                 with open(path, "w", encoding="utf-8") as file:
-                    json.dump(graph, file)
+                    json.dump(graph, file, allow_nan=False)
             told = subprocess.run([program] + files, capture_output=True, text=True, check=False)
             if told.returncode:
                 raise AssertionError(told.stderr)

@@ -50,6 +50,10 @@ class Pointwise(TraceCase):
         self.check(source("torch.where((x > 0) & ~(x > 1), x, -x)"), "gt gt logical_not logical_and neg where")
         self.check(source("x.masked_fill(x < 0, float('-inf'))"), "lt where")
         self.check(source("(x > 0).logical_xor(x)"), "gt ne logical_xor")
+
+    def test_numbers_without_an_end(self):
+        self.check(source("F.max_pool1d(F.pad(x, (1, 1), value=float('-inf')), 3)", "torch.randn(2, 3, 7)"), "pad max_pool")
+        self.check(source("torch.linalg.vector_norm(x, float('inf'), 1)", "torch.randn(3, 4)"))
         self.check(source("torch.isnan(x) | torch.isinf(x) | torch.isfinite(x)"))
 
 

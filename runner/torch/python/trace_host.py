@@ -63,7 +63,7 @@ def main():
     if request is None:
         return 0
     answer = answer_of(request["params"]["module"])
-    body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer}).encode()
+    body = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer}, allow_nan=False).encode()
     out.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
     out.flush()
     return 0

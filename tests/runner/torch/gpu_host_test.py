@@ -153,6 +153,18 @@ class Operators(unittest.TestCase):
             self.host.publish(call)
             self.assertTrue(torch.equal(self.y, torch.relu(self.x).t()))
 
+    def test_tensors_may_be_left_out_of_a_list(self):
+        index, place = self.memory((4,), torch.int64)
+        index.copy_(torch.tensor([3, 0, 0, 7]))
+        out, out_place = self.memory((4, 4))
+        nothing = dict(self.x_place, address=0, shape=[])
+        call = self.host.bind_operator({"op": "aten::index.Tensor", "results": [{"buffer": "out", "shape": [4, 4]}],
+                                        "arguments": [view(self.x_place), {"tensors": [None, {"buffer": "i", "shape": [4]}]}]},
+                                       [self.x_place, nothing, place, out_place])
+        self.host.call(call)
+        self.host.publish(call)
+        self.assertTrue(torch.equal(out, self.x[:, index]))
+
     def test_a_published_result_lies_in_its_buffer(self):
         self.host.call(self.first)
         self.host.publish(self.first)

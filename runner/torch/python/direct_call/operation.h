@@ -12,6 +12,8 @@
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty_strided.h>
 
+#include <optional>
+
 namespace warpwright {
 
 /// A part of what lies in a place, as a tensor.
@@ -33,12 +35,26 @@ inline View view_of(PyObject *description) { // ("view", place, offset, shape, s
 }
 inline bool is_view(PyObject *description) { return PyTuple_Check(description); }
 
-/// One argument of an operator: a constant, a tensor, or a list of tensors.
+/// One argument of an operator: a constant, a tensor, or a list of tensors, in which some may be missing.
 struct Argument {
   c10::IValue value;
-  std::vector<View> views;
-  bool is_list = false;
+  std::vector<std::optional<View>> views;
+  bool is_list = false, is_optional = false; ///< a list; of optional tensors
 };
+
+inline bool is_view_list(PyObject *value) {
+  if (!PyList_Check(value))
+    return false;
+  for (Py_ssize_t i = 0; i < length(value); ++i)
+    if (is_view(item(value, i).get()))
+      return true;
+  return false;
+}
+
+inline bool is_optional_list(const c10::TypePtr &type) { // of `Tensor?[]`, as index() has it
+  const auto *list = type->castRaw<c10::ListType>();
+  return list && list->getElementType()->kind() == c10::TypeKind::OptionalType;
+}
 
 inline c10::IValue constant(PyObject *value, c10::TypePtr type) {
   while (type->kind() == c10::TypeKind::OptionalType)
@@ -98,11 +114,14 @@ public:
       Argument argument;
       if (is_view(given.get())) {
         argument.views.push_back(view_of(given.get()));
-      } else if (PyList_Check(given.get()) && length(given.get()) > 0 &&
-                 is_view(item(given.get(), 0).get())) {
+      } else if (is_view_list(given.get())) {
         argument.is_list = true;
-        for (Py_ssize_t part = 0; part < length(given.get()); ++part)
-          argument.views.push_back(view_of(item(given.get(), part).get()));
+        argument.is_optional = is_optional_list(schema.at(i).type());
+        for (Py_ssize_t part = 0; part < length(given.get()); ++part) {
+          const Object one = item(given.get(), part);
+          argument.views.push_back(is_view(one.get()) ? std::optional(view_of(one.get()))
+                                                      : std::nullopt);
+        }
       } else if (given.get() == Py_Ellipsis) {
         argument.value = schema.at(i).default_value().value();
       } else {
@@ -122,13 +141,18 @@ public:
     torch::jit::Stack stack;
     stack.reserve(arguments_.size());
     for (const Argument &argument : arguments_)
-      if (argument.is_list) {
+      if (argument.is_optional) {
+        c10::impl::GenericList list(c10::OptionalType::ofTensor());
+        for (const std::optional<View> &view : argument.views)
+          list.push_back(view ? c10::IValue(view->of(*held[view->place])) : c10::IValue());
+        stack.emplace_back(std::move(list));
+      } else if (argument.is_list) {
         c10::List<at::Tensor> list;
-        for (const View &view : argument.views)
-          list.push_back(view.of(*held[view.place]));
+        for (const std::optional<View> &view : argument.views)
+          list.push_back(view.value().of(*held[view->place]));
         stack.emplace_back(std::move(list));
       } else if (!argument.views.empty()) {
-        stack.emplace_back(argument.views[0].of(*held[argument.views[0].place]));
+        stack.emplace_back(argument.views[0]->of(*held[argument.views[0]->place]));
       } else {
         stack.push_back(argument.value);
       }
