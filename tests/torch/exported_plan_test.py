@@ -307,6 +307,13 @@ class Calls(unittest.TestCase):
         with torch.no_grad():
             return FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
 
+    def test_a_result_with_dimensions_joined_is_returned_as_the_module_s(self):
+        plan = dict(PLAN, results=[("output", "float32", [2, 1, 4])], steps=[
+            ("aten", "aten::add.Tensor", [("view", name, 0, [8], [1]) for name in ("x", "w")], {}, [("output", [8], [1])])])
+        with torch.no_grad():
+            value = FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+        self.assertTrue(torch.equal(value, (self.x + torch.arange(8.0)).reshape(2, 1, 4)))
+
     def test_another_layout_of_an_operator_s_result_is_copied_and_another_shape_an_error(self):
         total = (self.x + torch.arange(8.0)).reshape(2, 4).t()
         for strides, wanted in (([1, 4], total.t().flatten()), ([2, 1], total.flatten())):

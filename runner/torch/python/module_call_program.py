@@ -58,6 +58,7 @@ class Program:
         self.made = []  # (place, shape, dtype) of outputs that no torch call makes
         self.flats = []  # the same of temporaries that torch calls read, one-dimensional
         self.returned = []  # places
+        self.results = [(dtype_of(output["dtype"]), list(output["shape"])) for output in outputs]
         self.workspace, self.offsets = 0, []  # bytes in all; (place, offset) of the other temporaries
         self.describe_outputs(outputs)
         self.describe_temporaries(temporaries)
@@ -183,6 +184,7 @@ def description(host, program, state, inputs, training):
         "outputs": [(dtype, list(shape)) for _, shape, dtype in program.made],
         "made": [place for place, _, _ in program.made],
         "returned": program.returned,
+        "results": program.results,
         "flats": [(dtype, list(shape)) for _, shape, dtype in program.flats],
         "flat_places": [place for place, _, _ in program.flats],
         "workspace_bytes": program.workspace,
@@ -261,7 +263,7 @@ class PythonCall(torch.nn.Module):
                     held[next_result] = result
                     addresses[next_result] = result.data_ptr()
                 next_result += 1
-        outputs = [held[place] for place in program.returned]
+        outputs = [held[place].as_strided(shape, contiguous_strides(shape)) for place, (_, shape) in zip(program.returned, program.results)]
         return outputs[0] if len(outputs) == 1 else outputs
 
 

@@ -124,6 +124,7 @@ class ExportedPlan:
             "outputs": [tensors[name] for name in made],
             "made": [place[name] for name in made],
             "returned": [place[name] for name, _, _ in plan["results"]],
+            "results": [tensors[name] for name, _, _ in plan["results"]],
             "flats": [tensors[name] for name in flats],
             "flat_places": [place[name] for name in flats],
             "workspace_bytes": size,

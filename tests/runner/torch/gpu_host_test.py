@@ -246,6 +246,17 @@ class PythonCandidates(unittest.TestCase):
             self.assertTrue((self.y == 0).all())
 
 
+    def test_a_result_of_torch_with_dimensions_joined_is_the_output(self):
+        flat = dict(self.y_place, shape=[32])
+        relu = self.host.bind_operator(
+            {"op": "aten::relu", "arguments": [view(dict(self.x_place, shape=[32]))], "results": [{"buffer": "y", "shape": [32]}]},
+            [dict(self.x_place, shape=[32]), flat])
+        call = self.host.make_call(0, [{"group": -1, "call": relu}], 5, [self.x_place], [self.y_place], [])
+        self.x.fill_(3)
+        self.host.time_call(call, 10**10)
+        self.host.publish_call(call)
+        self.assertTrue((self.y == 3).all())
+
     def test_calls_before_the_clock_are_of_another_call_and_once(self):
         self.source, self.target = 0, 1
         other, other_place = self.memory((4, 8))

@@ -10,6 +10,7 @@
 #include <c10/core/GradMode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include <algorithm>
 #include <deque>
 
 namespace warpwright {
@@ -38,6 +39,7 @@ public:
         places_(static_cast<size_t>(integer(field(description, "places")))),
         made_(integers(field(description, "made"))),
         returned_(integers(field(description, "returned"))),
+        results_as_(tensors_of(field(description, "results"))),
         device_(reinterpret_cast<THPDevice *>(field(description, "device"))->device.type()),
         start_(reinterpret_cast<Start>(integer(field(description, "start")))) {
     PyObject *state = field(description, "state");
@@ -167,12 +169,23 @@ private:
         throw std::runtime_error("launching the plan's kernels: CUDA error " +
                                  std::to_string(status));
     if (returned_.size() == 1)
-      return THPVariable_Wrap(*held[static_cast<size_t>(returned_[0])]);
+      return returned(0, held);
     Object values = owned(PyTuple_New(static_cast<Py_ssize_t>(returned_.size())));
     for (size_t i = 0; i < returned_.size(); ++i)
-      PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(i),
-                       THPVariable_Wrap(*held[static_cast<size_t>(returned_[i])]));
+      PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(i), returned(i, held));
     return values.release();
+  }
+
+  /// An operator may have made it with other dimensions, which lie in memory as the output's do.
+  PyObject *returned(size_t i, const Held &held) const {
+    const at::Tensor &tensor = *held[static_cast<size_t>(returned_[i])];
+    const std::vector<int64_t> &shape = results_as_[i].shape;
+    if (tensor.sizes() == shape && tensor.is_contiguous())
+      return THPVariable_Wrap(tensor);
+    std::vector<int64_t> strides(shape.size(), 1);
+    for (size_t d = shape.size(); d-- > 1;)
+      strides[d - 1] = strides[d] * std::max<int64_t>(shape[d], 1);
+    return THPVariable_Wrap(at::as_strided(tensor, shape, strides, tensor.storage_offset()));
   }
 
   template <class Keep>
@@ -240,6 +253,7 @@ private:
   size_t places_ = 0, results_ = 0;
   std::vector<int64_t> made_,
       returned_; ///< places of outputs: which at::empty makes, and all in order
+  std::vector<Tensor> results_as_; ///< all of them
   c10::DeviceType device_;
   Start start_;
   std::deque<Operation> operations_;
