@@ -374,10 +374,10 @@ LaneValues ElementPass::constant(const Node &node, const Lanes &lanes) {
   for (const IndexForm &form : where)
     values.push_back(math_.text(form));
   const bool is_integer = !model::is_floating(dtype) && dtype != model::Dtype::Bool;
-  if (is_integer && table_form(numbers, "")) {
+  if (const auto form = is_integer ? table_form(numbers) : std::nullopt) {
     values = name_values("int", values);
     for (std::string &value : values)
-      value = *table_form(numbers, value);
+      value = (*form)(value);
   } else {
     // Static where its numbers can be: else each thread writes the table into memory of its own.
     const bool is_static =

@@ -71,7 +71,7 @@ bool fits(const Run &run) {
 }
 
 /// Each value as often as the others, but at the ends: first + slope * ((index + lead) / times).
-std::optional<std::string> repeated(const Values &values, const std::string &index) {
+std::optional<TableForm> repeated(const Values &values) {
   const auto change = [&](std::size_t from) {
     while (from < values.size() && values[from] == values[from - 1])
       ++from;
@@ -85,33 +85,38 @@ std::optional<std::string> repeated(const Values &values, const std::string &ind
   for (std::size_t i = 0; i < values.size(); ++i)
     if (values[i] != values[0] + slope * static_cast<std::int64_t>((i + lead) / times))
       return std::nullopt;
-  const std::string quotient =
-      "((" + sum(1, index, static_cast<std::int64_t>(lead)) + ") / " + std::to_string(times) + ")";
-  return "(" + sum(slope, quotient, values[0]) + ")";
+  return [=, first = values[0]](const std::string &index) {
+    const std::string quotient = "((" + sum(1, index, static_cast<std::int64_t>(lead)) + ") / " +
+                                 std::to_string(times) + ")";
+    return "(" + sum(slope, quotient, first) + ")";
+  };
+}
+
+std::string choice(const std::vector<Run> &runs, const std::string &index) {
+  std::string text;
+  for (const Run &run : runs) {
+    if (&run != &runs.back())
+      text += index + " < " + std::to_string(run.end) + " ? ";
+    text += sum(run.slope, index, run.first - run.slope * static_cast<std::int64_t>(run.begin));
+    if (&run != &runs.back())
+      text += " : ";
+  }
+  return "(" + text + ")";
 }
 
 } // namespace
 
-std::optional<std::string> table_form(const std::vector<double> &table, const std::string &index) {
+std::optional<TableForm> table_form(const std::vector<double> &table) {
   const auto values = integers(table);
   if (!values || values->empty())
     return std::nullopt;
   const std::vector<Run> runs = runs_of(*values);
   if (runs.size() > 2 || runs.empty())
-    if (auto form = repeated(*values, index))
+    if (auto form = repeated(*values))
       return form;
   if (runs.empty() || !std::ranges::all_of(runs, fits))
     return std::nullopt;
-  std::string text;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const Run &run = runs[i];
-    if (i + 1 < runs.size())
-      text += index + " < " + std::to_string(run.end) + " ? ";
-    text += sum(run.slope, index, run.first - run.slope * static_cast<std::int64_t>(run.begin));
-    if (i + 1 < runs.size())
-      text += " : ";
-  }
-  return "(" + text + ")";
+  return [runs](const std::string &index) { return choice(runs, index); };
 }
 
 } // namespace warpwright::generator

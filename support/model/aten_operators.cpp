@@ -65,13 +65,13 @@ constexpr std::string_view kPure =
     "triplet_margin_loss "
     // element by element
     "__and__ __lshift__ __or__ __rshift__ __xor__ "
-    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams _prelu_kernel abs absolute acos acosh add addcdiv addcmul arccos arccosh arcsin arcsinh "
+    "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams _prelu_kernel "
+    "abs absolute acos acosh add addcdiv addcmul arccos arccosh arcsin arcsinh "
     "arctan arctan2 arctanh asin asinh atan atan2 atanh bitwise_and bitwise_left_shift "
     "bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max "
     "clamp_min clip copysign cos cosh deg2rad digamma div divide elu eq erf erfc erfinv exp "
-    "fake_quantize_per_channel_affine fake_quantize_per_channel_affine_cachemask "
-    "fake_quantize_per_tensor_affine fake_quantize_per_tensor_affine_cachemask "
-    "exp2 expm1 fix float_power floor floor_divide fmax fmin fmod frac ge gelu glu greater "
+    "exp2 expm1 fake_quantize_per_channel_affine fake_quantize_per_channel_affine_cachemask "
+    "fake_quantize_per_tensor_affine fake_quantize_per_tensor_affine_cachemask fix float_power floor floor_divide fmax fmin fmod frac ge gelu glu greater "
     "greater_equal gt hardshrink hardsigmoid hardswish hardtanh heaviside hypot i0 igamma "
     "igammac isclose isfinite isinf isnan isneginf isposinf ldexp le leaky_relu lerp less "
     "less_equal lgamma log log10 log1p log2 log_sigmoid log_sigmoid_forward logaddexp "
@@ -84,7 +84,8 @@ constexpr std::string_view kPure =
     "special_log_softmax special_logit special_ndtr special_softmax special_xlogy sqrt "
     "square sub subtract tan tanh threshold true_divide trunc where xlogy "
     // indexing
-    "_embedding_bag _embedding_bag_forward_only _unsafe_index embedding gather index index_add index_copy index_fill index_put "
+    "_embedding_bag _embedding_bag_forward_only _unsafe_index "
+    "embedding gather index index_add index_copy index_fill index_put "
     "index_reduce index_select masked_fill masked_scatter one_hot put scatter scatter_add "
     "scatter_reduce take take_along_dim "
     // views, copies and layout

@@ -46,7 +46,8 @@ class ModuleHost:
 
     def draw(self, seeds, scale, arguments):
         """Fills the task's In and InOut buffers.
-        seeds: (inputs, parameters, whether constant parameters vary, whether the constructor runs on the CPU); arguments: [{address, dtype, shape, strides, name}]"""
+        seeds: (inputs, parameters, whether constant parameters vary, whether the constructor runs on the CPU)
+        arguments: [{address, dtype, shape, strides, name}]"""
         module = self._module()
         tensors = [as_tensor(one, self.device) for one in arguments]
         inputs = user_module.tensors_in(module.make_inputs(seeds[0]))

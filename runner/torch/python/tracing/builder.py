@@ -56,7 +56,8 @@ class Builder:
     # Nodes.
 
     def add(self, name, op, inputs, attributes, types):
-        node = {"name": name, "op": op, "inputs": list(inputs), "attributes": {key: number(value) for key, value in attributes.items()},
+        node = {"name": name, "op": op, "inputs": list(inputs),
+                "attributes": {key: number(value) for key, value in attributes.items()},
                 "types": [{"dtype": dtype, "shape": [int(e) for e in shape]} for dtype, shape in types]}
         self.nodes.append(node)
         self.by_name[name] = node
