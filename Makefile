@@ -3,7 +3,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 BIN := $(BUILD)/bin
 
-.PHONY: demo test test-editors package build deps bench fuzz format tidy clean
+.PHONY: demo test test-editors package build deps bench fuzz test-corpus format tidy clean
 
 demo: build
 	scripts/demo.sh $(BIN)
@@ -32,12 +32,16 @@ deps:
 bench: build
 	scripts/bench.sh $(BIN)
 
-# What reads bytes from the network, under libFuzzer with sanitizers: FUZZ_SECONDS a target, new inputs kept in build/fuzz.
+# What reads bytes from the network, and analysis of sources, under libFuzzer with sanitizers: FUZZ_SECONDS a target, new inputs kept in build/fuzz.
 FUZZ_SECONDS ?= 600
 fuzz: deps
 	@cmake --preset fuzz >/dev/null
 	cmake --build --preset fuzz -j $(JOBS)
 	scripts/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+# Public CUDA programs, whole and damaged, through analysis: CORPUS names folders with them, joined by ":".
+test-corpus: build
+	cd $(BUILD) && WARPWRIGHT_CORPUS="$(CORPUS)" ctest --output-on-failure --no-tests=error -V -R '^analysis_corpus$$'
 
 format:
 	git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i

@@ -7,10 +7,10 @@ of four where the family is two-dimensional. No check sizes: these benchmarks ar
 import dataclasses
 import math
 
-COPY = """
+SCALE = """
 extern "C" __global__ void NAME(const float *x, float *y, int n) {
   int i = blockIdx.x * BLOCK + threadIdx.x;
-  if (i < n) y[i] = x[i];
+  if (i < n) y[i] = 2 * x[i];
 }"""
 SAXPY = """
 extern "C" __global__ void NAME(const float *x, float *y, int n) {
@@ -118,7 +118,7 @@ LINES = {"grid": ("ceil_div(n, {block})",), "block": ("{block}",), "sizes": ("n"
 ROWS = {"grid": ("rows",), "block": ("{block}",), "sizes": ("rows", "cols"), "shape": "rows"}
 BLOCKS = (128, 256, 512)
 FAMILIES = {
-    "copy": Family(COPY, LINE, bytes="8 * n", block_sizes=BLOCKS, **LINES),
+    "scale": Family(SCALE, LINE, bytes="8 * n", block_sizes=BLOCKS, **LINES),
     "saxpy": Family(SAXPY, (("x", "n", "in"), ("y", "n", "inout")), bytes="12 * n", block_sizes=BLOCKS, **LINES),
     "gelu": Family(GELU, LINE, bytes="8 * n", block_sizes=BLOCKS, **LINES),
     "stencil": Family(STENCIL, GRID, ("rows", "cols"), ("ceil_div(cols, {block})", "rows"), ("{block}",),

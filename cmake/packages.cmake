@@ -3,8 +3,10 @@
 # Both have one layout below their prefix, so an archive unpacked into ~/.local or /usr/local is an installation too:
 #   lib/warpwright/      the programs, and torch/ for the runner's Python workers
 #   bin/                 links to those that users call
-#   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, licenses/ of what is linked in, tasks/ (the trainer's
-#                        suite), policy.safetensors (the builtin policy's weights, where the source tree has them)
+#   share/warpwright/    docs/ (explanations that diagnostics link to), examples/, tasks/ (the trainer's suite), policy.safetensors (the
+#                        builtin policy's weights, where the source tree has them), LICENSE, NOTICE, THIRD_PARTY.txt and licenses/
+#                        (what is linked in, by scripts/notices.py)
+#   share/doc/warpwright/copyright   the license as Debian's packages state it
 #   share/nvim/site/...  the Neovim plugin, where Neovim finds it by itself
 # Left out: warpwright-train, which needs the LibTorch that it was built with. warpwright-collect is it without training: it asks endpoints
 # for warpwright, which answers with the builtin policy itself.
@@ -32,10 +34,11 @@ install(DIRECTORY trainer/tasks/suite/ DESTINATION ${shared}/tasks)
 install(FILES trainer/weights/policy.safetensors DESTINATION ${shared} OPTIONAL)
 # The plugin is packed by scripts/package.sh, which adds the index of its help.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/warpwright.nvim DESTINATION share/nvim/site/pack/warpwright/start OPTIONAL)
-foreach(package libclang-22-dev libboost1.81-dev libssl-dev libsqlite3-dev libsqlitecpp-dev libseccomp-dev librabbitmq-dev
-                libtree-sitter-dev libzstd-dev zlib1g-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libvalijson-dev)
-  install(FILES /usr/share/doc/${package}/copyright DESTINATION ${shared}/licenses RENAME ${package}.txt OPTIONAL)
-endforeach()
+# Our license and those of what is linked in. Asked at install time, when ninja knows what was linked.
+find_program(WARPWRIGHT_NOTICES_PYTHON NAMES python3)
+install(CODE "execute_process(COMMAND \"${WARPWRIGHT_NOTICES_PYTHON}\" \"${CMAKE_SOURCE_DIR}/scripts/notices.py\" programs
+  \"${CMAKE_BINARY_DIR}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${shared}\" COMMAND_ERROR_IS_FATAL ANY)")
+install(FILES cmake/copyright DESTINATION share/doc/warpwright)
 
 set(CPACK_PACKAGE_NAME warpwright)
 set(CPACK_PACKAGE_VENDOR "Warpwright maintainers")
@@ -53,7 +56,7 @@ set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_DEBIAN_FILE_NAME warpwright_${PROJECT_VERSION}_amd64.deb)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.36)")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "neovim (>= 0.7.2), python3-torch, bubblewrap")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "neovim (>= 0.7.2), python3-torch")
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd) # known to dpkg since Debian 12; packs in seconds
 set(CPACK_PACKAGING_INSTALL_PREFIX "") # of the archive; scripts/package.sh says /usr for the .deb
 include(CPack)

@@ -1,6 +1,7 @@
 // The methods of `warpwright env`, decode, call, encode each; see env.h.
 #include "generator/env.h"
 
+#include "analysis/guard/guard.h"
 #include "generator/generator.h"
 #include "generator/graph_env.h"
 #include "generator/moves/move_kind.h"
@@ -62,9 +63,12 @@ rpc::Outcome answer_tasks(const Json &params) {
   auto file = file_of(params);
   if (!file)
     return invalid(describe(file.error()));
+  const analysis::FileFacts facts = analysis::analyze_guarded(
+      *file, settings_of(params), {.tasks = true, .rules = false}, analysis::kCommandLimits);
+  if (const analysis::Diagnostic *reason = analysis::why_not_analysed(facts))
+    return invalid(file->path + ": " + reason->message);
   Json kernels = Json::array();
-  for (const analysis::Kernel &kernel :
-       analysis::analyze(*file, settings_of(params), {.tasks = true, .rules = false}).kernels) {
+  for (const analysis::Kernel &kernel : facts.kernels) {
     Json missing = Json::array();
     for (const analysis::MissingFact &fact : kernel.task.missing)
       missing.push_back({{"name", fact.name}, {"question", fact.question}});

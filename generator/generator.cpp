@@ -1,5 +1,7 @@
-// Legal moves and their application: parse, ask the table, edit, parse again.
+// Legal moves and their application: parse, ask the table, edit, parse again. What parses runs in a guard.
 #include "generator/generator.h"
+
+#include "analysis/guard/guard.h"
 
 #include "generator/moves/move_kind.h"
 #include "generator/open_states.h"
@@ -17,8 +19,12 @@ std::vector<Move> legal_moves(const KernelSource &source) {
 }
 
 std::vector<Move> legal_moves(const State &state) {
-  auto source = KernelSource::open(state);
-  return source ? legal_moves(*source) : std::vector<Move>{};
+  auto moves =
+      analysis::guarded(analysis::kCommandLimits, [state]() -> Result<std::vector<Move>> {
+        auto source = KernelSource::open(state);
+        return source ? legal_moves(*source) : std::vector<Move>{};
+      });
+  return moves ? std::move(*moves) : std::vector<Move>{};
 }
 
 Result<State> apply_move(const KernelSource &source, const State &state, const Move &move) {
@@ -44,9 +50,11 @@ Result<State> apply_move(const KernelSource &source, const State &state, const M
 }
 
 Result<State> apply_move(const State &state, const Move &move) {
-  auto source = KernelSource::open(state);
-  return source ? apply_move(*source, state, move)
-                : Result<State>(std::unexpected(source.error()));
+  return analysis::guarded(analysis::kCommandLimits, [state, move]() -> Result<State> {
+    auto source = KernelSource::open(state);
+    return source ? apply_move(*source, state, move)
+                  : Result<State>(std::unexpected(source.error()));
+  });
 }
 
 } // namespace warpwright::generator

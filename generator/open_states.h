@@ -7,6 +7,7 @@
 #include "generator/source/kernel_source.h"
 
 #include <deque>
+#include <memory>
 
 namespace warpwright::generator {
 
@@ -21,9 +22,9 @@ private:
   struct Open {
     std::string kernel, text;
     std::vector<std::string> flags;
-    std::unique_ptr<KernelSource> source;
+    std::shared_ptr<const KernelSource> source;
   };
-  Result<const KernelSource *> open(const State &state);
+  Result<std::shared_ptr<const KernelSource>> open(const State &state);
 
   std::deque<Open> open_; ///< the last used first
 };

@@ -3,6 +3,7 @@
 // Fills and temporaries are the reference's: a move changes the kernel and its launch, never what surrounds them.
 #include "generator/generator.h"
 
+#include "analysis/guard/guard.h"
 #include "analysis/task/infer_task.h"
 
 #include <algorithm>
@@ -18,14 +19,7 @@ std::vector<std::string> spelled(const std::vector<Move> &moves) {
   return texts;
 }
 
-} // namespace
-
-Result<model::Plan> render_plan(const State &state, const model::Task &task) {
-  if (state.provenance.answer && !state.provenance.not_applicable.empty()) {
-    model::Plan answer = *state.provenance.answer;
-    answer.moves = spelled(state.moves);
-    return answer;
-  }
+Result<model::Plan> parsed_plan(const State &state, const model::Task &task) {
   auto unit = analysis::parse_stub(state.file, state.settings);
   if (!unit)
     return std::unexpected(unit.error());
@@ -50,6 +44,18 @@ Result<model::Plan> render_plan(const State &state, const model::Task &task) {
   *std::ranges::find_if(plan.steps, is_launch) = *launch;
   plan.moves = spelled(state.moves);
   return plan;
+}
+
+} // namespace
+
+Result<model::Plan> render_plan(const State &state, const model::Task &task) {
+  if (state.provenance.answer && !state.provenance.not_applicable.empty()) {
+    model::Plan answer = *state.provenance.answer;
+    answer.moves = spelled(state.moves);
+    return answer;
+  }
+  return analysis::guarded(analysis::kCommandLimits,
+                           [state, task] { return parsed_plan(state, task); });
 }
 
 } // namespace warpwright::generator

@@ -1,6 +1,7 @@
 // Declarations of the answer into the file, its launch at the user's; then the proof that the file leads back to the answer's launch.
 #include "generator/write_plan.h"
 
+#include "analysis/guard/guard.h"
 #include "generator/source/launch_writer.h"
 #include "generator/source/merge_source.h"
 #include "support/model/json.h"
@@ -87,9 +88,9 @@ Result<void> check_written(const State &before, const State &after, const model:
   return {};
 }
 
-} // namespace
-
-Result<State> write_plan(const State &original, const model::Task &task, const model::Plan &plan) {
+/// For a guard.
+Result<State> written_plan(const State &original, const model::Task &task,
+                           const model::Plan &plan) {
   if (!only_launch(task.reference))
     return fail("the file launches more than one kernel");
   if (auto frame = check_frame(plan, task.reference); !frame)
@@ -127,6 +128,14 @@ Result<State> write_plan(const State &original, const model::Task &task, const m
   if (auto checked = check_written(original, written, task, wanted); !checked)
     return std::unexpected(checked.error());
   return written;
+}
+
+} // namespace
+
+Result<State> write_plan(const State &original, const model::Task &task, const model::Plan &plan) {
+  return analysis::guarded(analysis::kCommandLimits, [original, task, plan] {
+    return written_plan(original, task, plan);
+  });
 }
 
 State with_plan(const State &original, const model::Task &task, const model::Plan &plan,

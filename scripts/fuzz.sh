@@ -8,7 +8,13 @@ set -euo pipefail
 build=$1 seconds=$2
 mkdir -p "$build/findings"
 "$build/tests/fuzz_seeds" "$build/seeds"
-for target in frames decoders service; do
+# Sources are seeds of analysis as they are.
+mkdir -p "$build/seeds/analysis"
+root=$(dirname "$0")/..
+for source in "$root"/examples/*.cu "$root"/trainer/tasks/suite/*/*.cu; do
+  cp "$source" "$build/seeds/analysis/$(basename "$(dirname "$source")")-$(basename "$source")"
+done
+for target in frames decoders service analysis; do
   mkdir -p "$build/corpus/$target"
   echo "fuzz_$target: $seconds s"
   "$build/tests/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \

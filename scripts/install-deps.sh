@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the build, the demo and the tests need from Debian 12's own archives (bookworm and bookworm-security), and, as the one
-# thing that Debian does not have, tree-sitter's grammar of Python: two C files of a fixed version, checked against checksums, put into
-# build/dependencies. Does nothing when all of it is there. Needs root or sudo to install.
+# thing that Debian does not have, tree-sitter's grammar of Python: an npm package of a fixed version and checksum, put into
+# build/dependencies. Where there is no npm, Debian's npm is installed for it. Does nothing when all of it is there. Needs root or sudo
+# to install.
 # Left out: the CUDA toolkit and the GPU driver. Both are optional: found when present, said when not
 # (`warpwright doctor`).
 set -euo pipefail
@@ -17,41 +18,29 @@ packages=(
   doctest-dev neovim clangd-22 rabbitmq-server openssl python3-torch pybind11-dev
   # trainer (optional: without libtorch-dev warpwright-train is not built)
   libtorch-dev libgloo-dev libopenblas0-openmp
+  # only read: their copyright files are those of the isl inside Polly and the xxHash inside LLVM (scripts/notices.py)
+  libisl23 libxxhash0
 )
 
-# The grammar's two files, from npm's registry (by npm, or without it) or its project's archive. Without them all is built but the reading of
-# .py files, and the build says so.
+# The grammar, from npm's registry by npm itself, which knows the registry to ask. The archive as a whole is what is checked, before
+# anything of it is unpacked. Without it all is built but the reading of .py files, and the build says so.
 install_grammar() {
-  local version=0.23.6 folder work source
+  local version=0.23.6 folder work
+  local sha512=c8833dcf4a31288c53edb02d3ce860a1597a8135e59a5221b9eee58854f8a013c5fe585aec76b8750052f3602fea130c459a159c5248f0cea62fe4b05a82c3dc
   folder="$(cd "$(dirname "$0")/.." && pwd)/build/dependencies/tree-sitter-python-$version"
   [ -e "$folder/parser.c" ] && return
   echo "install-deps: fetching tree-sitter-python $version"
   work=$(mktemp -d)
-  (cd "$work" && timeout 60 npm pack --silent "tree-sitter-python@$version" >/dev/null 2>&1 && mv ./*.tgz grammar.tgz) ||
-    python3 - "$work/grammar.tgz" "https://registry.npmjs.org/tree-sitter-python/-/tree-sitter-python-$version.tgz" \
-      "https://github.com/tree-sitter/tree-sitter-python/archive/refs/tags/v$version.tar.gz" <<'FETCH' || true
-import socket, sys, urllib.request
-socket.setdefaulttimeout(30)
-for address in sys.argv[2:]:
-    try:
-        urllib.request.urlretrieve(address, sys.argv[1])
-        break
-    except OSError:
-        pass
-FETCH
-  tar -xzf "$work/grammar.tgz" -C "$work" --strip-components=1 2>/dev/null || true
-  source=$work/src
-  if ! sha512sum --check --status 2>/dev/null <<SUMS; then
-ffb513b8d8b8eab87ec2ab530c3490a8896719847fdbe88fcd7cad3de102e13982d994df974b71bd540be6f30c39450626a43738c888874118424502cc1227db  $source/parser.c
-931d9231fae845d991a3401a84e2c54c474061486f7c9baaebbae923836dc3f6f969039b7a03ffcc23ebcf68da34cae51313e405f8391ed5c02dc46403bfd34a  $source/scanner.c
-SUMS
-    rm -rf "$work"
-    echo "install-deps: tree-sitter-python could not be fetched unchanged (npm, or python3 and a network): .py files will not be read" >&2
-    return
+  if ! (cd "$work" && timeout 120 npm pack --silent "tree-sitter-python@$version" >/dev/null 2>npm.log && mv ./*.tgz grammar.tgz); then
+    echo "install-deps: npm could not fetch tree-sitter-python: $(tail -n 1 "$work/npm.log"); .py files will not be read" >&2
+  elif ! echo "$sha512  $work/grammar.tgz" | sha512sum --check --status; then
+    echo "install-deps: tree-sitter-python $version is not the archive that was reviewed (its SHA-512 differs); it is not used, and .py files will not be read" >&2
+  else
+    tar -xzf "$work/grammar.tgz" -C "$work" --strip-components=1
+    mkdir -p "$folder"
+    cp -r "$work/LICENSE" "$work/src/scanner.c" "$work/src/tree_sitter" "$folder"
+    cp "$work/src/parser.c" "$folder" # last: it says that all is there
   fi
-  mkdir -p "$folder"
-  cp -r "$source/scanner.c" "$source/tree_sitter" "$work/LICENSE" "$folder"
-  cp "$source/parser.c" "$folder"
   rm -rf "$work"
 }
 
@@ -59,6 +48,7 @@ if ! command -v dpkg-query >/dev/null; then
   echo "install-deps: this is no Debian system; install these or their equivalents by hand: ${packages[*]}" >&2
   exit 1
 fi
+command -v npm >/dev/null || packages+=(npm) # fetches the grammar, and packs and tests the extension for VS Code
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # Installs what the tests of the VS Code extension run in: code-server (VS Code's own workbench and extension host, served to a
 # browser) and playwright-core below build/editors, Chromium from Debian, and, where the system's Node is not of version 20 or has no
-# headers, Node 20 as an npm package. Needs Debian's packages and the npm registry, nothing else; does nothing when all is there.
+# headers, Node 20 as an npm package. Needs Debian's packages and the npm registry, nothing else; does nothing when all is there. Each npm
+# package is of the version and the checksum that a lockfile names (tests/editors/*/package-lock.json), and no script of it is run.
 # Left out: Neovim, which install-deps.sh brings.
 #
 # Usage: scripts/install-editors.sh [--check]    --check installs nothing: exit 0 when all is there, 77 (skipped) when not
 # Prints one line on what is missing, and ends with 77 when something cannot be had here.
 set -euo pipefail
 
-code_server_version=4.100.3 # VS Code 1.100; later ones need Node 22 or 24
 root=$(cd "$(dirname "$0")/.." && pwd)
+locked=$root/tests/editors # code-server is of VS Code 1.100: later ones need Node 22 or 24
 folder=$root/build/editors
 server=$folder/code-server/node_modules/code-server
-stamp=$folder/installed-$code_server_version-$(sha256sum "$root/tests/editors/vscode/package-lock.json" 2>/dev/null | cut -c1-12)
+stamp=$folder/installed-$(cat "$locked"/{code-server,code-server/vscode,vscode}/package-lock.json | sha256sum | cut -c1-12)
 packages=(chromium fonts-dejavu-core ripgrep g++ make python3 pkg-config)
 command -v npm >/dev/null || packages+=(nodejs npm)
 
@@ -53,17 +54,20 @@ prefix=$(dirname "$(dirname "$(realpath "$node/node")")")
 export npm_config_nodedir=$prefix npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false npm_config_yes=true
 
 if [ ! -e "$server/lib/vscode/node_modules.asar" ]; then
-  echo "install-editors: installing code-server $code_server_version (a few minutes)"
+  echo "install-editors: installing code-server (a few minutes)"
   rm -rf "$folder/code-server"
   mkdir -p "$folder/code-server"
+  cp "$locked"/code-server/{package.json,package-lock.json,.npmrc} "$folder/code-server/"
+  # The lockfile that code-server's archive brings for VS Code's own packages lacks one of them. Native modules are compiled.
   {
     cd "$folder/code-server" &&
-      npm install --no-save --ignore-scripts "code-server@$code_server_version" && npm rebuild argon2 &&
+      npm ci --ignore-scripts && npm rebuild argon2 &&
       cd "$server/lib/vscode" &&
-      npm install --ignore-scripts --omit=dev &&
+      cp "$locked/code-server/vscode/package-lock.json" npm-shrinkwrap.json &&
+      npm ci --ignore-scripts --omit=dev &&
       npm rebuild @vscode/spdlog native-watchdog node-pty @vscode/deviceid &&
       ln -sfn node_modules node_modules.asar
-  } >>"$log" 2>&1 || skip "code-server $code_server_version could not be installed; see $log"
+  } >>"$log" 2>&1 || skip "code-server could not be installed; see $log"
 fi
 
 # VS Code searches files with ripgrep, which its npm package would download from elsewhere.

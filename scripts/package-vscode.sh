@@ -22,21 +22,27 @@ export PATH=$node:$PATH
 
 cd "$root/editors/vscode"
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
-  npm ci --no-audit --no-fund --loglevel=error >/dev/null || skip "npm ci failed: is the npm registry within reach?"
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null || skip "npm ci failed: is the npm registry within reach?"
 fi
 mkdir -p "$packages"
 npm run --silent check
-npm run --silent build -- --log-level=warning
+npm run --silent build -- --log-level=warning --metafile="$packages/bundle.json"
+
+# What is put beside the sources for packing, and is no source.
+staged=(server LICENSE LICENSE.txt NOTICE THIRD_PARTY.txt licenses)
+rm -rf "${staged[@]}"
+trap 'cd "$root/editors/vscode" && rm -rf "${staged[@]}"' EXIT
+"$root/scripts/notices.py" extension "$packages/bundle.json" . .
+mv LICENSE LICENSE.txt # the name that vsce looks for
+rm "$packages/bundle.json"
 
 pack() { # NAME, then options of vsce
-  npx --no-install vsce package --no-dependencies --allow-missing-repository --no-rewrite-relative-links --skip-license -o "$packages/$1" "${@:2}" >"$packages/$1.log" ||
+  npx --no-install vsce package --no-dependencies --allow-missing-repository --no-rewrite-relative-links -o "$packages/$1" "${@:2}" >"$packages/$1.log" ||
     { cat "$packages/$1.log" >&2; exit 1; }
   rm "$packages/$1.log"
   echo "$packages/$1"
 }
 
-rm -rf server
-trap 'rm -rf "$root/editors/vscode/server"' EXIT
 pack warpwright.vsix
 if [ -n "$bin" ]; then
   mkdir -p server/bin server/share/doc/warpwright
@@ -48,5 +54,7 @@ if [ -n "$bin" ]; then
   cp "$root"/docs/*.md server/share/doc/warpwright
   weights=$root/trainer/weights/policy.safetensors
   [ ! -f "$weights" ] || install -D -m 644 "$weights" server/share/warpwright/policy.safetensors
+  "$root/scripts/notices.py" programs "$(dirname "$bin")" server/share/warpwright
   pack warpwright-linux-x64.vsix --target linux-x64
 fi
+"$root/scripts/checksums.sh" "$packages"

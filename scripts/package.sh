@@ -4,13 +4,15 @@
 #   warpwright_VERSION_amd64.deb             the same for Debian 12, Ubuntu 24.04 and newer
 #   warpwright.nvim/                         the Neovim plugin as a directory, for plugin managers
 #   warpwright.vsix, warpwright-linux-x64.vsix   by scripts/package-vscode.sh, where npm can be had
+#   warpwright-VERSION-source.tar.xz         the committed sources, which belong with the programs (THIRD_PARTY.txt says why)
+#   SHA256SUMS                               of every file above; check with `sha256sum -c SHA256SUMS`
 # Builds nothing. Each is installed and used by tests/editors (`make test-editors`).
-# usage: scripts/package.sh BUILD_DIR OUT_DIR [KIND...]     KINDs: archive deb neovim vscode; all of them by default
+# usage: scripts/package.sh BUILD_DIR OUT_DIR [KIND...]     KINDs: archive deb neovim vscode source; all of them by default
 set -euo pipefail
 build=$(realpath "$1")
 out=$(realpath -m "$2")
 kinds=" ${*:3} "
-[ $# -gt 2 ] || kinds=" archive deb neovim vscode "
+[ $# -gt 2 ] || kinds=" archive deb neovim vscode source "
 cd "$(dirname "$0")/.."
 mkdir -p "$out"
 
@@ -20,6 +22,7 @@ rm -rf "$plugin"
 mkdir -p "$plugin/doc"
 cp -r editors/neovim/{lua,plugin,README.md} "$plugin/"
 cp editors/neovim/doc/*.txt "$plugin/doc/"
+cp LICENSE NOTICE "$plugin/"
 grep -oE '(^|[[:space:]])\*[^*|[:space:]]+\*([[:space:]]|$)' "$plugin/doc/warpwright.txt" | tr -d '*[:blank:]' | LC_ALL=C sort |
   while read -r tag; do printf '%s\twarpwright.txt\t/*%s*\n' "$tag" "$tag"; done >"$plugin/doc/tags"
 if [[ $kinds == *" neovim "* ]]; then
@@ -41,4 +44,15 @@ if [[ $kinds == *" vscode "* ]]; then
   scripts/package-vscode.sh "$build/bin" || status=$?
   [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || exit "$status"
 fi
+if [[ $kinds == *" source "* ]]; then
+  if version=$(git describe --always 2>/dev/null); then
+    name=$(sed -n 's/^project(\([a-z]*\) VERSION \([0-9.]*\).*/\1-\2/p' CMakeLists.txt)
+    git archive --prefix="$name/" HEAD | xz -T0 -6 >"$out/$name-source.tar.xz"
+    [ -z "$(git status --porcelain --untracked-files=no)" ] ||
+      echo "package: the sources are those of commit $version; changes that are not committed are left out" >&2
+  else
+    echo "package: this is no git checkout, so no archive of the sources is made" >&2
+  fi
+fi
+scripts/checksums.sh "$out"
 ls -l "$out"

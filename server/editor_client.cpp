@@ -51,6 +51,22 @@ void EditorClient::show_message(protocol::MessageType type, const std::string &m
                         protocol::encode(protocol::ShowMessageParams{type, message}));
 }
 
+void EditorClient::ask(const std::string &message, const std::vector<std::string> &answers,
+                       std::function<void(std::optional<std::string>)> done) {
+  if (!connection_)
+    return done(std::nullopt);
+  protocol::ShowMessageRequestParams params{protocol::MessageType::Warning, message, {}};
+  for (const std::string &answer : answers)
+    params.actions.push_back({answer});
+  connection_->request("window/showMessageRequest", protocol::encode(params),
+                       [done = std::move(done)](const rpc::Outcome &outcome) {
+                         const bool chosen = outcome && outcome->is_object() &&
+                                             outcome->value("title", Json()).is_string();
+                         done(chosen ? std::optional(outcome->at("title").get<std::string>())
+                                     : std::nullopt);
+                       });
+}
+
 void EditorClient::log(const std::string &message) {
   if (connection_)
     connection_->notify("window/logMessage", protocol::encode(protocol::ShowMessageParams{

@@ -34,6 +34,10 @@ public:
 
   void publish(const protocol::PublishDiagnosticsParams &params);
   void show_message(protocol::MessageType type, const std::string &message);
+  /// Shows a question with buttons.
+  /// @param done gets the chosen answer; nullopt where the user, or the client, chose none
+  void ask(const std::string &message, const std::vector<std::string> &answers,
+           std::function<void(std::optional<std::string>)> done);
   void log(const std::string &message);
   /// Asks the editor to request lenses and hints again (requests that come while one is out are
   /// folded), and tells a client that lists kernels that the list may differ.

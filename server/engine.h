@@ -21,6 +21,7 @@ struct OptimizeRequest {
   SnapshotPtr snapshot;
   std::string kernel;
   Settings settings;
+  std::optional<model::ModuleMode> mode = std::nullopt; ///< of a torch module; absent: its file's
 };
 
 /// Why a module cannot be optimised, as a diagnostic of it.

@@ -123,6 +123,10 @@ std::string moves_text(const std::vector<std::string> &moves) {
   return text;
 }
 
+std::string outcome_text(const model::Verdict &verdict) {
+  return outcome_text(verdict.outcome) + (verdict.conditioning ? ", ill-conditioned" : "");
+}
+
 std::string outcome_text(model::Outcome outcome) {
   switch (outcome) {
   case model::Outcome::Verified:

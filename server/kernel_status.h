@@ -65,6 +65,8 @@ std::string move_text(const std::string &move);
 std::string moves_text(const std::vector<std::string> &moves);
 /// "wrong result", ...
 std::string outcome_text(model::Outcome outcome);
+/// With the word "ill-conditioned" where that is.
+std::string outcome_text(const model::Verdict &verdict);
 /// "12.3 us"
 std::string time_text(double nanoseconds);
 

@@ -41,8 +41,11 @@ using CancelLink = std::stop_callback<std::function<void()>>;
 } // namespace
 
 void LspServer::execute_command(protocol::ExecuteCommandParams params, Reply<Json> reply) {
-  const auto reference = protocol::decode<protocol::KernelReference>(
-      params.arguments && !params.arguments->empty() ? params.arguments->front() : Json::object());
+  const Json argument =
+      params.arguments && !params.arguments->empty() ? params.arguments->front() : Json::object();
+  if (params.command == protocol::kTrustCommand)
+    return review_trust(protocol::decode<protocol::TrustParams>(argument).uri, reply);
+  const auto reference = protocol::decode<protocol::KernelReference>(argument);
   if (params.command == protocol::kOptimizeCommand)
     return start_optimization(reference, params.work_done_token, reply);
   if (params.command == protocol::kApplyCommand || params.command == protocol::kInsertFactsCommand)
@@ -60,16 +63,42 @@ void LspServer::cancel_progress(protocol::ProgressToken params) {
 
 void LspServer::start_optimization(const protocol::KernelReference &reference,
                                    std::optional<Json> token, Reply<Json> reply) {
-  if (!settings_.trusted)
-    return reply(refuse(kRequestFailed, kUntrusted));
   if (!documents_.find(reference.uri))
     return reply(refuse(rpc::kInvalidParams, "the document " + reference.uri + " is not open"));
-  scheduler_.with_snapshot(reference.uri, [=, this](const SnapshotPtr &snapshot) {
+  const auto run = [=, this](const SnapshotPtr &snapshot) {
     const analysis::Kernel *kernel = snapshot ? snapshot->find_kernel(reference.kernel) : nullptr;
     if (!kernel)
       return reply(refuse(rpc::kInvalidParams,
                           "there is no kernel '" + reference.kernel + "' in " + reference.uri));
     run_optimization(snapshot, kernel->name, token, reply);
+  };
+  scheduler_.with_snapshot(reference.uri, [=, this](const SnapshotPtr &snapshot) {
+    if (!snapshot || !snapshot->find_kernel(reference.kernel))
+      return run(snapshot); // says so
+    trust_.permit(snapshot, settings_.trusted, [=, this](const Result<Trust::Answer> &answer) {
+      if (!answer || *answer == Trust::Answer::Refused)
+        return reply(refuse(kRequestFailed, answer ? kUntrusted : describe(answer.error())));
+      if (*answer == Trust::Answer::Granted)
+        return run(snapshot);
+      analyse_all();
+      scheduler_.with_next_snapshot(reference.uri, run);
+    });
+  });
+}
+
+void LspServer::review_trust(const std::string &uri, Reply<Json> reply) {
+  if (!documents_.find(uri))
+    return reply(refuse(rpc::kInvalidParams, "the document " + uri + " is not open"));
+  scheduler_.with_snapshot(uri, [=, this](const SnapshotPtr &snapshot) {
+    if (!snapshot)
+      return reply(refuse(rpc::kContentModified, "the document " + uri + " was closed"));
+    trust_.review(snapshot, settings_.trusted, [=, this](const Result<Trust::Answer> &answer) {
+      if (!answer || *answer == Trust::Answer::Refused)
+        return reply(refuse(kRequestFailed, answer ? kUntrusted : describe(answer.error())));
+      if (*answer == Trust::Answer::GrantedMore)
+        analyse_all();
+      reply(Json());
+    });
   });
 }
 
@@ -77,11 +106,16 @@ void LspServer::run_optimization(SnapshotPtr snapshot, const std::string &kernel
                                  std::optional<Json> token, Reply<Json> reply) {
   const std::string path = snapshot->facts.path;
   const auto cancel = [this, path, kernel] { optimizer_.cancel(path, kernel); };
+  const Settings settings = settings_for(*snapshot);
+  if (settings_.runner.empty() && snapshot->project.runner_error)
+    return reply(refuse(kRequestFailed, describe(*snapshot->project.runner_error)));
+  if (asked_runner_ != settings.runner)
+    expect_runner(settings.runner);
   const auto link = std::make_shared<CancelLink>(reply.stop(), cancel);
   problems_.erase({path, kernel});
-  const auto started = optimizer_.start(
-      {snapshot, kernel, settings_for(*snapshot)},
-      [this, path, kernel, reply, link](Result<OptimizeSummary> result) {
+  const auto started =
+      optimizer_.start({snapshot, kernel, settings}, [this, path, kernel, reply,
+                                                      link](Result<OptimizeSummary> result) {
         const auto running = running_.extract({path, kernel});
         if (!running.empty())
           running.mapped().progress->end(result ? summary_text(*result) : result.error().message);
@@ -98,7 +132,7 @@ void LspServer::run_optimization(SnapshotPtr snapshot, const std::string &kernel
 Settings LspServer::settings_for(const Snapshot &snapshot) const {
   Settings settings = settings_;
   const Settings defaults;
-  if (!settings.trusted)
+  if (settings.trusted == false)
     return settings; // what the project says is not asked
   if (settings.runner.empty())
     settings.runner = snapshot.project.runner;

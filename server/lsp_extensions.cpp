@@ -45,23 +45,43 @@ void LspServer::note_runner(const Result<runner::RunnerInfo> &info) {
   client_.refresh();
 }
 
-void LspServer::ask_runner(const std::string &url) {
+void LspServer::expect_runner(const std::string &url) {
   asked_runner_ = url;
   runner_name_ = runner_label(url);
   runner_ = {.state = "connecting", .label = runner_name_};
+}
+
+void LspServer::ask_runner(const std::string &url) {
+  expect_runner(url);
   optimizer_.request_info(url);
 }
 
+/// A runner that was just tried is known. Another one is asked at once only where the user has used
+/// one in this session: nothing is contacted before.
+void LspServer::follow_runner_setting() {
+  if (probed_ && probed_->first == settings_.runner) {
+    expect_runner(settings_.runner);
+    note_runner(probed_->second);
+  } else if (asked_runner_ && settings_.trusted != false) {
+    ask_runner(settings_.runner);
+  }
+}
+
+std::string LspServer::runner_name(const Snapshot &snapshot) const {
+  const std::string url = settings_for(snapshot).runner;
+  return url == asked_runner_ ? runner_name_ : runner_label(url);
+}
+
 void LspServer::runner(protocol::RunnerParams params, Reply<protocol::RunnerItem> reply) {
-  if (!settings_.trusted)
+  if (settings_.trusted == false)
     return reply(protocol::RunnerItem{.state = "untrusted", .message = kUntrusted});
-  if (params.again.value_or(false) || !asked_runner_)
+  if (params.again.value_or(false))
     ask_runner(asked_runner_.value_or(settings_.runner));
-  reply(runner_);
+  reply(asked_runner_ ? runner_ : protocol::RunnerItem{.label = runner_label(settings_.runner)});
 }
 
 void LspServer::test_runner(protocol::RunnerParams params, Reply<protocol::RunnerItem> reply) {
-  if (!settings_.trusted)
+  if (settings_.trusted == false)
     return reply(refuse(kRequestFailed, kUntrusted));
   const std::string url = params.url.value_or("");
   probes_.post([this, url, reply, connect = environment_.connect_runner] {
@@ -69,6 +89,9 @@ void LspServer::test_runner(protocol::RunnerParams params, Reply<protocol::Runne
     const Result<runner::RunnerInfo> info =
         client ? (*client)->info() : std::unexpected(client.error());
     boost::asio::post(strand_, [this, url, reply, info] {
+      probed_.emplace(url, info);
+      if (url == settings_.runner && url != asked_runner_)
+        expect_runner(url);
       if (url == asked_runner_)
         note_runner(info); // newer than what is known of it
       reply(info ? ready_runner(*info, runner_label(url))

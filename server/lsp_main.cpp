@@ -46,10 +46,6 @@ LspEnvironment make_environment(const LspOptions &options) {
                                     const OptimizeEvents &events, std::stop_token stop) {
     return optimize(request, client, *policies, events, std::move(stop));
   };
-  environment.prepare = [policies](const Settings &settings) {
-    if (const auto choice = parse_policy(settings.policy))
-      policies->prepare(*choice);
-  };
   environment.variant_edits = variant_edits;
   environment.missing_facts_edits = missing_facts_edits;
   environment.report = report_page;

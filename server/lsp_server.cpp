@@ -1,6 +1,8 @@
 // Lifecycle, settings and documents of a session.
 #include "server/lsp_server.h"
 
+#include "server/protocol/uri.h"
+
 #include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <csignal>
@@ -23,6 +25,12 @@ LspServer::LspServer(boost::asio::any_io_executor strand, LspEnvironment environ
                                                 "Warpwright keeps measurements for this session "
                                                 "only: " +
                                                     describe(error));
+                         },
+                     .on_unreadable =
+                         [this](const Error &error, std::size_t count) {
+                           client_.show_message(protocol::MessageType::Warning,
+                                                "Warpwright left out " + std::to_string(count) +
+                                                    " earlier measurements: " + describe(error));
                          }}),
       optimizer_(
           strand, environment_.connect_runner, environment_.optimize,
@@ -43,7 +51,8 @@ LspServer::LspServer(boost::asio::any_io_executor strand, LspEnvironment environ
                [this](const std::string &url, const Result<runner::RunnerInfo> &info) {
                  if (url == asked_runner_)
                    note_runner(info);
-               }}) {
+               }}),
+      trust_(strand, pool_, client_, environment_.approvals) {
   bind();
   scheduler_.on_snapshot([this](const SnapshotPtr &snapshot) { publish(snapshot); });
 }
@@ -135,6 +144,13 @@ void LspServer::initialize(protocol::InitializeParams params, Reply<Json> reply)
   client_.capabilities = protocol::read_capabilities(params.capabilities);
   documents_.set_encoding(client_.capabilities.encoding);
   phase_ = Phase::Running;
+  std::vector<std::string> folders;
+  for (const auto &folder :
+       params.workspace_folders.value_or(std::vector<protocol::WorkspaceFolder>{}))
+    folders.push_back(protocol::path_of(folder.uri));
+  if (folders.empty() && params.root_uri)
+    folders.push_back(protocol::path_of(*params.root_uri));
+  trust_.set_folders(std::move(folders));
   reply(protocol::initialize_result(client_.capabilities, WARPWRIGHT_VERSION));
   use_settings(params.initialization_options.value_or(Json()));
   if (params.process_id)
@@ -144,12 +160,6 @@ void LspServer::initialize(protocol::InitializeParams params, Reply<Json> reply)
 void LspServer::initialized(Json) {
   client_.watch_files();
   client_.request_configuration([this](const Json &section) { use_settings(section); });
-  prepare();
-}
-
-void LspServer::prepare() {
-  if (environment_.prepare && settings_.trusted)
-    optimizer_.prepare([make = environment_.prepare, settings = settings_] { make(settings); });
 }
 
 void LspServer::shutdown(Json, Reply<protocol::Null> reply) {
@@ -189,8 +199,10 @@ void LspServer::use_settings(const Json &json) {
     client_.show_message(protocol::MessageType::Warning, "Warpwright: " + problem);
   if (settings_ == before)
     return;
-  if (settings_.policy != before.policy || settings_.trusted != before.trusted)
-    prepare();
+  if (settings_.runner != before.runner)
+    follow_runner_setting();
+  if (documents_.all().empty())
+    return; // nothing is shown yet
   for (const auto &[uri, document] : documents_.all())
     if (const SnapshotPtr snapshot = scheduler_.latest(uri))
       publish(snapshot);
@@ -228,15 +240,23 @@ void LspServer::did_change_watched_files(protocol::DidChangeWatchedFilesParams p
       scheduler_.update(document, documents_.encoding());
 }
 
+void LspServer::analyse_all() {
+  for (const auto &[uri, document] : documents_.all())
+    scheduler_.update(document, documents_.encoding());
+}
+
 void LspServer::publish(const SnapshotPtr &snapshot) {
   auto diagnostics = features::diagnostics(context(*snapshot));
   for (protocol::Diagnostic &problem : problems_of(*snapshot))
     diagnostics.push_back(std::move(problem));
   client_.publish({snapshot->uri, snapshot->version, std::move(diagnostics)});
   load_measurements(*snapshot);
-  const std::string runner = settings_for(*snapshot).runner;
-  if (!snapshot->facts.kernels.empty() && settings_.trusted && asked_runner_ != runner)
-    ask_runner(runner);
+  trust_.mention(snapshot, settings_.trusted, [this](const Result<Trust::Answer> &answer) {
+    if (!answer)
+      return client_.show_message(protocol::MessageType::Error, describe(answer.error()));
+    if (*answer == Trust::Answer::GrantedMore)
+      analyse_all();
+  });
   if (snapshot->facts.pass == analysis::Pass::Full)
     client_.refresh();
 }
@@ -280,7 +300,7 @@ features::Context LspServer::context(const Snapshot &snapshot) {
           [this, &snapshot](const analysis::Kernel &kernel) { return status(snapshot, kernel); },
           settings_,
           client_.capabilities,
-          runner_name_,
+          runner_name(snapshot),
           environment_.docs_url};
 }
 

@@ -9,6 +9,7 @@
 #include "server/editor_client.h"
 #include "server/features/features.h"
 #include "server/optimizer.h"
+#include "server/trust.h"
 #include "server/workspace_files.h"
 
 #include <boost/asio/steady_timer.hpp>
@@ -23,8 +24,6 @@ struct LspEnvironment {
   Measurements::OpenLedger open_ledger;
   Optimizer::Connect connect_runner;
   Optimizer::Run optimize;
-  /// Readies what optimising with these settings takes, on the optimiser's thread; may be unset.
-  std::function<void(const Settings &)> prepare;
   std::function<Result<std::vector<TextEdit>>(const std::string &path, const std::string &text,
                                               const runner::LedgerEntry &, const std::string &form)>
       variant_edits;
@@ -32,6 +31,7 @@ struct LspEnvironment {
       missing_facts_edits;
   std::function<std::string(const std::vector<ReportedKernel> &)> report; ///< may be unset
   std::string docs_url;
+  consent::ApprovalStore approvals; ///< of the user
   Settings settings; ///< what the command line says; the editor's settings come over it
   unsigned analysis_threads = 2;
 };
@@ -57,7 +57,8 @@ public:
 
 private:
   static constexpr const char *kUntrusted =
-      "this workspace is not trusted, so nothing of it is built or run. Trust it first";
+      "this folder is not trusted, so nothing of it is built or run. Answer Trust when you are "
+      "asked, or run: warpwright trust FOLDER";
   enum class Phase { Starting, Running, ShutDown, Over };
   using EditCallback = std::function<void(std::expected<protocol::WorkspaceEdit, rpc::RpcError>)>;
   /// What a command makes of a document, on the text that it still has.
@@ -81,7 +82,6 @@ private:
   void watch_parent(std::int64_t process_id);
   void change_configuration(Json params);
   void use_settings(const Json &json);
-  void prepare();
 
   // Documents
   void did_open(protocol::DidOpenParams params);
@@ -109,12 +109,19 @@ private:
   void with_files(std::optional<std::vector<std::string>> uris,
                   std::function<void(const std::vector<SnapshotPtr> &)> callback);
   void load_measurements(const Snapshot &snapshot);
+  /// Notes that this runner is asked who it is, and by now it is not known.
+  void expect_runner(const std::string &url);
   void ask_runner(const std::string &url);
+  void follow_runner_setting();
+  /// Who would verify and measure the kernels of this document.
+  std::string runner_name(const Snapshot &snapshot) const;
   void note_runner(const Result<runner::RunnerInfo> &info);
 
   // Commands
   void execute_command(protocol::ExecuteCommandParams params, Reply<Json> reply);
   void cancel_progress(protocol::ProgressToken params);
+  void review_trust(const std::string &uri, Reply<Json> reply);
+  void analyse_all();
   void start_optimization(const protocol::KernelReference &reference, std::optional<Json> token,
                           Reply<Json> reply);
   void run_optimization(SnapshotPtr snapshot, const std::string &kernel, std::optional<Json> token,
@@ -149,6 +156,8 @@ private:
   std::string runner_name_;
   protocol::RunnerItem runner_;
   std::optional<std::string> asked_runner_; ///< the URL whose name was asked for
+  /// The last runner that was tried by its URL, so that choosing it then needs no second question.
+  std::optional<std::pair<std::string, Result<runner::RunnerInfo>>> probed_;
   Binder binder_;
   EditorClient client_;
   std::shared_ptr<rpc::Connection> connection_;
@@ -160,6 +169,7 @@ private:
   Scheduler scheduler_;
   Measurements measurements_;
   Optimizer optimizer_;
+  Trust trust_;
   /// Keeps the problem of a module until its source changes or it is optimised again.
   void note_problem(const std::string &path, const std::string &kernel, ModuleProblem problem);
   /// Problems of the snapshot's modules as diagnostics.

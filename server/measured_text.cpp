@@ -69,14 +69,15 @@ std::vector<BaselineRatio> measured_baselines(const model::Verdict &verdict) {
 }
 
 std::string module_summary(const model::Verdict &verdict) {
+  const std::string condition = verdict.conditioning ? " · ill-conditioned" : "";
   if (verdict.device.kind != "cuda")
-    return "variant checked (correct on the CPU backend, speed not measured)";
+    return "variant checked (correct on the CPU backend, speed not measured)" + condition;
   std::string text;
   for (const BaselineRatio &baseline : measured_baselines(verdict))
     text += (text.empty() ? "" : ", ") + ratio_text(baseline.speedup.ratio) + " " + baseline.name;
   if (text.empty())
     text = why_untimed(verdict);
-  return text + " · verified · " + verdict.device.name;
+  return text + " · verified" + condition + " · " + verdict.device.name;
 }
 
 std::string measured_comment(const model::Verdict &verdict, const std::vector<std::string> &moves) {

@@ -25,11 +25,11 @@ struct Measurements::Store {
     return ledger.get();
   }
 
-  Result<Entries> read(const Key &key) {
+  Result<runner::KernelHistory> read(const Key &key) {
     const auto opened = get();
     if (!opened)
       return std::unexpected(opened.error());
-    return *opened ? (*opened)->of_kernel(key.first, key.second) : Entries();
+    return *opened ? (*opened)->of_kernel(key.first, key.second) : runner::KernelHistory();
   }
 
   Result<void> write(const runner::LedgerEntry &entry) {
@@ -68,13 +68,16 @@ void Measurements::load(const std::string &file, const std::vector<std::string> 
           return;
         if (!read)
           return report(std::unexpected(read.error()));
-        if (read->empty())
+        if (read->why && !std::exchange(told_unreadable_, true) && events_.on_unreadable)
+          events_.on_unreadable(*read->why, read->unreadable);
+        Entries &found = read->entries;
+        if (found.empty())
           return;
         for (const auto &known : *entries_[key]) // recorded while the reading was under way
-          if (std::none_of(read->begin(), read->end(),
+          if (std::none_of(found.begin(), found.end(),
                            [&](const auto &entry) { return same_measurement(entry, known); }))
-            read->insert(read->begin(), known);
-        entries_[key] = std::make_shared<const Entries>(std::move(*read));
+            found.insert(found.begin(), known);
+        entries_[key] = std::make_shared<const Entries>(std::move(found));
         if (events_.on_loaded)
           events_.on_loaded(key.first);
       });

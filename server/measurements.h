@@ -25,6 +25,8 @@ public:
   struct Events {
     std::function<void(const std::string &file)> on_loaded; ///< lists of that file may differ now
     std::function<void(const Error &)> on_error;            ///< once
+    /// Once: the first row that cannot be read, and how many the same kernel has.
+    std::function<void(const Error &, std::size_t count)> on_unreadable = {};
   };
 
   Measurements(boost::asio::any_io_executor strand, OpenLedger open, Events events);
@@ -50,7 +52,7 @@ private:
   std::shared_ptr<Store> store_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::map<Key, EntriesPtr> entries_;
-  bool reported_ = false;
+  bool reported_ = false, told_unreadable_ = false;
   Pool pool_{1};
 };
 

@@ -46,6 +46,17 @@ void Optimizer::request_info(const std::string &url) {
   });
 }
 
+Result<runner::BlockingClient *> Optimizer::get_announced(const std::string &url) {
+  const runner::BlockingClient *before = worker_->client.get();
+  const auto client = worker_->get(url);
+  if (client && *client == before)
+    return client;
+  const Result<runner::RunnerInfo> info =
+      client ? (*client)->info() : std::unexpected(client.error());
+  post([this, url, info] { events_.on_info(url, info); });
+  return client;
+}
+
 Result<void> Optimizer::start(OptimizeRequest request, Done done) {
   const Key key{request.snapshot->facts.path, request.kernel};
   if (jobs_.contains(key))
@@ -70,7 +81,7 @@ void Optimizer::run_job(const OptimizeRequest &request, const Key &key, std::sto
           job->second.status.queued = false;
         events_.on_status(key.first, key.second);
       });
-      const auto client = worker_->get(request.settings.runner);
+      const auto client = get_announced(request.settings.runner);
       result =
           client ? run_(request, **client, events_for(key), stop) : std::unexpected(client.error());
     }

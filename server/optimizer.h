@@ -24,7 +24,8 @@ public:
     std::function<void(const std::string &message)> on_runner_lost; ///< once until it works again
     std::function<void(const std::string &path, const std::string &kernel, ModuleProblem)>
         on_problem;
-    /// Of request_info(): the answer, or why there is none.
+    /// Of request_info(), and of each connection that is made for a job: who the runner is, or why
+    /// it cannot be asked.
     std::function<void(const std::string &url, const Result<runner::RunnerInfo> &)> on_info;
   };
 
@@ -32,8 +33,6 @@ public:
 
   /// Asks the runner who it is; starts it where it is a child.
   void request_info(const std::string &url);
-  /// Runs `work` on the thread that optimises, before what is asked for next.
-  void prepare(std::function<void()> work) { pool_.post(std::move(work)); }
   /// Errors: this kernel is being optimised already. `done` is called once on the strand when it
   /// ends.
   Result<void> start(OptimizeRequest request, Done done);
@@ -53,6 +52,8 @@ private:
     Done done;
   };
   struct Worker; ///< what lives on the thread
+  /// The connection to `url`, and to a new one the question who it is. On the thread.
+  Result<runner::BlockingClient *> get_announced(const std::string &url);
   void run_job(const OptimizeRequest &request, const Key &key, std::stop_token stop);
   OptimizeEvents events_for(const Key &key);
   template <class Work>

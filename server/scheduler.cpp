@@ -119,6 +119,13 @@ void Scheduler::with_snapshot(const std::string &uri, SnapshotCallback callback)
   entry.waiting.push_back(std::move(callback));
 }
 
+void Scheduler::with_next_snapshot(const std::string &uri, SnapshotCallback callback) {
+  const auto found = entries_.find(uri);
+  if (found == entries_.end() || !found->second.stub_running)
+    return with_snapshot(uri, std::move(callback));
+  found->second.waiting.push_back(std::move(callback));
+}
+
 SnapshotPtr Scheduler::latest(const std::string &uri) const {
   const auto found = entries_.find(uri);
   return found == entries_.end() ? nullptr : found->second.snapshot;

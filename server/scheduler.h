@@ -43,6 +43,8 @@ public:
   /// Calls back with facts of the document's current version, at once or when they are there; with
   /// null when it is closed before.
   void with_snapshot(const std::string &uri, SnapshotCallback callback);
+  /// The same after the analysis that runs, for a document that was just updated.
+  void with_next_snapshot(const std::string &uri, SnapshotCallback callback);
   /// The newest there is, perhaps of an older version; null before the first.
   SnapshotPtr latest(const std::string &uri) const;
   void stop();

@@ -96,7 +96,9 @@ std::vector<std::string> update_settings(Settings &settings, const Json &json) {
   });
   read("hover", "true or false", boolean(settings.hover));
   read("inlayHints", "true or false", boolean(settings.inlay_hints));
-  read("trusted", "true or false", boolean(settings.trusted));
+  read("trusted", "true or false", [&](const Json &value) {
+    return value.is_boolean() && (settings.trusted = value.get<bool>(), true);
+  });
   return problems;
 }
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,7 +25,9 @@ struct Settings {
   std::set<std::string> disabled_rules;
   bool hover = true;
   bool inlay_hints = true;
-  bool trusted = true; ///< false: nothing is built or run, and no runner is asked
+  /// The client's own notion of trust in the workspace. false: nothing is built or run, and no
+  /// runner is asked; absent: server/trust.h decides, and asks.
+  std::optional<bool> trusted;
   bool operator==(const Settings &) const = default;
 };
 

@@ -2,6 +2,7 @@
 // this. Thread: any.
 #pragma once
 
+#include "analysis/consent/project_request.h"
 #include "analysis/facts.h"
 #include "server/protocol/position.h"
 #include "server/source_hash.h"
@@ -11,12 +12,15 @@
 
 namespace warpwright::server {
 
-/// What .warpwright.toml says beyond how to parse; the editor's settings come over it.
+/// What .warpwright.toml says beyond how to parse, as far as the user approved it; the editor's
+/// settings come over it.
 struct ProjectDefaults {
-  std::string runner; ///< URL; empty: it says nothing
+  std::string runner; ///< URL of the user's own runner that it names; empty: it says nothing
   std::string python; ///< interpreter with torch; empty: it says nothing
   std::optional<std::chrono::milliseconds> budget;
   std::string policy; ///< as server/policy/policy_choice.h reads it; empty: it says nothing
+  std::optional<Error> runner_error; ///< why the runner that it names cannot be used
+  consent::ProjectFile file;         ///< and what it asks for
 };
 
 /// What one analysis of a file gives.

@@ -9,6 +9,9 @@
 namespace warpwright::config {
 namespace {
 
+/// CMake writes the include folders of a target into one, which is some hundred lines at most.
+constexpr std::uint64_t kMostResponseBytes = 1 << 20;
+
 /// A folder stands for the compile_commands.json in it.
 std::string database_file(const std::string &folder_or_file) {
   if (folder_or_file.ends_with(".json"))
@@ -19,18 +22,21 @@ std::string database_file(const std::string &folder_or_file) {
 } // namespace
 
 SettingsReader::SettingsReader(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files,
-                               Environment environment)
-    : files_(std::move(files)), environment_(std::move(environment)) {}
+                               Environment environment, Consent consent)
+    : files_(std::move(files)), environment_(std::move(environment)), consent_(std::move(consent)) {
+}
 
 FileSettings SettingsReader::read(const std::string &file) {
   FileSettings settings;
   settings.parse.directory = llvm::sys::path::parent_path(file).str();
   if (settings.parse.directory.empty())
     settings.parse.directory = "/";
-  if (Result<ProjectConfig> project = load_project_config(*files_, file))
+  if (Result<ProjectConfig> project = load_project_config(*files_, file, consent_))
     settings.project = std::move(*project);
   else
     settings.problems.push_back(project.error());
+  settings.problems.insert(settings.problems.end(), settings.project.problems.begin(),
+                           settings.project.problems.end());
   apply_compile_command(file, settings);
   auto &flags = settings.parse.flags;
   std::erase_if(flags, [&](const std::string &flag) {
@@ -40,11 +46,11 @@ FileSettings SettingsReader::read(const std::string &file) {
   flags.insert(flags.end(), settings.project.flags.begin(), settings.project.flags.end());
   settings.toolkit =
       find_toolkit(*files_, environment_,
-                   {{settings.project.cuda_path, "cuda_path in " + settings.project.path},
+                   {{settings.project.cuda_path, "cuda_path in " + settings.project.file.path},
                     {settings.parse.cuda_path, "the compile command"}});
   if (!settings.project.cuda_path.empty() &&
       (!settings.toolkit || settings.toolkit->path != settings.project.cuda_path))
-    settings.problems.push_back({settings.project.path + ": cuda_path " +
+    settings.problems.push_back({settings.project.file.path + ": cuda_path " +
                                      settings.project.cuda_path +
                                      " holds no include/cuda_runtime.h",
                                  "name the root of a CUDA toolkit, or remove the key"});
@@ -86,12 +92,15 @@ void SettingsReader::apply_compile_command(const std::string &file, FileSettings
   const CompileCommand *command = command_for(commands.commands, file);
   if (!command)
     return;
-  TranslatedFlags translated =
-      translate_flags(command->arguments, command->directory,
-                      [this](const std::string &response) -> std::optional<std::string> {
-                        const auto buffer = files_->getBufferForFile(response);
-                        return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
-                      });
+  TranslatedFlags translated = translate_flags(
+      command->arguments, command->directory,
+      [this](const std::string &response) -> std::optional<std::string> {
+        const auto status = files_->status(response);
+        if (!status || !status->isRegularFile() || status->getSize() > kMostResponseBytes)
+          return std::nullopt; // a pipe would never end
+        const auto buffer = files_->getBufferForFile(response);
+        return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
+      });
   settings.parse.flags = std::move(translated.flags);
   settings.parse.directory = command->directory;
   settings.parse.cuda_path = std::move(translated.cuda_path);

@@ -29,7 +29,7 @@ class SettingsReader {
 public:
   explicit SettingsReader(
       llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files = llvm::vfs::getRealFileSystem(),
-      Environment environment = process_environment());
+      Environment environment = process_environment(), Consent consent = user_consent());
 
   /// @param file absolute path; need not exist
   FileSettings read(const std::string &file);
@@ -46,6 +46,7 @@ private:
 
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_;
   Environment environment_;
+  Consent consent_;
   std::map<std::string, Database> databases_;
 };
 

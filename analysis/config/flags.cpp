@@ -185,6 +185,10 @@ constexpr auto kKept = std::to_array<std::string_view>({
     "-undef",
 });
 
+/// Those whose input is a text: Clang also reads syntax trees, modules and machine code by -x.
+constexpr auto kLanguages = std::to_array<std::string_view>(
+    {"cu", "cuda", "c", "c++", "c-header", "c++-header", "cuda-cpp-output"});
+
 bool matches(std::string_view pattern, std::string_view flag) {
   return pattern.ends_with('*') ? flag.starts_with(pattern.substr(0, pattern.size() - 1))
                                 : flag == pattern;
@@ -219,20 +223,25 @@ public:
       const std::string &argument = arguments[index];
       std::optional<std::string_view> value;
       if (argument.starts_with('@')) {
-        include_response_file(argument.substr(1));
+        include_response_file(argument.substr(1), argument);
       } else if (const Option *option = find_option(argument, value)) {
         if (!value && ++index < arguments.size())
           value = arguments[index];
         if (value)
           apply(*option, *value);
+        else
+          result.dropped.push_back(argument);
       } else if (std::ranges::find(kDroppedWithValue, argument) != kDroppedWithValue.end()) {
+        result.dropped.push_back(argument);
         // -Werror and -O may stand alone: what follows is a value only when it looks like none of
         // the flags.
         if (index + 1 < arguments.size() && takes_next(argument, arguments[index + 1]))
-          ++index;
+          result.dropped.back() += " " + arguments[++index];
       } else if (std::ranges::any_of(
                      kKept, [&](std::string_view kept) { return matches(kept, argument); })) {
         result.flags.push_back(argument);
+      } else {
+        result.dropped.push_back(argument);
       }
     }
   }
@@ -273,6 +282,8 @@ private:
       result.flags.push_back("-std=" + std::string(value));
       return;
     case Kind::Language:
+      if (std::ranges::find(kLanguages, value) == kLanguages.end())
+        return result.dropped.push_back("-x " + std::string(value));
       result.flags.emplace_back("-x");
       result.flags.emplace_back(value == "cu" ? "cuda" : value);
       return;
@@ -280,7 +291,7 @@ private:
       return translate(split_list(value));
     case Kind::ResponseFiles:
       for (const std::string &path : split_list(value))
-        include_response_file(path);
+        include_response_file(path, "--options-file " + path);
       return;
     case Kind::CudaPath:
       result.cuda_path = absolute(value);
@@ -309,12 +320,14 @@ private:
   }
 
   /// A file that names itself is read once.
-  void include_response_file(const std::string &path) {
+  void include_response_file(const std::string &path, const std::string &flag) {
     const std::string full = absolute(path);
     if (!visited_.insert(full).second)
       return;
     if (const std::optional<std::string> text = read_file_(full))
       translate(split_command(*text));
+    else
+      result.dropped.push_back(flag);
   }
 
   const std::string &directory_;
@@ -332,6 +345,10 @@ std::string toolkit_of(const std::string &compiler) {
   if (llvm::sys::path::filename(compiler) != "nvcc" || !llvm::sys::path::is_absolute(compiler))
     return {};
   return llvm::sys::path::parent_path(llvm::sys::path::parent_path(compiler)).str();
+}
+
+bool is_below(const std::string &path, const std::string &folder) {
+  return path == folder || path.starts_with(folder.ends_with('/') ? folder : folder + "/");
 }
 
 } // namespace
@@ -356,6 +373,35 @@ TranslatedFlags translate_flags(const std::vector<std::string> &command,
         {command.begin() + static_cast<std::ptrdiff_t>(compiler) + 1, command.end()});
   }
   return std::move(translator.result);
+}
+
+ProjectFlags project_flags(const std::vector<std::string> &written, const std::string &folder) {
+  const ReadFile no_files = [](const std::string &) { return std::nullopt; };
+  Translator translator(folder, no_files);
+  translator.translate(written);
+  ProjectFlags result{.flags = std::move(translator.result.flags),
+                      .inside = {},
+                      .outside = {},
+                      .dropped = std::move(translator.result.dropped)};
+  if (!translator.result.cuda_path.empty())
+    result.dropped.push_back("--cuda-path=" + translator.result.cuda_path);
+  const auto takes_path = [](const std::string &flag) {
+    return std::ranges::any_of(kOptions, [&](const Option &option) {
+      return option.kind == Kind::Path && option.clang == flag;
+    });
+  };
+  for (std::size_t i = 0; i < result.flags.size(); ++i) {
+    const bool has_path = takes_path(result.flags[i]) && i + 1 < result.flags.size();
+    if (has_path && !is_below(result.flags[i + 1], folder)) {
+      result.outside.push_back(result.flags[i] + " " + result.flags[i + 1]);
+      ++i;
+      continue;
+    }
+    result.inside.push_back(result.flags[i]);
+    if (has_path)
+      result.inside.push_back(result.flags[++i]);
+  }
+  return result;
 }
 
 } // namespace warpwright::config

@@ -2,20 +2,35 @@
 // Thread: any.
 #include "analysis/config/project_config.h"
 
+#include "analysis/config/flags.h"
+#include "support/hash.h"
+
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Support/Path.h>
 #include <toml++/toml.h>
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <charconv>
+#include <unistd.h>
 
 namespace warpwright::config {
 namespace {
 
+/// A larger file is none that a person wrote.
+constexpr std::uint64_t kMostBytes = 1 << 20;
+
 std::string at(const std::string &path, const toml::source_region &region) {
   return path + ":" + std::to_string(region.begin.line);
+}
+
+/// As a literal in ASCII, so that no character of a project's file can draw over a question.
+std::string shown(const std::string &value) {
+  return nlohmann::json(value).dump(-1, ' ', /*ensure_ascii=*/true,
+                                    nlohmann::json::error_handler_t::replace);
 }
 
 class Reader {
@@ -81,17 +96,53 @@ private:
     return true;
   }
 
-  bool flags(const toml::node &node) { return texts(node, config_.flags); }
+  /// Waits for the user's approval.
+  void request(const char *key, const std::string &value, std::string effect) {
+    config_.file.requests.push_back({key, shown(value), std::move(effect)});
+  }
+
+  bool flags(const toml::node &node) {
+    std::vector<std::string> written;
+    if (!texts(node, written))
+      return false;
+    const std::string folder = llvm::sys::path::parent_path(path_).str();
+    ProjectFlags known = project_flags(written, folder);
+    config_.flags = std::move(known.flags);
+    config_.flags_inside = std::move(known.inside);
+    for (const std::string &flag : known.outside)
+      request("flags", flag, "reads headers outside of " + folder);
+    for (const std::string &flag : known.dropped)
+      config_.problems.push_back({at(path_, node.source()) + ": the flag " + shown(flag) +
+                                      " is left out: it does not change what a file declares",
+                                  "Remove it from \"flags\""});
+    return true;
+  }
   bool remove_flags(const toml::node &node) { return texts(node, config_.remove_flags); }
   bool disable_rules(const toml::node &node) { return texts(node, config_.disabled_rules); }
-  bool compile_commands(const toml::node &node) { return location(node, config_.compile_commands); }
-  bool cuda_path(const toml::node &node) { return location(node, config_.cuda_path); }
-  /// Not one that starts a command: whoever opens a project has not agreed to run its programs.
-  bool runner(const toml::node &node) {
-    return text(node, config_.runner_url) && !config_.runner_url.starts_with("stdio:");
+  bool compile_commands(const toml::node &node) {
+    const bool read = location(node, config_.compile_commands);
+    request("compile_commands", config_.compile_commands, "takes compile flags from there");
+    return read;
   }
-  /// Started only when an optimisation of a Python module is asked for, which runs the project's code anyway.
-  bool python(const toml::node &node) { return location(node, config_.python); }
+  bool cuda_path(const toml::node &node) {
+    const bool read = location(node, config_.cuda_path);
+    request("cuda_path", config_.cuda_path, "reads CUDA's headers there");
+    return read;
+  }
+  /// No command to start and no credentials: whoever opens a project has agreed to neither.
+  bool runner(const toml::node &node) {
+    const bool read =
+        text(node, config_.runner_url) && consent::may_name_runner(config_.runner_url);
+    request("runner", config_.runner_url,
+            "sends kernels and modules of this project to " +
+                consent::runner_place(config_.runner_url) + ", when you optimize one");
+    return read;
+  }
+  bool python(const toml::node &node) {
+    const bool read = location(node, config_.python);
+    request("python", config_.python, "starts this program, when you optimize a module");
+    return read;
+  }
   bool budget(const toml::node &node) {
     std::string value;
     config_.budget_ms = text(node, value) ? parse_duration_ms(value) : std::nullopt;
@@ -100,8 +151,12 @@ private:
   /// Not an endpoint: a project's file would say where the user's key is sent.
   bool policy(const toml::node &node) {
     std::string &value = config_.policy;
-    return text(node, value) &&
-           (value == "search" || value == "builtin" || value.starts_with("builtin:"));
+    const bool read = text(node, value) &&
+                      (value == "search" || value == "builtin" || value.starts_with("builtin:"));
+    request("policy", value,
+            value.contains(':') ? "reads the weights in this file, to propose variants"
+                                : "chooses what proposes variants");
+    return read;
   }
   bool sizes(const toml::node &node) {
     const toml::table *table = node.as_table();
@@ -126,8 +181,7 @@ const std::array<Reader::Key, 10> Reader::kKeys{{
     {"compile_commands", "the path of a folder or of compile_commands.json",
      &Reader::compile_commands},
     {"cuda_path", "the path of a CUDA toolkit", &Reader::cuda_path},
-    {"runner", "the URL of a runner that is running already (unix:, tls:, amqps:), as a text",
-     &Reader::runner},
+    {"runner", consent::kProjectRunnerForms, &Reader::runner},
     {"python", "the path of a Python interpreter", &Reader::python},
     {"budget", "a time such as \"30s\", \"500ms\" or \"2m\"", &Reader::budget},
     {"policy", "search, builtin or builtin:WEIGHTS; an endpoint is the user's to choose",
@@ -154,23 +208,93 @@ Result<ProjectConfig> parse_project_config(std::string_view text, const std::str
     return fail(at(path, parsed.error().source()) + ": " +
                 std::string(parsed.error().description()));
   ProjectConfig config;
-  config.path = path;
+  config.file = {.path = path, .identity = path, .content_hash = sha256_hex(text)};
   if (Result<void> done = Reader(path, config).read(parsed.table()); !done)
     return std::unexpected(done.error());
   return config;
 }
 
-Result<ProjectConfig> load_project_config(llvm::vfs::FileSystem &files, const std::string &file) {
+namespace {
+
+/// Why nobody should approve this file, however it reads; empty: nothing speaks against it.
+std::string why_unapprovable(const llvm::vfs::Status &status) {
+  if (status.getUser() != 0 && status.getUser() != ::geteuid())
+    return "it belongs to another user";
+  if ((status.getPermissions() & llvm::sys::fs::others_write) != 0)
+    return "every user of this machine may write it";
+  return {};
+}
+
+/// The folder without symbolic links, and the file's name: a link to the file is another file.
+std::string identity_of(llvm::vfs::FileSystem &files, llvm::StringRef path) {
+  llvm::SmallString<128> real;
+  if (files.getRealPath(llvm::sys::path::parent_path(path), real))
+    return path.str();
+  llvm::sys::path::append(real, llvm::sys::path::filename(path));
+  return std::string(real);
+}
+
+void withhold(ProjectConfig &config) {
+  config.flags = config.flags_inside;
+  for (std::string *value : {&config.compile_commands, &config.cuda_path, &config.runner_url,
+                             &config.python, &config.policy})
+    value->clear();
+}
+
+Result<ProjectConfig> load(llvm::vfs::FileSystem &files, const std::string &path,
+                           const Consent &allowed) {
+  const auto status = files.status(path);
+  if (status && (!status->isRegularFile() || status->getSize() > kMostBytes))
+    return fail(path + " is no regular file of at most 1 MiB, so it is not read", "Remove it");
+  const auto buffer = files.getBufferForFile(path);
+  if (!status || !buffer)
+    return fail("cannot read " + path + ": " +
+                (status ? buffer.getError() : status.getError()).message());
+  Result<ProjectConfig> config = parse_project_config((*buffer)->getBuffer(), path);
+  if (!config || config->file.requests.empty())
+    return config;
+  consent::ProjectFile &file = config->file;
+  file.identity = identity_of(files, path);
+  file.unapprovable = why_unapprovable(*status);
+  if (file.unapprovable.empty()) {
+    const Result<bool> approved = allowed.approves(file.identity, file.content_hash);
+    file.approved = approved.value_or(false);
+    if (!approved)
+      config->problems.push_back(approved.error());
+  }
+  if (!file.approved)
+    withhold(*config);
+  if (config->runner_url.empty())
+    return config;
+  if (Result<std::string> own = allowed.own_runner(config->runner_url))
+    config->runner_url = std::move(*own);
+  else
+    config->runner_error = own.error();
+  return config;
+}
+
+} // namespace
+
+Consent user_consent() {
+  return {.approves = [store = consent::ApprovalStore()](const std::string &file,
+                                                         const std::string &hash) -> Result<bool> {
+            const Result<consent::Approved> approved = store.read();
+            if (!approved)
+              return std::unexpected(approved.error());
+            return approved->approves(file, hash);
+          },
+          .own_runner = [path = consent::known_runners_path()](
+                            const std::string &url) { return consent::own_runner_url(url, path); }};
+}
+
+Result<ProjectConfig> load_project_config(llvm::vfs::FileSystem &files, const std::string &file,
+                                          const Consent &allowed) {
   for (llvm::StringRef folder = llvm::sys::path::parent_path(file); !folder.empty();
        folder = llvm::sys::path::parent_path(folder)) {
     llvm::SmallString<128> candidate(folder);
     llvm::sys::path::append(candidate, ".warpwright.toml");
-    if (!files.exists(candidate))
-      continue;
-    const auto buffer = files.getBufferForFile(candidate);
-    if (!buffer)
-      return fail("cannot read " + std::string(candidate) + ": " + buffer.getError().message());
-    return parse_project_config((*buffer)->getBuffer(), std::string(candidate));
+    if (files.exists(candidate))
+      return load(files, std::string(candidate), allowed);
   }
   return ProjectConfig{};
 }

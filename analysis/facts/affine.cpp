@@ -6,6 +6,8 @@
 // everything is an unknown of its own. Thread: that of the unit.
 #include "analysis/facts/affine.h"
 
+#include "analysis/guard/budget.h"
+
 #include <clang/AST/ExprCXX.h>
 #include <clang/Lex/Lexer.h>
 
@@ -18,7 +20,7 @@ using namespace clang;
 
 namespace {
 
-constexpr int kMaxSteps = 100'000; ///< expressions looked at in one function
+constexpr int kMaxSteps = 100'000; ///< expressions looked at in one function, and terms of their values
 constexpr int kMaxDepth = 200;     ///< of substitution
 constexpr std::size_t kMaxTerms = 48;
 constexpr int kWarpSize = 32;
@@ -192,10 +194,19 @@ Polynomial AffineAnalysis::derived(Operation operation, const Polynomial &left,
   const bool is_call = operation == Operation::Minimum || operation == Operation::Maximum;
   const std::string prefix = operation == Operation::Minimum ? "min" : is_call ? "max" : "";
   const std::string name =
-      prefix + "(" + operand.text() + symbol_of(operation) + right.text() + ")";
+      short_name(prefix + "(" + operand.text() + symbol_of(operation) + right.text() + ")");
   Symbol &symbol = symbols_[name];
   symbol = {worse(kind_of(operand), kind_of(right)), operation, operand, right};
   return Polynomial::symbol(name);
+}
+
+/// Operands are spelled with the names of their own operands, so without a limit each round of a hash doubles the text.
+const std::string &AffineAnalysis::short_name(const std::string &text) {
+  constexpr std::size_t kLongest = 200, kShown = 60;
+  const auto [place, is_new] = short_names_.try_emplace(text, text);
+  if (is_new && text.size() > kLongest)
+    place->second = text.substr(0, kShown) + "... #" + std::to_string(short_names_.size()) + ")";
+  return place->second;
 }
 
 SymbolKind AffineAnalysis::kind_of(const Polynomial &value) const {
@@ -207,11 +218,13 @@ SymbolKind AffineAnalysis::kind_of(const Polynomial &value) const {
 }
 
 Polynomial AffineAnalysis::value(const Expr *expression) {
+  checkpoint();
   if (!expression || depth_ > kMaxDepth || ++steps_ > kMaxSteps)
     return opaque("?", SymbolKind::Varying);
   ++depth_;
   Polynomial result = compute(expression->IgnoreParenImpCasts());
   --depth_;
+  steps_ += static_cast<int>(result.terms().size());
   if (result.terms().size() > kMaxTerms)
     return opaque(expression, kind_of(result) == SymbolKind::Uniform ? SymbolKind::Uniform
                                                                      : SymbolKind::Varying);

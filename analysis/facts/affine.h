@@ -87,6 +87,8 @@ private:
 
   Polynomial opaque(const clang::Expr *expression, SymbolKind kind);
   Polynomial opaque(const std::string &name, SymbolKind kind);
+  /// `text`, or a shorter name of the same text, the same each time.
+  const std::string &short_name(const std::string &text);
   Polynomial derived(Operation operation, const Polynomial &left, const Polynomial &right);
   Polynomial compute(const clang::Expr *expression);
   Polynomial value_of_binary(clang::BinaryOperatorKind opcode, const clang::Expr *left,
@@ -121,6 +123,7 @@ private:
   const clang::FunctionDecl &function_;
   Flow flow_;
   SymbolTable symbols_;
+  std::map<std::string, std::string> short_names_; ///< of derived symbols, by their text
   std::map<const clang::ParmVarDecl *, Polynomial> bound_; ///< of functions being inlined
   std::set<std::pair<const clang::VarDecl *, unsigned>> in_progress_;
   std::map<std::pair<const clang::VarDecl *, unsigned>, Polynomial> known_;

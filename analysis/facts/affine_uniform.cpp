@@ -5,6 +5,8 @@
 // Thread: that of the unit.
 #include "analysis/facts/affine.h"
 
+#include "analysis/guard/budget.h"
+
 #include <clang/AST/ExprCXX.h>
 
 #include <algorithm>
@@ -60,6 +62,7 @@ bool AffineAnalysis::use_varies(const DeclRefExpr *use) {
 }
 
 bool AffineAnalysis::varies(const Expr *expression) {
+  checkpoint();
   if (!expression)
     return false;
   if (depth_ > 200 || ++steps_ > 100'000)
@@ -85,6 +88,7 @@ bool AffineAnalysis::varies(const Expr *expression) {
 }
 
 bool AffineAnalysis::depends_on_thread_position(const Expr *expression) {
+  checkpoint();
   if (!expression)
     return false;
   expression = expression->IgnoreParenImpCasts();
@@ -129,6 +133,7 @@ bool AffineAnalysis::varying_call(const CallExpr *call) {
 namespace {
 
 bool mentions_thread_index(const Stmt *statement, int depth) {
+  checkpoint();
   if (!statement || depth > 200)
     return false;
   if (const auto *expression = dyn_cast<Expr>(statement))

@@ -90,13 +90,12 @@ void note_statement(KernelContext &context, const Stmt *statement, Summary &summ
     summary.has_division |=
         is_float && (binary->getOpcode() == BO_Div || binary->getOpcode() == BO_DivAssign);
     summary.has_arithmetic |= is_float && (binary->isAdditiveOp() || binary->isMultiplicativeOp());
-    const auto number = binary->isCompoundAssignmentOp()
-                            ? context.values.value(binary->getRHS()).number()
-                            : std::nullopt;
-    const bool halves =
-        (binary->getOpcode() == BO_ShrAssign || binary->getOpcode() == BO_ShlAssign) && number == 1;
-    const bool divides =
-        (binary->getOpcode() == BO_DivAssign || binary->getOpcode() == BO_MulAssign) && number == 2;
+    const BinaryOperatorKind opcode = binary->getOpcode();
+    const bool shifts = opcode == BO_ShrAssign || opcode == BO_ShlAssign;
+    const bool scales = opcode == BO_DivAssign || opcode == BO_MulAssign;
+    const auto number = shifts || scales ? context.values.value(binary->getRHS()).number()
+                                         : std::nullopt;
+    const bool halves = shifts && number == 1, divides = scales && number == 2;
     summary.halves_a_counter |= (halves || divides) && in_loop(context.values.flow(), statement);
   }
   note_accumulation(context, statement, summary);

@@ -2,8 +2,11 @@
 //
 // Sums and products are the schoolbook ones: real indices have a handful of terms, and the analysis refuses to
 // multiply large ones. Coefficients go through unsigned arithmetic, so that overflow wraps and is no undefined
-// behaviour. Thread: values, any.
+// behaviour. Rules that compare every access with every other spend their time here, so each operation is a
+// checkpoint. Thread: values, any.
 #include "analysis/facts/polynomial.h"
+
+#include "analysis/guard/budget.h"
 
 #include <algorithm>
 
@@ -131,6 +134,7 @@ std::string Polynomial::text() const {
 }
 
 Polynomial operator+(const Polynomial &a, const Polynomial &b) {
+  checkpoint();
   Polynomial result = a;
   for (const auto &[monomial, coefficient] : b.terms_)
     result.add(monomial, coefficient);
@@ -138,6 +142,7 @@ Polynomial operator+(const Polynomial &a, const Polynomial &b) {
 }
 
 Polynomial operator-(const Polynomial &a, const Polynomial &b) {
+  checkpoint();
   Polynomial result = a;
   for (const auto &[monomial, coefficient] : b.terms_)
     result.add(monomial, wrapped_product(coefficient, -1));
@@ -145,6 +150,7 @@ Polynomial operator-(const Polynomial &a, const Polynomial &b) {
 }
 
 Polynomial operator*(const Polynomial &a, const Polynomial &b) {
+  checkpoint();
   Polynomial result;
   for (const auto &[left, left_coefficient] : a.terms_) {
     for (const auto &[right, right_coefficient] : b.terms_) {

@@ -4,6 +4,9 @@
 // ones included. Thread: that of the unit.
 #include "analysis/parse/clang_unit.h"
 
+#include "analysis/guard/budget.h"
+#include "analysis/parse/watch_parse.h"
+
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/DeclBase.h>
 #include <clang/Basic/Diagnostic.h>
@@ -56,7 +59,8 @@ public:
                                                         llvm::StringRef) override {
     compiler.getPreprocessor().addPPCallbacks(
         std::make_unique<WatchPreprocessor>(compiler.getSourceManager(), skip_, left_out_));
-    return std::make_unique<clang::ASTConsumer>();
+    watch_tokens(compiler.getPreprocessor());
+    return watch_instantiations();
   }
 
 private:
@@ -108,6 +112,7 @@ public:
     action_ = std::move(action);
     if (llvm::Error error = action_->Execute())
       return fail("cannot parse " + file_.path + ": " + llvm::toString(std::move(error)));
+    checkpoint(); // a parse that was cut short is worth nothing
     // Whoever asks for parents or visits the whole tree means this file, not what it includes: a visit of the
     // headers would read the whole precompiled preamble.
     context().setTraversalScope(top_level_declarations());

@@ -4,7 +4,10 @@
 // Diagnostics of the preamble are collected when it is built and repeated with each unit that uses
 // it. Thread: that of the parser.
 #include "analysis/full_parser.h"
+#include "analysis/guard/budget.h"
 #include "analysis/parse/clang_unit.h"
+#include "analysis/parse/project_headers.h"
+#include "analysis/parse/watch_parse.h"
 
 #include <clang/Frontend/PrecompiledPreamble.h>
 #include <clang/Lex/PreprocessorOptions.h>
@@ -21,6 +24,14 @@ struct Preamble {
   std::shared_ptr<const ResourceHeaders> resource_headers;
   clang::PrecompiledPreamble precompiled;
   std::vector<CollectedDiagnostic> diagnostics;
+};
+
+/// Ends the building of a preamble at the budget's limits.
+class WatchedPreamble : public clang::PreambleCallbacks {
+public:
+  void BeforeExecute(clang::CompilerInstance &compiler) override {
+    watch_tokens(compiler.getPreprocessor());
+  }
 };
 
 bool is_cuda(const std::string &path, const std::vector<std::string> &flags) {
@@ -91,11 +102,12 @@ struct FullParser::State {
     auto diagnostics = clang::CompilerInstance::createDiagnostics(
         *files, for_preamble.getDiagnosticOpts(), &collector, false);
     diagnostics->setFatalsAsError(true);
-    clang::PreambleCallbacks callbacks;
+    WatchedPreamble callbacks;
     auto built =
         clang::PrecompiledPreamble::Build(for_preamble, &buffer, bounds, diagnostics, files,
                                           std::make_shared<clang::PCHContainerOperations>(),
                                           /*StoreInMemory=*/true, /*StoragePath=*/"", callbacks);
+    checkpoint(); // headers that were cut short are not kept
     if (!built)
       return fail("cannot precompile the headers of " + path + ": " + built.getError().message());
     preamble = std::make_shared<const Preamble>(
@@ -109,7 +121,8 @@ FullParser::FullParser(std::shared_ptr<const ResourceHeaders> resource_headers, 
     : state_(std::make_unique<State>()) {
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   resource_headers->add_to(*memory);
-  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(std::move(files));
+  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::makeIntrusiveRefCnt<RegularFiles>(std::move(files)));
   overlay->pushOverlay(std::move(memory));
   state_->resource_headers = std::move(resource_headers);
   state_->files = std::move(overlay);

@@ -32,7 +32,23 @@ llvm::StringRef relative_part(llvm::StringRef path, llvm::StringRef main_file) {
 
 std::error_code not_found() { return std::make_error_code(std::errc::no_such_file_or_directory); }
 
+/// A pipe or a device would be read for ever, or wait for ever when it is opened.
+llvm::ErrorOr<llvm::vfs::Status> regular_file(llvm::vfs::FileSystem &files,
+                                              const llvm::Twine &path) {
+  auto status = files.status(path);
+  if (status && status->getType() != llvm::sys::fs::file_type::regular_file)
+    return not_found();
+  return status;
+}
+
 } // namespace
+
+llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
+RegularFiles::openFileForRead(const llvm::Twine &path) {
+  if (!regular_file(getUnderlyingFS(), path))
+    return not_found();
+  return ProxyFileSystem::openFileForRead(path);
+}
 
 bool ProjectHeaders::is_foreign(llvm::StringRef path) const {
   const auto is_under = [&](llvm::StringRef folder) {
@@ -60,13 +76,13 @@ ProjectHeaders::openFileForRead(const llvm::Twine &path) {
   llvm::SmallString<128> memory;
   if (is_foreign(path.toStringRef(memory)))
     return not_found();
+  const auto known = regular_file(getUnderlyingFS(), path);
+  if (!known || spent_bytes_ + known->getSize() > kBudgetBytes)
+    return not_found();
   auto file = ProxyFileSystem::openFileForRead(path);
   if (!file)
     return file;
-  const auto status = (*file)->status();
-  if (!status || spent_bytes_ + status->getSize() > kBudgetBytes)
-    return not_found();
-  spent_bytes_ += status->getSize();
+  spent_bytes_ += known->getSize();
   return file;
 }
 

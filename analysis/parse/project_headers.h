@@ -12,6 +12,14 @@
 
 namespace warpwright::analysis {
 
+/// Files that are no files, as pipes and devices, are not there.
+class RegularFiles : public llvm::vfs::ProxyFileSystem {
+public:
+  using ProxyFileSystem::ProxyFileSystem;
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>>
+  openFileForRead(const llvm::Twine &path) override;
+};
+
 class ProjectHeaders : public llvm::vfs::ProxyFileSystem {
 public:
   /// What may be read in one parse; about 20 ms of Clang's time.

@@ -113,13 +113,18 @@ private:
     std::set<std::string> roots{module.name};
     Range comment;
     const auto spec = spec_above(file, written_, line_of_definition(module), comment);
+    const bool by_convention = is_by_convention(file, module);
+    task.mode = ModuleSpec{}.mode;
     if (spec) {
-      if (auto read = read_module_spec(*spec, module))
+      const ModuleSpec known = by_convention ? ModuleSpec{task.inputs, task.init_inputs} : ModuleSpec{};
+      if (auto read = read_module_spec(*spec, module, known))
         use(*read, kernel, task);
       else
         report_spec(read.error(), shown, place, kernel);
       kernel.slice = "# " + *spec + "\n";
-    } else if (is_by_convention(file, module)) {
+      if (by_convention)
+        roots.insert({"get_inputs", "get_init_inputs"});
+    } else if (by_convention) {
       kernel.task.inferred = true;
       kernel.task.assumptions.push_back(
           "get_inputs and get_init_inputs make its inputs and arguments");
@@ -164,7 +169,7 @@ private:
     kernel.task.inferred = true;
     task.inputs = spec.inputs;
     task.init_inputs = spec.init_inputs;
-    task.training = spec.training;
+    task.mode = spec.mode;
   }
 
   void report_spec(const Error &error, const PythonFile &shown, const PythonClass &place,

@@ -242,8 +242,8 @@ std::optional<std::string> spec_above(const PythonFile &file, const std::string 
   return joined.empty() ? std::nullopt : std::optional(joined);
 }
 
-Result<ModuleSpec> read_module_spec(const std::string &comment, const PythonClass &module) {
-  ModuleSpec spec;
+Result<ModuleSpec> read_module_spec(const std::string &comment, const PythonClass &module,
+                                    ModuleSpec spec) {
   if (!is_balanced(comment))
     return fail("a bracket or quote of the comment is not closed");
   for (const std::string &item : split_outside(comment, ';')) {
@@ -254,11 +254,11 @@ Result<ModuleSpec> read_module_spec(const std::string &comment, const PythonClas
       spec.inputs = (text = inputs_text(module, rest)) ? *text : "";
     else if (word == "init")
       spec.init_inputs = (text = init_text(module, rest)) ? *text : "";
-    else if ((word == "eval" || word == "train") && rest.empty())
-      spec.training = word == "train";
+    else if (const auto mode = model::module_mode_from_name(word); mode && rest.empty())
+      spec.mode = *mode;
     else
       return fail("'" + item + "' is not understood",
-                  "Write inputs NAME=VALUE, ...; init VALUE, ...; eval or train");
+                  "Write inputs NAME=VALUE, ...; init VALUE, ...; eval, train or made");
     if (!text)
       return std::unexpected(text.error());
   }

@@ -9,6 +9,8 @@
 
 #include "analysis/python/python_file.h"
 
+#include "support/model/task.h"
+
 #include <optional>
 
 namespace warpwright::analysis {
@@ -16,7 +18,8 @@ namespace warpwright::analysis {
 struct ModuleSpec {
   std::string inputs;      ///< "[torch.randn(16, 128)]"
   std::string init_inputs; ///< "[128]" or "dict(features=128)"
-  bool training = true;
+  /// Programs that infer call a module so; kernels answer no call that needs gradients.
+  model::ModuleMode mode = model::ModuleMode::Eval;
 };
 
 /// The comment lines that end right above `line` (from 1), without `#` and `warpwright:`, joined by line ends; absent where none of
@@ -25,7 +28,9 @@ std::optional<std::string> spec_above(const PythonFile &file, const std::string 
                                       std::size_t line, Range &range);
 
 /// Errors: with the item that is wrong, what is expected, and which arguments of forward or the constructor have no value.
-Result<ModuleSpec> read_module_spec(const std::string &comment, const PythonClass &module);
+/// @param known what holds where the comment does not say it
+Result<ModuleSpec> read_module_spec(const std::string &comment, const PythonClass &module,
+                                    ModuleSpec known = {});
 
 /// A comment to fill in, for a class that has none: its arguments by name, question marks for what only the user knows.
 std::string suggested_module_spec(const PythonClass &module);

@@ -2,6 +2,8 @@
 // express. Thread: the unit's.
 #include "analysis/task/host_expression.h"
 
+#include "analysis/guard/budget.h"
+
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Lex/Lexer.h>
 
@@ -12,6 +14,7 @@ namespace warpwright::analysis {
 namespace {
 
 constexpr int kMaxDepth = 60;
+constexpr int kMaxSteps = 100'000; ///< expressions looked at for one kernel
 
 /// The outermost macro that an expression's location comes from: its name and where the file names
 /// it.
@@ -79,10 +82,15 @@ HostValue HostResolver::root(const std::string &name, std::optional<std::int64_t
   return make_symbol(name);
 }
 
+bool HostResolver::may_follow(int max_depth) {
+  checkpoint();
+  return depth_ < max_depth && ++steps_ <= kMaxSteps;
+}
+
 std::optional<HostValue> HostResolver::integer(const clang::Expr *expression,
                                                const HostFrame &frame) {
   expression = expression ? strip(expression) : nullptr;
-  if (!expression || expression->containsErrors() || depth_ >= kMaxDepth)
+  if (!expression || expression->containsErrors() || !may_follow(kMaxDepth))
     return std::nullopt;
   ++depth_;
   std::optional<HostValue> value = macro(*expression);

@@ -76,6 +76,8 @@ public:
   const std::vector<std::string> &assumptions() const { return assumptions_; }
 
 private:
+  /// To be asked at each expression. Helpers that call one another twice would else be followed for ever.
+  bool may_follow(int max_depth);
   std::optional<HostValue> compute(const clang::Expr *expression, const HostFrame &frame);
   /// integer(), where the program gives every root of it a value: not `atoi(argv[1])`.
   std::optional<HostValue> known(const clang::Expr *expression, const HostFrame &frame);
@@ -125,6 +127,7 @@ private:
       own_frames_;                                         ///< with its call known
   std::vector<std::unique_ptr<HostFrame>> passing_frames_; ///< of those who pass functions
   int depth_ = 0;
+  int steps_ = 0;
 };
 
 /// Constant-folding arithmetic on texts, with the parentheses that are needed.

@@ -7,8 +7,12 @@
 namespace warpwright::analysis {
 namespace {
 
+constexpr int kMaxDepth = 40;
+
+/// False also where the tree gives no type, as in patterns of templates.
 bool is_dim3(clang::QualType type) {
-  const clang::RecordDecl *record = type.getNonReferenceType()->getAsRecordDecl();
+  const clang::RecordDecl *record =
+      type.isNull() ? nullptr : type.getNonReferenceType()->getAsRecordDecl();
   return record && record->getName() == "dim3";
 }
 
@@ -17,7 +21,7 @@ bool is_dim3(clang::QualType type) {
 std::optional<std::array<HostValue, 3>> HostResolver::dim3(const clang::Expr *expression,
                                                            const HostFrame &frame) {
   expression = expression ? strip(expression) : nullptr;
-  if (!expression || expression->containsErrors())
+  if (!expression || expression->containsErrors() || !may_follow(kMaxDepth))
     return std::nullopt;
   std::array<HostValue, 3> shape{make_value(1), make_value(1), make_value(1)};
   const auto fill = [&](auto begin, auto end) {
@@ -32,6 +36,11 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3(const clang::Expr *ex
   };
   if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(expression))
     return fill(list->inits().begin(), list->inits().end()) ? std::optional(shape) : std::nullopt;
+  // `dim3 grid(n);` in a template's pattern: the expressions as written, without a type.
+  if (const auto *list = llvm::dyn_cast<clang::ParenListExpr>(expression)) {
+    const auto written = const_cast<clang::ParenListExpr *>(list)->exprs();
+    return fill(written.begin(), written.end()) ? std::optional(shape) : std::nullopt;
+  }
   if (!is_dim3(expression->getType())) {
     const auto value = integer(expression, frame);
     if (value)
@@ -52,7 +61,10 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3(const clang::Expr *ex
                              ? llvm::dyn_cast<clang::ReturnStmt>(body->body_back())
                              : nullptr;
     const HostFrame inner{callee, call, &frame};
-    return result ? dim3(result->getRetValue(), inner) : std::nullopt;
+    ++depth_;
+    const auto returned = result ? dim3(result->getRetValue(), inner) : std::nullopt;
+    --depth_;
+    return returned;
   }
   return dim3_variable(*expression, frame);
 }
@@ -66,6 +78,7 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3_variable(const clang:
   const clang::ValueDecl &variable = *reference->getDecl();
   const HostFrame *own = frame_of(variable, frame);
   std::optional<std::array<HostValue, 3>> shape;
+  ++depth_; // `dim3 grid = grid;`
   if (const auto *parameter = llvm::dyn_cast<clang::ParmVarDecl>(&variable)) {
     if (!own->call && caller_of(*own))
       own = own_frames_.at(own->function).get();
@@ -75,6 +88,7 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3_variable(const clang:
   } else if (const clang::Expr *definition = definition_of(variable)) {
     shape = dim3(definition, *own);
   }
+  --depth_;
   for (std::size_t i = 0; shape && i < 3; ++i)
     if (const clang::Expr *assigned =
             program_.member_assignment(variable, std::string(1, "xyz"[i])))
@@ -88,7 +102,7 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3_variable(const clang:
 std::optional<double> HostResolver::floating(const clang::Expr *expression,
                                              const HostFrame &frame) {
   expression = expression ? strip(expression) : nullptr;
-  if (!expression || expression->containsErrors() || depth_ > 40)
+  if (!expression || expression->containsErrors() || !may_follow(kMaxDepth))
     return std::nullopt;
   if (const auto *literal = llvm::dyn_cast<clang::FloatingLiteral>(expression))
     return literal->getValueAsApproximateDouble();
@@ -156,7 +170,7 @@ std::optional<double> HostResolver::floating(const clang::Expr *expression,
 std::optional<HostPointer> HostResolver::pointer(const clang::Expr *expression,
                                                  const HostFrame &frame) {
   expression = expression ? strip(expression) : nullptr;
-  if (!expression || depth_ > 40)
+  if (!expression || !may_follow(kMaxDepth))
     return std::nullopt;
   if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression))
     return pointer_variable(*reference->getDecl(), frame);

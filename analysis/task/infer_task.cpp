@@ -8,6 +8,7 @@
 #include "analysis/task/check_sizes.h"
 #include "analysis/task/launch_draft.h"
 #include "analysis/task/size_probe.h"
+#include "support/model/json.h"
 
 #include <algorithm>
 #include <cmath>
@@ -453,6 +454,13 @@ InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kerne
   InferredTask result = Inference(unit, kernel, facts, slice, std::move(above.spec)).run();
   if (above.error) {
     result.missing.push_back({"spec", above.error->message});
+    result.inferred = false;
+  }
+  // A broken text can leave a slice that no runner takes, as with half an #include.
+  if (const auto legal = result.inferred ? model::check_plan(result.task.reference, result.task)
+                                         : Result<void>();
+      !legal) {
+    result.missing.push_back({"source", describe(legal.error())});
     result.inferred = false;
   }
   return result;

@@ -1,6 +1,7 @@
 // Expressions and memory accesses of the range interpreter.
 // Thread: the unit's.
 #include "analysis/facts/affine.h"
+#include "analysis/guard/budget.h"
 #include "analysis/task/host_program.h"
 #include "analysis/task/range_interpreter.h"
 #include "support/model/dtype.h"
@@ -44,6 +45,7 @@ std::string RangeInterpreter::text_of(const clang::Expr *expression) const {
 }
 
 RangeValue RangeInterpreter::evaluate(const clang::Expr *expression) {
+  checkpoint();
   if (!expression || depth_ > kMaxDepth || ++steps_ > 200'000)
     return {};
   ++depth_;

@@ -1,6 +1,7 @@
 // Statements, loops and conditions of the range interpreter.
 // Thread: the unit's.
 #include "analysis/facts/affine.h"
+#include "analysis/guard/budget.h"
 #include "analysis/task/host_program.h"
 #include "analysis/task/range_interpreter.h"
 #include "support/text.h"
@@ -116,6 +117,7 @@ std::int64_t RangeInterpreter::trips_around() const {
 }
 
 void RangeInterpreter::execute(const clang::Stmt *statement) {
+  checkpoint();
   if (!statement || state_.is_dead || ++steps_ > kMaxSteps)
     return;
   if (const auto *block = llvm::dyn_cast<clang::CompoundStmt>(statement)) {

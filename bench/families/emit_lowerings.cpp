@@ -47,6 +47,7 @@ nlohmann::json to_json(const generator::Lowering &lowering) {
          {"grid", {number(launch.grid[0]), number(launch.grid[1]), number(launch.grid[2])}},
          {"block", {number(launch.block[0]), number(launch.block[1]), number(launch.block[2])}},
          {"shared", number(launch.shared_bytes)},
+         {"cooperative", launch.cooperative},
          {"arguments", arguments}});
   }
   json["temporaries"] = nlohmann::json::array();

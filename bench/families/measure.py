@@ -91,7 +91,8 @@ class Kernels:
             addresses = [ctypes.c_uint64(buffers[name].data_ptr()) for name in launch["arguments"]]
             pointers = (ctypes.c_void_p * len(addresses))(
                 *[ctypes.cast(ctypes.pointer(address), ctypes.c_void_p) for address in addresses])
-            self.launches.append((function, launch["grid"], launch["block"], launch["shared"], addresses, pointers))
+            start, rest = (driver.cuLaunchCooperativeKernel, ()) if launch["cooperative"] else (driver.cuLaunchKernel, (None,))
+            self.launches.append((start, rest, function, launch["grid"], launch["block"], launch["shared"], addresses, pointers))
 
     def __call__(self):
         stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
@@ -99,8 +100,8 @@ class Kernels:
             if callable(entry):
                 entry()
                 continue
-            function, grid, block, shared, _, pointers = entry
-            check(driver.cuLaunchKernel(function, *grid, *block, shared, stream, pointers, None), "launch")
+            start, rest, function, grid, block, shared, _, pointers = entry
+            check(start(function, *grid, *block, shared, stream, pointers, *rest), "launch")
 
 
 flush = torch.empty(64 * 1024 * 1024, dtype=torch.int32, device="cuda")

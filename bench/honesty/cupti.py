@@ -27,8 +27,8 @@ import entries  # noqa: E402
 import kernels  # noqa: E402
 from runner_client import RpcError, Runner, serve_command, worker_command  # noqa: E402
 
-CASES = [("copy", 1 << 14), ("copy", 1 << 16), ("copy", 1 << 18), ("copy", 1 << 20), ("copy", 1 << 22), ("copy", 1 << 24),
-         ("copy", 1 << 26), ("saxpy", 1 << 18), ("saxpy", 1 << 22), ("gelu", 1 << 20), ("stencil", 1 << 20),
+CASES = [("scale", 1 << 14), ("scale", 1 << 16), ("scale", 1 << 18), ("scale", 1 << 20), ("scale", 1 << 22), ("scale", 1 << 24),
+         ("scale", 1 << 26), ("saxpy", 1 << 18), ("saxpy", 1 << 22), ("gelu", 1 << 20), ("stencil", 1 << 20),
          ("stencil", 1 << 24), ("row_sum", 1 << 18), ("row_sum", 1 << 22), ("softmax", 1 << 18), ("softmax", 1 << 22),
          ("transpose", 1 << 20), ("transpose", 1 << 24), ("matmul", 1 << 14), ("matmul", 1 << 16), ("matmul", 1 << 18),
          ("matmul", 1 << 20)]

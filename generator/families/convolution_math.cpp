@@ -41,7 +41,7 @@ constexpr std::string_view kPackTiles = R"cuda(
   float *const tile = packed + (((long long)group * (@ROWS@ / @BK@) + step) * @COLUMN_BLOCKS@ +
                                 column / @BN@) * (@BK@ * @BN@ * @COPIES@) +
                       (k / 8 * (@BN@ / 8) + n / 8) * 64 + k % 8 / 4 * 32 + n % 8 * 4 + k % 4;
-  const float high = @PREFIX@_round(value);
+  const float high = @COPIES@ == 2 ? @PREFIX@_high(value) : @PREFIX@_round(value);
   tile[0] = high;
   if (@COPIES@ == 2)
     tile[@BK@ * @BN@ * (@COPIES@ - 1)] = @PREFIX@_round(value - high);)cuda";
@@ -98,8 +98,8 @@ constexpr std::string_view kSplitCompute = R"cuda(
       for (int half = 0; half < 2; ++half) {
         const float4 a = *reinterpret_cast<const float4 *>(
             a_tile + (s * 8 + t + 4 * half) * kAStride + warp * 32 + quad * 4);
-        high[s][half] = make_float4(@PREFIX@_round(a.x), @PREFIX@_round(a.y), @PREFIX@_round(a.z),
-                                    @PREFIX@_round(a.w));
+        high[s][half] = make_float4(@PREFIX@_high(a.x), @PREFIX@_high(a.y), @PREFIX@_high(a.z),
+                                    @PREFIX@_high(a.w));
         low[s][half] = make_float4(
             @PREFIX@_round(a.x - high[s][half].x), @PREFIX@_round(a.y - high[s][half].y),
             @PREFIX@_round(a.z - high[s][half].z), @PREFIX@_round(a.w - high[s][half].w));
@@ -246,6 +246,15 @@ __device__ __forceinline__ float @PREFIX@_round(float value) {
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(value));
   return __uint_as_float(rounded);
 }
+// Of an infinity 1 with its sign, so that the rest is the infinity: high * high + high * low + low * high is then what FP32 gives, where
+// parts of infinity and infinity minus infinity give no number. What would round to infinity is cut off.
+__device__ __forceinline__ float @PREFIX@_high(float value) {
+  const float high = @PREFIX@_round(value);
+  const unsigned bits = __float_as_uint(value), infinity = 0x7f800000u;
+  if ((__float_as_uint(high) & 0x7fffffffu) != infinity)
+    return high;
+  return __uint_as_float(bits & ((bits & 0x7fffffffu) == infinity ? 0xbf800000u : 0xffffe000u));
+}
 )cuda";
 
 constexpr std::string_view kMma = R"cuda(
@@ -309,11 +318,13 @@ std::string wgmma_functions(int channels) {
 
 } // namespace
 
+std::string_view tf32_functions() { return kRound; }
+
 ConvolutionMath convolution_math(const ConvolutionTile &tile, const std::string &prefix) {
   ConvolutionMath math;
   if (tile.math == ConvolutionTile::Math::Wgmma || tile.math == ConvolutionTile::Math::Split) {
     const bool split = tile.math == ConvolutionTile::Math::Split;
-    math.functions = std::string(kRound) + wgmma_functions(tile.channels);
+    math.functions = std::string(tf32_functions()) + wgmma_functions(tile.channels);
     math.accumulators = kTileWeights;
     math.fetch_weights = kFetchTiles;
     math.put_weights = kPutTiles;
@@ -329,7 +340,7 @@ ConvolutionMath convolution_math(const ConvolutionTile &tile, const std::string 
   }
   const bool tensor = tile.math == ConvolutionTile::Math::Mma;
   if (tensor)
-    math.functions = std::string(kRound) + std::string(kMma);
+    math.functions = std::string(tf32_functions()) + std::string(kMma);
   math.accumulators =
       std::string(kRowWeights) + std::string(tensor ? kTensorAccumulators : kScalarAccumulators);
   math.fetch_weights = kFetchRows;

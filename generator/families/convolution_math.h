@@ -17,6 +17,10 @@ struct ConvolutionMath {
   std::int64_t staged_rows = 0;   ///< channels that leave together
 };
 
+/// Device functions PREFIX_round, to TF32, and PREFIX_high, the first part of a number in two TF32 parts; the other is PREFIX_round of the
+/// rest. All families that multiply in such parts take them from here.
+std::string_view tf32_functions();
+
 /// Texts with their places still open.
 ConvolutionMath convolution_math(const ConvolutionTile &tile, const std::string &prefix);
 

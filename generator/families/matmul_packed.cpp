@@ -1,8 +1,8 @@
 // FP32-accurate product from float16 parts on Hopper's tensor cores, and that of float16 and bfloat16; see device/packed.inc.
 //
 // The first kernel reads both operands, with what fusion put before them, and packs them; the second multiplies. With too few tiles to fill the
-// device k is split, each part with scales of its own, and a third kernel adds the partial sums in order. Where an operand has an
-// infinity the result may have NaN instead of it. Thread: pure functions.
+// device k is split, each part with scales of its own, and a third kernel adds the partial sums in order. Sums that half pairs leave in
+// doubt (device/half_pairs.inc) are added again in FP32 by the second kernel, which therefore also reads the operands. Thread: pure functions.
 #include "generator/families/matmul_text.h"
 
 #include <algorithm>
@@ -13,7 +13,9 @@ namespace {
 constexpr int kTileM = 128, kStripRows = 8, kStagingBytes = 8 * 16 * 40 * 4;
 
 constexpr const char *kDevice =
+#include "generator/families/device/half_pairs.inc"
 #include "generator/families/device/packed.inc"
+#include "generator/families/device/sum_again.inc"
     ;
 
 constexpr std::string_view kMultiply = R"cuda(template <> struct Multiply<@WIDTH@, @BFLOAT16@> {
@@ -43,12 +45,12 @@ extern "C" __global__ void __launch_bounds__(512, 2) @PREFIX@_pack(@PACK_PARAMET
   if (is_a) {
 @LOAD_A@
     warpwright_split::@PACK@@ALONG_A@, @WIDE_A@>(load_a, @ROWS@, @DEPTH@, strip * 8, first_chunk, chunks, @CHUNKS@, 128,
-        packed_a + batch * @BATCH_BYTES_A@ll@PACK_SHIFTS_A@);
+        packed_a + batch * @BATCH_BYTES_A@ll@PACK_SCALES_A@);
   } else {
 @LOAD_B@
     const auto load_row = [&](const int row, const int k, float (&values)[@WIDE_B@]) { load_b(row, k, values); };
     warpwright_split::@PACK@@ALONG_B@, @WIDE_B@>(load_row, @COLUMNS@, @DEPTH@, strip * 8, first_chunk, chunks, @CHUNKS@, @TILE_N@,
-        packed_b + batch * @BATCH_BYTES_B@ll@PACK_SHIFTS_B@);
+        packed_b + batch * @BATCH_BYTES_B@ll@PACK_SCALES_B@);
   }
 }
 
@@ -66,8 +68,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) @PREFIX@_multiply(@PARAMETE
     warpwright_split::Place here;
     here.a = packed_a + @BATCH_A@ * @BATCH_BYTES_A@ll + (static_cast<long long>(tile_m) * @CHUNKS@ + first_k / kChunk) * Tile::kBytesA;
     here.b = packed_b + @BATCH_B@ * @BATCH_BYTES_B@ll + (static_cast<long long>(tile_n) * @CHUNKS@ + first_k / kChunk) * Tile::kBytesB;
-@PLACE_SHIFTS@
+@PLACE_SCALES@
     here.chunks = last_k > first_k ? (last_k - first_k) / kChunk : 0;
+    here.first_k = first_k;
+    here.last_k = last_k < @DEPTH@ ? last_k : @DEPTH@;
     here.tile_m = tile_m;
     here.tile_n = tile_n;
     here.split = split;
@@ -80,8 +84,20 @@ extern "C" __global__ void __launch_bounds__(384, 1) @PREFIX@_multiply(@PARAMETE
 @STORE@
     if (here.tile_m * 128 + row < @ROWS@ && here.tile_n * @TILE_N@ + column < @COLUMNS@)
       store(here.tile_m * 128 + row, here.tile_n * @TILE_N@ + column, values);
-  });
+  }, [&](const warpwright_split::Place &here, const int in_row, const int in_column, float (&values)[@WIDE@]) {
+@AGAIN@  });
 }
+)cuda";
+
+/// Of half pairs: a vector of sums in FP32.
+constexpr std::string_view kAgain = R"cuda(    [[maybe_unused]] const int batch = here.batch;
+    const int in_a = here.tile_m * 128 + in_row, in_b = here.tile_n * @TILE_N@ + in_column;
+    if (in_a >= @ROWS@ || in_b >= @COLUMNS@)
+      return;
+@LOAD_ONE_A@@LOAD_ONE_B@
+    warpwright_again::add(here.first_k, here.last_k,
+        [&](const int k) { float one[1]; load_a(in_a, k, one); return one[0]; },
+        [&](const int k, const int j) { float one[1]; load_b(in_b + j, k, one); return one[0]; }, values);
 )cuda";
 
 std::string number(std::int64_t value) { return std::to_string(value); }
@@ -177,21 +193,23 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
   lowering.temporaries = {
       {packs[0], model::Dtype::UInt8, Expression(batches_a * rows_a * chunks * 128)},
       {packs[1], model::Dtype::UInt8, Expression(batches_b * rows_b * chunks * 128)}};
-  std::string pack_shifts_a, pack_shifts_b,
-      place_shifts = "    here.shifts_a = here.shifts_b = nullptr;";
+  std::string pack_scales_a, pack_scales_b,
+      place_scales = "    here.scales_a = here.scales_b = nullptr;";
   if (split_parts) {
-    packs.insert(packs.end(), {prefix + "_shifts_a", prefix + "_shifts_b"});
+    packs.insert(packs.end(), {prefix + "_scales_a", prefix + "_scales_b"});
     pack_parameters.insert(pack_parameters.end(),
-                           {"int *__restrict__ shifts_a", "int *__restrict__ shifts_b"});
+                           {"warpwright_split::RowScale *__restrict__ scales_a",
+                            "warpwright_split::RowScale *__restrict__ scales_b"});
+    constexpr int kWords = 2; // of a RowScale
     lowering.temporaries.push_back(
-        {packs[2], model::Dtype::Int32, Expression(batches_a * splits * rows_a)});
+        {packs[2], model::Dtype::Int32, Expression(kWords * batches_a * splits * rows_a)});
     lowering.temporaries.push_back(
-        {packs[3], model::Dtype::Int32, Expression(batches_b * splits * rows_b)});
-    pack_shifts_a = ", shifts_a + (batch * @SPLITS@ + split) * @ROWS_A@";
-    pack_shifts_b = ", shifts_b + (batch * @SPLITS@ + split) * @ROWS_B@";
-    place_shifts =
-        "    here.shifts_a = shifts_a + (@BATCH_A@ * @SPLITS@ + split) * @ROWS_A@ + tile_m * 128;\n"
-        "    here.shifts_b = shifts_b + (@BATCH_B@ * @SPLITS@ + split) * @ROWS_B@ + tile_n * "
+        {packs[3], model::Dtype::Int32, Expression(kWords * batches_b * splits * rows_b)});
+    pack_scales_a = ", scales_a + (batch * @SPLITS@ + split) * @ROWS_A@";
+    pack_scales_b = ", scales_b + (batch * @SPLITS@ + split) * @ROWS_B@";
+    place_scales =
+        "    here.scales_a = scales_a + (@BATCH_A@ * @SPLITS@ + split) * @ROWS_A@ + tile_m * 128;\n"
+        "    here.scales_b = scales_b + (@BATCH_B@ * @SPLITS@ + split) * @ROWS_B@ + tile_n * "
         "@TILE_N@;";
   }
   std::vector<std::string> temporaries = packs, more;
@@ -212,9 +230,9 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
       {"PREFIX", prefix},
       {"PACK_PARAMETERS", parameters_with(text.writer(), pack_parameters)},
       {"PACK", split_parts ? "pack<" : "pack_plain<" + flag(bfloat16) + ", "},
-      {"PACK_SHIFTS_A", pack_shifts_a},
-      {"PACK_SHIFTS_B", pack_shifts_b},
-      {"PLACE_SHIFTS", place_shifts},
+      {"PACK_SCALES_A", pack_scales_a},
+      {"PACK_SCALES_B", pack_scales_b},
+      {"PLACE_SCALES", place_scales},
       {"CHUNK", number(chunk)},
       {"PARAMETERS", parameters_with(text.writer(), more)},
       {"BLOCKS_A", number(blocks_a)},
@@ -223,6 +241,9 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
       {"SPLITS", number(splits)},
       {"PART", number(part)},
       {"CHUNKS", number(chunks)},
+      {"AGAIN", split_parts ? std::string(kAgain) : std::string()},
+      {"LOAD_ONE_A", text.load(true, 1)},
+      {"LOAD_ONE_B", text.load(false, 1)},
       {"LOAD_A", text.load(true, wide_a)},
       {"LOAD_B", text.load(false, wide_b)},
       {"ALONG_A", flag(problem.a.along_k)},

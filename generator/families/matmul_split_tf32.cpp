@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char *kDevice =
 #include "generator/families/device/split_tf32.inc"
+#include "generator/families/device/sum_again.inc"
     ;
 
 constexpr std::string_view kKernel = R"cuda(
@@ -21,7 +22,14 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @CLUSTER_TEXT@ @NAME@(@P
 @LOADS@
 @STORE@
   warpwright_tf32::Tile<@SHAPE@>::run<@WIDE@>(tile_m * @TILE_M@, @ROWS@, tile_n * @TILE_N@, @COLUMNS@,
-                                              first_k, last_k, @SOURCE_A@, @SOURCE_B@, store);
+                                              first_k, last_k, @SOURCE_A@, @SOURCE_B@, store,
+      [&](const int in_a, const int in_b, float (&values)[@WIDE@]) {
+@LOAD_ONE_A@@LOAD_ONE_B@
+    const int from = split * @CLUSTER@ * @PART@, to = from + @CLUSTER@ * @PART@;
+    warpwright_again::add(from, to < @DEPTH@ ? to : @DEPTH@,
+        [&](const int k) { float one[1]; load_a(in_a, k, one); return one[0]; },
+        [&](const int k, const int j) { float one[1]; load_b(in_b + j, k, one); return one[0]; }, values);
+  });
 }
 )cuda";
 
@@ -106,6 +114,8 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
            {"LOADS", loads},
            {"STORE",
             splits > 1 ? text.store_partial(text.store_wide()) : text.store(text.store_wide())},
+           {"LOAD_ONE_A", text.load(true, 1)},
+           {"LOAD_ONE_B", text.load(false, 1)},
            {"SHAPE", number(tile_m) + ", " + number(tile_n) + ", " + number(tile_k) + ", " +
                          number(at["warp_m"]) + ", " + number(at["warp_n"]) + ", " +
                          number(at["stages"]) + ", " + flag(problem.a.along_k) + ", " +

@@ -7,8 +7,8 @@
 // needs of the layer below is multiplied while the states of its own layer are under way. Directions read the layer
 // below as a whole, so that bidirectional networks are launched layer by layer.
 //
-// All blocks of a launch must be on the device together; there are no more of them than multiprocessors, and a reader that waits for over a
-// second traps. The CPU backend runs blocks in turn, so there a block takes all units of a layer.
+// All blocks of a launch must be on the device together: there are no more of them than multiprocessors, and the launch is cooperative, so
+// that none waits for one that never comes. The CPU backend runs blocks in turn, so there a block takes all units of a layer.
 // Leaves out: what recurrent_shape.h leaves out, and weights that do not fit. Thread: pure functions.
 #include "generator/families/recurrent_shape.h"
 #include "generator/families/recurrent_text.h"
@@ -122,8 +122,10 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
     const std::int64_t together = std::min(cut.layers, shape->layers - first);
     auto arguments = arguments_with(writer, {sequence});
     arguments.push_back(model::SizeArgument{first, model::Dtype::Int32});
-    lowering.steps.push_back(launch_of(prefix + "_recurrent", cut.blocks / cut.layers * together,
-                                       kThreads, std::move(arguments), cut.shared_bytes));
+    model::LaunchStep launch = launch_of(prefix + "_recurrent", cut.blocks / cut.layers * together,
+                                         kThreads, std::move(arguments), cut.shared_bytes);
+    launch.cooperative = device.inline_ptx;
+    lowering.steps.push_back(std::move(launch));
   }
   return lowering;
 }

@@ -236,13 +236,9 @@ __device__ __forceinline__ float4 @P@_read(const float4 *place) {
 }
 __device__ __forceinline__ bool @P@_is_there(float value) { return __float_as_uint(value) != ~0u; }
 __device__ __forceinline__ void @P@_wait(float4 &value, const float4 *place) {
-  for (int tries = 0; !(@P@_is_there(value.x) && @P@_is_there(value.y) && @P@_is_there(value.z) &&
-                        @P@_is_there(value.w));
-       ++tries) {
-    if (tries > (1 << 22))
-      asm volatile("trap;");
+  while (!(@P@_is_there(value.x) && @P@_is_there(value.y) && @P@_is_there(value.z) &&
+           @P@_is_there(value.w)))
     value = @P@_read(place);
-  }
 }
 __device__ __forceinline__ void @P@_publish(float *place, float value) {
   const unsigned bits = @P@_is_there(value) ? __float_as_uint(value) : 0x7fffffffu;

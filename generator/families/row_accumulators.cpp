@@ -266,15 +266,8 @@ const char *row_gang_prelude() {
   return R"cuda(#ifndef WARPWRIGHT_ROW_GANGS
 #define WARPWRIGHT_ROW_GANGS
 namespace warpwright_rows {
-// Numbers blocks in the order in which they start, so that a block never waits for one that has no place to run yet.
-__device__ __forceinline__ unsigned start_number(unsigned *counter) {
-  __shared__ unsigned number;
-  if (threadIdx.x == 0)
-    number = atomicAdd(counter, 1u);
-  __syncthreads();
-  return number;
-}
-// Over all threads of a gang of Blocks blocks; each gets the result. @param partials Blocks of them, in global memory
+// Over all threads of a gang of Blocks blocks, which are all on the GPU: the launch is cooperative. Each gets the result.
+// @param partials Blocks of them, in global memory
 // @param arrived zero at first @param scratch Threads / 32 of them
 template <int Threads, int Blocks, class A>
 __device__ __forceinline__ A reduce_gang(A mine, A *scratch, A *partials, int rank, unsigned *arrived) {
@@ -284,11 +277,9 @@ __device__ __forceinline__ A reduce_gang(A mine, A *scratch, A *partials, int ra
     partials[rank] = mine;
     __threadfence();
     atomicAdd(arrived, 1u);
-    unsigned seen, tries = 0;
+    unsigned seen;
     do {
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
-      if (++tries == 1u << 22)
-        __trap(); // seconds: the GPU has no place for the whole gang at once
     } while (seen < Blocks);
   }
   __syncthreads();

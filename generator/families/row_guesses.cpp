@@ -140,20 +140,24 @@ private:
          .hold = true});
   }
 
-  /// Blocks of 512 threads with `words` held words each that wait for each other. Every multiprocessor has place for one, so that all
-  /// of a gang run at once whatever registers they take.
+  /// Blocks of 512 threads with at most `words` held words each that wait for each other. A multiprocessor holds two with up to 32 words
+  /// and one with more, and gangs fill the device as far as they do.
   void add_inner_gang(Count words) {
-    const Count unroll = words / (vector_ * held_words_);
-    if (!gangs_ || unroll < 1)
+    const Count vectors = ceil_divide(length_ / vector_, 512), resident = words > 32 ? 1 : 2;
+    const Count places = multiprocessors_ * resident, most = words / (vector_ * held_words_);
+    if (!gangs_ || most < 1 || ceil_divide(vectors, most) > places)
       return;
-    const Count blocks = ceil_divide(length_ / vector_, 512 * unroll);
-    if (blocks < 2 || blocks > multiprocessors_)
+    const Count gangs = std::clamp<Count>(places / ceil_divide(vectors, most), 1, rows_);
+    const Count unroll = ceil_divide(vectors, places / gangs),
+                blocks = ceil_divide(vectors, unroll);
+    if (blocks < 2)
       return;
     gang_guesses_.push_back({{.threads = 512,
                               .group = narrow(512 * blocks),
                               .vector = vector_,
-                              .unroll = narrow(ceil_divide(length_ / vector_, 512 * blocks)),
+                              .unroll = narrow(unroll),
                               .gang = narrow(blocks),
+                              .resident = narrow(resident),
                               .hold = true},
                              false});
   }

@@ -32,7 +32,7 @@ public:
       result.source += layout_.states.text(pass, layout_.struct_name(pass));
     if (layout_.shape.gang > 1) {
       result.temporaries.push_back({layout_.counters(), model::Dtype::Int32,
-                                    Expression(1 + layout_.program.passes * layout_.program.rows)});
+                                    Expression(layout_.program.passes * layout_.program.rows)});
       result.steps.push_back(model::FillStep{layout_.counters(), 0});
       for (int pass = 0; pass < layout_.program.passes; ++pass)
         if (layout_.has_reductions(pass))
@@ -65,9 +65,12 @@ private:
   model::Step launch(const std::string &name, int splits) const {
     model::LaunchStep step;
     step.kernel = layout_.prefix + "_" + name;
-    step.grid = {Expression(ceil_divide(layout_.program.rows, layout_.rows_a_block()) *
-                            layout_.shape.cluster * layout_.shape.gang),
-                 Expression(splits), Expression(1)};
+    const std::int64_t rows = layout_.shape.gang > 1
+                                  ? layout_.shape.gangs
+                                  : ceil_divide(layout_.program.rows, layout_.rows_a_block());
+    step.grid = {Expression(rows * layout_.shape.cluster * layout_.shape.gang), Expression(splits),
+                 Expression(1)};
+    step.cooperative = layout_.shape.gang > 1;
     step.block = {Expression(layout_.shape.threads), Expression(1), Expression(1)};
     step.arguments = ElementWriter(layout_.graph, layout_.region).arguments();
     if (layout_.shape.splits > 1 || layout_.shape.gang > 1)
@@ -92,8 +95,9 @@ private:
         layout_.shape.cluster > 1 ? "__cluster_dims__(" + number(layout_.shape.cluster) + ", 1, 1) "
                                   : "";
     std::string text = "extern \"C\" __global__ void " + cluster + "__launch_bounds__(" +
-                       number(layout_.shape.threads) + ") " + layout_.prefix + "_" + name + "(" +
-                       parameters + ") {\n";
+                       number(layout_.shape.threads) +
+                       (layout_.shape.gang > 1 ? ", " + number(layout_.shape.resident) : "") +
+                       ") " + layout_.prefix + "_" + name + "(" + parameters + ") {\n";
     text += header(all, !all && first % 2 == 1);
     if (layout_.shape.hold)
       for (const std::string &value : layout_.passes.held)
@@ -115,7 +119,7 @@ private:
     }
     if (layout_.shape.cluster > 1)
       text += "  warpwright_rows::cluster_wait();\n";
-    return text + "}\n";
+    return text + (layout_.shape.gang > 1 ? "  }\n}\n" : "}\n");
   }
 
   /// @param backwards blocks take the rows from the end, where the pass before left what it read last in the cache
@@ -123,16 +127,17 @@ private:
     const std::string index = layout_.indices.type();
     const std::string thread = "static_cast<int>(threadIdx.x)";
     std::string text = "  const " + index + " block = static_cast<" + index + ">(" +
-                       (layout_.shape.gang > 1 ? "warpwright_rows::start_number(counters));\n"
-                        : backwards            ? "gridDim.x - 1 - blockIdx.x);\n"
-                                               : "blockIdx.x);\n");
+                       (backwards ? "gridDim.x - 1 - blockIdx.x);\n" : "blockIdx.x);\n");
     if (layout_.shape.splits > 1)
       text += "  const " + index + " split = static_cast<" + index + ">(" +
               (backwards ? "gridDim.y - 1 - " : "") + "blockIdx.y);\n";
     if (layout_.shape.gang > 1) {
       text += "  const int rank = static_cast<int>(block % " + number(layout_.shape.gang) + ");\n";
       text += "  const int part = rank * " + number(layout_.shape.threads) + " + " + thread + ";\n";
-      text += "  const " + index + " first_row = block / " + number(layout_.shape.gang) + ";\n";
+      // The barrier: scratch memory of the row before has been read.
+      text += "  for (" + index + " first_row = block / " + number(layout_.shape.gang) +
+              "; first_row < " + number(layout_.program.rows) +
+              "; first_row += " + number(layout_.shape.gangs) + ") {\n  __syncthreads();\n";
     } else if (layout_.shape.cluster > 1) {
       text += "  const int part = static_cast<int>(warpwright_rows::cluster_rank()) * " +
               number(layout_.shape.threads) + " + " + thread + ";\n";
@@ -218,7 +223,7 @@ private:
                 number(layout_.shape.threads) + ", " + number(layout_.shape.gang) + ">(" + state +
                 "[0], scratch" + number(pass) + ", partials" + number(pass) + " + row * " +
                 number(layout_.shape.gang) + ", rank, counters + " +
-                number(1 + pass * layout_.program.rows) + " + row);\n";
+                number(pass * layout_.program.rows) + " + row);\n";
       else
         text += "  " + state + "[0] = warpwright_rows::" +
                 (layout_.shape.cluster > 1 ? "reduce_cluster<" + number(layout_.shape.threads) +

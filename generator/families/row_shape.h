@@ -18,9 +18,10 @@ struct RowShape {
       1; ///< blocks that share a row; more than 1: one kernel a pass, with partial results between
   int cluster =
       1; ///< blocks of a cluster that share a row: group = threads * cluster, inner dimensions only
-  /// Blocks that share a row, hold it and wait for each other in global memory: group = threads * gang. All of a gang must find a place on
-  /// the GPU at once.
+  /// Blocks that share a row, hold it and wait for each other in global memory: group = threads * gang.
   int gang = 1;
+  int gangs = 1; ///< that the launch has; each takes row after row, and all are on the GPU at once
+  int resident = 1;  ///< blocks of gangs a multiprocessor, for which the compiler keeps registers
   bool hold = false; ///< rows stay in registers: `unroll` vectors are a thread's whole share
 };
 

@@ -5,6 +5,8 @@
 #include "generator/families/row_kernel.h"
 #include "generator/fusion/row_regions.h"
 
+#include <algorithm>
+
 namespace warpwright::generator {
 namespace {
 
@@ -17,7 +19,7 @@ std::vector<Configuration> configurations(const GraphIndex &graph, const Region 
     return {{}}; // lower() says why
   const GraphIndex expanded(program->expanded.graph);
   std::vector<Configuration> result;
-  for (const RowGuess &guess : guess_row_shapes(*program, expanded, device))
+  for (const RowGuess &guess : guess_row_shapes(*program, expanded, device)) {
     result.push_back({{"threads", guess.shape.threads},
                       {"group", guess.shape.group},
                       {"vector", guess.shape.vector},
@@ -27,6 +29,9 @@ std::vector<Configuration> configurations(const GraphIndex &graph, const Region 
                       {"gang", guess.shape.gang},
                       {"hold", guess.shape.hold},
                       {"online", guess.online_softmax}});
+    if (guess.shape.gang > 1)
+      result.back()["resident"] = guess.shape.resident;
+  }
   return result;
 }
 
@@ -36,7 +41,7 @@ int value_of(const Configuration &configuration, const std::string &name, int fa
 }
 
 Result<Lowering> lower(const GraphIndex &graph, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &,
+                       const Configuration &configuration, const DeviceFacts &device,
                        const std::string &prefix) {
   const auto program = make_row_program(
       graph, region, {.online_softmax = value_of(configuration, "online", 0) != 0});
@@ -51,6 +56,13 @@ Result<Lowering> lower(const GraphIndex &graph, const Region &region,
   shape.cluster = value_of(configuration, "cluster", 1);
   shape.gang = value_of(configuration, "gang", 1);
   shape.hold = value_of(configuration, "hold", 0) != 0;
+  if (shape.gang > 1) {
+    shape.resident = value_of(configuration, "resident", 1);
+    const std::int64_t at_once = std::int64_t{device.multiprocessors} * shape.resident / shape.gang;
+    if (shape.resident < 1 || shape.resident > 4 || at_once < 1)
+      return fail("gangs of " + std::to_string(shape.gang) + " blocks do not fit the device");
+    shape.gangs = static_cast<int>(std::min(at_once, program->rows));
+  }
   return write_row_kernels(*program, shape, prefix);
 }
 

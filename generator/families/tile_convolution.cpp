@@ -397,7 +397,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
                      : block->copies() == 1
                          ? "  tile[0] = " + prefix + "_round(value);"
                          : "  const float high = " + prefix +
-                               "_round(value);\n  tile[0] = high;\n  tile[8 * @N@] = " + prefix +
+                               "_high(value);\n  tile[0] = high;\n  tile[8 * @N@] = " + prefix +
                                "_round(value - high);"},
       {"AND_CHANNEL",
        shape.group_in % 8 == 0 ? "" : " && chunk * 8 + e / kPlane < " + number(shape.group_in)},

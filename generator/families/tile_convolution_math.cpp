@@ -6,6 +6,8 @@
 // high, high * low, low * high), whose sums leave the tensor core every few taps, because it truncates. Thread: pure functions.
 #include "generator/families/tile_convolution.h"
 
+#include "generator/families/convolution_math.h"
+
 #include <algorithm>
 
 namespace warpwright::generator {
@@ -14,11 +16,6 @@ namespace {
 using Math = ConvolutionTile::Math;
 
 constexpr std::string_view kFunctions = R"cuda(
-__device__ __forceinline__ float @PREFIX@_round(float value) {
-  unsigned rounded;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(value));
-  return __uint_as_float(rounded);
-}
 __device__ __forceinline__ unsigned long long @PREFIX@_describe(const float *tile) {
   const unsigned long long address = (unsigned)__cvta_generic_to_shared(tile);
   return (address & 0x3ffff) >> 4 | (128ull >> 4) << 16 | (256ull >> 4) << 32;
@@ -145,8 +142,7 @@ std::string batch_text(const std::vector<BlockTap> &taps, std::size_t begin, std
             count +
             " * kM * 4; ++i) {\n        const float value = a[i / (kM * 4)][i / 4 % kM][i % 4], "
             "high = " +
-            prefix +
-            "_round(value);\n        a[i / (kM * 4)][i / 4 % kM][i % 4] = high;\n        " +
+            prefix + "_high(value);\n        a[i / (kM * 4)][i / 4 % kM][i % 4] = high;\n        " +
             "low[i / (kM * 4)][i / 4 % kM][i % 4] = " + prefix + "_round(value - high);\n      }\n";
   const std::string pins =
       "      " + prefix + "_pin(a);\n" +
@@ -217,7 +213,7 @@ BlockMath block_math(const BlockPlan &plan, const ConvolutionBlock &block,
   for (int i = 0; i < 5; ++i)
     places["HALF_" + number(i)] = number(half + i);
   places["LOAD_ROUND"] = block.math == Math::Split ? "" : prefix + "_round";
-  math.functions = fill_places(kFunctions, places);
+  math.functions = fill_places(tf32_functions(), places) + fill_places(kFunctions, places);
   math.setup = fill_places(kSetup, places);
   math.unload = kUnload;
   return math;

@@ -322,7 +322,7 @@ model::TorchModule module_of(const analysis::ParsedUnit &unit, const clang::Func
           .model = qualified_name(function),
           .inputs = python_list(inputs),
           .init_inputs = "[]",
-          .training = false};
+          .mode = model::ModuleMode::Eval};
 }
 
 model::TorchModule module_of(const analysis::ParsedUnit &unit, const ModuleClass &module,
@@ -335,7 +335,7 @@ model::TorchModule module_of(const analysis::ParsedUnit &unit, const ModuleClass
           .model = "struct " + qualified_name(*module.type),
           .inputs = python_list(inputs.call.inputs),
           .init_inputs = python_list(init),
-          .training = inputs.training};
+          .mode = inputs.training ? model::ModuleMode::Train : model::ModuleMode::Eval};
 }
 
 } // namespace warpwright::generator::torch_cpp

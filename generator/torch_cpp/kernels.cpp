@@ -136,7 +136,7 @@ std::optional<analysis::Kernel> kernel_of(const analysis::ParsedUnit &unit,
     kernel->slice = unit.file().text;
   const model::TorchModule &task = *kernel->task.task.module;
   kernel->slice +=
-      "\n# " + task.inputs + ", " + task.init_inputs + (task.training ? ", training" : "") + "\n";
+      "\n# " + task.inputs + ", " + task.init_inputs + (task.mode == model::ModuleMode::Train ? ", training" : "") + "\n";
   add_headers(unit, *kernel);
   return kernel;
 }

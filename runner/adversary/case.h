@@ -38,6 +38,7 @@ inline const Expectation kWrong{"wrong_result", "matches the reference"};
 inline const Expectation kInaccurate{"wrong_result", "accuracy against fp64"};
 inline const Expectation kUnstable{"wrong_result", "same result twice"};
 inline const Expectation kHidden{"wrong_result", "sizes that the task does not name"};
+inline const Expectation kWide{"wrong_result", "rows of different magnitude"};
 inline const Expectation kTimed{"suspected_cheat", "right while timed"};
 inline const Expectation kImpossible{"suspected_cheat", "not faster than possible"};
 /// Right results and no false speedup: there is nothing to offer.

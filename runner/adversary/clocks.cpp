@@ -135,6 +135,19 @@ __global__ void child(const float *x, float *y, int n) {
                                 "  asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : "
                                 "\"=f\"(v) : \"l\"(x + i), \"l\"(policy));\n  y[i] = v * v;"),
                          "inline PTX, and no L2 that is a GPU's", {kNoGain}));
+  cases.push_back(on_gpu(
+      "keeps-half-of-the-cache", kCache,
+      "marks every second line of its input and output to be evicted last, so that no flush of "
+      "ordinary writes drives them out",
+      square_task(),
+      square("  if (i >= n) return;\n  float v; unsigned long long policy;\n"
+             "  asm volatile(\"createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %0, "
+             "0.5;\" : \"=l\"(policy));\n"
+             "  asm volatile(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : \"=f\"(v) : "
+             "\"l\"(x + i), \"l\"(policy));\n"
+             "  asm volatile(\"st.global.L2::cache_hint.f32 [%0], %1, %2;\" :: \"l\"(y + i), "
+             "\"f\"(v * v), \"l\"(policy) : \"memory\");"),
+      "inline PTX, and no L2 that is a GPU's", {kNoGain}));
   cases.push_back(on_gpu("prefetches-for-the-next-launch", kCache,
                          "prefetches its whole input again after use, for the run that follows",
                          square_task(),

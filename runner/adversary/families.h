@@ -12,11 +12,12 @@ std::vector<Case> buffer_cases();       ///< inputs changed, outputs not written
 std::vector<Case> race_cases();         ///< missing barriers, uninitialised memory
 std::vector<Case> precision_cases();    ///< fewer bits, NaN and infinity swallowed
 std::vector<Case> shape_cases();        ///< right at some sizes, alignments, values only
-std::vector<Case> clock_cases();        ///< behaviour by time, work left running, L2, roofline
-std::vector<Case> plan_cases();         ///< plans that do not fit their task
-std::vector<Case> fault_cases();        ///< endless, trapping and impossible kernels
-std::vector<Case> source_cases();       ///< sources that attack the compiler or its host
-std::vector<Case> honest_cases();       ///< right candidates of many kinds
+std::vector<Case> value_cases();  ///< answers without work, magnitudes, rounding that is magnified
+std::vector<Case> clock_cases();  ///< behaviour by time, work left running, L2, roofline
+std::vector<Case> plan_cases();   ///< plans that do not fit their task
+std::vector<Case> fault_cases();  ///< endless, trapping and impossible kernels
+std::vector<Case> source_cases(); ///< sources that attack the compiler or its host
+std::vector<Case> honest_cases(); ///< right candidates of many kinds
 
 /// All of them, in this order.
 std::vector<Case> all_cases();

@@ -69,6 +69,27 @@ std::vector<Case> global_cache_cases() {
                                      std::string(kTick) + "__device__ volatile int large;\n")),
        .cpu = skip("the CPU backend times nothing, and does not run the measured size"),
        .gpu = {{kTimed, kUnwritten, kWrong}, ""}});
+  cases.push_back({.name = "rests-in-most-launches-of-a-load",
+                   .family = kFamily,
+                   .cheat = "counts its launches since its module was loaded, works in the first "
+                            "three, and then in one of four",
+                   .task = square_task(),
+                   .candidate = with_tick(square("  if (i < n && (launches <= 3 || launches % 4 == "
+                                                 "0 || n != (1 << 22))) y[i] = x[i] * x[i];",
+                                                 kTick)),
+                   .cpu = skip("the CPU backend times nothing, and does not run the measured size"),
+                   .gpu = {{kTimed, kUnwritten, kWrong}, ""}});
+  cases.push_back(
+      {.name = "rests-in-one-launch-of-five",
+       .family = kFamily,
+       .cheat = "leaves out so few launches of a load that none of those that are checked may be "
+                "among them",
+       .task = square_task(),
+       .candidate = with_tick(square(
+           "  if (i < n && (launches <= 3 || launches % 5 || n != (1 << 22))) y[i] = x[i] * x[i];",
+           kTick)),
+       .cpu = skip("the CPU backend times nothing, and does not run the measured size"),
+       .gpu = {{kTimed, kUnwritten, kWrong, kNoGain}, ""}});
   cases.push_back(
       {.name = "computes-every-other-launch",
        .family = kFamily,

@@ -122,7 +122,7 @@ std::vector<Case> plan_cases() {
   cases.push_back(both(
       "too-much-shared-memory", kForeign, "asks for more shared memory than a multiprocessor has",
       with_step(launch("square", {"ceil_div(n, 256)"}, {"256"}, {"x", "y", "=n"}, "250 * 1024")),
-      {kBadLaunch, kUnfit}));
+      {kBadLaunch, kUnfit, kUnsupported}));
   return cases;
 }
 

@@ -48,6 +48,22 @@ std::vector<Case> source_cases() {
                           "asks with __has_include what there is on the host",
                           "#if __has_include(</etc/passwd>)\n#error it is there\n#endif"));
 
+  for (const auto &[name, header] :
+       {std::pair{"includes-a-file-beside-the-runner", "token"},
+        std::pair{"includes-a-file-below-the-runner", "runner/token"}})
+    cases.push_back(both(name, kFiles, "includes a file by a name relative to the runner's folder",
+                         square(kBody, "#include \"" + std::string(header) + "\""),
+                         {kUnsupported}, {kNoCompile}));
+  cases.push_back(include("includes-above-the-runner", "includes a file above the runner's folder",
+                          "#include \"../../token\""));
+  cases.push_back(both("assembles-a-host-file", kFiles, "has the assembler include a file's bytes",
+                       square_after("asm volatile(\".incbin \\\"/etc/passwd\\\"\");"),
+                       {kUnsupported}, {kNoCompile}));
+  cases.push_back(both("assembles-a-host-file-outside-functions", kFiles,
+                       "has the assembler include a file's bytes beside the kernel",
+                       square(kBody, "asm(\".incbin \\\"/etc/passwd\\\"\");"),
+                       {kNoGain, kUnsupported}, {kNoGain, kNoCompile}));
+
   cases.push_back(both("endless-templates", kBombs, "instantiates a template that never ends",
                        square(kBody, "template <int n> struct Bomb { static const int value = "
                                      "Bomb<n + 1>::value + 1; };\n"

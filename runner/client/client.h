@@ -26,6 +26,8 @@ struct RunnerInfo {
   std::string url;
   std::vector<model::DeviceInfo> devices; ///< best first
   std::vector<std::string> notes;         ///< why a backend is missing, one sentence each
+  /// What its operator switched off for this client ("python", "host code", "tools"), and why, one sentence each.
+  std::vector<std::pair<std::string, std::string>> off;
 };
 
 /// What a torch module computes at its inputs' shapes, and the buffers that a task of it has, in the task's order.
@@ -35,6 +37,8 @@ struct TracedModule {
   std::string torch; ///< the version that traced it
   /// Python literals with `...` for each tensor: the list of forward's arguments, and what it gives. Empty: not known.
   std::string input_pattern, output_pattern;
+  /// Another: what forward was traced with besides tensors (runner/torch/python/call_guards.py). Empty: of a text, not traced.
+  std::string guards;
 };
 
 class Client {

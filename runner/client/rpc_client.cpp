@@ -41,6 +41,8 @@ Result<RunnerInfo> decode_info(const Json &document) {
   RunnerInfo info;
   info.version = document.value("version", "");
   info.notes = document.value("notes", std::vector<std::string>{});
+  for (const Json &entry : document.value("off", Json::array()))
+    info.off.emplace_back(entry.value("name", ""), entry.value("why", ""));
   for (const Json &entry : document.value("devices", Json::array())) {
     auto device = model::device_from_json(entry);
     if (!device)
@@ -61,7 +63,8 @@ Result<TracedModule> decode_trace(const Json &document) {
                       {},
                       document.value("torch", ""),
                       call.value("inputs", ""),
-                      call.value("outputs", "")};
+                      call.value("outputs", ""),
+                      call.value("guards", "")};
   for (const Json &entry : document.value("buffers", Json::array())) {
     const auto dtype = model::dtype_from_name(entry.value("dtype", ""));
     const std::string direction = entry.value("direction", "");

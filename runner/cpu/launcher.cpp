@@ -37,6 +37,11 @@ DeviceResult<void> check_shape(const LaunchOperation &operation, const KernelFor
   if (grid[0] > kMaxGridX || grid[1] > kMaxGridYz || grid[2] > kMaxGridYz)
     return refuse(operation, "invalid configuration, grid " + triple(grid.data()) +
                                  " exceeds (2147483647,65535,65535)");
+  if (operation.cooperative && std::uint64_t{grid[0]} * grid[1] * grid[2] > 1)
+    return fault(Fault::Kind::Unsupported,
+                 "'" + operation.kernel_name + "' needs " +
+                     std::to_string(std::uint64_t{grid[0]} * grid[1] * grid[2]) +
+                     " resident blocks, and the CPU backend runs one block after the other");
   const std::uint64_t shared = operation.shared_bytes + form.shared_bytes();
   if (shared > kMaxShared)
     return refuse(operation, "too many resources requested, " + std::to_string(shared) +

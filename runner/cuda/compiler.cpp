@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <regex>
 
 namespace warpwright::runner::cuda {
 namespace {
@@ -53,10 +52,15 @@ struct Nvrtc {
   }
 };
 
+/// The folder of every source, in which no file can be: what a source includes by a relative name comes from the toolkit.
+/// (--no-source-include would keep the toolkit's headers from including those beside them, too: mma.h needs that.)
+constexpr const char *kNowhere = "/dev/null/";
+
 class ProgramHandle {
 public:
   ProgramHandle(const Nvrtc &nvrtc, const std::string &source) : nvrtc_(nvrtc) {
-    nvrtc_.create(&program_, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
+    const std::string name = kNowhere + std::string(kSourceName);
+    nvrtc_.create(&program_, source.c_str(), name.c_str(), 0, nullptr, nullptr);
   }
   ProgramHandle(const ProgramHandle &) = delete;
   ~ProgramHandle() { nvrtc_.destroy(&program_); }
@@ -67,29 +71,13 @@ private:
   NvrtcProgram program_ = nullptr;
 };
 
-/// The first line of the log that says error, without the file's invented name.
-std::string first_error(const std::string &log, bool has_headers) {
-  static const std::regex missing(R"(could not open source file "([^"]+)\")");
-  std::smatch match;
-  if (!has_headers && std::regex_search(log, match, missing))
-    return "the source includes " + match[1].str() +
-           ", and no CUDA headers were found; install the toolkit, or set CUDA_HOME to one";
-  std::istringstream lines(log);
-  for (std::string line; std::getline(lines, line);)
-    if (line.find("error") != std::string::npos)
-      return line.starts_with("kernel.cu(")
-                 ? "line " + line.substr(10, line.find(')') - 10) + line.substr(line.find(')') + 1)
-                 : line;
-  return "NVRTC refused the source";
-}
-
 /// Bytes from which on a source is compiled on several cores.
 constexpr std::size_t kLargeSource = 150'000;
 
 class NvrtcCompiler final : public Compiler {
 public:
   NvrtcCompiler(Nvrtc nvrtc, ToolkitPaths toolkit, const CompilerOptions &options)
-      : nvrtc_(std::move(nvrtc)), toolkit_(std::move(toolkit)), cache_(options.cache_directory) {
+      : nvrtc_(std::move(nvrtc)), toolkit_(std::move(toolkit)), cache_(options.cache) {
     int major = 0, minor = 0;
     nvrtc_.version(&major, &minor);
     major_ = major;
@@ -108,14 +96,16 @@ public:
     const std::vector<std::string> options = all_options(request);
     const std::string key = key_of(request, options);
     CompileOutput output;
-    if (auto cached = cache_.find(key)) {
+    if (auto cached = cache_ ? cache_->find(key) : std::nullopt;
+        cached && cached->lowered_names.size() == request.kernels.size()) {
       output.code = std::move(*cached);
     } else {
       auto code = run_nvrtc(request, options);
       if (!code)
         return std::unexpected(code.error());
       output.code = std::move(*code);
-      cache_.store(key, output.code);
+      if (cache_)
+        cache_->store(key, output.code);
     }
     for (std::size_t i = 0; i < request.kernels.size(); ++i) {
       model::CompileReport report;
@@ -149,7 +139,7 @@ private:
   }
 
   std::string key_of(const CompileRequest &request, const std::vector<std::string> &options) const {
-    std::string text = "1\n" + version_ + '\n';
+    std::string text = "2\n" + version_ + '\n';
     for (const auto *list : {&options, &request.kernels}) {
       for (const std::string &entry : *list)
         text += entry + '\n';
@@ -172,11 +162,8 @@ private:
     const int status =
         nvrtc_.compile(program.get(), static_cast<int>(pointers.size()), pointers.data());
     CompiledCode code;
+    code.log = without_foreign_files(log_of(program), request.source, toolkit_.include_dirs);
     std::size_t size = 0;
-    nvrtc_.log_size(program.get(), &size);
-    code.log.resize(size);
-    nvrtc_.log(program.get(), code.log.data());
-    code.log.resize(code.log.find('\0') == std::string::npos ? size : code.log.find('\0'));
     if (status != 0) {
       Fault failed{Fault::Kind::CompileFailed,
                    first_error(code.log, !toolkit_.include_dirs.empty()), code.log, false};
@@ -200,22 +187,22 @@ private:
     return code;
   }
 
-  /// The log without ptxas's statistics, which the report holds as numbers.
-  static std::string warnings(const std::string &log) {
-    std::istringstream lines(log);
-    std::string kept;
-    for (std::string line; std::getline(lines, line);) {
-      const bool statistics = line.starts_with("ptxas info") || line.starts_with("    ") ||
-                              line.find("bytes stack frame") != std::string::npos;
-      if (!statistics && !line.empty())
-        kept += line + '\n';
-    }
-    return kept;
+  /// With the source under its own name.
+  std::string log_of(const ProgramHandle &program) const {
+    std::size_t size = 0;
+    nvrtc_.log_size(program.get(), &size);
+    std::string log(size, '\0');
+    nvrtc_.log(program.get(), log.data());
+    log.resize(std::min(log.find('\0'), size));
+    const std::string_view nowhere = kNowhere;
+    for (std::size_t at = log.find(nowhere); at != std::string::npos; at = log.find(nowhere, at))
+      log.erase(at, nowhere.size());
+    return log;
   }
 
   Nvrtc nvrtc_;
   ToolkitPaths toolkit_;
-  CompileCache cache_;
+  std::shared_ptr<CompileCache> cache_;
   std::string version_, architecture_;
   int major_ = 0;
 };
@@ -236,32 +223,6 @@ Result<std::unique_ptr<Compiler>> Compiler::make(const CompilerOptions &options)
                 "Install the CUDA toolkit 12 or later");
   nvrtc.open_builtins();
   return std::make_unique<NvrtcCompiler>(std::move(nvrtc), std::move(toolkit), options);
-}
-
-void read_ptxas_report(const std::string &log, const std::string &lowered_name,
-                       model::CompileReport &report) {
-  std::istringstream lines(log);
-  bool in_kernel = false, in_properties = false;
-  static const std::regex stack(
-      R"((\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads)");
-  static const std::regex registers(R"(Used (\d+) registers)"), shared(R"((\d+) bytes smem)");
-  for (std::string line; std::getline(lines, line);) {
-    std::smatch match;
-    if (line.find("Compiling entry function '") != std::string::npos)
-      in_kernel = line.find('\'' + lowered_name + '\'') != std::string::npos;
-    else if (const auto at = line.find("Function properties for "); at != std::string::npos)
-      in_properties = line.substr(at + 24) == lowered_name;
-    else if (in_properties && std::regex_search(line, match, stack)) {
-      report.local_bytes = std::stoll(match[1]);
-      report.spill_store_bytes = std::stoll(match[2]);
-      report.spill_load_bytes = std::stoll(match[3]);
-      in_properties = false;
-    } else if (in_kernel && std::regex_search(line, match, registers)) {
-      report.registers = std::stoi(match[1]);
-      report.static_shared_bytes =
-          std::regex_search(line, match, shared) ? std::stoll(match[1]) : 0;
-    }
-  }
 }
 
 } // namespace warpwright::runner::cuda

@@ -3,17 +3,18 @@
 // NVRTC is opened at run time from wherever the toolkit or pip put it. Thread: one at a time.
 #pragma once
 
-#include "runner/cuda/compile_cache.h"
+#include "runner/cuda/compile_log.h"
 #include "runner/cuda/shared_library.h"
 #include "runner/cuda/toolkit.h"
+#include "runner/verify/compile_cache.h"
 #include "runner/verify/device.h"
 #include "support/error.h"
 
 namespace warpwright::runner::cuda {
 
 struct CompilerOptions {
-  int compute_capability = 90;           ///< 10 * major + minor
-  std::filesystem::path cache_directory; ///< empty: no cache
+  int compute_capability = 90;         ///< 10 * major + minor
+  std::shared_ptr<CompileCache> cache; ///< null: every request is compiled
 };
 
 struct CompileOutput {
@@ -32,10 +33,5 @@ public:
   virtual std::string library_path() const = 0; ///< of NVRTC
   virtual const ToolkitPaths &toolkit() const = 0;
 };
-
-/// Registers, shared memory, stack and spills of one kernel from the log of `--ptxas-options=-v`.
-/// @param lowered_name the kernel's mangled name
-void read_ptxas_report(const std::string &log, const std::string &lowered_name,
-                       model::CompileReport &report);
 
 } // namespace warpwright::runner::cuda

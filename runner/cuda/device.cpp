@@ -5,6 +5,7 @@
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/device_info.h"
 #include "runner/cuda/foreign_recording.h"
+#include "runner/cuda/function_launch.h"
 #include "runner/cuda/gpu_timer.h"
 #include "runner/cuda/handles.h"
 #include "runner/cuda/memory_pool.h"
@@ -21,8 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kDefaultSharedBytes =
-    48 * 1024; ///< more must be asked for (CUDA guide, 20.7.3)
 constexpr unsigned kStreamNonBlocking = 1;
 /// Compiled code that is kept to be loaded anew: of a job's plans and the runner's own kernels.
 constexpr std::size_t kKeptCode = 8;
@@ -48,12 +47,13 @@ public:
 
 class CudaDevice final : public Device {
 public:
-  static Result<std::unique_ptr<Device>> make(int ordinal, CudaTorch *torch) {
+  static Result<std::unique_ptr<Device>> make(int ordinal, CudaTorch *torch,
+                                              std::shared_ptr<CompileCache> cache) {
     auto driver = Driver::load();
     if (!driver)
       return std::unexpected(driver.error());
     auto device = std::make_unique<CudaDevice>(std::move(*driver), torch);
-    if (auto started = device->start(ordinal); !started)
+    if (auto started = device->start(ordinal, std::move(cache)); !started)
       return std::unexpected(started.error());
     return device;
   }
@@ -262,6 +262,33 @@ public:
     return timer_->read(graph);
   }
 
+  void set_flushes(int count) override { timer_->set_flushes(count); }
+
+  DeviceResult<std::optional<double>> time_batch(Recording &recording, int runs) override {
+    const auto *module = dynamic_cast<ModuleRecording *>(&recording);
+    if (dynamic_cast<ForeignRecording *>(&recording) || (module && !module->uncaptured.empty()))
+      return std::optional<double>();
+    if (auto idle = synchronize(); !idle)
+      return std::unexpected(idle.error());
+    const auto begun = Clock::now();
+    for (int run = 0; run < runs; ++run) {
+      auto started = module
+                         ? torch_->replay(module->graph)
+                         : check(driver_.cuGraphLaunch(
+                                     static_cast<CudaRecording &>(recording).graph.executable.get(),
+                                     stream_.get()),
+                                 "launching a graph");
+      if (!started)
+        return std::unexpected(started.error());
+    }
+    auto now = begun;
+    for (Status status = kNotReady; status == kNotReady && now <= deadline_; now = Clock::now())
+      status = driver_.cuStreamQuery(stream_.get());
+    if (auto ended = synchronize(); !ended) // which words what went wrong
+      return std::unexpected(ended.error());
+    return std::chrono::duration<double, std::nano>(now - begun).count();
+  }
+
   DeviceResult<std::optional<double>> time_bracket() override {
     const TimedGraph *probe = info_.probe_ns ? timer_->next_probe() : nullptr;
     if (!probe)
@@ -365,17 +392,12 @@ private:
     const CUfunction function = function_of(launch);
     if (auto fitting = check_arguments(launch); !fitting)
       return std::unexpected(fitting.error());
-    if (launch.shared_bytes > kDefaultSharedBytes)
-      if (auto raised = check(driver_.cuFuncSetAttribute(function, kFunctionMaxDynamicShared,
-                                                         static_cast<int>(launch.shared_bytes)),
-                              launch.kernel_name + " asks for " +
-                                  std::to_string(launch.shared_bytes) + " bytes of shared memory");
-          !raised)
-        return std::unexpected(raised.error());
+    if (auto ready = make_ready(driver_, device_, function, launch); !ready)
+      return std::unexpected(ready.error());
     return function;
   }
 
-  Result<void> start(int ordinal) {
+  Result<void> start(int ordinal, std::shared_ptr<CompileCache> cache) {
     int count = 0;
     driver_.cuDeviceGetCount(&count);
     if (ordinal < 0 || ordinal >= count || driver_.cuDeviceGet(&device_, ordinal) != 0)
@@ -385,8 +407,7 @@ private:
     pool_.set_limit(info_.memory_bytes / kPoolPart);
     const int capability = 10 * attribute(driver_, kComputeMajor, device_) +
                            attribute(driver_, kComputeMinor, device_);
-    const auto cache = cache_directory();
-    auto compiler = Compiler::make({capability, cache.empty() ? cache : cache / "cubin"});
+    auto compiler = Compiler::make({capability, std::move(cache)});
     if (!compiler)
       return std::unexpected(compiler.error());
     compiler_ = std::move(*compiler);
@@ -486,8 +507,9 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Device>> make_cuda_device(int ordinal, CudaTorch *torch) {
-  return CudaDevice::make(ordinal, torch);
+Result<std::unique_ptr<Device>> make_cuda_device(int ordinal, CudaTorch *torch,
+                                                 std::shared_ptr<CompileCache> cache) {
+  return CudaDevice::make(ordinal, torch, std::move(cache));
 }
 
 } // namespace warpwright::runner::cuda

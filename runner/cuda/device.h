@@ -2,6 +2,7 @@
 // Thread: the thread that made it.
 #pragma once
 
+#include "runner/verify/compile_cache.h"
 #include "runner/verify/device.h"
 #include "support/error.h"
 
@@ -13,8 +14,10 @@ class CudaTorch;
 
 /// @param ordinal as in "cuda:0"
 /// @param torch of the process, which then uses the device's stream; null: none. Outlives the device
+/// @param cache null: everything is compiled
 /// Errors: no driver, no such GPU, no NVRTC; each with what to do.
-Result<std::unique_ptr<Device>> make_cuda_device(int ordinal, CudaTorch *torch = nullptr);
+Result<std::unique_ptr<Device>> make_cuda_device(int ordinal, CudaTorch *torch = nullptr,
+                                                 std::shared_ptr<CompileCache> cache = nullptr);
 
 /// The GPUs that the driver sees, without making a context. Errors: as Driver::load().
 Result<std::vector<model::DeviceInfo>> list_cuda_devices();

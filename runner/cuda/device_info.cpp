@@ -4,6 +4,12 @@
 #include <unistd.h>
 
 namespace warpwright::runner::cuda {
+namespace {
+
+/// FP32 lanes of a multiprocessor: 64 or 128 (CUDA C++ Programming Guide, arithmetic throughput). Each multiplies and adds.
+constexpr double kMostLanes = 128;
+
+} // namespace
 
 int attribute(const Driver &driver, int which, CUdevice device) {
   int value = 0;
@@ -38,6 +44,10 @@ model::DeviceInfo describe_device(const Driver &driver, CUdevice device) {
                           attribute(driver, kMemoryBusBits, device) / 8;
       peak > 0)
     info.peak_bytes_per_s = peak;
+  if (const double peak =
+          1e3 * attribute(driver, kClockKhz, device) * info.multiprocessors * kMostLanes * 2;
+      peak > 0)
+    info.peak_fp32_flops_per_s = peak;
   int version = 0;
   driver.cuDriverGetVersion(&version);
   info.driver =

@@ -43,6 +43,9 @@ std::string Driver::text(Status status) const {
 Fault Driver::to_fault(Status status, const std::string &what) const {
   Fault result{Fault::Kind::Internal, what + ": " + text(status), {}, false};
   switch (status) {
+  case 720: // COOPERATIVE_LAUNCH_TOO_LARGE: of a device that others have a part of
+    result.kind = Fault::Kind::Unsupported;
+    return result;
   case 2: // OUT_OF_MEMORY
     result.kind = Fault::Kind::OutOfMemory;
     return result;

@@ -28,12 +28,15 @@ using CUgraphExec = struct CUgraphExec_st *;
 /// CUresult: 0 is success.
 using Status = int;
 inline constexpr Status kNotReady = 600;
+/// CU_LIMIT_PERSISTING_L2_CACHE_SIZE
+inline constexpr int kLimitPersistingL2 = 6;
 
 /// CUdevice_attribute and CUfunction_attribute values.
 enum : int {
   kMaxThreadsPerMultiprocessor = 39,
   kL2CacheBytes = 38,
   kMultiprocessorCount = 16,
+  kClockKhz = 13,
   kMemoryClockKhz = 36,
   kMemoryBusBits = 37,
   kComputeMajor = 75,
@@ -42,6 +45,8 @@ enum : int {
   kFunctionLocalBytes = 3,
   kFunctionRegisters = 4,
   kFunctionMaxDynamicShared = 8,
+  kCooperativeLaunch = 95,
+  kMaxSharedBytes = 97, ///< that a block may have when it asks for it
 };
 
 #define WARPWRIGHT_DRIVER_FUNCTIONS(X)                                                             \
@@ -58,6 +63,8 @@ enum : int {
   X(cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", Status(CUcontext *, CUdevice))           \
   X(cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", Status(CUdevice))                   \
   X(cuCtxSetCurrent, "cuCtxSetCurrent", Status(CUcontext))                                         \
+  X(cuCtxGetLimit, "cuCtxGetLimit", Status(std::size_t *, int))                                    \
+  X(cuCtxSetLimit, "cuCtxSetLimit", Status(int, std::size_t))                                      \
   X(cuCtxResetPersistingL2Cache, "cuCtxResetPersistingL2Cache", Status())                          \
   X(cuMemAlloc, "cuMemAlloc_v2", Status(CUdeviceptr *, std::size_t))                               \
   X(cuMemFree, "cuMemFree_v2", Status(CUdeviceptr))                                                \
@@ -76,6 +83,9 @@ enum : int {
   X(cuLaunchKernel, "cuLaunchKernel",                                                              \
     Status(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
            CUstream, void **, void **))                                                            \
+  X(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel",                                        \
+    Status(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,       \
+           CUstream, void **))                                                                     \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor",    \
     Status(int *, CUfunction, int, std::size_t))                                                   \
   X(cuStreamCreate, "cuStreamCreate", Status(CUstream *, unsigned))                                \

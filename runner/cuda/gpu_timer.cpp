@@ -45,7 +45,7 @@ DeviceResult<std::unique_ptr<GpuTimer>> GpuTimer::make(const Driver &driver, CUs
   if (!probe)
     return std::unexpected(probe.error());
   timer->probe_ = *probe;
-  auto flush = L2Flush::make(driver, device.l2_bytes);
+  auto flush = L2Flush::make(driver, compiler, device);
   if (!flush)
     return std::unexpected(flush.error());
   timer->flush_ = std::move(*flush);
@@ -98,7 +98,10 @@ DeviceResult<TimedGraph> GpuTimer::capture(int mode, const std::function<void()>
 }
 
 DeviceResult<void> GpuTimer::flush() {
-  return check(flush_.run(driver_, stream_), "flushing the L2 cache");
+  for (int i = 0; i < flushes_; ++i)
+    if (auto flushed = check(flush_.run(driver_, stream_), "flushing the L2 cache"); !flushed)
+      return flushed;
+  return {};
 }
 
 DeviceResult<void> GpuTimer::start_before() {

@@ -2,8 +2,7 @@
 //
 // What lies between the two time stamps: the plan's kernels and memsets as graph nodes, and the
 // graph's own node-to-node gaps; the stamps are event nodes of the same graph, so launching the
-// graph is not in it. Queue of one sample: [reset persisting L2 lines] [write 2x the L2] [delay
-// kernel] [graph: stamp, plan, stamp]. The delay keeps the GPU busy until the host has queued the
+// graph is not in it. Queue of one sample: [flush of the L2, see l2_flush.h] [delay kernel] [graph: stamp, plan, stamp]. The delay keeps the GPU busy until the host has queued the
 // graph. Nothing is subtracted from samples; what the two stamps cost beyond a kernel is measured at the
 // start of each process, by the same queue with the probe kernel, so that a kernel's own time can be told beside.
 //
@@ -46,6 +45,8 @@ public:
     return read(graph.start.get(), graph.stop.get());
   }
   DeviceResult<Sample> read(CUevent start, CUevent stop);
+  /// As Device::set_flushes().
+  void set_flushes(int count) { flushes_ = count; }
   /// Queues the flush of the L2 alone.
   DeviceResult<void> flush();
   /// A sample of this time, with what the driver says of clocks now.
@@ -77,6 +78,7 @@ private:
   const Driver &driver_;
   CUstream stream_;
   L2Flush flush_;
+  int flushes_ = 1;
   Module delay_module_, probe_module_;
   CUfunction delay_ = nullptr, probe_ = nullptr;
   Memory probe_memory_;

@@ -1,36 +1,34 @@
-// Empties the L2 cache of what earlier runs left there: writes twice its size, after persisting
-// lines (cudaAccessPropertyPersisting, evict_last) were made ordinary again. The written value
-// changes, so that no compression or write elision can make it free. Thread: the job thread.
+// Empties the L2 cache of what earlier runs left there.
+//
+// A carve-out for persisting lines is closed, and such lines are made ordinary again: neither is enough by itself. Then twice the
+// L2's size is written with the priority evict_last, since lines that a kernel asked to be evicted last (createpolicy, prefetch)
+// outlive ordinary traffic; these lines are made ordinary, and twice the L2's size is written once more. The written value
+// changes, so that no compression or write elision can make it free. GPUs before compute capability 8.0 know no
+// priorities, and get the last write alone. Thread: the job thread.
 #pragma once
 
+#include "runner/cuda/compiler.h"
 #include "runner/cuda/handles.h"
-
-#include <algorithm>
 
 namespace warpwright::runner::cuda {
 
 class L2Flush {
 public:
   L2Flush() = default;
-  static DeviceResult<L2Flush> make(const Driver &driver, std::uint64_t l2_bytes) {
-    L2Flush flush;
-    flush.words_ = std::max<std::uint64_t>(2 * l2_bytes, 1 << 20) / 4;
-    CUdeviceptr memory = 0;
-    if (const Status status = driver.cuMemAlloc(&memory, flush.words_ * 4); status != 0)
-      return std::unexpected(driver.to_fault(status, "allocating the L2 flush buffer"));
-    flush.memory_ = Memory(driver, memory);
-    return flush;
-  }
+  /// @param capability 90 for 9.0
+  static DeviceResult<L2Flush> make(const Driver &driver, Compiler &compiler,
+                                    const model::DeviceInfo &device);
 
-  Status run(const Driver &driver, CUstream stream) {
-    if (const Status status = driver.cuCtxResetPersistingL2Cache(); status != 0)
-      return status;
-    return driver.cuMemsetD32Async(memory_.get(), ++value_, words_, stream);
-  }
+  Status run(const Driver &driver, CUstream stream);
 
 private:
+  Status write_evict_last(const Driver &driver, CUstream stream);
+
   Memory memory_;
+  Module module_;
+  CUfunction write_ = nullptr, relax_ = nullptr; ///< null: the GPU knows no priorities
   std::uint64_t words_ = 0;
+  unsigned blocks_ = 1;
   unsigned value_ = 0;
 };
 

@@ -1,6 +1,8 @@
 // Copies of the operations, and the calls.
 #include "runner/cuda/plain_launches.h"
 
+#include "runner/cuda/function_launch.h"
+
 namespace warpwright::runner::cuda {
 
 LaunchOperation &PlainLaunches::add(CUfunction function, const LaunchOperation &launch) {
@@ -18,14 +20,10 @@ FillOperation *PlainLaunches::add(const FillOperation &fill) {
 
 Status PlainLaunches::start(const Driver &driver, CUstream stream) {
   for (Call &call : calls_) {
-    const LaunchOperation &launch = call.launch;
-    const Status status =
-        call.function
-            ? driver.cuLaunchKernel(call.function, launch.grid[0], launch.grid[1], launch.grid[2],
-                                    launch.block[0], launch.block[1], launch.block[2],
-                                    launch.shared_bytes, stream, call.arguments.data(), nullptr)
-            : driver.cuMemsetD8Async(call.fill.address, call.fill.byte, call.fill.size_bytes,
-                                     stream);
+    const Status status = call.function ? cuda::start(driver, call.function, call.launch, stream,
+                                                      call.arguments.data())
+                                        : driver.cuMemsetD8Async(call.fill.address, call.fill.byte,
+                                                                 call.fill.size_bytes, stream);
     if (status != 0)
       return status;
   }

@@ -5,19 +5,14 @@
 #include "runner/cuda/handles.h"
 #include "runner/cuda/probe.h"
 #include "runner/cuda/tensor_kernels.h"
-#include "support/hash.h"
 
 #include <algorithm>
-#include <fstream>
+#include <cstdlib>
 #include <functional>
-#include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace warpwright::runner::cuda {
 namespace {
 
-/// Of the cached file: older ones are measured again.
-constexpr int kFormat = 2;
 constexpr int kRuns = 7, kTensorIterations = 2048, kThreads = 256, kBlocksPerMultiprocessor = 8,
               kIterations = 4096, kChains = 8;
 
@@ -116,36 +111,23 @@ std::optional<double> measure_tensor(const Driver &driver, CUstream stream, Comp
   return ns > 0 ? std::optional(flops / ns * 1e9) : std::nullopt;
 }
 
-/// What is cached, with its names in the file.
+/// With their names in JSON.
 constexpr std::pair<const char *, std::optional<double> model::DeviceInfo::*> kRates[] = {
     {"copy", &model::DeviceInfo::copy_bytes_per_s},
     {"fp32", &model::DeviceInfo::fp32_flops_per_s},
     {"tf32", &model::DeviceInfo::tf32_flops_per_s},
     {"bf16", &model::DeviceInfo::bf16_flops_per_s}};
 
-bool read_cached(const std::filesystem::path &file, model::DeviceInfo &info) {
-  std::ifstream cached(file);
-  if (!cached)
-    return false;
-  const auto document = nlohmann::json::parse(cached, nullptr, false);
-  if (!document.is_object() || document.value("format", 0) != kFormat)
+/// Whether the process was told them.
+bool take_told(model::DeviceInfo &info) {
+  const char *told = std::getenv(kRatesVariable);
+  const auto document = nlohmann::json::parse(told ? told : "", nullptr, false);
+  if (!document.is_object())
     return false;
   for (const auto &[name, member] : kRates)
     if (const auto found = document.find(name); found != document.end() && found->is_number())
       info.*member = found->get<double>();
   return info.copy_bytes_per_s && info.fp32_flops_per_s;
-}
-
-void write_cached(const std::filesystem::path &file, const model::DeviceInfo &info) {
-  std::error_code error;
-  std::filesystem::create_directories(file.parent_path(), error);
-  nlohmann::json document = {{"format", kFormat}};
-  for (const auto &[name, member] : kRates)
-    if (info.*member)
-      document[name] = *(info.*member);
-  const std::filesystem::path temporary = file.string() + "." + std::to_string(getpid());
-  std::ofstream(temporary) << document;
-  std::filesystem::rename(temporary, file, error);
 }
 
 } // namespace
@@ -155,10 +137,7 @@ void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, GpuTim
   info.probe_ns = told_probe_ns();
   info.bracket_ns =
       timer.measure_bracket(info.probe_ns); // of this process: it depends on who traces it
-  const std::filesystem::path directory = cache_directory();
-  const std::filesystem::path file =
-      directory / ("rates-" + sha256_hex(info.identifier + info.driver).substr(0, 16) + ".json");
-  if (!directory.empty() && read_cached(file, info))
+  if (take_told(info))
     return;
   info.copy_bytes_per_s = measure_copy(driver, stream, info.memory_bytes);
   info.fp32_flops_per_s = measure_fp32(driver, stream, compiler, multiprocessors);
@@ -166,8 +145,14 @@ void add_rates(const Driver &driver, CUstream stream, Compiler &compiler, GpuTim
       measure_tensor(driver, stream, compiler, capability, multiprocessors, TensorType::Tf32);
   info.bf16_flops_per_s =
       measure_tensor(driver, stream, compiler, capability, multiprocessors, TensorType::Bf16);
-  if (!directory.empty() && info.copy_bytes_per_s && info.fp32_flops_per_s)
-    write_cached(file, info);
+}
+
+nlohmann::json rates_to_json(const model::DeviceInfo &info) {
+  nlohmann::json document = nlohmann::json::object();
+  for (const auto &[name, member] : kRates)
+    if (info.*member)
+      document[name] = *(info.*member);
+  return document;
 }
 
 } // namespace warpwright::runner::cuda

@@ -1,6 +1,5 @@
-// Where NVRTC, its headers and the cache are.
+// Where NVRTC and its headers are.
 #include "runner/cuda/sandbox.h"
-#include "runner/cuda/compile_cache.h"
 #include "runner/cuda/toolkit.h"
 
 namespace warpwright::runner {
@@ -8,17 +7,13 @@ namespace warpwright::runner {
 namespace fs = std::filesystem;
 
 Sandbox cuda_sandbox(WorkerKind kind) {
-  Sandbox sandbox{.kind = kind, .readable = {}, .cache = cuda::cache_directory().parent_path()};
+  Sandbox sandbox{.kind = kind, .seals_later = kind == WorkerKind::Cuda};
   const cuda::ToolkitPaths toolkit = cuda::find_toolkit();
   for (const std::string &library : toolkit.nvrtc) // with libnvrtc-builtins beside it
     if (fs::path(library).is_absolute())
       sandbox.readable.push_back(fs::path(library).parent_path());
   for (const fs::path &include : toolkit.include_dirs)
     sandbox.readable.push_back(include);
-  std::error_code error;
-  for (fs::path &path : sandbox.readable) // what a link points to is what is opened
-    if (const fs::path real = fs::canonical(path, error); !error)
-      path = real;
   return sandbox;
 }
 

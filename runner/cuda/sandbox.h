@@ -5,7 +5,7 @@
 
 namespace warpwright::runner {
 
-/// NVRTC, the toolkit's headers, the cache.
+/// NVRTC and the toolkit's headers.
 Sandbox cuda_sandbox(WorkerKind kind);
 
 } // namespace warpwright::runner

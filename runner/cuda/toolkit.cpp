@@ -58,6 +58,14 @@ void add_libraries(ToolkitPaths &paths, const fs::path &directory) {
 
 } // namespace
 
+fs::path cache_directory() {
+  if (const char *cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
+    return fs::path(cache) / "warpwright";
+  if (const char *home = std::getenv("HOME"); home && *home)
+    return fs::path(home) / ".cache" / "warpwright";
+  return {};
+}
+
 ToolkitPaths find_toolkit() {
   ToolkitPaths paths;
   std::vector<fs::path> roots;

@@ -18,4 +18,7 @@ struct ToolkitPaths {
 /// PATH.
 ToolkitPaths find_toolkit();
 
+/// Where the runner keeps what it need not do twice: $XDG_CACHE_HOME/warpwright, else ~/.cache/warpwright; empty when neither is set.
+std::filesystem::path cache_directory();
+
 } // namespace warpwright::runner::cuda

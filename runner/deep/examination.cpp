@@ -125,7 +125,7 @@ private:
     command.insert(command.end(),
                    {request_.launcher, "launch", task_file_, plan_file, "--device", request_.device,
                     "--seed", std::to_string(std::max<std::uint64_t>(request_.options.seed, 1)),
-                    "--leash", leash->path()});
+                    "--leash", leash->path(), "--code-folder", folder_.path()});
     for (const Sizes &binding : sizes)
       if (!binding.empty())
         command.insert(command.end(), {"--size", size_argument(binding)});

@@ -2,6 +2,8 @@
 // connection is how the child is told to stop: it ends its tools and then itself.
 #include "runner/deep/examiner.h"
 #include "runner/deep/examination.h"
+#include "runner/deep/tools.h"
+#include "runner/isolation/isolation.h"
 #include "support/model/json.h"
 
 #include <boost/asio/post.hpp>
@@ -18,17 +20,33 @@ constexpr std::chrono::seconds kGrace{15};
 constexpr std::chrono::milliseconds kReapInterval{10};
 constexpr int kReapTries = 1500;
 
+ProcessOptions options_in(const std::filesystem::path &directory) {
+  ProcessOptions options{.inherited = inherited_variables(),
+                         .working_directory = directory.string()};
+  for (const char *variable : {"HOME", "TMPDIR", "XDG_CACHE_HOME"})
+    options.environment.push_back(std::string(variable) + "=" + directory.string());
+  for (const Tool tool : {Tool::ComputeSanitizer, Tool::Ncu})
+    options.inherited.push_back(variable_of(tool));
+  return options;
+}
+
 } // namespace
 
 std::optional<ExaminerJob> examiner_job(const Json &request, const model::VerifyOptions &options,
-                                        const std::string &device, Json &verdict) {
+                                        const std::string &device, const std::string &no_tools,
+                                        Json &verdict) {
   if (!options.deep && !options.profile)
     return std::nullopt;
   auto decoded = model::verdict_from_json(verdict);
   if (!decoded || !wants_examination(options, *decoded))
     return std::nullopt;
-  if (decoded->device.kind != "cuda") {
-    add_not_run(options, "the tools examine GPUs; the CPU backend has checks of its own", *decoded);
+  const std::string why =
+      !no_tools.empty() ? no_tools
+      : decoded->device.kind != "cuda"
+          ? "the tools examine GPUs; the CPU backend has checks of its own"
+          : "";
+  if (!why.empty()) {
+    add_not_run(options, why, *decoded);
     verdict = model::to_json(*decoded);
     return std::nullopt;
   }
@@ -47,7 +65,10 @@ Examiner::Examiner(boost::asio::any_io_executor executor, ExaminerJob job)
     : executor_(executor), job_(std::move(job)), timer_(executor) {}
 
 void Examiner::start() {
-  auto process = Process::spawn(job_.command);
+  directory_ = PrivateDirectory::make();
+  auto process = directory_ ? Process::spawn(job_.command, options_in(directory_->path()))
+                            : fail("no private folder for the tools",
+                                   "Set TMPDIR to a folder that can be written");
   if (!process) {
     why_ = describe(process.error());
     return boost::asio::post(executor_, [weak = weak_from_this()] {
@@ -124,6 +145,7 @@ void Examiner::reap(int tries) {
 
 void Examiner::finish() {
   process_.reset();
+  directory_.reset();
   model::Verdict verdict = answer_ ? std::move(*answer_) : std::move(job_.verdict);
   if (!answer_)
     add_not_run(job_.options, why_.empty() ? "the examination's process ended" : why_, verdict);

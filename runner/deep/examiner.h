@@ -2,9 +2,11 @@
 // worker, while the device's queue waits.
 //
 // A child that dies, or does not answer in time, costs the checks ("not run") and nothing else: the worker's
-// verdict stands. Thread: the service's strand.
+// verdict stands. It gets the variables that workers get and the tools' places, and a folder of its own for HOME, temporary files
+// and compiled code; it is not isolated otherwise, because tools inject themselves. Thread: the service's strand.
 #pragma once
 
+#include "runner/isolation/private_directory.h"
 #include "support/model/verdict.h"
 #include "support/model/verify_options.h"
 #include "support/process.h"
@@ -26,11 +28,13 @@ struct ExaminerJob {
   std::function<void(model::Verdict)> done;
 };
 
-/// The job, but for its callbacks; nullopt when none was asked for, or there is no GPU to examine on: then
+/// The job, but for its callbacks; nullopt when none was asked for, tools may not run, or there is no GPU to examine on: then
 /// `verdict`, the worker's as JSON, is given the notes that say so.
+/// @param no_tools why tools may not run; empty: they may
 std::optional<ExaminerJob> examiner_job(const rpc::Json &request,
                                         const model::VerifyOptions &options,
-                                        const std::string &device, rpc::Json &verdict);
+                                        const std::string &device, const std::string &no_tools,
+                                        rpc::Json &verdict);
 
 class Examiner : public std::enable_shared_from_this<Examiner> {
 public:
@@ -49,6 +53,7 @@ private:
 
   boost::asio::any_io_executor executor_;
   ExaminerJob job_;
+  std::optional<PrivateDirectory> directory_; ///< of the process: its HOME and its temporary files
   std::optional<Process> process_;
   std::shared_ptr<rpc::Connection> connection_;
   boost::asio::steady_timer timer_;

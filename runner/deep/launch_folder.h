@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include "runner/verify/compile_cache.h"
+
 #include <string>
 
 namespace warpwright::runner::deep {
@@ -15,6 +17,7 @@ public:
   static Result<LaunchFolder> make();
   LaunchFolder(LaunchFolder &&other) noexcept { std::swap(path_, other.path_); }
   ~LaunchFolder();
+  std::string path() const { return path_.string(); }
   std::string file(const std::string &name) const { return (path_ / name).string(); }
   /// @return the file's path
   std::string write(const std::string &name, const nlohmann::json &document) const;
@@ -22,6 +25,17 @@ public:
 private:
   LaunchFolder() = default;
   std::filesystem::path path_;
+};
+
+/// Compiled code in a folder of one examination, whose launches compile the same two plans. Only launches write it.
+class FolderCache final : public CompileCache {
+public:
+  explicit FolderCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  std::optional<CompiledCode> find(const std::string &key) override;
+  void store(const std::string &key, const CompiledCode &code) override;
+
+private:
+  std::filesystem::path folder_;
 };
 
 } // namespace warpwright::runner::deep

@@ -2,7 +2,9 @@
 // profiler would report and a sanitizer would slow down.
 #include "runner/deep/plain_launch.h"
 #include "runner/cuda/compiler.h"
+#include "runner/cuda/function_launch.h"
 #include "runner/cuda/handles.h"
+#include "runner/deep/launch_folder.h"
 #include "runner/verify/bound_plan.h"
 #include "runner/verify/checker.h"
 
@@ -13,7 +15,6 @@
 namespace warpwright::runner::deep {
 namespace {
 
-constexpr std::uint32_t kDefaultSharedBytes = 48 * 1024; ///< more must be asked for
 constexpr std::uint64_t kElementsAThread = 1 << 16;
 
 Error error_of(const Fault &fault) { return {fault.message, {}}; }
@@ -81,9 +82,9 @@ private:
     int major = 0, minor = 0;
     driver_->cuDeviceGetAttribute(&major, cuda::kComputeMajor, device_);
     driver_->cuDeviceGetAttribute(&minor, cuda::kComputeMinor, device_);
-    const auto cache = cuda::cache_directory();
-    auto compiler =
-        cuda::Compiler::make({10 * major + minor, cache.empty() ? cache : cache / "cubin"});
+    const std::shared_ptr<CompileCache> cache =
+        wanted_.code_folder.empty() ? nullptr : std::make_shared<FolderCache>(wanted_.code_folder);
+    auto compiler = cuda::Compiler::make({10 * major + minor, cache});
     if (!compiler)
       return std::unexpected(compiler.error());
     CompileRequest request{wanted_.plan.source, wanted_.plan.options, {}};
@@ -195,20 +196,12 @@ private:
                          "filling memory");
     const auto &kernel = std::get<LaunchOperation>(operation);
     const cuda::CUfunction function = functions_[kernel.kernel];
-    if (kernel.shared_bytes > kDefaultSharedBytes)
-      if (auto raised = check(driver_->cuFuncSetAttribute(function, cuda::kFunctionMaxDynamicShared,
-                                                          static_cast<int>(kernel.shared_bytes)),
-                              kernel.kernel_name + " asks for " +
-                                  std::to_string(kernel.shared_bytes) + " bytes of shared memory");
-          !raised)
-        return raised;
+    if (auto ready = cuda::make_ready(*driver_, device_, function, kernel); !ready)
+      return std::unexpected(error_of(ready.error()));
     std::vector<void *> pointers;
     for (const ArgumentValue &argument : kernel.arguments)
       pointers.push_back(const_cast<unsigned char *>(argument.bytes.data()));
-    return check(driver_->cuLaunchKernel(function, kernel.grid[0], kernel.grid[1], kernel.grid[2],
-                                         kernel.block[0], kernel.block[1], kernel.block[2],
-                                         kernel.shared_bytes, stream_.get(), pointers.data(),
-                                         nullptr),
+    return check(cuda::start(*driver_, function, kernel, stream_.get(), pointers.data()),
                  "launching " + kernel.kernel_name);
   }
 

@@ -15,10 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kVersionLimit{10'000};
 
-const char *variable_of(Tool tool) {
-  return tool == Tool::Ncu ? "WARPWRIGHT_NCU" : "WARPWRIGHT_COMPUTE_SANITIZER";
-}
-
 bool can_run(const fs::path &path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
@@ -77,6 +73,10 @@ std::vector<fs::path> folders(Tool tool) {
 }
 
 } // namespace
+
+const char *variable_of(Tool tool) {
+  return tool == Tool::Ncu ? "WARPWRIGHT_NCU" : "WARPWRIGHT_COMPUTE_SANITIZER";
+}
 
 std::string name(Tool tool) { return tool == Tool::Ncu ? "ncu" : "compute-sanitizer"; }
 

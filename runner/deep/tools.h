@@ -13,6 +13,8 @@ enum class Tool { ComputeSanitizer, Ncu };
 
 /// "compute-sanitizer", "ncu"
 std::string name(Tool tool);
+/// The environment variable that names its executable.
+const char *variable_of(Tool tool);
 
 /// $WARPWRIGHT_COMPUTE_SANITIZER or $WARPWRIGHT_NCU where it is set; else PATH, $CUDA_HOME and $CUDA_PATH,
 /// /usr/local/cuda, /opt/cuda, /usr/local/cuda-* (newest first), and for ncu /opt/nvidia/nsight-compute/*

@@ -2,16 +2,9 @@
 // library. Thread: the calling one and those it starts later.
 #pragma once
 
-#include "runner/isolation/isolation.h"
+#include "runner/isolation/file_rules.h"
 
 namespace warpwright::runner {
-
-struct FileRules {
-  std::vector<std::filesystem::path> readable;   ///< files, or folders with all in them
-  std::vector<std::filesystem::path> executable; ///< likewise; read, and started as programs
-  std::vector<std::filesystem::path> writable;   ///< folders
-  std::vector<std::filesystem::path> devices;    ///< read, write, ioctl
-};
 
 /// Needs no_new_privs. Where the kernel can, TCP and signals to others end here too.
 IsolationLayer restrict_files(const FileRules &rules);

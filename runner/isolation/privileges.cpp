@@ -60,19 +60,18 @@ bool set_soft_limit(int which, rlim_t value) {
   return setrlimit(static_cast<__rlimit_resource_t>(which), &limit) == 0;
 }
 
-/// What a worker may hold: $WARPWRIGHT_WORKER_MEMORY_MB, else three quarters of what is there; a
-/// compile worker, of which there are many, a quarter.
-rlim_t memory_limit(WorkerKind kind) {
-  if (const char *chosen = std::getenv("WARPWRIGHT_WORKER_MEMORY_MB"))
-    if (const long megabytes = std::atol(chosen); megabytes > 0)
-      return static_cast<rlim_t>(megabytes) * kMegabyte;
-  return static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<rlim_t>(sysconf(_SC_PAGE_SIZE)) / 4 * (kind == WorkerKind::Compiler ? 1 : 3);
-}
-
 std::string reason() { return std::strerror(errno); }
 
 } // namespace
+
+std::size_t memory_limit(WorkerKind kind) {
+  if (const char *chosen = std::getenv("WARPWRIGHT_WORKER_MEMORY_MB"))
+    if (const long megabytes = std::atol(chosen); megabytes > 0)
+      return static_cast<std::size_t>(megabytes) * kMegabyte;
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE)) / 4 *
+         (kind == WorkerKind::Compiler ? 1 : 3);
+}
 
 uid_t worker_uid() {
   uid_t uid = 0;
@@ -82,7 +81,9 @@ uid_t worker_uid() {
   return uid ? uid : kNobody;
 }
 
-IsolationLayer leave_root(const std::vector<fs::path> &must_reach,
+uid_t candidate_uid() { return worker_uid() - 1; }
+
+IsolationLayer leave_root(uid_t uid, const std::vector<fs::path> &must_reach,
                           const std::vector<fs::path> &devices, const std::vector<fs::path> &own) {
   const auto stays = [](const std::string &why) {
     return IsolationLayer{"user", false, "stays root: " + why};
@@ -95,7 +96,6 @@ IsolationLayer leave_root(const std::vector<fs::path> &must_reach,
   for (const fs::path &path : must_reach)
     if (!reachable_by_others(path))
       return stays(path.string() + " cannot be read by other users");
-  const uid_t uid = worker_uid();
   for (const fs::path &path : own)
     if (::lchown(path.c_str(), uid, uid) != 0)
       return stays("cannot give " + path.string() + " to user " + std::to_string(uid) + ": " +
@@ -104,7 +104,6 @@ IsolationLayer leave_root(const std::vector<fs::path> &must_reach,
   if (setgroups(0, nullptr) != 0 || setresgid(uid, uid, uid) != 0 || setresuid(uid, uid, uid) != 0)
     return stays("becoming user " + std::to_string(uid) + ": " + reason());
   prctl(PR_SET_PDEATHSIG, SIGKILL); // a change of user clears it
-  set_limit(RLIMIT_NPROC, 4096);    // counts all threads of this user, of other containers too
   return {"user", true, "user " + std::to_string(uid) + " in place of root"};
 }
 
@@ -124,24 +123,19 @@ IsolationLayer drop_capabilities() {
 
 void forbid_new_privileges() { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
-IsolationLayer leave_network() {
-  if (unshare(CLONE_NEWNET) == 0)
-    return {"network", true, "a namespace of its own, with no interface up"};
-  return {"network", false, "no namespace of its own: " + reason()};
-}
-
-IsolationLayer set_limits(WorkerKind kind) {
+IsolationLayer set_limits(WorkerKind kind, bool holds_memory) {
   bool set = set_limit(RLIMIT_CORE, 0);
-  const bool driver = kind == WorkerKind::Cuda || kind == WorkerKind::Python;
-  set &= set_limit(RLIMIT_NOFILE, driver ? 8192 : 512);
-  set &= kind == WorkerKind::Python ? set_soft_limit(RLIMIT_FSIZE, 1024 * kMegabyte)
-                                    : set_limit(RLIMIT_FSIZE, 1024 * kMegabyte);
-  std::string detail = "no core dumps, few files";
+  set &= set_limit(RLIMIT_NOFILE, uses_driver(kind) ? 8192 : 512);
+  // Counts all threads of this user in its user namespace: of other containers too, where root is root.
+  set &= set_limit(RLIMIT_NPROC, kMostProcesses);
+  set &= starts_programs(kind) ? set_soft_limit(RLIMIT_FSIZE, 1024 * kMegabyte)
+                               : set_limit(RLIMIT_FSIZE, 1024 * kMegabyte);
+  std::string detail = "no core dumps, few files, " + std::to_string(kMostProcesses) + " threads";
 #if !defined(__SANITIZE_ADDRESS__)
   // CUDA maps more than there is; so does AddressSanitizer.
-  if (!driver) {
+  if (holds_memory) {
     set &= set_limit(RLIMIT_DATA, memory_limit(kind));
-    detail += ", " + std::to_string(memory_limit(kind) / kMegabyte) + " MB of memory";
+    detail += ", " + std::to_string(memory_limit(kind) / kMegabyte) + " MB of memory a process";
   }
 #endif
   return {"limits", set, set ? detail : "some limits were refused"};

@@ -21,19 +21,28 @@ namespace {
 
 // By name, because libseccomp may be older than a call: names that it does not know are left out.
 
-/// What only an attack does in a worker.
 constexpr const char *kStarts = "execve execveat fork vfork";
+/// What only an attack does in a worker, and no driver.
 constexpr const char *kAttacks = R"(
   ptrace process_vm_readv process_vm_writev process_madvise
   mount umount2 move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr
   pivot_root chroot unshare setns bpf perf_event_open userfaultfd keyctl add_key
   request_key kexec_load kexec_file_load init_module finit_module delete_module reboot
-  swapon swapoff acct quotactl quotactl_fd iopl ioperm modify_ldt kcmp io_uring_setup
-  io_uring_enter io_uring_register open_by_handle_at pidfd_getfd pidfd_send_signal
+  swapon swapoff acct quotactl quotactl_fd iopl ioperm kcmp io_uring_setup
+  io_uring_enter io_uring_register open_by_handle_at pidfd_getfd
   fanotify_init settimeofday clock_settime clock_adjtime adjtimex sethostname
-  setdomainname syslog vhangup nfsservctl uselib personality setuid setgid setreuid
-  setregid setresuid setresgid setfsuid setfsgid setgroups capset mknod mknodat
-  lookup_dcookie migrate_pages move_pages)";
+  setdomainname syslog vhangup nfsservctl uselib lookup_dcookie)";
+/// The same, of a driver that has started.
+constexpr const char *kLaterAttacks = R"(
+  modify_ldt pidfd_send_signal personality setuid setgid setreuid setregid setresuid
+  setresgid setfsuid setfsgid setgroups capset mknod mknodat migrate_pages move_pages)";
+/// What slows others, or makes this one faster than they are.
+constexpr const char *kScheduling = R"(
+  sched_setaffinity sched_setscheduler sched_setparam sched_setattr setpriority ioprio_set)";
+/// How a process reaches a socket that it was not given.
+constexpr const char *kReachesOut = "connect";
+/// How it offers one. The driver's start makes a socket of its own (@cuda-uvmfd-...), and fails where it may not.
+constexpr const char *kOffers = "bind listen";
 
 /// Memory, threads, signals, time, reading files, and the pipes to the service.
 constexpr const char *kNeeded = R"(
@@ -99,14 +108,29 @@ private:
 
 constexpr std::uint32_t kRefuse = SCMP_ACT_ERRNO(EPERM);
 constexpr scmp_datum_t kThread = CLONE_VM | CLONE_THREAD;
+/// CLONE_NEWTIME shares its bit with a signal's number, and is unshare's and clone3's alone.
+constexpr scmp_datum_t kNamespaces[] = {CLONE_NEWUSER, CLONE_NEWNS,  CLONE_NEWPID,   CLONE_NEWNET,
+                                        CLONE_NEWIPC,  CLONE_NEWUTS, CLONE_NEWCGROUP};
+/// ioctl's requests are unsigned int: the kernel drops what lies above.
+constexpr scmp_datum_t kRequestBits = 0xffffffff, kSocketType = 0xf;
+
+/// What clone3 is asked for lies in memory, out of sight: glibc falls back to clone.
+void refuse_namespaces(Filter &filter, std::uint32_t action) {
+  for (const scmp_datum_t flag : kNamespaces)
+    filter.add_if(action, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, flag, flag)});
+  filter.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
+}
 
 std::string allow_what_is_needed(WorkerKind kind) {
   Filter filter(kRefuse);
   filter.add(SCMP_ACT_ALLOW, kNeeded);
-  filter.add(SCMP_ACT_KILL_PROCESS, kStarts);
-  filter.add(SCMP_ACT_KILL_PROCESS, kAttacks);
-  // Threads, no processes. What clone3 is asked for lies in memory, out of sight: glibc falls back.
-  filter.add_if(SCMP_ACT_ALLOW, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, kThread, kThread)});
+  for (const char *attacks : {kStarts, kAttacks, kLaterAttacks})
+    filter.add(SCMP_ACT_KILL_PROCESS, attacks);
+  // Threads, no processes.
+  scmp_datum_t bits = kThread;
+  for (const scmp_datum_t flag : kNamespaces)
+    bits |= flag;
+  filter.add_if(SCMP_ACT_ALLOW, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, bits, kThread)});
   filter.add_if(SCMP_ACT_KILL_PROCESS, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
   filter.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
   // A library that asks for a name service gets EPERM and goes on; nothing here speaks IP.
@@ -119,7 +143,8 @@ std::string allow_what_is_needed(WorkerKind kind) {
                   {SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(option))});
   for (const unsigned long request :
        {0x5401ul /* TCGETS */, 0x5421ul /* FIONBIO */, 0x541Bul /* FIONREAD */})
-    filter.add_if(SCMP_ACT_ALLOW, "ioctl", {SCMP_A1(SCMP_CMP_EQ, request)});
+    filter.add_if(SCMP_ACT_ALLOW, "ioctl",
+                  {SCMP_A1(SCMP_CMP_MASKED_EQ, kRequestBits, request)});
   if (kind == WorkerKind::Compiler) {
     filter.add(SCMP_ACT_ALLOW, kWritesFiles);
   } else {
@@ -130,40 +155,52 @@ std::string allow_what_is_needed(WorkerKind kind) {
   return filter.load();
 }
 
-/// @param starts_programs the compilers of torch.compile, which it may also signal
-std::string deny_what_is_dangerous(bool starts_programs) {
+std::string deny_what_is_dangerous(WorkerKind kind, FilterPart part) {
   Filter filter(SCMP_ACT_ALLOW);
   filter.add(kRefuse, kAttacks);
+  refuse_namespaces(filter, kRefuse);
+  // Pairs of its own, and streams that reach nobody: a datagram can name whom it goes to.
   filter.add_if(kRefuse, "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
-  if (!starts_programs) {
+  for (const char *call : {"socket", "socketpair"})
+    for (const scmp_datum_t type : {SOCK_DGRAM, SOCK_RAW}) // raw ones of AF_UNIX are datagrams
+      filter.add_if(kRefuse, call, {SCMP_A1(SCMP_CMP_MASKED_EQ, kSocketType, type)});
+  filter.add(SCMP_ACT_ERRNO(ECONNREFUSED), kReachesOut); // as where no daemon of a driver runs
+  for (const unsigned long request : {0x5412ul /* TIOCSTI */, 0x541Cul /* TIOCLINUX */})
+    filter.add_if(kRefuse, "ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, kRequestBits, request)});
+  if (part == FilterPart::ForStart)
+    return filter.load();
+  filter.add(kRefuse, kLaterAttacks);
+  filter.add(kRefuse, kOffers);
+  if (kind == WorkerKind::Candidate) {
+    filter.add(kRefuse, kScheduling);
+    filter.add_if(kRefuse, "prlimit64", {SCMP_A0(SCMP_CMP_NE, 0)});
+  }
+  if (!starts_programs(kind)) {
     filter.add(kRefuse, kStarts);
     filter.add_if(kRefuse, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)});
-    filter.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
     for (const char *call : {"kill", "tgkill"})
       filter.add_if(kRefuse, call, {SCMP_A0(SCMP_CMP_NE, static_cast<scmp_datum_t>(getpid()))});
     filter.add(kRefuse, "tkill");
   }
-  for (const unsigned long request : {0x5412ul /* TIOCSTI */, 0x541Cul /* TIOCLINUX */})
-    filter.add_if(kRefuse, "ioctl", {SCMP_A1(SCMP_CMP_EQ, request)});
   return filter.load();
 }
 
 } // namespace
 
-IsolationLayer filter_system_calls(WorkerKind kind) {
-  const bool python = kind == WorkerKind::Python;
-  const bool driver = kind == WorkerKind::Cuda || python;
-  const std::string problem = driver ? deny_what_is_dangerous(python) : allow_what_is_needed(kind);
+IsolationLayer filter_system_calls(WorkerKind kind, FilterPart part) {
+  const bool driver = uses_driver(kind);
+  const std::string problem =
+      driver ? deny_what_is_dangerous(kind, part) : allow_what_is_needed(kind);
   if (!problem.empty())
     return {"system calls", false, "the filter is not in force: " + problem};
-  if (python)
-    return {"system calls", true,
-            "seccomp deny list: no network, no tracing, no mounts, no other user; compilers may be "
-            "started"};
-  return {"system calls", true,
-          driver ? "seccomp deny list: no new programs or processes, no network, no tracing, no "
-                   "mounts, no other user"
-                 : "seccomp allow list; attacks end the process"};
+  std::string detail = "seccomp allow list; attacks end the process";
+  if (driver)
+    detail = std::string("seccomp deny list: no sockets that reach out, no tracing, no mounts, no "
+                         "namespaces, no other user") +
+             (starts_programs(kind) ? "; compilers may be started"
+                                    : ", no new programs or processes") +
+             (kind == WorkerKind::Candidate ? ", no scheduling" : "");
+  return {"system calls", true, detail};
 }
 
 } // namespace warpwright::runner

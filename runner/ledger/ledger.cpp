@@ -4,8 +4,11 @@
 #include "support/model/json.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <algorithm>
 #include <cstdlib>
+#include <linux/magic.h>
 #include <sqlite3.h>
+#include <sys/vfs.h>
 
 namespace warpwright::runner {
 namespace {
@@ -54,6 +57,31 @@ Result<Proposed> proposed_from(const nlohmann::json &json) {
   return proposed;
 }
 
+/// Throws nlohmann::json::exception.
+Result<LedgerEntry> entry_of(SQLite::Statement &row, const std::string &file,
+                             const std::string &kernel) {
+  auto task = model::task_from_json(nlohmann::json::parse(row.getColumn(0).getString()));
+  auto plan = model::plan_from_json(nlohmann::json::parse(row.getColumn(1).getString()));
+  auto verdict = model::verdict_from_json(nlohmann::json::parse(row.getColumn(2).getString()));
+  auto proposed = proposed_from(nlohmann::json::parse(row.getColumn(5).getString()));
+  if (!task)
+    return std::unexpected(task.error());
+  if (!plan)
+    return std::unexpected(plan.error());
+  if (!verdict)
+    return std::unexpected(verdict.error());
+  if (!proposed)
+    return std::unexpected(proposed.error());
+  return LedgerEntry{file,
+                     kernel,
+                     std::move(*task),
+                     std::move(*plan),
+                     std::move(*verdict),
+                     row.getColumn(3).getString(),
+                     row.getColumn(4).getString(),
+                     std::move(*proposed)};
+}
+
 Error explain(const std::exception &error, const fs::path &path) {
   const auto *sqlite = dynamic_cast<const SQLite::Exception *>(&error);
   const int code = sqlite ? sqlite->getErrorCode() : 0;
@@ -73,8 +101,8 @@ Error explain(const std::exception &error, const fs::path &path) {
 class SqliteLedger final : public Ledger {
 public:
   /// Throws SQLite::Exception.
-  explicit SqliteLedger(const fs::path &path)
-      : path_(path),
+  SqliteLedger(const fs::path &path, bool local)
+      : path_(path), local_(local),
         database_(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMs) {}
 
   Result<void> prepare() {
@@ -84,8 +112,8 @@ public:
                       std::to_string(version) + ", this one knows " +
                       std::to_string(kSchemaVersion) + ")",
                   "Update warpwright, or set XDG_STATE_HOME to another folder");
-    database_.exec("PRAGMA journal_mode = WAL");
-    database_.exec("PRAGMA synchronous = NORMAL");
+    if (auto chosen = choose_journal(); !chosen)
+      return chosen;
     database_.exec("BEGIN IMMEDIATE"); // two processes may make it at the same time
     database_.exec(kSchema);
     if (database_
@@ -124,46 +152,84 @@ public:
     return std::unexpected(explain(error, path_));
   }
 
-  Result<std::vector<LedgerEntry>> of_kernel(const std::string &file,
-                                             const std::string &kernel) override try {
+  Result<KernelHistory> of_kernel(const std::string &file, const std::string &kernel) override try {
     SQLite::Statement query(
         database_, "SELECT task, plan, verdict, variant_text, source_hash, proposed FROM verdicts "
                    "WHERE file = ? AND kernel = ? ORDER BY recorded_at DESC, rowid DESC");
     query.bind(1, file);
     query.bind(2, kernel);
-    std::vector<LedgerEntry> entries;
-    while (query.executeStep()) {
-      auto task = model::task_from_json(nlohmann::json::parse(query.getColumn(0).getString()));
-      auto plan = model::plan_from_json(nlohmann::json::parse(query.getColumn(1).getString()));
-      auto verdict =
-          model::verdict_from_json(nlohmann::json::parse(query.getColumn(2).getString()));
-      auto proposed = proposed_from(nlohmann::json::parse(query.getColumn(5).getString()));
-      if (!task || !plan || !verdict || !proposed) {
-        const Error &error = !task      ? task.error()
-                             : !plan    ? plan.error()
-                             : !verdict ? verdict.error()
-                                        : proposed.error();
-        return fail("the ledger " + path_.string() + " holds an entry for " + kernel +
-                        " that cannot be read: " + error.message,
-                    "Move the ledger away, and a new one is made");
+    KernelHistory history;
+    const auto leave_out = [&](const std::string &reason) {
+      if (history.unreadable++ == 0)
+        history.why = Error{"the ledger " + path_.string() + " holds an entry for " + kernel +
+                                " that cannot be read: " + reason,
+                            "It is left out; the others are shown"};
+    };
+    while (query.executeStep())
+      try {
+        if (auto entry = entry_of(query, file, kernel))
+          history.entries.push_back(std::move(*entry));
+        else
+          leave_out(entry.error().message);
+      } catch (const nlohmann::json::exception &error) {
+        leave_out(error.what());
       }
-      entries.push_back({file, kernel, std::move(*task), std::move(*plan), std::move(*verdict),
-                         query.getColumn(3).getString(), query.getColumn(4).getString(),
-                         std::move(*proposed)});
-    }
-    return entries;
+    return history;
   } catch (const std::exception &error) {
     return std::unexpected(explain(error, path_));
   }
 
 private:
+  /// The mode is kept in the file: one that was moved here may have the other.
+  Result<void> choose_journal() {
+    const std::string mode =
+        database_.execAndGet(local_ ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE")
+            .getString();
+    if (!local_ && mode != "delete")
+      return fail(
+          "the ledger " + path_.string() +
+              " is on a file system that other machines may share, and its write-ahead log "
+              "could not be ended",
+          "Close other programs that have it open, or set XDG_STATE_HOME to a local folder");
+    // Without the log, less than FULL can lose the file with the power.
+    database_.exec(mode == "wal" ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
+    return {};
+  }
+
   fs::path path_;
+  bool local_;
   SQLite::Database database_;
 };
 
 } // namespace
 
-Result<std::unique_ptr<Ledger>> Ledger::open(const fs::path &path) {
+bool is_local(long file_system_type) {
+  constexpr unsigned long kLocal[] = {
+      EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,     F2FS_SUPER_MAGIC,
+      TMPFS_MAGIC,      RAMFS_MAGIC,     OVERLAYFS_SUPER_MAGIC,
+      0x2fc12fc1, // ZFS
+      0xca451a4e, // bcachefs
+      0x3153464a, // JFS
+  };
+  // f_type is a signed word of the machine; magic numbers have 32 bits.
+  return std::ranges::find(kLocal, static_cast<unsigned long>(file_system_type) & 0xffffffff) !=
+         std::end(kLocal);
+}
+
+long file_system_of(const fs::path &path) {
+  std::error_code error;
+  for (fs::path at = fs::absolute(path, error); !at.empty(); at = at.parent_path()) {
+    struct statfs status{};
+    if (statfs(at.c_str(), &status) == 0)
+      return status.f_type;
+    if (at == at.root_path())
+      break;
+  }
+  return 0;
+}
+
+Result<std::unique_ptr<Ledger>> Ledger::open(const fs::path &path,
+                                             std::optional<long> file_system_type) {
   std::error_code error;
   if (path.has_parent_path())
     fs::create_directories(path.parent_path(), error);
@@ -171,7 +237,8 @@ Result<std::unique_ptr<Ledger>> Ledger::open(const fs::path &path) {
     return fail("the ledger " + path.string() + ": cannot make its folder: " + error.message(),
                 "Make the folder writable, or set XDG_STATE_HOME to one that is");
   try {
-    auto ledger = std::make_unique<SqliteLedger>(path);
+    auto ledger = std::make_unique<SqliteLedger>(
+        path, is_local(file_system_type ? *file_system_type : file_system_of(path)));
     if (auto prepared = ledger->prepare(); !prepared)
       return std::unexpected(prepared.error());
     return ledger;

@@ -2,7 +2,9 @@
 // and driver.
 //
 // Kept on the client's side (editor, command line), so that verdicts of remote runners are there
-// too. Hover and lens read it. Safe between processes (WAL). Thread: one at a time an object.
+// too. Hover and lens read it. Safe between processes: a write-ahead log on local file systems, a
+// rollback journal on others, since the log's index is memory that only processes of one machine
+// share (https://sqlite.org/wal.html). Thread: one at a time an object.
 #pragma once
 
 #include "support/error.h"
@@ -35,19 +37,34 @@ struct LedgerEntry {
   Proposed proposed;
 };
 
+/// What the ledger knows of one kernel of one file.
+struct KernelHistory {
+  std::vector<LedgerEntry> entries; ///< newest first, over all devices
+  std::size_t unreadable = 0;       ///< rows that were left out
+  std::optional<Error> why;         ///< of the first of them, for people; set when there are any
+};
+
+/// Whether every process that may open a file there is one of this machine, so that shared memory
+/// reaches it. Unknown file systems are taken for remote ones: the other way is slower, not wrong.
+/// @param file_system_type f_type of statfs(2)
+bool is_local(long file_system_type);
+/// f_type of the file system that holds `path`, or its nearest folder that exists; 0: unknown.
+long file_system_of(const std::filesystem::path &path);
+
 class Ledger {
 public:
   /// Opens or makes the database. Default path: $XDG_STATE_HOME/warpwright/ledger.sqlite.
+  /// @param file_system_type as file_system_of() says; nullopt: asked here
   /// Errors: not writable, not a database, newer schema; each with the path and what to do.
-  static Result<std::unique_ptr<Ledger>> open(const std::filesystem::path &path);
+  static Result<std::unique_ptr<Ledger>> open(const std::filesystem::path &path,
+                                              std::optional<long> file_system_type = std::nullopt);
   static std::filesystem::path default_path();
   virtual ~Ledger() = default;
 
   /// Replaces an entry with the same task, plan, device and driver.
   virtual Result<void> record(const LedgerEntry &entry) = 0;
-  /// Newest first, of one kernel of one file, over all devices.
-  virtual Result<std::vector<LedgerEntry>> of_kernel(const std::string &file,
-                                                     const std::string &kernel) = 0;
+  /// A row that cannot be read costs itself; the others are there.
+  virtual Result<KernelHistory> of_kernel(const std::string &file, const std::string &kernel) = 0;
 };
 
 } // namespace warpwright::runner

@@ -2,10 +2,25 @@
 #include "runner/measure/paired_samples.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <sstream>
+#include <utility>
 
 namespace warpwright::runner {
 namespace {
+
+/// Their interval then lies between the least and the greatest.
+constexpr std::size_t kFewestOfACondition = 3;
+
+constexpr Condition kUnusual[] = {Condition::DoubledFlush, Condition::LargeValues,
+                                  Condition::SmallValues};
+/// Few samples of either magnitude may be enough of both.
+constexpr std::pair<std::span<const Condition>, const char *> kNamed[] = {
+    {{kUnusual, 1}, "the L2 is flushed twice"},
+    {{kUnusual + 1, 1}, "inputs are of a larger magnitude"},
+    {{kUnusual + 2, 1}, "inputs are of a smaller magnitude"},
+    {{kUnusual + 1, 2}, "inputs are of another magnitude"}};
 
 model::Time time_of(const std::vector<double> &samples, std::optional<double> bracket_ns) {
   const Interval interval = median_interval(samples);
@@ -26,8 +41,10 @@ void widen(std::optional<model::Range> &range, const std::optional<double> &valu
 
 } // namespace
 
-void PairedSamples::add(const Sample &reference, const Sample &candidate, int load) {
+void PairedSamples::add(const Sample &reference, const Sample &candidate, int load,
+                        Condition condition) {
   loads_.push_back(load);
+  conditions_.push_back(condition);
   reference_ns_.push_back(reference.ns);
   candidate_ns_.push_back(candidate.ns);
   const auto &one = reference.clocks.sm_mhz, &other = candidate.clocks.sm_mhz;
@@ -42,6 +59,7 @@ int PairedSamples::drop_unequal_clocks() {
       kept.reference_ns_.push_back(reference_ns_[i]);
       kept.candidate_ns_.push_back(candidate_ns_[i]);
       kept.loads_.push_back(loads_[i]);
+      kept.conditions_.push_back(conditions_[i]);
       kept.clock_difference_.push_back(clock_difference_[i]);
     }
   const std::size_t dropped = size() - kept.size();
@@ -49,6 +67,61 @@ int PairedSamples::drop_unequal_clocks() {
     return 0;
   *this = std::move(kept);
   return static_cast<int>(dropped);
+}
+
+PairedSamples PairedSamples::under(std::span<const Condition> conditions) const {
+  PairedSamples found;
+  for (std::size_t i = 0; i < size(); ++i)
+    if (std::ranges::find(conditions, conditions_[i]) != conditions.end()) {
+      found.reference_ns_.push_back(reference_ns_[i]);
+      found.candidate_ns_.push_back(candidate_ns_[i]);
+      found.loads_.push_back(loads_[i]);
+      found.conditions_.push_back(conditions_[i]);
+      found.clock_difference_.push_back(clock_difference_[i]);
+    }
+  return found;
+}
+
+PairedSamples alike(const PairedSamples &samples) {
+  std::vector<Condition> kept{Condition::Usual};
+  const PairedSamples usual = samples.under(kept);
+  if (usual.size() < kFewestOfACondition)
+    return samples;
+  const Interval interval = usual.ratio();
+  for (const Condition condition : kUnusual) {
+    const PairedSamples others = samples.under({&condition, 1});
+    if (others.size() >= kFewestOfACondition)
+      if (const Interval other = others.ratio();
+          other.low > interval.high || other.high < interval.low)
+        continue;
+    kept.push_back(condition);
+  }
+  return samples.under(kept);
+}
+
+Credit credit(PairedSamples samples) {
+  const PairedSamples usual = samples.under(std::array{Condition::Usual});
+  if (usual.size() < kFewestOfACondition)
+    return {std::move(samples), ""};
+  const Interval interval = usual.ratio();
+  std::optional<Credit> least;
+  double least_ratio = 0;
+  for (const auto &[conditions, name] : kNamed) {
+    PairedSamples others = samples.under(conditions);
+    if (others.size() < kFewestOfACondition)
+      continue;
+    const Interval other = others.ratio();
+    if (other.high * (1 + kConditionMargin) >= interval.low ||
+        (least && other.median >= least_ratio))
+      continue;
+    std::ostringstream text;
+    text.precision(3);
+    text << "the ratio is " << interval.median << ", but " << other.median << " where " << name
+         << ", which is what counts";
+    least = Credit{std::move(others), text.str()};
+    least_ratio = other.median;
+  }
+  return least ? std::move(*least) : Credit{alike(samples), ""};
 }
 
 model::Time PairedSamples::reference_time(std::optional<double> bracket_ns) const {

@@ -4,13 +4,26 @@
 #include "runner/measure/median_interval.h"
 #include "runner/verify/device.h"
 
+#include <span>
+
 namespace warpwright::runner {
+
+/// Under which a pair was taken. A speedup that is real does not depend on it.
+enum class Condition {
+  Usual,
+  DoubledFlush, ///< the L2 was flushed twice before each sample
+  LargeValues,  ///< inputs are of a larger magnitude, as they are drawn for checking
+  SmallValues,  ///< of a smaller one
+};
 
 class PairedSamples {
 public:
   /// Two samples of one pair, neither taken under a throttled clock.
   /// @param load how often the modules had been loaded for timing by then
-  void add(const Sample &reference, const Sample &candidate, int load);
+  void add(const Sample &reference, const Sample &candidate, int load,
+           Condition condition = Condition::Usual);
+  /// Those of these conditions.
+  PairedSamples under(std::span<const Condition> conditions) const;
   std::size_t size() const { return reference_ns_.size(); }
   const std::vector<double> &reference_ns() const { return reference_ns_; }
   const std::vector<double> &candidate_ns() const { return candidate_ns_; }
@@ -32,8 +45,26 @@ public:
 private:
   std::vector<double> reference_ns_, candidate_ns_;
   std::vector<int> loads_;
+  std::vector<Condition> conditions_;
   std::vector<double> clock_difference_; ///< over the larger clock; 0 where it is not known
 };
+
+/// What is credited to a candidate, and why it is less than what was measured; empty: it is all.
+struct Credit {
+  PairedSamples samples;
+  std::string why_less;
+};
+
+/// Without the conditions whose ratio differs from the usual one by more than chance explains: as a mixture, no number of samples would
+/// make the interval narrow.
+PairedSamples alike(const PairedSamples &samples);
+
+/// Those that are alike, or those of the conditions under which the ratio is smaller by more than kConditionMargin and more than chance
+/// explains.
+Credit credit(PairedSamples samples);
+
+/// Ratios closer than this are taken for the same, whatever the condition.
+inline constexpr double kConditionMargin = 0.01;
 
 /// A pair whose clocks differ by more than this says more about clocks than about kernels.
 inline constexpr double kClockTolerance = 0.02;

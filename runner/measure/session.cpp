@@ -1,7 +1,9 @@
 // The measuring loop: which pair comes next, and when it is enough.
 #include "runner/measure/session.h"
+#include "runner/measure/host_clock.h"
 #include "runner/measure/library_share.h"
 #include "runner/measure/paired_samples.h"
+#include "runner/measure/roofline.h"
 #include "runner/measure/timed_run_check.h"
 #include "runner/torch/host.h"
 
@@ -13,6 +15,7 @@ namespace warpwright::runner {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using model::Outcome;
 
 constexpr int kWarmUps = 3;
 /// Of the pairs, at random: verified; with inputs drawn anew in part only, more often where it is verified.
@@ -34,6 +37,9 @@ constexpr std::uint64_t kLastStretch = 24;
 /// device's own figure.
 constexpr std::uint64_t kBracketOneIn = 4;
 constexpr std::size_t kFewestBrackets = 16;
+
+/// Others may use the GPU during one batch; the host's clock is believed when it says the same again and again.
+constexpr int kHostAttempts = 3;
 
 enum class Kind { Device, AsCalled };
 enum class Redraw { Whole, Part };
@@ -62,6 +68,9 @@ public:
       return std::unexpected(timed.error());
     if (auto checked = check_once_more(); !checked)
       return std::unexpected(checked.error());
+    if (!result_.failure)
+      if (auto checked = check_by_host_clock(); !checked)
+        return std::unexpected(checked.error());
     if (!result_.failure)
       summarise();
     if (auto shared = take_library_share(); !shared)
@@ -170,11 +179,30 @@ private:
                         true);
   }
 
-  DeviceResult<void> redraw(InputSet &set, Redraw redraw) {
-    result_.partly_redrawn += redraw == Redraw::Part;
-    const bool whole = redraw == Redraw::Whole;
+  DeviceResult<void> redraw(InputSet &set, Redraw redraw, Condition condition) {
+    const bool large = condition == Condition::LargeValues;
+    const bool other = large || condition == Condition::SmallValues;
+    const bool whole =
+        redraw == Redraw::Whole || other || (!job_.task.module && set.buffers.drawing().scale != 1);
+    result_.partly_redrawn += !whole;
+    const float scale = !other ? 1 : large ? kLargeScale : kSmallScale;
     return set.buffers.redraw(job_, whole ? random_() >> 24 : set.buffers.drawing().seed,
-                              whole ? 0 : random_() | 1);
+                              whole ? 0 : random_() | 1, scale);
+  }
+
+  /// Of eight pairs two have the doubled flush, one has large and one small values, in random order. Magnitudes of a torch task's
+  /// inputs stay as its module draws them.
+  Condition next_condition() {
+    if (conditions_.empty()) {
+      conditions_.assign(4, Condition::Usual);
+      conditions_.insert(conditions_.end(), 2, Condition::DoubledFlush);
+      for (const Condition condition : {Condition::LargeValues, Condition::SmallValues})
+        conditions_.push_back(job_.task.module ? Condition::Usual : condition);
+      std::ranges::shuffle(conditions_, random_);
+    }
+    const Condition next = conditions_.back();
+    conditions_.pop_back();
+    return next;
   }
 
   DeviceResult<Sample> run_side(InputSet &set, std::size_t side, Kind kind) {
@@ -217,8 +245,10 @@ private:
   /// @param keep whether the times count
   DeviceResult<void> measure_pair(Kind kind, bool verified, Redraw change, bool keep) {
     InputSet &set = inputs_.sets()[pairs_++ % inputs_.sets().size()];
-    if (auto redrawn = redraw(set, change); !redrawn)
+    const Condition condition = keep && kind == deciding_ ? next_condition() : Condition::Usual;
+    if (auto redrawn = redraw(set, change, condition); !redrawn)
       return redrawn;
+    job_.device.set_flushes(condition == Condition::DoubledFlush ? 2 : 1);
     TimedRunCheck check(job_, set, timed_outputs_);
     if (verified)
       if (auto prepared = check.prepare(); !prepared)
@@ -235,11 +265,11 @@ private:
           return checked;
     }
     if (keep)
-      take(kind, samples[kReferenceSide], samples[kCandidateSide]);
+      take(kind, samples[kReferenceSide], samples[kCandidateSide], condition);
     if (keep && kind == Kind::Device && random_() % kBracketOneIn == 0)
       if (auto sampled = sample_bracket(); !sampled)
         return sampled;
-    return verified ? judge(check) : DeviceResult<void>{};
+    return verified && !result_.failure ? judge(check) : DeviceResult<void>{};
   }
 
   DeviceResult<void> sample_bracket() {
@@ -271,13 +301,22 @@ private:
     return {};
   }
 
-  void take(Kind kind, const Sample &reference, const Sample &candidate) {
+  void take(Kind kind, const Sample &reference, const Sample &candidate, Condition condition) {
+    if (!(reference.ns > 0 && candidate.ns > 0)) { // which no mean may hold
+      const bool is_candidate = reference.ns > 0;
+      result_.failure =
+          Failure{is_candidate ? Outcome::SuspectedCheat : Outcome::Unsupported, kImpossibleCheck,
+                  std::string(is_candidate ? "a timed run of the candidate"
+                                           : "the task's reference: a timed run") +
+                      " took no time"};
+      return;
+    }
     for (const Sample *sample : {&reference, &candidate})
       add_reading(clocks_, sample->clocks);
     if (reference.throttled || candidate.throttled)
       result_.discarded_samples += 2;
     else
-      samples_of(kind).add(reference, candidate, result_.loads);
+      samples_of(kind).add(reference, candidate, result_.loads, condition);
   }
 
   PairedSamples &samples_of(Kind kind) { return kind == Kind::Device ? device_ : called_; }
@@ -299,9 +338,52 @@ private:
     return {};
   }
 
+  /// The device's clock is not alone in saying how long a run takes: many runs behind each other take at most their sum and what
+  /// starting them costs.
+  DeviceResult<void> check_by_host_clock() {
+    InputSet &set = inputs_.sets().front();
+    const bool restores = std::ranges::any_of(job_.task.buffers, [](const model::Buffer &buffer) {
+      return buffer.direction == model::Direction::InOut;
+    });
+    if (restores || deciding_ != Kind::Device || job_.host_code() || device_.size() == 0)
+      return {};
+    job_.enter("measuring", "timing by the host's clock", Side::Candidate);
+    HostClockBound bound;
+    for (int attempt = 0; attempt < kHostAttempts; ++attempt) {
+      double host_ns[2] = {};
+      for (const std::size_t side : {kReferenceSide, kCandidateSide}) {
+        const int runs = runs_of_a_batch(median_ns(side));
+        auto batch = job_.device.time_batch(*set.recordings[side], runs);
+        if (!batch)
+          return std::unexpected(batch.error());
+        if (!*batch)
+          return {};
+        host_ns[side] = **batch / runs;
+      }
+      bound = host_clock_bound(median_ns(kReferenceSide), median_ns(kCandidateSide),
+                               host_ns[kReferenceSide], host_ns[kCandidateSide]);
+      if (bound.holds)
+        break;
+    }
+    result_.host_check = bound.text;
+    if (!bound.holds)
+      result_.failure =
+          Failure{Outcome::SuspectedCheat, kHostClockCheck, "the candidate's " + bound.text};
+    return {};
+  }
+
+  double median_ns(std::size_t side) const {
+    std::vector<double> samples =
+        side == kReferenceSide ? device_.reference_ns() : device_.candidate_ns();
+    return median_of(samples);
+  }
+
   void summarise() {
     clocks_.discarded_pairs = device_.drop_unequal_clocks();
     const model::DeviceInfo &info = job_.device.info();
+    Credit credited = credit(std::move(samples_of(deciding_)));
+    samples_of(deciding_) = std::move(credited.samples);
+    result_.why_less = std::move(credited.why_less);
     if (deciding_ == Kind::Device) {
       const std::optional<double> bracket_ns = this->bracket_ns();
       result_.reference_time = device_.reference_time(bracket_ns);
@@ -327,7 +409,8 @@ private:
   std::uint64_t pairs_ = 0, device_pairs_ = 0;
   std::uint64_t loaded_at_ = 0, longest_load_ = 0; ///< in pairs, warm-ups and all
   std::uint64_t whole_at_ = 0, part_at_ = 0, reload_at_ = 0, next_load_ = kPairsALoad;
-  Clock::duration checking_{0}; ///< spent on verifying timed runs, which is not the budget's
+  Clock::duration checking_{0};       ///< spent on verifying timed runs, which is not the budget's
+  std::vector<Condition> conditions_; ///< of the next pairs
   PairedSamples device_, called_;
   double last_called_ns_[2] = {std::numeric_limits<double>::infinity(),
                                std::numeric_limits<double>::infinity()};

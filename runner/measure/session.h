@@ -11,7 +11,8 @@
 // in place, at random in part only, so that a key of some elements still fits and the result does not; the
 // module is loaded anew for timing, again and again while timing (which also keeps the places where code comes
 // to lie from deciding the ratio), and once at a random moment; timed runs are verified at random, by the same
-// rule as all others. A plan cannot tell a timed run from a checked one. Thread: the job thread.
+// rule as all others. A plan cannot tell a timed run from a checked one. One pair in four is taken behind a doubled flush of the L2,
+// one on inputs of another magnitude: a gain that is not there counts for nothing. Thread: the job thread.
 #pragma once
 
 #include "runner/measure/stopping_rule.h"
@@ -30,6 +31,10 @@ struct Measurement {
   std::optional<model::Time> reference_time, candidate_time;
   std::optional<model::Speedup> speedup;
   std::string why_no_device_time;
+  std::string
+      why_less; ///< the speedup than what was measured under the usual conditions; see credit()
+  std::string
+      host_check; ///< what the host's clock says of the device time; empty: it was not asked
   std::optional<model::AsCalled> as_called; ///< absent where the budget did not suffice
   std::optional<double> library_share;      ///< of torch tasks: see runner/measure/library_share.h
   std::optional<model::ClockRecord> clocks;

@@ -1,4 +1,4 @@
-// When enough pairs were measured: the ratio's interval is narrow enough, or the budget is spent.
+// When enough pairs were measured: the ratio's interval is narrow enough, or the budget is spent. The interval is that of alike().
 //
 // The interval is computed anew only when the count has grown by a fifth: each look is one more chance to
 // stop on an interval that is narrow by luck. Thread: the job thread.
@@ -34,7 +34,7 @@ public:
     if (pairs < next_look_)
       return false;
     next_look_ = pairs + pairs / 5 + 1;
-    return samples.ratio().relative_half_width() <= limits_.relative_half_width;
+    return alike(samples).ratio().relative_half_width() <= limits_.relative_half_width;
   }
 
 private:

@@ -1,5 +1,6 @@
 // The one translation unit that includes Boost.Beast: it costs half a minute.
 #include "runner/metrics/endpoint.h"
+#include "support/rpc/accept_loop.h"
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
@@ -84,52 +85,51 @@ private:
 
 class Listener final : public Endpoint {
 public:
-  Listener(asio::any_io_executor executor, std::function<std::string()> text)
-      : acceptor_(executor), shared_(std::make_shared<Shared>()) {
+  Listener(asio::any_io_executor executor, std::function<std::string()> text, Log log)
+      : accepting_(std::make_shared<rpc::AcceptLoop<tcp>>(executor)),
+        shared_(std::make_shared<Shared>()), log_(std::move(log)) {
     shared_->text = std::move(text);
   }
+  ~Listener() override { accepting_->close(); }
 
   beast::error_code open(const tcp::endpoint &where) {
+    tcp::acceptor &acceptor = accepting_->acceptor();
     beast::error_code error;
-    acceptor_.open(where.protocol(), error);
+    acceptor.open(where.protocol(), error);
     if (!error)
-      acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+      acceptor.set_option(asio::socket_base::reuse_address(true), error);
     if (!error)
-      acceptor_.bind(where, error);
+      acceptor.bind(where, error);
     if (!error)
-      acceptor_.listen(asio::socket_base::max_listen_connections, error);
+      acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (!error)
-      accept();
+      accepting_->start({.on_socket =
+                             [shared = shared_](tcp::socket socket) {
+                               if (shared->peers < kMaxPeers)
+                                 std::make_shared<Session>(std::move(socket), shared)->read();
+                             },
+                         .log = log_});
     return error;
   }
 
   std::string address() const override {
     beast::error_code error;
-    const tcp::endpoint local = acceptor_.local_endpoint(error);
+    const tcp::endpoint local = accepting_->acceptor().local_endpoint(error);
     const std::string host = local.address().to_string();
     return (local.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(local.port());
   }
 
 private:
-  void accept() {
-    acceptor_.async_accept([this](beast::error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted)
-        return;
-      if (!error && shared_->peers < kMaxPeers)
-        std::make_shared<Session>(std::move(socket), shared_)->read();
-      accept();
-    });
-  }
-
-  tcp::acceptor acceptor_;
+  std::shared_ptr<rpc::AcceptLoop<tcp>> accepting_;
   std::shared_ptr<Shared> shared_;
+  Log log_;
 };
 
 } // namespace
 
 Result<std::unique_ptr<Endpoint>> open_endpoint(asio::any_io_executor executor,
                                                 const std::string &where,
-                                                std::function<std::string()> text) {
+                                                std::function<std::string()> text, Log log) {
   const auto colon = where.rfind(':');
   std::string host = where.substr(0, colon == std::string::npos ? 0 : colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']')
@@ -144,7 +144,7 @@ Result<std::unique_ptr<Endpoint>> open_endpoint(asio::any_io_executor executor,
                        tcp::resolver::passive | tcp::resolver::numeric_service, error);
   if (error || found.empty())
     return fail("cannot listen on " + where + ": " + error.message(), "Write HOST:PORT");
-  auto listener = std::make_unique<Listener>(executor, std::move(text));
+  auto listener = std::make_unique<Listener>(executor, std::move(text), std::move(log));
   if (const beast::error_code failed = listener->open(found.begin()->endpoint()))
     return fail("cannot listen on " + where + ": " + failed.message(),
                 "Choose another port, or an address of this host");

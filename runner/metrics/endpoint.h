@@ -13,6 +13,9 @@
 
 namespace warpwright::runner::metrics {
 
+/// Told that nobody can be accepted, and that it is over.
+using Log = std::function<void(const std::string &line)>;
+
 class Endpoint {
 public:
   virtual ~Endpoint() = default;
@@ -25,6 +28,6 @@ public:
 /// Errors: an address that is not understood, or cannot be listened on.
 Result<std::unique_ptr<Endpoint>> open_endpoint(boost::asio::any_io_executor executor,
                                                 const std::string &where,
-                                                std::function<std::string()> text);
+                                                std::function<std::string()> text, Log log = {});
 
 } // namespace warpwright::runner::metrics

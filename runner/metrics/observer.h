@@ -31,6 +31,9 @@ public:
   /// @param again false for the first process of a device
   virtual void worker_started(const std::string & /*device*/, bool /*again*/) {}
   virtual void worker_lost(const std::string & /*device*/) {}
+  /// A worker is ready. @param holds whether this layer of its isolation does
+  virtual void layer_entered(const std::string & /*device*/, const std::string & /*layer*/,
+                             bool /*holds*/) {}
   virtual void compiled_ahead(CompiledAhead) {}
   virtual void clients_changed(std::size_t /*connected*/) {}
 };

@@ -51,6 +51,8 @@ RunnerMetrics::RunnerMetrics()
                                "Worker processes started in place of another.")),
       losses_(registry_.make(Type::Counter, "warpwright_worker_losses_total",
                              "Worker processes that a job cost: faults, timeouts, kills.")),
+      layers_(registry_.make(Type::Gauge, "warpwright_isolation_layer",
+                             "1 where a layer of a worker's isolation holds, 0 where it is missing.")),
       compiled_(registry_.make(
           Type::Counter, "warpwright_compile_ahead_total",
           "GPU jobs by what compiling ahead did: hit, miss, refused (never reached it), lost.")),
@@ -122,6 +124,11 @@ void RunnerMetrics::worker_started(const std::string &device, bool again) {
 }
 
 void RunnerMetrics::worker_lost(const std::string &device) { losses_.add({{"device", device}}); }
+
+void RunnerMetrics::layer_entered(const std::string &device, const std::string &layer,
+                                  bool holds) {
+  layers_.set({{"device", device}, {"layer", layer}}, holds ? 1 : 0);
+}
 
 void RunnerMetrics::compiled_ahead(CompiledAhead result) {
   compiled_.add({{"result", name_of(result)}});

@@ -21,6 +21,7 @@ public:
   void queue_changed(const std::string &device, std::size_t waiting) override;
   void worker_started(const std::string &device, bool again) override;
   void worker_lost(const std::string &device) override;
+  void layer_entered(const std::string &device, const std::string &layer, bool holds) override;
   void compiled_ahead(CompiledAhead result) override;
   void clients_changed(std::size_t connected) override;
 
@@ -29,7 +30,7 @@ public:
 private:
   Registry registry_;
   Family &info_, &started_, &clients_, &accepted_, &jobs_, &queue_, &job_seconds_, &stage_seconds_,
-      &starts_, &restarts_, &losses_, &compiled_, &temperature_, &sm_clock_, &memory_clock_,
+      &starts_, &restarts_, &losses_, &layers_, &compiled_, &temperature_, &sm_clock_, &memory_clock_,
       &power_, &utilization_, &memory_used_;
 };
 

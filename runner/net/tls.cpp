@@ -5,6 +5,7 @@
 // a socket closed over unread bytes is reset and takes our words with it.
 #include "runner/net/tls.h"
 #include "runner/net/tls_context.h"
+#include "support/rpc/accept_loop.h"
 
 #include <array>
 #include <boost/asio/connect.hpp>
@@ -24,7 +25,6 @@ namespace ssl = boost::asio::ssl;
 
 constexpr std::chrono::seconds kConnectLimit{15};
 constexpr std::chrono::seconds kFarewellLimit{2};
-constexpr std::chrono::milliseconds kAcceptPause{200};
 /// Unacknowledged bytes, or a peer that reads nothing, end the connection after this.
 constexpr unsigned kSendStallMs = 60'000;
 
@@ -132,67 +132,43 @@ class Listener final : public TlsListener, public std::enable_shared_from_this<L
 public:
   Listener(boost::asio::any_io_executor executor, TlsContext context, ListenerOptions options,
            OnStream on_stream, Log log)
-      : acceptor_(executor), pause_(executor),
+      : accepting_(std::make_shared<rpc::AcceptLoop<tcp>>(executor)),
         context_(std::make_shared<ssl::context>(context.release())), options_(options),
         on_stream_(std::move(on_stream)), log_(std::move(log)) {}
 
   error_code open(const tcp::endpoint &endpoint) {
+    tcp::acceptor &acceptor = accepting_->acceptor();
     error_code error;
-    acceptor_.open(endpoint.protocol(), error);
+    acceptor.open(endpoint.protocol(), error);
     if (!error)
-      acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+      acceptor.set_option(tcp::acceptor::reuse_address(true), error);
     if (!error)
-      acceptor_.bind(endpoint, error);
+      acceptor.bind(endpoint, error);
     if (!error)
-      acceptor_.listen(boost::asio::socket_base::max_listen_connections, error);
+      acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
     if (!error)
-      accept();
+      accepting_->start(
+          {.on_socket = [self = shared_from_this()](
+                            tcp::socket socket) { self->shake_hands(std::move(socket)); },
+           .may_accept = [self = shared_from_this()] {
+             return self->unproved_ < self->options_.max_unproved;
+           },
+           .log = log_});
     return error;
   }
-  void close() {
-    error_code ignored;
-    acceptor_.close(ignored);
-    pause_.cancel();
-  }
+  void close() { accepting_->close(); }
   std::string address() const override {
     error_code ignored;
-    return address_of(acceptor_.local_endpoint(ignored));
+    return address_of(accepting_->acceptor().local_endpoint(ignored));
   }
 
 private:
-  /// One accept is pending at any time, unless too many peers are unproved.
-  void accept() {
-    if (accepting_ || !acceptor_.is_open() || unproved_ >= options_.max_unproved)
-      return;
-    accepting_ = true;
-    acceptor_.async_accept([self = shared_from_this()](error_code error, tcp::socket socket) {
-      self->accepting_ = false;
-      self->on_accept(error, std::move(socket));
-    });
-  }
-
-  void on_accept(error_code error, tcp::socket socket) {
-    if (error == boost::asio::error::operation_aborted)
-      return;
-    if (!error) {
-      shake_hands(std::move(socket));
-      return accept();
-    }
-    // Most often no descriptor is left: one is free when somebody leaves.
-    log_("cannot accept: " + error.message());
-    pause_.expires_after(kAcceptPause);
-    pause_.async_wait([self = shared_from_this()](error_code paused) {
-      if (!paused)
-        self->accept();
-    });
-  }
-
   AdmissionSlot take_slot() {
     ++unproved_;
     return AdmissionSlot(this, [weak = weak_from_this()](void *) {
       if (const auto self = weak.lock()) {
         --self->unproved_;
-        self->accept();
+        self->accepting_->resume();
       }
     });
   }
@@ -218,14 +194,12 @@ private:
         });
   }
 
-  tcp::acceptor acceptor_;
-  boost::asio::steady_timer pause_;
+  std::shared_ptr<rpc::AcceptLoop<tcp>> accepting_;
   std::shared_ptr<ssl::context> context_;
   ListenerOptions options_;
   OnStream on_stream_;
   Log log_;
   std::size_t unproved_ = 0;
-  bool accepting_ = false;
 };
 
 /// Owns the listener that its own pending operations share.

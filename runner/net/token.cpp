@@ -2,6 +2,7 @@
 #include "runner/net/token.h"
 #include "support/hash.h"
 
+#include <algorithm>
 #include <fstream>
 #include <openssl/crypto.h>
 #include <sstream>
@@ -47,12 +48,20 @@ Result<TokenList> TokenList::parse(const std::string &text, const std::string &p
 }
 
 std::string TokenList::owner_of(const std::string &token) const {
-  const std::string given = sha256_hex(token);
+  return owner_of_hash(sha256_hex(token));
+}
+
+std::string TokenList::owner_of_hash(const std::string &hash) const {
   std::string owner;
   for (const Entry &entry : entries_) // no early end
-    if (CRYPTO_memcmp(given.data(), entry.hash.data(), given.size()) == 0)
+    if (hash.size() == entry.hash.size() &&
+        CRYPTO_memcmp(hash.data(), entry.hash.data(), hash.size()) == 0)
       owner = entry.owner;
   return owner;
+}
+
+bool TokenList::has_owner(const std::string &owner) const {
+  return std::ranges::find(entries_, owner, &Entry::owner) != entries_.end();
 }
 
 Result<std::string> check_authentication(const TokenList &tokens, const std::string &method,

@@ -24,6 +24,9 @@ public:
 
   /// The name to log, and under which jobs are kept; empty when no token is like it.
   std::string owner_of(const std::string &token) const;
+  /// The same by the token's SHA-256: of a client that showed the token before.
+  std::string owner_of_hash(const std::string &hash) const;
+  bool has_owner(const std::string &owner) const;
   std::size_t size() const { return entries_.size(); }
 
 private:

@@ -1,6 +1,8 @@
 // The subcommands of warpwright-runner. Each returns the process's exit code.
 #pragma once
 
+#include "runner/service/permissions.h"
+#include "runner/service/quotas.h"
 #include "support/log.h"
 
 #include <cstdint>
@@ -41,12 +43,19 @@ struct LaunchCommand {
   std::vector<std::string> sizes; ///< "n=7,m=3", a run each; none: the task's
   std::uint64_t seed = 1;
   int repeat = 1;
-  std::string leash; ///< deep/leash.h
+  std::string leash;       ///< deep/leash.h
+  std::string code_folder; ///< of deep::PlainLaunch
 };
 
 struct AdversaryCommand {
   std::string device, url, only; ///< `only`: the name of one case
   bool as_json = false, list = false;
+};
+
+struct EncloseCommand {
+  std::string program; ///< "host": the worker with torch; "trace"
+  std::string device;  ///< of the worker
+  std::string library; ///< empty: the one beside the Python files
 };
 
 /// The defaults are those of ServiceLimits.
@@ -58,6 +67,9 @@ struct ServeCommand {
   std::size_t max_message_bytes = 16u << 20, max_queue = 1'000, max_clients = 512, max_jobs = 256;
   int max_job_time_ms = 3'600'000, linger_s = 600;
   int workers_per_gpu = 1; ///< that take turns on it
+  bool allow_weak_isolation = false; ///< go on without layers that the work needs (docs/isolation.md)
+  Permissions permissions;
+  QuotaLimits quotas; ///< of each owner
   std::string metrics; ///< HOST:PORT; empty: none
   bool log_as_json = false;
   log::Level log_level = log::Level::Warning;
@@ -80,14 +92,20 @@ int run_examine();
 int run_adversary(const AdversaryCommand &command);
 /// 0: something can verify here.
 int run_doctor(bool as_json);
+/// The same of the service at this URL. 1: it has no device; 2: it cannot be reached.
+int run_doctor_of_runner(const std::string &url, bool as_json);
 int run_cuda_worker(const std::string &device);
 int run_devices();
+/// Prints {rates, code}, the GPU's rates and the judge's compiled kernels, or {error}. @param device "cuda:N"
+int run_calibrate(const std::string &device);
 /// Prints {probe_ns} or {error}. @param device "cuda:N"
 int run_probe(const std::string &device);
 /// NVML's readings, a line every few seconds; 1: there is no NVML.
 int run_readings();
 /// @param capability 10 * major + minor
 int run_compile_worker(int capability);
+/// A Python program of the runner in its enclosure; returns only when it cannot be started.
+int run_enclosed(const EncloseCommand &command);
 /// What holds a worker of this kind here, as JSON, from inside.
 int run_isolation(const std::string &kind);
 

@@ -1,5 +1,4 @@
 #include "runner/service/compile_ahead.h"
-#include "runner/cuda/compile_cache.h"
 #include "runner/service/devices.h"
 #include "support/model/json.h"
 
@@ -54,6 +53,7 @@ void CompileAhead::compile(const QueuedJob &wanted, int capability, Done done) {
   QueuedJob job;
   job.id = wanted.id;
   job.client = wanted.client;
+  job.owner = wanted.owner;
   job.task_hash = wanted.task_hash;
   job.plan_hash = wanted.plan_hash;
   job.options = wanted.options;
@@ -62,7 +62,7 @@ void CompileAhead::compile(const QueuedJob &wanted, int capability, Done done) {
   job.request["options"] = model::to_json(job.options);
   job.ran_again = true; // a lost compile worker is not worth a second run
   job.on_stage = [](const std::string &, const std::string &) {};
-  Slot &slot = free_slot(capability);
+  Slot &slot = free_slot(capability, job);
   slot.done = std::move(done);
   job.done = [&slot, timeout = job.options.timeout](const rpc::Outcome &outcome) {
     if (const Done answer = std::exchange(slot.done, nullptr))
@@ -78,7 +78,10 @@ void CompileAhead::stop() {
   }
 }
 
-CompileAhead::Slot &CompileAhead::free_slot(int capability) {
+CompileAhead::Slot &CompileAhead::free_slot(int capability, const QueuedJob &job) {
+  for (const auto &slot : slots_)
+    if (!slot->done && slot->capability == capability && slot->worker->is_of_kind(job))
+      return *slot;
   Slot *free = nullptr;
   for (const auto &slot : slots_)
     if (!slot->done && (!free || slot->capability == capability))
@@ -94,6 +97,8 @@ CompileAhead::Slot &CompileAhead::free_slot(int capability) {
   worker.command = settings_.command;
   worker.command.insert(worker.command.end(), {"--capability", std::to_string(capability)});
   worker.environment = settings_.environment;
+  worker.shelves = settings_.shelves;
+  worker.runs_files = false;
   free->capability = capability;
   free->worker = std::make_shared<DeviceWorker>(executor_, compiler_info(capability),
                                                 std::move(worker), WorkerHooks{});
@@ -105,17 +110,19 @@ std::size_t compile_processes(std::size_t cores, std::size_t devices) {
 }
 
 std::unique_ptr<CompileAhead> make_compile_ahead(boost::asio::any_io_executor executor,
-                                                 std::size_t gpus) {
+                                                 std::size_t gpus,
+                                                 std::shared_ptr<const CodeShelves> shelves) {
   const char *chosen = std::getenv("WARPWRIGHT_COMPILE_AHEAD");
   const std::size_t processes =
       chosen ? static_cast<std::size_t>(std::clamp(std::atoi(chosen), 0, 256))
              : compile_processes(std::thread::hardware_concurrency(), gpus);
-  if (gpus == 0 || processes == 0 || cuda::cache_directory().empty())
+  if (gpus == 0 || processes == 0 || !shelves || !shelves->store().keeps())
     return nullptr;
   return std::make_unique<CompileAhead>(
       executor, CompileAheadSettings{.command = {executable_path(), "compile-worker"},
                                      .environment = {},
-                                     .processes = processes});
+                                     .processes = processes,
+                                     .shelves = std::move(shelves)});
 }
 
 } // namespace warpwright::runner

@@ -16,6 +16,7 @@ struct CompileAheadSettings {
   std::vector<std::string> command; ///< `--capability N` is added
   std::vector<std::string> environment;
   std::size_t processes = 1; ///< at a time, for all architectures together
+  std::shared_ptr<const CodeShelves> shelves = nullptr; ///< where the code goes
 };
 
 class CompileAhead {
@@ -44,7 +45,7 @@ private:
     std::shared_ptr<DeviceWorker> worker;
     Done done; ///< of the job that it has
   };
-  Slot &free_slot(int capability);
+  Slot &free_slot(int capability, const QueuedJob &job);
 
   boost::asio::any_io_executor executor_;
   CompileAheadSettings settings_;
@@ -54,8 +55,9 @@ private:
 /// As many processes as there are cores beyond one for each device: 1 to 16.
 std::size_t compile_processes(std::size_t cores, std::size_t devices);
 /// The pool for this machine's GPUs, of $WARPWRIGHT_COMPILE_AHEAD processes where that is set; null
-/// where there is no GPU, no process wanted, or no folder to cache in.
+/// where there is no GPU, no process wanted, or no folder to keep code in.
 std::unique_ptr<CompileAhead> make_compile_ahead(boost::asio::any_io_executor executor,
-                                                 std::size_t gpus);
+                                                 std::size_t gpus,
+                                                 std::shared_ptr<const CodeShelves> shelves);
 
 } // namespace warpwright::runner

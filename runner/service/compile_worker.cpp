@@ -4,6 +4,7 @@
 #include "runner/cuda/compiler.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
+#include "runner/worker/service_cache.h"
 #include "runner/worker/worker.h"
 
 #include <sys/resource.h>
@@ -66,7 +67,7 @@ int run_compile_worker(int capability) {
   setpriority(PRIO_PROCESS, 0, kNice);
   return run_worker(
       [capability]() -> Result<std::unique_ptr<Device>> {
-        auto compiler = cuda::Compiler::make({capability, cuda::cache_directory()});
+        auto compiler = cuda::Compiler::make({capability, std::make_shared<ServiceCache>()});
         if (!compiler)
           return std::unexpected(compiler.error());
         return std::make_unique<CompileOnlyDevice>(std::move(*compiler), capability);

@@ -1,8 +1,10 @@
 // States: Down -> Starting (process up, `info` asked) -> Idle <-> Busy; anything -> Down when the
 // process goes.
 #include "runner/service/device_worker.h"
-#include "runner/isolation/bubblewrap.h"
+#include "runner/isolation/supervised.h"
+#include "runner/torch/python_programs.h"
 #include "runner/verify/verifier.h"
+#include "runner/worker/service_cache.h"
 #include "runner/worker/worker.h"
 #include "support/log.h"
 #include "support/model/json.h"
@@ -19,6 +21,8 @@ constexpr std::chrono::milliseconds kReapInterval{5};
 constexpr int kReapTries = 400;
 /// Importing torch, and compiling what calls candidates, take longer than a worker of ours alone does.
 constexpr int kPythonStarts = 2;
+/// So many processes in a row that were killed while they started are a device that does not start.
+constexpr int kStartsKilled = 5;
 
 } // namespace
 
@@ -59,12 +63,20 @@ bool DeviceWorker::warm_up_torch() {
   return state_ == State::Starting;
 }
 
+Binding DeviceWorker::binding_for(const QueuedJob &job) const {
+  const auto task = job.request.find("task");
+  const bool runs_files =
+      settings_.runs_files && task != job.request.end() && task->contains("module");
+  return {job.owner, runs_files ? job.task_hash : ""};
+}
+
 bool DeviceWorker::is_of_kind(const QueuedJob &job) const {
-  return state_ != State::Down && wants_python(job) == python_;
+  return state_ != State::Down && wants_python(job) == python_ &&
+         (!binding_ || *binding_ == binding_for(job));
 }
 
 bool DeviceWorker::would_switch_for(const QueuedJob &job) const {
-  return state_ != State::Down && wants_python(job) != python_;
+  return state_ != State::Down && !is_of_kind(job);
 }
 
 void DeviceWorker::warm_up_for(const QueuedJob &job) {
@@ -102,7 +114,7 @@ void DeviceWorker::stop() {
   if (connection_)
     std::exchange(connection_, nullptr)->close();
   errors_.reset();
-  process_.reset(); // kills and reaps
+  end_supervised(process_);
   examiner_.reset();
   directory_.reset();
   settings_.turn->leave(this);
@@ -118,8 +130,9 @@ void DeviceWorker::pump() {
   if (!waiting_ || examiner_)
     return;
   const bool python = wants_python(*waiting_);
-  if (state_ == State::Idle && python != python_) {
-    log::info("worker ended for another kind", {{"device", name()}, {"python", python}});
+  if (state_ == State::Idle && !is_of_kind(*waiting_)) {
+    log::info("worker ended for another kind, owner or task",
+              {{"device", name()}, {"python", python}});
     end_process(Ended::ByItself);
   }
   if (state_ == State::Down) {
@@ -136,6 +149,7 @@ void DeviceWorker::start() {
   state_ = State::Starting;
   ended_ = Ended::ByItself;
   errors_.reset();
+  binding_.reset();
   const std::uint64_t generation = ++generation_;
   std::vector<std::string> environment = settings_.environment;
   directory_ = PrivateDirectory::make();
@@ -145,8 +159,7 @@ void DeviceWorker::start() {
   if (settings_.turn->is_shared())
     environment.push_back(std::string(kSharedVariable) + "=1");
   auto process = Process::spawn(
-      in_bubblewrap(python_ ? settings_.python->command : settings_.command,
-                    python_ ? settings_.python->sandbox : settings_.sandbox, directory_),
+      python_ ? *settings_.python : settings_.command,
       {.environment = environment, .inherited = inherited_variables(), .pipe_stderr = true});
   if (!process) {
     process_.reset();
@@ -165,17 +178,24 @@ void DeviceWorker::start() {
       self->on_stage(params);
     if (method == kTurnOver)
       self->settings_.turn->give(self.get());
+    if (method == kKeepCode && self->settings_.shelves && params.is_object())
+      self->settings_.shelves->keep(self->binding_, params.value("key", ""),
+                                    params.value("code", Json()));
   };
   handlers.on_request = [weak = weak_from_this(), generation](const std::string &method,
-                                                              const Json &, const Json &,
+                                                              const Json &params, const Json &,
                                                               rpc::Responder respond) {
     const auto self = weak.lock();
-    if (!self || self->generation_ != generation || method != kTakeTurn)
-      return respond(std::unexpected(
-          rpc::RpcError{rpc::kMethodNotFound,
-                        "the service answers workers nothing but " + std::string(kTakeTurn),
-                        {}}));
-    self->take_turn(std::move(respond));
+    if (self && self->generation_ == generation && method == kTakeTurn)
+      return self->take_turn(std::move(respond));
+    if (self && self->generation_ == generation && method == kFindCode && params.is_object())
+      return respond(self->settings_.shelves
+                         ? self->settings_.shelves->find(self->binding_, params.value("key", ""))
+                         : Json());
+    respond(std::unexpected(rpc::RpcError{rpc::kMethodNotFound,
+                                          "the service answers workers nothing but " +
+                                              std::string(kTakeTurn) + " and " + kFindCode,
+                                          {}}));
   };
   handlers.on_closed = [weak = weak_from_this(), generation](const std::string &reason) {
     if (const auto self = weak.lock())
@@ -202,6 +222,7 @@ void DeviceWorker::on_ready(const rpc::Outcome &info) {
   if (document.is_object() && document.contains("isolation")) {
     isolation_ = document["isolation"];
     document.erase("isolation");
+    tell_of_isolation();
   }
   if (auto device = model::device_from_json(document)) {
     device_ = *device;
@@ -209,8 +230,20 @@ void DeviceWorker::on_ready(const rpc::Outcome &info) {
   }
   timer_.stop();
   settings_.turn->leave(this);
+  starts_killed_ = 0;
   state_ = State::Idle;
   pump();
+}
+
+void DeviceWorker::tell_of_isolation() {
+  std::string missing;
+  for (const IsolationLayer &layer : layers_from_json(isolation_)) {
+    hooks_.observer->layer_entered(name(), layer.name, layer.active);
+    if (!layer.active)
+      missing += (missing.empty() ? "" : "; ") + layer.name + ": " + layer.detail;
+  }
+  if (!missing.empty() && std::exchange(told_missing_, missing) != missing)
+    log::warning("a worker's isolation is not whole", {{"device", name()}, {"missing", missing}});
 }
 
 void DeviceWorker::send(QueuedJob job) {
@@ -218,6 +251,7 @@ void DeviceWorker::send(QueuedJob job) {
   activity_ = "starting the job";
   side_.clear();
   running_ = std::move(job);
+  binding_ = binding_for(*running_);
   running_->alone |= !large_task_.empty() && running_->task_hash == large_task_;
   arm(running_->options.timeout + settings_.grace, Ended::TimedOut);
   connection_->request("verify", running_->request,
@@ -313,7 +347,7 @@ void DeviceWorker::end_process(Ended reason) {
   ended_ = reason;
   if ((running_ && state_ == State::Busy) || state_ == State::Starting) {
     if (process_) // its reply is awaited: the end is reported by on_closed
-      process_->kill(SIGKILL);
+      process_->kill(SIGTERM);
     return;
   }
   ++generation_; // nobody waits for this one any more
@@ -321,7 +355,7 @@ void DeviceWorker::end_process(Ended reason) {
   if (connection_)
     std::exchange(connection_, nullptr)->close();
   errors_.reset();
-  process_.reset();
+  end_supervised(process_);
   directory_.reset();
   settings_.turn->leave(this);
   state_ = State::Down;
@@ -343,8 +377,8 @@ void DeviceWorker::reap(std::uint64_t generation, const std::string &reason, int
   std::string why = reason;
   if (tries >= kReapTries && why.empty())
     why = "it closed its output and lived on";
-  if (!why.empty())
-    process_->kill(SIGKILL);
+  if (!why.empty()) // a supervisor that was asked and does not end is ended, too
+    process_->kill(tries >= 2 * kReapTries ? SIGKILL : SIGTERM);
   reap_timer_.expires_after(kReapInterval);
   reap_timer_.async_wait(
       [weak = weak_from_this(), generation, why, tries](boost::system::error_code error) {
@@ -370,7 +404,7 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
   if (errors_)
     errors_->drain();
   LostWorker lost = describe_loss();
-  lost.status = through_bubblewrap(status);
+  lost.status = status;
   lost.protocol_error = reason;
   connection_.reset();
   errors_.reset();
@@ -416,11 +450,14 @@ void DeviceWorker::on_start_lost(const LostWorker &lost) {
                                                              : describe_exit(lost.status);
   const std::string message =
       python_ ? "the worker with torch of " + device_.name +
-                    " does not start: " + settings_.python->command.front() + " said: " + why +
+                    " does not start: " + python_interpreter() + " said: " + why +
                     ". Name a Python that has torch by --python or WARPWRIGHT_PYTHON"
               : "the worker of " + device_.name + " does not start: " + why;
   log::error("worker does not start", {{"device", name()}, {"reason", why}});
   if (!waiting_)
+    return pump();
+  // That says nothing about the next one; again and again, it is a memory that does not suffice.
+  if (was_killed_from_outside(lost) && ++starts_killed_ < kStartsKilled)
     return pump();
   QueuedJob job = std::move(*std::exchange(waiting_, std::nullopt));
   if (ended_ == Ended::Cancelled)

@@ -2,8 +2,12 @@
 // is free, so measurements never overlap on a device. Several workers may share one: their processes then take turns
 // (device_turn.h), and only what needs no device overlaps.
 //
+// A process serves one owner, and where it runs the files of a torch task, that one task: nothing that a client's code leaves in
+// it meets another's job.
+//
 // A worker that dies costs the job that ran on it, which gets a verdict that says what it was
-// doing; a new one is started at once, so that the next job does not wait for it. A job runs once
+// doing; a new one is started at once, so that the next job does not wait for it. One that is killed
+// from outside while it starts is started again. A job runs once
 // more, before anything is said about it, when its worker was killed from outside, or when the
 // reference itself failed at hidden sizes (then without them). A job that outlives its time, or is
 // cancelled while it runs, costs the worker. Verdicts with a large speedup are measured again in a
@@ -14,6 +18,7 @@
 #include "runner/isolation/isolation.h"
 #include "runner/isolation/private_directory.h"
 #include "runner/metrics/observer.h"
+#include "runner/service/code_shelves.h"
 #include "runner/service/device_turn.h"
 #include "runner/service/error_tail.h"
 #include "runner/service/lost_worker.h"
@@ -33,8 +38,12 @@ struct QueuedJob {
   model::VerifyOptions options;
   std::function<void(const std::string &stage, const std::string &activity)> on_stage;
   std::function<void(rpc::Outcome)> done; ///< once, with a verdict's JSON
+  /// Told how long the job had a device, before `done`. Unset: nobody counts.
+  std::function<void(double seconds)> used_device;
   /// Whose turn it is, among clients: the service gives each client a name.
   std::string client;
+  std::string owner;    ///< whose job it is: a token's name, or who came without one
+  std::string no_tools; ///< why tools do not examine it, though it asks for that; empty: they may
   std::chrono::steady_clock::time_point accepted = std::chrono::steady_clock::now();
   std::optional<model::Verdict> first; ///< of the run before, when this is the second measurement
   bool ran_again = false;              ///< after a worker that was lost through no fault of its own
@@ -43,25 +52,23 @@ struct QueuedJob {
   bool alone = false;                  ///< its memory did not suffice beside other workers'
 };
 
-/// How a worker with torch starts: the user's Python interpreter, with the worker loaded into it.
-struct PythonStart {
-  std::vector<std::string> command;
-  Sandbox sandbox;
-};
-
 struct WorkerSettings {
   std::string name; ///< "cuda:0", for logs and metrics
   std::vector<std::string> command;
-  /// For jobs whose task is a torch module; nullopt: `command` serves them too.
-  std::optional<PythonStart> python = std::nullopt;
+  /// For jobs whose task is a torch module, the worker inside the user's Python; nullopt: `command`
+  /// serves them too.
+  std::optional<std::vector<std::string>> python = std::nullopt;
   std::vector<std::string> environment;
-  Sandbox sandbox; ///< what it is let near, where bubblewrap starts it
   std::chrono::milliseconds start_limit{60'000};
   std::chrono::milliseconds grace{
       2'000}; ///< beyond a job's timeout, for the worker to report it itself
   double large_speedup = 3;
   /// Of the device, where other workers have it too: their processes then ask before they use it. Null: one of its own.
   std::shared_ptr<DeviceTurn> turn = nullptr;
+  /// Whence the process gets compiled code. Null: from nowhere.
+  std::shared_ptr<const CodeShelves> shelves = nullptr;
+  /// False: it compiles, and runs no file of a client whatever the task is.
+  bool runs_files = true;
 };
 
 struct WorkerHooks {
@@ -111,10 +118,13 @@ private:
   /// Whether it wants the worker with torch. A device has one process at a time, so that two never measure at once and neither
   /// holds memory that the other needs: the worker with torch lives on until a job comes that does not want it.
   bool wants_python(const QueuedJob &job) const;
+  /// Whom a process serves that has this job.
+  Binding binding_for(const QueuedJob &job) const;
   void warm_up();
   void pump();
   void start();
   void on_ready(const rpc::Outcome &info);
+  void tell_of_isolation();
   void send(QueuedJob job);
   void on_reply(rpc::Outcome outcome);
   void on_stage(const rpc::Json &params);
@@ -149,9 +159,12 @@ private:
   Observer nobody_; ///< where no other is given
   bool described_ = false, started_before_ = false, stopped_ = false;
   rpc::Json isolation_;
+  std::string told_missing_; ///< layers, in the log
   State state_ = State::Down;
   Ended ended_ = Ended::ByItself;
+  int starts_killed_ = 0;        ///< processes in a row, from outside, before they were ready
   bool python_ = false;          ///< which process is up, or comes next
+  std::optional<Binding> binding_; ///< of the process, from its first job on
   std::uint64_t generation_ = 0; ///< of the process: late events of an old one are ignored
   std::optional<Process> process_;
   std::shared_ptr<rpc::Connection> connection_;

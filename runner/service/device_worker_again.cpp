@@ -45,7 +45,7 @@ bool DeviceWorker::measures_again(const model::Verdict &verdict) {
 bool DeviceWorker::examine(rpc::Outcome &outcome) {
   if (stopped_ || !outcome || std::exchange(running_->examined, true) || wants_python(*running_))
     return false; // tools launch plans plainly, without torch
-  auto job = deep::examiner_job(running_->request, running_->options, name(), *outcome);
+  auto job = deep::examiner_job(running_->request, running_->options, name(), running_->no_tools, *outcome);
   if (!job)
     return false;
   end_process(Ended::ByItself);

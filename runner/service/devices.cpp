@@ -1,8 +1,7 @@
 // Discovery by asking `warpwright-runner devices`, and by looking beside the executable.
 #include "runner/service/devices.h"
-#include "runner/cuda/compile_cache.h"
-#include "runner/cuda/probe.h"
-#include "support/hash.h"
+#include "runner/cuda/toolkit.h"
+#include "runner/service/calibration.h"
 #include "support/model/json.h"
 
 #include <filesystem>
@@ -17,35 +16,6 @@ using nlohmann::json;
 
 constexpr std::chrono::milliseconds kDriverLimit{30'000};
 
-/// Duration of the probe kernel, asked of CUPTI once a GPU and kept in the cache. nullopt without CUPTI.
-std::optional<double> probe_of(const std::string &self, const std::string &device,
-                               const model::DeviceInfo &info) {
-  const fs::path folder = cuda::cache_directory();
-  const std::string key =
-      sha256_hex(info.identifier + info.driver + cuda::kProbeSource).substr(0, 16);
-  const fs::path file = folder / ("probe-" + key + ".json");
-  json answer;
-  if (std::ifstream cached(file); !folder.empty() && cached)
-    answer = json::parse(cached, nullptr, false);
-  if (!answer.is_object() || !answer.contains("probe_ns")) {
-    const auto run = run_captured({self, "probe", "--device", device}, "", kDriverLimit);
-    answer = run ? json::parse(run->output, nullptr, false) : json();
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (answer.is_object() && answer.contains("probe_ns") && !error)
-      std::ofstream(file) << answer;
-  }
-  if (!answer.is_object() || !answer.contains("probe_ns"))
-    return std::nullopt;
-  return answer["probe_ns"].get<double>();
-}
-
-PythonStart python_start(const std::string &device) {
-  const fs::path folder = torch_folder();
-  return {{python_interpreter(), "-u", (folder / "host.py").string(),
-           (folder / "libwarpwright-worker.so").string(), device},
-          cuda_sandbox(WorkerKind::Python)};
-}
 
 void find_gpus(FoundDevices &found) {
   const std::string self = executable_path();
@@ -71,11 +41,9 @@ void find_gpus(FoundDevices &found) {
       continue;
     WorkerSettings settings{.name = name,
                             .command = {self, "worker", "--device", name},
-                            .python = python_start(name),
-                            .sandbox = cuda_sandbox(WorkerKind::Cuda)};
-    if (const auto probe_ns = probe_of(self, name, *info))
-      settings.environment.push_back(std::string(cuda::kProbeVariable) + "=" +
-                                     std::to_string(*probe_ns));
+                            .python = {{self, "enclose", "host", "--device", name}},
+                            .environment = calibration_of(name, *info, *found.shelves),
+                            .shelves = found.shelves};
     found.devices.push_back({name, *info, std::move(settings)});
   }
 }
@@ -135,21 +103,14 @@ std::string executable_path() {
   return error ? "warpwright-runner" : path.string();
 }
 
-std::string python_interpreter() {
-  const char *chosen = std::getenv(kPythonVariable);
-  return chosen && *chosen ? chosen : "python3";
-}
-
 std::filesystem::path torch_folder() { return fs::path(executable_path()).parent_path() / "torch"; }
-
-std::vector<std::string> trace_command() {
-  const fs::path folder = torch_folder();
-  return {python_interpreter(), "-u", (folder / "trace_host.py").string(),
-          (folder / "libwarpwright-worker.so").string()};
-}
 
 FoundDevices find_devices() {
   FoundDevices found;
+  const fs::path cache = cuda::cache_directory();
+  found.shelves =
+      std::make_shared<const CodeShelves>(SealedStore(cache.empty() ? cache : cache / "sealed"));
+  found.trace_command = {executable_path(), "enclose", "trace"};
   find_gpus(found);
   find_cpu(found);
   return found;

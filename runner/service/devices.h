@@ -4,6 +4,7 @@
 
 #include "runner/cuda/sandbox.h"
 #include "runner/service/device_worker.h"
+#include "runner/torch/python_programs.h"
 
 namespace warpwright::runner {
 
@@ -16,6 +17,9 @@ struct FoundDevice {
 struct FoundDevices {
   std::vector<FoundDevice> devices; ///< best first
   std::vector<std::string> notes;   ///< why a backend is missing, one sentence each
+  std::shared_ptr<const CodeShelves> shelves = nullptr; ///< compiled code; of the workers of `devices`, too
+  /// Starts a process that traces one torch module. Empty: modules are not traced.
+  std::vector<std::string> trace_command = {};
 };
 
 /// The driver is asked in a child process, so that a driver that hangs or crashes costs nothing
@@ -26,16 +30,13 @@ FoundDevices find_devices();
 /// Each GPU by so many workers, which take turns on it (device_turn.h); 1: as found.
 void share_gpus(FoundDevices &found, int workers_per_gpu);
 
+/// What would hold a worker of this kind, tried in a child process. Errors: it cannot be tried.
+Result<std::vector<IsolationLayer>> layers_here(WorkerKind kind);
+
 /// The path of the running executable.
 std::string executable_path();
 
-/// Names the interpreter of workers with torch, and of tracing.
-inline constexpr const char *kPythonVariable = "WARPWRIGHT_PYTHON";
-/// Its value, else "python3".
-std::string python_interpreter();
 /// Beside the executable: the worker as a library, and the Python files.
 std::filesystem::path torch_folder();
-/// Of a process that traces one torch module.
-std::vector<std::string> trace_command();
 
 } // namespace warpwright::runner

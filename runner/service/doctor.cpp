@@ -3,9 +3,12 @@
 #include "runner/cuda/device.h"
 #include "runner/cuda/probe.h"
 #include "runner/deep/tools.h"
+#include "runner/isolation/requirement.h"
 #include "runner/metrics/gpu_readings.h"
 #include "runner/service/commands.h"
 #include "runner/service/devices.h"
+#include "runner/torch/python_programs.h"
+#include "runner/worker/service_cache.h"
 #include "runner/worker/worker.h"
 #include "support/model/json.h"
 
@@ -86,20 +89,29 @@ Finding find_torch() {
   return {"torch", true, run->output.substr(0, run->output.find('\n'))};
 }
 
-/// Tried in a child process, as workers do it.
+/// Whether anybody with a token may be served here, and what the user's own torch modules lack.
+Finding find_requirement(Requirement requirement) {
+  std::string missing;
+  for (const WorkerKind kind : kWorkerKinds)
+    if (const auto layers = layers_here(kind))
+      if (const auto lacks = what_is_missing(kind, requirement, *layers); !lacks.empty())
+        missing += (missing.empty() ? "" : "; ") + lacks;
+  const std::string what = requirement == Requirement::Remote
+                               ? "isolation for clients of other machines"
+                               : "isolation for torch modules of this machine";
+  return {what, missing.empty(), missing.empty() ? "every layer that it needs" : missing, {}};
+}
+
 Finding find_isolation(WorkerKind kind) {
   const std::string what = std::string("isolation of the ") + name(kind) + " worker";
-  const auto run = run_captured({executable_path(), "isolation", name(kind)}, "", kProbeLimit);
-  const json layers = run ? json::parse(run->output, nullptr, false) : json();
-  if (!layers.is_array())
-    return {what, false,
-            run ? describe_exit(run->status) + " " + run->errors : describe(run.error())};
-  Finding finding{what, true, "", layers};
-  for (const json &layer : layers) {
-    const bool active = layer.value("active", false);
-    finding.found &= active;
-    finding.detail += (finding.detail.empty() ? "" : "; ") + layer.value("name", "") +
-                      (active ? ": " : " MISSING: ") + layer.value("detail", "");
+  const auto layers = layers_here(kind);
+  if (!layers)
+    return {what, false, describe(layers.error()), {}};
+  Finding finding{what, true, "", to_json(*layers)};
+  for (const IsolationLayer &layer : *layers) {
+    finding.found &= layer.active;
+    finding.detail += (finding.detail.empty() ? "" : "; ") + layer.name +
+                      (layer.active ? ": " : " MISSING: ") + layer.detail;
   }
   return finding;
 }
@@ -120,13 +132,24 @@ std::vector<Finding> examine() {
   findings.push_back(find_torch());
   findings.push_back(find_tool(deep::Tool::ComputeSanitizer));
   findings.push_back(find_tool(deep::Tool::Ncu));
-  for (const WorkerKind kind :
-       {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda, WorkerKind::Python})
+  for (const WorkerKind kind : kWorkerKinds)
     findings.push_back(find_isolation(kind));
+  for (const Requirement requirement : {Requirement::Local, Requirement::Remote})
+    findings.push_back(find_requirement(requirement));
   return findings;
 }
 
 } // namespace
+
+Result<std::vector<IsolationLayer>> layers_here(WorkerKind kind) {
+  const auto run = run_captured({executable_path(), "isolation", name(kind)}, "", kProbeLimit);
+  if (!run)
+    return std::unexpected(run.error());
+  const json layers = json::parse(run->output, nullptr, false);
+  if (!layers.is_array())
+    return fail(describe_exit(run->status) + " " + run->errors);
+  return layers_from_json(layers);
+}
 
 int run_doctor(bool as_json) {
   const std::vector<Finding> findings = examine();
@@ -159,15 +182,17 @@ int run_cuda_worker(const std::string &device) {
     std::cerr << "no device " << device << ": a worker's device is cuda:N" << std::endl;
     return 2;
   }
-  return run_worker([ordinal] { return cuda::make_cuda_device(ordinal); },
+  return run_worker(
+      [ordinal] {
+        return cuda::make_cuda_device(ordinal, nullptr, std::make_shared<ServiceCache>());
+      },
                     cuda_sandbox(WorkerKind::Cuda));
 }
 
 int run_readings() { return metrics::write_readings(kReadingsInterval); }
 
 int run_isolation(const std::string &kind_name) {
-  for (const WorkerKind kind :
-       {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda, WorkerKind::Python}) {
+  for (const WorkerKind kind : kWorkerKinds) {
     if (kind_name != name(kind))
       continue;
     auto isolation = Isolation::enter(kind == WorkerKind::Cpu ? Sandbox{} : cuda_sandbox(kind));
@@ -180,6 +205,19 @@ int run_isolation(const std::string &kind_name) {
     return 0;
   }
   std::cerr << "no kind of worker is called " << kind_name << std::endl;
+  return 2;
+}
+
+int run_enclosed(const EncloseCommand &command) {
+  TorchFiles files{torch_folder(), command.library, cuda_sandbox(WorkerKind::Python)};
+  if (files.library.empty())
+    files.library = files.folder / "libwarpwright-worker.so";
+  if (command.program == "trace")
+    Supervisor({}).run(trace_program(files));
+  if (command.program == "host")
+    Supervisor({{kCandidateProgram, candidate_program(files)}})
+        .run(host_program(files, command.device));
+  std::cerr << "no program is called " << command.program << std::endl;
   return 2;
 }
 

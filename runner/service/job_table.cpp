@@ -15,7 +15,7 @@ std::size_t size_of(const rpc::Json &document) {
 } // namespace
 
 JobTable::JobTable(boost::asio::any_io_executor executor, JobRunner &runner, JobTableLimits limits)
-    : runner_(runner), limits_(limits), timer_(executor) {}
+    : runner_(runner), limits_(limits), quotas_(limits.of_owner), timer_(executor) {}
 
 JobTable::~JobTable() = default;
 
@@ -25,7 +25,7 @@ JobTable::take(const std::string &owner, QueuedJob queued, JobListener listener)
   if (const auto known = keys_.find(key); known != keys_.end())
     return attach(jobs_.find(known->second), queued, std::move(listener));
   const std::size_t size_bytes = size_of(queued.request);
-  if (const auto full = no_room(size_bytes))
+  if (const auto full = no_room(owner, size_bytes))
     return std::unexpected(*full);
   const Ticket ticket{next_job_++, next_listener_++};
   Job &job = jobs_[ticket.job];
@@ -38,6 +38,7 @@ JobTable::take(const std::string &owner, QueuedJob queued, JobListener listener)
     keys_[key] = ticket.job;
   ++unfinished_;
   unfinished_bytes_ += size_bytes;
+  quotas_.begin(owner, size_bytes);
   queued.id = ticket.job;
   queued.on_stage = [this, alive = std::weak_ptr(alive_),
                      id = ticket.job](const std::string &stage, const std::string &activity) {
@@ -47,6 +48,10 @@ JobTable::take(const std::string &owner, QueuedJob queued, JobListener listener)
   queued.done = [this, alive = std::weak_ptr(alive_), id = ticket.job](rpc::Outcome outcome) {
     if (!alive.expired())
       on_done(id, std::move(outcome));
+  };
+  queued.used_device = [this, alive = std::weak_ptr(alive_), owner](double seconds) {
+    if (!alive.expired())
+      quotas_.use_device(owner, seconds, Clock::now());
   };
   if (auto taken = runner_.submit(std::move(queued)); !taken) {
     if (const auto found = jobs_.find(ticket.job); found != jobs_.end())
@@ -74,7 +79,10 @@ JobTable::attach(Jobs::iterator found, const QueuedJob &queued, JobListener list
   return ticket;
 }
 
-std::optional<rpc::RpcError> JobTable::no_room(std::size_t size_bytes) const {
+std::optional<rpc::RpcError> JobTable::no_room(const std::string &owner,
+                                               std::size_t size_bytes) const {
+  if (const std::string why = quotas_.why_not(owner, size_bytes, Clock::now()); !why.empty())
+    return rpc::RpcError{rpc::kInternalError, why, {}};
   if (unfinished_ >= limits_.max_unfinished)
     return rpc::RpcError{rpc::kInternalError,
                          "the queue is full: " + std::to_string(unfinished_) +
@@ -99,6 +107,16 @@ void JobTable::cancel(const std::string &owner, const std::string &key) {
     return;
   const auto found = jobs_.find(known->second);
   found->second.outcome ? erase(found) : runner_.cancel(found->first);
+}
+
+void JobTable::cancel_all_of(const std::string &owner) {
+  std::vector<std::int64_t> ids;
+  for (const auto &[id, job] : jobs_)
+    if (job.key.first == owner)
+      ids.push_back(id);
+  for (const std::int64_t id : ids)
+    if (const auto found = jobs_.find(id); found != jobs_.end())
+      found->second.outcome ? erase(found) : runner_.cancel(id);
 }
 
 void JobTable::received(const std::string &owner, const std::string &key) {
@@ -148,8 +166,7 @@ void JobTable::on_done(std::int64_t id, rpc::Outcome outcome) {
 }
 
 void JobTable::store(std::int64_t id, Job &job, const rpc::Outcome &outcome) {
-  --unfinished_;
-  unfinished_bytes_ -= job.size_bytes;
+  count_out(job);
   job.outcome = outcome;
   job.size_bytes = size_of(*outcome);
   stored_bytes_ += job.size_bytes;
@@ -163,13 +180,18 @@ void JobTable::store(std::int64_t id, Job &job, const rpc::Outcome &outcome) {
   }
 }
 
+void JobTable::count_out(const Job &job) {
+  --unfinished_;
+  unfinished_bytes_ -= job.size_bytes;
+  quotas_.end(job.key.first, job.size_bytes, Clock::now());
+}
+
 void JobTable::erase(Jobs::iterator found) {
   const Job &job = found->second;
   if (job.outcome) {
     stored_bytes_ -= job.size_bytes;
   } else {
-    --unfinished_;
-    unfinished_bytes_ -= job.size_bytes;
+    count_out(job);
   }
   if (job.is_keyed())
     keys_.erase(job.key);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "runner/service/job_runner.h"
+#include "runner/service/quotas.h"
 
 #include <map>
 
@@ -21,6 +22,7 @@ struct JobTableLimits {
                                  << 20; ///< verdicts that nobody has acknowledged; oldest go first
   /// How long a job whose clients are gone runs on, and how long a verdict is kept.
   std::chrono::milliseconds linger{600'000};
+  QuotaLimits of_owner;
 };
 
 /// One client that waits for a job.
@@ -47,6 +49,8 @@ public:
   /// Ends the job for all who wait for it.
   void cancel(Ticket ticket);
   void cancel(const std::string &owner, const std::string &key);
+  /// Ends all jobs of an owner, and forgets the verdicts kept for it.
+  void cancel_all_of(const std::string &owner);
   /// The client has the verdict: it need not be kept any longer.
   void received(const std::string &owner, const std::string &key);
   /// The listener is gone. @param lingers whether its client may come back
@@ -72,7 +76,9 @@ private:
 
   std::expected<Ticket, rpc::RpcError> attach(Jobs::iterator found, const QueuedJob &job,
                                               JobListener listener);
-  std::optional<rpc::RpcError> no_room(std::size_t size_bytes) const;
+  std::optional<rpc::RpcError> no_room(const std::string &owner, std::size_t size_bytes) const;
+  /// It no longer waits or runs.
+  void count_out(const Job &job);
   void on_stage(std::int64_t id, const std::string &stage, const std::string &activity);
   void on_done(std::int64_t id, rpc::Outcome outcome);
   void store(std::int64_t id, Job &job, const rpc::Outcome &outcome);
@@ -83,6 +89,7 @@ private:
 
   JobRunner &runner_;
   JobTableLimits limits_;
+  Quotas quotas_;
   boost::asio::steady_timer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true); ///< for what comes after the end
   Jobs jobs_; ///< by id, so in the order of their arrival

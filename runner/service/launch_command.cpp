@@ -60,6 +60,7 @@ Result<void> launch(const LaunchCommand &command) {
     wanted.sizes.push_back(task->sizes);
   wanted.seed = command.seed;
   wanted.repeat = command.repeat;
+  wanted.code_folder = command.code_folder;
   wanted.task = std::move(*task);
   wanted.plan = std::move(*plan);
   return deep::launch_plainly(

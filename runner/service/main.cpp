@@ -26,6 +26,9 @@ void add_serve_options(CLI::App &serve, warpwright::runner::ServeCommand &comman
   serve.add_option("--max-job-time", command.max_job_time_ms, "Milliseconds of one job")
       ->check(CLI::Range(1, 3'600'000));
   serve
+      .add_flag("--allow-weak-isolation", command.allow_weak_isolation,
+                "Go on where this machine lacks a layer that the work needs; doctor lists them");
+  serve
       .add_option("--workers-per-gpu", command.workers_per_gpu,
                   "Workers that take turns on a GPU: one measures while others start or compile")
       ->check(CLI::Range(1, 16));
@@ -44,6 +47,27 @@ void add_serve_options(CLI::App &serve, warpwright::runner::ServeCommand &comman
       .add_option("--linger", command.linger_s,
                   "Seconds that the jobs and verdicts of a lost client are kept")
       ->check(CLI::Range(0, 86'400));
+}
+
+void add_quota_options(CLI::App &serve, warpwright::runner::QuotaLimits &quotas) {
+  serve.add_option("--quota-jobs", quotas.jobs,
+                   "Jobs of one token that wait and run, over all its clients; 0: no limit");
+  serve.add_option("--quota-bytes", quotas.bytes, "Bytes of those jobs; 0: no limit");
+  serve
+      .add_option("--quota-device-seconds", quotas.device_seconds,
+                  "Seconds that jobs of one token have a device in an hour; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void add_permission_options(CLI::App &serve, warpwright::runner::Permissions &permissions) {
+  serve.add_flag("!--no-python", permissions.python,
+                 "Take no torch tasks and trace no modules: both run Python of the client");
+  serve.add_flag("!--no-host-code", permissions.host_code,
+                 "Take no other systems' modules as candidates");
+  serve.add_flag("!--no-tools", permissions.tools,
+                 "Run neither compute-sanitizer nor ncu, for nobody");
+  serve.add_flag("--tools-for-remote", permissions.tools_for_remote,
+                 "Run them for clients over TLS and of a fleet, too: they are not isolated");
 }
 
 void add_replay_options(CLI::App &replay, warpwright::runner::ReplayCommand &command) {
@@ -86,6 +110,7 @@ void add_launch_options(CLI::App &launch, warpwright::runner::LaunchCommand &com
   launch.add_option("--repeat", command.repeat, "Runs at each of the sizes")
       ->check(CLI::Range(1, 1'000'000));
   launch.add_option("--leash", command.leash, "Ends when this file's lock is free")->group("");
+  launch.add_option("--code-folder", command.code_folder, "For compiled code")->group("");
 }
 
 /// An activated virtual environment is the user's choice of a Python, where nothing else says one.
@@ -115,6 +140,8 @@ int main(int argc, char **argv) {
   auto *serve =
       app.add_subcommand("serve", "Serve JSON-RPC on stdin and stdout, on a unix socket, over TLS");
   add_serve_options(*serve, serve_command);
+  add_permission_options(*serve, serve_command.permissions);
+  add_quota_options(*serve, serve_command.quotas);
   auto *verify = app.add_subcommand("verify", "Verify one plan for one task");
   verify->add_option("TASK", verify_command.task_path, "task.json")->required();
   verify->add_option("PLAN", verify_command.plan_path, "plan.json")->required();
@@ -163,11 +190,16 @@ int main(int argc, char **argv) {
   auto *doctor =
       app.add_subcommand("doctor", "What was found on this machine, and what to do about the rest");
   doctor->add_flag("--json", as_json, "As JSON");
+  std::string doctor_url;
+  doctor->add_option("--runner", doctor_url, "What a running service says of itself, as for verify");
   auto *worker = app.add_subcommand("worker", "One device's worker process (internal)")->group("");
   worker->add_option("--device", device, "cuda:N")->required();
   auto *probe =
       app.add_subcommand("probe", "Time the probe kernel with CUPTI (internal)")->group("");
   probe->add_option("--device", device, "cuda:N")->required();
+  auto *calibrate =
+      app.add_subcommand("calibrate", "Measure a GPU, compile what judges (internal)")->group("");
+  calibrate->add_option("--device", device, "cuda:N")->required();
   auto *devices =
       app.add_subcommand("devices", "The GPUs that the driver sees, as JSON (internal)")->group("");
   auto *readings =
@@ -176,10 +208,16 @@ int main(int argc, char **argv) {
   auto *compile_worker =
       app.add_subcommand("compile-worker", "Compiles ahead (internal)")->group("");
   compile_worker->add_option("--capability", capability, "90 for 9.0")->required();
+  EncloseCommand enclose_command;
+  auto *enclose =
+      app.add_subcommand("enclose", "A Python program in its enclosure (internal)")->group("");
+  enclose->add_option("PROGRAM", enclose_command.program, "host, trace")->required();
+  enclose->add_option("--device", enclose_command.device, "cuda:N");
+  enclose->add_option("--library", enclose_command.library, "The worker's library");
   std::string kind;
   auto *isolation =
       app.add_subcommand("isolation", "What holds a worker in, as JSON (internal)")->group("");
-  isolation->add_option("KIND", kind, "cpu, compiler, cuda, python")->required();
+  isolation->add_option("KIND", kind, "cpu, compiler, cuda, python, candidate")->required();
 
   CLI11_PARSE(app, argc, argv);
   use_virtual_environment();
@@ -199,17 +237,21 @@ int main(int argc, char **argv) {
     if (*examine)
       return run_examine();
     if (*doctor)
-      return run_doctor(as_json);
+      return doctor_url.empty() ? run_doctor(as_json) : run_doctor_of_runner(doctor_url, as_json);
     if (*worker)
       return run_cuda_worker(device);
     if (*probe)
       return run_probe(device);
+    if (*calibrate)
+      return run_calibrate(device);
     if (*devices)
       return run_devices();
     if (*readings)
       return run_readings();
     if (*compile_worker)
       return run_compile_worker(capability);
+    if (*enclose)
+      return run_enclosed(enclose_command);
     if (*isolation)
       return run_isolation(kind);
   } catch (const std::exception &error) {

@@ -49,7 +49,8 @@ double seconds_since(Clock::time_point start) {
 
 Scheduler::Scheduler(boost::asio::any_io_executor executor, FoundDevices found,
                      std::unique_ptr<CompileAhead> compile_ahead, Observer *observer)
-    : executor_(executor), notes_(std::move(found.notes)), compile_ahead_(std::move(compile_ahead)),
+    : executor_(executor), trace_command_(std::move(found.trace_command)),
+      notes_(std::move(found.notes)), compile_ahead_(std::move(compile_ahead)),
       observer_(observer ? observer : &nobody_) {
   for (FoundDevice &device : found.devices) {
     const std::size_t index = devices_.size();
@@ -211,8 +212,10 @@ void Scheduler::on_done(std::int64_t id, const std::string &client, Clock::time_
                         const rpc::Outcome &outcome) {
   std::string device;
   if (const auto found = on_device_.find(id); found != on_device_.end()) {
-    device = devices_[found->second].name;
-    devices_[found->second].last_done = Clock::now();
+    device = devices_[found->second.device].name;
+    devices_[found->second.device].last_done = Clock::now();
+    if (found->second.used_device)
+      found->second.used_device(seconds_since(found->second.since));
     on_device_.erase(found);
   }
   const double seconds = seconds_since(accepted);
@@ -228,7 +231,7 @@ void Scheduler::on_done(std::int64_t id, const std::string &client, Clock::time_
 void Scheduler::cancel(std::int64_t id) {
   const auto running = on_device_.find(id);
   if (running != on_device_.end()) {
-    const std::shared_ptr<DeviceWorker> worker = devices_[running->second].worker;
+    const std::shared_ptr<DeviceWorker> worker = devices_[running->second.device].worker;
     return worker->cancel(id);
   }
   end(id, std::unexpected(error_of(rpc::kRequestCancelled, "the job was cancelled")));
@@ -237,6 +240,10 @@ void Scheduler::cancel(std::int64_t id) {
 // ---- Tracing
 
 void Scheduler::trace(const Json &module, std::function<void(rpc::Outcome)> done) {
+  if (trace_command_.empty())
+    return done(std::unexpected(error_of(
+        rpc::kInternalError,
+        "this runner was set up without a program that traces modules. Start it by `serve`")));
   if (waiting_traces_.size() >= kMaxQueue)
     return done(
         std::unexpected(error_of(rpc::kInternalError, "too many modules wait to be traced")));
@@ -246,7 +253,7 @@ void Scheduler::trace(const Json &module, std::function<void(rpc::Outcome)> done
 
 std::shared_ptr<TraceProcess> Scheduler::make_trace() {
   return std::make_shared<TraceProcess>(
-      executor_, TraceSettings{.command = trace_command(), .environment = {}});
+      executor_, TraceSettings{.command = trace_command_, .environment = {}});
 }
 
 void Scheduler::start_traces() {
@@ -423,7 +430,7 @@ void Scheduler::hand_over(std::int64_t id, std::size_t device) {
   if (compile_ahead_ && model::capability_of(devices_[device].found) > 0)
     observer_->compiled_ahead(pending.compiled_ahead ? CompiledAhead::Hit : CompiledAhead::Miss);
   observer_->stage_ended(devices_[device].name, "queued", seconds_since(pending.job.accepted));
-  on_device_[id] = device;
+  on_device_[id] = {device, Clock::now(), pending.job.used_device};
   Entry &entry = devices_[device];
   entry.in_a_row = entry.task_hash == pending.job.task_hash ? entry.in_a_row + 1 : 1;
   entry.task_hash = pending.job.task_hash;

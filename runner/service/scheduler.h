@@ -103,6 +103,7 @@ private:
   void start_traces();
 
   boost::asio::any_io_executor executor_;
+  std::vector<std::string> trace_command_; ///< empty: modules are not traced
   std::deque<WaitingTrace> waiting_traces_;
   std::set<std::shared_ptr<TraceProcess>> traces_; ///< that run
   std::shared_ptr<TraceProcess> prepared_trace_;   ///< imports torch for the next one
@@ -112,7 +113,12 @@ private:
   Observer nobody_, *observer_;
   std::map<std::int64_t, Pending> pending_; ///< by id
   std::list<Turn> turns_;                   ///< clients with waiting jobs; whose turn it is first
-  std::map<std::int64_t, std::size_t> on_device_; ///< job -> device
+  struct Placed {
+    std::size_t device = 0;
+    std::chrono::steady_clock::time_point since;
+    std::function<void(double seconds)> used_device;
+  };
+  std::map<std::int64_t, Placed> on_device_; ///< by job
   bool dispatching_ = false, dispatch_again_ = false;
 };
 

@@ -1,9 +1,14 @@
 // `serve`: the service on stdio, or on a unix socket and TLS ports with many clients.
 #include "runner/fleet/fleet_runner.h"
+#include "runner/isolation/control_group.h"
+#include "runner/isolation/private_directory.h"
+#include "runner/isolation/requirement.h"
 #include "runner/metrics/endpoint.h"
 #include "runner/metrics/runner_metrics.h"
+#include "runner/net/secret_file.h"
 #include "runner/net/tls_url.h"
 #include "runner/service/commands.h"
+#include "runner/service/devices.h"
 #include "runner/service/scheduler.h"
 #include "runner/service/service.h"
 #include "runner/service/socket_server.h"
@@ -31,7 +36,16 @@ ServiceLimits limits_of(const ServeCommand &command) {
   limits.max_job_time = std::chrono::milliseconds(command.max_job_time_ms);
   limits.jobs.max_unfinished = command.max_queue;
   limits.jobs.linger = std::chrono::seconds(command.linger_s);
+  limits.permissions = command.permissions;
+  limits.jobs.of_owner = command.quotas;
   return limits;
+}
+
+/// Errors: a file that others may read, or that cannot be used.
+Result<net::TokenList> load_tokens(const ServeCommand &command) {
+  if (auto closed = net::check_secret_file(command.token_file, "token file"); !closed)
+    return std::unexpected(closed.error());
+  return net::TokenList::load(command.token_file);
 }
 
 /// Errors: options that do not belong together; a token file that cannot be used.
@@ -48,8 +62,60 @@ Result<net::TokenList> check_options(const ServeCommand &command) {
   if (command.certificate.empty() || command.key.empty() || command.token_file.empty())
     return fail("--listen needs --cert FILE, --key FILE and --token-file FILE",
                 "docs/remote.md has the commands that make them");
-  return net::TokenList::load(command.token_file);
+  if (auto closed = net::check_secret_file(command.key, "key"); !closed)
+    return std::unexpected(closed.error());
+  return load_tokens(command);
 }
+
+/// Before anything listens. Workers look at the variable themselves, and end where a layer is missing.
+/// Errors: the layers of this machine do not suffice for whom it is to serve.
+Result<void> require_isolation(const ServeCommand &command) {
+  const bool remote = !command.listen.empty() || !command.fleet.empty();
+  const Requirement required = command.allow_weak_isolation ? Requirement::None
+                               : remote                     ? Requirement::Remote
+                                                            : Requirement::Local;
+  setenv(kRequirementVariable, name(required), 1);
+  if (!remote)
+    return {};
+  // The kind that needs most; each worker looks at its own once more.
+  const auto layers = layers_here(WorkerKind::Candidate);
+  if (!layers)
+    return std::unexpected(layers.error());
+  const auto missing = what_is_missing(WorkerKind::Candidate, Requirement::Remote, *layers);
+  if (!missing.empty() && !command.allow_weak_isolation)
+    return fail("clients of other machines are not served: " + missing);
+  if (!missing.empty())
+    log::warning("weak isolation was allowed", {{"missing", missing}});
+  return {};
+}
+
+/// Reads the tokens again whenever SIGHUP asks for it; a file that cannot be used changes nothing.
+class TokenReloader {
+public:
+  TokenReloader(boost::asio::io_context &loop, const ServeCommand &command, Service &service)
+      : signals_(loop, SIGHUP), command_(command), service_(service) {
+    wait();
+  }
+
+private:
+  void wait() {
+    signals_.async_wait([this](boost::system::error_code error, int) {
+      if (error)
+        return;
+      if (auto tokens = load_tokens(command_)) {
+        std::cerr << "read " << tokens->size() << " tokens again" << std::endl;
+        service_.use_tokens(std::move(*tokens));
+      } else {
+        log::error("the tokens stay as they were", {{"reason", describe(tokens.error())}});
+      }
+      wait();
+    });
+  }
+
+  boost::asio::signal_set signals_;
+  const ServeCommand &command_;
+  Service &service_;
+};
 
 /// Every client is a descriptor.
 void raise_descriptor_limit() {
@@ -70,7 +136,8 @@ Result<void> open_socket(const ServeCommand &command, boost::asio::io_context &l
   listeners.socket = std::make_unique<SocketServer>(
       loop, command.socket, [&service](std::unique_ptr<rpc::Stream> stream) {
         service.add_client(std::move(stream), {Arrival::Kind::Local, "unix socket"});
-      });
+      },
+      [](const std::string &line) { log::warning(line); });
   auto listening = listeners.socket->listen();
   if (listening)
     std::cerr << "listening on " << command.socket << std::endl;
@@ -127,7 +194,7 @@ join_fleet(const std::string &url, boost::asio::io_context &loop, Service &servi
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return fail("no socket pair for the fleet");
   service.add_client(rpc::make_descriptor_stream(loop.get_executor(), ends[0], ends[0]),
-                     {Arrival::Kind::Child, "fleet"});
+                     {Arrival::Kind::Fleet, "fleet"});
   return std::make_unique<fleet::FleetRunner>(
       loop.get_executor(), std::move(*address),
       rpc::make_descriptor_stream(loop.get_executor(), ends[1], ends[1]), std::move(on_failure));
@@ -152,7 +219,9 @@ Result<void> open_metrics(const std::string &where, boost::asio::io_context &loo
           {device.name, device.info.name, device.info.identifier, {}, {}, {}, {}, {}, {}});
   }
   auto endpoint =
-      metrics::open_endpoint(loop.get_executor(), where, [&view] { return view.counters.text(); });
+      metrics::open_endpoint(
+      loop.get_executor(), where, [&view] { return view.counters.text(); },
+      [](const std::string &line) { log::warning(line); });
   if (!endpoint)
     return std::unexpected(endpoint.error());
   view.endpoint = std::move(*endpoint);
@@ -179,15 +248,20 @@ int run_serve(const ServeCommand &command) {
   raise_descriptor_limit();
   boost::asio::io_context loop;
   PrivateDirectory::remove_leftovers();
+  ControlGroup::remove_leftovers();
+  delegate_control_group();
   FoundDevices found = find_devices();
+  if (auto required = require_isolation(command); !required)
+    return complain(required.error());
   const auto gpus = static_cast<std::size_t>(std::ranges::count(
       found.devices, "cuda", [](const FoundDevice &device) { return device.info.kind; }));
   OperatorView view; // outlives those who report to it
   if (auto opened = open_metrics(command.metrics, loop, found.devices, view); !opened)
     return complain(opened.error());
   share_gpus(found, command.workers_per_gpu);
-  Scheduler devices(loop.get_executor(), std::move(found),
-                    make_compile_ahead(loop.get_executor(), gpus), &view.counters);
+  auto compile_ahead = make_compile_ahead(loop.get_executor(), gpus, found.shelves);
+  Scheduler devices(loop.get_executor(), std::move(found), std::move(compile_ahead),
+                    &view.counters);
   Service service(loop.get_executor(), devices, limits_of(command), std::move(*tokens));
   service.watch(view.counters);
   boost::asio::signal_set signals(loop, SIGINT, SIGTERM);
@@ -195,6 +269,9 @@ int run_serve(const ServeCommand &command) {
     if (!error)
       loop.stop();
   });
+  std::optional<TokenReloader> reloader;
+  if (!command.listen.empty())
+    reloader.emplace(loop, command, service);
   Listeners listeners;
   if (command.socket.empty() && command.listen.empty() && command.fleet.empty())
     serve_stdio(loop, service);
@@ -214,6 +291,7 @@ int run_serve(const ServeCommand &command) {
   loop.run();
   member.reset();
   devices.stop();
+  ControlGroup::remove_leftovers(); // of workers' supervisors that were killed
   return exit_code;
 }
 

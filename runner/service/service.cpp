@@ -1,5 +1,6 @@
 // Admission of clients, decoding of requests, and what happens when clients leave.
 #include "runner/service/service.h"
+#include "support/hash.h"
 #include "support/log.h"
 #include "support/model/json.h"
 
@@ -17,7 +18,7 @@ rpc::Outcome refusal(int code, std::string message) {
 }
 
 /// Decodes and re-encodes a request, so that workers only ever see what the schemas allow.
-Result<QueuedJob> decode_job(const Json &params, std::chrono::milliseconds max_time) {
+Result<QueuedJob> decode_job(const Json &params, const ServiceLimits &limits) {
   if (!params.is_object() || !params.contains("task") || !params.contains("plan"))
     return fail("verify needs {task, plan, options}");
   auto task = model::task_from_json(params["task"]);
@@ -29,7 +30,9 @@ Result<QueuedJob> decode_job(const Json &params, std::chrono::milliseconds max_t
   auto options = model::verify_options_from_json(params.value("options", Json::object()));
   if (!options)
     return std::unexpected(options.error());
-  options->timeout = std::min(options->timeout, max_time);
+  if (const std::string why = why_not_taken(limits.permissions, *task, *plan); !why.empty())
+    return fail(why, "Ask its operator, or another runner");
+  options->timeout = std::min(options->timeout, limits.max_job_time);
   QueuedJob job;
   job.task_hash = model::hash(*task);
   job.plan_hash = model::hash(*plan);
@@ -38,6 +41,13 @@ Result<QueuedJob> decode_job(const Json &params, std::chrono::milliseconds max_t
                  {"plan", model::to_json(*plan)},
                  {"options", model::to_json(*options)}};
   return job;
+}
+
+/// Whose the jobs of clients without a token are. Names of tokens have no blank in them.
+std::string owner_without_token(Arrival::Kind kind) {
+  return kind == Arrival::Kind::Local   ? "a local user"
+         : kind == Arrival::Kind::Fleet ? "the fleet"
+                                        : "the parent process";
 }
 
 /// The text of a member of a notification; empty when there is none.
@@ -52,12 +62,19 @@ struct Service::Client {
   Client(boost::asio::any_io_executor executor, Arrival arrival)
       : arrival(std::move(arrival)), deadline(executor) {}
 
-  bool lingers() const { return arrival.kind != Arrival::Kind::Child; }
+  bool lingers() const {
+    return arrival.kind == Arrival::Kind::Local || arrival.kind == Arrival::Kind::Remote;
+  }
+  /// On another machine, as far as is known.
+  bool is_remote() const {
+    return arrival.kind == Arrival::Kind::Remote || arrival.kind == Arrival::Kind::Fleet;
+  }
 
   Arrival arrival;
   boost::asio::steady_timer deadline;          ///< of authentication; of the answer to a wrong one
   std::shared_ptr<rpc::Connection> connection; ///< null once it has ended
   std::string owner, name;                     ///< whose jobs these are; which client this is
+  std::string token_hash;                      ///< SHA-256, of a client that had to show one
   bool admitted = false, refused = false;
   std::size_t traces = 0;                           ///< outstanding
   std::map<std::string, JobTable::Ticket> requests; ///< outstanding, by the request's id, dumped
@@ -78,7 +95,7 @@ void Service::add_client(std::unique_ptr<rpc::Stream> stream, Arrival arrival,
   if (client->arrival.kind == Arrival::Kind::Remote)
     await_authentication(client);
   else
-    admit(client, client->arrival.kind == Arrival::Kind::Local ? "local" : "child");
+    admit(client, owner_without_token(client->arrival.kind));
   client->connection->start();
 }
 
@@ -122,8 +139,23 @@ void Service::authenticate(const ClientPtr &client, const std::string &method, c
                       " clients already. Try again later",
                   respond);
   admit(client, *owner);
+  client->token_hash = sha256_hex(params["token"].get<std::string>());
+  authenticated_[client->name] = client;
   log::info("client authenticated", {{"peer", client->arrival.peer}, {"owner", *owner}});
   respond(Json{{"version", WARPWRIGHT_VERSION}, {"protocol", net::kProtocolVersion}});
+}
+
+void Service::use_tokens(net::TokenList tokens) {
+  tokens_ = std::move(tokens);
+  const auto known = authenticated_; // on_closed takes them out
+  for (const auto &[name, weak] : known) {
+    const ClientPtr client = weak.lock();
+    if (!client || !client->connection || tokens_.owner_of_hash(client->token_hash) == client->owner)
+      continue;
+    client->connection->abort("its token was withdrawn");
+    if (!tokens_.has_owner(client->owner))
+      jobs_.cancel_all_of(client->owner);
+  }
 }
 
 void Service::admit(const ClientPtr &client, const std::string &owner) {
@@ -131,7 +163,7 @@ void Service::admit(const ClientPtr &client, const std::string &owner) {
   client->admitted = true;
   client->deadline.cancel();
   client->arrival.slot.reset();
-  if (client->arrival.kind == Arrival::Kind::Child)
+  if (!client->lingers())
     return;
   ++admitted_;
   if (observer_)
@@ -159,6 +191,7 @@ void Service::on_closed(const ClientPtr &client, const std::string &reason) {
   client->keepalive.reset();
   client->arrival.slot.reset();
   client->connection.reset();
+  authenticated_.erase(client->name);
   if (client->admitted && client->lingers()) {
     --admitted_;
     if (observer_)
@@ -175,7 +208,7 @@ void Service::on_request(const ClientPtr &client, const std::string &method, con
   if (method == "verify")
     return verify(client, params, id, respond);
   if (method == "info")
-    return respond(info());
+    return respond(info(client));
   if (method == "trace")
     return trace(client, params, respond);
   if (method == "ping")
@@ -197,8 +230,9 @@ void Service::on_notification(const ClientPtr &client, const std::string &method
     jobs_.cancel(found->second);
 }
 
-Json Service::info() const {
+Json Service::info(const ClientPtr &client) const {
   Json info = runner_.describe();
+  info["off"] = switched_off(limits_.permissions, client->is_remote());
   info["version"] = WARPWRIGHT_VERSION;
   return info;
 }
@@ -208,6 +242,8 @@ void Service::trace(const ClientPtr &client, const Json &params, const rpc::Resp
     return respond(refusal(rpc::kInternalError, "this client has " +
                                                     std::to_string(client->traces) +
                                                     " modules here already. Wait for one of them"));
+  if (const std::string why = why_no_tracing(limits_.permissions); !why.empty())
+    return respond(refusal(rpc::kInvalidRequest, why));
   auto module =
       model::torch_module_from_json(params.is_object() ? params.value("module", Json()) : Json());
   if (!module)
@@ -226,10 +262,12 @@ void Service::verify(const ClientPtr &client, const Json &params, const Json &id
     return respond(refusal(rpc::kInternalError, "this client has " +
                                                     std::to_string(client->requests.size()) +
                                                     " jobs here already. Wait for one of them"));
-  auto job = decode_job(params, limits_.max_job_time);
+  auto job = decode_job(params, limits_);
   if (!job)
     return respond(refusal(rpc::kInvalidParams, describe(job.error())));
   job->client = client->name;
+  job->owner = client->owner;
+  job->no_tools = why_no_tools(limits_.permissions, client->is_remote());
   const std::string request = id.dump();
   if (!client->requests.try_emplace(request).second)
     return respond(refusal(rpc::kInvalidRequest, "the id " + request + " is in use"));

@@ -1,6 +1,7 @@
 // The runner as a JSON-RPC service: any number of clients, on stdio, unix sockets and TLS.
 //
-// Methods: `info` -> {version, devices, names, notes}; `verify` {task, plan, options} -> verdict, and
+// Methods: `info` -> {version, devices, names, notes, isolation, off}, `off` being what the operator switched off for this
+// client; `verify` {task, plan, options} -> verdict, and
 // while it runs `stage` {id, stage, activity}, id being that of the request; `trace` {module} -> {graph, buffers,
 // torch}, or {refusal}, why a torch module has no op graph; `ping` -> {}.
 // Notifications: `$/cancelRequest` {id} and `cancel` {job} end a job; `received` {job} says that the
@@ -13,6 +14,7 @@
 #include "runner/net/tls.h"
 #include "runner/net/token.h"
 #include "runner/service/job_table.h"
+#include "runner/service/permissions.h"
 
 namespace warpwright::runner {
 
@@ -26,6 +28,7 @@ struct ServiceLimits {
   std::chrono::milliseconds authentication_limit{5'000};
   std::chrono::milliseconds refusal_delay{1'000}; ///< before a wrong token is answered
   net::KeepaliveTimes keepalive;
+  Permissions permissions;
 };
 
 /// How a client came, and so what it must prove and what it may expect.
@@ -33,6 +36,7 @@ struct Arrival {
   enum class Kind {
     Child,  ///< stdio: the client started this process, and its jobs end with it
     Local,  ///< a unix socket: whoever may open it is trusted
+    Fleet,  ///< the broker's jobs: whoever may use the broker sent them
     Remote, ///< must authenticate
   };
   Kind kind = Kind::Child;
@@ -50,6 +54,8 @@ public:
   /// Serves one client until its stream ends. @param on_end called once then
   void add_client(
       std::unique_ptr<rpc::Stream> stream, Arrival arrival, std::function<void()> on_end = [] {});
+  /// Other tokens from now on: clients whose token is not among them are lost, and the jobs of owners without one end.
+  void use_tokens(net::TokenList tokens);
   std::size_t clients() const { return admitted_; }
   const JobTable &jobs() const { return jobs_; }
 
@@ -68,7 +74,7 @@ private:
   void on_request(const ClientPtr &client, const std::string &method, const rpc::Json &params,
                   const rpc::Json &id, const rpc::Responder &respond);
   void on_notification(const ClientPtr &client, const std::string &method, const rpc::Json &params);
-  rpc::Json info() const;
+  rpc::Json info(const ClientPtr &client) const;
   void trace(const ClientPtr &client, const rpc::Json &params, const rpc::Responder &respond);
   void verify(const ClientPtr &client, const rpc::Json &params, const rpc::Json &id,
               const rpc::Responder &respond);
@@ -81,6 +87,7 @@ private:
   std::size_t admitted_ = 0;
   Observer *observer_ = nullptr;
   std::uint64_t arrivals_ = 0;
+  std::map<std::string, std::weak_ptr<Client>> authenticated_; ///< by name; those with a token
 };
 
 } // namespace warpwright::runner

@@ -2,17 +2,18 @@
 // whoever can connect is trusted. Thread: the loop's.
 #pragma once
 
+#include "support/rpc/accept_loop.h"
 #include "support/rpc/connection.h"
 
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 namespace warpwright::runner {
 
 class SocketServer {
 public:
   using OnStream = std::function<void(std::unique_ptr<rpc::Stream>)>;
-  SocketServer(boost::asio::io_context &loop, std::string path, OnStream on_stream);
+  using Log = std::function<void(const std::string &line)>;
+  SocketServer(boost::asio::io_context &loop, std::string path, OnStream on_stream, Log log);
   ~SocketServer();
   SocketServer(const SocketServer &) = delete;
   SocketServer &operator=(const SocketServer &) = delete;
@@ -21,13 +22,10 @@ public:
   Result<void> listen();
 
 private:
-  void accept();
-  void accept_later();
-
-  boost::asio::local::stream_protocol::acceptor acceptor_;
-  boost::asio::steady_timer pause_;
+  std::shared_ptr<rpc::AcceptLoop<boost::asio::local::stream_protocol>> accepting_;
   std::string path_;
   OnStream on_stream_;
+  Log log_;
 };
 
 } // namespace warpwright::runner

@@ -22,7 +22,7 @@ Result<TracedModule> ask(const TraceCommand &command) {
   module.model = command.model;
   module.inputs = command.inputs;
   module.init_inputs = command.init_inputs;
-  module.training = !command.evaluation;
+  module.mode = command.evaluation ? model::ModuleMode::Eval : model::ModuleMode::AsMade;
   auto client = BlockingClient::connect(command.url);
   if (!client)
     return std::unexpected(client.error());

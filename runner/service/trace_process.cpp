@@ -1,5 +1,7 @@
 #include "runner/service/trace_process.h"
 #include "runner/isolation/isolation.h"
+#include "runner/isolation/supervised.h"
+#include "runner/torch/python_programs.h"
 #include "support/log.h"
 
 #include <boost/asio/buffer.hpp>
@@ -104,14 +106,14 @@ void TraceProcess::stop() {
   if (const auto connection = std::exchange(connection_, nullptr))
     connection->close();
   errors_.reset();
-  process_.reset(); // kills and reaps
+  end_supervised(process_);
   directory_.reset();
 }
 
 void TraceProcess::fail_with(const std::string &why) {
   finish(std::unexpected(
       rpc::RpcError{rpc::kInternalError,
-                    "tracing with " + settings_.command.front() + " failed: " + why +
+                    "tracing with " + python_interpreter() + " failed: " + why +
                         ". A Python that has torch is named by --python or WARPWRIGHT_PYTHON",
                     {}}));
 }

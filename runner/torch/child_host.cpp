@@ -1,18 +1,16 @@
-// Starting the child, and one request after the other.
+// Asking for the child, and one request after the other.
 #include "runner/torch/child_host.h"
 #include "runner/torch/requests.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace warpwright::runner {
 namespace {
@@ -28,13 +26,14 @@ std::size_t arena_bytes() {
 
 } // namespace
 
-Result<std::unique_ptr<ChildHost>> ChildHost::start(const std::filesystem::path &folder) {
-  const std::filesystem::path script = folder / "child_host.py";
+Result<std::unique_ptr<ChildHost>> ChildHost::make(const std::filesystem::path &folder) {
   std::error_code missing;
-  if (!std::filesystem::exists(script, missing))
-    return fail("there is no " + script.string(), "Install the runner with its torch folder");
+  if (!std::filesystem::exists(folder / "child_host.py", missing))
+    return fail("there is no " + (folder / "child_host.py").string(),
+                "Install the runner with its torch folder");
   std::unique_ptr<ChildHost> host(new ChildHost);
   const std::size_t size = arena_bytes();
+  host->files_ = {folder, folder / "libwarpwright-worker.so", {}};
   host->memory_ = {::memfd_create("warpwright-tensors", MFD_CLOEXEC), size};
   if (host->memory_.descriptor < 0 ||
       ::ftruncate(host->memory_.descriptor, static_cast<off_t>(size)) != 0)
@@ -44,42 +43,50 @@ Result<std::unique_ptr<ChildHost>> ChildHost::start(const std::filesystem::path 
     return fail(std::string("cannot make pipes: ") + std::strerror(errno));
   host->to_child_ = in[1];
   host->from_child_ = out[0];
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, host->memory_.descriptor, 3);
-  const char *chosen = std::getenv("WARPWRIGHT_PYTHON");
-  std::string python = chosen && *chosen ? chosen : "python3", path = script.string(),
-              library = (folder / "libwarpwright-worker.so").string(), bytes = std::to_string(size);
-  char *const arguments[] = {python.data(), path.data(), library.data(), bytes.data(), nullptr};
-  const int status =
-      ::posix_spawnp(&host->pid_, python.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(in[0]);
-  ::close(out[1]);
-  if (status != 0) {
-    host->pid_ = -1;
-    return fail("cannot start " + python + ": " + std::strerror(status),
-                "Install python3-torch, or name an interpreter with torch in WARPWRIGHT_PYTHON");
-  }
+  host->childs_ = {in[0], out[1], ::fcntl(host->memory_.descriptor, F_DUPFD_CLOEXEC, 3)};
   ::fcntl(host->to_child_, F_SETFL, O_NONBLOCK);
   return host;
+}
+
+std::map<std::string, EnclosedProgram> ChildHost::programs() {
+  return {{kTorchProgram, torch_program(files_, std::exchange(childs_, {}), memory_.size_bytes)},
+          {kCandidateProgram, candidate_program(files_)}};
 }
 
 ChildHost::~ChildHost() {
   for (const int descriptor : {to_child_, from_child_, memory_.descriptor})
     if (descriptor >= 0)
       ::close(descriptor);
-  if (pid_ > 0) {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
+  for (const int descriptor : childs_)
+    ::close(descriptor);
+}
+
+DeviceResult<void> ChildHost::ask_for_child() {
+  const char *given = std::getenv(kStarterVariable);
+  const int asker = given ? std::atoi(given) : -1;
+  const std::string request = json{{"start", kTorchProgram}}.dump();
+  char text[4096];
+  if (asker < 0 ||
+      ::write(asker, request.data(), request.size()) != static_cast<ssize_t>(request.size()))
+    return fault(Fault::Kind::Unsupported, "this process has no supervisor that starts torch");
+  if (auto ready = await(asker, POLLIN); !ready)
+    return ready;
+  const ssize_t size = ::read(asker, text, sizeof text);
+  const json answer = json::parse(text, text + std::max<ssize_t>(size, 0), nullptr, false);
+  if (!answer.is_object() || !answer.contains("pid"))
+    return fault(Fault::Kind::Unsupported,
+                 "torch's process was not started: " +
+                     (answer.is_object() ? answer.value("error", "") : "the supervisor has ended"));
+  is_started_ = true;
+  return {};
 }
 
 DeviceResult<void> ChildHost::make_ready() {
   if (!version_.empty())
     return {};
+  if (!is_started_)
+    if (auto started = ask_for_child(); !started)
+      return started;
   auto facts = request("start", json::object());
   const std::string remedy =
       ": pip install torch for it, or name an interpreter that has it in WARPWRIGHT_PYTHON";
@@ -95,8 +102,6 @@ DeviceResult<void> ChildHost::make_ready() {
 }
 
 std::unexpected<Fault> ChildHost::lost(Fault::Kind kind, const std::string &message) {
-  if (pid_ > 0)
-    ::kill(pid_, SIGKILL);
   return fault(kind, message, true);
 }
 

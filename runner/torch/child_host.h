@@ -1,13 +1,14 @@
 // Torch in a child process, for the CPU backend: that process holds Clang, which shares no process with LibTorch.
 //
-// The child is the user's Python interpreter (WARPWRIGHT_PYTHON, or python3 on PATH) running child_host.py. It is started before the
-// worker is isolated, idles until the first torch task, and then isolates itself. Requests are JSON-RPC on its standard streams;
+// The child is the user's Python interpreter (WARPWRIGHT_PYTHON, or python3 on PATH) running child_host.py. The worker's supervisor
+// starts it in an enclosure of its own for the first torch task. Requests are JSON-RPC on its standard streams;
 // tensors lie in memory that both processes have mapped: the device allocates in it, and what is sent are offsets. A child that
 // dies or does not answer before the deadline takes the device with it: the worker reports that and is started anew.
 // Thread: the job thread.
 #pragma once
 
 #include "runner/torch/host.h"
+#include "runner/torch/python_programs.h"
 #include "support/error.h"
 #include "support/rpc/frame_reader.h"
 
@@ -24,10 +25,12 @@ struct SharedMemory {
 
 class ChildHost final : public TorchHost {
 public:
-  /// Before the process starts a thread or loses its rights.
+  /// Memory and pipes, before the process is held in.
   /// @param folder with the Python files and the worker's library
-  /// Errors: no interpreter, no such files.
-  static Result<std::unique_ptr<ChildHost>> start(const std::filesystem::path &folder);
+  /// Errors: no such files.
+  static Result<std::unique_ptr<ChildHost>> make(const std::filesystem::path &folder);
+  /// For this process's supervisor; once.
+  std::map<std::string, EnclosedProgram> programs();
   ~ChildHost() override;
 
   SharedMemory memory() const { return memory_; }
@@ -58,6 +61,7 @@ public:
 private:
   ChildHost() = default;
   DeviceResult<void> make_ready();
+  DeviceResult<void> ask_for_child();
   DeviceResult<nlohmann::json> request(const std::string &method, nlohmann::json parameters);
   DeviceResult<void> order(const std::string &method, nlohmann::json parameters);
   DeviceResult<void> send(const std::string &message);
@@ -65,7 +69,9 @@ private:
   DeviceResult<void> await(int descriptor, short events);
   std::unexpected<Fault> lost(Fault::Kind kind, const std::string &message);
 
-  pid_t pid_ = -1;
+  TorchFiles files_;
+  std::vector<int> childs_; ///< its ends, until programs() has them
+  bool is_started_ = false;
   int to_child_ = -1, from_child_ = -1;
   SharedMemory memory_;
   std::function<std::uint64_t(Address)> offset_of_;

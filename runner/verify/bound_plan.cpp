@@ -29,6 +29,7 @@ public:
     operation.program = compiled.program.get();
     operation.kernel = compiled.kernel_index.at(step.kernel);
     operation.kernel_name = step.kernel;
+    operation.cooperative = step.cooperative;
     std::int64_t threads = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       auto grid =

@@ -1,6 +1,7 @@
 // Allocation, drawing and checking of a task's buffers.
 #include "runner/verify/job.h"
 #include "runner/verify/torch_inputs.h"
+#include "runner/verify/wide_rows.h"
 
 #include <algorithm>
 
@@ -13,6 +14,8 @@ namespace {
 
 /// What Drawing::part_seed draws is one part in this many.
 constexpr std::uint64_t kPartOf = 8;
+/// TF32 keeps ten bits of the fraction.
+constexpr double kTf32Unit = 0x1p-10;
 
 /// Two buffers of one drawing must not hold the same numbers.
 std::uint64_t buffer_seed(std::uint64_t seed, std::size_t index) {
@@ -37,6 +40,8 @@ std::string Drawing::text() const {
     text += ", inputs scaled by " + std::to_string(scale).substr(0, 8);
   if (misaligned)
     text += ", buffers one element off alignment";
+  if (wide_rows_of)
+    text += ", rows of buffer " + std::to_string(*wide_rows_of + 1) + " scaled by up to 2^30";
   if (rotation)
     text += ", rotated by " + std::to_string(rotation);
   if (part_seed)
@@ -50,6 +55,7 @@ void BufferSet::choose_draws() {
     if (!entry.direction)
       continue;
     entry.draw.seed = buffer_seed(drawing_.seed, index);
+    entry.draw.factor = entry.factor * drawing_.scale;
     entry.part_first = entry.part_count = 0;
     if (!drawing_.part_seed || entry.elements == 0)
       continue;
@@ -114,8 +120,11 @@ DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool p
     job.device.set_name(memory->address(), memory->size_bytes(), buffer.name);
     Entry entry{buffer.name, std::move(*memory),
                 make_draw(buffer.dtype, buffer.distribution.kind, *lower, *upper,
-                          buffer_seed(drawing.seed, index), drawing.scale, promote),
+                          buffer_seed(drawing.seed, index), 1, promote),
                 buffer.direction, elements};
+    entry.factor = entry.draw.factor;
+    if (drawing.wide_rows_of == index)
+      entry.draw.bands = wide_bands(buffer, elements);
     set.bound_[buffer.name] = {entry.memory.address(), dtype, elements};
     set.entries_.push_back(std::move(entry));
   }
@@ -173,6 +182,26 @@ DeviceResult<void> BufferSet::prepare(Job &job, unsigned char poison) {
   return restore(job, poison);
 }
 
+DeviceResult<void> BufferSet::round_inputs(Job &job, std::uint64_t seed) {
+  for (std::size_t index = 0; index < job.task.buffers.size(); ++index) {
+    const model::Buffer &buffer = job.task.buffers[index];
+    const BoundBuffer &bound = bound_.at(buffer.name);
+    if (buffer.direction == Direction::Out || !model::is_floating(buffer.dtype))
+      continue;
+    const element::Change change{.type = static_cast<int>(bound.dtype),
+                                 .what = element::Change::Round,
+                                 .bands = {},
+                                 .unit = job.rounds_to_tf32 && buffer.dtype == Dtype::Float32
+                                             ? kTf32Unit
+                                             : unit_in_last_place(buffer.dtype),
+                                 .seed = buffer_seed(seed, index),
+                                 .bits = 0};
+    if (auto changed = job.checker.change(change, bound.address, bound.elements); !changed)
+      return changed;
+  }
+  return {};
+}
+
 DeviceResult<void> BufferSet::restore(Job &job, unsigned char poison) {
   for (std::size_t index = 0; index < entries_.size(); ++index) {
     const Entry &entry = entries_[index];
@@ -185,12 +214,15 @@ DeviceResult<void> BufferSet::restore(Job &job, unsigned char poison) {
   return {};
 }
 
-DeviceResult<void> BufferSet::redraw(Job &job, std::uint64_t seed, std::uint64_t part_seed) {
+DeviceResult<void> BufferSet::redraw(Job &job, std::uint64_t seed, std::uint64_t part_seed,
+                                     float scale) {
   if (!torch_)
     drawing_.seed = seed;
   else if (!part_seed)
     drawing_.rotation = seed | 1;
   drawing_.part_seed = part_seed;
+  if (!torch_)
+    drawing_.scale = scale;
   choose_draws();
   for (std::size_t index = 0; index < entries_.size(); ++index)
     if (entries_[index].direction == Direction::In)

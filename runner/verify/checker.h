@@ -23,6 +23,9 @@ extern const char *const kDeviceKernels;
 element::Draw make_draw(model::Dtype dtype, model::Distribution::Kind kind, std::int64_t lower,
                         std::int64_t upper, std::uint64_t seed, float scale, bool promote = false);
 
+/// Relative distance from 1 to the next larger number of a floating-point type.
+double unit_in_last_place(model::Dtype dtype);
+
 struct ChangedElements {
   std::uint64_t count = 0, first = 0;
 };
@@ -32,6 +35,9 @@ public:
   virtual ~Checker() = default;
   virtual DeviceResult<void> generate(const element::Draw &draw, Address out,
                                       std::uint64_t count) = 0;
+  /// Changes the elements of a buffer in place.
+  virtual DeviceResult<void> change(const element::Change &change, Address buffer,
+                                    std::uint64_t count) = 0;
   virtual DeviceResult<ChangedElements> find_changed(const element::Draw &draw, Address buffer,
                                                      std::uint64_t count) = 0;
   /// Of each guard the bytes that are not `byte`. All at once, since a network has thousands.

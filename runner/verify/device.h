@@ -93,6 +93,7 @@ struct LaunchOperation {
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   std::uint32_t shared_bytes = 0; ///< dynamic
   std::vector<ArgumentValue> arguments;
+  bool cooperative = false; ///< all blocks at once; Unsupported where the device does not hold them
 };
 /// Sets `size_bytes` bytes from `address` on.
 struct FillOperation {
@@ -230,6 +231,13 @@ public:
   /// Device time of one run of the recording with a cold L2 cache. All that the run started has ended.
   virtual DeviceResult<Sample> time(Recording &) {
     return fault(Fault::Kind::Unsupported, "this device measures nothing");
+  }
+  /// How often the L2 is flushed before each of the next samples. Once is enough, or something survives a flush.
+  virtual void set_flushes(int /*count*/) {}
+  /// Host time of `runs` runs of the recording one behind the other, from before the first is started until all have ended, ns.
+  /// nullopt where that cannot be told.
+  virtual DeviceResult<std::optional<double>> time_batch(Recording &, int /*runs*/) {
+    return std::optional<double>();
   }
   /// What two stamps lie apart beyond a kernel between them, ns: one sample, taken as time() takes its own. nullopt where that is
   /// not known.

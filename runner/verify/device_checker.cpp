@@ -17,13 +17,21 @@ constexpr std::uint64_t kLargeItem = 1 << 20;
 constexpr std::size_t kMailboxBytes = 1024; ///< one parameter struct, then one result struct
 constexpr std::size_t kResultOffset = 512;
 
-enum Kernel { Generate, CountChanged, SurveyKernel, CompareKernel, CheckGuards, CheckCopies };
+enum Kernel {
+  Generate,
+  CountChanged,
+  SurveyKernel,
+  CompareKernel,
+  CheckGuards,
+  CheckCopies,
+  ChangeKernel
+};
 
 CompileRequest own_kernels() {
   return {kDeviceKernels,
           {"-std=c++17", "--fmad=false"},
           {"ww_generate", "ww_count_changed", "ww_survey", "ww_compare", "ww_check_guards",
-           "ww_check_copies"}};
+           "ww_check_copies", "ww_change"}};
 }
 
 class DeviceChecker final : public Checker {
@@ -38,6 +46,15 @@ public:
       return sent;
     return launch(Generate, count,
                   {ArgumentValue::of(mailbox_), ArgumentValue::of(out), ArgumentValue::of(count)});
+  }
+
+  DeviceResult<void> change(const element::Change &change, Address buffer,
+                            std::uint64_t count) override {
+    if (auto sent = device_.upload(mailbox_, &change, sizeof change); !sent)
+      return sent;
+    return launch(
+        ChangeKernel, count,
+        {ArgumentValue::of(mailbox_), ArgumentValue::of(buffer), ArgumentValue::of(count)});
   }
 
   DeviceResult<ChangedElements> find_changed(const element::Draw &draw, Address buffer,

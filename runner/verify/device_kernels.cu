@@ -24,6 +24,12 @@ extern "C" __global__ void ww_generate(const Draw *draw, void *out, u64 count) {
     generate(local, out, i);
 }
 
+extern "C" __global__ void ww_change(const Change *what, void *buffer, u64 count) {
+  const Change local = *what;
+  for (u64 i = first_index(); i < count; i += stride())
+    apply(local, buffer, i);
+}
+
 extern "C" __global__ void ww_count_changed(const Draw *draw, const void *buffer, u64 count,
                                             u64 *changed) {
   const Draw local = *draw;

@@ -112,6 +112,23 @@ WARPWRIGHT_ELEMENT u32 bfloat_from_float(float value) {
   return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
 }
 
+/// A buffer's rows in kBands groups, each group scaled by another power of two, from 2^low to 2^high.
+struct Bands {
+  u64 rows;     ///< 0: nothing is scaled
+  u64 row_size; ///< elements
+  int low, high;
+};
+constexpr u64 kBands = 8;
+
+/// @param bands with rows
+WARPWRIGHT_ELEMENT float band_factor(const Bands &bands, u64 index) {
+  u64 row = index / bands.row_size;
+  row = row < bands.rows ? row : bands.rows - 1;
+  const int band = static_cast<int>(row * kBands / bands.rows);
+  const int exponent = bands.low + (bands.high - bands.low) * band / static_cast<int>(kBands - 1);
+  return bit_copy<float>(static_cast<u32>(exponent + 127) << 23);
+}
+
 /// How the elements of one buffer are drawn.
 struct Draw {
   int type, kind;
@@ -120,19 +137,22 @@ struct Draw {
   long long lower; ///< Integers: the first value
   u64 range;       ///< Integers: how many values
   u64 seed;
-  u64 first; ///< which element of the drawing the buffer starts with
+  u64 first;   ///< which element of the drawing the buffer starts with
+  Bands bands; ///< of Normal and Uniform values
 };
 
-WARPWRIGHT_ELEMENT float draw_float(const Draw &draw, u64 h) {
+/// @param index of the element in the drawing
+WARPWRIGHT_ELEMENT float draw_float(const Draw &draw, u64 h, u64 index) {
+  const float factor = draw.bands.rows ? draw.factor * band_factor(draw.bands, index) : draw.factor;
   switch (draw.kind) {
   case Normal: { // Irwin-Hall: the sum of four 16-bit uniforms
     const int sum =
         static_cast<int>((h & 0xffff) + (h >> 16 & 0xffff) + (h >> 32 & 0xffff) + (h >> 48)) -
         131070;
-    return static_cast<float>(sum) * draw.factor;
+    return static_cast<float>(sum) * factor;
   }
   case Uniform:
-    return static_cast<float>(h >> 40) * draw.factor;
+    return static_cast<float>(h >> 40) * factor;
   case Positive:
     return static_cast<float>((h >> 41) + (1ull << 22)) * 1.1920928955078125e-7f; // 2^-23
   case Integers:
@@ -162,20 +182,20 @@ WARPWRIGHT_ELEMENT u64 draw_bits(const Draw &draw, u64 index) {
   const u64 h = mix(draw.seed ^ mix(index + draw.first));
   switch (draw.type) {
   case Float16: {
-    const u32 half = half_from_float(draw_float(draw, h));
+    const u32 half = half_from_float(draw_float(draw, h, index + draw.first));
     return draw.promote ? bit_copy<u64>(static_cast<double>(float_from_half(half))) : half;
   }
   case BFloat16: {
-    const u32 bfloat = bfloat_from_float(draw_float(draw, h));
+    const u32 bfloat = bfloat_from_float(draw_float(draw, h, index + draw.first));
     return draw.promote ? bit_copy<u64>(static_cast<double>(bit_copy<float>(bfloat << 16)))
                         : bfloat;
   }
   case Float32: {
-    const float value = draw_float(draw, h);
+    const float value = draw_float(draw, h, index + draw.first);
     return draw.promote ? bit_copy<u64>(static_cast<double>(value)) : bit_copy<u32>(value);
   }
   case Float64:
-    return bit_copy<u64>(static_cast<double>(draw_float(draw, h)));
+    return bit_copy<u64>(static_cast<double>(draw_float(draw, h, index + draw.first)));
   default:
     return static_cast<u64>(draw_integer(draw, h));
   }
@@ -183,6 +203,34 @@ WARPWRIGHT_ELEMENT u64 draw_bits(const Draw &draw, u64 index) {
 
 WARPWRIGHT_ELEMENT int stored_width(const Draw &draw) {
   return draw.promote && draw.type >= Float16 ? 8 : width(draw.type);
+}
+
+/// What is done to the elements of a buffer in place.
+struct Change {
+  enum What {
+    ScaleBands, ///< floating-point elements, as Draw::bands would
+    Round,      ///< each floating-point element is moved by `unit` of itself, up or down
+    Set,        ///< to `bits`
+  };
+  int type; ///< as stored
+  int what;
+  Bands bands;
+  double unit;
+  u64 seed; ///< of Round's directions
+  u64 bits;
+};
+
+WARPWRIGHT_ELEMENT u64 from_double(int type, double value) {
+  switch (type) {
+  case Float16:
+    return half_from_float(static_cast<float>(value));
+  case BFloat16:
+    return bfloat_from_float(static_cast<float>(value));
+  case Float32:
+    return bit_copy<u32>(static_cast<float>(value));
+  default:
+    return bit_copy<u64>(value);
+  }
 }
 
 /// Bytes from `begin` on that must all be one byte.
@@ -295,6 +343,19 @@ WARPWRIGHT_ELEMENT void keep_larger_ratio(double &largest, double part, double w
     largest = part / whole;
 }
 
+WARPWRIGHT_ELEMENT void apply(const Change &change, void *buffer, u64 index) {
+  const int bytes = width(change.type);
+  u64 bits = change.bits;
+  if (change.what != Change::Set) {
+    const double value = to_double(change.type, load_bits(buffer, bytes, index));
+    const double unit = mix(change.seed ^ mix(index)) >> 63 ? change.unit : -change.unit;
+    bits = from_double(
+        change.type,
+        value * (change.what == Change::Round ? 1 + unit : band_factor(change.bands, index)));
+  }
+  store_bits(buffer, bytes, index, bits);
+}
+
 /// What is known of the reference's output before the comparison.
 struct Survey {
   double sum_of_squares; ///< of finite elements
@@ -335,8 +396,9 @@ struct Findings {
   u64 wrong, first_wrong;
   u64 unstable, first_unstable; ///< the candidate's runs differ
   double max_absolute, max_relative, candidate_exact, reference_exact;
-  double candidate_squares, reference_squares; ///< sums of squared differences from the fp64 reference
-  double exact_squares;                        ///< and of its values, once for each pair of runs
+  double candidate_squares,
+      reference_squares; ///< sums of squared differences from the fp64 reference
+  double exact_squares;  ///< and of its values, once for each pair of runs
 };
 
 WARPWRIGHT_ELEMENT Findings no_findings() {

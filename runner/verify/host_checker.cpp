@@ -48,6 +48,17 @@ public:
                           count * static_cast<std::size_t>(element::stored_width(draw)));
   }
 
+  DeviceResult<void> change(const element::Change &change, Address buffer,
+                            std::uint64_t count) override {
+    const std::uint64_t bytes = count * static_cast<std::uint64_t>(element::width(change.type));
+    std::vector<std::uint64_t> changed(bytes / 8 + 1);
+    if (auto read = device_.download(changed.data(), buffer, bytes); !read)
+      return read;
+    for (std::uint64_t i = 0; i < count; ++i)
+      element::apply(change, changed.data(), i);
+    return device_.upload(buffer, changed.data(), bytes);
+  }
+
   DeviceResult<ChangedElements> find_changed(const element::Draw &draw, Address buffer,
                                              std::uint64_t count) override {
     auto view = HostView::of(device_, buffer,
@@ -153,6 +164,19 @@ element::Draw make_draw(Dtype dtype, model::Distribution::Kind kind, std::int64_
   draw.range = upper > lower ? static_cast<std::uint64_t>(upper - lower) : 1;
   draw.seed = seed;
   return draw;
+}
+
+double unit_in_last_place(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::Float16:
+    return 0x1p-10;
+  case Dtype::BFloat16:
+    return 0x1p-7;
+  case Dtype::Float32:
+    return 0x1p-23;
+  default:
+    return 0x1p-52;
+  }
 }
 
 std::unique_ptr<Checker> make_host_checker(Device &device) {

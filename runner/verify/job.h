@@ -59,6 +59,8 @@ public:
   CompiledPlans plans;
   /// The fp64 reference runs only where the candidate does not agree with the reference by itself, within the task's tolerance.
   bool spares_exact = false;
+  /// Of torch tasks: the framework's flags let it round FP32 operands to TF32.
+  bool rounds_to_tf32 = false;
   /// Of torch tasks: the last drawing that the module made, which further ones are cut from.
   std::shared_ptr<const TorchInputs> torch_inputs;
 
@@ -66,6 +68,9 @@ private:
   const StageSink &sink_;
   Side side_ = Side::Nobody;
 };
+
+/// Large inputs, whose squares still fit a half; and small ones.
+inline constexpr float kLargeScale = 64, kSmallScale = 1.0F / 64;
 
 /// One drawing of all inputs at one binding of the sizes.
 struct Drawing {
@@ -85,6 +90,8 @@ struct Drawing {
   /// Of torch tasks, not 0: floating-point buffers are rotated by amounts that this decides; an eighth of them, with part_seed, by
   /// other amounts.
   std::uint64_t rotation = 0;
+  /// Which of the task's buffers has its rows scaled by 2^0 to 2^30 (runner/verify/wide_rows.h).
+  std::optional<std::size_t> wide_rows_of;
   /// "n=1000, seed 7, inputs scaled by 64, buffers one element off alignment"
   std::string text() const;
 };
@@ -104,7 +111,10 @@ public:
   DeviceResult<void> restore(Job &job, unsigned char poison);
   /// Draws all inputs anew at the same addresses; as prepare(), but for guards and temporaries.
   /// @param part_seed not 0: only a part of each input changes, as Drawing says
-  DeviceResult<void> redraw(Job &job, std::uint64_t seed, std::uint64_t part_seed);
+  /// @param scale factor on Normal and Uniform values; of no torch task
+  DeviceResult<void> redraw(Job &job, std::uint64_t seed, std::uint64_t part_seed, float scale = 1);
+  /// Moves every floating-point input by one unit in the last place of the task's type, up or down.
+  DeviceResult<void> round_inputs(Job &job, std::uint64_t seed);
   /// A sentence about the first guard that was written.
   DeviceResult<std::optional<std::string>> find_damage(Job &job, unsigned char poison) const;
   /// A sentence about the first In buffer that changed.
@@ -122,6 +132,7 @@ private:
     std::optional<model::Direction> direction; ///< nullopt: a temporary
     std::uint64_t elements = 0;
     std::uint64_t part_first = 0, part_count = 0; ///< elements that Drawing::part_seed draws
+    float factor = 0;                             ///< of `draw` at scale 1
   };
   /// Elements of an entry with one draw of their own.
   struct Range {
@@ -153,11 +164,16 @@ struct TrialResult {
   std::uint64_t digest = 0;     ///< of the reference's outputs
   bool constant_output = false; ///< every output has one value in all its elements
   bool only_noise = false;      ///< of a torch task: some output is rounding error and nothing else
-  std::optional<std::string> fp64_note; ///< why the fp64 reference was not used
+  std::optional<model::Conditioning> conditioning; ///< of the output that magnifies rounding most
+  std::optional<std::string> not_judged; ///< of wide rows: why some output's values were left alone
+  std::optional<std::string> fp64_note;  ///< why the fp64 reference was not used
 };
+
+class Controls;
 
 /// Runs the candidate twice, then the reference twice and the fp64 reference once, and compares.
 /// The candidate comes first, so that no expected output exists anywhere while it runs.
-DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing);
+/// @param controls not null: judged by the same rule, where the candidate passed
+DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing, Controls *controls = nullptr);
 
 } // namespace warpwright::runner

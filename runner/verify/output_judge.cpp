@@ -2,9 +2,12 @@
 // output of few elements says little about that error, and may be close to 0 by cancellation: before such
 // a candidate is called wrong, further drawings are asked.
 #include "runner/verify/output_judge.h"
+#include "runner/verify/conditioning.h"
 #include "runner/verify/reference_noise.h"
+#include "runner/verify/wide_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 
@@ -36,8 +39,6 @@ constexpr double kUnrelated = 0.1;
 constexpr double kLikeRounding = 1.5, kLikeRoundingOfFew = 3;
 /// Of the output's root mean square. Where a module is further than this from itself in float64, rounding decides its result.
 constexpr double kDecided = 0.5;
-/// However bad the reference is, a candidate may not be worse than this.
-constexpr double kWorstAllowed = 1e-2;
 /// But a deep network that magnifies rounding does so for whatever computes it.
 constexpr double kOtherRounding = 2;
 /// A module whose result is this much error, and this small, computes what is 0 without rounding. A candidate may then be off by
@@ -67,45 +68,117 @@ bool errs_like_the_reference(const element::Findings &found, std::uint64_t eleme
   return found.candidate_squares <= factor * factor * found.reference_squares;
 }
 
-DeviceResult<void> compare_all(Job &job, const Drawing &drawing, const model::Buffer &buffer,
-                               std::uint64_t elements, Judgement &judgement) {
-  element::Comparison &comparison = judgement.comparison;
-  const auto compare = [&]() -> DeviceResult<void> {
-    auto found = job.checker.compare(comparison, elements);
+/// The values of one output, compared again and again until it is known what is allowed.
+class Comparing {
+public:
+  Comparing(Job &job, const Drawing &drawing, const model::Buffer &buffer, std::uint64_t elements,
+            Judgement &judgement, bool asks_further)
+      : job_(job), drawing_(drawing), buffer_(buffer), elements_(elements), judgement_(judgement),
+        asks_further_(asks_further), comparison_(judgement.comparison), found_(judgement.findings) {
+  }
+
+  DeviceResult<void> run() {
+    if (auto done = compare(); !done || !comparison_.exact)
+      return done;
+    if (job_.task.module && found_.reference_exact > kNoise &&
+        comparison_.scale < kNoiseMagnitude) {
+      judgement_.only_noise = true;
+      comparison_.allowed = kNoiseFactor * found_.reference_exact;
+      return compare();
+    }
+    reference_error_ = found_.reference_exact;
+    if (reference_error_ > kWorstAllowed && asks_further_)
+      return judge_with_inexact_reference();
+    allow(comparison_, job_.task, reference_error_);
+    if (auto done = compare_and_ask_noise(); !done)
+      return done;
+    const bool is_capped = job_.task.tolerance.error_factor * reference_error_ > kWorstAllowed;
+    return found_.wrong && is_capped && asks_further_ ? judge_with_inexact_reference()
+                                                      : DeviceResult<void>{};
+  }
+
+private:
+  DeviceResult<void> compare() {
+    auto found = job_.checker.compare(comparison_, elements_);
     if (!found)
       return std::unexpected(found.error());
-    judgement.findings = *found;
+    found_ = *found;
     return {};
-  };
-  if (auto done = compare(); !done || !comparison.exact)
-    return done;
-  const double reference_error = judgement.findings.reference_exact;
-  if (job.task.module && reference_error > kNoise && comparison.scale < kNoiseMagnitude) {
-    judgement.only_noise = true;
-    comparison.allowed = kNoiseFactor * reference_error;
+  }
+
+  DeviceResult<void> compare_and_ask_noise() {
+    if (auto done = compare();
+        !done || !found_.wrong || elements_ > kFewElements || asked_noise_ || !asks_further_)
+      return done;
+    if (auto asked = ask_noise(); !asked)
+      return asked;
+    allow(comparison_, job_.task, reference_error_);
     return compare();
   }
-  const bool magnifies = job.task.module && reference_error > kUnrelated &&
-                         errs_like_the_reference(judgement.findings, elements);
-  if (reference_error > kUnrelated && !magnifies) {
-    judgement.fp64_note = "the fp64 reference differs from the reference by " +
-                          number(reference_error) + " in " + buffer.name + ": it was not used";
-    comparison.exact = nullptr;
-    return compare();
+
+  /// An output of few elements may be close to 0 by cancellation: scale and error from further drawings.
+  DeviceResult<void> ask_noise() {
+    auto noise = reference_noise(job_, drawing_, buffer_, comparison_.scale);
+    if (!noise)
+      return std::unexpected(noise.error());
+    asked_noise_ = true;
+    comparison_.scale = noise->scale;
+    reference_error_ = std::max(found_.reference_exact, noise->error);
+    return {};
   }
-  if (magnifies)
-    judgement.only_noise = judgement.findings.reference_squares >
-                           kDecided * kDecided * judgement.findings.exact_squares;
-  allow(comparison, job.task, reference_error);
-  if (auto done = compare(); !done || !judgement.findings.wrong || elements > kFewElements)
-    return done;
-  auto noise = reference_noise(job, drawing, buffer, comparison.scale);
-  if (!noise)
-    return std::unexpected(noise.error());
-  comparison.scale = noise->scale;
-  allow(comparison, job.task, std::max(judgement.findings.reference_exact, noise->error));
-  return compare();
-}
+
+  DeviceResult<void> judge_with_inexact_reference() {
+    if (elements_ <= kFewElements && !asked_noise_) {
+      if (auto asked = ask_noise(); !asked)
+        return asked;
+      if (auto done = compare(); !done)
+        return done;
+      reference_error_ = std::max(found_.reference_exact, reference_error_);
+    }
+    auto spread = rounding_spread(job_, drawing_, buffer_, address_of(comparison_.exact),
+                                  std::array{Part{0, elements_, comparison_.scale}});
+    if (!spread)
+      return std::unexpected(spread.error());
+    const bool is_large = *spread && **spread > kWorstAllowed / job_.task.tolerance.error_factor;
+    const bool explained = is_large && reference_error_ <= kRoundingsOfAPlan * **spread;
+    const bool alike = errs_like_the_reference(found_, elements_);
+    const bool large = reference_error_ > kUnrelated;
+    if (large && !(alike && (explained || job_.task.module))) {
+      judgement_.fp64_note = "the fp64 reference differs from the reference by " +
+                             number(reference_error_) + " in " + buffer_.name + ": it was not used";
+      comparison_.exact = nullptr;
+      return compare();
+    }
+    if (large && job_.task.module)
+      judgement_.only_noise = found_.reference_squares > kDecided * kDecided * found_.exact_squares;
+    allow(comparison_, job_.task, reference_error_);
+    if (explained)
+      comparison_.allowed =
+          std::max({comparison_.relative, kWorstAllowed,
+                    std::min(kOtherRounding * std::max(reference_error_, **spread),
+                             kRoundingsOfAPlan * **spread)});
+    if (auto done = explained ? compare() : compare_and_ask_noise(); !done)
+      return done;
+    if (comparison_.allowed > kWorstAllowed)
+      judgement_.conditioning =
+          model::Conditioning{buffer_.name, spread->value_or(0), found_.candidate_exact,
+                              reference_error_, comparison_.allowed};
+    return {};
+  }
+
+  static Address address_of(const void *at) { return reinterpret_cast<Address>(at); }
+
+  Job &job_;
+  const Drawing &drawing_;
+  const model::Buffer &buffer_;
+  std::uint64_t elements_;
+  Judgement &judgement_;
+  const bool asks_further_;
+  element::Comparison &comparison_;
+  element::Findings &found_;
+  double reference_error_ = 0;
+  bool asked_noise_ = false;
+};
 
 /// Words what is wrong with one output buffer.
 class Wording {
@@ -194,8 +267,20 @@ private:
 
 } // namespace
 
+double scale_of(const element::Survey &survey) {
+  const double square =
+      survey.finite ? survey.sum_of_squares / static_cast<double>(survey.finite) : 0;
+  return square > 0 && std::isfinite(square) ? std::sqrt(square) : 1;
+}
+
+double least_tolerance(const model::Task &task, Dtype dtype) {
+  return std::max(task.tolerance.relative, precision_floor(dtype));
+}
+
 DeviceResult<Judgement> judge_output(Job &job, const Drawing &drawing, const model::Buffer &buffer,
-                                     const OutputRuns &runs, bool compare_runs) {
+                                     const OutputRuns &runs, bool compare_runs, bool asks_further) {
+  if (drawing.wide_rows_of)
+    return judge_wide_rows(job, drawing, buffer, runs, compare_runs);
   Judgement judgement;
   auto survey = job.checker.survey(buffer.dtype, runs.reference[0], runs.elements);
   if (!survey)
@@ -209,15 +294,14 @@ DeviceResult<Judgement> judge_output(Job &job, const Drawing &drawing, const mod
     comparison.candidate[pass] = pointer(runs.candidate[pass]);
     comparison.reference[pass] = pointer(runs.reference[pass]);
   }
-  const double square =
-      survey->finite ? survey->sum_of_squares / static_cast<double>(survey->finite) : 0;
-  comparison.scale = square > 0 && std::isfinite(square) ? std::sqrt(square) : 1;
+  comparison.scale = scale_of(*survey);
   comparison.absolute = job.task.tolerance.absolute;
-  comparison.relative = std::max(job.task.tolerance.relative, precision_floor(buffer.dtype));
+  comparison.relative = least_tolerance(job.task, buffer.dtype);
   comparison.allowed = -1;
   if (runs.exact && model::is_floating(buffer.dtype))
     comparison.exact = static_cast<const double *>(pointer(*runs.exact));
-  if (auto compared = compare_all(job, drawing, buffer, runs.elements, judgement); !compared)
+  if (auto compared = Comparing(job, drawing, buffer, runs.elements, judgement, asks_further).run();
+      !compared)
     return std::unexpected(compared.error());
   return judgement;
 }

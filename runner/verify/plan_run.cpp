@@ -103,10 +103,17 @@ DeviceResult<ExactOutputs> run_exact_module(Job &job, const BoundBuffers &given)
   return ExactOutputs(std::move(outputs));
 }
 
-DeviceResult<ExactOutputs> run_exact_plan(Job &job, const Drawing &drawing, BufferSet set) {
+DeviceResult<void> prepare_exact(Job &job, BufferSet &set, std::uint64_t rounding) {
+  if (auto prepared = set.prepare(job, kPoisons[0]); !prepared)
+    return prepared;
+  return rounding ? set.round_inputs(job, rounding) : DeviceResult<void>{};
+}
+
+DeviceResult<ExactOutputs> run_exact_plan(Job &job, const Drawing &drawing, BufferSet set,
+                                          std::uint64_t rounding) {
   if (auto made = set.use_temporaries_of(job, *job.task.reference_fp64); !made)
     return std::unexpected(made.error());
-  if (auto prepared = set.prepare(job, kPoisons[0]); !prepared)
+  if (auto prepared = prepare_exact(job, set, rounding); !prepared)
     return std::unexpected(prepared.error());
   auto operations = bind_plan(*job.task.reference_fp64, *job.plans.reference_fp64, job.task,
                               drawing.sizes, set.bound(), nullptr, true);
@@ -127,7 +134,7 @@ bool is_only_less_known(const Fault &fault) {
 
 } // namespace
 
-DeviceResult<ExactRun> run_exact(Job &job, const Drawing &drawing) {
+DeviceResult<ExactRun> run_exact(Job &job, const Drawing &drawing, std::uint64_t rounding) {
   const bool is_torch = job.task.module.has_value();
   if (!is_torch && !job.plans.reference_fp64)
     return ExactRun{};
@@ -141,10 +148,10 @@ DeviceResult<ExactRun> run_exact(Job &job, const Drawing &drawing) {
   job.enter("verifying", "running the fp64 reference at " + drawing.text(), Side::Reference);
   job.device.set_thread_order(ThreadOrder::Forward);
   if (is_torch)
-    if (auto prepared = set->prepare(job, kPoisons[0]); !prepared)
+    if (auto prepared = prepare_exact(job, *set, rounding); !prepared)
       return std::unexpected(prepared.error());
   auto outputs = is_torch ? run_exact_module(job, set->bound())
-                          : run_exact_plan(job, drawing, std::move(*set));
+                          : run_exact_plan(job, drawing, std::move(*set), rounding);
   if (!outputs && is_torch && is_only_less_known(outputs.error())) {
     job.enter("verifying", "comparing", Side::Nobody);
     return ExactRun{std::nullopt, outputs.error().message};

@@ -48,6 +48,7 @@ struct ExactRun {
 };
 
 /// Runs the fp64 reference on the promoted inputs of a drawing, aligned; of a torch task, the module in float64.
-DeviceResult<ExactRun> run_exact(Job &job, const Drawing &drawing);
+/// @param rounding not 0: every input is first moved by one unit in its last place, in directions that this decides
+DeviceResult<ExactRun> run_exact(Job &job, const Drawing &drawing, std::uint64_t rounding = 0);
 
 } // namespace warpwright::runner

@@ -1,4 +1,5 @@
 #include "runner/verify/reference_problems.h"
+#include "runner/verify/output_judge.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,9 +36,7 @@ DeviceResult<double> difference(Job &job, const model::Buffer &buffer, Address f
     comparison.candidate[pass] = reinterpret_cast<const void *>(first);
     comparison.reference[pass] = reinterpret_cast<const void *>(second);
   }
-  const double square =
-      survey.finite ? survey.sum_of_squares / static_cast<double>(survey.finite) : 0;
-  comparison.scale = square > 0 && std::isfinite(square) ? std::sqrt(square) : 1;
+  comparison.scale = scale_of(survey);
   comparison.absolute = comparison.relative = order_noise(buffer.dtype);
   comparison.allowed = -1;
   auto found = job.checker.compare(comparison, elements);

@@ -1,6 +1,7 @@
 // Rotations are two copies; a part that is drawn anew is a rotation of that part.
 #include "runner/verify/torch_inputs.h"
 #include "runner/verify/torch_operations.h"
+#include "runner/verify/wide_rows.h"
 
 #include <algorithm>
 
@@ -33,7 +34,8 @@ DeviceResult<void> copy_rotated(Device &device, const element::RotatedCopy &copy
 
 bool TorchInputs::holds(const Drawing &drawing) const {
   return drawing_.seed == drawing.seed && drawing_.scale == drawing.scale &&
-         drawing_.varied == drawing.varied && parameter_seed(drawing_) == parameter_seed(drawing);
+         drawing_.varied == drawing.varied && drawing_.wide_rows_of == drawing.wide_rows_of &&
+         parameter_seed(drawing_) == parameter_seed(drawing);
 }
 
 DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
@@ -62,6 +64,9 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
                       drawing.scale, tensors);
       !drawn)
     return std::unexpected(drawn.error());
+  if (drawing.wide_rows_of)
+    if (auto scaled = made->scale_rows(job, *drawing.wide_rows_of); !scaled)
+      return std::unexpected(scaled.error());
   std::size_t rotating = job.task.buffers.size();
   if (job.host_code()) { // its parameters are its own, and must be those of the task's module
     auto inputs = torch->input_count();
@@ -82,6 +87,18 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
     master.rotates = survey->unlike_first >= master.elements / 4 * 3;
   }
   return made;
+}
+
+DeviceResult<void> TorchInputs::scale_rows(Job &job, std::size_t index) {
+  const model::Buffer &buffer = job.task.buffers[index];
+  const Master &master = masters_.at(index);
+  const element::Change change{.type = static_cast<int>(buffer.dtype),
+                               .what = element::Change::ScaleBands,
+                               .bands = wide_bands(buffer, master.elements),
+                               .unit = 0,
+                               .seed = 0,
+                               .bits = 0};
+  return job.checker.change(change, master.memory.address(), master.elements);
 }
 
 element::RotatedCopy TorchInputs::copy_in(std::size_t index, Address buffer,

@@ -23,6 +23,8 @@ public:
   element::RotatedCopy copy_in(std::size_t index, Address buffer, const Drawing &drawing) const;
 
 private:
+  /// Of the buffer of this index, as wide_bands() says.
+  DeviceResult<void> scale_rows(Job &job, std::size_t index);
   struct Master {
     GuardedBuffer memory;
     std::uint64_t elements = 0;

@@ -3,6 +3,7 @@
 // Both runs of a side start from the same inputs on different poisons, so that an element nobody
 // wrote, a result that depends on stale memory, and (by thread order on the CPU, by chance on a
 // GPU) a race all show.
+#include "runner/verify/controls.h"
 #include "runner/verify/output_judge.h"
 #include "runner/verify/plan_run.h"
 #include "runner/verify/reference_problems.h"
@@ -68,6 +69,11 @@ DeviceResult<void> judge(Job &job, const Drawing &drawing, const model::Buffer &
   // State may hold what is 0 but for rounding, such as the mean of what a norm has centred.
   result.only_noise =
       result.only_noise || (judgement->only_noise && buffer.direction == model::Direction::Out);
+  if (judgement->not_judged)
+    result.not_judged = judgement->not_judged;
+  if (judgement->conditioning &&
+      (!result.conditioning || judgement->conditioning->spread > result.conditioning->spread))
+    result.conditioning = judgement->conditioning;
   model::Errors errors;
   errors.max_absolute = judgement->findings.max_absolute;
   if (model::is_floating(buffer.dtype))
@@ -117,7 +123,7 @@ void keep_larger(model::Errors &into, const model::Errors &other) {
       into.*member = other.*member;
 }
 
-DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing) {
+DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing, Controls *controls) {
   TrialResult result;
   auto set = BufferSet::make(job, drawing);
   if (!set)
@@ -142,10 +148,19 @@ DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing) {
       return result;
     }
   }
-  if (job.spares_exact) {
+  const auto with_controls = [&](DeviceResult<TrialResult> judged,
+                                 const ExactRun &exact) -> DeviceResult<TrialResult> {
+    if (controls && judged && !judged->failure)
+      if (auto tried = controls->judge(job, *set, candidate[0], reference[0],
+                                       exact.outputs ? &*exact.outputs : nullptr);
+          !tried)
+        return std::unexpected(tried.error());
+    return judged;
+  };
+  if (job.spares_exact && !drawing.wide_rows_of) {
     auto judged = judge_all(job, drawing, candidate, reference, {});
     if (!judged || !judged->failure)
-      return judged;
+      return with_controls(std::move(judged), {});
   }
   auto exact = run_exact(job, drawing);
   if (!exact)
@@ -154,7 +169,7 @@ DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing) {
   if (judged && judged->failure && exact->note && judged->failure->outcome == Outcome::WrongResult)
     judged->failure->message +=
         "; float64 would tell the reference's own error, but failed: " + *exact->note;
-  return judged;
+  return with_controls(std::move(judged), *exact);
 }
 
 } // namespace warpwright::runner

@@ -1,6 +1,8 @@
 // The steps in order; the first that fails ends the verification, and its sentence is the verdict's
 // message.
 #include "runner/verify/verifier.h"
+#include "runner/verify/controls.h"
+#include "runner/verify/drawings.h"
 #include "runner/verify/hidden_sizes.h"
 #include "runner/verify/loaded_parameters.h"
 #include "runner/verify/main_sizes.h"
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <ctime>
 #include <random>
+#include <sstream>
 
 namespace warpwright::runner {
 namespace {
@@ -26,8 +29,8 @@ constexpr const char *kTrialChecks[] = {
     "guard regions untouched", "inputs unchanged",      "every output element written",
     "nothing else written",    "matches the reference", "accuracy against fp64",
     "same result twice"};
-/// Large inputs, whose squares still fit a half; and small ones.
-constexpr float kLargeScale = 64, kSmallScale = 1.0F / 64;
+constexpr const char *kWideCheck = "rows of different magnitude";
+constexpr const char *kConditionCheck = "well-conditioned";
 
 Outcome outcome_of(const Fault &fault, Side side) {
   if (side == Side::Reference)
@@ -52,10 +55,14 @@ std::vector<model::CompileReport> reports_of(const CompiledPlan &compiled) {
   return compiled.program ? compiled.program->reports() : std::vector<model::CompileReport>{};
 }
 
-/// Operators that trap on the device where floating-point inputs leave [0, 1]; the context is then lost.
-bool asserts_its_domain(const std::string &source) {
-  return source.find("binary_cross_entropy") != std::string::npos ||
-         source.find("BCELoss") != std::string::npos;
+std::string describe(const model::Conditioning &conditioning) {
+  std::ostringstream text;
+  text.precision(2);
+  text << "rounding of the inputs alone moves " << conditioning.output << " by up to "
+       << conditioning.spread << " of its size; the reference is off by " << conditioning.reference
+       << " and the candidate by " << conditioning.candidate << ", allowed "
+       << conditioning.allowed;
+  return text.str();
 }
 
 class Verification {
@@ -124,49 +131,16 @@ private:
       return std::unexpected(loaded.error());
     verdict_.checks.push_back({"the module loads", true, torch->version()});
     verdict_.framework = torch->framework();
+    job_.rounds_to_tf32 =
+        job_.device.info().kind == "cuda" &&
+        (is_set("backends.cuda.matmul.allow_tf32") || is_set("backends.cudnn.allow_tf32"));
     job_.enter("compiling", "done", Side::Nobody);
     return true;
   }
 
-  /// The first two have the same parameters, as the module's constructor makes them: what is the same there does not depend on
-  /// the inputs.
-  std::vector<Drawing> torch_drawings() {
-    const std::uint64_t parameters = random_() >> 40, others = random_() >> 40;
-    std::vector<Drawing> all(5, Drawing{job_.task.sizes, 1, 1, false});
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      all[i].seed = random_() >> 40;
-      all[i].varied = i >= 2 && !job_.host_code();
-      all[i].parameter_seed = i < 2 ? parameters : others;
-    }
-    if (!settings_.thorough)
-      return {all[2]};
-    all[3].scale = kSmallScale;
-    all[4].scale = kLargeScale;
-    if (asserts_its_domain(job_.task.module->source))
-      all.pop_back();
-    return all;
-  }
-
-  std::vector<Drawing> drawings() {
-    if (job_.task.module)
-      return torch_drawings();
-    std::vector<Drawing> all;
-    const auto seed = [&] { return random_() >> 40; };
-    // Small, odd sizes first: they fail fast, and a fault there says more.
-    for (const Sizes &sizes : job_.task.check_sizes)
-      if (affordable(job_, sizes))
-        all.push_back({sizes, seed(), 1, false});
-    all.push_back({main_sizes_, seed(), 1, false});
-    all.push_back({main_sizes_, seed(), 1, false});
-    all.push_back({main_sizes_, seed(), kLargeScale, false});
-    all.push_back({main_sizes_, seed(), kSmallScale, false});
-    if (!relies_on_alignment(job_.task.reference.source)) {
-      const bool small =
-          !job_.task.check_sizes.empty() && affordable(job_, job_.task.check_sizes.back());
-      all.push_back({small ? job_.task.check_sizes.back() : main_sizes_, seed(), 1, true});
-      tried_misaligned_ = true;
-    }
-    return all;
+  bool is_set(const char *flag) const {
+    const auto found = verdict_.framework.find(flag);
+    return found != verdict_.framework.end() && found->second == "True";
   }
 
   StepResult try_drawings() {
@@ -181,7 +155,10 @@ private:
     }
     main_sizes_ = std::move(main->sizes);
     sizes_note_ = std::move(main->note);
-    for (Drawing &drawing : drawings()) {
+    Controls controls(job_);
+    auto all = drawings_of(job_, main_sizes_, settings_.thorough, random_);
+    tried_misaligned_ = std::ranges::any_of(all, &Drawing::misaligned);
+    for (Drawing &drawing : all) {
       auto skipped = is_skipped(drawing);
       if (!skipped)
         return std::unexpected(skipped.error());
@@ -192,7 +169,9 @@ private:
         return std::unexpected(stranger.error());
       if (*stranger)
         continue;
-      auto trial = run_trial(job_, drawing);
+      const bool is_usual = drawing.sizes == main_sizes_ && !drawing.misaligned &&
+                            !drawing.wide_rows_of && !job_.host_code();
+      auto trial = run_trial(job_, drawing, is_usual ? &controls : nullptr);
       if (!trial) {
         if (drawing.misaligned && job_.running() == Side::Candidate)
           trial.error().message +=
@@ -203,6 +182,8 @@ private:
       if (trial->failure && trial->failure->outcome == Outcome::WrongResult && !job_.task.module)
         if (auto asked = ask_reference(drawing, *trial->failure); !asked)
           return std::unexpected(asked.error());
+      if (drawing.wide_rows_of)
+        note_wide_rows(drawing, *trial);
       if (!absorb(*trial))
         return false;
       // It told the module's own error. A candidate that agrees with the module is as right in the other drawings.
@@ -228,6 +209,8 @@ private:
       if (*loaded)
         verdict_.checks.push_back(**loaded);
     }
+    if (!wide_note_.empty())
+      verdict_.checks.push_back({kWideCheck, true, wide_note_});
     if (!scales_note_.empty())
       verdict_.checks.push_back({"inputs of other magnitudes", true, scales_note_});
     if (!sizes_note_.empty())
@@ -236,11 +219,16 @@ private:
       verdict_.checks.push_back({"every drawing", true, "one alone was asked for"});
     else
       note_degenerate(digests, constant);
+    note_controls(controls);
+    if (has_degenerate_check_)
+      verdict_.checks.push_back({"the task is not degenerate", degenerate_.empty(), degenerate_});
     return true;
   }
 
-  /// Scaled inputs may lie where a torch module is not at home; no candidate is asked there.
+  /// Scaled inputs may lie where a reference is not at home; no candidate is asked there.
   DeviceResult<bool> is_skipped(const Drawing &drawing) {
+    if (drawing.wide_rows_of)
+      return is_no_home_of_wide_rows(drawing);
     if (!job_.task.module || drawing.scale == 1)
       return false;
     auto problem = try_reference(job_, drawing);
@@ -249,6 +237,39 @@ private:
     if (*problem)
       scales_note_ += (scales_note_.empty() ? "not tried: " : "; ") + (*problem)->message;
     return problem->has_value();
+  }
+
+  DeviceResult<bool> is_no_home_of_wide_rows(const Drawing &drawing) {
+    std::optional<std::string> reason;
+    if (job_.task.module) {
+      auto problem = try_reference(job_, drawing);
+      if (!problem)
+        return std::unexpected(problem.error());
+      if (*problem)
+        reason = (*problem)->message;
+    } else if (may_loop_on_values(job_.task.reference.source)) {
+      reason = "the reference has loops that may depend on values";
+    }
+    if (reason)
+      add_wide_note(drawing, "not tried: " + *reason);
+    return reason.has_value();
+  }
+
+  void note_wide_rows(const Drawing &drawing, TrialResult &trial) {
+    if (trial.failure && trial.failure->outcome == Outcome::Unsupported) { // the reference's own
+      trial.not_judged = trial.failure->message;
+      trial.failure.reset();
+    }
+    add_wide_note(drawing, trial.not_judged ? "not judged: " + *trial.not_judged : "judged");
+    if (trial.failure && (trial.failure->check == "accuracy against fp64" ||
+                          trial.failure->check == "matches the reference"))
+      trial.failure->check = kWideCheck;
+    trial.errors = {}; // which are of inputs as the task draws them
+  }
+
+  void add_wide_note(const Drawing &drawing, const std::string &what) {
+    wide_note_ += (wide_note_.empty() ? "" : "; ") + job_.task.buffers[*drawing.wide_rows_of].name +
+                  ": " + what;
   }
 
   /// Small sizes are drawn without asking the program, which may need multiples of a vector, or a row at least: where the reference
@@ -290,6 +311,9 @@ private:
     if (trial.only_noise && degenerate_.empty())
       degenerate_ = "the reference's output is rounding error, around what does not depend on its "
                     "inputs or magnified until it decides";
+    if (trial.conditioning &&
+        (!verdict_.conditioning || trial.conditioning->spread > verdict_.conditioning->spread))
+      verdict_.conditioning = trial.conditioning;
     if (!trial.failure)
       return true;
     conclude(*trial.failure);
@@ -318,7 +342,16 @@ private:
           constant
               ? "the reference's output has the same value in every element, whatever the inputs"
               : "the reference's output does not depend on its inputs";
-    verdict_.checks.push_back({"the task is not degenerate", degenerate_.empty(), degenerate_});
+    has_degenerate_check_ = true;
+  }
+
+  void note_controls(const Controls &controls) {
+    const auto passed = controls.passed();
+    if (!passed)
+      return;
+    has_degenerate_check_ = true;
+    if (degenerate_.empty())
+      degenerate_ = *passed;
   }
 
   StepResult try_hidden_sizes() {
@@ -378,6 +411,11 @@ private:
           "; no speedup is reported, because the task is degenerate: " + degenerate_;
     else if (job_.device.info().kind == "cpu")
       verdict_.message += " on the CPU backend, which says nothing about GPU speed";
+    if (verdict_.conditioning) {
+      const std::string text = describe(*verdict_.conditioning);
+      verdict_.checks.push_back({kConditionCheck, false, text});
+      verdict_.message += "; ill-conditioned: " + text;
+    }
     if (!fp64_note_.empty())
       verdict_.checks.push_back({"fp64 reference", true, fp64_note_});
   }
@@ -409,7 +447,8 @@ private:
   model::Verdict &verdict_;
   std::mt19937_64 random_;
   bool tried_misaligned_ = false;
-  std::string degenerate_, fp64_note_, sizes_note_, scales_note_;
+  bool has_degenerate_check_ = false;
+  std::string degenerate_, fp64_note_, sizes_note_, scales_note_, wide_note_;
   Sizes main_sizes_; ///< at which several drawings are tried
 };
 

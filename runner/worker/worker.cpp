@@ -92,6 +92,21 @@ public:
       device_->set_deadline(deadline_);
   }
 
+  std::optional<Json> ask(const std::string &method, const Json &params) {
+    std::promise<rpc::Outcome> answered;
+    boost::asio::post(loop_, [&] {
+      connection_->request(method, params, [&](rpc::Outcome outcome) {
+        answered.set_value(std::move(outcome));
+      });
+    });
+    rpc::Outcome outcome = answered.get_future().get();
+    return outcome ? std::optional(std::move(*outcome)) : std::nullopt;
+  }
+
+  void tell(const std::string &method, const Json &params) {
+    boost::asio::post(loop_, [this, method, params] { connection_->notify(method, params); });
+  }
+
   void give_turn() {
     if (shares_)
       boost::asio::post(loop_, [this] { connection_->notify(kTurnOver, nullptr); });
@@ -108,6 +123,8 @@ private:
     if (entry.isolation) {
       entry.isolation->seal();
       isolation_ = entry.isolation->layers();
+      if (const auto missing = entry.isolation->missing(); !missing.empty())
+        return fail(missing);
     }
     return {};
   }
@@ -215,14 +232,20 @@ private:
 } // namespace
 
 Result<WorkerEntry> enter_worker(const std::optional<Sandbox> &sandbox) {
+  if (sandbox)
+    return enter_worker([&] { return Isolation::enter(*sandbox); });
+  return enter_worker(nullptr);
+}
+
+Result<WorkerEntry> enter_worker(const std::function<Result<Isolation>()> &enter) {
   // A driver or a compiler that prints must not write into the protocol.
   WorkerEntry entry{fcntl(0, F_DUPFD_CLOEXEC, 3), fcntl(1, F_DUPFD_CLOEXEC, 3), std::nullopt};
   dup2(2, 1);
   if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
     dup2(nothing, 0);
   std::signal(SIGPIPE, SIG_IGN);
-  if (sandbox) {
-    auto entered = Isolation::enter(*sandbox);
+  if (enter) {
+    auto entered = enter();
     if (!entered)
       return std::unexpected(entered.error());
     entry.isolation = std::move(*entered);
@@ -232,6 +255,15 @@ Result<WorkerEntry> enter_worker(const std::optional<Sandbox> &sandbox) {
 
 int run_worker(WorkerEntry entry, const MakeDevice &make) {
   return Worker().run(std::move(entry), make);
+}
+
+std::optional<nlohmann::json> ask_service(const std::string &method, const nlohmann::json &params) {
+  return serving ? serving->ask(method, params) : std::nullopt;
+}
+
+void tell_service(const std::string &method, const nlohmann::json &params) {
+  if (serving)
+    serving->tell(method, params);
 }
 
 void take_device_turn() {

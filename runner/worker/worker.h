@@ -31,6 +31,8 @@ struct WorkerEntry {
 /// @param sandbox what to keep the process in; nullopt: nothing (tests)
 /// Errors: the isolation that was asked for is not understood.
 Result<WorkerEntry> enter_worker(const std::optional<Sandbox> &sandbox);
+/// Of a process that was started in its enclosure, as a Python interpreter is, or is given one by `enter`.
+Result<WorkerEntry> enter_worker(const std::function<Result<Isolation>()> &enter);
 
 /// Jobs run on the calling thread.
 /// @param make called once, on this thread, before the first request is read
@@ -40,6 +42,11 @@ int run_worker(WorkerEntry entry, const std::function<Result<std::unique_ptr<Dev
 /// Both: `int main() { return run_worker([] { return make_cpu_device(); }, Sandbox{}); }`
 int run_worker(const std::function<Result<std::unique_ptr<Device>>()> &make,
                const std::optional<Sandbox> &sandbox = std::nullopt);
+
+/// Asks the service; nullopt where it has no answer, or nobody serves. On the job thread.
+std::optional<nlohmann::json> ask_service(const std::string &method, const nlohmann::json &params);
+/// The same without an answer.
+void tell_service(const std::string &method, const nlohmann::json &params);
 
 /// Waits until this process may use its device; at once where it need not share it. On the job thread.
 void take_device_turn();

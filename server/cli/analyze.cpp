@@ -1,19 +1,31 @@
 // `warpwright analyze`: the facts of files, without running anything, as JSON or as a table for
 // people.
+//
+// Each file has a process of its own, which answers with one JSON document; a file that takes its process down has
+// the facts of the token scan, from another process, and the command ends with an error.
 #include "server/cli/commands.h"
 
+#include "analysis/guard/guard.h"
 #include "server/cli/analyze_json.h"
 #include "server/cli/files.h"
+#include "server/cli/own_process.h"
 #include "server/cli/sources.h"
 
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <set>
+#include <sstream>
 
 namespace warpwright::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+/// A guard ends what can be ended inside; the process, with what it needs besides, comes after it.
+constexpr ProcessLimits kProcessLimits{8 * analysis::kCommandLimits.cpu_time,
+                                       3 * analysis::kCommandLimits.memory_bytes};
 
 /// "2 coalesced, 1 strided" over the global accesses.
 std::string access_summary(const analysis::Kernel &kernel) {
@@ -36,45 +48,45 @@ std::string task_summary(const analysis::Kernel &kernel) {
   return names.empty() ? "not known" : "asks for " + names;
 }
 
-void print_heading(const analysis::Kernel &kernel) {
-  std::cout << "  " << kernel.name << "  line " << kernel.line << ", ";
+void print_heading(std::ostream &out, const analysis::Kernel &kernel) {
+  out << "  " << kernel.name << "  line " << kernel.line << ", ";
   if (const auto &module = kernel.task.task.module) {
     const bool is_function = module->language == "cpp" && !kernel.forward;
-    std::cout << (is_function ? "a torch function\n" : "a torch module\n");
+    out << (is_function ? "a torch function\n" : "a torch module\n");
     if (kernel.pattern)
-      std::cout << "    computes         " << *kernel.pattern << '\n';
+      out << "    computes         " << *kernel.pattern << '\n';
     if (kernel.task.inferred)
-      std::cout << "    called with      " << module->inputs << '\n';
+      out << "    called with      " << module->inputs << '\n';
     if (kernel.task.inferred && !is_function)
-      std::cout << "    made with        " << module->init_inputs << '\n';
+      out << "    made with        " << module->init_inputs << '\n';
     return;
   }
-  std::cout << kernel.launches.size() << (kernel.launches.size() == 1 ? " launch" : " launches")
+  out << kernel.launches.size() << (kernel.launches.size() == 1 ? " launch" : " launches")
             << '\n';
   if (kernel.pattern)
-    std::cout << "    looks like       " << *kernel.pattern << '\n';
-  std::cout << "    global accesses  " << access_summary(kernel) << '\n';
+    out << "    looks like       " << *kernel.pattern << '\n';
+  out << "    global accesses  " << access_summary(kernel) << '\n';
 }
 
-void print(const analysis::FileFacts &facts) {
-  std::cout << facts.path << '\n';
+void print(std::ostream &out, const analysis::FileFacts &facts) {
+  out << facts.path << '\n';
   for (const analysis::Kernel &kernel : facts.kernels) {
-    print_heading(kernel);
-    std::cout << "    task             " << task_summary(kernel) << '\n';
+    print_heading(out, kernel);
+    out << "    task             " << task_summary(kernel) << '\n';
     for (const std::string &assumption : kernel.task.assumptions)
-      std::cout << "      assumed: " << assumption << '\n';
+      out << "      assumed: " << assumption << '\n';
     for (const analysis::MissingFact &fact : kernel.task.missing)
-      std::cout << "      " << fact.name << ": " << fact.question << '\n';
+      out << "      " << fact.name << ": " << fact.question << '\n';
     if (!kernel.slice_error.empty())
-      std::cout << "    cannot be cut out: " << kernel.slice_error << '\n';
+      out << "    cannot be cut out: " << kernel.slice_error << '\n';
   }
   for (const analysis::Diagnostic &diagnostic : facts.diagnostics)
-    std::cout << "  " << diagnostic.line << ':' << diagnostic.column << ": "
+    out << "  " << diagnostic.line << ':' << diagnostic.column << ": "
               << name(diagnostic.severity) << ": " << diagnostic.message << " [" << diagnostic.rule
               << "]\n";
   if (facts.kernels.empty())
-    std::cout << "  no kernel\n";
-  std::cout << '\n';
+    out << "  no kernel\n";
+  out << '\n';
 }
 
 /// One file a kernel, "saxpy.saxpy.cu": stem of the source, name of the kernel.
@@ -94,42 +106,108 @@ Result<void> write_slices(const analysis::FileFacts &facts, const fs::path &dire
   return {};
 }
 
+Json failure_json(const Error &error) {
+  return {{"message", error.message}, {"remedy", error.remedy}};
+}
+
+/// A file's answer: "facts" as they are to be shown, and "failures".
+Json answer_of(const analysis::FileFacts &facts, const AnalyzeOptions &options) {
+  Json answer = {{"failures", Json::array()}};
+  if (options.json) {
+    answer["facts"] = to_json(facts);
+  } else {
+    std::ostringstream text;
+    print(text, facts);
+    answer["facts"] = text.str();
+  }
+  if (const analysis::Diagnostic *reason = analysis::why_not_analysed(facts))
+    answer["failures"].push_back(failure_json(Error{facts.path + ": " + reason->message, ""}));
+  return answer;
+}
+
+Json analyze_file(InputReader &reader, const fs::path &path, const AnalyzeOptions &options) {
+  Result<Input> input = reader.read(path);
+  if (!input)
+    return {{"failures", Json::array({failure_json(input.error())})}};
+  input->facts.path = path.string();
+  Json answer = answer_of(input->facts, options);
+  for (const Error &problem : input->settings.problems)
+    answer["problems"].push_back(failure_json(problem));
+  if (!options.slices.empty())
+    if (const Result<void> written = write_slices(input->facts, options.slices); !written)
+      answer["failures"].push_back(failure_json(written.error()));
+  return answer;
+}
+
+/// The token scan of a file whose process ended without an answer.
+Json scan_file(const fs::path &path, const Error &reason, const AnalyzeOptions &options) {
+  const Result<std::string> text = read_file(path);
+  return text ? answer_of(analysis::scanned_facts({path.string(), *text}, reason), options)
+              : Json{{"failures", Json::array({failure_json(text.error())})}};
+}
+
+Result<Json> in_own_process(const std::function<Json()> &work) {
+  const Result<std::string> text = in_own_process(kProcessLimits, [&] {
+    return work().dump(-1, ' ', false, Json::error_handler_t::replace);
+  });
+  if (!text)
+    return std::unexpected(text.error());
+  Json answer = Json::parse(*text, nullptr, false);
+  if (answer.is_discarded())
+    return fail("its process answered in part", "Please report it with the file");
+  return answer;
+}
+
+Json answer_for(InputReader &reader, const fs::path &path, const AnalyzeOptions &options) {
+  Result<Json> answer = in_own_process([&] { return analyze_file(reader, path, options); });
+  if (answer)
+    return std::move(*answer);
+  const Error reason = answer.error();
+  answer = in_own_process([&] { return scan_file(path, reason, options); });
+  if (answer)
+    return std::move(*answer);
+  return {{"failures", Json::array({failure_json(Error{path.string() + ": " + reason.message, reason.remedy})})}};
+}
+
 } // namespace
 
 int run_analyze(const AnalyzeOptions &options) {
   const auto files = find_sources(options.paths);
-  nlohmann::json document = {{"version", WARPWRIGHT_VERSION}, {"files", nlohmann::json::array()}};
+  Json document = {{"version", WARPWRIGHT_VERSION}, {"files", Json::array()}};
   int code = files ? kOk : kUsage;
-  auto report = [&](const Error &error) {
-    std::cerr << "warpwright: " << describe(error) << '\n';
-    document["failures"].push_back({{"message", error.message}, {"remedy", error.remedy}});
+  const auto report = [&](const Json &error) {
+    std::cerr << "warpwright: "
+              << describe(Error{error.at("message").get<std::string>(),
+                                error.at("remedy").get<std::string>()})
+              << '\n';
+    document["failures"].push_back(error);
   };
   if (!files)
-    report(files.error());
+    report(failure_json(files.error()));
   InputReader reader;
+  std::set<std::string> noticed; // a project's file is named once, not with each of its sources
   for (const fs::path &path : files ? *files : std::vector<fs::path>{}) {
-    Result<Input> input = reader.read(path);
-    if (!input) {
-      report(input.error());
-      code = kFailed;
-      continue;
-    }
-    for (const Error &problem : input->settings.problems)
+    // Read here once, for all processes that follow.
+    const consent::ProjectFile project = reader.settings_of(path).project.file;
+    if (const auto notice = consent::withheld_notice(project);
+        notice && noticed.insert(project.path).second)
+      std::cerr << "warpwright: " << describe(*notice) << '\n';
+    const Json answer = answer_for(reader, path, options);
+    for (const Json &problem : answer.value("problems", Json::array()))
       report(problem);
-    input->facts.path = path.string();
-    if (!options.slices.empty())
-      if (const Result<void> written = write_slices(input->facts, options.slices); !written) {
-        report(written.error());
-        code = kFailed;
-      }
-    if (options.json)
-      document["files"].push_back(to_json(input->facts));
-    else
-      print(input->facts);
+    for (const Json &failure : answer.value("failures", Json::array())) {
+      report(failure);
+      code = kFailed;
+    }
+    if (const auto facts = answer.find("facts"); facts != answer.end()) {
+      if (options.json)
+        document["files"].push_back(*facts);
+      else
+        std::cout << facts->get<std::string>();
+    }
   }
   if (options.json)
-    std::cout << document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << std::endl;
+    std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
   return code;
 }
 

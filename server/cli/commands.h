@@ -3,6 +3,8 @@
 // A command prints results on stdout, and progress and errors on stderr. Thread: main.
 #pragma once
 
+#include "support/model/task.h"
+
 #include <chrono>
 #include <optional>
 #include <string>
@@ -31,12 +33,13 @@ struct OptimizeOptions {
   std::string runner;             ///< URL; empty: the project's, else start one
   std::string device;             ///< "cuda:0", "cpu"; empty: the runner's best
   std::optional<std::chrono::milliseconds>
-      budget;                    ///< a kernel; absent: the project's, else kDefaultBudget
-  int max_variants = 64;         ///< a kernel
-  std::string policy; ///< as server/policy/policy_choice.h reads it; of CUDA kernels
+      budget;            ///< a kernel; absent: the project's, else kDefaultBudget
+  int max_variants = 64; ///< a kernel
+  std::string policy;    ///< as server/policy/policy_choice.h reads it; of CUDA kernels
   ApplyMode apply = ApplyMode::Never;
   bool in_place =
       false;          ///< of Python modules: change the class's forward instead of adding a class
+  std::optional<model::ModuleMode> mode; ///< of Python modules; absent: what their files say
   std::string output; ///< path that the best variant is written to, instead of the file itself
   bool json = false;
   std::string html;    ///< path; empty: none
@@ -56,9 +59,17 @@ struct DoctorOptions {
   std::string ledger; ///< path; empty: the default one
 };
 
+struct TrustOptions {
+  std::string path;    ///< a folder, or a file in one; empty: the working directory
+  bool list = false;   ///< print all approvals instead
+  bool revoke = false; ///< forget what was approved of `path`
+  bool yes = false;    ///< approve without a question
+};
+
 /// Each returns the exit code.
 int run_optimize(const OptimizeOptions &options);
 int run_analyze(const AnalyzeOptions &options);
 int run_doctor(const DoctorOptions &options);
+int run_trust(const TrustOptions &options);
 
 } // namespace warpwright::cli

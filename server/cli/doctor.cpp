@@ -66,7 +66,12 @@ Finding check_ledger(const std::string &wanted) {
   const fs::path path = wanted.empty() ? runner::Ledger::default_path() : fs::path(wanted);
   const auto ledger = runner::Ledger::open(path);
   if (ledger)
-    return {"ledger", State::Found, path.string() + ", writable", {}};
+    return {"ledger", State::Found,
+            path.string() + ", writable" +
+                (runner::is_local(runner::file_system_of(path))
+                     ? ""
+                     : ", with a rollback journal: its file system may be shared by machines"),
+            {}};
   return {"ledger", State::Broken, ledger.error().message, ledger.error().remedy};
 }
 
@@ -79,8 +84,14 @@ void check_project(const config::FileSettings &settings, std::vector<Finding> &f
          "flags into .warpwright.toml"});
   else
     findings.push_back({"compile_commands.json", State::Found, settings.compile_commands, {}});
-  if (!settings.project.path.empty())
-    findings.push_back({".warpwright.toml", State::Found, settings.project.path, {}});
+  const consent::ProjectFile &file = settings.project.file;
+  if (const auto notice = consent::withheld_notice(file))
+    findings.push_back({".warpwright.toml", State::Absent, notice->message, notice->remedy});
+  else if (!file.path.empty())
+    findings.push_back({".warpwright.toml", State::Found, file.path, {}});
+  if (settings.project.runner_error)
+    findings.push_back({"project's runner", State::Broken, settings.project.runner_error->message,
+                        settings.project.runner_error->remedy});
   for (const Error &problem : settings.problems)
     findings.push_back({"project settings", State::Broken, problem.message, problem.remedy});
 }
@@ -175,7 +186,8 @@ std::string conclusion(bool analysis, bool cpu, bool gpu) {
 int run_doctor(const DoctorOptions &options) {
   const config::FileSettings settings = InputReader().settings_of(fs::current_path() / "doctor.cu");
   std::vector<Finding> findings{check_analysis(), check_toolkit(settings)};
-  check_runner(options.runner.empty() ? settings.project.runner_url : options.runner, findings);
+  if (!options.runner.empty() || !settings.project.runner_error) // which check_project names
+    check_runner(options.runner.empty() ? settings.project.runner_url : options.runner, findings);
   findings.push_back(check_ledger(options.ledger));
   check_project(settings, findings);
   findings.push_back(check_policy());

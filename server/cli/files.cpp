@@ -2,6 +2,7 @@
 #include "server/cli/files.h"
 
 #include "analysis/config/project_disk.h"
+#include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
 #include "analysis/task/infer_task.h"
 #include "generator/torch_cpp/kernels.h"
@@ -25,6 +26,34 @@ std::optional<analysis::Spec> additions(const analysis::Kernel &kernel,
   return given || !spec.sizes.empty() ? std::optional(std::move(spec)) : std::nullopt;
 }
 
+/// Infers again the tasks for which the project or `given` says more than the source.
+void complete_tasks(Input &input, const std::optional<analysis::Spec> &given) {
+  const auto &sizes = input.settings.project.sizes;
+  std::unique_ptr<analysis::ParsedUnit> unit;
+  for (analysis::Kernel &kernel : input.facts.kernels) {
+    const std::optional<analysis::Spec> spec = additions(kernel, sizes, given);
+    if (!spec || kernel.slice.empty())
+      continue;
+    if (!unit)
+      if (auto parsed = analysis::parse_stub(input.file, input.settings.parse))
+        unit = std::move(*parsed);
+    const clang::FunctionDecl *declaration = unit ? unit->find_kernel(kernel.name) : nullptr;
+    if (declaration)
+      kernel.task = analysis::infer_task(*unit, *declaration, kernel, kernel.slice, *spec);
+  }
+}
+
+/// Parses; for a guard.
+analysis::FileFacts facts_of(Input input, const std::optional<analysis::Spec> &spec) {
+  input.facts = generator::is_host_cpp(input.file.path)
+                    ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
+                    : analysis::analyze(input.file, input.settings.parse);
+  complete_tasks(input, spec);
+  generator::add_torch_functions(input.file, input.settings.parse, input.facts,
+                                 spec.value_or(analysis::Spec{}));
+  return std::move(input.facts);
+}
+
 } // namespace
 
 config::FileSettings InputReader::settings_of(const std::filesystem::path &path) {
@@ -42,22 +71,6 @@ Result<void> InputReader::use_spec(const std::filesystem::path &path) {
   return {};
 }
 
-void InputReader::complete_tasks(Input &input) const {
-  const auto &sizes = input.settings.project.sizes;
-  std::unique_ptr<analysis::ParsedUnit> unit;
-  for (analysis::Kernel &kernel : input.facts.kernels) {
-    const std::optional<analysis::Spec> spec = additions(kernel, sizes, spec_);
-    if (!spec || kernel.slice.empty())
-      continue;
-    if (!unit)
-      if (auto parsed = analysis::parse_stub(input.file, input.settings.parse))
-        unit = std::move(*parsed);
-    const clang::FunctionDecl *declaration = unit ? unit->find_kernel(kernel.name) : nullptr;
-    if (declaration)
-      kernel.task = analysis::infer_task(*unit, *declaration, kernel, kernel.slice, *spec);
-  }
-}
-
 Result<Input> InputReader::read(const std::filesystem::path &path) {
   const Result<std::string> text = read_file(path);
   if (!text)
@@ -65,21 +78,20 @@ Result<Input> InputReader::read(const std::filesystem::path &path) {
   Input input;
   input.file = {std::filesystem::absolute(path).lexically_normal().string(), *text};
   input.settings = settings_.read(input.file.path);
-  const bool is_python = analysis::is_python(input.file.path);
-  input.facts = is_python
-                    ? analysis::module_facts(input.file.path, input.file.text, config::real_disk())
-                : generator::is_host_cpp(input.file.path)
-                    ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
-                    : analysis::analyze(input.file, input.settings.parse);
+  if (analysis::is_python(input.file.path)) {
+    input.facts =
+        analysis::module_facts(input.file.path, input.file.text, config::real_disk());
+  } else {
+    Result<analysis::FileFacts> facts =
+        analysis::guarded(analysis::kCommandLimits, [input, spec = spec_] {
+          return Result<analysis::FileFacts>(facts_of(input, spec));
+        });
+    input.facts = facts ? std::move(*facts) : analysis::scanned_facts(input.file, facts.error());
+  }
   const std::vector<std::string> &disabled = input.settings.project.disabled_rules;
   std::erase_if(input.facts.diagnostics, [&](const analysis::Diagnostic &diagnostic) {
     return std::ranges::find(disabled, diagnostic.rule) != disabled.end();
   });
-  if (!is_python) {
-    complete_tasks(input);
-    generator::add_torch_functions(input.file, input.settings.parse, input.facts,
-                                   spec_.value_or(analysis::Spec{}));
-  }
   return input;
 }
 

@@ -20,7 +20,8 @@ struct Input {
 class InputReader {
 public:
   /// Reads and analyses a file with the flags of its project (compile_commands.json,
-  /// .warpwright.toml). Errors: a file that cannot be read.
+  /// .warpwright.toml). A file that analysis does not hold has the facts of the token scan
+  /// (analysis::why_not_analysed). Errors: a file that cannot be read.
   Result<Input> read(const std::filesystem::path &path);
   /// What the project of a file says; the file need not exist.
   config::FileSettings settings_of(const std::filesystem::path &path);
@@ -29,8 +30,6 @@ public:
   Result<void> use_spec(const std::filesystem::path &path);
 
 private:
-  void complete_tasks(Input &input) const;
-
   std::optional<analysis::Spec> spec_;
   config::SettingsReader settings_;
 };

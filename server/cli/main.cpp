@@ -48,6 +48,7 @@ struct Options {
   OptimizeOptions optimize;
   AnalyzeOptions analyze;
   DoctorOptions doctor;
+  TrustOptions trust;
   server::BenchCommand bench;
   std::string budget, apply;
   server::LspOptions lsp;
@@ -80,6 +81,13 @@ void add_optimize(CLI::App &app, Options &all) {
       "Write the best variant back; =checked also takes what was only checked on a CPU");
   command->add_flag("--in-place", options.in_place,
                     "Of Python modules: change the class's forward instead of adding a class");
+  command
+      ->add_option_function<std::string>(
+          "--mode",
+          [&options](const std::string &mode) { options.mode = model::module_mode_from_name(mode); },
+          "Of Python modules: how they are called: eval, train, or made, as their constructor leaves "
+          "them; default: what the comment above the class says, else eval")
+      ->check(CLI::IsMember({"eval", "train", "made"}));
   command->add_option("--output", options.output,
                       "With --apply: write the file with the best variant here instead");
   command->add_flag("--json", options.json, "Print one JSON document");
@@ -140,6 +148,18 @@ void add_doctor(CLI::App &app, Options &all) {
   command->add_option("--ledger", all.doctor.ledger, "Database to try");
 }
 
+void add_trust(CLI::App &app, Options &all) {
+  CLI::App *command = app.add_subcommand(
+      "trust", "Approve what a project's .warpwright.toml asks for, and that its code is run");
+  command->add_option("path", all.trust.path,
+                      "Folder of the project, or a file in it; default: the working directory");
+  auto *list = command->add_flag("--list", all.trust.list, "Print what was approved");
+  auto *revoke = command->add_flag("--revoke", all.trust.revoke, "Forget what was approved here");
+  auto *yes = command->add_flag("--yes", all.trust.yes, "Approve without a question");
+  list->excludes(revoke)->excludes(yes);
+  revoke->excludes(yes);
+}
+
 CLI::App *add_lsp(CLI::App &app, Options &all) {
   CLI::App *command = app.add_subcommand(
       "lsp", "Serve an editor: the Language Server Protocol on stdin and stdout");
@@ -187,6 +207,7 @@ int run(int argc, char **argv) {
   CLI::App *env = app.add_subcommand(
       "env", "Serve a trainer: tasks, moves and plans over JSON-RPC on stdin and stdout");
   add_doctor(app, options);
+  add_trust(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -200,6 +221,8 @@ int run(int argc, char **argv) {
     return generator::run_env();
   if (app.got_subcommand("analyze"))
     return run_analyze(options.analyze);
+  if (app.got_subcommand("trust"))
+    return run_trust(options.trust);
   if (app.got_subcommand("doctor"))
     return run_doctor(options.doctor);
   if (kernelbench) {

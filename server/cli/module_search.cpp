@@ -126,7 +126,7 @@ KernelOutcome optimize_module(const server::SnapshotPtr &snapshot, const std::st
   const auto start = Clock::now();
   Search search(setup, name);
   const auto policy = setup.policies.for_module(setup.policy);
-  const auto done = server::optimize_module({snapshot, name, settings}, setup.client,
+  const auto done = server::optimize_module({snapshot, name, settings, options.mode}, setup.client,
                                             search.events(), setup.stop, policy.get());
   report.policy = policy->described;
   report.analysis = policy->analysis;

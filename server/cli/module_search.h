@@ -11,6 +11,7 @@ namespace warpwright::cli {
 struct ModuleSearchOptions {
   std::string device; ///< empty: the runner's best
   bool in_place = false;
+  std::optional<model::ModuleMode> mode = std::nullopt; ///< absent: what its file says
 };
 
 /// The module `name` of the snapshot, which must be there.

@@ -6,6 +6,7 @@
 #include "server/cli/commands.h"
 
 #include "analysis/config/project_disk.h"
+#include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
 #include "runner/client/choose_device.h"
 #include "server/cli/files.h"
@@ -67,10 +68,15 @@ Result<void> connect(Run &run) {
 }
 
 /// What the command line leaves open, the project of the first file says.
-void settle_options(Run &run, const std::filesystem::path &first) {
+/// Errors: the approved project names a runner that cannot be used.
+Result<void> settle_options(Run &run, const std::filesystem::path &first) {
   const config::FileSettings settings = run.reader.settings_of(first);
   for (const Error &problem : settings.problems)
     print_error(problem);
+  if (const auto notice = consent::withheld_notice(settings.project.file))
+    print_error(*notice);
+  if (run.options.runner.empty() && settings.project.runner_error)
+    return std::unexpected(*settings.project.runner_error);
   run.runner_url = run.options.runner.empty() ? settings.project.runner_url : run.options.runner;
   if (run.runner_url.empty())
     run.runner_url = runner::local_url(settings.project.python);
@@ -82,6 +88,7 @@ void settle_options(Run &run, const std::filesystem::path &first) {
     run.budget = std::chrono::milliseconds(*settings.project.budget_ms);
   if (run.options.budget)
     run.budget = *run.options.budget;
+  return {};
 }
 
 /// An explicit ledger must work; without the default one the run goes on.
@@ -222,7 +229,7 @@ Result<std::size_t> optimize_python_file(Run &run, const std::filesystem::path &
       continue;
     KernelOutcome outcome =
         optimize_module(*snapshot, name, path.string(), setup_of(run),
-                        {.device = run.options.device, .in_place = run.options.in_place});
+                        {.device = run.options.device, .in_place = run.options.in_place, .mode = run.options.mode});
     if (run.options.apply != ApplyMode::Never && !outcome.report.error)
       outcome.report.apply = apply(run, path, *(*snapshot)->text, outcome);
     finish_kernel(run, std::move(outcome));
@@ -237,6 +244,8 @@ Result<std::size_t> optimize_file(Run &run, const std::filesystem::path &path, b
   const Result<Input> input = run.reader.read(path);
   if (!input)
     return std::unexpected(input.error());
+  if (const analysis::Diagnostic *reason = analysis::why_not_analysed(input->facts))
+    return fail(path.string() + ": " + reason->message);
   std::vector<std::string> names;
   for (const analysis::Kernel &kernel : input->facts.kernels)
     if (is_wanted(kernel, run.options.kernel))
@@ -297,7 +306,8 @@ int run_optimize(const OptimizeOptions &options) {
   const auto files = find_sources(options.paths);
   if (!files)
     return fail_before_start(run, files.error(), kUsage);
-  settle_options(run, files->front());
+  if (const Result<void> settled = settle_options(run, files->front()); !settled)
+    return fail_before_start(run, settled.error(), kFailed);
   if (!options.spec.empty())
     if (const Result<void> spec = run.reader.use_spec(options.spec); !spec)
       return fail_before_start(run, spec.error(), kUsage);

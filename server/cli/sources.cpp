@@ -7,7 +7,6 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace warpwright::cli {
@@ -59,18 +58,6 @@ struct Descriptor {
   }
 };
 
-bool write_all(int fd, const std::string &text) {
-  for (std::size_t written = 0; written < text.size();) {
-    const ssize_t count = ::write(fd, text.data() + written, text.size() - written);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0)
-      return false;
-    written += std::size_t(count);
-  }
-  return true;
-}
-
 } // namespace
 
 Result<std::vector<fs::path>> find_sources(const std::vector<std::string> &paths) {
@@ -109,25 +96,6 @@ Result<std::string> read_file(const fs::path &path) {
       return text;
     text.append(buffer, std::size_t(count));
   }
-}
-
-Result<void> write_atomically(const fs::path &path, const std::string &text) {
-  std::error_code error;
-  const fs::path target = fs::exists(path, error) ? fs::canonical(path, error) : path;
-  std::string temporary = target.string() + ".warpwright-XXXXXX";
-  const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.fd < 0)
-    return fail_errno("write beside", target, "Check that its directory is writable");
-  struct stat status{};
-  const mode_t mode = ::stat(target.c_str(), &status) == 0 ? status.st_mode & 07777 : 0644;
-  const bool written = write_all(file.fd, text) && ::fchmod(file.fd, mode) == 0 &&
-                       ::fsync(file.fd) == 0 && ::rename(temporary.c_str(), target.c_str()) == 0;
-  if (written)
-    return {};
-  const int cause = errno;
-  ::unlink(temporary.c_str());
-  errno = cause;
-  return fail_errno("write", target, "The file is unchanged");
 }
 
 Result<void> replace_unchanged(const fs::path &path, const std::string &before,

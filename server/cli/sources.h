@@ -2,7 +2,7 @@
 // file. Thread: any; touches the file system.
 #pragma once
 
-#include "support/error.h"
+#include "support/files.h"
 
 #include <chrono>
 #include <filesystem>
@@ -18,12 +18,7 @@ Result<std::vector<std::filesystem::path>> find_sources(const std::vector<std::s
 /// Errors: with the path and the system's reason.
 Result<std::string> read_file(const std::filesystem::path &path);
 
-/// Writes a file beside the target, flushes it to disk and renames it over the target, so that a
-/// reader sees the old text or the new one. Keeps the target's permissions and follows symbolic
-/// links. Errors: with the path and the system's reason; the target is then unchanged.
-Result<void> write_atomically(const std::filesystem::path &path, const std::string &text);
-
-/// As write_atomically, when the file still holds `before`.
+/// warpwright::write_atomically, when the file still holds `before`.
 /// Errors: also a file that changed meanwhile.
 Result<void> replace_unchanged(const std::filesystem::path &path, const std::string &before,
                                const std::string &after);

@@ -63,6 +63,26 @@ void add_quick_fixes(const Context &context, const protocol::CodeActionParams &p
   }
 }
 
+/// Of a file whose project's file is not approved: opens the question what to approve.
+void add_trust_action(const Context &context, const protocol::CodeActionParams &params,
+                      std::vector<protocol::CodeAction> &actions) {
+  const consent::ProjectFile &file = context.snapshot.project.file;
+  if (!file.is_withheld() || !file.unapprovable.empty() || context.settings.trusted == false)
+    return;
+  protocol::CodeAction action{"Review and trust " + file.path, protocol::kQuickFixKind};
+  std::vector<protocol::Json> answered;
+  for (const protocol::Json &diagnostic : params.context.diagnostics)
+    if (diagnostic.is_object() && diagnostic.value("code", protocol::Json()) == "configuration")
+      answered.push_back(diagnostic);
+  if (!answered.empty())
+    action.diagnostics = std::move(answered);
+  action.command =
+      protocol::Command{action.title,
+                        protocol::kTrustCommand,
+                        {protocol::encode(protocol::TrustParams{context.snapshot.uri})}};
+  actions.push_back(std::move(action));
+}
+
 /// An action that the client resolves, or, where it cannot, one that runs the command.
 protocol::CodeAction lazy_action(const Context &context, const analysis::Kernel &kernel,
                                  const std::string &title, const char *command,
@@ -120,7 +140,7 @@ void add_kernel_actions(const Context &context, const analysis::Kernel &kernel,
         protocol::kApplyCommand, model::hash(status.best->plan), "in-place"));
   add_other_variants(context, kernel, status, actions);
   add_not_applicable(context, status, actions);
-  if (kernel.task.inferred && !status.job && context.settings.trusted) {
+  if (kernel.task.inferred && !status.job && context.settings.trusted != false) {
     protocol::CodeAction action{"Optimise " + kernel.name + " (runner " + context.runner_name + ")",
                                 protocol::kRewriteKind};
     action.command = kernel_command(action.title, protocol::kOptimizeCommand, context, kernel);
@@ -170,6 +190,8 @@ std::vector<protocol::CodeAction> code_actions(const Context &context,
   std::vector<protocol::CodeAction> actions;
   if (wants(params, protocol::kQuickFixKind) && context.client.code_action_literals)
     add_quick_fixes(context, params, actions);
+  if (wants(params, protocol::kQuickFixKind))
+    add_trust_action(context, params, actions);
   const Snapshot::Hit hit =
       context.snapshot.hit(context.snapshot.positions.offset(params.range.start));
   if (wants(params, protocol::kRewriteKind) && hit.kernel)

@@ -82,7 +82,7 @@ protocol::Command command_of(const Context &context, const analysis::Kernel &ker
 
 StateLine state_line(const Context &context, const analysis::Kernel &kernel) {
   StateLine line = line_of(context, kernel, context.status(kernel));
-  if (!context.settings.trusted && line.command == protocol::kOptimizeCommand)
+  if (context.settings.trusted == false && line.command == protocol::kOptimizeCommand)
     line.action = "trust this workspace to optimise";
   return line;
 }

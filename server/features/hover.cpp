@@ -75,8 +75,7 @@ void write_table(std::ostream &out, Entries entries) {
       << (is_one_place ? "" : "---|") << "\n";
   for (const runner::LedgerEntry *entry : entries) {
     const model::Verdict &verdict = entry->verdict;
-    out << "| " << cell(moves_text(entry->plan.moves)) << " | " << outcome_text(verdict.outcome)
-        << " |";
+    out << "| " << cell(moves_text(entry->plan.moves)) << " | " << outcome_text(verdict) << " |";
     if (has_times)
       out << " "
           << (verdict.candidate_time ? unbroken(time_text(verdict.candidate_time->median_ns)) : "-")

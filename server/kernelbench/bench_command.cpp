@@ -48,6 +48,10 @@ json header_of(const BenchCommand &command, const std::vector<BenchTask> &tasks,
                  {"max_variants", command.max_variants},
                  {"measure_seconds", command.measure_seconds},
                  {"version", WARPWRIGHT_VERSION}};
+  if (command.no_measure)
+    header["measured"] = false;
+  if (command.mode != model::ModuleMode::AsMade)
+    header["mode"] = model::name(command.mode);
   if (answers) {
     std::string texts;
     for (const auto &[id, answer] : *answers)
@@ -83,15 +87,6 @@ void tell_stage(const std::string &id, const std::string &stage) {
   std::snprintf(time, sizeof time, "%9.2f s  ",
                 std::chrono::duration<double>(Clock::now() - start).count());
   std::cerr << time + id + " " + stage + "\n";
-}
-
-Result<void> write(const std::string &path, const std::string &text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file)
-    return fail("cannot write " + path, "Check the folder and the space on its disk");
-  return {};
 }
 
 json document_of(const BenchCommand &command, const json &header,
@@ -140,10 +135,10 @@ Result<void> write_reports(const BenchCommand &command, const json &header,
                            const model::DeviceInfo &device,
                            const std::vector<BenchResult> &results) {
   if (!command.json.empty())
-    if (auto written = write(command.json, document_of(command, header, results).dump(1)); !written)
+    if (auto written = write_atomically(command.json, document_of(command, header, results).dump(1)); !written)
       return written;
   if (!command.html.empty())
-    return write(command.html, render_bench_page(page_of(command, device, results), results));
+    return write_atomically(command.html, render_bench_page(page_of(command, device, results), results));
   return {};
 }
 
@@ -152,6 +147,20 @@ void sort_as(const std::vector<BenchTask> &tasks, std::vector<BenchResult> &resu
   std::ranges::stable_sort(results, {}, [&](const BenchResult &result) {
     return std::ranges::find(tasks, result.id, &BenchTask::id) - tasks.begin();
   });
+}
+
+/// After all that is measured: each has the GPU for itself.
+void run_exports(const BenchCommand &command, std::vector<BenchResult> &results,
+                 const std::stop_token &stop) {
+  for (BenchResult &result : results) {
+    const auto file = export_path(command.export_folder, result);
+    if (stop.stop_requested() || result.host_code || !std::filesystem::exists(file) ||
+        !result.recipe)
+      continue;
+    take_export_run(run_export(export_command(), file, command.mode), result);
+    if (result.export_run.starts_with("idle"))
+      std::cerr << result.id << ": " << result.reason << '\n';
+  }
 }
 
 struct Opened {
@@ -241,6 +250,8 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
   options.limits.final_measure_budget =
       std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.measure_seconds));
   options.verify.device = command.device;
+  options.mode = command.mode;
+  options.limits.measure = !command.no_measure;
   options.verify.timeout = kJobTimeout;
   options.export_folder = command.export_folder;
   options.time_limit = std::chrono::seconds(static_cast<std::int64_t>(60 * command.minutes));
@@ -254,6 +265,8 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
     print(results.error());
     return kFailed;
   }
+  if (command.run_exports)
+    run_exports(command, *results, stop);
   sort_as(opened->tasks, *results);
   std::cout << render_bench_text(*results);
   if (auto written = write_reports(command, header, opened->device, *results); !written) {

@@ -3,6 +3,8 @@
 // Thread: main.
 #pragma once
 
+#include "support/model/task.h"
+
 #include <set>
 #include <stop_token>
 #include <string>
@@ -19,12 +21,15 @@ struct BenchCommand {
   std::string known; ///< results of an earlier run, whose best plans are tried first; empty: none
   std::string html, json; ///< paths; empty: not written
   std::string export_folder;
+  bool run_exports = false; ///< each once in a fresh Python, with this process's rights
   std::string candidates;      ///< a folder or JSON lines of other systems' answers; empty: ours
   std::string candidate_field; ///< of JSON lines; empty: the first that is known
   std::string runner, device;  ///< as of `optimize`
   int at_once = 0;             ///< tasks in work; 0: two for each worker of a GPU, one on a CPU
   int workers_per_gpu = 3;     ///< of a runner that is started
   int max_variants = 8;
+  model::ModuleMode mode = model::ModuleMode::AsMade; ///< in which the modules are called
+  bool no_measure = false;     ///< verify and export
   bool stages = false;         ///< tell on stderr what each task is at
   double minutes = 0;          ///< begin no task after so long; 0: all
   double measure_seconds = 1;  ///< of the best of each task, against each baseline

@@ -11,6 +11,16 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
       ->required();
   command.add_option("--level", bench.levels, "Levels to run, as 1,2,3; default: all")
       ->delimiter(',');
+  command
+      .add_option_function<std::string>(
+          "--mode",
+          [&bench](const std::string &mode) { bench.mode = *model::module_mode_from_name(mode); },
+          "How the modules are called: made, as their constructors leave them, eval or train; "
+          "default: made, as the benchmark's own harness does")
+      ->check(CLI::IsMember({"made", "eval", "train"}));
+  command.add_flag("--no-measure", bench.no_measure,
+                   "Verify plans and export them, and measure nothing: with --from to write the "
+                   "exports of an earlier run again");
   command.add_option("--tasks", bench.tasks, "Only these, as 1/23,2/5");
   command
       .add_option("--results", bench.results,
@@ -21,6 +31,10 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
   command.add_option(
       "--export", bench.export_folder,
       "Write each verified candidate as a ModelNew that imports only torch to this folder");
+  command.add_flag("--run-exports", bench.run_exports,
+                   "With --export: at the end call each file once in a fresh Python, with your "
+                   "rights; a task whose export does not run its kernels has no candidate")
+      ->needs("--export");
   auto *candidates =
       command.add_option("--candidates", bench.candidates,
                          "Judge other systems' ModelNew modules instead: a folder, or JSON lines "

@@ -2,6 +2,8 @@
 
 #include "support/model/json.h"
 
+#include <algorithm>
+#include <fstream>
 #include <sstream>
 
 namespace warpwright::server {
@@ -52,21 +54,42 @@ std::vector<TriedVariant> variants_from(const json &list) {
   return variants;
 }
 
-/// The lines that a run has written whole; the last one may have been cut by a kill.
-std::vector<json> whole_lines(const std::string &text, std::size_t &whole_bytes) {
-  std::vector<json> lines;
-  whole_bytes = 0;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = text.find('\n', start);
-    if (end == std::string::npos)
-      break;
+/// What a run has kept: its header and its results. Both empty of a file without lines.
+struct Kept {
+  json header;
+  std::vector<BenchResult> results;
+};
+
+void keep(BenchResult result, std::vector<BenchResult> &results) {
+  const auto known = std::ranges::find_if(results, [&](const BenchResult &other) {
+    return other.id == result.id && other.source_hash == result.source_hash;
+  });
+  if (known == results.end())
+    results.push_back(std::move(result));
+  else if (result.state != State::Failed)
+    *known = std::move(result);
+}
+
+/// @param text whole lines; one without a newline was cut by a kill and is left out
+Result<Kept> kept_in(const std::string &text, const std::filesystem::path &path) {
+  Kept kept;
+  int number = 0;
+  for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos;
+       start = end + 1) {
+    const auto where = path.string() + ", line " + std::to_string(++number) + ": ";
     json line = json::parse(text.substr(start, end - start), nullptr, false);
     if (line.is_discarded())
-      break;
-    lines.push_back(std::move(line));
-    start = whole_bytes = end + 1;
+      return fail(where + "no JSON", "Give a file that --results wrote");
+    if (number == 1) {
+      kept.header = std::move(line);
+      continue;
+    }
+    auto result = bench_result_from_json(line);
+    if (!result)
+      return fail(where + result.error().message, "Give a file that --results wrote");
+    keep(std::move(*result), kept.results);
   }
-  return lines;
+  return kept;
 }
 
 } // namespace
@@ -105,6 +128,8 @@ json to_json(const BenchResult &result) {
     document["host_code"] = true;
   if (result.constructor_only)
     document["constructor_only"] = true;
+  if (!result.export_run.empty())
+    document["export"] = result.export_run;
   if (result.library_share)
     document["library_share"] = *result.library_share;
   return document;
@@ -140,6 +165,7 @@ Result<BenchResult> bench_result_from_json(const json &document) try {
     result.recipe = std::move(*recipe);
   }
   result.host_code = document.value("host_code", false);
+  result.export_run = document.value("export", "");
   result.constructor_only = document.value("constructor_only", false);
   if (document.contains("library_share"))
     result.library_share = document["library_share"].get<double>();
@@ -152,59 +178,38 @@ Result<std::map<std::string, generator::Recipe>> read_recipes(const std::filesys
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
-  std::size_t whole_bytes = 0;
-  const std::vector<json> lines = whole_lines(text.str(), whole_bytes);
-  if (lines.empty())
+  auto kept = kept_in(text.str(), path);
+  if (!kept)
+    return std::unexpected(kept.error());
+  if (kept->header.is_null())
     return fail(path.string() + " holds no results of a run", "Give a file that --results wrote");
   std::map<std::string, generator::Recipe> recipes;
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    auto result = bench_result_from_json(lines[i]);
-    if (!result)
-      return fail(path.string() + ", line " + std::to_string(i + 1) + ": " + result.error().message,
-                  "Give a file that --results wrote");
-    if (result->recipe && result->state == State::Verified)
-      recipes[result->source_hash] = std::move(*result->recipe);
-  }
+  for (BenchResult &result : kept->results)
+    if (result.recipe && result.state == State::Verified)
+      recipes[result.source_hash] = std::move(*result.recipe);
   return recipes;
 }
 
 Result<ResultsFile> ResultsFile::open(const std::filesystem::path &path, const json &header) {
-  ResultsFile results;
-  results.path_ = path;
-  std::size_t whole_bytes = 0;
-  std::vector<json> lines;
-  if (std::ifstream file(path); file) {
-    std::ostringstream text;
-    text << file.rdbuf();
-    lines = whole_lines(text.str(), whole_bytes);
-  }
-  if (!lines.empty() && lines.front() != header)
-    return fail(path.string() + " holds results of another run (other tasks, settings or version)",
-                "Give another file, or remove this one to begin again");
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    auto result = bench_result_from_json(lines[i]);
-    if (!result)
-      return fail(path.string() + ", line " + std::to_string(i + 1) + ": " + result.error().message,
+  std::vector<BenchResult> earlier;
+  auto file = LineFile::open(path, [&](const std::string &lines) -> Result<std::string> {
+    auto kept = kept_in(lines, path);
+    if (!kept)
+      return std::unexpected(kept.error());
+    if (!kept->header.is_null() && kept->header != header)
+      return fail(path.string() +
+                      " holds results of another run (other tasks, settings or version)",
                   "Give another file, or remove this one to begin again");
-    results.earlier_.push_back(std::move(*result));
-  }
-  std::error_code error;
-  if (std::filesystem::exists(path))
-    std::filesystem::resize_file(path, whole_bytes, error);
-  results.file_.open(path, std::ios::app);
-  if (error || !results.file_)
-    return fail("cannot write " + path.string(), "Check the folder and its permissions");
-  if (lines.empty())
-    results.file_ << header.dump() << std::endl;
-  return results;
+    earlier = std::move(kept->results);
+    return kept->header.is_null() ? header.dump() + "\n" : "";
+  });
+  if (!file)
+    return std::unexpected(file.error());
+  return ResultsFile(std::move(*file), std::move(earlier));
 }
 
 Result<void> ResultsFile::append(const BenchResult &result) {
-  file_ << to_json(result).dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;
-  if (!file_)
-    return fail("cannot write " + path_.string(),
-                "Is the disk full? What was written before is kept");
-  return {};
+  return file_.append(to_json(result).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 } // namespace warpwright::server

@@ -1,15 +1,16 @@
 // What became of one task of a benchmark, and the file that keeps results while a run goes on.
 //
 // The file is JSON lines: the first says what the run is (sources, settings, version), every other is one task's result. A run that
-// was ended goes on where it was; a line cut short by a kill is dropped. Thread: values; ResultsFile from one thread at a time.
+// was ended goes on where it was; a line cut short by a kill is dropped. Several runs may write one file at once (support/files.h).
+// Thread: values; ResultsFile from one thread at a time.
 #pragma once
 
 #include "generator/fusion/recipe.h"
 #include "support/error.h"
+#include "support/files.h"
 #include "support/model/verdict.h"
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -59,6 +60,8 @@ struct BenchResult {
   bool constructor_only =
       false;              ///< host code that is wrong once other parameters are loaded into it
   bool host_code = false; ///< another system's answer was judged: docs/candidates.md
+  /// "runs its kernels", "idle: why", "unknown: why"; empty: it was not run (export_run.h).
+  std::string export_run;
   double seconds = 0;
   model::DeviceInfo device;
   std::string date;
@@ -78,14 +81,15 @@ public:
   /// Opens or makes it. @param header what the run is; results kept under another header are refused
   /// Errors: cannot be written; holds results of another run.
   static Result<ResultsFile> open(const std::filesystem::path &path, const nlohmann::json &header);
-  /// Those that were there.
+  /// Those that were there, one a task and source: the last that did not fail.
   const std::vector<BenchResult> &earlier() const { return earlier_; }
   /// On disk when it returns.
   Result<void> append(const BenchResult &result);
 
 private:
-  std::filesystem::path path_;
-  std::ofstream file_;
+  ResultsFile(LineFile file, std::vector<BenchResult> earlier)
+      : file_(std::move(file)), earlier_(std::move(earlier)) {}
+  LineFile file_;
   std::vector<BenchResult> earlier_;
 };
 

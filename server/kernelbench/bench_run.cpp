@@ -3,6 +3,7 @@
 
 #include "server/torch/model_writer.h"
 #include "support/exclusive.h"
+#include "support/files.h"
 #include "support/hash.h"
 #include "support/model/json.h"
 
@@ -126,20 +127,14 @@ Result<void> export_model(const std::filesystem::path &folder, const BenchResult
   auto text =
       write_model(task.task, task.graph, outcome.variants[*outcome.best].proposal.built.plan,
                   {.comment = measured_text(result),
-                   .compute_capability = model::capability_of(result.device),
+                   .device = verified_device(result.device),
                    .patterns = task.patterns});
   if (!text)
     return std::unexpected(text.error());
-  const auto path = folder / ("level" + std::to_string(result.level)) /
-                    (result.id.substr(result.id.find('/') + 1) + ".py");
+  const auto path = export_path(folder, result);
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
-  std::ofstream file(path);
-  file << *text;
-  file.close();
-  if (!file)
-    return fail("cannot write " + path.string(), "Check the folder and the space on its disk");
-  return {};
+  return write_atomically(path, *text);
 }
 
 class Run {
@@ -255,7 +250,7 @@ private:
   void begin_trace(Shared &shared, const BenchTask &task) {
     if (!shared.traces.contains(task.id))
       shared.traces.emplace(task.id, std::async(std::launch::async, [this, &task] {
-                              return client_.trace({.source = task.source});
+                              return client_.trace(module_of(task));
                             }));
   }
 
@@ -270,18 +265,28 @@ private:
         continue;
       }
       const TorchOutcome outcome = optimize_torch_module(
-          task->name, task->id, {.source = task->source}, take_trace(*task).get(), client_, device_,
+          task->name, task->id, module_of(*task), take_trace(*task).get(), client_, device_,
           options_.verify, limits_of(*task), events_of(*task), stop_);
       if (stop_.stop_requested())
         return; // what was interrupted is tried again by the next run
       BenchResult result = bench_result_of(*task, outcome);
       Result<void> written;
-      if (result.state == State::Verified && !options_.export_folder.empty())
+      if (is_exported(result))
         written = export_model(options_.export_folder, result, outcome);
       if (!written)
         result.reason = "not exported: " + describe(written.error());
       keep(std::move(result));
     }
+  }
+
+  bool is_exported(const BenchResult &result) const {
+    return !options_.export_folder.empty() && result.recipe &&
+           (result.state == State::Verified ||
+            (result.state == State::Unmeasured && !options_.limits.measure));
+  }
+
+  model::TorchModule module_of(const BenchTask &task) const {
+    return {.source = task.source, .mode = options_.mode};
   }
 
   TorchLimits limits_of(const BenchTask &task) const {
@@ -347,6 +352,28 @@ bool is_of_the_task(const model::Verdict &verdict) {
          verdict.message.starts_with("the task's reference");
 }
 
+std::filesystem::path export_path(const std::filesystem::path &folder, const BenchResult &result) {
+  return folder / ("level" + std::to_string(result.level)) /
+         (result.id.substr(result.id.find('/') + 1) + ".py");
+}
+
+void take_export_run(const ExportRun &run, BenchResult &result) {
+  switch (run.kind) {
+  case ExportRun::Kind::Ran:
+    result.export_run = "runs its kernels";
+    break;
+  case ExportRun::Kind::Unknown:
+    result.export_run = "unknown: " + run.why;
+    break;
+  case ExportRun::Kind::Idle:
+    result.export_run = "idle: " + run.why;
+    result.state = State::NoCandidate;
+    result.reason = "its export does not run its kernels: " + run.why;
+    result.ratios.clear();
+    break;
+  }
+}
+
 void take_verified(const model::Verdict &verdict, BenchResult &result) {
   result.plan_hash = verdict.plan_hash;
   result.device = verdict.device;
@@ -357,7 +384,7 @@ void take_verified(const model::Verdict &verdict, BenchResult &result) {
     result.state = State::Degenerate;
     result.reason = degenerate->detail;
     result.ratios.clear();
-  } else if (result.ratios.empty()) {
+  } else if (result.ratios.empty() || verdict.conditioning) {
     result.reason = verdict.message;
   }
 }

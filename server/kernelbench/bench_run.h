@@ -7,6 +7,7 @@
 #include "server/kernelbench/bench_result.h"
 #include "server/kernelbench/bench_task.h"
 #include "server/kernelbench/candidate_answers.h"
+#include "server/kernelbench/export_run.h"
 #include "server/torch/torch_optimizer.h"
 
 namespace warpwright::server {
@@ -16,6 +17,7 @@ struct BenchRunOptions {
   TorchLimits limits;
   std::map<std::string, generator::Recipe> known; ///< by source hash of the task: tried first
   runner::VerifyOptions verify;
+  model::ModuleMode mode = model::ModuleMode::AsMade; ///< in which the tasks' modules are called
   std::filesystem::path export_folder; ///< empty: verified candidates are not written
   /// Other systems' answers, by task: judged in place of plans of ours.
   std::optional<std::map<std::string, CandidateAnswer>> candidates;
@@ -35,6 +37,11 @@ Result<std::vector<BenchResult>> run_bench(const std::vector<BenchTask> &tasks,
                                            const model::DeviceInfo &device, ResultsFile &file,
                                            const BenchRunOptions &options,
                                            const BenchRunEvents &events, std::stop_token stop);
+
+/// The file that a result was exported to.
+std::filesystem::path export_path(const std::filesystem::path &folder, const BenchResult &result);
+/// What a run of its export means for a row: one that does not run its kernels is worth nothing.
+void take_export_run(const ExportRun &run, BenchResult &result);
 
 /// Numbers and state from the verdict on a verified candidate.
 void take_verified(const model::Verdict &verdict, BenchResult &result);

@@ -24,12 +24,6 @@ std::string propose_program() {
 
 } // namespace
 
-void Policies::prepare(const PolicyChoice &choice) {
-  const std::string path = choice.weights.empty() ? trainer::shipped_weights() : choice.weights;
-  if (choice.kind == Kind::Builtin && !path.empty())
-    (void)weights(path); // a search that wants them says what is wrong
-}
-
 Result<const trainer::PlainPolicy *> Policies::weights(const std::string &path) {
   std::error_code failed;
   const auto written = std::filesystem::last_write_time(path, failed);

@@ -1,7 +1,7 @@
 // What proposing takes, kept between searches: the builtin policy's weights, and the child that asks an endpoint.
 //
-// Editor and command line share it. A child belongs to the thread that started it, so all calls come from one thread; loading ahead of
-// the first search is prepare(). A child that has died is started again at the next search. Thread: one.
+// Editor and command line share it. A child belongs to the thread that started it, so all calls come from one thread. Nothing
+// is read or started before the first search. A child that has died is started again at the next search. Thread: one.
 #pragma once
 
 #include "server/policy/advised_policy.h"
@@ -14,9 +14,6 @@ namespace warpwright::server {
 
 class Policies {
 public:
-  /// Reads weights, so that the first search need not. Problems are said by the search.
-  void prepare(const PolicyChoice &choice);
-
   /// The policy of one search. It says itself where it is not the one that was chosen.
   /// @param device that verdicts come from @param stop ends an answer that is waited for
   std::unique_ptr<AdvisedPolicy> for_kernel(const PolicyChoice &choice, const model::Task &task,

@@ -89,6 +89,12 @@ struct RunnerItem {
                     visit("notes", self.notes);)
 };
 
+/// Of the command `warpwright.trust`: an open document.
+struct TrustParams {
+  std::string uri;
+  WARPWRIGHT_FIELDS(visit("uri", self.uri);)
+};
+
 /// Of `warpwright/report`: a self-contained page.
 struct ReportResult {
   std::string html;

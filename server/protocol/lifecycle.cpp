@@ -40,6 +40,7 @@ ClientCapabilities read_capabilities(const Json &json) {
       lists(json, "/textDocument/codeAction/resolveSupport/properties", "edit");
   client.disabled_code_actions = flag(json, "/textDocument/codeAction/disabledSupport");
   client.lists_kernels = flag(json, "/experimental/warpwright/changed");
+  client.questions = flag(json, "/experimental/warpwright/questions");
   client.hover_markdown = member(json, "/textDocument/hover/contentFormat").is_null() ||
                           lists(json, "/textDocument/hover/contentFormat", "markdown");
   if (lists(json, "/general/positionEncodings", "utf-8"))
@@ -69,7 +70,8 @@ Json initialize_result(const ClientCapabilities &client, const std::string &vers
          {{"codeActionKinds", {kQuickFixKind, kRewriteKind}}, {"resolveProvider", true}}},
         {"inlayHintProvider", true},
         {"executeCommandProvider",
-         {{"commands", {kOptimizeCommand, kCancelCommand, kApplyCommand, kInsertFactsCommand}},
+         {{"commands",
+           {kOptimizeCommand, kCancelCommand, kApplyCommand, kInsertFactsCommand, kTrustCommand}},
           {"workDoneProgress", true}}}}},
       {"serverInfo", {{"name", "warpwright"}, {"version", version}}},
   };

@@ -41,6 +41,9 @@ struct ClientCapabilities {
   bool disabled_code_actions = false;
   bool hover_markdown = true;
   bool lists_kernels = false; ///< experimental.warpwright.changed: it wants `warpwright/changed`
+  /// experimental.warpwright.questions: it shows questions beside the text. Others may take the keys
+  /// that the user types for an answer, so they are asked only when the user waits for something.
+  bool questions = false;
   PositionEncoding encoding = PositionEncoding::Utf16;
 };
 
@@ -58,6 +61,8 @@ inline constexpr const char *kOptimizeCommand = "warpwright.optimize";
 inline constexpr const char *kCancelCommand = "warpwright.cancel";
 inline constexpr const char *kApplyCommand = "warpwright.apply";
 inline constexpr const char *kInsertFactsCommand = "warpwright.insertFacts";
+
+inline constexpr const char *kTrustCommand = "warpwright.trust";
 
 inline constexpr const char *kQuickFixKind = "quickfix";
 inline constexpr const char *kRewriteKind = "refactor.rewrite";

@@ -268,6 +268,19 @@ struct ShowMessageParams {
   WARPWRIGHT_FIELDS(visit("type", self.type); visit("message", self.message);)
 };
 
+struct MessageActionItem {
+  std::string title;
+  WARPWRIGHT_FIELDS(visit("title", self.title);)
+};
+
+struct ShowMessageRequestParams {
+  MessageType type = MessageType::Info;
+  std::string message;
+  std::vector<MessageActionItem> actions;
+  WARPWRIGHT_FIELDS(visit("type", self.type); visit("message", self.message);
+                    visit("actions", self.actions);)
+};
+
 struct CancelParams {
   Json id;
   WARPWRIGHT_FIELDS(visit("id", self.id);)

@@ -194,9 +194,16 @@ private:
       arguments +=
           ", " + std::visit([](const auto &value) { return argument_text(value); }, argument);
     const std::size_t which = kernel_index(launch.kernel, values->shared_bytes);
-    steps_.body += "  launch(kernels->functions[" + std::to_string(which) + "], " +
-                   triple(values->grid) + ", " + triple(values->block) + ", " +
-                   std::to_string(values->shared_bytes) + ", stream" + arguments + ");\n";
+    const auto product = [](const std::array<std::int64_t, 3> &of) {
+      return of[0] * of[1] * of[2];
+    };
+    if (launch.cooperative)
+      steps_.together[which] = std::max(steps_.together[which], product(values->grid));
+    steps_.threads[which] = std::max(steps_.threads[which], product(values->block));
+    steps_.body += std::string("  launch") + (launch.cooperative ? "_together" : "") +
+                   "(kernels->functions[" + std::to_string(which) + "], " + triple(values->grid) +
+                   ", " + triple(values->block) + ", " + std::to_string(values->shared_bytes) +
+                   ", stream" + arguments + ");\n";
     return {};
   }
 
@@ -206,6 +213,8 @@ private:
     if (known == steps_.kernels.end()) {
       steps_.kernels.push_back(kernel);
       steps_.shared_bytes.push_back(shared);
+      steps_.together.push_back(0);
+      steps_.threads.push_back(1);
     }
     steps_.shared_bytes[index] = std::max(steps_.shared_bytes[index], shared);
     return index;

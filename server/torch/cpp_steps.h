@@ -16,6 +16,9 @@ struct CppSteps {
   std::string outputs;              ///< "y_, z_"
   std::vector<std::string> kernels; ///< functions[i] is that of kernels[i]
   std::vector<std::int64_t> shared_bytes; ///< the most that kernels[i] is launched with
+  std::vector<std::int64_t>
+      together;                      ///< the most blocks that must be on the device at once; 0: any
+  std::vector<std::int64_t> threads; ///< of a block, the most
 };
 
 /// Errors: a step or dtype that C++ cannot spell.

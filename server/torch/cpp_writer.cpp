@@ -43,11 +43,15 @@ std::string namespace_of(const analysis::Kernel &function) { return "warpwright_
 
 std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
                          const CppVariant &variant) {
-  std::string names, shared, options;
-  for (std::size_t i = 0; i < steps.kernels.size(); ++i) {
+  std::string names, options;
+  for (std::size_t i = 0; i < steps.kernels.size(); ++i)
     names += (i ? ", " : "") + quoted(steps.kernels[i]);
-    shared += (i ? ", " : "") + std::to_string(steps.shared_bytes[i]);
-  }
+  const auto numbers = [](const std::vector<std::int64_t> &values) {
+    std::string text;
+    for (const std::int64_t value : values)
+      text += (text.empty() ? "" : ", ") + std::to_string(value);
+    return text;
+  };
   const bool says_standard = std::ranges::any_of(
       plan.options, [](const std::string &option) { return option.contains("-std="); });
   if (!says_standard)
@@ -56,7 +60,9 @@ std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
     options += ", " + quoted(option);
   std::string text = replaced(kRuntimeCppVariant, "@COUNT@", std::to_string(steps.kernels.size()));
   text = replaced(text, "@NAMES@", names);
-  text = replaced(text, "@SHARED@", shared);
+  text = replaced(text, "@SHARED@", numbers(steps.shared_bytes));
+  text = replaced(text, "@TOGETHER@", numbers(steps.together));
+  text = replaced(text, "@THREADS@", numbers(steps.threads));
   text = replaced(text, "@OPTIONS@", options);
   return replaced(text, "@CAPABILITY@", std::to_string(variant.compute_capability));
 }
@@ -154,7 +160,9 @@ Result<void> add_state(const analysis::CppForward &forward, const model::Task &t
       return fail("forward cannot reach the tensor '" + buffer.torch_name + "' of its object");
     arguments.tensors += (arguments.tensors.empty() ? "" : ", ") + path->second;
   }
-  std::string conditions = task.module->training ? "is_training() && " : "!is_training() && ";
+  std::string conditions = task.module->mode == model::ModuleMode::Train
+                               ? "is_training() && "
+                               : "!is_training() && ";
   if (!forward.made_with.empty())
     conditions += kMadeAsVerified + std::string(" && ");
   if (!forward.numbers.empty())

@@ -73,10 +73,12 @@ Result<ModelAddition> write_addition(const model::Task &task, const model::Graph
                                      const model::Plan &plan, const ModelText &text) {
   if (!task.module || task.module->language != "python")
     return fail("the task is no Python module", "Only those can be written as a ModelNew");
+  if (text.patterns.guards.empty())
+    return fail("the runner does not say what forward was traced with", "Use a runner of this version");
   const Names names(task.module->model);
   auto source = raw_string(plan.source.empty() ? "\n" : plan.source);
   auto literal =
-      plan_literal(task, graph, plan, text.patterns, names.source(), text.compute_capability);
+      plan_literal(task, graph, plan, text.patterns, names.source(), text.device);
   auto loader = runtime_loader();
   for (const auto *part : {&source, &literal, &loader})
     if (!*part)
@@ -86,7 +88,9 @@ Result<ModelAddition> write_addition(const model::Task &task, const model::Graph
   addition.kernels = commented(text.comment) + names.source() + " = " + *source + "\n\n" +
                      names.plan() + " = " + *literal + "\n\n" + *loader + "\n\n" +
                      names.exported() + " = " + kLoader + "().ExportedPlan(" + names.plan() +
-                     ")\n" + names.call + " = " + names.exported() +
+                     ", __name__)\nwarpwright_fallbacks = " + kLoader +
+                     "().fallbacks_of(__name__)  # (): {why: calls that your own forward answered}\n" +
+                     names.call + " = " + names.exported() +
                      ".outputs_of  # (module, inputs): None where they are not as verified\n";
   addition.subclass = "class " + text.class_name + "(" + task.module->model +
                       "):\n"

@@ -3,9 +3,10 @@
 // `ModelNew` derives from the user's class, so parameters, state and constructor stay the user's. Its forward calls one C++ function,
 // which is the same for all plans and is compiled once a machine: it launches the plan's kernels, which NVRTC compiles at import, and
 // calls ATen for library steps, in order, on the current stream. The runner times candidates through the same function. The text
-// imports torch and nothing of ours. What the plan was verified for (shapes, dtypes, layout, a CUDA device, training mode) is asked
-// at every call, and whatever else comes, or needs gradients, goes to the user's own forward. So does everything on a machine without
-// a GPU of that kind, where nothing is compiled.
+// imports torch and nothing of ours. What the plan was verified for (shapes, dtypes, layout, a CUDA device, the submodules and their
+// modes, what forward read of them, flags) is asked at every call, and whatever else comes, or needs gradients, goes to the user's own
+// forward: counted by reason in warpwright_fallbacks(), and said once. So does everything on a machine without a GPU of that kind,
+// where nothing is compiled.
 // Thread: pure functions.
 #pragma once
 
@@ -18,9 +19,9 @@ namespace warpwright::server {
 struct ModelText {
   std::string class_name = "ModelNew";
   std::string comment; ///< what was measured, one line or more; put above the kernels
-  /// Of the GPU that verified: 90 gives the kernels its architecture-specific instructions, and other GPUs the user's own forward.
-  /// 0: no GPU did, the kernels are compiled for whatever is there.
-  int compute_capability = 90;
+  /// Its capability 90 gives the kernels its architecture-specific instructions, and other GPUs the user's own forward; 0 has the
+  /// kernels compiled for whatever is there.
+  VerifiedDevice device;
   CallPatterns patterns;
 };
 

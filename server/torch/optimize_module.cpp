@@ -140,7 +140,7 @@ Result<std::string> module_variant_text(const TorchTask &traced, const model::Pl
       write_addition(task, traced.graph, plan,
                      {.class_name = module + "New",
                       .comment = measured_comment(verdict, plan.moves),
-                      .compute_capability = on_gpu ? model::capability_of(verdict.device) : 0,
+                      .device = on_gpu ? verified_device(verdict.device) : VerifiedDevice{},
                       .patterns = traced.patterns});
   if (!addition)
     return std::unexpected(addition.error());
@@ -178,6 +178,13 @@ bool is_misread(const TorchOutcome &outcome) {
          });
 }
 
+model::TorchModule module_of(const OptimizeRequest &request, const analysis::Kernel &kernel) {
+  model::TorchModule module = *kernel.task.task.module;
+  if (module.language == "python")
+    module.mode = request.mode.value_or(module.mode);
+  return module;
+}
+
 /// One search, over one graph of the module.
 struct Attempt {
   const OptimizeRequest &request;
@@ -200,7 +207,7 @@ struct Attempt {
       return report(traced.error());
     const bool was_read = traced->torch.empty();
     const std::string &file = request.snapshot->facts.path;
-    const model::TorchModule &module = *kernel.task.task.module;
+    const model::TorchModule module = module_of(request, kernel);
     const auto task = make_torch_task(kernel.name, file, module, *traced);
     if (!task)
       return report(task.error());
@@ -220,9 +227,8 @@ struct Attempt {
     const TorchOutcome outcome =
         optimize_torch_module(kernel.name, file, module, std::move(traced), client, device, verify,
                               limits, torch_events, stop);
-    if (outcome.final_verdict && outcome.best)
-      trial.take(*task, outcome.variants[*outcome.best].proposal.built.plan,
-                 *outcome.final_verdict);
+    if (outcome.best)
+      tell_best(*task, outcome, verify, trial);
     for (const generator::TorchVariant &variant : outcome.variants)
       trial.correct(*task, variant.proposal.built.plan, variant.verdict);
     if (outcome.best)
@@ -234,6 +240,41 @@ struct Attempt {
     if (outcome.error)
       return std::unexpected(*outcome.error);
     return told(summary_of(outcome));
+  }
+
+  /// Measured last, and verified in the other mode too where forward does the same there.
+  void tell_best(TorchTask task, const TorchOutcome &outcome, const runner::VerifyOptions &verify,
+                 Trial &trial) const {
+    const generator::TorchVariant &best = outcome.variants[*outcome.best];
+    const bool both = is_right_as_made(task, best.proposal.built.plan, verify);
+    if (outcome.final_verdict || both)
+      trial.take(task, best.proposal.built.plan,
+                 outcome.final_verdict ? *outcome.final_verdict : best.verdict);
+  }
+
+  /// Whether the plan of a module in evaluation mode is right for the module as it is made, which its guards then say.
+  bool is_right_as_made(TorchTask &task, const model::Plan &plan,
+                        runner::VerifyOptions verify) const {
+    model::TorchModule &module = *task.task.module;
+    if (task.patterns.guards.empty() || module.mode != model::ModuleMode::Eval ||
+        stop.stop_requested())
+      return false;
+    model::TorchModule made = module;
+    made.mode = model::ModuleMode::AsMade;
+    if (events.on_stage)
+      events.on_stage("verifying in the other mode");
+    auto traced = client.trace(made);
+    if (!traced || traced->graph != task.graph || traced->guards.empty() ||
+        traced->guards == task.patterns.guards.front())
+      return false;
+    model::Task other = task.task;
+    other.module = std::move(made);
+    verify.measure = false;
+    const auto verdict = client.verify(other, plan, verify, stop, events.on_stage);
+    if (!verdict || verdict->outcome != model::Outcome::Verified)
+      return false;
+    task.patterns.guards.push_back(std::move(traced->guards));
+    return true;
   }
 
   OptimizeSummary told(OptimizeSummary summary) const {
@@ -273,7 +314,7 @@ Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
       return *summary;
   if (events.on_stage)
     events.on_stage("tracing");
-  auto traced = client.trace(*kernel->task.task.module);
+  auto traced = client.trace(module_of(request, *kernel));
   if (stop.stop_requested())
     return OptimizeSummary{};
   return attempt.with(std::move(traced)).value_or(OptimizeSummary{});

@@ -13,7 +13,7 @@ namespace {
 using model::Buffer;
 using model::Direction;
 
-std::string quoted(std::string_view text) {
+std::string python_text(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\')
@@ -65,7 +65,7 @@ public:
   std::string buffers(const std::vector<const Buffer *> &all) const {
     std::string text;
     for (const Buffer *buffer : all)
-      text += "        (" + quoted(buffer->name) + ", " + quoted(model::name(buffer->dtype)) +
+      text += "        (" + python_text(buffer->name) + ", " + python_text(model::name(buffer->dtype)) +
               ", " + list(buffer->shape) + "),\n";
     return text;
   }
@@ -76,7 +76,7 @@ public:
       auto elements = value_of(temporary.extent);
       if (!elements)
         return elements;
-      text += "        (" + quoted(temporary.name) + ", " + quoted(model::name(temporary.dtype)) +
+      text += "        (" + python_text(temporary.name) + ", " + python_text(model::name(temporary.dtype)) +
               ", [" + *elements + "]),\n";
     }
     return text;
@@ -94,7 +94,7 @@ private:
     if (const auto *launch = std::get_if<model::LaunchStep>(&step))
       return launch_text(*launch);
     if (const auto *fill = std::get_if<model::FillStep>(&step))
-      return "(\"fill\", " + quoted(fill->buffer) + ", " + std::to_string(fill->byte) + ")";
+      return "(\"fill\", " + python_text(fill->buffer) + ", " + std::to_string(fill->byte) + ")";
     if (const auto *aten = std::get_if<model::AtenStep>(&step))
       return aten_text(*aten);
     return fail("a plan holds the module itself as a step");
@@ -107,19 +107,19 @@ private:
     const std::string arguments = joined(values->arguments, [](const ArgumentValue &argument) {
       return std::visit([](const auto &value) { return argument_text(value); }, argument);
     });
-    return "(\"launch\", " + quoted(launch.kernel) + ", " + triple(values->grid) + ", " +
+    return "(\"launch\", " + python_text(launch.kernel) + ", " + triple(values->grid) + ", " +
            triple(values->block) + ", " + std::to_string(values->shared_bytes) + ", [" + arguments +
-           "])";
+           (launch.cooperative ? "], True)" : "])");
   }
 
   static std::string argument_text(const BufferPlace &place) {
-    return "(\"buffer\", " + quoted(place.buffer) + ", " + std::to_string(place.offset) + ")";
+    return "(\"buffer\", " + python_text(place.buffer) + ", " + std::to_string(place.offset) + ")";
   }
   static std::string argument_text(const SizeValue &size) {
-    return "(" + quoted(model::name(size.dtype)) + ", " + std::to_string(size.value) + ")";
+    return "(" + python_text(model::name(size.dtype)) + ", " + std::to_string(size.value) + ")";
   }
   static std::string argument_text(const model::ConstantArgument &constant) {
-    return "(" + quoted(model::name(constant.dtype)) + ", " + constant_text(constant) + ")";
+    return "(" + python_text(model::name(constant.dtype)) + ", " + constant_text(constant) + ")";
   }
 
   static std::string constant_text(const model::ConstantArgument &constant) {
@@ -133,7 +133,7 @@ private:
   static std::string view(const model::TensorView &tensor) {
     if (tensor.buffer.empty())
       return "None";
-    return "(\"view\", " + quoted(tensor.buffer) + ", " + std::to_string(tensor.offset) + ", " +
+    return "(\"view\", " + python_text(tensor.buffer) + ", " + std::to_string(tensor.offset) + ", " +
            list(tensor.shape) + ", " + list(strides_of(tensor)) + ")";
   }
 
@@ -151,20 +151,20 @@ private:
     if (const auto *integers = std::get_if<std::vector<std::int64_t>>(&argument))
       return list(*integers);
     if (const auto *word = std::get_if<std::string>(&argument))
-      return quoted(*word);
+      return python_text(*word);
     return "None";
   }
 
   static Result<std::string> aten_text(const model::AtenStep &step) {
     const std::string keywords = joined(step.keywords, [](const auto &keyword) {
-      return quoted(keyword.first) + ": " + value_text(keyword.second);
+      return python_text(keyword.first) + ": " + value_text(keyword.second);
     });
     const std::string results = joined(step.results, [](const model::TensorView &result) {
       return result.buffer.empty() ? "None"
-                                   : "(" + quoted(result.buffer) + ", " + list(result.shape) +
+                                   : "(" + python_text(result.buffer) + ", " + list(result.shape) +
                                          ", " + list(strides_of(result)) + ")";
     });
-    return "(\"aten\", " + quoted(step.op) + ", [" + joined(step.arguments, value_text) + "], {" +
+    return "(\"aten\", " + python_text(step.op) + ", [" + joined(step.arguments, value_text) + "], {" +
            keywords + "}, [" + results + "])";
   }
 
@@ -180,6 +180,56 @@ std::set<std::string> state_of(const model::Graph &graph) {
   return state;
 }
 
+std::string number_or_none(int value) { return value > 0 ? std::to_string(value) : "None"; }
+
+std::string joined_lines(const std::vector<std::string> &values) {
+  std::string text;
+  for (const std::string &value : values)
+    text += "        " + value + ",\n";
+  return text;
+}
+
+/// The end of the string that begins at `start`; npos: it does not end, or not on its line.
+std::size_t end_of_string(const std::string &text, std::size_t start) {
+  for (std::size_t i = start + 1; i < text.size() && text[i] != '\n'; ++i)
+    if (text[i] == '\\')
+      ++i;
+    else if (text[i] == text[start])
+      return i + 1;
+  return std::string::npos;
+}
+
+/// Whether a text holds nothing but literals of Python, brackets between them, and calls of float().
+bool is_literal(const std::string &text) {
+  const std::set<std::string> words = {"True", "False", "None", "float", "b", "e", "j"};
+  for (std::size_t i = 0; i < text.size();) {
+    const auto letter = [&](std::size_t at) {
+      return at < text.size() && (std::isalpha(static_cast<unsigned char>(text[at])) || text[at] == '_');
+    };
+    if (text[i] == '"' || text[i] == '\'') {
+      i = end_of_string(text, i);
+      if (i == std::string::npos)
+        return false;
+    } else if (letter(i)) {
+      const std::size_t start = i;
+      while (letter(i))
+        ++i;
+      if (!words.contains(text.substr(start, i - start)))
+        return false;
+    } else if (std::string_view(" []{}(),:.+-0123456789").contains(text[i])) {
+      ++i;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::unexpected<Error> not_literal() {
+  return fail("how the module is called is told by more than literals",
+              "Optimise with a runner of this version that you trust");
+}
+
 std::string repeated(std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i)
@@ -189,9 +239,18 @@ std::string repeated(std::size_t count) {
 
 } // namespace
 
+VerifiedDevice verified_device(const model::DeviceInfo &device) {
+  return {model::capability_of(device), device.multiprocessors};
+}
+
 Result<std::string> plan_literal(const model::Task &task, const model::Graph &graph,
                                  const model::Plan &plan, const CallPatterns &patterns,
-                                 const std::string &source, int compute_capability) {
+                                 const std::string &source, const VerifiedDevice &device) {
+  for (const std::string &text : patterns.guards)
+    if (!is_literal(text))
+      return not_literal();
+  if (!is_literal(patterns.inputs) || !is_literal(patterns.outputs))
+    return not_literal();
   const std::set<std::string> own = state_of(graph);
   std::vector<const Buffer *> arguments, results, state;
   for (const Buffer &buffer : task.buffers) {
@@ -212,15 +271,16 @@ Result<std::string> plan_literal(const model::Task &task, const model::Graph &gr
                               : results.size() == 1     ? "..."
                                                         : "(" + repeated(results.size()) + ")";
   const std::string names = joined(state, [](const Buffer *buffer) {
-    return quoted(buffer->torch_name.empty() ? buffer->name : buffer->torch_name);
+    return python_text(buffer->torch_name.empty() ? buffer->name : buffer->torch_name);
   });
-  return "{\n    \"training\": " + std::string(task.module->training ? "True" : "False") +
-         ",\n    \"inputs\": " + inputs + ",\n    \"outputs\": " + outputs + ",\n    \"state\": [" +
+  return "{\n    \"name\": " + python_text(task.module->model) + ",\n    \"guards\": [\n" +
+         joined_lines(patterns.guards) + "    ],\n    \"inputs\": " + inputs + ",\n    \"outputs\": " + outputs + ",\n    \"state\": [" +
          names + "],\n    \"arguments\": [\n" + writer.buffers(arguments) +
          "    ],\n    \"results\": [\n" + writer.buffers(results) +
          "    ],\n    \"temporaries\": [\n" + *temporaries + "    ],\n    \"capability\": " +
-         (compute_capability > 0 ? std::to_string(compute_capability) : "None") +
-         ",\n    \"source\": " + source + ",\n    \"options\": [" + joined(plan.options, quoted) +
+         number_or_none(device.compute_capability) +
+         ",\n    \"multiprocessors\": " + number_or_none(device.multiprocessors) +
+         ",\n    \"source\": " + source + ",\n    \"options\": [" + joined(plan.options, python_text) +
          "],\n    \"steps\": [\n" + *steps + "    ],\n}\n";
 }
 

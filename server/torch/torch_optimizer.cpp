@@ -75,7 +75,7 @@ private:
   void find_best(TorchOutcome &outcome, generator::TorchPolicy &policy, bool thorough) {
     const TorchTask &task = *outcome.task;
     runner::VerifyOptions options = verify_;
-    options.measure = device_.kind == "cuda";
+    options.measure = limits_.measure && device_.kind == "cuda";
     options.measure_budget = limits_.measure_budget;
     options.confirm_large = false; // measure_finally() asks again
     options.thorough = thorough;
@@ -101,11 +101,12 @@ private:
   void measure_finally(TorchOutcome &outcome) {
     if (!outcome.best || device_.kind != "cuda")
       return;
-    tell("measuring baselines");
+    tell(limits_.measure ? "measuring baselines" : "verifying");
     runner::VerifyOptions options = verify_;
-    options.measure = true;
+    options.measure = limits_.measure;
     options.measure_budget = limits_.final_measure_budget;
-    options.baselines = kBaselines;
+    if (limits_.measure)
+      options.baselines = kBaselines;
     for (int failed = 0; outcome.best && !outcome.final_verdict && failed < kFinalAttempts &&
                          !stop_.stop_requested();) {
       auto verdict =

@@ -28,6 +28,7 @@ struct TorchLimits {
   std::chrono::milliseconds final_measure_budget{1'000}; ///< of the best, against each baseline
   /// False: candidates are judged in fewer drawings while searching (VerifyOptions::thorough), the best in all of them.
   bool thorough_search = true;
+  bool measure = true; ///< false: plans are verified, and none is faster than another
   std::optional<generator::Recipe> known = std::nullopt; ///< tried first
   ModulePolicy *policy = nullptr;                        ///< null: the search's own; outlives it
 };

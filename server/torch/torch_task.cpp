@@ -9,8 +9,10 @@ Result<TorchTask> make_torch_task(const std::string &name, const std::string &fi
   auto task = generator::module_task(name, file, module, traced.graph, std::move(traced.buffers));
   if (!task)
     return std::unexpected(task.error());
-  return TorchTask{
-      std::move(*task), std::move(traced.graph), {traced.input_pattern, traced.output_pattern}};
+  CallPatterns patterns{traced.input_pattern, traced.output_pattern, {}};
+  if (!traced.guards.empty())
+    patterns.guards.push_back(std::move(traced.guards));
+  return TorchTask{std::move(*task), std::move(traced.graph), std::move(patterns)};
 }
 
 } // namespace warpwright::server

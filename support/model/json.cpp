@@ -16,6 +16,8 @@ using namespace fields;
 
 constexpr std::pair<std::string_view, Direction> kDirections[] = {
     {"in", Direction::In}, {"out", Direction::Out}, {"inout", Direction::InOut}};
+constexpr std::pair<std::string_view, ModuleMode> kModuleModes[] = {
+    {"made", ModuleMode::AsMade}, {"eval", ModuleMode::Eval}, {"train", ModuleMode::Train}};
 constexpr std::pair<std::string_view, Distribution::Kind> kDistributions[] = {
     {"normal", Distribution::Kind::Normal},     {"uniform", Distribution::Kind::Uniform},
     {"positive", Distribution::Kind::Positive}, {"integers", Distribution::Kind::Integers},
@@ -139,7 +141,10 @@ TorchModule module_from(const json &document) {
         std::pair{"init_inputs", &TorchModule::init_inputs}, std::pair{"path", &TorchModule::path}})
     module.*member = document.value(key, module.*member);
   module.files = document.value("files", module.files);
-  module.training = document.value("training", module.training);
+  if (document.contains("training")) // as records before 2026-11-23 say it
+    module.mode = document["training"] ? ModuleMode::Train : ModuleMode::Eval;
+  if (document.contains("mode"))
+    module.mode = *module_mode_from_name(document["mode"].get<std::string>());
   return module;
 }
 
@@ -164,13 +169,27 @@ std::string dump(const json &document) {
 
 } // namespace
 
+std::string_view name(ModuleMode mode) {
+  for (const auto &[text, known] : kModuleModes)
+    if (known == mode)
+      return text;
+  return "";
+}
+
+std::optional<ModuleMode> module_mode_from_name(std::string_view name) {
+  for (const auto &[known, mode] : kModuleModes)
+    if (known == name)
+      return mode;
+  return std::nullopt;
+}
+
 json to_json(const TorchModule &module) {
   json document = {{"language", module.language},
                    {"source", module.source},
                    {"model", module.model},
                    {"inputs", module.inputs},
                    {"init_inputs", module.init_inputs},
-                   {"training", module.training}};
+                   {"mode", name(module.mode)}};
   if (!module.files.empty() || !module.path.empty()) {
     document["files"] = module.files;
     document["path"] = module.path;
@@ -182,9 +201,12 @@ Result<TorchModule> torch_module_from_json(const json &document) {
   if (!document.is_object() || !document.contains("source"))
     return fail("a torch module is an object with the text of its file as `source`");
   for (const auto &[key, value] : document.items()) {
-    const json known = to_json(TorchModule{.files = {{"a.py", ""}}, .path = "b.py"});
+    json known = to_json(TorchModule{.files = {{"a.py", ""}}, .path = "b.py"});
+    known["training"] = true; // of older documents
     if (!known.contains(key) || known[key].type() != value.type())
       return fail("the torch module's member " + key + " is not known, or of another type");
+    if (key == "mode" && !module_mode_from_name(value.get<std::string>()))
+      return fail("the torch module's mode is made, eval or train, not " + value.get<std::string>());
     if (key == "files" && !std::ranges::all_of(value, &json::is_string))
       return fail("the torch module's files are not all texts");
   }

@@ -47,6 +47,9 @@ struct LaunchStep {
   std::array<Expression, 3> block{1, 1, 1};
   Expression shared_bytes; ///< dynamic shared memory, bytes
   std::vector<Argument> arguments;
+  /// Its blocks wait for each other, so that all must be on the device at once: a cooperative launch. Where they do not fit the launch
+  /// is refused before it starts; no kernel of ours traps or waits in vain.
+  bool cooperative = false;
   bool operator==(const LaunchStep &) const = default;
 };
 

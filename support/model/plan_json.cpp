@@ -94,12 +94,14 @@ json step_json(const Step &step) {
   json arguments = json::array();
   for (const Argument &argument : launch.arguments)
     arguments.push_back(argument_json(argument));
-  return {{"launch",
-           {{"kernel", launch.kernel},
-            {"grid", triple(launch.grid)},
-            {"block", triple(launch.block)},
-            {"shared_bytes", launch.shared_bytes.text()},
-            {"arguments", std::move(arguments)}}}};
+  json document = {{"kernel", launch.kernel},
+                   {"grid", triple(launch.grid)},
+                   {"block", triple(launch.block)},
+                   {"shared_bytes", launch.shared_bytes.text()},
+                   {"arguments", std::move(arguments)}};
+  if (launch.cooperative) // most are not, and keep the hashes that they had
+    document["cooperative"] = true;
+  return {{"launch", std::move(document)}};
 }
 
 Result<Step> step_from(const json &document, const std::string &where) {
@@ -125,6 +127,7 @@ Result<Step> step_from(const json &document, const std::string &where) {
   step.grid = *grid;
   step.block = *block;
   step.shared_bytes = *shared;
+  step.cooperative = launch.value("cooperative", false);
   const json arguments = launch.value("arguments", json::array());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     auto argument = argument_from(arguments[i], inside + ".arguments[" + std::to_string(i) + "]");

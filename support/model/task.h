@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warpwright::model {
@@ -67,6 +68,15 @@ struct Work {
   bool operator==(const Work &) const = default;
 };
 
+/// The mode that a module is called in.
+enum class ModuleMode {
+  AsMade, ///< as its constructor leaves each of its parts: in training, or what `.eval()` in a constructor says
+  Eval,   ///< `.eval()` is called on it
+  Train,  ///< `.train()` is
+};
+std::string_view name(ModuleMode mode); ///< "made", "eval", "train"
+std::optional<ModuleMode> module_mode_from_name(std::string_view name);
+
 /// A torch module as its user wrote it, by the conventions of KernelBench: a class, a function that makes the inputs of one
 /// call, and one that makes the arguments of the class's constructor.
 struct TorchModule {
@@ -76,7 +86,7 @@ struct TorchModule {
   std::string model = "Model";
   /// Name of a function of the file, or an expression over `torch` that gives the list: "[torch.rand(16, 64)]".
   std::string inputs = "get_inputs", init_inputs = "get_init_inputs";
-  bool training = true; ///< false: .eval() is called on it
+  ModuleMode mode = ModuleMode::AsMade;
   /// Other files of the user's project that it needs, by path from a folder that holds them all, and its own path from there:
   /// "pkg/layers.py", "pkg/model.py". Empty: it stands alone.
   std::map<std::string, std::string> files;

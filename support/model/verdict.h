@@ -34,10 +34,11 @@ struct DeviceInfo {
   std::string host;
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
-  int multiprocessors = 0;                                  ///< 0: not known
-  std::optional<double> copy_bytes_per_s;                   ///< measured, bytes read plus written
-  std::optional<double> peak_bytes_per_s;                   ///< of the memory's clock and width
-  std::optional<double> fp32_flops_per_s;                   ///< measured
+  int multiprocessors = 0;                     ///< 0: not known
+  std::optional<double> copy_bytes_per_s;      ///< measured, bytes read plus written
+  std::optional<double> peak_bytes_per_s;      ///< of the memory's clock and width
+  std::optional<double> peak_fp32_flops_per_s; ///< of the multiprocessors' clock, at most
+  std::optional<double> fp32_flops_per_s;      ///< measured
   std::optional<double> tf32_flops_per_s, bf16_flops_per_s; ///< tensor cores, dense, measured
   /// What lies between two time stamps of a graph beyond the kernel between them, measured; what
   /// Time::kernel_ns leaves out. Without probe_ns what stamps with nothing between them cost, which is less.
@@ -75,6 +76,16 @@ struct Errors {
   std::optional<double> candidate_fp64,
       reference_fp64; ///< relative, each against the fp64 reference
   bool operator==(const Errors &) const = default;
+};
+
+/// Of an output that magnifies rounding: how far rounding alone moves it. All relative to the output, and in float64.
+struct Conditioning {
+  std::string output;
+  double spread = 0; ///< of the exact result, when every input moves by one unit in its last place
+  double candidate = 0; ///< the candidate's error
+  double reference = 0; ///< the reference's own
+  double allowed = 0;   ///< to the candidate, which follows from the spread
+  bool operator==(const Conditioning &) const = default;
 };
 
 /// Time of one run of a plan, ns.
@@ -143,6 +154,8 @@ struct Verdict {
   std::vector<CompileReport> reference_kernels;
   std::vector<Check> checks;
   Errors errors;
+  /// Present: the task is ill-conditioned. The candidate is as right as another rounding would be, and its values may differ much.
+  std::optional<Conditioning> conditioning;
   std::optional<Time> reference_time, candidate_time;
   std::optional<Speedup> speedup; ///< of device time, only from a GPU
   std::optional<AsCalled> as_called;

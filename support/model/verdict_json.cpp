@@ -175,6 +175,13 @@ constexpr std::pair<const char *, std::optional<double> Errors::*> kErrorMembers
     {"candidate_fp64", &Errors::candidate_fp64},
     {"reference_fp64", &Errors::reference_fp64}};
 
+/// The numbers of Conditioning with their names, for both directions.
+constexpr std::pair<const char *, double Conditioning::*> kConditioningMembers[] = {
+    {"spread", &Conditioning::spread},
+    {"candidate", &Conditioning::candidate},
+    {"reference", &Conditioning::reference},
+    {"allowed", &Conditioning::allowed}};
+
 DeviceInfo decode_device(const json &document) {
   DeviceInfo device;
   device.kind = document["kind"];
@@ -188,6 +195,7 @@ DeviceInfo decode_device(const json &document) {
   device.multiprocessors = document.value("multiprocessors", 0);
   get(document, "copy_bytes_per_s", device.copy_bytes_per_s);
   get(document, "peak_bytes_per_s", device.peak_bytes_per_s);
+  get(document, "peak_fp32_flops_per_s", device.peak_fp32_flops_per_s);
   get(document, "fp32_flops_per_s", device.fp32_flops_per_s);
   get(document, "tf32_flops_per_s", device.tf32_flops_per_s);
   get(document, "bf16_flops_per_s", device.bf16_flops_per_s);
@@ -231,6 +239,7 @@ json to_json(const DeviceInfo &device) {
                    {"multiprocessors", device.multiprocessors}};
   set(document, "copy_bytes_per_s", device.copy_bytes_per_s);
   set(document, "peak_bytes_per_s", device.peak_bytes_per_s);
+  set(document, "peak_fp32_flops_per_s", device.peak_fp32_flops_per_s);
   set(document, "fp32_flops_per_s", device.fp32_flops_per_s);
   set(document, "tf32_flops_per_s", device.tf32_flops_per_s);
   set(document, "bf16_flops_per_s", device.bf16_flops_per_s);
@@ -262,6 +271,11 @@ json to_json(const Verdict &verdict) {
   for (const auto &[key, member] : kErrorMembers)
     if (verdict.errors.*member)
       document["errors"][key] = number(*(verdict.errors.*member));
+  if (verdict.conditioning) {
+    document["conditioning"]["output"] = verdict.conditioning->output;
+    for (const auto &[key, member] : kConditioningMembers)
+      document["conditioning"][key] = number((*verdict.conditioning).*member);
+  }
   if (verdict.reference_time)
     document["reference_time"] = time_json(*verdict.reference_time);
   if (verdict.candidate_time)
@@ -309,6 +323,11 @@ Result<Verdict> verdict_from_json(const json &document) {
   for (const auto &[key, member] : kErrorMembers)
     if (errors.contains(key))
       verdict.errors.*member = number_from(errors[key]);
+  if (const auto entry = document.find("conditioning"); entry != document.end()) {
+    verdict.conditioning.emplace().output = (*entry)["output"];
+    for (const auto &[key, member] : kConditioningMembers)
+      (*verdict.conditioning).*member = number_from((*entry)[key]);
+  }
   if (document.contains("reference_time"))
     verdict.reference_time = time_from(document["reference_time"]);
   if (document.contains("candidate_time"))

@@ -3,6 +3,7 @@
 #include "analysis/config/file_settings.h"
 #include "analysis/config/flags.h"
 
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <map>
 
@@ -33,17 +34,27 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem>
 files_with(const std::map<std::string, std::string> &texts) {
   auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const auto &[path, text] : texts)
-    files->addFile(path, 1, llvm::MemoryBuffer::getMemBufferCopy(text, path));
+    files->addFile(path, 1, llvm::MemoryBuffer::getMemBufferCopy(text, path), {}, {}, {},
+                   llvm::sys::fs::owner_read | llvm::sys::fs::owner_write);
   return files;
 }
 
+/// Of a user who has approved everything, or nothing.
+Consent consent(bool approves) {
+  return {[approves](const std::string &, const std::string &) { return approves; },
+          [](const std::string &named) { return named; }};
+}
+
 FileSettings settings_of(const std::string &file, const std::map<std::string, std::string> &texts,
-                         const std::map<std::string, std::string> &environment = {}) {
-  return SettingsReader(files_with(texts),
-                        [&](const char *name) {
-                          const auto value = environment.find(name);
-                          return value == environment.end() ? std::string() : value->second;
-                        })
+                         const std::map<std::string, std::string> &environment = {},
+                         bool approves = true) {
+  return SettingsReader(
+             files_with(texts),
+             [&](const char *name) {
+               const auto value = environment.find(name);
+               return value == environment.end() ? std::string() : value->second;
+             },
+             consent(approves))
       .read(file);
 }
 
@@ -143,6 +154,94 @@ TEST_CASE("the database is found upward and in build folders, and joined with .w
   CHECK(settings.project.python == "/p/venv/bin/python");
   CHECK(settings.project.disabled_rules == std::vector<std::string>{"x"});
   CHECK(settings.project.sizes.at("n") == 4096);
+}
+
+TEST_CASE(
+    "until the user approves it, a project's file chooses no program, host or folder outside") {
+  const std::string text =
+      "runner = 'tls://gpu.lab:4433'\npython = 'venv/bin/python'\n"
+      "policy = 'builtin:w.bin'\ncuda_path = '/opt/x'\n"
+      "compile_commands = '/elsewhere'\nbudget = '500ms'\n"
+      "flags = ['-DN=3', '-Iinc', '-I/outside', '-isystem../up', '-std=c++20']\n"
+      "disable_rules = ['x']\n[sizes]\nn = 4096\n";
+  const FileSettings settings = settings_of("/p/a.cu", {{"/p/.warpwright.toml", text}}, {}, false);
+  const ProjectConfig &project = settings.project;
+  CHECK(joined(settings.parse.flags) == "-DN=3 -I /p/inc -std=c++20");
+  CHECK(project.runner_url + project.python + project.policy + project.cuda_path +
+            project.compile_commands ==
+        "");
+  CHECK(project.budget_ms == 500);
+  CHECK(project.sizes.at("n") == 4096);
+  CHECK(project.disabled_rules == std::vector<std::string>{"x"});
+  CHECK(project.file.is_withheld());
+  const auto notice = warpwright::consent::withheld_notice(project.file);
+  REQUIRE(notice.has_value());
+  CHECK(describe(*notice).contains("/p/.warpwright.toml is not approved"));
+  for (const char *key : {"runner", "python", "policy", "cuda_path", "compile_commands", "flags"})
+    CHECK_MESSAGE(notice->message.contains(key), key);
+  CHECK(notice->remedy.contains("warpwright trust /p/.warpwright.toml"));
+
+  const FileSettings approved = settings_of("/p/a.cu", {{"/p/.warpwright.toml", text}});
+  CHECK(joined(approved.parse.flags) == "-DN=3 -I /p/inc -I /outside -isystem /up -std=c++20");
+  CHECK(approved.project.runner_url == "tls://gpu.lab:4433");
+  CHECK(approved.project.python == "/p/venv/bin/python");
+  CHECK_FALSE(warpwright::consent::withheld_notice(approved.project.file).has_value());
+}
+
+TEST_CASE("a project's file that asks for nothing needs no approval") {
+  const auto text = "flags = ['-DN=3', '-Iinc']\nbudget = '1s'\n[sizes]\nn = 3\n";
+  const FileSettings settings = settings_of("/p/a.cu", {{"/p/.warpwright.toml", text}}, {}, false);
+  CHECK_FALSE(settings.project.file.is_withheld());
+  CHECK(settings.problems.empty());
+}
+
+TEST_CASE("flags that load, write or read other files are left out, approved or not, and named") {
+  const std::vector<std::pair<std::string, std::string>> harmful{
+      {"'-fplugin=/p/evil.so'", "-fplugin=/p/evil.so"},
+      {"'-Xclang', '-load', '-Xclang', '/p/evil.so'", "-Xclang -load"},
+      {"'-fpass-plugin=/p/evil.so'", "-fpass-plugin"},
+      {"'-mllvm', '-load=/p/evil.so'", "-mllvm"},
+      {"'-o', '/home/u/.bashrc'", "-o /home/u/.bashrc"},
+      {"'-MD', '-MF', '/home/u/.bashrc'", "-MF /home/u/.bashrc"},
+      {"'@/etc/passwd'", "@/etc/passwd"},
+      {"'--options-file', '/etc/passwd'", "--options-file /etc/passwd"},
+      {"'-x', 'ast'", "-x ast"},
+      {"'-include-pch', '/p/evil.pch'", "-include-pch"},
+      {"'-fmodule-file=/p/evil.pcm'", "-fmodule-file"},
+      {"'--config=/p/evil.cfg'", "--config=/p/evil.cfg"},
+      {"'-serialize-diagnostics', '/home/u/x'", "-serialize-diagnostics"},
+      {"'-working-directory', '/'", "-working-directory"}};
+  for (const auto &[flags, named] : harmful) {
+    CAPTURE(flags);
+    const FileSettings settings =
+        settings_of("/p/a.cu", {{"/p/.warpwright.toml", "flags = [" + flags + ", '-DLAST']"},
+                                {"/etc/passwd", "-DREAD"}});
+    CHECK(joined(settings.parse.flags) == "-DLAST");
+    CHECK(std::ranges::any_of(
+        settings.problems, [&](const Error &problem) { return problem.message.contains(named); }));
+    std::string command = "clang++";
+    for (char c : flags)
+      command += c == ',' ? ' ' : c;
+    const std::string translated_command = translated("clang++ " + command + " -DLAST");
+    CHECK(translated_command == "-DLAST");
+  }
+}
+
+TEST_CASE("a project's runner carries no credentials and no options, approved or not") {
+  for (const char *url :
+       {"tls://h:1?token-file=/proc/self/environ", "tls://TOKEN@h:1", "tls://h:1?ca=/x",
+        "tls://h:1?cert=/x&key=/y", "tls://h:1?server-name=x", "amqps://u:p@h/v",
+        "amqps://h/v?password_file=/etc/shadow", "amqp://u:p@h", "local:/p/evil", "stdio:sh",
+        "unix:relative", "tls://%61@h:1", "tls://h:1/x", "tls://", "http://h:1"}) {
+    CAPTURE(url);
+    const std::string error = config_error("runner = '" + std::string(url) + "'");
+    CHECK(error.contains("\"runner\" must be the URL of a runner"));
+    CHECK(error.contains("without credentials"));
+    CHECK_FALSE(error.contains("environ"));
+  }
+  for (const char *url : {"unix:/run/w", "tls://gpu.lab:4433", "tls://[::1]:4433",
+                          "amqps://broker.lab:5671/fleet", "amqps://broker"})
+    CHECK(config_error("runner = '" + std::string(url) + "'") == "accepted");
 }
 
 TEST_CASE("errors of .warpwright.toml name file, line and key") {

@@ -41,6 +41,19 @@ void check_pattern(const std::string &source, const std::string &expected) {
   CHECK(only_kernel(source).pattern.value_or("none") == expected);
 }
 
+TEST_CASE("hash rounds, in which each value is used often, take no time") {
+  // As in bitcracker's attack.cu: without short names the text of a value doubles in each round.
+  std::string body = "unsigned a = x[threadIdx.x], b = x[n];\n";
+  for (int round = 0; round < 200; ++round)
+    body += "a = (b >> 7) ^ (b << 3) ^ (b >> 18) ^ a; b += (a >> 6) ^ (a / 11) ^ (a & b);\n";
+  const Kernel kernel =
+      only_kernel("__global__ void hash(unsigned *x, int n) {\n" + body + "x[a % n] = b;\n}\n");
+  REQUIRE(!kernel.accesses.empty());
+  for (const Access &access : kernel.accesses)
+    for (const auto &[symbol, factor] : access.index.coefficients)
+      CHECK(symbol.size() < 1000);
+}
+
 } // namespace
 
 TEST_CASE("parameters say what is read and written") {

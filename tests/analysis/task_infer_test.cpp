@@ -477,5 +477,16 @@ TEST_CASE("broken programs lose facts, not the process") {
     }
 }
 
+TEST_CASE("a launch in a template's pattern, whose dim3 has no type yet") {
+  // As in HeCBench's stddev: the only launch, in a template that nothing instantiates.
+  const Inferred inferred = infer("__global__ void stddev(float *x, int n) { x[blockIdx.x] = n; }\n"
+                                  "template <class T> void run(float *x, T n) {\n"
+                                  "  dim3 grid(n);\n"
+                                  "  stddev<<<grid, 256>>>(x, n);\n}\n",
+                                  "stddev");
+  CHECK(!inferred.task.inferred);
+  CHECK(!inferred.task.missing.empty());
+}
+
 } // namespace
 } // namespace warpwright::analysis

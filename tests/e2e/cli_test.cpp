@@ -236,6 +236,25 @@ TEST_CASE("a kernel name that is not there is told") {
   CHECK(has(ended.errors, "no kernel named skale"));
 }
 
+TEST_CASE("a file that cannot be analysed is named, and the others have their facts") {
+  const Workplace place;
+  place.add("sub/a_deep.cu",
+            std::string(kScale) + "int deep = " + std::string(200'000, '!') + "1;\n");
+  place.add("sub/b_good.cu", std::string(kScale) + kMain);
+  const Ended ended = place.run({"analyze", "sub", "--json"});
+  CHECK(ended.code == 1);
+  CHECK(has(ended.errors, "warpwright: sub/a_deep.cu: Warpwright could not analyse this file"));
+  CHECK(has(ended.errors, "nested too deeply"));
+  const Json document = ended.json();
+  CHECK(document["failures"].size() == 1);
+  REQUIRE(document["files"].size() == 2);
+  CHECK(document["files"][0]["kernels"][0]["name"] == "scale"); // from the token scan
+  CHECK(document["files"][1]["kernels"][0]["task"]["inferred"] == true);
+  const Ended search = place.optimize({"sub/a_deep.cu"});
+  CHECK(search.code == 1);
+  CHECK(has(search.errors, "nested too deeply"));
+}
+
 TEST_CASE("analyze gives the promised members, and writes slices") {
   const Workplace place;
   const Ended ended = place.run(

@@ -55,6 +55,7 @@ Json LspClient::capabilities() {
   return Json::parse(R"({
     "general": {"positionEncodings": ["utf-16"]},
     "window": {"workDoneProgress": true},
+    "experimental": {"warpwright": {"questions": true}},
     "workspace": {"applyEdit": true, "configuration": true,
                   "workspaceEdit": {"documentChanges": true},
                   "codeLens": {"refreshSupport": true}, "inlayHint": {"refreshSupport": true},
@@ -66,8 +67,10 @@ Json LspClient::capabilities() {
 }
 
 Json LspClient::initialize(Json capabilities, Json extra) {
-  Json params{
-      {"processId", nullptr}, {"rootUri", nullptr}, {"capabilities", std::move(capabilities)}};
+  Json params{{"processId", nullptr},
+              {"rootUri", nullptr},
+              {"capabilities", std::move(capabilities)},
+              {"initializationOptions", {{"trusted", true}}}};
   params.update(extra);
   const rpc::Outcome outcome = request("initialize", params);
   REQUIRE_MESSAGE(outcome.has_value(), (outcome ? "" : outcome.error().message));
@@ -120,6 +123,11 @@ void LspClient::on_request(const std::string &method, const Json &params,
     if (accept_edits)
       apply(params.at("edit"));
     respond(Json{{"applied", accept_edits}});
+  } else if (method == "window/showMessageRequest") {
+    const Json &actions = params.at("actions");
+    const bool offered = std::ranges::any_of(
+        actions, [&](const Json &action) { return action.at("title") == answer; });
+    respond(offered ? Json{{"title", answer}} : Json());
   } else {
     respond(Json());
   }

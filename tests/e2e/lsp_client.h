@@ -31,7 +31,8 @@ public:
 
   /// The default capabilities: all that this server has a use for.
   static Json capabilities();
-  /// initialize and initialized. @return the result of initialize
+  /// initialize and initialized, as a client whose user trusts the workspace unless `extra` says
+  /// other initializationOptions. @return the result of initialize
   Json initialize(Json capabilities = LspClient::capabilities(), Json extra = Json::object());
   /// @return the exit code of the started process
   int shutdown_and_exit();
@@ -72,6 +73,7 @@ public:
   int wait_for_exit();
 
   Json configuration = Json::object(); ///< what workspace/configuration answers
+  std::string answer;                  ///< to window/showMessageRequest, where it is offered
   bool accept_edits = true;            ///< whether workspace/applyEdit is applied
   Violations violations;               ///< of every message so far
   bool has_meta_model() const { return meta_model_.has_value(); }

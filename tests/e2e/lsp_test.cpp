@@ -190,6 +190,26 @@ TEST_CASE("first facts come whatever is included, found or not") {
   CHECK(client.shutdown_and_exit() == 0);
 }
 
+TEST_CASE("a file that cannot be analysed costs its own facts, and the session goes on") {
+  LspProcess process;
+  LspClient &client = process.client;
+  client.initialize();
+  const std::string good = "file:///project/saxpy.cu", bad = "file:///project/deep.cu";
+  client.open(good, read_file(WARPWRIGHT_SOURCE_DIR "/examples/saxpy.cu"));
+  const std::string deep = std::string(200'000, '!') + "1";
+  client.open(bad, "__global__ void lonely(float *x) { x[0] = 1; }\nint deep = " + deep + ";\n");
+  const std::string why = client.wait_for_diagnostics(bad, 1).dump();
+  CHECK(why.contains("Warpwright could not analyse this file"));
+  CHECK(why.contains("nested too deeply"));
+  CHECK(hover_text(client, bad, "lonely").contains("lonely")); // from the token scan
+  client.wait_for_diagnostics(good, 1);
+  CHECK(first_lens(client, good).at("command") == "warpwright.optimize");
+  client.edit(bad, deep, "1");
+  CHECK(!client.wait_for_diagnostics(bad, 2).dump().contains("could not analyse"));
+  CHECK(first_lens(client, bad).at("command") == "warpwright.insertFacts");
+  CHECK(client.shutdown_and_exit() == 0);
+}
+
 TEST_CASE("the process ends with its stdin, with its parent, and by exit without shutdown with 1") {
   SUBCASE("stdin ends") {
     LspProcess process;

@@ -8,6 +8,7 @@ usage: packages_test.py PACKAGES_DIR [unittest's arguments]
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -66,7 +67,26 @@ class Packages(unittest.TestCase):
         self.assertIn("softmax/", tasks)
         self.assertTrue((prefix / "share/warpwright/tasks/softmax/family.toml").exists())
         self.assertTrue((prefix / "share/warpwright/docs/rules.md").exists())
-        self.assertTrue(list((prefix / "share/warpwright/licenses").iterdir()))
+        self.check_licenses(prefix / "share/warpwright")
+
+    def check_licenses(self, shared):
+        """Our license in full, and each thing that is linked in by name, version, license and text."""
+        own = (shared / "LICENSE").read_text()
+        self.assertEqual(own, (ROOT / "LICENSE").read_text())
+        self.assertEqual((shared / "NOTICE").read_text(), (ROOT / "NOTICE").read_text())
+        parts = (shared / "THIRD_PARTY.txt").read_text()
+        for name in ("Clang", "LLVM", "Polly", "Boost", "OpenSSL", "SQLite", "SQLiteCpp", "JSON for Modern C++", "CLI11", "toml++", "Valijson",
+                     "libseccomp", "rabbitmq-c", "tree-sitter", "tree-sitter-python", "Zstandard", "zlib", "GCC's C++ library",
+                     "GCC's runtime library"):
+            self.assertRegex(parts, rf"(?m)^{re.escape(name)}[ ,]")
+        texts = {text for line in re.findall(r"(?m)^  text: (.*)$", parts) for text in line.split(", ")}
+        self.assertGreater(len(texts), 15)
+        for text in texts:
+            self.assertGreater((shared / text).stat().st_size, 300, text)
+        # What the LGPL asks of a program that has the library inside: its text, the sources, a word that it may be changed.
+        self.assertIn("GNU LESSER GENERAL PUBLIC LICENSE", (shared / "licenses/LGPL-2.1").read_text())
+        self.assertRegex(parts, r"source package libseccomp [0-9]")
+        self.assertIn("GCC Runtime Library Exception", (shared / "licenses/libstdc++-12-dev.txt").read_text())
 
     def check_neovim(self, **environment):
         """A whole session with a plugin that Neovim finds by itself, and a program that the plugin finds by itself."""
@@ -83,7 +103,7 @@ class Packages(unittest.TestCase):
     def test_the_archive_unpacked_is_an_installation(self):
         prefix = self.folder / "opt"
         prefix.mkdir()
-        subprocess.run(["tar", "-C", prefix, "--strip-components=1", "-xJf", package("warpwright-*.tar.xz")], check=True)
+        subprocess.run(["tar", "-C", prefix, "--strip-components=1", "-xJf", package("warpwright-*-linux-x86_64.tar.xz")], check=True)
         self.check_programs(prefix)
         # The plugin finds the program that it was unpacked with; nothing is on the PATH.
         environment = self.environment("/nonexistent", WARPWRIGHT_PLUGIN=str(prefix / PLUGIN))
@@ -103,6 +123,7 @@ class Packages(unittest.TestCase):
         self.assertEqual(install.returncode, 0, install.stderr)
         self.assertIn("install ok installed", (root / "var/lib/dpkg/status").read_text())
         self.check_programs(root / "usr")
+        self.assertIn("License: Apache-2.0 WITH LLVM-exception", (root / "usr/share/doc/warpwright/copyright").read_text())
         # As in an installed system: the plugin lies where Neovim looks, the program on the PATH.
         environment = self.environment(root / "usr", XDG_DATA_DIRS=f"{root}/usr/share:/usr/share")
         self.check_neovim(**environment)
@@ -113,9 +134,10 @@ class Packages(unittest.TestCase):
             self.skipTest("there is no warpwright.nvim: make package")
         installed = self.folder / "data/nvim/site/pack/plugins/start/warpwright.nvim"
         shutil.copytree(source, installed)
+        self.assertEqual((installed / "LICENSE").read_text(), (ROOT / "LICENSE").read_text())
         prefix = self.folder / "opt"
         prefix.mkdir()
-        subprocess.run(["tar", "-C", prefix, "--strip-components=1", "-xJf", package("warpwright-*.tar.xz")], check=True)
+        subprocess.run(["tar", "-C", prefix, "--strip-components=1", "-xJf", package("warpwright-*-linux-x86_64.tar.xz")], check=True)
         self.check_neovim(**self.environment(prefix))
 
     def test_the_extension_has_what_vs_code_asks_for(self):
@@ -124,8 +146,33 @@ class Packages(unittest.TestCase):
             manifest = json.loads(archive.read("extension/package.json"))
             self.assertIn("extension.vsixmanifest", names)
             self.assertIn("extension/" + manifest["main"].removeprefix("./"), names)
+            self.assertEqual(manifest["license"], "Apache-2.0 WITH LLVM-exception")
+            self.assertEqual(archive.read("extension/LICENSE.txt").decode(), (ROOT / "LICENSE").read_text())
+            parts = archive.read("extension/THIRD_PARTY.txt").decode()
+            for name in ("vscode-languageclient", "vscode-jsonrpc", "semver", "minimatch"):
+                self.assertRegex(parts, rf"(?m)^{name} [0-9]")
+            for text in re.findall(r"(?m)^  text: (.*)$", parts):
+                self.assertIn("extension/" + text, names)
+            self.assertNotIn("extension/.npmrc", names)
         with zipfile.ZipFile(package("warpwright-linux-x64.vsix")) as archive:
             self.assertIn("extension/server/bin/warpwright", archive.namelist())
+            for name in archive.namelist():
+                if name.startswith("extension/server/share/warpwright/"):
+                    archive.extract(name, self.folder)
+            self.check_licenses(self.folder / "extension/server/share/warpwright")
+
+    def test_the_sums_are_those_of_all_packages(self):
+        package("SHA256SUMS")
+        packed = {path.name for pattern in ("*.tar.xz", "*.deb", "*.vsix") for path in PACKAGES.glob(pattern)}
+        listed = {line.split(maxsplit=1)[1].lstrip("*") for line in (PACKAGES / "SHA256SUMS").read_text().splitlines()}
+        self.assertEqual(listed, packed)
+        check = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=PACKAGES, capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stdout + check.stderr)
+
+    def test_the_sources_come_with_the_programs(self):
+        names = subprocess.run(["tar", "-tJf", package("warpwright-*-source.tar.xz")], capture_output=True, text=True, check=True).stdout
+        for name in ("LICENSE", "CMakeLists.txt", "scripts/install-deps.sh", "runner/CMakeLists.txt"):
+            self.assertRegex(names, rf"(?m)^warpwright-[0-9.]+/{name}$")
 
 
 if __name__ == "__main__":

@@ -356,6 +356,22 @@ std::string check_plan_results(const BuiltPlan &built, const model::Graph &graph
 
 namespace {
 
+/// A trap ends the user's context, and blocks that wait for each other must all be on the GPU.
+std::string check_no_harm(const model::Plan &plan) {
+  for (const char *word : {"trap", "brkpt"})
+    if (plan.source.find(word) != std::string::npos)
+      return std::string("the plan's source has ") + word;
+  const bool waits = plan.source.find("ld.acquire.gpu") != std::string::npos ||
+                     plan.source.find("ld.relaxed.gpu") != std::string::npos;
+  const bool together = std::ranges::any_of(plan.steps, [](const model::Step &step) {
+    const auto *launch = std::get_if<model::LaunchStep>(&step);
+    return launch && launch->cooperative;
+  });
+  return waits == together
+             ? ""
+             : "blocks wait for each other and are not launched together, or the reverse";
+}
+
 std::string check_gpu_compile(const BuiltPlan &built) {
   if (built.plan.source.empty())
     return {};
@@ -390,7 +406,9 @@ std::string check_choices(const model::Graph &graph, const PlanChoices &choices,
     DeviceFacts gpu = options.facts;
     gpu.inline_ptx = true;
     auto for_gpu = build_plan(graph, buffers, gpu, choices);
-    text = for_gpu ? check_gpu_compile(*for_gpu) : describe(for_gpu.error());
+    text = for_gpu ? check_no_harm(for_gpu->plan) : describe(for_gpu.error());
+    if (text.empty())
+      text = check_gpu_compile(*for_gpu);
   }
   if (result)
     *result = std::move(*built);

@@ -112,7 +112,7 @@ TEST_CASE("a candidate that fails as a degenerate task's does is told from one t
 }
 
 TEST_CASE("the sources for GPUs compile with NVRTC, and those that must not do not") {
-  auto compiler = cuda::Compiler::make({.compute_capability = 90, .cache_directory = {}});
+  auto compiler = cuda::Compiler::make({.compute_capability = 90});
   if (!compiler) {
     MESSAGE("no NVRTC: " << describe(compiler.error()));
     return;

@@ -25,8 +25,8 @@ struct Cache {
   ~Cache() { fs::remove_all(path); }
   std::size_t entries() const {
     std::size_t count = 0;
-    for (const auto &entry : fs::recursive_directory_iterator(path))
-      count += entry.path().extension() == ".cubin";
+    for (const auto &entry : fs::directory_iterator(path))
+      count += entry.path().filename() != "secret" && entry.path().extension().empty();
     return count;
   }
 };
@@ -47,8 +47,10 @@ struct CompilingBench : Bench {
           return std::make_unique<CompileAhead>(
               executor,
               CompileAheadSettings{.command = command,
-                                   .environment = {"XDG_CACHE_HOME=" + cache.path.string()},
-                                   .processes = 2});
+                                   .environment = {},
+                                   .processes = 2,
+                                   .shelves = std::make_shared<const CodeShelves>(
+                                       SealedStore(cache.path))});
         }) {}
   std::int64_t add_source(const std::string &body) {
     return *add(square_task(4096), square_candidate(body), "cuda", "a", {});

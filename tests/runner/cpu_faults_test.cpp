@@ -202,6 +202,16 @@ TEST_CASE("no job gets all of the machine's memory") {
   bench.device().free(*granted);
 }
 
+TEST_CASE("blocks that wait for each other are not run one after the other") {
+  Bench bench;
+  DeviceArray<int> out(bench.device(), {0});
+  const std::string source = "__global__ void k(volatile int *out) { atomicAdd((int *)out, 1); "
+                             "while (out[0] < gridDim.x) {} }";
+  check_fault(bench.run(source, "k", {{2, 3}, {1}, 0, true}, out), Kind::Unsupported,
+              {"'k' needs 6 resident blocks", "one block after the other"});
+  CHECK(bench.run(source, "k", {{1}, {1}, 0, true}, out).has_value());
+}
+
 TEST_CASE("launches are refused as CUDA refuses them") {
   const std::string source =
       "__global__ void k(int *out, int n) { extern __shared__ int s[]; out[0] = n; }";

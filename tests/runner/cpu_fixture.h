@@ -45,6 +45,7 @@ struct Extent {
 struct Shape {
   Extent grid, block;
   std::uint32_t shared_bytes = 0;
+  bool cooperative = false;
 };
 
 inline ArgumentValue argument(std::int32_t value) { return ArgumentValue::of(value); }
@@ -82,7 +83,8 @@ public:
                               {shape.grid.x, shape.grid.y, shape.grid.z},
                               {shape.block.x, shape.block.y, shape.block.z},
                               shape.shared_bytes,
-                              {argument(arguments)...}};
+                              {argument(arguments)...},
+                              shape.cooperative};
     return device_->launch(operation);
   }
 

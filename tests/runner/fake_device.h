@@ -3,14 +3,15 @@
 //
 // Every kernel gets (x, y, n): pointers and an int, as saxpy and square of tasks.h do. Names it
 // knows are in kKernels; "source" is not read. time() returns made-up times: 1000 ns, or 100 ns for
-// kernels whose name starts with "fast", with a little noise, and 1000 ns for calls of `torch_host`; time_as_called()
-// adds 5000 ns.
+// kernels whose name starts with "fast" (but see kernel_ns()), with a little noise, and 1000 ns for calls of `torch_host`;
+// time_as_called() adds 5000 ns.
 #pragma once
 
 #include "runner/torch/host.h"
 #include "runner/verify/device.h"
 #include "runner/verify/torch_operations.h"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -45,6 +46,10 @@ inline void square_all(float *x, float *y, int n) {
 inline const std::map<std::string, FakeKernel> kKernels = {
     {"square", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
     {"fast_square", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
+    {"instant_square", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
+    {"fast_while_cached", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
+    {"fast_at_scale_one", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
+    {"fast_and_hides", [](FakeState &, float *x, float *y, int n) { square_all(x, y, n); }},
     {"overrun",
      [](FakeState &, float *x, float *y, int n) {
        square_all(x, y, n);
@@ -190,6 +195,56 @@ inline const std::map<std::string, FakeKernel> kKernels = {
        for (int i = 0; i < n; ++i) // 11 bits of each term, as TF32 keeps
          y[0] += std::round(std::ldexp(x[i], 10)) / 1024;
      }},
+    {"copy", [](FakeState &, float *x, float *y, int n) { std::copy(x, x + n, y); }},
+    {"zeros", [](FakeState &, float *, float *y, int n) { std::fill(y, y + n, 0.0F); }},
+    {"near_constant",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = 5 + 1e-6F * std::sin(x[i]);
+     }},
+    {"tiny", // as softmax over long rows
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = 4e-6F * (1 + 0.5F * std::sin(x[i]));
+     }},
+    {"thrice",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = 3 * x[i];
+     }},
+    {"thrice_exactly",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         reinterpret_cast<double *>(y)[i] = 3 * reinterpret_cast<double *>(x)[i];
+     }},
+    {"thrice_by_largest", // 22 bits of the largest element, for all
+     [](FakeState &, float *x, float *y, int n) {
+       float largest = 1e-30F;
+       for (int i = 0; i < n; ++i)
+         largest = std::max(largest, std::abs(x[i]));
+       for (int i = 0; i < n; ++i)
+         y[i] = 3 * (std::round(std::ldexp(x[i] / largest, 22)) * std::ldexp(largest, -22));
+     }},
+    {"swing", // magnifies the rounding of 1e5 x
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = static_cast<float>(std::sin(static_cast<double>(1e5F * x[i])));
+     }},
+    {"swing_exactly",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         reinterpret_cast<double *>(y)[i] = std::sin(1e5 * reinterpret_cast<double *>(x)[i]);
+     }},
+    {"swing_otherwise",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = static_cast<float>(std::sin(static_cast<double>(x[i] * 300.0F / 0.003F)));
+     }},
+    {"swing_off",
+     [](FakeState &, float *x, float *y, int n) {
+       for (int i = 0; i < n; ++i)
+         y[i] = static_cast<float>(std::sin(1.0001e5 * static_cast<double>(x[i])));
+     }},
     {"slow_square", // tells each start, so that runs can be counted
      [](FakeState &state, float *x, float *y, int n) {
        if (state.launches++ == 0)
@@ -238,7 +293,7 @@ private:
   std::vector<model::CompileReport> reports_;
 };
 
-class FakeDevice final : public Device {
+class FakeDevice : public Device {
 public:
   struct FakeRecording final : Recording {
     std::vector<Operation> operations;
@@ -347,7 +402,7 @@ public:
         if (auto ran = launch(*kernel); !ran)
           return std::unexpected(ran.error());
         noise_ = noise_ * 1664525U + 1013904223U;
-        ns += (kernel->kernel_name.starts_with("fast") ? 100 : 1000) * (1 + (noise_ >> 24) * 1e-5);
+        ns += kernel_ns(*kernel) * (1 + (noise_ >> 24) * 1e-5);
       }
     ++timed_runs;
     return Sample{ns, throttled, clocks};
@@ -361,7 +416,20 @@ public:
     return sample;
   }
 
+  void set_flushes(int count) override { flushes_ = count; }
+  /// The runs themselves, and what "hides" does outside of its stamps.
+  DeviceResult<std::optional<double>> time_batch(Recording &recording, int runs) override {
+    if (!has_host_clock)
+      return std::optional<double>();
+    double ns = 0;
+    for (const Operation &operation : static_cast<FakeRecording &>(recording).operations)
+      if (const auto *kernel = std::get_if<LaunchOperation>(&operation))
+        ns += kernel_ns(*kernel) + (kernel->kernel_name.ends_with("_and_hides") ? 1e6 : 2000);
+    return ns * runs;
+  }
+
   TorchHost *torch_host = nullptr;
+  bool has_host_clock = true;
   bool refuses_further = false; ///< not only that one, but all behind it
   int live_allocations = 0, allocations = 0, timed_runs = 0;
   int refused_allocation = 0; ///< which one; 0: none
@@ -371,6 +439,24 @@ public:
   bool hungry = false; ///< jobs find too little memory
 
 private:
+  /// The made-up time of one launch, by the kernel's name.
+  double kernel_ns(const LaunchOperation &launch) const {
+    const std::string &name = launch.kernel_name;
+    if (name.starts_with("instant"))
+      return 0;
+    if (name.starts_with("fast_while_cached"))
+      return flushes_ > 1 ? 1000 : 900;
+    if (name.starts_with("fast_at_scale_one")) {
+      std::uint64_t bits = 0, n = 0;
+      std::memcpy(&bits, launch.arguments.at(0).bytes.data(), 8);
+      std::memcpy(&n, launch.arguments.at(2).bytes.data(), 4);
+      const auto *x = reinterpret_cast<const float *>(bits);
+      const auto [least, greatest] = std::minmax_element(x, x + n);
+      return *greatest - *least < 16 && *greatest - *least > 1 ? 100 : 1000;
+    }
+    return name.starts_with("fast") ? 100 : 1000;
+  }
+
   void end_late_work() {
     if (auto work = std::exchange(later_, nullptr))
       work();
@@ -381,6 +467,7 @@ private:
   ThreadOrder order_ = ThreadOrder::Forward;
   std::function<void()> later_;
   std::uint32_t noise_ = 1;
+  int flushes_ = 1;
 };
 
 } // namespace warpwright::runner::testing

@@ -16,10 +16,4 @@ Result<std::unique_ptr<Device>> make_library_device(const std::string &name,
   return device;
 }
 
-std::optional<Sandbox> library_sandbox(const std::string &readable) {
-  Sandbox sandbox{.kind = WorkerKind::Python};
-  sandbox.readable.emplace_back(readable.substr(0, readable.find(':')));
-  return sandbox;
-}
-
 } // namespace warpwright::runner

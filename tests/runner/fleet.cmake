@@ -11,12 +11,21 @@ warpwright_test(runner_fleet_tests
   LINKS warpwright_client warpwright_fleet_runner
   LABELS fleet
   TIMEOUT 600)
-warpwright_test(runner_fleet_chaos_tests
-  SOURCES fleet_chaos_test.cpp
-  LINKS warpwright_client
-  LABELS fleet
-  TIMEOUT 900)
-foreach(test runner_fleet_tests runner_fleet_chaos_tests)
-  target_compile_definitions(${test} PRIVATE WARPWRIGHT_TEST_DIR="${CMAKE_BINARY_DIR}/tests")
-  add_dependencies(${test} runner_fleet_client runner_fleet_fake runner_fake_worker warpwright-runner)
-endforeach()
+target_compile_definitions(runner_fleet_tests PRIVATE WARPWRIGHT_TEST_DIR="${CMAKE_BINARY_DIR}/tests")
+add_dependencies(runner_fleet_tests runner_fleet_client runner_fleet_fake runner_fake_worker warpwright-runner)
+
+# With real workers: seconds of it among the tests, half an hour of it by `ctest -L long`.
+if(TARGET warpwright-worker-cpu)
+  add_executable(runner_chaos_client chaos_client.cpp)
+  target_link_libraries(runner_chaos_client PRIVATE warpwright_client)
+  set_target_properties(runner_chaos_client PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  warpwright_test(runner_chaos_tests
+    SOURCES chaos_test.cpp remote_fixture.cpp
+    LINKS warpwright_client OpenSSL::SSL
+    LABELS fleet
+    TIMEOUT 900)
+  target_compile_definitions(runner_chaos_tests PRIVATE WARPWRIGHT_TEST_DIR="${CMAKE_BINARY_DIR}/tests")
+  add_dependencies(runner_chaos_tests runner_chaos_client warpwright-runner warpwright-worker-cpu)
+  add_test(NAME runner_chaos_long COMMAND runner_chaos_tests)
+  set_tests_properties(runner_chaos_long PROPERTIES LABELS long TIMEOUT 3600 ENVIRONMENT WARPWRIGHT_CHAOS_SECONDS=1800)
+endif()

@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
   FakeJobs jobs(argv[2]);
   runner::Service service(loop.get_executor(), jobs);
   service.add_client(rpc::make_descriptor_stream(loop.get_executor(), ends[0], ends[0]),
-                     {runner::Arrival::Kind::Child, "fleet"});
+                     {runner::Arrival::Kind::Fleet, "fleet"});
   const runner::fleet::FleetRunner member(
       loop.get_executor(), *address,
       rpc::make_descriptor_stream(loop.get_executor(), ends[1], ends[1]), [&](const Error &error) {

@@ -3,6 +3,7 @@
 
 #include "runner/fleet/address.h"
 #include "support/process.h"
+#include "tests/runner/connect_to.h"
 #include "tests/runner/fleet_jobs.h"
 
 #include <csignal>
@@ -57,6 +58,7 @@ public:
     REQUIRE(waited.has_value());
     REQUIRE_MESSAGE(waited->status.code == 0, waited->errors);
   }
+  pid_t pid() const { return node_->pid(); }
   void kill() {
     node_->kill(SIGKILL);
     node_->wait();
@@ -101,12 +103,6 @@ inline Process start_fake_runner(const std::string &url, const std::string &devi
   auto runner = Process::spawn({WARPWRIGHT_TEST_DIR "/runner_fleet_fake", url, device});
   REQUIRE(runner.has_value());
   return std::move(*runner);
-}
-
-inline std::unique_ptr<BlockingClient> connect_to(const std::string &url) {
-  auto client = BlockingClient::connect(url);
-  REQUIRE_MESSAGE(client.has_value(), (client ? "" : describe(client.error())));
-  return std::move(*client);
 }
 
 /// Until that many devices are offered.

@@ -1,6 +1,8 @@
 // Faults on a real GPU, through the real service: each takes its worker down and nothing else.
 #include "runner/client/client.h"
 #include "runner/cuda/device.h"
+#include "support/process.h"
+#include "tests/runner/runner_program.h"
 #include "tests/runner/tasks.h"
 
 #include <algorithm>
@@ -19,9 +21,7 @@ std::unique_ptr<BlockingClient> client_with_gpu() {
     std::cout << "all cases skipped: " << describe(devices.error()) << std::endl;
     return nullptr;
   }
-  const auto built = std::filesystem::path(WARPWRIGHT_BINARY_DIR) / "warpwright-runner";
-  auto client = BlockingClient::connect(
-      std::filesystem::exists(built) ? "stdio:" + built.string() + " serve" : "");
+  auto client = BlockingClient::connect("stdio:" + runner() + " serve");
   REQUIRE_MESSAGE(client.has_value(), (client ? "" : describe(client.error())));
   return std::move(*client);
 }
@@ -47,6 +47,18 @@ void check(const model::Verdict &verdict, Outcome outcome, const std::string &pa
   INFO(model::to_json(verdict).dump(1));
   CHECK(verdict.outcome == outcome);
   CHECK(verdict.message.find(part) != std::string::npos);
+}
+
+TEST_CASE("the service measures a GPU and compiles what judges in a process without a client") {
+  if (!client_with_gpu())
+    return;
+  const auto run = run_captured({runner(), "calibrate", "--device", "cuda:0"}, "", std::chrono::minutes(1));
+  REQUIRE(run.has_value());
+  const auto answer = nlohmann::json::parse(run->output, nullptr, false);
+  REQUIRE_MESSAGE(answer.is_object(), run->output);
+  CHECK(answer["rates"]["copy"].get<double>() > 1e11);
+  CHECK(answer["rates"]["fp32"].get<double>() > 1e12);
+  CHECK(answer["code"].size() >= 2); // checks and timers
 }
 
 TEST_CASE("illegal addresses, misaligned vectors, traps and endless loops cost one job each") {

@@ -321,6 +321,44 @@ TEST_CASE("the device's checker judges as the host's does") {
     }
 }
 
+TEST_CASE("rows scaled in bands, and inputs moved by a rounding, are the same on the host and on "
+          "the GPU") {
+  if (!gpu())
+    return;
+  auto host = make_host_checker(*gpu());
+  auto device = make_device_checker(*gpu());
+  REQUIRE(device.has_value());
+  constexpr std::uint64_t kRow = 37, kRows = 2703, kCount = kRow * kRows;
+  for (Dtype dtype : {Dtype::Float16, Dtype::BFloat16, Dtype::Float32, Dtype::Float64}) {
+    CAPTURE(model::name(dtype));
+    auto a = GuardedBuffer::make(*gpu(), kCount * 8, 0),
+         b = GuardedBuffer::make(*gpu(), kCount * 8, 0);
+    REQUIRE((a && b));
+    auto draw = make_draw(dtype, model::Distribution::Kind::Normal, 0, 1, 99, 1);
+    draw.bands = {
+        .rows = kRows, .row_size = kRow, .low = -8, .high = dtype == Dtype::Float16 ? 4 : 30};
+    REQUIRE(host->generate(draw, a->address(), kCount).has_value());
+    REQUIRE((*device)->generate(draw, b->address(), kCount).has_value());
+    CHECK((*device)->find_changed(draw, a->address(), kCount)->count == 0);
+    const auto same = [&] {
+      return host->survey(dtype, a->address(), kCount)->digest ==
+             host->survey(dtype, b->address(), kCount)->digest;
+    };
+    for (const auto what :
+         {element::Change::Round, element::Change::ScaleBands, element::Change::Set}) {
+      const element::Change change{.type = static_cast<int>(dtype),
+                                   .what = what,
+                                   .bands = {.rows = kRows, .row_size = kRow, .low = -3, .high = 3},
+                                   .unit = unit_in_last_place(dtype),
+                                   .seed = 5,
+                                   .bits = 0x3c00};
+      REQUIRE(host->change(change, a->address(), kCount).has_value());
+      REQUIRE((*device)->change(change, b->address(), kCount).has_value());
+      CHECK(same());
+    }
+  }
+}
+
 TEST_CASE("thousands of guards and copies are checked at once, and what is wrong is found") {
   if (!gpu())
     return;

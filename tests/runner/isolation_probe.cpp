@@ -1,8 +1,7 @@
 // A worker's process with nothing of a worker in it: it enters the isolation of KIND and then does
 // one thing, by the system call itself where that is what a break-out would do. Prints what came of
 // it: "done", or "refused: reason". A call that ends the process prints nothing.
-// usage: runner_isolation_probe KIND ACTION [ARGUMENT]; the folder $WARPWRIGHT_PROBE_CACHE may be
-// written to as a cache.
+// usage: runner_isolation_probe KIND ACTION [ARGUMENT]
 #include "runner/isolation/isolation.h"
 
 #include <cerrno>
@@ -16,9 +15,12 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -27,6 +29,7 @@ using namespace warpwright::runner;
 namespace {
 
 std::string argument;
+pid_t self = 0;
 
 /// As injected machine code does it: no library in between.
 long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
@@ -72,6 +75,67 @@ bool reads_parent_memory() {
   return call(SYS_process_vm_readv, getppid(), address(&here), 1, address(&there), 1, 0) == 1;
 }
 
+/// A request that is EPERM was stopped by the filter; /dev/null itself knows no such request.
+bool pushes_into_a_terminal() {
+  const long file = call(SYS_openat, AT_FDCWD, address("/dev/null"), O_RDWR);
+  return call(SYS_ioctl, file, 0x5412 /* TIOCSTI */ | 1l << 32, address("x")) == 0 ||
+         errno == ENOTTY;
+}
+
+bool reaches_socket(int type) {
+  sockaddr_un place{};
+  place.sun_family = AF_UNIX;
+  std::strncpy(place.sun_path, argument.c_str(), sizeof place.sun_path - 1);
+  const long made = call(SYS_socket, AF_UNIX, type, 0);
+  if (made < 0)
+    return false;
+  if (type == SOCK_DGRAM)
+    return call(SYS_sendto, made, address("x"), 1, 0, address(&place), sizeof place) == 1;
+  return call(SYS_connect, made, address(&place), sizeof place) == 0;
+}
+
+pid_t argument_as_pid() { return static_cast<pid_t>(std::atoi(argument.c_str())); }
+
+bool binds(pid_t process) {
+  std::uint64_t cores[16] = {};
+  return call(SYS_sched_getaffinity, 0, sizeof cores, address(cores)) > 0 &&
+         call(SYS_sched_setaffinity, process, sizeof cores, address(cores)) == 0;
+}
+
+/// Holds this process's output open for ten seconds, out of its session and away from its parent.
+bool leaves_a_daemon() {
+  const pid_t child = fork();
+  if (child == 0) {
+    setsid();
+    if (fork() == 0)
+      sleep(10);
+    std::_Exit(0);
+  }
+  return child > 0 && waitpid(child, nullptr, 0) == child;
+}
+
+/// As many as there may be, each of which holds this process's output open and forks on.
+bool explodes() {
+  for (int generation = 0; generation < 8; ++generation)
+    if (fork() < 0)
+      break;
+  if (getpid() != self) {
+    sleep(10);
+    std::_Exit(0);
+  }
+  return true;
+}
+
+bool takes_memory() {
+  const std::size_t size = std::strtoull(argument.c_str(), nullptr, 10) << 20;
+  void *memory =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return false;
+  std::memset(memory, 1, size);
+  return true;
+}
+
 bool runs_new_code() {
   // mov eax, 42; ret
   constexpr unsigned char kCode[] = {0xb8, 42, 0, 0, 0, 0xc3};
@@ -98,11 +162,6 @@ const std::map<std::string, std::function<bool()>> kActions = {
     {"write", [] { return opens(argument, O_WRONLY | O_CREAT); }},
     {"write private",
      [] { return opens(std::string(std::getenv("TMPDIR")) + "/file", O_RDWR | O_CREAT); }},
-    {"write cache",
-     [] {
-       const char *cache = std::getenv("XDG_CACHE_HOME");
-       return opens(std::string(cache) + "/warpwright/entry", O_WRONLY | O_CREAT);
-     }},
     {"unlink", [] { return call(SYS_unlinkat, AT_FDCWD, address(argument.c_str()), 0) == 0; }},
     {"internet socket", [] { return call(SYS_socket, AF_INET, SOCK_STREAM) >= 0; }},
     {"netlink socket", [] { return call(SYS_socket, AF_NETLINK, SOCK_RAW) >= 0; }},
@@ -128,6 +187,38 @@ const std::map<std::string, std::function<bool()>> kActions = {
      [] { return opens("/proc/" + std::to_string(getppid()) + "/environ", O_RDONLY); }},
     {"signal the parent", [] { return call(SYS_kill, getppid(), 0) == 0; }},
     {"namespace", [] { return call(SYS_unshare, CLONE_NEWUSER) == 0; }},
+    {"user namespace of a child", [] { return is_parent(call(SYS_clone, CLONE_NEWUSER | SIGCHLD)); }},
+    {"terminal", pushes_into_a_terminal},
+    {"stream to a socket", [] { return reaches_socket(SOCK_STREAM); }},
+    {"datagram to a socket", [] { return reaches_socket(SOCK_DGRAM); }},
+    {"socket pair",
+     [] {
+       int ends[2];
+       return call(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, address(ends)) == 0;
+     }},
+    {"another's cores", [] { return binds(argument_as_pid()); }},
+    {"another's priority",
+     [] { return call(SYS_setpriority, PRIO_PROCESS, argument_as_pid(), 19) == 0; }},
+    {"signal another", [] { return call(SYS_kill, argument_as_pid(), 0) == 0; }},
+    {"own cores", [] { return binds(0); }},
+    {"own priority", [] { return call(SYS_setpriority, PRIO_PROCESS, 0, 19) == 0; }},
+    {"own scheduler",
+     [] {
+       const int parameter = 0;
+       return call(SYS_sched_setscheduler, 0, SCHED_BATCH, address(&parameter)) == 0;
+     }},
+    {"daemon", leaves_a_daemon},
+    {"daemon, and stay",
+     [] {
+       if (!leaves_a_daemon())
+         return false;
+       std::cout << "done" << std::endl;
+       sleep(30);
+       return true;
+     }},
+    {"bomb", explodes},
+    {"memory", takes_memory},
+    {"user", [] { return std::to_string(getuid()) == argument; }},
     {"mount",
      [] { return call(SYS_mount, address("none"), address("/tmp"), address("tmpfs")) == 0; }},
     {"become root",
@@ -159,12 +250,9 @@ const std::map<std::string, std::function<bool()>> kActions = {
 
 int main(int count, char **values) {
   Sandbox sandbox;
-  for (const WorkerKind kind :
-       {WorkerKind::Cpu, WorkerKind::Compiler, WorkerKind::Cuda, WorkerKind::Python})
+  for (const WorkerKind kind : kWorkerKinds)
     if (std::strcmp(values[1], name(kind)) == 0)
       sandbox.kind = kind;
-  if (const char *cache = std::getenv("WARPWRIGHT_PROBE_CACHE"))
-    sandbox.cache = cache;
   if (count > 3)
     argument = values[3];
   auto isolation = Isolation::enter(sandbox);
@@ -173,6 +261,11 @@ int main(int count, char **values) {
     return 2;
   }
   isolation->seal();
+  self = getpid();
+  if (const auto missing = isolation->missing(); !missing.empty()) {
+    std::cout << missing << std::endl;
+    std::_Exit(2);
+  }
   if (std::strcmp(values[2], "layers") == 0)
     std::cout << to_json(isolation->layers()).dump() << std::endl;
   else if (kActions.at(values[2])())

@@ -43,6 +43,32 @@ struct Fixture {
   std::string heard;
 };
 
+TEST_CASE("a quota of jobs and bytes is an owner's own, and device seconds come back at their rate") {
+  using namespace std::chrono_literals;
+  Quotas quotas({.jobs = 2, .bytes = 100, .device_seconds = 36});
+  const auto start = Quotas::Clock::now();
+  CHECK(quotas.why_not("alice", 60, start).empty());
+  quotas.begin("alice", 60);
+  CHECK(quotas.why_not("alice", 50, start).find("its quota is 100") != std::string::npos);
+  quotas.begin("alice", 10);
+  CHECK(quotas.why_not("alice", 1, start).find("alice has 2 jobs") == 0);
+  CHECK(quotas.why_not("bob", 100, start).empty());
+  quotas.use_device("alice", 46, start);
+  quotas.end("alice", 60, start);
+  quotas.end("alice", 10, start);
+  // 10 s too many; 0.01 s come back in a second.
+  const std::string why = quotas.why_not("alice", 1, start);
+  CHECK(why.find("36 device seconds an hour") != std::string::npos);
+  CHECK(why.find("Try again in 1001 s") != std::string::npos);
+  CHECK(!quotas.why_not("alice", 1, start + 999s).empty());
+  CHECK(quotas.why_not("alice", 1, start + 1001s).empty());
+  CHECK(quotas.why_not("bob", 1, start).empty());
+  quotas.begin("alice", 1);
+  quotas.end("alice", 1, start + 2h);
+  CHECK(quotas.owners() == 0); // nothing is left to remember
+  CHECK(Quotas({}).why_not("alice", 1 << 30, start).empty());
+}
+
 TEST_CASE("a job that is sent twice runs once, and both who wait get the verdict") {
   Fixture fixture;
   const auto first = fixture.take("alice", "key");

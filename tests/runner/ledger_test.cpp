@@ -6,6 +6,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <filesystem>
 #include <fstream>
+#include <linux/magic.h>
 #include <thread>
 #include <unistd.h>
 
@@ -52,6 +53,15 @@ std::unique_ptr<Ledger> open(const fs::path &path) {
   return std::move(*ledger);
 }
 
+Result<std::vector<LedgerEntry>> entries_in(Ledger &ledger) {
+  auto history = ledger.of_kernel("/src/a.cu", "saxpy");
+  if (!history)
+    return std::unexpected(history.error());
+  CHECK(history->unreadable == 0);
+  CHECK(!history->why);
+  return std::move(history->entries);
+}
+
 TEST_CASE("entries come back as they were, newest first, after reopening") {
   const Folder folder;
   const fs::path path = folder.path / "deep" / "ledger.sqlite";
@@ -63,7 +73,7 @@ TEST_CASE("entries come back as they were, newest first, after reopening") {
     other.kernel = "other";
     REQUIRE(ledger->record(other).has_value());
   }
-  auto entries = open(path)->of_kernel("/src/a.cu", "saxpy");
+  auto entries = entries_in(*open(path));
   REQUIRE(entries.has_value());
   REQUIRE(entries->size() == 2);
   CHECK((*entries)[0].plan.moves == std::vector<std::string>{"b"});
@@ -81,7 +91,7 @@ TEST_CASE("who proposed a variant, and what it said, is kept with it") {
   LedgerEntry entry = entry_of("rewrite(by=endpoint)", 2);
   entry.proposed = {"endpoint", "It is held back by memory.", entry.plan, "the file cannot say it"};
   REQUIRE(open(path)->record(entry).has_value());
-  auto entries = open(path)->of_kernel("/src/a.cu", "saxpy");
+  auto entries = entries_in(*open(path));
   REQUIRE(entries.has_value());
   const Proposed &kept = entries->front().proposed;
   CHECK(kept.by == "endpoint");
@@ -101,7 +111,7 @@ TEST_CASE("a ledger of the first version is taken over with its entries") {
   }
   auto ledger = open(path);
   REQUIRE(ledger->record(entry_of("b", 2)).has_value());
-  auto entries = ledger->of_kernel("/src/a.cu", "saxpy");
+  auto entries = entries_in(*ledger);
   REQUIRE_MESSAGE(entries.has_value(), (entries ? "" : describe(entries.error())));
   REQUIRE(entries->size() == 2);
   CHECK((*entries)[1].verdict == entry_of("a", 1.5).verdict);
@@ -113,13 +123,13 @@ TEST_CASE("the same task, plan, device and driver replace, another driver adds")
   auto ledger = open(folder.path / "ledger.sqlite");
   REQUIRE(ledger->record(entry_of("a", 1.5)).has_value());
   REQUIRE(ledger->record(entry_of("a", 1.7)).has_value());
-  auto entries = ledger->of_kernel("/src/a.cu", "saxpy");
+  auto entries = entries_in(*ledger);
   REQUIRE(entries->size() == 1);
   CHECK((*entries)[0].verdict.speedup->ratio == 1.7);
   LedgerEntry newer = entry_of("a", 1.8);
   newer.verdict.device.driver = "13.1";
   REQUIRE(ledger->record(newer).has_value());
-  CHECK(ledger->of_kernel("/src/a.cu", "saxpy")->size() == 2);
+  CHECK(entries_in(*ledger)->size() == 2);
 }
 
 TEST_CASE("what cannot be opened says why and what to do") {
@@ -146,22 +156,108 @@ TEST_CASE("what cannot be opened says why and what to do") {
   CHECK(folder_instead.error().remedy.find("writable") != std::string::npos);
 }
 
-TEST_CASE("several ledgers write to one file at the same time") {
+constexpr long kShared[] = {NFS_SUPER_MAGIC,
+                            SMB_SUPER_MAGIC,
+                            FUSE_SUPER_MAGIC,
+                            V9FS_MAGIC,
+                            static_cast<int>(0xff534d42), // CIFS, as a machine of 32 bits has it
+                            0xfe534d42,
+                            0,
+                            0x12345678};
+
+std::string journal_of(const fs::path &path) {
+  return SQLite::Database(path.string(), SQLite::OPEN_READONLY)
+      .execAndGet("PRAGMA journal_mode")
+      .getString();
+}
+
+TEST_CASE("several ledgers write to one file at the same time, with either journal") {
+  for (const long type : {long(EXT4_SUPER_MAGIC), long(NFS_SUPER_MAGIC)}) {
+    const Folder folder;
+    const fs::path path = folder.path / "ledger.sqlite";
+    std::vector<std::thread> writers;
+    std::atomic<int> failures = 0;
+    for (int writer = 0; writer < 4; ++writer)
+      writers.emplace_back([&, writer] {
+        auto ledger = Ledger::open(path, type);
+        for (int i = 0; i < 10; ++i)
+          if (!ledger || !(*ledger)->record(entry_of(std::to_string(writer * 100 + i), 1)))
+            ++failures;
+      });
+    for (std::thread &writer : writers)
+      writer.join();
+    CHECK(failures == 0);
+    CHECK(journal_of(path) == (type == NFS_SUPER_MAGIC ? "delete" : "wal"));
+    CHECK(entries_in(**Ledger::open(path, type))->size() == 40);
+  }
+}
+
+TEST_CASE("where other machines may share the file there is no write-ahead log") {
+  const Folder folder;
+  for (const long type : kShared) {
+    CHECK(!is_local(type));
+    const fs::path path = folder.path / std::to_string(type);
+    auto ledger = Ledger::open(path, type);
+    REQUIRE(ledger);
+    REQUIRE((*ledger)->record(entry_of("a", 1.5)));
+    CHECK(journal_of(path) == "delete");
+    CHECK(!fs::exists(path.string() + "-wal"));
+    CHECK(!fs::exists(path.string() + "-shm"));
+  }
+  for (const long type : {long(EXT4_SUPER_MAGIC), long(XFS_SUPER_MAGIC), long(TMPFS_MAGIC),
+                          long(static_cast<int>(BTRFS_SUPER_MAGIC))})
+    CHECK(is_local(type));
+}
+
+TEST_CASE("a ledger that moves between file systems keeps its entries and changes its journal") {
   const Folder folder;
   const fs::path path = folder.path / "ledger.sqlite";
-  std::vector<std::thread> writers;
-  std::atomic<int> failures = 0;
-  for (int writer = 0; writer < 4; ++writer)
-    writers.emplace_back([&, writer] {
-      auto ledger = Ledger::open(path);
-      for (int i = 0; i < 10; ++i)
-        if (!ledger || !(*ledger)->record(entry_of(std::to_string(writer * 100 + i), 1)))
-          ++failures;
-    });
-  for (std::thread &writer : writers)
-    writer.join();
-  CHECK(failures == 0);
-  CHECK(open(path)->of_kernel("/src/a.cu", "saxpy")->size() == 40);
+  REQUIRE((*Ledger::open(path, EXT4_SUPER_MAGIC))->record(entry_of("a", 1.5)));
+  CHECK(journal_of(path) == "wal");
+  for (const auto &[type, journal] :
+       {std::pair{long(NFS_SUPER_MAGIC), "delete"}, std::pair{long(EXT4_SUPER_MAGIC), "wal"}}) {
+    auto ledger = Ledger::open(path, type);
+    REQUIRE(ledger);
+    CHECK(entries_in(**ledger)->size() == 1);
+    CHECK(journal_of(path) == journal);
+  }
+}
+
+TEST_CASE("the file system of a ledger is asked of its folder where the file is not there yet") {
+  const Folder folder;
+  const long here = file_system_of(folder.path);
+  CHECK(here != 0);
+  CHECK(file_system_of(folder.path / "not" / "yet" / "ledger.sqlite") == here);
+  CHECK(!is_local(file_system_of("/proc/self/ledger.sqlite")));
+}
+
+TEST_CASE("a row that cannot be read costs itself, and is counted") {
+  const Folder folder;
+  const fs::path path = folder.path / "ledger.sqlite";
+  {
+    auto ledger = open(path);
+    for (const char *move : {"a", "b", "c", "d", "e"})
+      REQUIRE(ledger->record(entry_of(move, 1.5)));
+  }
+  {
+    SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
+    const auto damage = [&](const std::string &move, const std::string &change) {
+      CHECK(database.exec("UPDATE verdicts SET " + change + " WHERE variant_text = 'text after " +
+                          move + "'") == 1);
+    };
+    damage("b", "plan = '{\"source\": 3}'");
+    damage("c", "verdict = '{cut'");
+    damage("d", "proposed = '{\"by\": []}'");
+  }
+  const auto history = open(path)->of_kernel("/src/a.cu", "saxpy");
+  REQUIRE_MESSAGE(history.has_value(), (history ? "" : describe(history.error())));
+  REQUIRE(history->entries.size() == 2);
+  CHECK(history->entries[0].plan.moves == std::vector<std::string>{"e"});
+  CHECK(history->entries[1].plan.moves == std::vector<std::string>{"a"});
+  CHECK(history->unreadable == 3);
+  REQUIRE(history->why);
+  CHECK(history->why->message.find("saxpy") != std::string::npos);
+  CHECK(history->why->message.find(path.string()) != std::string::npos);
 }
 
 } // namespace

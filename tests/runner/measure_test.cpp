@@ -1,6 +1,7 @@
 // The pure parts of measuring: medians, intervals and their honesty, the stopping rule, pairs, the roofline,
 // evidence.
 #include "runner/measure/evidence.h"
+#include "runner/measure/host_clock.h"
 #include "runner/measure/paired_samples.h"
 #include "runner/measure/roofline.h"
 #include "runner/measure/stopping_rule.h"
@@ -8,6 +9,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <random>
 
 namespace warpwright::runner {
@@ -253,6 +255,93 @@ TEST_CASE("the roofline accuses what computes faster than the tensor cores, and 
   CHECK(check_roofline(task, device, 2e6, 50e3, 0).impossible);
   device.fp32_flops_per_s.reset();
   CHECK(!check_roofline(task, device, 2e6, 1, 0).impossible);
+}
+
+TEST_CASE("without measured rates the driver's clocks and widths bound a time, and that is said") {
+  Task task = square_task(1 << 26); // 512 MiB to move
+  task.work.flops = expression("n * 1000000");
+  model::DeviceInfo device;
+  const auto nominal = [&](double candidate_ns) {
+    return check_roofline(task, device, 1e9, candidate_ns, 0);
+  };
+  CHECK(!nominal(1).impossible); // nothing is known
+  CHECK(nominal(1).detail.find("does not tell") != std::string::npos);
+  device.peak_bytes_per_s = 4.9e12; // 110 us
+  CHECK(nominal(100e3).impossible);
+  CHECK(nominal(120e3).detail.find("by the driver's clocks and widths alone") != std::string::npos);
+  CHECK(!nominal(120e3).impossible);
+  device.peak_fp32_flops_per_s = 66e12; // tensor cores: 32 ms
+  task.work.bytes.reset();
+  CHECK(nominal(30e6).impossible);
+  CHECK(!nominal(33e6).impossible);
+  task.work = {};
+  CHECK(nominal(0).impossible);
+  CHECK(nominal(std::nan("")).impossible);
+}
+
+TEST_CASE("the host's clock bounds what a batch of runs takes") {
+  // Launch-bound, both: 2 us by the device, 5 by the host.
+  CHECK(host_clock_bound(2e3, 2e3, 5e3, 5e3).holds);
+  // More nodes to start, and a lower clock under load.
+  CHECK(host_clock_bound(100e3, 50e3, 100e3, 70e3).holds);
+  CHECK(!host_clock_bound(100e3, 50e3, 100e3, 150e3).holds);
+  // A slow host starts both late.
+  CHECK(host_clock_bound(10e3, 10e3, 200e3, 210e3).holds);
+  CHECK(runs_of_a_batch(10e6) >= 2);
+  CHECK(runs_of_a_batch(1) <= 200);
+}
+
+/// @param small of inputs of a small magnitude
+PairedSamples conditioned(double usual, double flushed, double large, double small, double noise,
+                          int pairs = 40) {
+  constexpr auto kUsual = Condition::Usual, kFlushed = Condition::DoubledFlush;
+  constexpr Condition kOrder[] = {kUsual, kUsual, kFlushed, Condition::LargeValues,
+                                  kUsual, kUsual, kFlushed, Condition::SmallValues};
+  const std::map<Condition, double> ratios{{kUsual, usual},
+                                           {kFlushed, flushed},
+                                           {Condition::LargeValues, large},
+                                           {Condition::SmallValues, small}};
+  PairedSamples samples;
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal;
+  for (int pair = 0; pair < pairs; ++pair) {
+    const Condition condition = kOrder[pair % 8];
+    samples.add({.ns = 1000 * ratios.at(condition) * std::exp(noise * normal(random))},
+                {.ns = 1000}, pair / 2, condition);
+  }
+  return samples;
+}
+
+TEST_CASE("a speedup counts as far as every condition shows it") {
+  const auto ratio = [](const PairedSamples &samples) {
+    return credit(samples).samples.ratio().median;
+  };
+  CHECK(ratio(conditioned(1.3, 1.0, 1.3, 1.3, 0.003)) == doctest::Approx(1).epsilon(0.01));
+  CHECK(ratio(conditioned(1.3, 1.3, 1.1, 1.1, 0.003)) == doctest::Approx(1.1).epsilon(0.01));
+  CHECK(ratio(conditioned(1.3, 1.3, 1.1, 1.3, 0.003)) == doctest::Approx(1.1).epsilon(0.01));
+  CHECK(ratio(conditioned(1.3, 1.3, 1.3, 1.1, 0.003)) == doctest::Approx(1.1).epsilon(0.01));
+  CHECK(ratio(conditioned(1.3, 1.2, 1.1, 1.0, 0.003)) == doctest::Approx(1).epsilon(0.01));
+  // Two of each magnitude are few, four are not.
+  CHECK(ratio(conditioned(1.3, 1.3, 1.1, 1.1, 0.003, 16)) == doctest::Approx(1.1).epsilon(0.01));
+  // More under a condition is no gain, and noise is no loss.
+  CHECK(credit(conditioned(1.3, 1.3, 1.5, 1.5, 0.003)).why_less.empty());
+  CHECK(credit(conditioned(1.3, 1.3, 1.3, 1.3, 0.03)).why_less.empty());
+  CHECK(credit(conditioned(1.0, 1.0, 1.0, 1.0, 0.01)).samples.size() == 40);
+  PairedSamples few;
+  for (int pair = 0; pair < 8; ++pair)
+    few.add({.ns = 1000}, {.ns = 900}, 0, pair ? Condition::Usual : Condition::DoubledFlush);
+  CHECK(credit(few).why_less.empty());
+}
+
+TEST_CASE("a condition of another ratio costs no more pairs than it takes itself") {
+  const auto enough = [](double flushed, double large, double small) {
+    return StoppingRule({}).enough(conditioned(1.3, flushed, large, small, 0.01, 480), {});
+  };
+  CHECK(enough(1.3, 1.3, 1.3));
+  CHECK(enough(1.3, 1.6, 1.3));
+  CHECK(enough(1.3, 1.3, 1.1));
+  CHECK(enough(1.5, 1.6, 1.7));
+  CHECK(credit(conditioned(1.3, 1.3, 1.6, 1.3, 0.01, 480)).samples.size() == 420);
 }
 
 TEST_CASE("evidence names memory, compute or latency by the share of what the device reaches") {

@@ -1,11 +1,14 @@
 // URLs, tokens and the first message, without sockets; and the keepalive on a socket pair.
 #include "runner/net/keepalive.h"
+#include "runner/net/secret_file.h"
 #include "runner/net/tls_url.h"
 #include "runner/net/token.h"
+#include "support/hash.h"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace warpwright::runner::net {
@@ -57,6 +60,41 @@ TEST_CASE("a token file names its owners, and weak ones are refused") {
   CHECK(TokenList::parse("# nothing\n", "file").error().remedy.find("openssl rand") !=
         std::string::npos);
   CHECK(!TokenList::load("/nonexistent").has_value());
+}
+
+TEST_CASE("a file with secrets is refused while others can read it") {
+  char name[] = "/tmp/warpwright-test-XXXXXX";
+  const int descriptor = mkstemp(name);
+  const std::string path = name;
+  for (const auto &[mode, is_closed] :
+       {std::pair{0600, true}, std::pair{0400, true}, std::pair{0604, false}, std::pair{0602, false},
+        std::pair{0620, false}, std::pair{0640, geteuid() == 0}}) {
+    REQUIRE(fchmod(descriptor, static_cast<mode_t>(mode)) == 0);
+    CAPTURE(mode);
+    const auto checked = check_secret_file(path, "key");
+    CHECK(checked.has_value() == is_closed);
+    if (!checked)
+      CHECK(checked.error().remedy == "Close it: chmod 600 " + path);
+  }
+  if (geteuid() == 0) { // a user's own file has no group that the system chose
+    REQUIRE(fchown(descriptor, 65534, 65534) == 0);
+    REQUIRE(fchmod(descriptor, 0640) == 0);
+    CHECK(!check_secret_file(path, "key").has_value());
+  }
+  close(descriptor);
+  unlink(name);
+  CHECK(!check_secret_file(path, "key").has_value());
+}
+
+TEST_CASE("a token that was shown is known by its hash, and gone with its line") {
+  const auto before = TokenList::parse("alice 0123456789abcdef\nbob fedcba9876543210\n", "file");
+  const auto after = TokenList::parse("alice 00112233445566778899\n", "file");
+  const std::string hash = sha256_hex("0123456789abcdef");
+  CHECK(before->owner_of_hash(hash) == "alice");
+  CHECK(after->owner_of_hash(hash) == "");
+  CHECK(after->owner_of_hash("") == "");
+  CHECK(after->has_owner("alice"));
+  CHECK(!after->has_owner("bob"));
 }
 
 TEST_CASE("only a right first message authenticates") {

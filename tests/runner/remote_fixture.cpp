@@ -99,14 +99,24 @@ void make_certificate(const fs::path &folder, const CertificateRequest &request)
   const File out_key = open_file(folder / (request.name + ".key"), "w");
   REQUIRE(PEM_write_PrivateKey(out_key.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) ==
           1);
+  fs::permissions(folder / (request.name + ".key"), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+void write_tokens(const fs::path &folder,
+                  const std::vector<std::pair<std::string, std::string>> &tokens) {
+  std::ofstream file(folder / "tokens");
+  fs::permissions(folder / "tokens", fs::perms::owner_read | fs::perms::owner_write);
+  file << "# who may\n";
+  for (const auto &[owner, token] : tokens)
+    file << owner << " " << token << "\n";
 }
 
 RunningService::RunningService(const fs::path &folder, const std::vector<std::string> &options,
-                               const std::string &address) {
+                               const std::string &address,
+                               const std::vector<std::string> &environment) {
   if (!fs::exists(folder / "server.pem"))
     make_certificate(folder, {});
-  std::ofstream(folder / "tokens")
-      << "# who may\nalice " << kToken << "\nbob " << kOtherToken << "\n";
+  write_tokens(folder, {{"alice", kToken}, {"bob", kOtherToken}});
   std::vector<std::string> command = {WARPWRIGHT_BINARY_DIR "/warpwright-runner",
                                       "serve",
                                       "--listen",
@@ -118,9 +128,7 @@ RunningService::RunningService(const fs::path &folder, const std::vector<std::st
                                       "--token-file",
                                       folder / "tokens"};
   command.insert(command.end(), options.begin(), options.end());
-  auto process = Process::spawn(
-      command, {.environment = {"WARPWRIGHT_CPU_WORKER=" WARPWRIGHT_TEST_DIR "/runner_fake_worker"},
-                .pipe_stderr = true});
+  auto process = Process::spawn(command, {.environment = environment, .pipe_stderr = true});
   REQUIRE(process.has_value());
   process_ = std::move(*process);
   reader_ = std::thread([this, errors = process_->release_stderr()] {
@@ -153,6 +161,8 @@ std::string RunningService::log() const {
   const std::lock_guard lock(mutex_);
   return log_;
 }
+
+void RunningService::send(int signal) { process_->kill(signal); }
 
 void RunningService::kill(int signal) {
   process_->kill(signal);
@@ -316,12 +326,6 @@ VerifyOptions fake_options(int timeout_ms) {
 
 std::string url_of(const std::string &address, const fs::path &folder, const std::string &token) {
   return "tls://" + token + "@" + address + "?ca=" + (folder / "server.pem").string();
-}
-
-std::unique_ptr<BlockingClient> connect_to(const std::string &url) {
-  auto client = BlockingClient::connect(url);
-  REQUIRE_MESSAGE(client.has_value(), (client ? "" : describe(client.error())));
-  return std::move(*client);
 }
 
 } // namespace warpwright::runner::testing

@@ -4,6 +4,7 @@
 
 #include "runner/client/client.h"
 #include "support/process.h"
+#include "tests/runner/connect_to.h"
 #include "tests/runner/tasks.h"
 
 #include <filesystem>
@@ -36,14 +37,20 @@ void make_certificate(const std::filesystem::path &folder, const CertificateRequ
 inline constexpr const char *kToken = "00112233445566778899aabbccddeeff";
 inline constexpr const char *kOtherToken = "ffeeddccbbaa99887766554433221100";
 
-/// `warpwright-runner serve` with the fake worker in the CPU worker's place.
+/// The folder's tokens file.
+void write_tokens(const std::filesystem::path &folder,
+                  const std::vector<std::pair<std::string, std::string>> &tokens);
+
+/// `warpwright-runner serve`, with the fake worker in the CPU worker's place unless the environment names another.
 class RunningService {
 public:
   /// @param options after `serve`; port 0 and the folder's server.pem, server.key and tokens unless
   /// they say otherwise
   explicit RunningService(const std::filesystem::path &folder,
                           const std::vector<std::string> &options = {},
-                          const std::string &address = "127.0.0.1:0");
+                          const std::string &address = "127.0.0.1:0",
+                          const std::vector<std::string> &environment = {
+                              "WARPWRIGHT_CPU_WORKER=" WARPWRIGHT_TEST_DIR "/runner_fake_worker"});
   ~RunningService();
 
   std::string address() const { return address_; } ///< "127.0.0.1:PORT"
@@ -51,6 +58,8 @@ public:
   /// What it wrote to stderr so far.
   std::string log() const;
   void kill(int signal);
+  /// The same without waiting for its end.
+  void send(int signal);
 
 private:
   std::optional<Process> process_;
@@ -105,6 +114,5 @@ VerifyOptions fake_options(int timeout_ms = 60'000);
 /// tls:// with the token and the folder's server.pem as authority.
 std::string url_of(const std::string &address, const std::filesystem::path &folder,
                    const std::string &token = kToken);
-std::unique_ptr<BlockingClient> connect_to(const std::string &url);
 
 } // namespace warpwright::runner::testing

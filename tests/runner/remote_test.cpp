@@ -83,6 +83,141 @@ TEST_CASE("a job is verified over TLS, and its stages arrive") {
   CHECK(info->url.starts_with("tls://" + service.address()));
 }
 
+Task torch_task() {
+  Task task = square_task(4096);
+  task.module = model::TorchModule{.source = "class Model: pass\n"};
+  task.reference = Plan{};
+  task.reference.steps.push_back(model::ModuleStep{});
+  return task;
+}
+
+void check_refused(const Result<model::Verdict> &verdict, const std::string &part) {
+  REQUIRE(!verdict.has_value());
+  INFO(describe(verdict.error()));
+  CHECK(verdict.error().message.starts_with("the runner refused: "));
+  CHECK(verdict.error().message.find(part) != std::string::npos);
+}
+
+std::string detail_of(const Result<model::Verdict> &verdict, const std::string &check) {
+  REQUIRE_MESSAGE(verdict.has_value(), (verdict ? "" : describe(verdict.error())));
+  for (const model::Check &one : verdict->checks)
+    if (one.name == check)
+      return one.detail;
+  return "there is no such check";
+}
+
+TEST_CASE("what the operator switched off is refused by its switch, and told in info") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path, {"--no-python", "--no-host-code"});
+  const auto client = connect_to(url_of(service.address(), folder.path));
+  const Task torch = torch_task();
+  check_refused(client->verify(torch, torch.reference, fake_options(), {}), "--no-python");
+  const auto traced = client->trace(*torch.module);
+  REQUIRE(!traced.has_value());
+  CHECK(traced.error().message.find("--no-python") != std::string::npos);
+  Plan module;
+  module.steps.push_back(model::ModuleStep{.source = "class ModelNew: pass\n"});
+  VerifyOptions options = fake_options();
+  options.host_code = true;
+  check_refused(client->verify(fake_task(), module, options, {}), "--no-host-code");
+  check_verified(ask(*client, "square"));
+  const auto info = client->info();
+  REQUIRE(info.has_value());
+  REQUIRE(info->off.size() == 3);
+  CHECK(info->off[0].first == "python");
+  CHECK(info->off[1].first == "host code");
+  CHECK(info->off[2].second.find("--tools-for-remote") != std::string::npos);
+  const auto doctor = run_captured({WARPWRIGHT_BINARY_DIR "/warpwright-runner", "doctor", "--runner",
+                                    url_of(service.address(), folder.path)},
+                                   "", kPatience);
+  REQUIRE(doctor.has_value());
+  CHECK(doctor->status.code == 0);
+  CHECK(doctor->output.find("off      python: ") != std::string::npos);
+  CHECK(doctor->output.find("off      tools: ") != std::string::npos);
+}
+
+TEST_CASE("tools run for a remote client only where the operator says so") {
+  const TemporaryFolder folder;
+  VerifyOptions options = fake_options();
+  options.deep = true;
+  for (const auto &[arguments, note] :
+       {std::pair{std::vector<std::string>{}, "clients of its own machine only"},
+        std::pair{std::vector<std::string>{"--no-tools", "--tools-for-remote"}, "--no-tools"},
+        std::pair{std::vector<std::string>{"--tools-for-remote"}, "the tools examine GPUs"}}) {
+    const RunningService service(folder.path, arguments);
+    const auto client = connect_to(url_of(service.address(), folder.path));
+    const auto verdict = ask(*client, "square", options);
+    check_verified(verdict);
+    const std::string detail = detail_of(verdict, "memcheck");
+    CHECK(detail.starts_with("not run: "));
+    CHECK_MESSAGE(detail.find(note) != std::string::npos, detail);
+    CHECK(client->info()->off.size() == (arguments == std::vector<std::string>{"--tools-for-remote"} ? 0 : 1));
+  }
+}
+
+TEST_CASE("a token that is withdrawn ends its clients and their jobs, others go on") {
+  const TemporaryFolder folder;
+  RunningService service(folder.path);
+  const auto alice = connect_to(url_of(service.address(), folder.path));
+  const auto bob = connect_to(url_of(service.address(), folder.path, kOtherToken));
+  BackgroundJob endless(*bob, "hang", fake_options());
+  REQUIRE(eventually([&] { return endless.had("verifying"); }));
+  BackgroundJob waiting(*alice, "square", fake_options());
+  REQUIRE(eventually([&] { return waiting.stage_count() > 0; }));
+  write_tokens(folder.path, {{"alice", kToken}});
+  service.send(SIGHUP);
+  const auto lost = endless.verdict.get();
+  REQUIRE(!lost.has_value());
+  INFO(describe(lost.error()));
+  CHECK(lost.error().message.find("does not know this token") != std::string::npos);
+  check_verified(waiting.verdict.get()); // the device is free again
+  CHECK(service.log().find("read 1 tokens again") != std::string::npos);
+  // What cannot be used changes nothing.
+  std::filesystem::permissions(folder.path / "tokens", std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
+  service.send(SIGHUP);
+  REQUIRE(eventually(
+      [&] { return service.log().find("the tokens stay as they were") != std::string::npos; }));
+  check_verified(ask(*alice, "square"));
+}
+
+TEST_CASE("serve refuses a key and a token file that others may read") {
+  const TemporaryFolder folder;
+  make_certificate(folder.path, {});
+  write_tokens(folder.path, {{"alice", kToken}});
+  for (const char *name : {"server.key", "tokens"}) {
+    std::filesystem::permissions(folder.path / name, std::filesystem::perms::others_read,
+                                 std::filesystem::perm_options::add);
+    const auto run = run_captured(
+        {WARPWRIGHT_BINARY_DIR "/warpwright-runner", "serve", "--listen", "tls://127.0.0.1:0",
+         "--cert", folder.path / "server.pem", "--key", folder.path / "server.key", "--token-file",
+         folder.path / "tokens"},
+        "", kPatience);
+    REQUIRE(run.has_value());
+    CHECK(run->status.code == 2);
+    CHECK_MESSAGE(run->errors.find("chmod 600 " + (folder.path / name).string()) !=
+                      std::string::npos,
+                  run->errors);
+    std::filesystem::permissions(folder.path / name, std::filesystem::perms::others_read,
+                                 std::filesystem::perm_options::remove);
+  }
+}
+
+TEST_CASE("an owner's quota holds over all its clients, and leaves others alone") {
+  const TemporaryFolder folder;
+  const RunningService service(folder.path, {"--quota-jobs", "1", "--quota-device-seconds", "0.001"});
+  const auto first = connect_to(url_of(service.address(), folder.path));
+  const auto second = connect_to(url_of(service.address(), folder.path));
+  const auto bob = connect_to(url_of(service.address(), folder.path, kOtherToken));
+  BackgroundJob endless(*first, "hang", fake_options());
+  REQUIRE(eventually([&] { return endless.had("verifying"); }));
+  check_refused(ask(*second, "square"), "alice has 1 jobs here, which is its quota");
+  endless.stop.request_stop();
+  CHECK(!endless.verdict.get().has_value());
+  check_refused(ask(*second, "square"), "device seconds an hour");
+  check_verified(ask(*bob, "square"));
+}
+
 TEST_CASE("who may not in is told why, and what to do") {
   const TemporaryFolder folder;
   const RunningService service(folder.path);

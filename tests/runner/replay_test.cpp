@@ -265,6 +265,32 @@ TEST_CASE("a deep check through the service turns a verified race into a wrong r
   CHECK(detail_of(*plain, "memcheck") == "there is no such check");
 }
 
+TEST_CASE("tools get neither the runner's variables nor its folder") {
+  Scene scene("gpu");
+  scene.write("clean", samples::kCleanMemcheck);
+  scene.set("WARPWRIGHT_RUNNER_TOKEN", "a-token-of-this-runner");
+  scene.set("AWS_SECRET_ACCESS_KEY", "a-secret-of-this-user");
+  std::ofstream(scene.folder / "compute-sanitizer")
+      << "#!/bin/sh\npwd > " << scene.folder.string() << "/where\nenv > " << scene.folder.string()
+      << "/variables\ncat " << scene.folder.string() << "/clean\n";
+  fs::permissions(scene.folder / "compute-sanitizer", fs::perms::owner_all);
+  scene.set("WARPWRIGHT_COMPUTE_SANITIZER", (scene.folder / "compute-sanitizer").string());
+  const auto verdict = Asked().ask(true);
+  REQUIRE_MESSAGE(verdict.has_value(), (verdict ? "" : describe(verdict.error())));
+  std::string where, home;
+  std::ifstream(scene.folder / "where") >> where;
+  std::ifstream variables(scene.folder / "variables");
+  for (std::string line; std::getline(variables, line);) {
+    CHECK_MESSAGE(line.find("a-token") == std::string::npos, line);
+    CHECK_MESSAGE(line.find("a-secret") == std::string::npos, line);
+    if (line.starts_with("HOME="))
+      home = line.substr(5);
+  }
+  CHECK(where == home);
+  CHECK(where.find("warpwright-") != std::string::npos);
+  CHECK(!fs::exists(where)); // it went with the examination
+}
+
 TEST_CASE("no job runs on a device while tools examine it") {
   Scene scene("gpu");
   scene.write("clean", samples::kCleanMemcheck);

@@ -37,7 +37,10 @@ struct Told final : Observer {
 struct Bench {
   using MakePool = std::function<std::unique_ptr<CompileAhead>(boost::asio::any_io_executor)>;
   explicit Bench(std::vector<FoundDevice> devices, const MakePool &pool = {})
-      : scheduler(loop.get_executor(), {std::move(devices), {}},
+      : scheduler(loop.get_executor(),
+                  {.devices = std::move(devices),
+                   .notes = {},
+                   .trace_command = {kRunner, "enclose", "trace"}},
                   pool ? pool(loop.get_executor()) : nullptr, &told) {}
   ~Bench() { scheduler.stop(); }
 
@@ -54,6 +57,7 @@ struct Bench {
     QueuedJob job;
     const std::int64_t id = job.id = ++last;
     job.client = client;
+    job.owner = owner;
     job.task_hash = task_hash;
     job.options.device = selector;
     job.options.timeout = std::chrono::milliseconds(60'000);
@@ -94,7 +98,7 @@ struct Bench {
 
   boost::asio::io_context loop;
   Told told;
-  std::string reference = "square", task_hash;
+  std::string reference = "square", task_hash, owner;
   std::optional<double> best_known, confirmed;
   bool hidden_sizes = false;
   std::int64_t last = 0;

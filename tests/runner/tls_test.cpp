@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -75,6 +76,53 @@ struct Fixture {
   std::vector<std::string> ends, failures;
   std::string log;
 };
+
+/// Leaves this process without a free descriptor, until it goes.
+struct NoDescriptors {
+  rlimit before{};
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before);
+    const int next = dup(0);
+    close(next);
+    const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before); }
+};
+
+TEST_CASE("a listener without descriptors says so once, does not spin, and accepts again") {
+  Fixture fixture;
+  const int peer =
+      testing::connect_tcp("127.0.0.1:" + fixture.target.port); // in the kernel's queue
+  REQUIRE(peer >= 0);
+  const auto said = [&](const std::string &part) {
+    std::size_t count = 0;
+    for (auto at = fixture.log.find(part); at != std::string::npos;
+         at = fixture.log.find(part, at + 1))
+      ++count;
+    return count;
+  };
+  std::size_t handlers = 0;
+  {
+    const NoDescriptors none;
+    fixture.loop.restart();
+    handlers = fixture.loop.run_for(std::chrono::milliseconds(700)); // five tries, with their pauses
+  }
+  CHECK(said("cannot accept connections") == 1);
+  CHECK(handlers < 20);
+  fixture.run_until([&] { return said("accepted again") == 1; });
+  close(peer);
+  std::optional<std::string> echoed;
+  fixture.connect([&](const std::shared_ptr<rpc::Connection> &client) {
+    client->start();
+    client->request("echo", "still here", [&, client](const rpc::Outcome &outcome) {
+      echoed = outcome ? outcome->get<std::string>() : "";
+      client->close();
+    });
+  });
+  fixture.run_until([&] { return echoed.has_value(); });
+  CHECK(echoed == "still here");
+}
 
 TEST_CASE("large messages cross in both directions, and a close is a clean end") {
   Fixture fixture;

@@ -4,6 +4,8 @@
 #include "tests/runner/fake_device.h"
 #include "tests/runner/tasks.h"
 
+#include <algorithm>
+
 namespace warpwright::runner {
 namespace {
 
@@ -218,6 +220,41 @@ TEST_CASE("a faster candidate gets a speedup with an interval, and a cached resu
   CHECK(cached.outcome == Outcome::SuspectedCheat);
   CHECK(cached.message.find("depends on earlier runs") != std::string::npos);
   CHECK(!cached.speedup);
+}
+
+TEST_CASE("a gain that is gone behind a doubled flush, or on inputs of another magnitude, is not "
+          "credited") {
+  for (const char *kernel : {"fast_while_cached", "fast_at_scale_one"}) {
+    const model::Verdict verdict = run(fake_task(), fake_plan(kernel), true);
+    CAPTURE(kernel);
+    INFO(verdict.message);
+    CHECK(verdict.outcome == Outcome::Verified);
+    REQUIRE(verdict.speedup);
+    CHECK(verdict.speedup->ratio == doctest::Approx(1).epsilon(0.01));
+    CHECK(verdict.candidate_time->median_ns == doctest::Approx(1000).epsilon(0.01));
+    const auto check = std::ranges::find(verdict.checks, "the same speedup under other conditions",
+                                         &model::Check::name);
+    REQUIRE(check != verdict.checks.end());
+    CHECK(check->detail.find("which is what counts") != std::string::npos);
+  }
+}
+
+TEST_CASE("work outside of the time stamps shows by the host's clock") {
+  const model::Verdict verdict = run(fake_task(), fake_plan("fast_and_hides"), true);
+  INFO(verdict.message);
+  CHECK(verdict.outcome == Outcome::SuspectedCheat);
+  CHECK(verdict.checks.back().name == "device time agrees with the host's clock");
+  CHECK(!verdict.speedup);
+}
+
+TEST_CASE("a run that takes no time enters no mean, and is nobody's speedup") {
+  const model::Verdict candidate = run(fake_task(), fake_plan("instant_square"), true);
+  CHECK(candidate.outcome == Outcome::SuspectedCheat);
+  CHECK(candidate.checks.back().name == "not faster than possible");
+  CHECK(!candidate.speedup);
+  const model::Verdict reference = run(fake_task("instant_square"), fake_plan("square"), true);
+  CHECK(reference.outcome == Outcome::Unsupported);
+  CHECK(!reference.speedup);
 }
 
 TEST_CASE("samples under a throttled clock are never a result") {

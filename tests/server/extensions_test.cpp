@@ -153,6 +153,12 @@ TEST_CASE("the runner's state is told, and trying another one says what is wrong
     return *answer;
   };
   client.open(kUri, kText);
+  client.wait_for_diagnostics(kUri, 1);
+  const Json unknown = ask("warpwright/runner", Json::object());
+  CHECK(unknown.at("state") == "unknown");
+  CHECK(unknown.at("label") == "on this machine");
+  CHECK(runner->connections == 0);
+  ask("warpwright/runner", {{"again", true}});
   CHECK(
       client.wait([&] { return ask("warpwright/runner", Json::object()).at("state") == "ready"; }));
   const Json ready = ask("warpwright/runner", Json::object());
@@ -175,10 +181,12 @@ TEST_CASE("the runner's state is told, and trying another one says what is wrong
   ask("warpwright/testRunner", {{"url", "tls://other@h:1"}});
   CHECK(ask("warpwright/runner", Json::object()).at("state") == "failed");
   ask("warpwright/testRunner", {{"url", ""}});
+  const int before = runner->connections;
   client.notify("workspace/didChangeConfiguration",
                 {{"settings", {{"warpwright", {{"runner", ""}}}}}});
   CHECK(
       client.wait([&] { return ask("warpwright/runner", Json::object()).at("state") == "ready"; }));
+  CHECK(runner->connections == before); // it was just tried
 }
 
 TEST_CASE("in a workspace that is not trusted nothing is run and no runner is asked") {
@@ -202,8 +210,13 @@ TEST_CASE("in a workspace that is not trusted nothing is run and no runner is as
 
   client.configuration = {{"trusted", true}};
   client.notify("workspace/didChangeConfiguration", {{"settings", nullptr}});
-  CHECK(client.wait([&] { return session.runner->connections == 1; }));
+  CHECK(client.wait([&] {
+    return client.request("warpwright/runner", Json::object())->at("state") == "unknown";
+  }));
+  CHECK(session.runner->connections == 0);
   CHECK(client.request("workspace/executeCommand", optimize()).has_value());
+  CHECK(session.runner->connections == 1);
+  CHECK(client.request("warpwright/runner", Json::object())->at("state") == "ready");
 }
 
 TEST_CASE("a report tells of the kernels that were measured, and of nothing else") {

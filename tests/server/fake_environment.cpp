@@ -49,12 +49,12 @@ public:
     rows_->insert(rows_->begin(), entry);
     return {};
   }
-  Result<std::vector<runner::LedgerEntry>> of_kernel(const std::string &file,
-                                                     const std::string &kernel) override {
+  Result<runner::KernelHistory> of_kernel(const std::string &file,
+                                          const std::string &kernel) override {
     LedgerRows found;
     std::copy_if(rows_->begin(), rows_->end(), std::back_inserter(found),
                  [&](const auto &entry) { return entry.file == file && entry.kernel == kernel; });
-    return found;
+    return runner::KernelHistory{.entries = std::move(found)};
   }
 
 private:
@@ -194,6 +194,7 @@ server::LspEnvironment fake_environment(std::shared_ptr<FakeRunner> runner,
                                        const std::string &kernel) -> Result<std::vector<TextEdit>> {
     return std::vector<TextEdit>{{{0, 0}, "// facts of " + kernel + "\n"}};
   };
+  environment.approvals = consent::ApprovalStore(std::filesystem::path()); // nothing is approved
   environment.docs_url = "https://example.org/rules";
   environment.settings.max_variants = 3;
   return environment;

@@ -48,6 +48,8 @@ TEST_CASE("without a GPU no number is shown, and without a time the reason") {
   verdict.checks = {{"the task is not degenerate", false, "its output is constant"}};
   CHECK(module_summary(verdict) ==
         "the task is degenerate: its output is constant · verified · NVIDIA H200");
+  verdict.conditioning = model::Conditioning{"y", 0.05, 0.02, 0.03, 0.1};
+  CHECK(module_summary(verdict).ends_with(" · verified · ill-conditioned · NVIDIA H200"));
 }
 
 TEST_CASE("the table tells device time from as called, and why a baseline is missing") {

@@ -401,6 +401,43 @@ TEST_CASE("a Lua client's empty tables and a request from a closed document are 
   CHECK(code_of(client.request("textDocument/codeLens", whole(kUri))) == rpc::kInvalidParams);
 }
 
+namespace {
+
+/// Rows of which the kernels of the file have one good one, and two that cannot be read.
+class DamagedLedger final : public runner::Ledger {
+public:
+  Result<void> record(const runner::LedgerEntry &) override { return {}; }
+  Result<runner::KernelHistory> of_kernel(const std::string &file,
+                                          const std::string &kernel) override {
+    runner::LedgerEntry entry;
+    entry.file = file;
+    entry.kernel = kernel;
+    entry.verdict = verdict(model::Outcome::Verified);
+    return runner::KernelHistory{
+        {entry}, 2, Error{"the ledger holds an entry for " + kernel + " that cannot be read", ""}};
+  }
+};
+
+} // namespace
+
+TEST_CASE("rows of the ledger that cannot be read are said once, and the others are shown") {
+  auto runner = std::make_shared<FakeRunner>();
+  auto environment = fake_environment(runner, std::make_shared<LedgerRows>());
+  environment.open_ledger = [] { return std::make_unique<DamagedLedger>(); };
+  Session session(std::move(environment), runner, std::make_shared<LedgerRows>());
+  LspClient &client = session.client;
+  client.initialize();
+  client.open(kUri, kText);
+  CHECK(client.wait([&] { return client.count("window/showMessage") == 1; }));
+  const auto said = std::ranges::find(client.received(), "window/showMessage", &Received::method);
+  CHECK(said->params.dump().find("left out 2") != std::string::npos);
+  CHECK(client.wait([&] { return client.count("workspace/codeLens/refresh") > 0; }));
+  const auto loaded = client.count("workspace/codeLens/refresh");
+  client.open(kUri + "2.cu", kText);
+  CHECK(client.wait([&] { return client.count("workspace/codeLens/refresh") > loaded; }));
+  CHECK(client.count("window/showMessage") == 1);
+}
+
 TEST_CASE("an unwritable ledger is said once, and results stay for the session") {
   auto runner = std::make_shared<FakeRunner>();
   auto environment = fake_environment(runner, std::make_shared<LedgerRows>());

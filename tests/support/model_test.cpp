@@ -56,6 +56,24 @@ TEST_CASE("a task and its plans come back as they were") {
   CHECK(std::get<LaunchStep>(plan->steps[1]).block[0].text() == "256");
 }
 
+TEST_CASE("a launch says that its blocks must be on the device at once, and others say nothing") {
+  const auto plain = plan_from_json(plan_document());
+  REQUIRE(plain.has_value());
+  CHECK_FALSE(std::get<LaunchStep>(plain->steps[1]).cooperative);
+  CHECK_FALSE(to_json(*plain)["steps"][1]["launch"].contains("cooperative"));
+  json document = plan_document();
+  document["steps"][1]["launch"]["cooperative"] = true;
+  const auto together = plan_from_json(document);
+  REQUIRE(together.has_value());
+  CHECK(std::get<LaunchStep>(together->steps[1]).cooperative);
+  const auto again = plan_from_json(to_json(*together));
+  REQUIRE(again.has_value());
+  CHECK(*again == *together);
+  CHECK(hash(*again) != hash(*plain));
+  document["steps"][1]["launch"]["cooperative"] = 1;
+  CHECK_FALSE(plan_from_json(document).has_value());
+}
+
 TEST_CASE("a verdict carries its counters and all that a re-run needs") {
   Verdict verdict;
   verdict.device.kind = "cuda";

@@ -14,7 +14,7 @@ using nlohmann::json;
 json task_document() {
   return json::parse(R"json({
     "name": "Model", "sizes": {},
-    "module": {"source": "import torch", "model": "Net", "training": false},
+    "module": {"source": "import torch", "model": "Net", "mode": "eval"},
     "buffers": [
       {"name": "x", "dtype": "float32", "extent": 6, "direction": "in", "shape": [2, 3],
        "distribution": {"kind": "module"}},
@@ -46,12 +46,31 @@ TEST_CASE("a torch task comes back as it was") {
   const Task first = task();
   CHECK(first.module->model == "Net");
   CHECK(first.module->inputs == "get_inputs");
-  CHECK(!first.module->training);
+  CHECK(first.module->mode == ModuleMode::Eval);
   CHECK(first.buffers[1].shape == std::vector<std::int64_t>{4, 3});
   CHECK(first.buffers[1].torch_name == "linear.weight");
   CHECK(first.buffers[0].distribution.kind == Distribution::Kind::Module);
   CHECK(std::holds_alternative<ModuleStep>(first.reference.steps.front()));
   CHECK(task_from_json(to_json(first)).value() == first);
+}
+
+TEST_CASE("a module is called as it is made unless its mode says otherwise, and older documents' are known") {
+  json document = task_document();
+  const auto mode = [&] {
+    const auto decoded = task_from_json(document);
+    REQUIRE_MESSAGE(decoded.has_value(), (decoded ? "" : describe(decoded.error())));
+    CHECK(task_from_json(to_json(*decoded)).value() == *decoded);
+    return decoded->module->mode;
+  };
+  document["module"].erase("mode");
+  CHECK(mode() == ModuleMode::AsMade);
+  document["module"]["training"] = false;
+  CHECK(mode() == ModuleMode::Eval);
+  document["module"]["training"] = true;
+  CHECK(mode() == ModuleMode::Train);
+  document["module"]["mode"] = "other";
+  CHECK_FALSE(task_from_json(document).has_value());
+  CHECK_FALSE(torch_module_from_json(document["module"]).has_value());
 }
 
 TEST_CASE("a module's files of its project come back, and none may lie outside of their folder") {

@@ -60,10 +60,10 @@ def graph_operations(traced):
     return total
 
 
-def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2e-3, training=True, dump=None):
+def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2e-3, mode="made", dump=None):
     """@param sizes least and most bytes of the largest tensor
     @raise AssertionError with what differs; Refusal; Skipped"""
-    traced = tracer.trace_module(text, training=training)
+    traced = tracer.trace_module(text, mode=mode)
     if dump:
         with open(dump, "w", encoding="utf-8") as file:
             json.dump(traced, file)
@@ -74,7 +74,7 @@ def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2
     torch.manual_seed(7)
     namespace = sources.load(text)
     with made_on(device), torch.no_grad():
-        module = sources.make_module(namespace, "Model", "get_init_inputs", training).to(device)
+        module = sources.make_module(namespace, "Model", "get_init_inputs", mode).to(device)
         inputs = sources.make_inputs(namespace, "get_inputs")
     moved = map_tensors(lambda tensor: tensor.to(device), inputs)
     names = list(moved) if isinstance(moved, dict) else sources.argument_names(module, len(moved))

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Exported modules as a benchmark's harness and a user would meet them: export_check.py [--jobs N] [--seconds S] [--compile] [--json FILE] FILE...
+"""Exported modules as a benchmark's harness and a user would meet them:
+export_check.py [--mode made|eval|train] [--jobs N] [--seconds S] [--compile] [--json FILE] FILE...
 
-Each file runs in a fresh Python, where its text is executed; Model and ModelNew are made under one seed and called with several drawings of
-inputs. ModelNew must give what Model gives, by its kernels; and whatever it was not verified for must be as Model has it: other shapes,
-layouts and dtypes, gradients, the other mode, the CPU. Copies, state dicts and pickles must work. Knows nothing of the project's own
-checks. Prints a line a file; the exit status says whether all held. Needs a GPU.
+Each file runs in a fresh Python, where its text is executed; Model and ModelNew are made under one seed, put into the mode, and called with
+several drawings of inputs. ModelNew must give what Model gives, by its kernels (its own counts say so); and whatever it was not verified
+for must be as Model has it: other shapes, layouts and dtypes, gradients, inference mode, each change of export_states.py, the CPU. Copies,
+state dicts and pickles must work. Knows nothing of the project's own checks. Prints a line a file; the exit status says whether all held.
+Needs a GPU (--device cpu is for its own test).
 """
 
 import argparse
@@ -18,6 +20,9 @@ import subprocess
 import sys
 import time
 import types
+import warnings
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 SEEDS = (42, 7, 1234567)
 STATE_TOLERANCE = 1e-3
@@ -32,11 +37,12 @@ class Wrong(Exception):
 
 
 class Check:
-    def __init__(self, path, compiled):
+    def __init__(self, path, compiled, mode="made", device="cuda"):
         import torch
 
-        self.torch, self.path, self.compiled = torch, path, compiled
-        self.notes, self.report = [], {"file": path}
+        self.torch, self.path, self.compiled, self.mode, self.device = torch, path, compiled, mode, device
+        self.notes, self.report = [], {"file": path, "mode": mode, "states": {}}
+        warnings.simplefilter("ignore")
         with open(path, encoding="utf-8") as file:
             self.text = file.read()
 
@@ -47,9 +53,11 @@ class Check:
         self.exported = next(value for name, value in self.space.items() if name.endswith("_exported"))
         self.original, self.new = self.make("Model"), self.make("ModelNew")
         self.compare_drawings()
+        self.report["runs"], self.report["fallbacks"] = self.exported.runs(), self.space["warpwright_fallbacks"]()
         self.compare_states()
         if sum(one.numel() * one.element_size() for one in self.tensors(self.inputs(1))) < LARGE_BYTES:
             self.compare_what_was_not_verified()
+            self.compare_changed_states()
             self.check_copies()
         if self.compiled:
             self.check_compile()
@@ -67,20 +75,22 @@ class Check:
 
     def seed(self, seed):
         self.torch.manual_seed(seed)
-        self.torch.cuda.manual_seed_all(seed)
+        if self.torch.cuda.is_available():
+            self.torch.cuda.manual_seed_all(seed)
 
-    def make(self, name, device="cuda"):
+    def make(self, name):
         self.seed(SEEDS[0])
         given = self.space["get_init_inputs"]() if "get_init_inputs" in self.space else []
         self.seed(SEEDS[0])
-        return self.space[name](*given).to(device)
+        model = self.space[name](**given) if isinstance(given, dict) else self.space[name](*given)
+        return (model if self.mode == "made" else model.train(self.mode == "train")).to(self.device)
 
-    def inputs(self, seed, device="cuda"):
+    def inputs(self, seed):
         """Drawn on the device where torch has a way: gigabytes take seconds on a CPU."""
         self.seed(seed)
-        with self.torch.device(device) if hasattr(self.torch, "set_default_device") else contextlib.nullcontext():
+        with self.torch.device(self.device) if hasattr(self.torch, "set_default_device") else contextlib.nullcontext():
             given = self.space["get_inputs"]()
-        return [self.mapped(value, lambda one: one.to(device)) for value in given]
+        return [self.mapped(value, lambda one: one.to(self.device)) for value in given]
 
     def mapped(self, value, function):
         if self.torch.is_tensor(value):
@@ -99,6 +109,7 @@ class Check:
 
     def outcome(self, model, inputs):
         """Its outputs, or the exception's type."""
+        self.seed(SEEDS[1])  # of dropout
         try:
             with self.torch.no_grad():
                 return model(*inputs)
@@ -123,8 +134,10 @@ class Check:
                 raise Wrong(f"{what}: the largest difference is {error:.3g}, values reach {a.double().abs().max().item():.3g}")
 
     def used_kernels(self, model, inputs):
+        before = self.exported.runs()
         with self.torch.no_grad():
-            return self.exported.outputs_of(model, inputs) is not None
+            model(*inputs)
+        return self.exported.runs() > before
 
     def compare_drawings(self):
         """To 1e-4; what needs more is noted."""
@@ -135,12 +148,17 @@ class Check:
                 given = self.new(*[self.mapped(one, lambda x: x.clone()) for one in inputs])
             self.alike(f"drawing {seed}", inputs, expected, given)
         if not self.used_kernels(copy.deepcopy(self.new), self.inputs(SEEDS[0])):  # calls change state
-            raise Wrong("the kernels are not used for the inputs that they were verified for")
+            raise Wrong(f"the kernels are not used for the inputs that they were verified for: {self.space['warpwright_fallbacks']()}")
 
-    def alike(self, what, inputs, expected, given):
+    def alike(self, what, inputs, expected, given, changed=False):
+        """changed: the module is not as it is made, so that there is no float64 to compare with."""
         try:
             self.same(what, expected, given)
         except Wrong as wrong:
+            if changed:
+                self.same(what, expected, given, LIBRARY_TOLERANCE, of_largest=True)
+                self.notes.append(f"{wrong}; within {LIBRARY_TOLERANCE}")
+                return
             try:
                 self.same(what, expected, given, LIBRARY_TOLERANCE)
                 self.notes.append(f"{wrong}; within {LIBRARY_TOLERANCE}")
@@ -189,24 +207,64 @@ class Check:
         def first_dimension(x):
             return x[:max(1, x.shape[0] // 2)].contiguous() if x.dim() else x
 
+        def one_more(x):
+            return torch.cat([x, x[:1]]) if x.dim() else x
+
         def strided(x):
             return x.transpose(-1, -2).contiguous().transpose(-1, -2) if x.dim() > 1 else x
+
+        def offset(x):
+            flat = torch.empty(x.numel() + 1, dtype=x.dtype, device=x.device)
+            return flat[1:].copy_(x.flatten()).view(x.shape)
 
         self.new.load_state_dict(self.original.state_dict())
         check("half of the batch", [self.mapped(one, first_dimension) for one in inputs], new=copy.deepcopy(self.new))
         check("inputs that are not contiguous", [self.mapped(one, strided) for one in inputs], new=copy.deepcopy(self.new))
+        check("the batch and one more", [self.mapped(one, one_more) for one in inputs], new=copy.deepcopy(self.new))
+        check("inputs that begin one element later", [self.mapped(one, offset) for one in inputs], new=copy.deepcopy(self.new))
         check("double precision", self.doubled(inputs), copy.deepcopy(self.original).double(), copy.deepcopy(self.new).double())
-        check("evaluation mode", inputs, copy.deepcopy(self.original).eval(), copy.deepcopy(self.new).eval())
         check("one input too many", inputs + [1], new=copy.deepcopy(self.new))
-        if sum(one.numel() for one in self.tensors(inputs)) < CPU_ELEMENTS:
+        with torch.inference_mode():
+            one, other = copy.deepcopy(self.original), copy.deepcopy(self.new)
+            self.alike("inference mode", inputs, self.outcome(one, inputs), self.outcome(other, inputs))
+        if self.device != "cpu" and sum(one.numel() for one in self.tensors(inputs)) < CPU_ELEMENTS:
             there = [self.mapped(one, lambda x: x.cpu()) for one in inputs]
             check("the CPU", there, copy.deepcopy(self.original).cpu(), copy.deepcopy(self.new).cpu())
         self.check_gradients(inputs)
+
+    def compare_changed_states(self):
+        """Each change of export_states.py, of Model and of ModelNew; what answered is reported."""
+        import export_states
+
+        inputs = self.inputs(6)
+        for change in export_states.STATES:
+            outcomes, name = [], change.__name__
+            try:
+                for model in (self.original, self.new):
+                    twin = copy.deepcopy(model)
+                    before, undo = self.exported.runs(), change(twin)
+                    try:
+                        outcomes.append(self.outcome(twin, inputs))
+                    finally:
+                        if undo is not None:
+                            undo()
+            except export_states.NotHere:
+                self.report["states"][name] = "nothing to change"
+                continue
+            except Exception as error:  # a change that this module does not take
+                self.report["states"][name] = f"not changed: {type(error).__name__}: {str(error)[:100]}"
+                continue
+            self.report["states"][name] = "kernels" if self.exported.runs() > before else "own forward"
+            if self.report["states"][name] == "kernels":
+                self.alike(name, inputs, *outcomes, changed=True)
+            else:
+                self.same(name, *outcomes, 1e-3)
 
     def check_gradients(self, inputs):
         found = []
         for model in (copy.deepcopy(self.original), copy.deepcopy(self.new)):
             values = [self.mapped(one, lambda x: x.clone().requires_grad_() if x.is_floating_point() else x) for one in inputs]
+            self.seed(SEEDS[1])  # of dropout
             try:
                 outputs = [one for one in self.tensors(model(*values)) if one.requires_grad]
                 sum(one.float().sum() for one in outputs).backward()
@@ -228,6 +286,8 @@ class Check:
             twin = pickle.loads(pickle.dumps(self.new))
             if not self.used_kernels(twin, inputs):
                 raise Wrong("a pickled copy does not use the kernels")
+        if self.device == "cpu":
+            return
         with self.torch.cuda.stream(self.torch.cuda.Stream()):
             value = self.outcome(copy.deepcopy(self.new), inputs)
         self.torch.cuda.synchronize()
@@ -245,19 +305,20 @@ class Check:
         with torch.no_grad():
             for name, model in (("model", self.original), ("new", self.new)):
                 for wait in (False, True):
-                    torch.cuda.synchronize()
+                    wait_for_all = torch.cuda.synchronize if self.device != "cpu" else lambda: None
+                    wait_for_all()
                     times = []
                     for _ in range(30):
                         begin = time.perf_counter_ns()
                         model(*inputs)
                         end = time.perf_counter_ns()
-                        torch.cuda.synchronize()
+                        wait_for_all()
                         times.append((time.perf_counter_ns() if wait else end) - begin)
                     self.report[f"{name}_{'whole' if wait else 'host'}_ns"] = sorted(times)[len(times) // 2]
 
 
-def check_here(path, compiled):
-    check = Check(path, compiled)
+def check_here(path, options):
+    check = Check(path, options.compile, options.mode, options.device)
     try:
         check.run()
     except Wrong as wrong:
@@ -275,7 +336,8 @@ def check_apart(path, options, deadline):
     left = deadline - time.monotonic()
     if left <= 0:
         return {"file": path, "skipped": "no time left"}
-    command = [sys.executable, "-B", os.path.abspath(__file__), "--here"] + (["--compile"] if options.compile else []) + [path]
+    command = [sys.executable, "-B", os.path.abspath(__file__), "--here", "--mode", options.mode, "--device", options.device]
+    command += (["--compile"] if options.compile else []) + [path]
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=min(left + 5, 120))
     except subprocess.TimeoutExpired:
@@ -308,11 +370,13 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--compile", action="store_true", help="torch.compile, too")
+    parser.add_argument("--mode", choices=("made", "eval", "train"), default="made", help="in which the modules are called")
+    parser.add_argument("--device", default="cuda")
     parser.add_argument("--json")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.here:
-        check_here(options.files[0], options.compile)
+        check_here(options.files[0], options)
     deadline = time.monotonic() + options.seconds
     reports = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -32,7 +32,8 @@ def load_runtime():
     """As an exported file does it."""
     module = types.ModuleType("exported_runtime")
     module.__file__ = os.path.join(PYTHON, "direct_call.py")
-    text = read(module.__file__) + "\n" + read(os.path.join(ROOT, "server", "torch", "runtime", "exported_plan.py"))
+    text = "\n".join(read(path) for path in (module.__file__, os.path.join(PYTHON, "guard_values.py"),
+                                             os.path.join(ROOT, "server", "torch", "runtime", "exported_plan.py")))
     exec(compile(text, "exported_runtime", "exec"), module.__dict__)
     module.EXTENSION = module.read_source()
     sys.modules["exported_runtime"] = module
@@ -40,8 +41,11 @@ def load_runtime():
 
 
 runtime = load_runtime()
+sys.path.insert(0, PYTHON)
+import call_guards  # noqa: E402
 LAUNCH = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p,
                            ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
+TOGETHER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 FILL = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t, ctypes.c_void_p)
 SET_CONTEXT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
@@ -52,8 +56,10 @@ class FakeDriver:
     def __init__(self, kernels):
         self.kernels = list(kernels.values())
         self.functions = {name: index + 1 for index, name in enumerate(kernels)}
-        self.launches, self.shared, self.fail_once = [], {}, False
-        self.callbacks = {"cuLaunchKernel": LAUNCH(self.launch), "cuMemsetD8Async": FILL(self.fill),
+        self.launches, self.together, self.shared, self.fail_once = [], 0, {}, False
+        self.multiprocessors = 132
+        self.callbacks = {"cuLaunchKernel": LAUNCH(self.launch), "cuLaunchCooperativeKernel": TOGETHER(self.launch_together),
+                          "cuMemsetD8Async": FILL(self.fill),
                           "cuCtxSetCurrent": SET_CONTEXT(lambda context: 0)}
 
     def launch(self, function, gx, gy, gz, bx, by, bz, shared_bytes, stream, arguments, extra):
@@ -63,6 +69,10 @@ class FakeDriver:
         self.launches.append(((gx, gy, gz), (bx, by, bz), shared_bytes))
         self.kernels[function - 1](arguments)
         return 0
+
+    def launch_together(self, *launch):
+        self.together += 1
+        return self.launch(*launch, None)
 
     def fill(self, address, byte, size, stream):
         ctypes.memset(address, byte, size)
@@ -77,13 +87,22 @@ class FakeDriver:
     def allow_shared(self, function, size_bytes):
         self.shared[function] = size_bytes
 
+    def own_shared(self, function):
+        return 16
+
+    def most_shared(self):
+        return 227 * 1024
+
+    def resident_blocks(self, function, threads, shared_bytes):
+        return self.multiprocessors * (2048 // threads)
+
 
 class FakePlan(runtime.ExportedPlan):
     device = "cpu"
 
-    def __init__(self, plan, driver):
+    def __init__(self, plan, driver, owner=__name__):
         self.driver = driver
-        super().__init__(plan)
+        super().__init__(plan, owner)
 
     def is_available(self):
         return True
@@ -95,7 +114,7 @@ class FakePlan(runtime.ExportedPlan):
         return None
 
     def prepare(self, index):
-        return self.executor(self.driver, self.driver.functions)
+        return self.fitting_executor(self.driver, self.driver.functions)
 
 
 def floats(arguments, index, count):
@@ -132,8 +151,23 @@ class Plain(Model):
         return x * scale + self.inner.weight
 
 
+def guards_of(model, *inputs, owner=__name__):
+    """As the tracer writes them, through a text."""
+    reads = call_guards.Reads(model, owner)
+    with reads, torch.no_grad():
+        model(*inputs)
+    return eval(runtime.literal(call_guards.of_model(model, reads, owner)))
+
+
+class Silent(Plain):
+    """Which does not count its calls: what forward reads and writes must be as it was."""
+
+    def forward(self, x, scale=0.5):
+        return x * scale + self.inner.weight
+
+
 PLAN = {
-    "training": True, "inputs": [...], "outputs": ..., "state": ["inner.weight"],
+    "name": "Plain", "guards": [guards_of(Silent(), torch.ones(8))], "multiprocessors": None, "inputs": [...], "outputs": ..., "state": ["inner.weight"],
     "arguments": [("x", "float32", [8]), ("w", "float32", [8])],
     "results": [("output", "float32", [8])],
     "temporaries": [],
@@ -147,7 +181,11 @@ def make(model=Plain, **changes):
     """(the class's subclass with the plan's forward, the plan, the driver)"""
     driver = FakeDriver({"k": add_scaled})
     plan = FakePlan(dict(PLAN, **changes), driver)
-    return type("ModelNew", (model,), {"forward": plan.forward_of(model.forward)}), plan, driver
+    return new_class(plan, model), plan, driver
+
+
+def new_class(plan, model=Plain):
+    return type("ModelNew", (model,), {"forward": plan.forward_of(model.forward)})
 
 
 class Calls(unittest.TestCase):
@@ -166,6 +204,27 @@ class Calls(unittest.TestCase):
         self.check(model(), driver, self.x, 1)
         self.assertEqual(driver.launches, [((1, 2, 3), (32, 1, 1), 60000)])
         self.assertEqual(driver.shared, {1: 60000})
+
+    def test_blocks_that_wait_for_each_other_start_together_where_they_fit(self):
+        step = PLAN["steps"][0]
+        model, _, driver = make(steps=[(*step[:2], (132, 1, 1), (1024, 1, 1), *step[4:], True)])
+        driver.multiprocessors = 66  # two blocks of 1024 threads each
+        self.check(model(), driver, self.x, 1)
+        self.assertEqual(driver.together, 1)
+        model, _, driver = make(steps=[(*step[:2], (132, 1, 1), (1024, 1, 1), *step[4:], True)])
+        driver.multiprocessors = 49
+        model = model()
+        with self.assertWarnsRegex(RuntimeWarning, "k needs 132 resident blocks, this device holds 98"):
+            self.check(model, driver, self.x, 0)
+        self.check(model, driver, self.x, 0)
+        self.assertEqual(driver.together, 0)
+
+    def test_shared_memory_that_the_device_lacks_leaves_the_user_s_forward(self):
+        step = PLAN["steps"][0]
+        model, _, driver = make(steps=[(*step[:4], 227 * 1024, step[5])])
+        with self.assertWarnsRegex(RuntimeWarning, "k needs 232464 bytes of shared memory a block, this device has 232448"):
+            self.check(model(), driver, self.x, 0)
+        self.assertEqual(driver.shared, {})
 
     def test_what_was_not_verified_goes_to_the_user_s_forward(self):
         model, _, driver = make()
@@ -210,7 +269,13 @@ class Calls(unittest.TestCase):
             self.assertTrue(torch.equal(model(self.x, negate=True), -(self.x * 0.5 + torch.arange(8.0))))
             self.assertEqual(driver.launches, [])
             model(self.x)
-        self.assertEqual(len(driver.launches), 1)
+            model(x=self.x)
+            model(self.x, scale=0.5)
+            self.assertEqual(len(driver.launches), 3)
+            self.assertTrue(torch.equal(model(self.x, scale=2.0), self.x * 2 + torch.arange(8.0)))
+            with self.assertRaises(TypeError):
+                model(scale=2.0)
+        self.assertEqual(len(driver.launches), 3)
 
     def test_parameters_are_whatever_the_module_holds_now(self):
         model, _, driver = make()
@@ -225,7 +290,7 @@ class Calls(unittest.TestCase):
         self.check(model, driver, self.x, 1)
         model.inner = torch.nn.Module()
         model.inner.weight = torch.full((8,), 5.0)
-        self.check(model, driver, self.x, 1)
+        self.check(model, driver, self.x, 1)  # a plain attribute now
         Plain().load_state_dict(twin.state_dict())
 
     def test_a_plan_object_in_the_class_does_not_hinder_pickling(self):
@@ -266,7 +331,7 @@ class Calls(unittest.TestCase):
                                                      ("float32", 1.0), ("int32", 8)])])
         exported = FakePlan(plan, driver)
         with torch.no_grad():
-            value = exported.outputs_of(Plain(), (self.x,))
+            value = exported.outputs_of(new_class(exported)(), (self.x,))
         self.assertTrue(torch.equal(value, 2 * self.x + 3 * torch.arange(8.0)))
 
     def test_operators_update_state_and_give_outputs(self):
@@ -275,9 +340,10 @@ class Calls(unittest.TestCase):
             PLAN["steps"][0],
             ("aten", "aten::mul.Tensor", [("view", "output", 0, [8], [1]), ("view", "x", 0, [8], [1])], {}, [("twice", [8], [1])]),
             ("aten", "aten::cat", [[("view", "x", 0, [4], [1]), ("view", "x", 4, [4], [1])], 0], {}, [("w", [8], [1])])])
-        model = Plain()
+        exported = FakePlan(plan, driver)
+        model = new_class(exported)()
         with torch.no_grad():
-            output, more = FakePlan(plan, driver).outputs_of(model, (self.x,))
+            output, more = exported.outputs_of(model, (self.x,))
         self.assertTrue(torch.equal(output, self.x * 0.5 + torch.arange(8.0)))
         self.assertTrue(torch.equal(more["twice"], output * self.x))
         self.assertTrue(torch.equal(model.inner.weight, self.x))
@@ -289,7 +355,7 @@ class Calls(unittest.TestCase):
                                          ("view", "w", 0, [2, 2], [4, 1])], {}, [("output", [2, 4], [4, 1])])],
                     results=[("output", "float32", [2, 4])])
         with torch.no_grad():
-            value = FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+            value = self.outputs_of(plan)
         expected, weight = self.x.reshape(2, 4).clone(), torch.arange(8.0).reshape(2, 4)
         expected[:, torch.arange(1, 3)] = weight[:, :2]
         self.assertTrue(torch.equal(value, expected))
@@ -297,21 +363,25 @@ class Calls(unittest.TestCase):
     def test_a_factory_makes_its_tensor_on_the_device(self):
         plan = dict(PLAN, steps=[("aten", "aten::full", [[8], 3.0], {"dtype": "float32"}, [("output", [8], [1])])])
         with torch.no_grad():
-            value = FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+            value = self.outputs_of(plan)
         self.assertTrue(torch.equal(value, torch.full((8,), 3.0)))
+
+    def outputs_of(self, plan):
+        exported = FakePlan(plan, FakeDriver({}))
+        return exported.outputs_of(new_class(exported)(), (self.x,))
 
     def sum_of(self, result):
         """Of x and w seen as 4 times 2, whose sum lies like x."""
         views = [("view", name, 0, [4, 2], [1, 4]) for name in ("x", "w")]
         plan = dict(PLAN, steps=[("aten", "aten::add.Tensor", views, {}, [result])])
         with torch.no_grad():
-            return FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+            return self.outputs_of(plan)
 
     def test_a_result_with_dimensions_joined_is_returned_as_the_module_s(self):
         plan = dict(PLAN, results=[("output", "float32", [2, 1, 4])], steps=[
             ("aten", "aten::add.Tensor", [("view", name, 0, [8], [1]) for name in ("x", "w")], {}, [("output", [8], [1])])])
         with torch.no_grad():
-            value = FakePlan(plan, FakeDriver({})).outputs_of(Plain(), (self.x,))
+            value = self.outputs_of(plan)
         self.assertTrue(torch.equal(value, (self.x + torch.arange(8.0)).reshape(2, 1, 4)))
 
     def test_another_layout_of_an_operator_s_result_is_copied_and_another_shape_an_error(self):

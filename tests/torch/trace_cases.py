@@ -64,18 +64,18 @@ class TraceCase(unittest.TestCase):
             if told.returncode:
                 raise AssertionError(told.stderr)
 
-    def check(self, text, ops=None, training=True, tolerance=1e-4):
+    def check(self, text, ops=None, mode="made", tolerance=1e-4):
         """@param ops what the graph must consist of, besides leaves and constants; None: anything
         @return the trace"""
-        traced = compare.compare(text, training=training, tolerance=tolerance)
+        traced = compare.compare(text, mode=mode, tolerance=tolerance)
         self.graphs.append(traced)
         found = [node["op"] for node in traced["graph"]["nodes"] if node["op"] not in ("input", "parameter", "constant")]
         if ops is not None:
             self.assertEqual(sorted(found), sorted(ops.split()))
         return traced
 
-    def refused(self, text, words, training=True):
+    def refused(self, text, words, mode="made"):
         with self.assertRaises(Refusal) as caught:
-            compare.compare(text, training=training)
+            compare.compare(text, mode=mode)
         self.assertIn(words, str(caught.exception))
         self.assertNotIn("\n", str(caught.exception))

@@ -71,7 +71,7 @@ class Modules(TraceCase):
     def test_torchs_own_transformer_layer(self):
         init = "self.f = nn.TransformerEncoderLayer(8, 2, 16, dropout=%s, batch_first=True)"
         self.check(source("self.f(x)", "torch.randn(2, 5, 8)", init % "0.0"))
-        self.check(source("self.f(x)", "torch.randn(2, 5, 8)", init % "0.1"), training=False)
+        self.check(source("self.f(x)", "torch.randn(2, 5, 8)", init % "0.1"), mode="eval")
 
     def test_recurrent_layers_are_one_node(self):
         for name in ("LSTM", "GRU", "RNN"):
@@ -191,6 +191,43 @@ class Model""")
         self.assertEqual([n["op"] for n in traced["graph"]["nodes"]], ["input", "constant", "add"])
 
 
+class Modes(TraceCase):
+    """A module is traced in the mode that its constructor leaves."""
+
+    def guards(self, traced):
+        return eval(traced["call"]["guards"])
+
+    def test_a_module_that_is_evaluated_as_made_holds_dropout(self):
+        traced = self.check(source("self.d(x)", init="self.d = nn.Dropout(0.5)\nself.eval()"))
+        self.assertEqual(self.guards(traced)["training"], "FF")
+        self.refused(source("self.d(x)", init="self.d = nn.Dropout(0.5)\nself.eval()"), "dropout", mode="train")
+
+    def test_mixtures_of_modes(self):
+        init = "self.frozen, self.norm = nn.BatchNorm1d(4), nn.BatchNorm1d(4)\nself.frozen.eval()"
+        traced = self.check(source("self.norm(self.frozen(x))", init=init))
+        self.assertEqual(self.guards(traced)["training"], "TFT")
+        self.assertEqual([u["parameter"] for u in traced["graph"]["updates"]],
+                         ["norm_running_mean", "norm_running_var", "norm_num_batches_tracked"])
+        self.assertEqual(self.guards(self.check(source("self.norm(self.frozen(x))", init=init), mode="eval"))["training"], "FFF")
+
+    def test_what_forward_read_is_told(self):
+        traced = self.check(source("self.act(self.f(x)) * self.scale", "torch.randn(3, 4)",
+                                   "self.f = nn.Linear(4, 4)\nself.act = F.relu\nself.scale = 2.0\nself.unread = 3"))
+        guards = self.guards(traced)
+        self.assertEqual(guards["modules"], [(-1, "", "", 1), (0, "f", "torch.nn.modules.linear.Linear", 0)])
+        self.assertEqual(guards["attributes"], [(0, "act", ("is", "function torch.nn.functional.relu")), (0, "scale", 2.0)])
+        self.assertEqual(guards["flags"], {"matmul_tf32": False, "deterministic": False, "default_dtype": "float32"})
+
+    def test_flags_of_tf32_matter_to_products_of_float32_alone(self):
+        def flags(*arguments):
+            return set(self.guards(self.check(source(*arguments)))["flags"]) - {"deterministic", "default_dtype"}
+
+        self.assertEqual(flags("x.exp()"), set())
+        self.assertEqual(flags("(x.double() @ x.double().t())"), set())
+        self.assertEqual(flags("x @ x.t()"), {"matmul_tf32"})
+        self.assertEqual(flags("self.f(x)", "torch.randn(1, 2, 5, 5)", "self.f = nn.Conv2d(2, 2, 3)"), {"matmul_tf32", "cudnn_tf32"})
+
+
 class Refusals(TraceCase):
     def test_data_dependent_control_flow(self):
         self.refused(source("if x.sum() > 0:\n    return x\nreturn -x"), "depends on data")
@@ -200,7 +237,7 @@ class Refusals(TraceCase):
 
     def test_randomness(self):
         self.refused(source("F.dropout(x, 0.5, self.training)"), "dropout with p = 0.5")
-        self.check(source("F.dropout(x, 0.5, self.training)"), training=False)
+        self.check(source("F.dropout(x, 0.5, self.training)"), mode="eval")
         self.check(source("nn.Dropout(0.0)(x)"))
         self.refused(source("x + torch.randn(4)"), "random")
         self.refused(source("x + torch.rand_like(x)"), "random")

@@ -127,7 +127,7 @@ class Layers(TraceCase):
         self.check(source("self.f(x)", image, "self.f = nn.BatchNorm2d(6, track_running_stats=False)"), "batch_norm")
         trace = self.check(source("self.f(x)", image, "self.f = nn.BatchNorm2d(6)"), "batch_norm item item add")
         self.assertEqual([b["direction"] for b in trace["buffers"]], ["in", "in", "in", "inout", "inout", "inout", "out"])
-        self.check(source("self.f(x)", image, "self.f = nn.BatchNorm2d(6)"), "batch_norm", training=False)
+        self.check(source("self.f(x)", image, "self.f = nn.BatchNorm2d(6)"), "batch_norm", mode="eval")
         self.check(source("self.f(x)", "torch.randn(8, 6)", "self.f = nn.BatchNorm1d(6, affine=False)"))
 
     def test_pooling(self):

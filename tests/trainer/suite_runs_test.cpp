@@ -99,6 +99,10 @@ TEST_CASE("every kernel of the suite is inferred, and verified against itself on
     const auto verdict = (*client)->verify(*task, task->reference, options, {});
     REQUIRE_MESSAGE(verdict, (verdict ? "" : describe(verdict.error())));
     CHECK_MESSAGE(verdict->outcome == model::Outcome::Verified, verdict->message);
+    // Zeros, a constant, a copy of an input and the last result must fail on every task.
+    CHECK_MESSAGE(verdict->message.find("degenerate") == std::string::npos, verdict->message);
+    for (const model::Check &check : verdict->checks)
+      CHECK_MESSAGE((check.name != "the task is not degenerate" || check.passed), check.detail);
   }
 }
 

@@ -1,14 +1,13 @@
 #include "trainer/network/safetensors.h"
 
+#include "support/files.h"
+
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace warpwright::trainer {
 namespace {
@@ -64,11 +63,6 @@ Result<TensorFile> decode_file(std::string_view bytes) {
   return file;
 }
 
-Error system_error(const std::string &what) {
-  return {what + ": " + std::strerror(errno),
-          errno == ENOSPC ? "Free some space; the last checkpoint is kept" : ""};
-}
-
 } // namespace
 
 Result<TensorFile> read_safetensors(const std::string &path) {
@@ -102,34 +96,11 @@ Result<void> write_safetensors(const std::string &path, const TensorFile &file) 
   for (const NamedTensor &tensor : file.tensors)
     bytes.append(reinterpret_cast<const char *>(tensor.values.data()),
                  tensor.values.size() * sizeof(float));
-  return write_atomically(path, bytes);
-}
-
-Result<void> write_atomically(const std::string &path, const std::string &bytes) {
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
-    std::error_code ignored; // opening says what is wrong
+    std::error_code ignored; // writing says what is wrong
     std::filesystem::create_directories(folder, ignored);
   }
-  const std::string fresh = path + ".new";
-  const int file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0)
-    return std::unexpected(system_error("cannot write " + fresh));
-  bool good = true;
-  for (std::size_t sent = 0; good && sent < bytes.size();) {
-    const ssize_t count = ::write(file, bytes.data() + sent, bytes.size() - sent);
-    good = count >= 0 || errno == EINTR;
-    sent += count > 0 ? std::size_t(count) : 0;
-  }
-  good = good && ::fsync(file) == 0;
-  const Error problem = system_error("cannot write " + fresh);
-  ::close(file);
-  if (!good) {
-    ::unlink(fresh.c_str());
-    return std::unexpected(problem);
-  }
-  if (::rename(fresh.c_str(), path.c_str()) != 0)
-    return std::unexpected(system_error("cannot rename " + fresh));
-  return {};
+  return write_atomically(path, bytes);
 }
 
 } // namespace warpwright::trainer

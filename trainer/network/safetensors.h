@@ -21,7 +21,4 @@ Result<TensorFile> read_safetensors(const std::string &path);
 /// Errors: a full disk or a folder that cannot be written; what was there before is then kept.
 Result<void> write_safetensors(const std::string &path, const TensorFile &file);
 
-/// Writes all of `bytes` beside `path`, flushes them to the disk and renames. Errors: as write_safetensors().
-Result<void> write_atomically(const std::string &path, const std::string &bytes);
-
 } // namespace warpwright::trainer

@@ -1,11 +1,11 @@
 #include "trainer/report/report_command.h"
 
+#include "support/files.h"
 #include "trainer/report/event_file.h"
 #include "trainer/report/page.h"
 
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 
 namespace warpwright::trainer {
@@ -22,20 +22,6 @@ std::string today() {
   return text;
 }
 
-/// Beside its place first, so that a full disk leaves the old page.
-Result<void> write_whole(const fs::path &path, const std::string &text) {
-  const fs::path beside = path.string() + ".part";
-  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file)
-    fs::rename(beside, path, error);
-  if (!file || error)
-    return fail("cannot write " + path.string(), "Is the folder there and the disk not full?");
-  return {};
-}
-
 } // namespace
 
 Result<void> run_report(const ReportOptions &options) {
@@ -46,7 +32,7 @@ Result<void> run_report(const ReportOptions &options) {
   for (const std::string &run : options.runs)
     command += " " + run;
   const PageFacts facts{options.title, today(), command};
-  if (auto written = write_whole(options.page, render_training_page(facts, *log)); !written)
+  if (auto written = write_atomically(options.page, render_training_page(facts, *log)); !written)
     return written;
   const fs::path events = options.tensorboard.empty()
                               ? fs::path(options.page).parent_path() / "tensorboard"

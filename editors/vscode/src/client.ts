@@ -104,7 +104,7 @@ export class Server {
       markdown: { supportHtml: false },
     });
     client.registerFeature({
-      fillClientCapabilities: (capabilities) => { capabilities.experimental = { ...capabilities.experimental, warpwright: { changed: true } }; },
+      fillClientCapabilities: (capabilities) => { capabilities.experimental = { ...capabilities.experimental, warpwright: { changed: true, questions: true } }; },
       initialize: () => undefined,
       getState: () => ({ kind: 'static' }),
       clear: () => undefined,

@@ -159,6 +159,8 @@ export class Runners {
     else if (runner.state === 'ready')
       this.show(`$(server) ${best?.kind === 'cpu' ? 'CPU backend' : best?.name ?? 'no device'}`,
         [`Warpwright's runner, ${runner.label}`, ...runner.devices.map((item) => `${item.name}: ${item.detail}`), ...runner.notes].join('\n\n'), false);
+    else if (runner.state === 'unknown')
+      this.show('$(server) Warpwright', `Warpwright's runner, ${runner.label}: it is asked when you optimize. Click to choose or to test one`, false);
     else
       this.show('$(sync~spin) Warpwright', `Warpwright's runner, ${runner.label || 'on this machine'}: ${runner.state}`, false);
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "runner/cuda/cuda_torch.h"
-#include "runner/isolation/isolation.h"
 
 namespace warpwright::runner {
 
@@ -10,7 +9,5 @@ namespace warpwright::runner {
 /// @param torch outlives the device
 Result<std::unique_ptr<Device>> make_library_device(const std::string &name,
                                                     cuda::CudaTorch &torch);
-/// What to keep the process in. @param readable paths, by ':'
-std::optional<Sandbox> library_sandbox(const std::string &readable);
 
 } // namespace warpwright::runner

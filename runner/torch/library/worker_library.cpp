@@ -6,7 +6,6 @@
 #include "runner/torch/library/library_device.h"
 #include "runner/worker/worker.h"
 
-#include <algorithm>
 #include <exception>
 #include <iostream>
 #include <optional>
@@ -18,14 +17,6 @@ using namespace warpwright::runner;
 
 std::optional<WorkerEntry> entry; // from warpwright_enter() to warpwright_run(): the process's own
 
-std::optional<Isolation>
-    candidate_isolation; // from warpwright_isolate_candidate() to warpwright_seal_candidate()
-
-bool is_active(const std::vector<IsolationLayer> &layers, const std::string &name) {
-  return std::ranges::any_of(
-      layers, [&](const IsolationLayer &layer) { return layer.active && layer.name == name; });
-}
-
 int complain(const std::string &what) {
   std::cerr << what << std::endl;
   return 2;
@@ -33,9 +24,9 @@ int complain(const std::string &what) {
 
 } // namespace
 
-int32_t warpwright_enter(const char *readable) {
+int32_t warpwright_enter(void) {
   try {
-    auto entered = enter_worker(library_sandbox(readable));
+    auto entered = enter_worker([] { return Isolation::resume(WorkerKind::Python); });
     if (!entered)
       return complain(describe(entered.error()));
     entry = std::move(*entered);
@@ -45,42 +36,9 @@ int32_t warpwright_enter(const char *readable) {
   }
 }
 
-int32_t warpwright_isolate(const char *readable) {
-  try {
-    if (const auto sandbox = library_sandbox(readable)) {
-      auto isolation = Isolation::enter(*sandbox);
-      if (!isolation)
-        return complain(describe(isolation.error()));
-      isolation->seal();
-    }
-    return 0;
-  } catch (const std::exception &error) {
-    return complain(error.what());
-  }
-}
-
-int32_t warpwright_isolate_candidate(const char *readable, int32_t opens_gpu) {
-  try {
-    if (auto sandbox = library_sandbox(readable)) {
-      sandbox->cache.clear();
-      sandbox->opens_gpu = opens_gpu != 0;
-      auto isolation = Isolation::enter(*sandbox);
-      if (!isolation)
-        return complain(describe(isolation.error()));
-      if (!opens_gpu && !is_active(isolation->layers(), "files"))
-        return complain("nothing here keeps a process from the GPU");
-      candidate_isolation = std::move(*isolation);
-    }
-    return 0;
-  } catch (const std::exception &error) {
-    return complain(error.what());
-  }
-}
-
 int32_t warpwright_seal_candidate(void) {
   try {
-    if (candidate_isolation)
-      candidate_isolation->seal();
+    Isolation::resume(WorkerKind::Candidate).seal();
     return 0;
   } catch (const std::exception &error) {
     return complain(error.what());

@@ -1,6 +1,6 @@
 /* The C interface of libwarpwright-worker.so: a worker inside a Python interpreter (or any program that holds torch).
  *
- * The program enters isolation, imports torch, and runs the worker on its main thread; the worker then asks it for what a torch host
+ * The program is started in its enclosure, imports torch, and runs the worker on its main thread; the worker then asks it for what a torch host
  * does (runner/torch/host.h, runner/cuda/cuda_torch.h) by method names and JSON texts. Calls that lie within a measured time go
  * through functions of their own. All texts are UTF-8. Thread: the main thread; answers are given from within the callbacks.
  */
@@ -17,14 +17,12 @@ typedef struct warpwright_callbacks {
   int32_t (*request)(const char *method, const char *parameters);
 } warpwright_callbacks;
 
-/* Takes over stdin and stdout and enters isolation. @param readable paths, by ':', that must stay readable to another user
+/* Takes over stdin and stdout. The process was started in its enclosure (runner/torch/python_programs.h); the rest of the filter of system
+ * calls is in force when the device is up.
  * @return 0; else the reason is on stderr */
-int32_t warpwright_enter(const char *readable);
-/* Isolation alone, for a process that is no worker: all layers, system calls too. As warpwright_enter(), but for the streams. */
-int32_t warpwright_isolate(const char *readable);
-/* The same for a process that runs another system's code: the compile cache, too, is closed to it, and without opens_gpu the GPU, or it
- * fails. The filter of system calls follows by the second, when its device is up and before any of that code is there. */
-int32_t warpwright_isolate_candidate(const char *readable, int32_t opens_gpu);
+int32_t warpwright_enter(void);
+/* Puts the rest of the filter in force, in a process that runs another system's code: when its device is up and before any of that code is
+ * there. */
 int32_t warpwright_seal_candidate(void);
 /* The timer of a process that runs another system's module: the worker's device, without a worker. Requests are JSON, {"method": ...}:
  * "open" {device}; "record" {call, a handle of the callbacks' torch host} -> {recording, why}; "time" {recording, as_called} ->

@@ -81,7 +81,7 @@ def load_request(module, source, model):
     """Everything that it may know: how the task's own module is made and called, and nothing of what it computes."""
     with torch.no_grad():
         arguments = module.constructor_arguments(user_module.LOADED_SEED)
-    return {"source": source, "model": model, "training": module.spec["training"], "flags": pickled(module.flags),
+    return {"source": source, "model": model, "mode": module.spec.get("mode", "made"), "flags": pickled(module.flags),
             "init_inputs": pickled(user_module.mapped(arguments, lambda tensor: tensor.cpu())),
             "template": pickled(module.inputs_template())}
 

@@ -1,8 +1,8 @@
 """The process that holds another system's module: `python3 candidate_host.py LIBRARY DESCRIPTOR BYTES`.
 
 Serves one worker (candidate_process.py): JSON on stdin, a line of JSON on stdout for each request, tensors in the memory behind the
-descriptor. First it isolates itself ("start", which uses no GPU); then device and timer are made ready ("open"); only then does any of the
-module's code run. What is checked in here
+descriptor. It is started in its enclosure (docs/isolation.md). torch comes first ("start", which uses no GPU); then device and timer are made
+ready, and the rest of the filter of system calls is in force ("open"); only then does any of the module's code run. What is checked in here
 (candidate_checks.py) is checked beside that code and could be undone by it; what matters is decided in the worker. Thread: the main thread.
 """
 
@@ -17,9 +17,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-PR_SET_PDEATHSIG = 1
 LARGEST_FILE = 1 << 30
-LOWER_PRIORITY = 10
 
 
 def read_message(stream):
@@ -44,19 +42,19 @@ class Starting:
         self.server = None
 
     def start(self, opens_gpu, architectures):
-        """Isolation and torch, whose version it returns. architectures: what extensions are compiled for, as torch would choose itself
+        """torch, whose version it returns. architectures: what extensions are compiled for, as torch would choose itself
         where it sees the GPU; empty: none"""
         import worker_process
 
         worker_process.prepare_environment()
         if architectures:
             os.environ.setdefault("TORCH_CUDA_ARCH_LIST", architectures)
-        if self.library.warpwright_isolate_candidate(worker_process.readable_paths(), int(opens_gpu)) != 0:
-            raise RuntimeError("the candidate's process could not be isolated; its stderr says why")
+        layers = worker_process.layers()
+        if not opens_gpu and not (layers.get("files") or layers.get("view")):
+            raise RuntimeError("nothing here keeps a process from the GPU")
         resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
         if not opens_gpu:
             os.environ["CUDA_VISIBLE_DEVICES"] = ""
-            os.nice(LOWER_PRIORITY)  # others are measured meanwhile
         import candidate_module
         import torch
 
@@ -83,7 +81,6 @@ class Starting:
 def main():
     library, descriptor, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     source = os.fdopen(os.dup(0), "rb")
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a module prints is no protocol

@@ -12,6 +12,7 @@ import itertools
 import torch
 
 import host_errors
+import module_modes
 import user_module
 from candidate_checks import Watch, check_plain
 from candidate_timer import Nothing, Timer, TimingHost
@@ -28,7 +29,7 @@ class CandidateModule:
     def __init__(self, request, device, watch):
         self.device, self.watch = device, watch
         self.in_device_context = False
-        self.training = request["training"]
+        self.mode = request["mode"]
         self.given, self.template = unpickled(request["init_inputs"]), unpickled(request["template"])
         self.models = {}
         host_errors.user_file = user_module.write_source(request["source"])
@@ -66,7 +67,7 @@ class CandidateModule:
             model = self.make(**given) if isinstance(given, dict) else self.make(*given)
             if not isinstance(model, torch.nn.Module):
                 raise HostError("compile_failed", "the candidate is no torch.nn.Module")
-            model = model.to(self.device).train(self.training)
+            model = module_modes.in_mode(model.to(self.device), self.mode)
         self.watch.look("in its constructor")
         return model
 

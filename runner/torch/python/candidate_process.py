@@ -20,7 +20,7 @@ import time
 
 import torch
 
-import candidate_nursery
+import candidate_starter
 from host_errors import HostError
 from tensors import contiguous_strides, dtype_of, span
 
@@ -68,12 +68,14 @@ class CandidateProcess:
             os.ftruncate(descriptor, layout.size)
         self.memory = mmap.mmap(descriptor, layout.size)
         self.views = [self.view(place) for place in layout.places]
-        if candidate_nursery.nursery is not None:
-            self.process = candidate_nursery.nursery.start(descriptor, layout.size, again)
-        else:
-            self.process = candidate_nursery.Started(sys.argv[1], descriptor, layout.size)
-        os.close(descriptor)
+        try:
+            self.process = candidate_starter.Started(descriptor, layout.size, opens_gpu, again)
+        except OSError as error:
+            raise refused("unsupported", f"the candidate's process cannot be started: {error}") from error
+        finally:
+            os.close(descriptor)
         self.ids = 0
+        self.is_frozen, self.not_frozen = False, set()
         self.runs = 0  # that were judged
         self.buffered = b""
         self.overhead_ns = {}  # by kind: the most that a call of nothing takes beyond what it reports
@@ -102,17 +104,39 @@ class CandidateProcess:
     # ---- Messages
 
     def ask(self, method, parameters, limit_s=None):
-        """Its answer. @raise HostError by its own word, or because it ended or is silent; after the latter two it is gone"""
-        self.ids += 1
-        body = json.dumps({"id": self.ids, "method": method, "params": parameters}).encode()
-        deadline = time.monotonic() + (CALL_LIMIT_S if limit_s is None else limit_s)
-        self.send(b"Content-Length: %d\r\n\r\n" % len(body) + body, method, deadline)
-        answer = self.read_answer(method, deadline)
+        """Its answer; it runs from the request to the answer and stands still otherwise (docs/candidates.md).
+        @raise HostError by its own word, or because it ended or is silent; after the latter two it is gone"""
+        self.go_on(method)
+        answer = self.answered(method, parameters, limit_s)
+        self.stand_still(method)
         if "error" in answer:
             error = answer["error"] if isinstance(answer["error"], dict) else {}
             kind = error.get("kind") if error.get("kind") in KINDS else "crash"
             raise refused(kind, str(error.get("message", "it gave no reason"))[:1000])
         return answer.get("result")
+
+    def stand_still(self, method):
+        how, _ = self.process.freeze(True)
+        self.is_frozen = bool(how)
+        if not how and method not in self.not_frozen:
+            self.not_frozen.add(method)
+            print(f"the candidate's process cannot be frozen after '{method}'", file=sys.stderr, flush=True)
+
+    def go_on(self, method):
+        if not self.is_frozen:
+            return
+        self.is_frozen = False
+        _, woke = self.process.freeze(False)
+        if woke:
+            self.close()
+            raise refused("suspected", f"the candidate's process went on by itself before '{method}', when it was to stand still")
+
+    def answered(self, method, parameters, limit_s):
+        self.ids += 1
+        body = json.dumps({"id": self.ids, "method": method, "params": parameters}).encode()
+        deadline = time.monotonic() + (CALL_LIMIT_S if limit_s is None else limit_s)
+        self.send(b"Content-Length: %d\r\n\r\n" % len(body) + body, method, deadline)
+        return self.read_answer(method, deadline)
 
     def send(self, message, method, deadline):
         descriptor = self.process.stdin.fileno()

@@ -1,8 +1,8 @@
 """Torch as a child process of the CPU's worker: `python3 child_host.py LIBRARY BYTES`, with the worker's memory as descriptor 3.
 
 Serves JSON-RPC on stdin and stdout until stdin ends; the methods are ModuleHost's. Addresses in requests are offsets into the memory.
-The first request is `start`, which holds this process in (docs/isolation.md) and imports torch, so that a worker whose tasks need no
-torch pays for an idle interpreter and nothing else. Thread: the main thread.
+The worker's supervisor starts it in its enclosure (docs/isolation.md) when a task first needs torch; the first request is `start`, which
+imports it. Thread: the main thread.
 """
 
 import ctypes
@@ -16,7 +16,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 MEMORY = 3  # descriptor
-PR_SET_PDEATHSIG = 1
 
 
 def read_message(stream):
@@ -41,8 +40,7 @@ def write_message(stream, message):
 
 
 class Child:
-    def __init__(self, library, size):
-        self.library = library
+    def __init__(self, size):
         self.memory = mmap.mmap(MEMORY, size)
         self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
         self.host = None
@@ -54,10 +52,6 @@ class Child:
         if importlib.util.find_spec("torch") is None:
             return {"missing": f"{sys.executable} (Python {sys.version.split()[0]}) has no torch"}
         worker_process.prepare_environment()
-        if not os.path.exists(self.library):
-            return {"missing": f"there is no {self.library}, which holds torch's process in"}
-        if ctypes.CDLL(self.library).warpwright_isolate(worker_process.readable_paths()) != 0:
-            return {"missing": "torch's process could not be isolated; its stderr says why"}
         import torch
         from module_host import ModuleHost
 
@@ -97,7 +91,7 @@ def serve(child, source, sink):
     for request in iter(lambda: read_message(source), None):
         if request["method"] == "start":
             answer = {"result": child.start()}
-        elif child.host is None:  # nothing that imports torch may come before this process is held in
+        elif child.host is None:
             answer = {"error": {"code": -32000, "message": "torch was not started", "data": {"kind": "internal"}}}
         else:
             answer = served(child, request)
@@ -106,13 +100,12 @@ def serve(child, source, sink):
 
 def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     source = os.fdopen(os.dup(0), "rb")
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a module prints is no protocol
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    serve(Child(sys.argv[1], int(sys.argv[2])), source, sink)
+    serve(Child(int(sys.argv[2])), source, sink)
     os._exit(0)
 
 

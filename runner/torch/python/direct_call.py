@@ -18,7 +18,7 @@ import sys
 import sysconfig
 import tempfile
 
-SOURCES = ("objects.h", "arguments.h", "operation.h", "plan.h", "executor.h", "module.cpp")  # each needs those before it
+SOURCES = ("objects.h", "arguments.h", "operation.h", "known.h", "guards.h", "plan.h", "executor.h", "module.cpp")  # each needs those before it
 COMPILE_TIMEOUT_S = 180
 STANDARDS = ("c++17", "c++20")  # the oldest that this torch's headers take
 

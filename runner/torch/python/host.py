@@ -1,7 +1,7 @@
 """The main program of a Python worker: `python3 host.py LIBRARY cuda:N`.
 
-Loads the runner's worker as a library, lets it hold this process in (docs/isolation.md), imports torch, and serves the worker's requests
-until its stdin ends: method names and JSON, see runner/torch/library/callback_host.cpp. Thread: the main thread; the worker's own
+Started in its enclosure (docs/isolation.md). Loads the runner's worker as a library, imports torch, and serves the worker's requests until
+its stdin ends: method names and JSON, see runner/torch/library/callback_host.cpp. Thread: the main thread; the worker's own
 reads and writes the protocol.
 """
 
@@ -14,7 +14,6 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import candidate_nursery
 import worker_process
 
 
@@ -46,11 +45,11 @@ def make_answer(host, method, parameters):
 def main():
     library_path, device = sys.argv[1:3]
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    worker_process.require_torch()
     library = worker_process.load_library(library_path)
-    candidate_nursery.nursery = candidate_nursery.Nursery(library_path)
     extension = worker_process.direct_call_library()
     worker_process.prepare_environment()
-    if library.warpwright_enter(worker_process.readable_paths()) != 0:
+    if library.warpwright_enter() != 0:
         return 2
     from compiled_module import GpuTurn
     from gpu_host import GpuHost

@@ -12,7 +12,9 @@ import types
 
 import torch
 
+import call_guards
 import direct_call
+import guard_values
 import user_module
 from host_errors import HostError
 from tensors import as_tensor, contiguous_strides, dtype_of, span
@@ -147,8 +149,10 @@ def compiled_call(host, program):
         values = list(template.values()) if isinstance(template, dict) else template
         inputs = user_module.with_tensors(values, tensors[:count])
         patterns = user_module.mapped(list(values), lambda _: ...)
-    plan = host.extension.make(description(host, program, names, patterns, model.training))
-    return as_model_new(model, plan), tuple(inputs)
+    made = as_model_new(model)
+    plan = host.extension.make(description(host, program, names, patterns, guards_for(host.loaded, type(made))))
+    type(made).forward = forward_of(host.extension, plan)
+    return made, tuple(inputs)
 
 
 def model_on_memory(host, names, tensors):
@@ -159,25 +163,41 @@ def model_on_memory(host, names, tensors):
     return copy.copy(host.models[key])
 
 
-def as_model_new(model, plan):
-    """The model, of a class whose forward is the plan's."""
-    def forward(self, *inputs):
-        outputs = plan(self, *inputs)
-        if outputs is NotImplemented:
-            raise HostError("internal", "the candidate's call refuses what it was made for")
-        return outputs
-
-    model.__class__ = types.new_class(type(model).__name__ + "New", (type(model),), {},
-                                      lambda body: body.update(forward=forward))
+def as_model_new(model):
+    """The model, of a class derived from its own."""
+    model.__class__ = types.new_class(type(model).__name__ + "New", (type(model),))
     return model
 
 
-def description(host, program, state, inputs, training):
+def forward_of(extension, plan):
+    def forward(self, *inputs):
+        outputs = plan(self, *inputs)
+        if outputs is NotImplemented:
+            why = ", ".join(extension.counts(plan)[1])
+            raise HostError("internal", f"the candidate's call refuses what it was made for: {why}")
+        return outputs
+
+    return forward
+
+
+def guards_for(loaded, kind):
+    """What an export asks at each call, and so a candidate. @param kind the candidate's class"""
+    if loaded is None:
+        return []
+    owner = call_guards.owner_of(loaded.namespace)
+    if loaded.guards is None:  # no run of the module came before: what it reads is not known
+        loaded.guards = call_guards.of_model(loaded.model(), call_guards.Reads(loaded.model(), owner), owner)
+    return [guard_values.for_call(loaded.guards, owner, lambda one: one is kind)]
+
+
+def description(host, program, state, inputs, guards):
     def tensors(places):
         return [(one.dtype, list(one.shape)) for one in places]
 
     return {
-        "training": training,
+        "name": "the candidate",
+        "names": [one["name"] for one in program.arguments],
+        "guards": guards,
         "inputs": inputs,
         "state": [name.split(".") for name in state],
         "arguments": tensors(program.places[:program.first_output]),

@@ -11,6 +11,7 @@ import itertools
 
 import torch
 
+import call_guards
 import cpp_module
 import framework_flags
 import user_module
@@ -32,7 +33,7 @@ class ModuleHost:
         self._handles = itertools.count(1)
 
     def load(self, spec):
-        """spec: {language, source, model, inputs, init_inputs, training}"""
+        """spec: {language, source, model, inputs, init_inputs, mode}"""
         if self.candidates is not None:  # every job loads its module: what the job before left running ends
             self.candidates.forget()
         if self.loaded is not None and self.loaded.spec == spec:
@@ -175,8 +176,17 @@ class ModuleCall(BoundCall):
 
     def run(self):
         self.put_back()  # a capture reads what it is given, not what a run before it left in other memory
+        if self.module.guards is None and self.function is self.model:
+            return self.watch()
         with told_by("the module's forward"):
             self.take(self.module.call(self.function, self.inputs))
+
+    def watch(self):
+        """A run that also tells what a candidate's call must ask for, as an export's does."""
+        reads = call_guards.Reads(self.model, call_guards.owner_of(self.module.namespace))
+        with told_by("the module's forward"), reads:
+            self.take(self.module.call(self.function, self.inputs))
+        self.module.guards = call_guards.of_model(self.model, reads, call_guards.owner_of(self.module.namespace))
 
     def take(self, value):
         """The call's value, from whoever made it."""

@@ -14,10 +14,11 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 
-def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_init_inputs", training=True,
+def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_init_inputs", mode="made",
                  language="python", files=None, path=""):
     """@param source text of the Python file; of a C++ file where `language` is "cpp", and `model` then a function over tensors,
         or "struct NAME" of a torch::nn::Module
+    @param mode "made" as the constructor leaves it, "eval" or "train"
     @param inputs, init_inputs names of functions in it, or expressions over `torch` that give the lists
     @param files, path other files of the project that a Python file imports, by path, and its own path among them
     @return {"graph": ..., "buffers": [{"name", "torch_name", "dtype", "shape", "direction"}]}
@@ -27,7 +28,7 @@ def trace_module(source, model="Model", inputs="get_inputs", init_inputs="get_in
     except ImportError as error:
         from tracing.errors import Refusal
         raise Refusal("this Python (%s) has no torch to trace with: %s" % (sys.executable, error))
-    return traced(language, source, model, inputs, init_inputs, training, files, path)
+    return traced(language, source, model, inputs, init_inputs, mode, files, path)
 
 
 def main():
@@ -36,12 +37,12 @@ def main():
     parser.add_argument("--model", default="Model")
     parser.add_argument("--inputs", default="get_inputs")
     parser.add_argument("--init-inputs", default="get_init_inputs")
-    parser.add_argument("--eval", action="store_true", help="trace the module in evaluation mode")
+    parser.add_argument("--mode", choices=("made", "eval", "train"), default="made", help="as made, .eval() or .train()")
     options = parser.parse_args()
     from tracing.errors import Refusal
     try:
         with open(options.file, encoding="utf-8") as file:
-            result = trace_module(file.read(), options.model, options.inputs, options.init_inputs, not options.eval)
+            result = trace_module(file.read(), options.model, options.inputs, options.init_inputs, options.mode)
     except (Refusal, OSError) as error:
         print("%s: %s" % (options.file, error), file=sys.stderr)
         return 1

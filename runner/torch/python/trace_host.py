@@ -1,6 +1,6 @@
-"""The main program of a trace: `python3 trace_host.py LIBRARY`. One JSON-RPC request on stdin, `trace` {module}, and its answer on stdout:
+"""The main program of a trace: `python3 trace_host.py`. One JSON-RPC request on stdin, `trace` {module}, and its answer on stdout:
 {graph, buffers, torch}, or {refusal: one sentence}. torch is imported before the request is read, which may come much later. The user's
-code runs here, held in as a worker is (docs/isolation.md).
+code runs here; the process is started in its enclosure (docs/isolation.md).
 Thread: one.
 """
 
@@ -36,7 +36,7 @@ def answer_of(module):
 
     try:
         traced = trace_module(module["source"], module.get("model", "Model"), module.get("inputs", "get_inputs"),
-                              module.get("init_inputs", "get_init_inputs"), module.get("training", True),
+                              module.get("init_inputs", "get_init_inputs"), module.get("mode", "made"),
                               module.get("language", "python"), module.get("files"), module.get("path", ""))
     except BaseException as error:  # Refusal, or whatever the user's code raises
         import traceback
@@ -53,10 +53,8 @@ def answer_of(module):
 def main():
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the user's code prints is no answer
-    library = worker_process.load_library(sys.argv[1])
+    worker_process.require_torch()
     worker_process.prepare_environment()
-    if library.warpwright_isolate(worker_process.readable_paths()) != 0:
-        return 2
     with contextlib.suppress(ImportError):  # answer_of() refuses then
         import tracing.attempts
     request = read_request(sys.stdin.buffer)

@@ -20,6 +20,7 @@ import cpp_module
 import framework_flags
 import host_errors
 import module_copy
+import module_modes
 import project_files
 from host_errors import HostError, told_by
 
@@ -37,6 +38,7 @@ class UserModule:
             raise HostError("unsupported", f"the module's file has no '{spec['model']}'")
         self._template = None
         self._drawn = None
+        self.guards = None  # of a candidate's call, once a forward of it was watched (module_host.ModuleCall)
         self._model = self.construct(LOADED_SEED)
         self.inputs_template()
 
@@ -54,7 +56,7 @@ class UserModule:
         if not isinstance(model, torch.nn.Module):
             raise HostError("unsupported", f"{self.spec['model']} is no torch.nn.Module")
         with told_by("moving the module to its device"):
-            return model.to(self.device).train(self.spec["training"])
+            return module_modes.in_mode(model.to(self.device), self.spec.get("mode", "made"))
 
     def constructor_arguments(self, seed):
         seed_everything(seed)

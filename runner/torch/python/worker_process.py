@@ -1,4 +1,4 @@
-"""How a Python process of the runner starts: the runner's library, what must stay readable, where torch may write. Thread: the first."""
+"""How a Python process of the runner starts: the runner's library, what holds it in, where torch may write. Thread: the first."""
 
 import contextlib
 import ctypes
@@ -6,10 +6,10 @@ import fcntl
 import gc
 import importlib
 import importlib.util
+import json
 import os
 import subprocess
 import sys
-import sysconfig
 import tempfile
 
 import direct_call
@@ -18,15 +18,17 @@ LIBRARY = "libwarpwright-worker.so"
 EXTENSION_TIMEOUT_S = 45  # a worker that does not start in a minute is given up
 
 
-def readable_paths():
-    """What must stay readable to another user: the interpreter, its packages, torch, and these files. Ends a process without torch."""
-    paths = {os.path.dirname(os.path.abspath(__file__)), sys.prefix, sys.base_prefix, sysconfig.get_paths()["purelib"]}
-    torch = importlib.util.find_spec("torch")
-    if torch is None:
+def require_torch():
+    """Ends a process without torch."""
+    if importlib.util.find_spec("torch") is None:
         print(f"{sys.executable} (Python {sys.version.split()[0]}) has no torch", file=sys.stderr, flush=True)
         os._exit(2)
-    paths.add(os.path.dirname(torch.origin))
-    return ":".join(sorted(paths)).encode()
+
+
+def layers():
+    """What holds this process in, as its supervisor entered it: {name: whether it is active}"""
+    told = json.loads(os.environ.get("WARPWRIGHT_ENCLOSED", "[]"))
+    return {layer["name"]: layer["active"] for layer in told}
 
 
 def prepare_environment():
@@ -63,8 +65,6 @@ def preload():
 
 def load_library(path):
     library = ctypes.CDLL(path)
-    library.warpwright_enter.argtypes = [ctypes.c_char_p]
-    library.warpwright_isolate.argtypes = [ctypes.c_char_p]
     library.warpwright_answer.argtypes = [ctypes.c_char_p, ctypes.c_int64]
     library.warpwright_give_turn.restype = library.warpwright_take_turn.restype = None
     return library
@@ -79,21 +79,30 @@ def one_at_a_time(folder):
         yield
 
 
-def direct_call_library():
-    """(file name, bytes) of direct_call.py's extension, compiled by a process of its own where no worker before has; None and a line
-    on stderr where that fails. Before isolation: what is kept lies where no worker can write."""
-    command = [sys.executable, "-B", direct_call.__file__, direct_call.cache_folder()]
+def build_direct_call(folder):
+    """direct_call.py's extension, compiled by a process of its own where no worker before has; else a line on stderr. In a process without
+    tasks: what is kept lies where no worker can write."""
+    command = [sys.executable, "-B", direct_call.__file__, folder]
     try:
-        path = direct_call.library_path(direct_call.read_source(), direct_call.cache_folder())
-        with one_at_a_time(direct_call.cache_folder()):
+        path = direct_call.library_path(direct_call.read_source(), folder)
+        with one_at_a_time(folder):
             if not os.path.exists(path):
                 built = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                        timeout=EXTENSION_TIMEOUT_S)
                 if built.returncode:
                     raise OSError((built.stderr.strip().splitlines() or ["no reason given"])[-1])
+    except (OSError, AttributeError, subprocess.TimeoutExpired) as error:
+        print(f"the extension that calls candidates is not there: {error}", file=sys.stderr, flush=True)
+
+
+def direct_call_library():
+    """(file name, bytes) of direct_call.py's extension; None and a line on stderr where it is not."""
+    try:
+        folder = os.environ.get("WARPWRIGHT_DIRECT_CALL") or direct_call.cache_folder()
+        path = direct_call.library_path(direct_call.read_source(), folder)
         with open(path, "rb") as file:
             return os.path.basename(path), file.read()
-    except (OSError, AttributeError, subprocess.TimeoutExpired) as error:
+    except (OSError, AttributeError) as error:
         print(f"candidates are called from Python, which takes longer: {error}", file=sys.stderr, flush=True)
         return None
 

@@ -86,6 +86,10 @@ std::optional<double> shown_error(const model::Errors &errors) {
   return errors.candidate_fp64 ? errors.candidate_fp64 : errors.max_relative;
 }
 
+std::string outcome_text(const model::Verdict &verdict) {
+  return outcome_text(verdict.outcome) + (verdict.conditioning ? ", ill-conditioned" : "");
+}
+
 std::string outcome_text(model::Outcome outcome) {
   switch (outcome) {
   case model::Outcome::Verified:

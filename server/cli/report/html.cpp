@@ -80,8 +80,8 @@ std::string table_row(const KernelReport &kernel, std::size_t index) {
   const ReportVariant &variant = kernel.variants[index];
   const model::Verdict &verdict = variant.verdict;
   const bool verified = verdict.outcome == model::Outcome::Verified;
-  std::string outcome = escape_html(outcome_text(verdict.outcome));
-  if (!verified && !verdict.message.empty())
+  std::string outcome = escape_html(outcome_text(verdict));
+  if ((!verified || verdict.conditioning) && !verdict.message.empty())
     outcome += "<small>" + escape_html(verdict.message) + "</small>";
   const model::CompileReport compile =
       verdict.kernels.empty() ? model::CompileReport{} : verdict.kernels.front();

@@ -94,6 +94,8 @@ std::string error_text(const std::optional<double> &error);
 std::optional<double> shown_error(const model::Errors &errors);
 /// "compile failed", "wrong result", ...
 std::string outcome_text(model::Outcome outcome);
+/// With the word "ill-conditioned" where that is.
+std::string outcome_text(const model::Verdict &verdict);
 
 struct TableOptions {
   bool color = false;

@@ -28,7 +28,7 @@ std::string shorten(const std::string &text, std::size_t width) {
 Row row_of(const ReportVariant &variant) {
   const model::Verdict &verdict = variant.verdict;
   return {moves_text(variant.moves),
-          outcome_text(verdict.outcome),
+          outcome_text(verdict),
           error_text(shown_error(verdict.errors)),
           verdict.candidate_time ? time_text(verdict.candidate_time->median_ns) : "-",
           verdict.speedup ? speedup_text(*verdict.speedup) : "-",

@@ -1,13 +1,15 @@
 """A verified plan in a file of its own: kernels compiled by NVRTC as the runner compiles them, and the function that calls them.
 
-In an exported file this text follows direct_call.py's, in one module, whose EXTENSION is the C++ of direct_call/. A plan is a
-dict of literals: training, inputs and outputs (patterns, `...` for a tensor), state (names of the module's own tensors), arguments,
-results and temporaries (name, dtype, shape), capability, source, options, steps. What it does not fit is the user's own forward's.
-Thread: any that holds the interpreter's lock.
+In an exported file this text follows direct_call.py's and guard_values.py's, in one module, whose EXTENSION is the C++ of direct_call/. A
+plan is a dict of literals: name (the class), guards (call_guards.py, one for each way in which it was verified), inputs and outputs
+(patterns, `...` for a tensor), state (names of the module's own tensors), arguments, results and temporaries (name, dtype, shape),
+capability, multiprocessors, source, options, steps. A call that it does not fit is the user's own forward's: counted by reason, and
+said once. Thread: any.
 """
 
 import ctypes
 import glob
+import math
 import struct
 import warnings
 
@@ -15,28 +17,64 @@ PACKED = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "
           "uint64": "Q", "float16": "e", "float32": "f", "float64": "d"}
 ALIGNMENT = 256  # of temporaries, bytes
 DEFAULT_SHARED_BYTES = 48 * 1024
+OWN_SHARED = 1  # CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+MULTIPROCESSORS, COOPERATIVE_LAUNCH, MAX_SHARED = 16, 95, 97  # CUdevice_attribute
+
+
+class DoesNotFit(Exception):
+    """The device does not hold a launch: the reason."""
 
 
 class ExportedPlan:
-    """`call(module, *inputs)`: the outputs, or NotImplemented where something is not as it was verified."""
+    """`call(module, *inputs)`: the outputs, or NotImplemented where something is not as it was verified.
+    @param owner the `__name__` of the file that it is in"""
 
     device = "cuda"
 
-    def __init__(self, plan):
+    def __init__(self, plan, owner="__main__"):
         import torch
 
-        self.plan, self.torch = plan, torch
-        self.call = refuse
+        self.plan, self.torch, self.owner = plan, torch, owner
+        self.functions = []  # of the extension: the same plan with other patterns of inputs
+        self.forwards = []  # that call it
+        self.refused = {}  # calls that never came to the extension, by reason
+        self.why = "there is no CUDA GPU"
+        self.call = self.refuse
+        plans.append(self)
         if not self.is_available():
             return
         try:
             self.extension = load_once(EXTENSION)
             self.binary = self.compile()
         except (OSError, subprocess.TimeoutExpired) as error:
-            warnings.warn(f"the verified kernels are not used: {error}")
+            self.why = str(error)
             return
         self.describe()
+
+    # ---- Counts
+
+    def refuse(self, *_):
+        return self.refuse_for(self.why)
+
+    def refuse_for(self, why):
+        self.refused[why] = self.refused.get(why, 0) + 1
+        if self.refused[why] == 1:
+            warnings.warn(f"{self.plan['name']}: the verified kernels are not used, its own forward runs: {why} (said once; "
+                          "warpwright_fallbacks() counts)", RuntimeWarning, stacklevel=3)
+        return NotImplemented
+
+    def runs(self):
+        """How many calls the kernels answered."""
+        return sum(self.extension.counts(one)[0] for one in self.functions)
+
+    def fallbacks(self):
+        """{why: how many calls the user's own forward answered}"""
+        total = dict(self.refused)
+        for function in self.functions:
+            for why, count in self.extension.counts(function)[1].items():
+                total[why] = total.get(why, 0) + count
+        return total
 
     def is_available(self):
         return self.torch.cuda.is_available()
@@ -56,9 +94,14 @@ class ExportedPlan:
         code = getattr(original, "__code__", None)
         if code is None or code.co_flags & 0x0C or code.co_kwonlyargcount:  # *args, **keywords
             def forward(self, *inputs, **keywords):
-                outputs = NotImplemented if keywords else call(self, *inputs)
+                if not keywords:
+                    outputs = call(self, *inputs)
+                else:
+                    values = by_position(original, inputs, keywords)
+                    outputs = refuse_for("its keyword arguments are other than verified") if values is None else whole(self, *values)
                 return original(self, *inputs, **keywords) if outputs is NotImplemented else outputs
-            call = self.call
+            call, refuse_for = self.call, self.refuse_for
+            whole = call if code is None else self.whole_call(original)
         else:
             names = ", ".join(code.co_varnames[:code.co_argcount])
             space = {"_warpwright_call": self.whole_call(original), "_warpwright_original": original}
@@ -68,14 +111,19 @@ class ExportedPlan:
             forward = space["forward"]
             forward.__defaults__ = original.__defaults__
         forward.__doc__, forward.__annotations__ = original.__doc__, getattr(original, "__annotations__", {})
+        self.forwards.append(forward)
         return forward
+
+    def is_root(self, kind):
+        """Whether a class is the one whose forward this is: what derives from it may compute something else."""
+        return any(vars(kind).get("forward") is forward for forward in self.forwards)
 
     def whole_call(self, original):
         """The call with all of forward's arguments: those that the plan knows nothing of must have their defaults."""
         inputs = self.plan["inputs"]
         missing = original.__code__.co_argcount - 1 - len(inputs)
         defaults = original.__defaults__ or ()
-        if self.call is refuse or not 0 < missing <= len(defaults):
+        if not self.functions or not 0 < missing <= len(defaults):
             return self.call
         return self.made(inputs + list(defaults[len(defaults) - missing:]))
 
@@ -117,7 +165,9 @@ class ExportedPlan:
                 steps.append(len(self.groups))
                 self.groups.append([step])
         self.description = {
-            "training": plan["training"],
+            "name": plan["name"],
+            "names": arguments,
+            "guards": [for_call(guards, self.owner, self.is_root) for guards in plan["guards"]],
             "inputs": plan["inputs"],
             "state": [name.split(".") for name in plan["state"]],
             "arguments": [tensors[name] for name in arguments],
@@ -141,6 +191,7 @@ class ExportedPlan:
 
     def made(self, inputs):
         call, pattern = self.extension.make(dict(self.description, inputs=inputs)), self.plan["outputs"]
+        self.functions.append(call)
         if pattern is ... or isinstance(pattern, tuple) and all(one is ... for one in pattern):
             return call
 
@@ -180,31 +231,50 @@ class ExportedPlan:
     # ---- On a device
 
     def prepare(self, index):
-        """The kernels on a GPU, as the extension's executor; -1 where they do not run."""
-        torch = self.torch
-        capability = torch.cuda.get_device_capability(index)
-        if self.plan["capability"] and 10 * capability[0] + capability[1] != self.plan["capability"]:
-            return -1
+        """The kernels on a GPU, as the extension's executor; where they do not run, why."""
+        torch, plan = self.torch, self.plan
+        found = torch.cuda.get_device_properties(index)
+        if plan["capability"] and 10 * found.major + found.minor != plan["capability"]:
+            return "the GPU is of another kind than the one it was verified on"
+        if found.multi_processor_count < (plan["multiprocessors"] or 0):
+            return "the GPU has fewer multiprocessors than the one it was verified on"
         cubin, lowered = self.binary
-        with torch.cuda.device(index):
-            torch.empty(1, device="cuda")  # the device's context becomes this thread's
-            driver = Driver()
-            return self.executor(driver, driver.load(cubin, lowered))
+        try:
+            with torch.cuda.device(index):
+                torch.empty(1, device="cuda")  # the device's context becomes this thread's
+                driver = Driver()
+                return self.fitting_executor(driver, driver.load(cubin, lowered))
+        except (OSError, RuntimeError) as error:
+            return str(error)
+
+    def fitting_executor(self, driver, functions):
+        try:
+            return self.executor(driver, functions)
+        except DoesNotFit as reason:
+            return str(reason)
 
     def executor(self, driver, functions):
         groups = [[self.launch(driver, functions, step) for step in group] for group in self.groups]
-        addresses = [driver.address(name) for name in ("cuLaunchKernel", "cuMemsetD8Async", "cuCtxSetCurrent")]
+        addresses = [driver.address(name) for name in ("cuLaunchKernel", "cuLaunchCooperativeKernel", "cuMemsetD8Async", "cuCtxSetCurrent")]
         return self.extension.executor((groups, len(self.place), *addresses, driver.context()))
 
     def launch(self, driver, functions, step):
         if step[0] == "fill":
             _, name, byte = step
             return ("fill", self.place[name], byte, size_of(self.torch, *self.tensors[name]))
-        _, kernel, grid, block, shared_bytes, arguments = step
+        _, kernel, grid, block, shared_bytes, arguments, *cooperative = step
+        function, together = functions[kernel], cooperative == [True]
         if shared_bytes > DEFAULT_SHARED_BYTES:
-            driver.allow_shared(functions[kernel], shared_bytes)
+            wanted, most = shared_bytes + driver.own_shared(function), driver.most_shared()
+            if wanted > most:
+                raise DoesNotFit(f"{kernel} needs {wanted} bytes of shared memory a block, this device has {most}")
+            driver.allow_shared(function, shared_bytes)
+        if together:  # its blocks wait for each other
+            wanted, held = math.prod(grid), driver.resident_blocks(function, math.prod(block), shared_bytes)
+            if wanted > held:
+                raise DoesNotFit(f"{kernel} needs {wanted} resident blocks, this device holds {held}")
         packed = [self.argument(*argument) for argument in arguments]
-        return ("launch", functions[kernel], grid, block, shared_bytes, packed)
+        return ("launch", function, grid, block, shared_bytes, packed, together)
 
     def argument(self, kind, value, offset=0):
         if kind == "buffer":
@@ -214,8 +284,34 @@ class ExportedPlan:
         return struct.pack(PACKED[kind], value)
 
 
-def refuse(*_):
-    return NotImplemented
+def by_position(function, inputs, keywords):
+    """All positional arguments of a call; None where keywords are left that are none of them, or one has no value."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return None
+    names, left = code.co_varnames[1:code.co_argcount], dict(keywords)
+    defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ())))
+    values = list(inputs)
+    for name in names[len(inputs):]:
+        if name not in left and name not in defaults:
+            return None
+        values.append(left.pop(name) if name in left else defaults[name])
+    return None if left else values
+
+
+plans = []  # of this process
+
+
+def fallbacks_of(owner):
+    """A function that gives {why: how many calls the user's own forward answered} of the plans of one file."""
+    def warpwright_fallbacks():
+        total = {}
+        for plan in plans:
+            for why, count in plan.fallbacks().items() if plan.owner == owner else ():
+                total[why] = total.get(why, 0) + count
+        return total
+
+    return warpwright_fallbacks
 
 
 def views_in(value):
@@ -289,6 +385,29 @@ class Driver:
 
     def allow_shared(self, function, size_bytes):
         self.check(self.library.cuFuncSetAttribute(ctypes.c_void_p(function), MAX_DYNAMIC_SHARED, size_bytes))
+
+    def own_shared(self, function):
+        """Bytes of the kernel's own arrays."""
+        value = ctypes.c_int()
+        self.check(self.library.cuFuncGetAttribute(ctypes.byref(value), OWN_SHARED, ctypes.c_void_p(function)))
+        return value.value
+
+    def most_shared(self):
+        """Bytes that a block may have."""
+        return self.attribute(MAX_SHARED)
+
+    def resident_blocks(self, function, threads, shared_bytes):
+        """Blocks that the device of the current context holds at once, whatever else runs there."""
+        blocks = ctypes.c_int()
+        self.check(self.library.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            ctypes.byref(blocks), ctypes.c_void_p(function), threads, ctypes.c_size_t(shared_bytes)))
+        return blocks.value * self.attribute(MULTIPROCESSORS) if self.attribute(COOPERATIVE_LAUNCH) else 0
+
+    def attribute(self, which):
+        device, value = ctypes.c_int(), ctypes.c_int()
+        self.check(self.library.cuCtxGetDevice(ctypes.byref(device)))
+        self.check(self.library.cuDeviceGetAttribute(ctypes.byref(value), which, device))
+        return value.value
 
 
 def toolkit_folders():

@@ -103,7 +103,22 @@ TEST_CASE("a comment gives inputs, arguments and the mode") {
   const auto &module = *facts.kernels.front().task.task.module;
   CHECK(module.inputs == "[torch.randn((4, 8,))]");
   CHECK(module.init_inputs == "[8]");
-  CHECK_FALSE(module.training);
+  CHECK(module.mode == model::ModuleMode::Eval);
+}
+
+TEST_CASE("a module is called in evaluation mode unless a comment says otherwise") {
+  const auto module_of = [](const std::string &text) {
+    const FileFacts facts = facts_of(text);
+    REQUIRE(facts.kernels.size() == 1);
+    CHECK(facts.kernels.front().task.inferred);
+    return *facts.kernels.front().task.task.module;
+  };
+  CHECK(module_of(kBench).mode == model::ModuleMode::Eval);
+  const model::TorchModule made = module_of(
+      replaced(kBench, "class Model(nn.Module):", "# warpwright: made\nclass Model(nn.Module):"));
+  CHECK(made.mode == model::ModuleMode::AsMade);
+  CHECK(made.inputs == "get_inputs");
+  CHECK(made.init_inputs == "get_init_inputs");
 }
 
 TEST_CASE("parts of a module are measured with it, other classes are no modules") {

@@ -91,7 +91,9 @@ end
 function M.setup(options)
   local program = os.getenv('WARPWRIGHT')
   local chosen = { cmd = program and { program, 'lsp' }, settings = { device = 'cpu', budget = '60s', maxVariants = 4 } }
-  require('warpwright').setup(vim.tbl_extend('force', chosen, options or {}))
+  chosen = vim.tbl_extend('force', chosen, options or {})
+  if not M.asks_for_trust then chosen.settings.trusted = true end -- the sessions' own files
+  require('warpwright').setup(chosen)
 end
 
 --- Most variants of an optimisation, from now on.

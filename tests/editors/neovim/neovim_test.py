@@ -90,6 +90,10 @@ class Neovim(unittest.TestCase):
         for _ in self.session("screen_session.lua", "saxpy.cu", saxpy()):
             pass
 
+    def test_a_project_that_is_not_trusted_is_asked_about_before_anything_runs(self):
+        for _ in self.session("trust_session.lua", "saxpy.cu", saxpy()):
+            pass
+
     def test_options_runners_doctor_health_and_help(self):
         for _ in self.session("parts_session.lua", "saxpy.cu", saxpy()):
             pass

@@ -52,7 +52,7 @@ async function pick(text) {
 const dialog = () => bench.page.locator('.monaco-dialog-box');
 
 step('a wrong token is said, with what to do, and nothing is kept', async () => {
-  await bench.status('CPU backend');
+  await bench.status('Warpwright');
   await bench.command('Warpwright: Choose Runner');
   await bench.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'Add a runner' }).waitFor();
   await bench.shot('1-choose');

@@ -13,9 +13,10 @@ before(async () => {
 });
 after(() => bench.close());
 
-step('a CUDA file opens with its lens, its diagnostics and the runner', async () => {
+step('a CUDA file opens with its lens and its diagnostics, and no runner', async () => {
   await bench.lens('Warpwright: not measured · optimise');
-  await bench.status('CPU backend');
+  await bench.status('Warpwright');
+  assert.deepEqual(bench.processes(/warpwright-runner|warpwright-worker/), [], 'nothing is started before it is asked for');
   await until('a squiggle', async () => (await bench.squiggles('info')) + (await bench.squiggles()) + (await bench.squiggles('hint')) > 0);
   await bench.shot('1-opened');
 });
@@ -31,6 +32,7 @@ step('optimising shows progress and ends with checked variants', async () => {
   await bench.shot('3-progress');
   await bench.lens('variant checked (correct on the CPU backend, speed not measured) · apply', 120_000);
   await bench.notification('verified, none measured as faster');
+  await bench.status('CPU backend');
   await bench.shot('4-optimised');
 });
 

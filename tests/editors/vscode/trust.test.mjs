@@ -1,5 +1,7 @@
 // In a workspace that is not trusted kernels are analysed and nothing is run; trusting it is enough to go on.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import { after, before } from 'node:test';
 import { saxpy } from './lib/files.mjs';
 import { Workbench, steps, until } from './lib/workbench.mjs';
@@ -24,13 +26,30 @@ step('analysis works, an optimisation is refused with a way to trust, and no run
   assert.deepEqual(bench.processes(/warpwright-runner|warpwright-worker/), []);
 });
 
-step('once trusted, the project is asked which runner, and lenses offer to optimise', async () => {
+step("once trusted, lenses offer to optimise, and the project's runner is asked about", async () => {
   await bench.clickNotification('This workspace is not trusted', 'Manage Workspace Trust');
   await bench.page.locator('.workspace-trust-editor .monaco-button').filter({ hasText: /^Trust$/ }).first().click();
   await bench.page.keyboard.press('Control+W');
   await bench.openFile('saxpy.cu');
   await bench.lens('· optimise');
+  await bench.notification('Warpwright ignores this until you approve it');
+  await bench.shot('2-trusted');
+  assert.deepEqual(bench.processes(/warpwright-runner|warpwright-worker/), []);
+});
+
+step('approved, it is the runner that an optimisation asks for', async () => {
+  await bench.clickNotification('Warpwright ignores this until you approve it', 'Trust');
+  const store = path.join(bench.folder, 'state/warpwright/approvals.json');
+  await until('the approval', () => fs.existsSync(store) && fs.readFileSync(store, 'utf8').includes('.warpwright.toml'));
+  await bench.clickLens('optimise', bench.notification('cannot reach a runner at /nowhere/of/the/project'));
   await bench.status('Warpwright runner');
   await until('the runner of the project is named', async () => (await bench.statusTooltip('Warpwright runner')).includes('/nowhere/of/the/project'));
-  await bench.shot('2-trusted');
+  await bench.shot('3-approved');
+});
+
+step('a changed file is asked about again', async () => {
+  await bench.dismissNotifications();
+  bench.write('.warpwright.toml', 'runner = "unix:/another/of/the/project"\n');
+  await bench.notification('unix:/another/of/the/project');
+  await bench.shot('4-changed');
 });

@@ -262,6 +262,12 @@ TEST_CASE("recurrent kernels with several blocks a layer compile for Hopper") {
       const auto lowering =
           kRecurrentFamily.lower(index, region, configurations.front(), {}, "k0_recurrent");
       REQUIRE(lowering);
+      CHECK(lowering->source.find("trap") == std::string::npos);
+      for (const model::Step &step : lowering->steps)
+        if (const auto *launch = std::get_if<model::LaunchStep>(&step)) {
+          CHECK(launch->cooperative); // its blocks wait for each other
+          CHECK(launch->grid[0].evaluate({}).value() <= DeviceFacts().multiprocessors);
+        }
       const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
       if (!errors) {
         MESSAGE("skipped: no NVRTC");

@@ -92,27 +92,26 @@ double element(const std::vector<unsigned char> &bytes, std::size_t i, Dtype dty
   }
 }
 
-/// One process has one CPU device.
-runner::Device &device() {
-  static const std::unique_ptr<runner::Device> made = std::move(runner::make_cpu_device().value());
-  return *made;
-}
-
 /// Memory whose end touches the guard, as far as its elements' alignment for vectors lets it.
 struct Memory {
   Address base = 0, address = 0;
   std::size_t size_bytes = 0;
   explicit Memory(std::size_t size) : size_bytes(size) {
     const std::size_t total = (size + runner::kAlignment) / runner::kAlignment * runner::kAlignment;
-    base = device().allocate(total).value();
+    base = cpu_device().allocate(total).value();
     address = base + (total - size) / 16 * 16;
-    device().fill({base, 0xEE, total}).value();
+    cpu_device().fill({base, 0xEE, total}).value();
   }
   Memory(const Memory &) = delete;
-  ~Memory() { device().free(base); }
+  ~Memory() { cpu_device().free(base); }
 };
 
 } // namespace
+
+runner::Device &cpu_device() {
+  static const std::unique_ptr<runner::Device> made = std::move(runner::make_cpu_device().value());
+  return *made;
+}
 
 DeviceFacts cpu_facts() {
   DeviceFacts facts;
@@ -141,7 +140,7 @@ Result<Arrays> run_region(const GraphIndex &graph, const Region &region, const L
   for (const std::string &input : region.inputs) {
     const auto bytes = to_bytes(values.at(input));
     memory[input] = std::make_unique<Memory>(bytes.size());
-    device().upload(memory[input]->address, bytes.data(), bytes.size()).value();
+    cpu_device().upload(memory[input]->address, bytes.data(), bytes.size()).value();
   }
   for (const std::string &output : region.outputs) {
     const model::TensorType &type = graph.node(output).type();
@@ -156,15 +155,15 @@ Result<Arrays> run_region(const GraphIndex &graph, const Region &region, const L
   for (const model::Step &step : lowering.steps)
     if (const auto *launch = std::get_if<model::LaunchStep>(&step))
       kernels.push_back(launch->kernel);
-  device().set_deadline(std::chrono::steady_clock::now() + std::chrono::seconds(60));
-  auto program = device().compile({whole_source(lowering), {}, kernels});
+  cpu_device().set_deadline(std::chrono::steady_clock::now() + std::chrono::seconds(60));
+  auto program = cpu_device().compile({whole_source(lowering), {}, kernels});
   if (!program)
     return fail(program.error().message, program.error().log);
   std::size_t kernel = 0;
   for (const model::Step &any : lowering.steps) {
     if (const auto *fill = std::get_if<model::FillStep>(&any)) {
       const Memory &filled = *memory.at(fill->buffer);
-      device()
+      cpu_device()
           .fill({filled.address, static_cast<unsigned char>(fill->byte), filled.size_bytes})
           .value();
       continue;
@@ -186,14 +185,14 @@ Result<Arrays> run_region(const GraphIndex &graph, const Region &region, const L
       else
         launch.arguments.push_back(runner::ArgumentValue::of(
             memory.at(std::get<model::BufferArgument>(argument).buffer)->address));
-    if (auto ran = device().launch(launch); !ran)
+    if (auto ran = cpu_device().launch(launch); !ran)
       return fail(step.kernel + ": " + ran.error().message);
   }
   Arrays results;
   for (const std::string &output : region.outputs) {
     const model::TensorType &type = graph.node(output).type();
     std::vector<unsigned char> bytes(memory[output]->size_bytes);
-    device().download(bytes.data(), memory[output]->address, bytes.size()).value();
+    cpu_device().download(bytes.data(), memory[output]->address, bytes.size()).value();
     Array array(type.dtype, type.shape);
     for (std::size_t i = 0; i < array.values.size(); ++i)
       array.values[i] = element(bytes, i, type.dtype);

@@ -5,9 +5,13 @@
 #pragma once
 
 #include "generator/families/family.h"
+#include "runner/verify/device.h"
 #include "tests/generator/graph_interpreter.h"
 
 namespace warpwright::generator {
+
+/// One process has one CPU device.
+runner::Device &cpu_device();
 
 /// The facts of the CPU backend.
 DeviceFacts cpu_facts();

@@ -271,3 +271,47 @@ TEST_CASE("configurations for a GPU compile, with clusters and gangs of blocks")
   CHECK(any_gang);
   CHECK(any_cluster);
 }
+
+TEST_CASE("gangs of blocks fit the device at once, wherever it is, and nothing traps") {
+  GraphBuilder builder;
+  const auto x = builder.input("x", {64, 1 << 20});
+  const auto y = builder.op("softmax", {x}, {{"dim", std::int64_t{1}}});
+  const model::Graph graph = builder.graph({y});
+  const GraphIndex index(graph);
+  const Region region = grow_row_region(index, y, {});
+  for (const int multiprocessors : {132, 108, 98, 46, 16}) {
+    DeviceFacts gpu;
+    gpu.multiprocessors = multiprocessors;
+    int gangs = 0;
+    for (const Configuration &configuration : kRowFamily.configurations(index, region, gpu)) {
+      const auto lowering = kRowFamily.lower(index, region, configuration, gpu, "k0");
+      REQUIRE_MESSAGE(lowering, (lowering ? "" : lowering.error().message));
+      CHECK(lowering->source.find("trap") == std::string::npos);
+      const bool waits = lowering->source.find("reduce_gang<") != std::string::npos;
+      for (const model::Step &step : lowering->steps)
+        if (const auto *launch = std::get_if<model::LaunchStep>(&step)) {
+          CHECK(launch->cooperative == (configuration.at("gang") > 1));
+          if (!launch->cooperative)
+            continue;
+          const auto blocks = launch->grid[0].evaluate({});
+          REQUIRE(blocks);
+          const int gang = configuration.at("gang"), resident = configuration.at("resident");
+          CHECK(*blocks <= multiprocessors * resident);
+          CHECK(*blocks + gang > multiprocessors * resident); // as many gangs as fit
+          CHECK(*blocks % gang == 0);
+          CHECK(waits);
+          CHECK(lowering->source.find("__launch_bounds__(512, " + std::to_string(resident) + ")") !=
+                std::string::npos);
+          ++gangs;
+        }
+    }
+    CHECK((gangs > 0) == (multiprocessors > 16));
+  }
+  const auto wide = kRowFamily.configurations(index, region, DeviceFacts());
+  const auto gang =
+      std::ranges::find_if(wide, [](const Configuration &c) { return c.at("gang") > 1; });
+  REQUIRE(gang != wide.end());
+  DeviceFacts small;
+  small.multiprocessors = 8;
+  CHECK_FALSE(kRowFamily.lower(index, region, *gang, small, "k0").has_value());
+}

@@ -92,7 +92,7 @@ class Graphs(unittest.TestCase):
             if "graph" not in one:
                 continue
             with self.subTest(name):
-                traced = trace_module(SOURCE, name, one["inputs"], one["init_inputs"], one["training"], "cpp")
+                traced = trace_module(SOURCE, name, one["inputs"], one["init_inputs"], one["mode"], "cpp")
                 if meaning(one["graph"]) != meaning(traced["graph"]):
                     self.fail(f"the text says\n{shown(one['graph'])}\nand the function does\n{shown(traced['graph'])}")
 

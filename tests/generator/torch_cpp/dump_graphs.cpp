@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
     nlohmann::json &one = found[module.model];
     one["inputs"] = module.inputs;
     one["init_inputs"] = module.init_inputs;
-    one["training"] = module.training;
+    one["mode"] = model::name(module.mode);
     if (kernel.forward)
       one["state"] = kernel.forward->state;
     if (kernel.task.graph)

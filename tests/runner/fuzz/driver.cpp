@@ -19,7 +19,8 @@ using Random = std::mt19937;
 std::vector<std::string> read_seeds(const std::filesystem::path &folder) {
   std::vector<std::filesystem::path> paths;
   for (const auto &entry : std::filesystem::directory_iterator(folder))
-    paths.push_back(entry.path());
+    if (entry.is_regular_file())
+      paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   std::vector<std::string> seeds;
   for (const auto &path : paths) {

@@ -1,10 +1,12 @@
-"""A candidate's process as its worker sees it, with the fake device's timer. Usage: candidate_process_test.py FOLDER_OF_HOST_PY LIBRARY"""
+"""A candidate's process as its worker sees it, with the fake device's timer. Usage, as its candidates are
+started by a supervisor: runner_supervise FOLDER LIBRARY candidate_process_test.py FOLDER_OF_HOST_PY LIBRARY"""
 
+import glob
 import os
 import sys
 import tempfile
+import time
 import unittest
-import unittest.mock
 
 sys.dont_write_bytecode = True
 FOLDER, LIBRARY = sys.argv.pop(1), sys.argv.pop(1)
@@ -17,7 +19,6 @@ except ImportError:
     sys.exit(0)
 
 import candidate_calls
-import candidate_nursery
 import candidate_process
 from compiled_module import GpuTurn
 from host_errors import HostError
@@ -70,12 +71,32 @@ candidate_module.CandidateServer.on_time = lie
 """
 
 
+def folders():
+    """Of candidates, as the supervisor makes them where there is no worker's directory."""
+    return set(glob.glob(os.path.join(tempfile.gettempdir(), "candidate-*")))
+
+
+def processes(mark):
+    """Ids of those whose command has this word."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if mark.encode() in words and words[0] == b"sleep":
+            found.append(path)
+    return found
+
+
 class Timed(unittest.TestCase):
     def setUp(self):
+        self.before = folders()
         sys.argv[1:] = [LIBRARY]
         self.host = ModuleHost("cpu")
         self.host.load({"language": "python", "source": TASK, "model": "Model", "inputs": "get_inputs", "init_inputs": "get_init_inputs",
-                        "training": True})
+                        "mode": "made"})
         self.x, self.y = torch.rand(64), torch.full((64,), -7.0)
 
     def tearDown(self):
@@ -134,45 +155,42 @@ class Timed(unittest.TestCase):
         self.assertTrue(torch.equal(self.y, self.x * 2))
 
     def test_what_it_started_and_left_ends_with_it(self):
-        handle = self.bound(ANSWER.replace("return x + x", "return torch.full_like(x, SLEEPER.pid)")
-                            + "import subprocess\nSLEEPER = subprocess.Popen(['sleep', '600'], start_new_session=True)\n")
-        self.host.call(handle)
-        self.host.publish(handle)
-        pid = int(self.y[0])
-        os.kill(pid, 0)
+        mark = f"600.{os.getpid()}"
+        self.bound(ANSWER + f"import subprocess\nsubprocess.Popen(['setsid', '-f', 'sleep', '{mark}']).wait()\n")
+        self.assertEqual(len(processes(mark)), 1)
         self.host.candidates.forget()
-        with self.assertRaises(ProcessLookupError):
-            os.kill(pid, 0)
+        self.assertEqual(processes(mark), [])
 
-    def test_the_nursery_of_a_gpu_s_worker_starts_and_ends_them_one_after_the_other(self):
-        nursery = candidate_nursery.nursery = candidate_nursery.Nursery(LIBRARY)
-        try:
-            for _ in range(2):
-                handle = self.bound(ANSWER)
-                self.host.call(handle)
-                self.host.publish(handle)
-                self.assertTrue(torch.equal(self.y, self.x * 2))
-                pid = self.host.candidates.process.process.pid
-                os.kill(pid, 0)
-                self.host.candidates.forget()
-                with self.assertRaises(ProcessLookupError):
-                    os.kill(pid, 0)
+    def test_it_stands_still_between_its_calls_with_all_that_it_started(self):
+        handle = self.bound(ANSWER + "import os, subprocess\nsubprocess.Popen(['sh', '-c', 'while :; do echo >> ' + os.environ['HOME'] + "
+                            "'/busy; done'])\n")
+        self.assertTrue(self.host.candidates.process.is_frozen)
+        (folder,) = folders() - self.before
+        busy = os.path.join(folder, "busy")
+        for _ in range(3):
+            self.host.call(handle)
+            size = os.path.getsize(busy)
+            time.sleep(0.05)
+            self.assertEqual(os.path.getsize(busy), size)
+        self.host.candidates.process.go_on("call")
+        while os.path.getsize(busy) == size:
+            time.sleep(0.01)
+
+    def test_they_follow_one_another(self):
+        for _ in range(2):
             handle = self.bound(ANSWER)
+            self.host.call(handle)
+            self.host.publish(handle)
+            self.assertTrue(torch.equal(self.y, self.x * 2))
             pid = self.host.candidates.process.process.pid
-            os.kill(pid, 9)
-            self.refused("crash", "SIGKILL", lambda: self.host.call(handle))
-        finally:
-            candidate_nursery.nursery = None
-            nursery.connection.close()
-            self.assertEqual(nursery.process.wait(20), 0)
+            os.kill(pid, 0)
+            self.host.candidates.forget()
+            with self.assertRaises(ProcessLookupError):
+                os.kill(pid, 0)
 
     def test_where_others_use_the_gpu_too_its_file_is_imported_before_with_no_gpu_in_sight(self):
         told = []
         self.host.turn = GpuTurn(lambda: told.append("give"), lambda: told.append("take"), lambda: None)
-        folder = self.enterContext(tempfile.TemporaryDirectory())
-        os.chmod(folder, 0o755)  # a process that was root gives that up
-        with unittest.mock.patch.dict(os.environ, {"WARPWRIGHT_WORKER_DIRECTORY": folder}):
-            nursery = candidate_nursery.nursery = candidate_nursery.Nursery(LIBRARY)
         try:
             for more in ("", "# another answer, in a folder of its own"):
                 told.clear()
@@ -186,16 +204,14 @@ class Timed(unittest.TestCase):
             self.assertEqual(told, ["give", "take"] * 3)
         finally:
             self.host.candidates.forget()
-            candidate_nursery.nursery = None
-            nursery.connection.close()
-            self.assertEqual(nursery.process.wait(20), 0)
-        self.assertEqual(os.listdir(folder), [])
+        self.assertEqual(self.host.candidates.process, None)
 
     def test_its_folder_goes_with_it(self):
         self.bound(ANSWER)
         process = self.host.candidates.process
+        self.assertEqual(len(folders() - self.before), 1)
         self.host.candidates.forget()
-        self.assertFalse(os.path.exists(process.process.folder))
+        self.assertEqual(folders() - self.before, set())
         self.assertIsNotNone(process.process.returncode)
 
 

@@ -36,7 +36,7 @@ class Model(torch.nn.Module):
         return x * 2
 """
 SPEC = {"language": "python", "source": SOURCE + "\ndef get_inputs():\n    return [torch.zeros(4)]\n", "model": "Model",
-        "inputs": "get_inputs", "init_inputs": "get_init_inputs", "training": True}
+        "inputs": "get_inputs", "init_inputs": "get_init_inputs", "mode": "made"}
 
 
 class NoGraph:

@@ -20,7 +20,7 @@ from user_module import UserModule
 
 
 def spec(source, model="f", inputs="[torch.ones(2)]"):
-    return {"language": "cpp", "source": source, "model": model, "inputs": inputs, "init_inputs": "[]", "training": False}
+    return {"language": "cpp", "source": source, "model": model, "inputs": inputs, "init_inputs": "[]", "mode": "eval"}
 
 
 class CppModules(unittest.TestCase):

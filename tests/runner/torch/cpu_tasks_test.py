@@ -4,6 +4,7 @@
 import inspect
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -298,6 +299,24 @@ class NoReference(Case):
         good = module("return x * 1")
         hangs = good.replace("return x * 1", "import time; time.sleep(600)")
         self.expect("unsupported", "deadline", verify(task(hangs, buffers_of(good)), COPY, timeout_ms=5000))
+
+    def test_a_module_sees_no_file_of_the_user_s_no_other_process_and_no_socket(self):
+        good = module("return x * 1")
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as server:
+            os.chmod(folder, 0o777)
+            secret, place = os.path.join(folder, "secret"), os.path.join(folder, "socket")
+            with open(secret, "w", encoding="ascii") as file:
+                file.write("secret")
+            server.bind(place)
+            os.chmod(place, 0o777)
+            server.listen()
+            for act in (f"open('{secret}')", f"open('{folder}/new', 'w')", f"os.sched_setaffinity({os.getpid()}, [0])",
+                        f"socket.socket(socket.AF_UNIX).connect('{place}')"):
+                with self.subTest(act):
+                    spy = good.replace("return x * 1", f"import os, socket\n        try:\n            {act}\n        except OSError:\n"
+                                       "            return x * 1\n        return x * 2")
+                    self.expect("verified", "", verify(task(spy, buffers_of(good)), COPY))
+                    self.expect("wrong_result", "", verify(task(spy, buffers_of(good)), COPY, WARPWRIGHT_ISOLATION="off"))
 
     def test_a_module_may_print(self):
         self.expect("verified", "", verify(task(module("print('Content-Length: 3')\nreturn x * 1")), COPY))

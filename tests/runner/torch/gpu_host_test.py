@@ -66,7 +66,7 @@ def get_init_inputs():
     return []
 """
 SPEC = {"language": "python", "source": SOURCE, "model": "Model", "inputs": "get_inputs",
-        "init_inputs": "get_init_inputs", "training": True}
+        "init_inputs": "get_init_inputs", "mode": "made"}
 
 
 class Memory:

@@ -28,7 +28,7 @@ def get_inputs():
 
 def spec(imports, value, files, path):
     return {"language": "python", "source": MODEL % (imports, value), "model": "Model", "inputs": "get_inputs",
-            "init_inputs": "get_init_inputs", "training": True, "files": files, "path": path}
+            "init_inputs": "get_init_inputs", "mode": "made", "files": files, "path": path}
 
 
 def called(*arguments):

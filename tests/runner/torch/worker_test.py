@@ -1,5 +1,5 @@
 """The worker as a library in a real Python process, spoken to over its pipes: the protocol, the callbacks, verifying and measuring on the
-fake device, whose memory torch works on. Usage: worker_test.py FOLDER_OF_HOST_PY LIBRARY
+fake device, whose memory torch works on. Usage: worker_test.py RUNNER LIBRARY
 """
 
 import json
@@ -10,7 +10,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-FOLDER, LIBRARY = sys.argv.pop(1), sys.argv.pop(1)
+RUNNER, LIBRARY = sys.argv.pop(1), sys.argv.pop(1)
 
 try:
     import torch
@@ -45,9 +45,9 @@ def get_inputs():
 
 class Worker:
     def __init__(self, *command, **environment):
-        command = command or (sys.executable, "-u", os.path.join(FOLDER, "host.py"), LIBRARY, "cpu")
+        command = command or (RUNNER, "enclose", "host", "--device", "cpu", "--library", LIBRARY)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=dict(os.environ, **environment))
+                                        env=dict(os.environ, WARPWRIGHT_PYTHON=sys.executable, **environment))
         self.stages, self.turns, self.last = [], [], 0
         self.told = []  # of each turn asked for, how many stages came before
 
@@ -226,7 +226,7 @@ class Workers(unittest.TestCase):
             self.assertEqual(worker.process.wait(20), 0)
 
     def test_an_interpreter_without_torch_says_so(self):
-        run = subprocess.run([sys.executable, "-S", "-I", os.path.join(FOLDER, "host.py"), LIBRARY, "cpu"], capture_output=True, text=True,
+        run = subprocess.run([sys.executable, "-S", "-I", os.path.join(os.path.dirname(RUNNER), "torch", "host.py"), LIBRARY, "cpu"], capture_output=True, text=True,
                              stdin=subprocess.DEVNULL)
         self.assertEqual(run.returncode, 2)
         self.assertIn("has no torch", run.stderr)

@@ -15,6 +15,10 @@ model::Buffer buffer(const std::string &name, const std::string &torch_name,
   return made;
 }
 
+ModelText guarded(std::string inputs = "", std::string outputs = "") {
+  return {.patterns = {std::move(inputs), std::move(outputs), {"{}"}}};
+}
+
 struct Written {
   model::Task task;
   model::Graph graph;
@@ -41,7 +45,9 @@ struct Written {
 
 TEST_CASE("a plan becomes a class that derives from the user's and takes its own tensors by name") {
   const Written given;
-  const auto text = write_model(given.task, given.graph, given.plan, {});
+  const auto text =
+      write_model(given.task, given.graph, given.plan,
+                  {.device = {90, 132}, .patterns = {.guards = {"{'training': 'T'}"}}});
   REQUIRE(text);
   CHECK(text->starts_with(given.task.module->source));
   for (const char *part :
@@ -53,23 +59,40 @@ TEST_CASE("a plan becomes a class that derives from the user's and takes its own
         "(\"launch\", \"k\", (1, 1, 1), (32, 1, 1), 0, [(\"buffer\", \"x\", 0), (\"buffer\", "
         "\"w\", 4), "
         "(\"buffer\", \"output\", 0)]),\n",
-        "\"capability\": 90,", "_warpwright_Model_source = r'''extern \"C\" __global__ void k("})
+        "\"capability\": 90,\n    \"multiprocessors\": 132,",
+        "{\n    \"name\": \"Model\",\n    \"guards\": [\n        {'training': 'T'},\n    ],",
+        "warpwright_fallbacks = _warpwright_load().fallbacks_of(__name__)", "_warpwright_Model_source = r'''extern \"C\" __global__ void k("})
     CHECK(text->find(part) != std::string::npos);
 }
 
 TEST_CASE("what no GPU verified runs on whatever GPU is there") {
   const Written given;
-  const auto text = write_model(given.task, given.graph, given.plan, {.compute_capability = 0});
+  const auto text = write_model(given.task, given.graph, given.plan, guarded());
   REQUIRE(text);
   CHECK(text->find("\"capability\": None,") != std::string::npos);
 }
 
 TEST_CASE("inputs and outputs have the form that the module's own have") {
   const Written given;
-  const auto text =
-      write_model(given.task, given.graph, given.plan, {.patterns = {"[..., 3.14]", "[...]"}});
+  const auto text = write_model(given.task, given.graph, given.plan, guarded("[..., 3.14]", "[...]"));
   REQUIRE(text);
   CHECK(text->find("\"inputs\": [..., 3.14],\n    \"outputs\": [...],") != std::string::npos);
+}
+
+TEST_CASE("what a runner tells of a call is no code") {
+  const Written given;
+  for (const char *text : {"__import__('os')", "[..., eval('1')]", "[...]\n", "['", "x", "[lambda: 0]"})
+    for (const CallPatterns &patterns :
+         {CallPatterns{text, "", {"{}"}}, CallPatterns{"", text, {"{}"}}, CallPatterns{"", "", {text}}})
+      CHECK_FALSE(write_model(given.task, given.graph, given.plan, {.patterns = patterns}));
+  for (const char *text :
+       {"[..., -3.5e-07, 'a\\'b', b\"x\", (1+2j), None, True]", "[float(\"inf\"), {'k': ...}]"})
+    CHECK(write_model(given.task, given.graph, given.plan, guarded(text, "...")));
+}
+
+TEST_CASE("a plan that nobody says the module's state for is not written") {
+  const Written given;
+  CHECK_FALSE(write_model(given.task, given.graph, given.plan, {}));
 }
 
 TEST_CASE("a library step names its tensors, and takes what else it is given as it is") {
@@ -82,7 +105,7 @@ TEST_CASE("a library step names its tensors, and takes what else it is given as 
   aten.keywords = {{"alpha", std::int64_t{2}}};
   aten.results = {model::TensorView{"t", 0, {8}, {}}};
   given.plan.steps.insert(given.plan.steps.begin(), aten);
-  const auto text = write_model(given.task, given.graph, given.plan, {});
+  const auto text = write_model(given.task, given.graph, given.plan, guarded());
   REQUIRE(text);
   CHECK(text->find(
             "(\"aten\", \"aten::mul.Tensor\", [(\"view\", \"x\", 0, [2, 4], [4, 1]), None, True, "
@@ -94,8 +117,8 @@ TEST_CASE("a library step names its tensors, and takes what else it is given as 
 TEST_CASE("what cannot be spelled is refused with the reason") {
   Written given;
   given.plan.source += "// '''\n";
-  CHECK_FALSE(write_model(given.task, given.graph, given.plan, {}));
+  CHECK_FALSE(write_model(given.task, given.graph, given.plan, guarded()));
   Written no_module;
   no_module.task.module.reset();
-  CHECK_FALSE(write_model(no_module.task, no_module.graph, no_module.plan, {}));
+  CHECK_FALSE(write_model(no_module.task, no_module.graph, no_module.plan, guarded()));
 }

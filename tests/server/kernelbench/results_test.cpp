@@ -4,6 +4,10 @@
 #include "tests/server/kernelbench/folder.h"
 
 #include <doctest/doctest.h>
+#include <fstream>
+#include <set>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace warpwright;
 using namespace warpwright::server;
@@ -172,6 +176,66 @@ TEST_CASE("a run goes on from its results file, whose last line a kill has cut")
   REQUIRE(whole);
   CHECK(whole->earlier().size() == 2);
   CHECK_FALSE(ResultsFile::open(path, {{"tasks", 3}}));
+}
+
+TEST_CASE("runs that write one file at once lose nothing of each other") {
+  const Folder folder;
+  const fs::path path = folder.path / "results.jsonl";
+  constexpr int kRuns = 4, kResults = 40;
+  std::vector<pid_t> runs;
+  for (int run = 0; run < kRuns; ++run)
+    if (runs.push_back(fork()); runs.back() == 0) {
+      bool kept = true;
+      for (int i = 0; i < kResults && kept; ++i) {
+        auto file = ResultsFile::open(path, {{"tasks", 2}});
+        kept = file && file->append(verified(std::to_string(run) + "/" + std::to_string(i), 2, 1));
+      }
+      _exit(kept ? 0 : 1);
+    }
+  for (const pid_t run : runs) {
+    int status = 0;
+    waitpid(run, &status, 0);
+    CHECK(status == 0);
+  }
+  const auto file = ResultsFile::open(path, {{"tasks", 2}});
+  REQUIRE(file);
+  std::set<std::string> ids;
+  for (const BenchResult &result : file->earlier())
+    ids.insert(result.id);
+  CHECK(ids.size() == kRuns * kResults);
+  CHECK(file->earlier().size() == kRuns * kResults);
+}
+
+TEST_CASE("a task that two runs judged is one result, and a failure does not replace it") {
+  const Folder folder;
+  const fs::path path = folder.path / "results.jsonl";
+  BenchResult failed = verified("1/1", 2, 1);
+  failed.state = BenchResult::State::Failed;
+  for (const BenchResult &result : {failed, verified("1/1", 3, 1), verified("1/1", 4, 1), failed}) {
+    auto file = ResultsFile::open(path, {{"tasks", 2}});
+    REQUIRE(file);
+    REQUIRE(file->append(result));
+  }
+  const auto file = ResultsFile::open(path, {{"tasks", 2}});
+  REQUIRE(file);
+  REQUIRE(file->earlier().size() == 1);
+  CHECK(file->earlier()[0].ratios.at("eager+graph").value == 4);
+}
+
+TEST_CASE("a damaged line amid others is named, and no later line is thrown away for it") {
+  const Folder folder;
+  const fs::path path = folder.path / "results.jsonl";
+  {
+    auto file = ResultsFile::open(path, {{"tasks", 2}});
+    REQUIRE(file);
+    std::ofstream(path, std::ios::app) << "{\"id\": \n";
+    REQUIRE(file->append(verified("1/2", 3, 2)));
+  }
+  const auto size = fs::file_size(path);
+  const auto damaged = ResultsFile::open(path, {{"tasks", 2}});
+  REQUIRE_FALSE(damaged);
+  CHECK(damaged.error().message.find("line 2") != std::string::npos);
+  CHECK(fs::file_size(path) == size);
 }
 
 TEST_CASE("recipes of verified candidates are found again by the hash of their source") {

@@ -36,7 +36,7 @@ struct Given {
                                      .model = "struct Net",
                                      .inputs = "[torch.randn([8]), False]",
                                      .init_inputs = "[8]",
-                                     .training = false};
+                                     .mode = model::ModuleMode::Eval};
     task.buffers = {buffer("x", "x", model::Direction::In),
                     buffer("unused", "fc.unused", model::Direction::In),
                     buffer("fc_weight", "fc.weight", model::Direction::In),
@@ -116,7 +116,7 @@ TEST_CASE("an object whose constructor takes nothing needs no check of how it wa
   Given given;
   given.net.forward->made_with.clear();
   given.net.forward->numbers.clear();
-  given.task.module->training = true;
+  given.task.module->mode = model::ModuleMode::Train;
   const auto text = given.written();
   REQUIRE(text.has_value());
   CHECK(text->find("warpwright_made_as_verified_") == std::string::npos);

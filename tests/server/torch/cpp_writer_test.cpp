@@ -77,7 +77,8 @@ TEST_CASE("a function calls its plan's kernels where the arguments are those tha
         "// Warpwright's variant 0123456789abcdef of mix. 1.50x\n// on an H200\nnamespace "
         "warpwright_mix {\n",
         "R\"warpwright(extern \"C\" __global__ void k(const float *x, float *y) {}\n)warpwright\"",
-        "const char *const kNames[kCount] = {\"k\"};\nconst int kShared[kCount] = {65536};",
+        "const char *const kNames[kCount] = {\"k\"};\nconst int kShared[kCount] = {65536};\n"
+        "const int kTogether[kCount] = {0};",
         "if (90 != 0 && capability != 90)", "fits(inputs[1], at::kFloat, at::IntArrayRef({2, 4}))",
         "launch(kernels->functions[0], dim3(1, 1, 1), dim3(32, 1, 1), 65536, stream, address(x_, "
         "2), address(output_0_, 0), static_cast<int>(7));",
@@ -92,6 +93,19 @@ TEST_CASE("a function calls its plan's kernels where the arguments are those tha
         "  return mix_as_written(x, w, steps, hard, none);\n}\n} // namespace own\n"})
     CHECK_MESSAGE(text.find(part) != std::string::npos, part);
   CHECK(text.find('@') == std::string::npos);
+}
+
+TEST_CASE("blocks that wait for each other are launched together where the GPU holds them all") {
+  Given given;
+  auto &launch = std::get<model::LaunchStep>(given.plan.steps[0]);
+  launch.grid = {11, 12, 1};
+  launch.block = {32, 8, 1};
+  launch.cooperative = true;
+  const std::string text = given.written();
+  for (const char *part : {"kTogether[kCount] = {132};", "kThreads[kCount] = {256};",
+                           "  launch_together(kernels->functions[0], dim3(11, 12, 1), dim3(32, 8, "
+                           "1), 65536, stream, "})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, part);
 }
 
 TEST_CASE("a variant follows a function that moved, and not one that changed") {

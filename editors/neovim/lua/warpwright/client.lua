@@ -54,6 +54,7 @@ local function handlers()
       vim.lsp.handlers['textDocument/publishDiagnostics'](err, params, context, config)
       if params then lens.refresh(vim.uri_to_bufnr(params.uri)) end -- the text was analysed anew
     end,
+    ['window/showMessageRequest'] = require('warpwright.trust').answer,
     ['window/showMessage'] = function(_, params)
       local levels = { vim.log.levels.ERROR, vim.log.levels.WARN }
       vim.notify(params.message, levels[params.type] or vim.log.levels.INFO)
@@ -84,7 +85,7 @@ end
 -- In Lua tables of functions, so that a command that starts as a lens or a code action of Neovim's own is followed too.
 local function commands()
   local result = {}
-  for _, name in ipairs({ 'optimize', 'cancel', 'apply', 'insertFacts' }) do
+  for _, name in ipairs({ 'optimize', 'cancel', 'apply', 'insertFacts', 'trust' }) do
     result['warpwright.' .. name] = function(command, context)
       local client = vim.lsp.get_client_by_id(context.client_id)
       if client then require('warpwright.actions').execute(client, context.bufnr, command) end

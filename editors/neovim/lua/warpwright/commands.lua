@@ -22,6 +22,7 @@ function M.Lens() warpwright().run_lens() end
 function M.Hover() warpwright().hover() end
 function M.Explain() require('warpwright.explain').show() end
 function M.Runners(call) warpwright().choose_runner(call.args) end
+function M.Trust() warpwright().trust() end
 function M.Doctor() require('warpwright.doctor').show() end
 function M.Restart() warpwright().restart() end
 function M.Log() vim.cmd('tabedit ' .. vim.fn.fnameescape(require('warpwright.compat').log_path())) end

@@ -48,6 +48,8 @@ function M.preview(kernel) require('warpwright.variants').preview(kernel) end
 function M.hover() require('warpwright.hover').show() end
 function M.run_lens() require('warpwright.lens').run() end
 function M.choose_runner(name) require('warpwright.runners').choose(name) end
+--- Asks what of the current buffer's project is to be approved.
+function M.trust(on_done) require('warpwright.trust').review(on_done) end
 function M.restart() require('warpwright.client').restart() end
 
 --- For a statusline: "Warpwright: optimising saxpy 35% variant 4 of 12 (measure)", "" when nothing runs.

@@ -1,4 +1,4 @@
-// What a call is given: inputs that must look as they did when the plan was verified, and tensors that the module holds.
+// What a call is given: inputs that must look as they did when the plan was verified.
 // Thread: any that holds the interpreter's lock.
 #pragma once
 
@@ -84,48 +84,6 @@ private:
   Object value_;
   std::vector<Object> keys_;
   std::vector<Pattern> parts_;
-};
-
-/// Where a module keeps a tensor of its own: "net.0.weight", looked up anew at each call, for it may have been replaced.
-class Path {
-public:
-  explicit Path(PyObject *names) {
-    for (Py_ssize_t i = 0; i < length(names); ++i)
-      names_.push_back(item(names, i));
-  }
-
-  /// nullptr: it has none now. What is found lives in `alive` where nobody else is sure to hold it.
-  PyObject *find(PyObject *module, c10::SmallVectorImpl<Object> &alive) const {
-    static PyObject *const modules = PyUnicode_InternFromString("_modules");
-    static PyObject *const parameters = PyUnicode_InternFromString("_parameters");
-    static PyObject *const buffers = PyUnicode_InternFromString("_buffers");
-    PyObject *holder = module;
-    for (size_t i = 0; i + 1 < names_.size(); ++i) {
-      holder = entry(holder, modules, names_[i].get());
-      if (!holder)
-        return nullptr;
-    }
-    PyObject *const last = names_.back().get();
-    for (PyObject *const table : {parameters, buffers})
-      if (PyObject *found = entry(holder, table, last))
-        return found;
-    alive.push_back(Object(PyObject_GetAttr(holder, last)));
-    if (!alive.back())
-      PyErr_Clear();
-    return alive.back().get();
-  }
-
-private:
-  static PyObject *entry(PyObject *holder, PyObject *table, PyObject *name) {
-    const Object dict(PyObject_GetAttr(holder, table));
-    if (!dict || !PyDict_Check(dict.get())) {
-      PyErr_Clear();
-      return nullptr;
-    }
-    return PyDict_GetItem(dict.get(), name); // borrowed of the dict, which the holder keeps
-  }
-
-  std::vector<Object> names_;
 };
 
 } // namespace warpwright

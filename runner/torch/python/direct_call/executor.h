@@ -12,6 +12,7 @@ namespace warpwright {
 struct Launch {
   void *function = nullptr; ///< null: a fill
   unsigned grid[3] = {}, block[3] = {}, shared_bytes = 0;
+  bool cooperative = false;        ///< all blocks at once; that they fit was asked before
   std::vector<std::string> values; ///< the arguments' bytes
   std::vector<void *> pointers;    ///< to them
   struct Patch {
@@ -26,9 +27,12 @@ struct Launch {
 struct Executor {
   using LaunchKernel = int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                unsigned, void *, void **, void **);
+  using LaunchTogether = int (*)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                 unsigned, void *, void **);
   using Fill = int (*)(unsigned long long, unsigned char, size_t, void *);
   using SetContext = int (*)(void *);
   LaunchKernel launch_kernel = nullptr;
+  LaunchTogether launch_together = nullptr;
   Fill fill = nullptr;
   SetContext set_context = nullptr;
   void *context = nullptr; ///< of the kernels' device
@@ -44,6 +48,10 @@ inline int start_launch(const Executor &executor, Launch &launch, const uint64_t
     const uint64_t address = addresses[patch.place] + patch.offset;
     std::memcpy(launch.pointers[patch.argument], &address, sizeof address);
   }
+  if (launch.cooperative)
+    return executor.launch_together(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
+                                    launch.block[0], launch.block[1], launch.block[2],
+                                    launch.shared_bytes, stream, launch.pointers.data());
   return executor.launch_kernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
                                 launch.block[0], launch.block[1], launch.block[2],
                                 launch.shared_bytes, stream, launch.pointers.data(), nullptr);
@@ -62,7 +70,7 @@ inline int32_t start_by_driver(int64_t handle, int64_t group, const uint64_t *ad
   return 0;
 }
 
-/// ("launch", function, grid, block, shared bytes, [bytes or (place, offset in bytes)]) or ("fill", place, byte, bytes)
+/// ("launch", function, grid, block, shared bytes, [bytes or (place, offset in bytes)], cooperative) or ("fill", place, byte, bytes)
 inline Launch launch_of(PyObject *description) {
   Launch launch;
   if (text(item(description, 0).get()) == "fill") {
@@ -77,6 +85,7 @@ inline Launch launch_of(PyObject *description) {
     launch.block[axis] = static_cast<unsigned>(integer_at(item(description, 3).get(), axis));
   }
   launch.shared_bytes = static_cast<unsigned>(integer_at(description, 4));
+  launch.cooperative = integer_at(description, 6) != 0;
   const Object arguments = item(description, 5);
   for (Py_ssize_t i = 0; i < length(arguments.get()); ++i) {
     const Object argument = item(arguments.get(), i);

@@ -34,6 +34,15 @@ PyMethodDef call_method = {"call",
                            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
                            METH_FASTCALL, "call(module, *inputs): the outputs, or NotImplemented"};
 
+PyObject *counts(PyObject *, PyObject *function) {
+  return guarded([&]() -> PyObject * {
+    if (!PyCFunction_Check(function) || PyCFunction_GET_FUNCTION(function) != call_method.ml_meth)
+      throw std::invalid_argument("counts() takes what make() gave");
+    PyObject *const capsule = PyCFunction_GET_SELF(function);
+    return static_cast<Plan *>(PyCapsule_GetPointer(capsule, nullptr))->counts();
+  });
+}
+
 PyObject *make(PyObject *, PyObject *description) {
   return guarded([&] {
     auto plan = std::make_unique<Plan>(description);
@@ -45,8 +54,8 @@ PyObject *make(PyObject *, PyObject *description) {
   });
 }
 
-/// ([[launches of a group]], places, cuLaunchKernel, cuMemsetD8Async, cuCtxSetCurrent, the context) -> a handle, which lives as long
-/// as the process
+/// ([[launches of a group]], places, cuLaunchKernel, cuLaunchCooperativeKernel, cuMemsetD8Async, cuCtxSetCurrent, the context)
+/// -> a handle, which lives as long as the process
 PyObject *executor(PyObject *, PyObject *description) {
   return guarded([&] {
     auto made = std::make_unique<Executor>();
@@ -62,15 +71,17 @@ PyObject *executor(PyObject *, PyObject *description) {
     }
     made->places = static_cast<size_t>(integer_at(description, 1));
     made->launch_kernel = reinterpret_cast<Executor::LaunchKernel>(integer_at(description, 2));
-    made->fill = reinterpret_cast<Executor::Fill>(integer_at(description, 3));
-    made->set_context = reinterpret_cast<Executor::SetContext>(integer_at(description, 4));
-    made->context = reinterpret_cast<void *>(integer_at(description, 5));
+    made->launch_together = reinterpret_cast<Executor::LaunchTogether>(integer_at(description, 3));
+    made->fill = reinterpret_cast<Executor::Fill>(integer_at(description, 4));
+    made->set_context = reinterpret_cast<Executor::SetContext>(integer_at(description, 5));
+    made->context = reinterpret_cast<void *>(integer_at(description, 6));
     return PyLong_FromLongLong(reinterpret_cast<int64_t>(made.release()));
   });
 }
 
 PyMethodDef methods[] = {
     {"make", make, METH_O, "make(description): a function (module, *inputs)"},
+    {"counts", counts, METH_O, "counts(function): (calls that ran the kernels, {why not: calls})"},
     {"executor", executor, METH_O, "executor((groups, places, driver functions...)): a handle"},
     {nullptr, nullptr, 0, nullptr}};
 PyModuleDef definition = {

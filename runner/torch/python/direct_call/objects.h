@@ -58,6 +58,12 @@ inline std::string text(PyObject *object) {
     throw PythonError();
   return value;
 }
+inline std::vector<std::string> texts(PyObject *sequence) {
+  std::vector<std::string> values;
+  for (Py_ssize_t i = 0; i < length(sequence); ++i)
+    values.push_back(text(item(sequence, i).get()));
+  return values;
+}
 /// Of a description, which is a dict.
 inline PyObject *field(PyObject *description, const char *name) {
   if (PyObject *value = PyDict_GetItemString(description, name))

@@ -2,6 +2,7 @@
 // Thread: any that holds the interpreter's lock.
 #pragma once
 
+#include "guards.h"
 #include "operation.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 namespace warpwright {
 
@@ -26,7 +28,7 @@ struct Step {
 class Plan {
 public:
   explicit Plan(PyObject *description)
-      : training_(shared(field(description, "training"))),
+      : name_(text(field(description, "name"))), names_(texts(field(description, "names"))),
         prepare_(shared(field(description, "prepare"))),
         stream_(shared(field(description, "stream"))), inputs_(field(description, "inputs")),
         arguments_(tensors_of(field(description, "arguments"))),
@@ -42,9 +44,9 @@ public:
         results_as_(tensors_of(field(description, "results"))),
         device_(reinterpret_cast<THPDevice *>(field(description, "device"))->device.type()),
         start_(reinterpret_cast<Start>(integer(field(description, "start")))) {
-    PyObject *state = field(description, "state");
-    for (Py_ssize_t i = 0; i < length(state); ++i)
-      state_.emplace_back(item(state, i).get());
+    PyObject *guards = field(description, "guards"), *state = field(description, "state");
+    for (Py_ssize_t i = 0; i < length(guards); ++i)
+      guards_.emplace_back(item(guards, i).get(), state);
     PyObject *steps = field(description, "steps");
     for (Py_ssize_t i = 0; i < length(steps); ++i) {
       const Object step = item(steps, i);
@@ -60,71 +62,131 @@ public:
   /// @param values the module, then its inputs
   PyObject *call(PyObject *const *values, Py_ssize_t count) {
     Given given;
-    c10::SmallVector<Object, 8> alive;
-    if (count < 1 || !is_plain_context() || !take(values, count, given, alive))
-      Py_RETURN_NOTIMPLEMENTED;
+    std::string why;
+    if (count < 1 || !is_plain_context(why) || !take(values, count, given, why))
+      return refuse(why);
     Held held(places_, nullptr);
     c10::SmallVector<uint64_t, 32> addresses(places_ + 1, 0);
     const c10::Device device =
         given.empty() ? c10::Device(device_, 0) : THPVariable_Unpack(given[0]).device();
-    if (!fit(given, device, held, addresses))
-      Py_RETURN_NOTIMPLEMENTED;
+    if (!fit(given, device, held, addresses, why))
+      return refuse(why);
     const c10::OptionalDeviceGuard guard(device);
-    const int64_t executor = executor_of(device);
+    const int64_t executor = executor_of(device, why);
     if (executor == kNotHere)
-      Py_RETURN_NOTIMPLEMENTED;
+      return refuse(why);
     const at::AutoDispatchBelowADInplaceOrView below;
-    return run(device, executor, held, addresses);
+    PyObject *outputs = run(device, executor, held, addresses);
+    ++ran_;
+    return outputs;
+  }
+
+  /// (calls that ran the kernels, {why others did not: how many})
+  PyObject *counts() const {
+    const Object fallbacks = owned(PyDict_New());
+    for (const auto &[why, count] : fallbacks_) {
+      const Object number = owned(PyLong_FromUnsignedLongLong(count));
+      if (PyDict_SetItemString(fallbacks.get(), why.c_str(), number.get()) != 0)
+        throw PythonError();
+    }
+    return Py_BuildValue("(KO)", static_cast<unsigned long long>(ran_), fallbacks.get());
   }
 
 private:
+  /// The user's own forward runs instead, which is counted, and said the first time.
+  PyObject *refuse(const std::string &why) {
+    if (++fallbacks_[why] == 1) {
+      const std::string message = name_ + ": the verified kernels are not used, its own forward runs: " +
+                                  why + " (said once; warpwright_fallbacks() counts)";
+      if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1) != 0)
+        throw PythonError();
+    }
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+
   /// No mode that wants to see operators (fake tensors, vmap, tracing), no autocast: they would not see these.
-  static bool is_plain_context() {
+  static bool is_plain_context(std::string &why) {
     const auto keys = c10::impl::tls_local_dispatch_key_set();
-    return is_within(keys.included_, c10::default_included_set) &&
-           keys.excluded_.has(c10::DispatchKey::AutocastCUDA);
+    if (!keys.excluded_.has(c10::DispatchKey::AutocastCUDA))
+      why = "autocast is on";
+    else if (!is_within(keys.included_, c10::default_included_set))
+      why = "a mode is active that sees operators";
+    return why.empty();
   }
   static bool is_within(c10::DispatchKeySet keys, c10::DispatchKeySet all) {
     return (keys.raw_repr() & ~all.raw_repr()) == 0;
   }
 
-  bool take(PyObject *const *values, Py_ssize_t count, Given &given,
-            c10::SmallVectorImpl<Object> &alive) const {
-    static PyObject *const training = PyUnicode_InternFromString("training");
-    const Object mode(PyObject_GetAttr(values[0], training));
-    if (mode.get() != training_.get()) {
-      PyErr_Clear();
+  bool take(PyObject *const *values, Py_ssize_t count, Given &given, std::string &why) {
+    if (!inputs_.take_all(values + 1, count - 1, given, why))
+      return false;
+    if (!guards_.empty() && !is_guarded(values[0], given, why))
+      return false;
+    for (size_t i = 0; i < given.size(); ++i)
+      if (!THPVariable_CheckExact(given[i])) {
+        why = name_of(i) + " is no plain tensor";
+        return false;
+      }
+    return true;
+  }
+
+  /// One of the ways in which it was verified. A reason other than the mode says more.
+  bool is_guarded(PyObject *module, Given &given, std::string &why) {
+    for (size_t i = 0; i < guards_.size(); ++i) {
+      std::string other;
+      const size_t index = (last_guards_ + i) % guards_.size();
+      if (guards_[index].hold(module, given, other)) {
+        last_guards_ = index;
+        return true;
+      }
+      if (why.empty() || why.find("training mode") != std::string::npos)
+        why = other;
+    }
+    return false;
+  }
+
+  std::string name_of(size_t argument) const {
+    return argument < names_.size() ? names_[argument] : "a tensor";
+  }
+
+  bool fit(const Given &given, c10::Device device, Held &held,
+           c10::SmallVectorImpl<uint64_t> &addresses, std::string &why) {
+    if (given.size() != arguments_.size() || device.type() != device_) {
+      why = "its tensors are on no GPU";
       return false;
     }
-    if (!inputs_.take_all(values + 1, count - 1, given))
-      return false;
-    for (const Path &path : state_) {
-      PyObject *found = path.find(values[0], alive);
-      if (!found || !THPVariable_CheckExact(found))
+    const bool records = c10::GradMode::is_enabled();
+    for (size_t i = 0; i < given.size(); ++i) {
+      const at::Tensor &tensor = THPVariable_Unpack(given[i]);
+      if (const char *other = misfit(tensor, arguments_[i], device, records)) {
+        why = name_of(i) + " " + other;
         return false;
-      given.push_back(found);
+      }
+      held[i] = &tensor;
+      addresses[i] = reinterpret_cast<uint64_t>(tensor.data_ptr());
+      if (addresses[i] % kAlignment != 0) {
+        why = name_of(i) + " begins at an address that is no multiple of 16";
+        return false;
+      }
     }
     return true;
   }
 
-  bool fit(const Given &given, c10::Device device, Held &held,
-           c10::SmallVectorImpl<uint64_t> &addresses) {
-    if (given.size() != arguments_.size() || device.type() != device_)
-      return false;
-    const bool records = c10::GradMode::is_enabled();
-    for (size_t i = 0; i < given.size(); ++i) {
-      const at::Tensor &tensor = THPVariable_Unpack(given[i]);
-      const Tensor &wanted = arguments_[i];
-      if (!tensor.defined() || tensor.device() != device || tensor.scalar_type() != wanted.dtype ||
-          tensor.layout() != c10::kStrided || tensor.sizes() != wanted.shape ||
-          !tensor.is_contiguous() || (records && tensor.requires_grad()) || !is_plain(tensor))
-        return false;
-      held[i] = &tensor;
-      addresses[i] = reinterpret_cast<uint64_t>(tensor.data_ptr());
-      if (addresses[i] % kAlignment != 0)
-        return false;
-    }
-    return true;
+  const char *misfit(const at::Tensor &tensor, const Tensor &wanted, c10::Device device,
+                     bool records) {
+    if (!tensor.defined() || tensor.layout() != c10::kStrided || !is_plain(tensor))
+      return "is no plain tensor";
+    if (tensor.device() != device)
+      return "is on another device";
+    if (tensor.scalar_type() != wanted.dtype)
+      return "has another dtype";
+    if (tensor.sizes() != wanted.shape)
+      return "has another shape";
+    if (!tensor.is_contiguous())
+      return "is not contiguous";
+    if (records && tensor.requires_grad())
+      return "needs a gradient";
+    return nullptr;
   }
 
   /// No conjugate, functorch wrapper, fake or Python tensor: only keys that a new tensor of this device has.
@@ -200,16 +262,24 @@ private:
     }
   }
 
-  /// Asked once a device: loads the kernels there. kNotHere: they do not run on it.
-  int64_t executor_of(c10::Device device) {
+  /// Asked once a device: loads the kernels there. kNotHere: they do not run on it, `why` says why.
+  int64_t executor_of(c10::Device device, std::string &why) {
     const size_t index = device.has_index() ? static_cast<size_t>(device.index()) : 0;
-    if (executors_.size() <= index)
+    if (executors_.size() <= index) {
       executors_.resize(index + 1, 0);
+      not_here_.resize(index + 1);
+    }
     if (executors_[index] == 0) {
       const Object number = owned(PyLong_FromSize_t(index));
-      executors_[index] =
-          integer(owned(PyObject_CallFunctionObjArgs(prepare_.get(), number.get(), nullptr)).get());
+      const Object made =
+          owned(PyObject_CallFunctionObjArgs(prepare_.get(), number.get(), nullptr));
+      const bool is_refused = PyUnicode_Check(made.get());
+      executors_[index] = is_refused ? kNotHere : integer(made.get());
+      if (is_refused)
+        not_here_[index] = text(made.get());
     }
+    if (executors_[index] == kNotHere)
+      why = not_here_[index];
     return executors_[index];
   }
 
@@ -228,12 +298,17 @@ private:
       for (Py_ssize_t i = 0; i < length(description); ++i)
         patterns_.emplace_back(item(description, i).get());
     }
-    bool take_all(PyObject *const *values, Py_ssize_t count, Given &given) const {
-      if (count != static_cast<Py_ssize_t>(patterns_.size()))
+    bool take_all(PyObject *const *values, Py_ssize_t count, Given &given,
+                  std::string &why) const {
+      if (count != static_cast<Py_ssize_t>(patterns_.size())) {
+        why = "it is given another number of inputs";
         return false;
+      }
       for (Py_ssize_t i = 0; i < count; ++i)
-        if (!patterns_[static_cast<size_t>(i)].take(values[i], given))
+        if (!patterns_[static_cast<size_t>(i)].take(values[i], given)) {
+          why = "another value of input " + std::to_string(i + 1);
           return false;
+        }
       return true;
     }
 
@@ -244,9 +319,12 @@ private:
   static constexpr int64_t kNotHere = -1;
   static constexpr uint64_t kAlignment = 16; ///< bytes: what vector loads of the kernels count on
 
-  Object training_, prepare_, stream_;
+  const std::string name_;                ///< the user's class
+  const std::vector<std::string> names_; ///< of the arguments
+  Object prepare_, stream_;
   Inputs inputs_;
-  std::vector<Path> state_;
+  std::deque<Guards> guards_; ///< one for each way in which it was verified; none: nothing is asked
+  size_t last_guards_ = 0;    ///< that held
   std::vector<Tensor> arguments_, outputs_, flats_;
   std::vector<int64_t> flat_places_, offsets_, offset_places_;
   int64_t workspace_bytes_ = 0;
@@ -259,7 +337,10 @@ private:
   std::deque<Operation> operations_;
   std::vector<Step> steps_;
   c10::DispatchKeySet plain_;
-  std::vector<int64_t> executors_; ///< by device
+  std::vector<int64_t> executors_;    ///< by device
+  std::vector<std::string> not_here_; ///< why, by device
+  uint64_t ran_ = 0;
+  std::map<std::string, uint64_t> fallbacks_;
 };
 
 } // namespace warpwright

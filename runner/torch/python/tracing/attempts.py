@@ -5,6 +5,8 @@ import warnings
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+import call_guards
+
 from .errors import Mistake, NeedsValues, Refusal
 from .refusals import MakingMode
 from .result import Trace
@@ -46,9 +48,9 @@ def stage(name):
 class Attempts:
     """@var fake whether the module's and the inputs' tensors are fake; once real they stay so"""
 
-    def __init__(self, language, text, model, inputs, init_inputs, training, files, path):
+    def __init__(self, language, text, model, inputs, init_inputs, mode, files, path):
         self.language, self.files, self.path = language, files, path
-        self.text, self.model, self.inputs, self.init_inputs, self.training = text, model, inputs, init_inputs, training
+        self.text, self.model, self.inputs, self.init_inputs, self.mode = text, model, inputs, init_inputs, mode
         self.fake = {"module": True, "inputs": True}
 
     def once(self):
@@ -56,11 +58,11 @@ class Attempts:
         namespace = load(self.text, self.files, self.path) if self.language == "python" else load_cpp(
             self.text, self.model, self.init_inputs, self.files, self.path)
         with stage("module"), self.place("module", fake_mode):
-            module = make_module(namespace, self.model, self.init_inputs, self.training)
+            module = make_module(namespace, self.model, self.init_inputs, self.mode)
         with stage("inputs"), self.place("inputs", fake_mode):
             arguments = make_inputs(namespace, self.inputs)
         with stage("forward"), fake_mode:
-            return Trace(module, arguments, fake_mode).run()
+            return Trace(module, arguments, fake_mode, call_guards.owner_of(namespace)).run()
 
     def place(self, what, fake_mode):
         return made(fake_mode if self.fake[what] else None)
@@ -87,8 +89,8 @@ class Attempts:
             raise Refusal("forward uses a tensor that the constructor draws at random and keeps in no attribute of its own")
 
 
-def traced(language, text, model, inputs, init_inputs, training, files=None, path=""):
-    attempts = Attempts(language, text, model, inputs, init_inputs, training, files, path)
+def traced(language, text, model, inputs, init_inputs, mode, files=None, path=""):
+    attempts = Attempts(language, text, model, inputs, init_inputs, mode, files, path)
     with eager_on_the_cpu(), warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
         warnings.simplefilter("ignore")
         try:

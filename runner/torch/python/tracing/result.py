@@ -1,6 +1,8 @@
 """One trace of a module: leaves, the forward pass under the mode, outputs, updates and buffers."""
 import torch
 
+import call_guards
+import guard_values
 from .builder import Builder, contiguous_strides
 from .call import dtype_name
 from .errors import Refusal
@@ -73,10 +75,12 @@ class BelowAutograd:
 
 
 class Trace:
-    """@param inputs a list of forward's positional arguments, or a dictionary of its keyword arguments"""
+    """@param inputs a list of forward's positional arguments, or a dictionary of its keyword arguments
+    @param owner the `__name__` of the user's file"""
 
-    def __init__(self, module, inputs, fake_mode):
-        self.module, self.inputs = module, inputs
+    def __init__(self, module, inputs, fake_mode, owner=""):
+        self.module, self.inputs, self.owner = module, inputs, owner
+        self.reads = call_guards.Reads(module, owner)
         self.builder = Builder()
         self.mode = GraphMode(self.builder, fake_mode)
         self.leaves = []  # (name, torch_name, tensor)
@@ -90,7 +94,14 @@ class Trace:
         values = self.output_values(outputs)
         updates = self.updates()
         return {"graph": self.builder.graph(values, updates), "buffers": self.buffers(outputs, updates),
-                "call": {"inputs": self.input_pattern(), "outputs": pattern(tree) or ""}}
+                "call": {"inputs": self.input_pattern(), "outputs": pattern(tree) or "",
+                         "guards": guard_values.literal(self.guards())}}
+
+    def guards(self):
+        """What a plan of this graph is good for."""
+        return call_guards.of_model(self.module, self.reads, self.owner, call_guards.flags_of(self.builder.nodes))
+
+
 
     def input_pattern(self):
         """forward's positional arguments; "[]" where it is not called by position, or by values that no text can say."""
@@ -104,8 +115,9 @@ class Trace:
         self.reserve_output_names()
         self.add_leaves()
         arguments, keywords = ([], self.inputs) if isinstance(self.inputs, dict) else (list(self.inputs), {})
-        with BelowAutograd(), self.mode:
-            return self.module(*arguments, **keywords)
+        with self.reads, BelowAutograd(), self.mode:
+            tree = self.module(*arguments, **keywords)
+        return tree
 
     def reserve_output_names(self):
         self.builder.names.taken.update({"output"} | {"output_%d" % i for i in range(256)})

@@ -7,6 +7,7 @@ import types
 
 import torch
 
+import module_modes
 from .call import map_tensors
 from .errors import Refusal
 from .refusals import SOURCE_NAME
@@ -100,7 +101,8 @@ def evaluated(namespace, what):
     return value if isinstance(value, (list, tuple, dict)) else [value]
 
 
-def make_module(namespace, model, init_inputs, training):
+def make_module(namespace, model, init_inputs, mode):
+    """@param mode which of module_modes"""
     if model not in namespace.__dict__:
         raise Refusal("the source has no class %s" % model)
     made = evaluated(namespace, init_inputs)
@@ -115,7 +117,7 @@ def make_module(namespace, model, init_inputs, training):
     for tensor in list(module.parameters()) + list(module.buffers()):
         if not tensor.is_contiguous():
             tensor.data = tensor.data.contiguous()  # as the task's buffers are
-    return module.train(training)
+    return module_modes.in_mode(module, mode)
 
 
 def make_inputs(namespace, inputs):

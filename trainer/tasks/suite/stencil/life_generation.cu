@@ -1,6 +1,7 @@
 // A generation of Conway's life on a torus of bytes, eight neighbours by remainders, x down the board.
 #include <cstdio>
 
+// warpwright: alive: in uint8[height * width] integers 0..2
 __global__ void generation(const unsigned char *alive, unsigned char *next, int height, int width) {
   int y = threadIdx.x + blockIdx.x * blockDim.x;
   int x = threadIdx.y + blockIdx.y * blockDim.y;

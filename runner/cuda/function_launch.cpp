@@ -1,0 +1,77 @@
+// See function_launch.h.
+#include "runner/cuda/function_launch.h"
+
+#include "runner/cuda/device_info.h"
+
+namespace warpwright::runner::cuda {
+namespace {
+
+constexpr std::uint32_t kDefaultSharedBytes =
+    48 * 1024; ///< more must be asked for (CUDA guide, 20.7.3)
+
+DeviceResult<void> ask_for_shared(const Driver &driver, CUdevice device, CUfunction function,
+                                  const LaunchOperation &launch) {
+  const int most = attribute(driver, kMaxSharedBytes, device);
+  int own = 0; // of the kernel's own arrays
+  driver.cuFuncGetAttribute(&own, kFunctionSharedBytes, function);
+  const std::int64_t wanted = std::int64_t{launch.shared_bytes} + own;
+  if (most > 0 && wanted > most)
+    return fault(Fault::Kind::Unsupported, launch.kernel_name + " needs " + std::to_string(wanted) +
+                                               " bytes of shared memory a block, this device has " +
+                                               std::to_string(most));
+  const Status status = driver.cuFuncSetAttribute(function, kFunctionMaxDynamicShared,
+                                                  static_cast<int>(launch.shared_bytes));
+  if (status != 0)
+    return std::unexpected(driver.to_fault(status, launch.kernel_name + " asks for " +
+                                                       std::to_string(launch.shared_bytes) +
+                                                       " bytes of shared memory"));
+  return {};
+}
+
+} // namespace
+
+Result<std::int64_t> resident_blocks(const Driver &driver, CUdevice device, CUfunction function,
+                                     const LaunchOperation &launch) {
+  if (attribute(driver, kCooperativeLaunch, device) == 0)
+    return 0;
+  int blocks = 0;
+  const int threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+  if (const Status status = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+          &blocks, function, threads, launch.shared_bytes);
+      status != 0)
+    return fail("asking how many blocks of " + launch.kernel_name +
+                " a multiprocessor holds: " + driver.text(status));
+  return std::int64_t{blocks} * attribute(driver, kMultiprocessorCount, device);
+}
+
+DeviceResult<void> make_ready(const Driver &driver, CUdevice device, CUfunction function,
+                              const LaunchOperation &launch) {
+  if (launch.shared_bytes > kDefaultSharedBytes)
+    if (auto asked = ask_for_shared(driver, device, function, launch); !asked)
+      return asked;
+  if (!launch.cooperative)
+    return {};
+  const auto held = resident_blocks(driver, device, function, launch);
+  if (!held)
+    return fault(Fault::Kind::Internal, held.error().message);
+  const std::int64_t wanted =
+      std::int64_t{launch.grid[0]} * launch.grid[1] * std::int64_t{launch.grid[2]};
+  if (wanted > *held)
+    return fault(Fault::Kind::Unsupported, launch.kernel_name + " needs " + std::to_string(wanted) +
+                                               " resident blocks, this device holds " +
+                                               std::to_string(*held));
+  return {};
+}
+
+Status start(const Driver &driver, CUfunction function, const LaunchOperation &launch,
+             CUstream stream, void **arguments) {
+  if (launch.cooperative)
+    return driver.cuLaunchCooperativeKernel(
+        function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
+        launch.block[2], launch.shared_bytes, stream, arguments);
+  return driver.cuLaunchKernel(function, launch.grid[0], launch.grid[1], launch.grid[2],
+                               launch.block[0], launch.block[1], launch.block[2],
+                               launch.shared_bytes, stream, arguments, nullptr);
+}
+
+} // namespace warpwright::runner::cuda

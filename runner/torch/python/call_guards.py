@@ -1,0 +1,142 @@
+"""What a plan is verified for besides its tensors: the module's submodules with their classes and modes, what forward read of them, their
+hooks, and the framework's flags. Tracer and worker write it down here; direct_call/guards.h asks it at each call.
+
+A description is a dict of literals:
+    modules     [(parent's index or -1, name, class, number of children)], parents first; the module itself has guard_values.ROOT as its class
+    training    one letter a module: T or F
+    attributes  [(module's index, name, value)]: what forward read and no tensor is. The value is guard_values.described()'s; ("class",): the
+                class's own, which no attribute of the object may hide; ("constant", value): a value that the class holds
+    flags       {name: value} of those that matter, as they were
+Globals of the user's file, and values in place in objects deeper than guard_values.DEEPEST, are not in it. Thread: one.
+"""
+
+import inspect
+
+import torch
+
+from guard_values import ROOT, described, name_of
+
+HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # those that run without gradients
+TABLES = ("_parameters", "_buffers", "_modules")
+OWN_NAMES = set(dir(torch.nn.Module)) | set(vars(torch.nn.Module()))
+FLAGS = ("matmul_tf32", "cudnn_tf32", "deterministic", "default_dtype")
+MISSING = object()
+
+
+class Reads:
+    """While it is entered: which attributes of the model's modules are read and what they are at their first reading, those of
+    torch.nn.Module itself left out. An attribute that forward writes before it reads it is its own affair."""
+
+    def __init__(self, model, owner):
+        self.owner = owner
+        self.found = {id(module): {} for _, _, module in tree(model)}
+
+    def __enter__(self):
+        found, owner, write = self.found, self.owner, torch.nn.Module.__setattr__
+
+        def read_one(module, name):
+            known = found.get(id(module))
+            if known is not None and name not in OWN_NAMES and name not in known:
+                known[name] = MISSING  # whatever describing it reads
+                known[name] = attribute_of(module, name, owner)
+            return object.__getattribute__(module, name)
+
+        def write_one(module, name, value):
+            if name not in OWN_NAMES:
+                found.get(id(module), {}).setdefault(name, MISSING)
+            write(module, name, value)
+
+        self.write = write
+        torch.nn.Module.__getattribute__, torch.nn.Module.__setattr__ = read_one, write_one
+        return self
+
+    def __exit__(self, *_):
+        del torch.nn.Module.__getattribute__
+        torch.nn.Module.__setattr__ = self.write
+
+    def of(self, module):
+        """[(name, value)] in the order read."""
+        return [(name, value) for name, value in self.found.get(id(module), {}).items() if value is not MISSING]
+
+
+def owner_of(namespace):
+    """The name under which a user's file was imported; a C++ file has none."""
+    return getattr(namespace, "__name__", "")
+
+
+def tree(model):
+    """[(parent's index, name, module)], parents first; a module that is held twice comes twice."""
+    found, waiting = [], [(-1, "", model, ())]
+    while waiting:
+        parent, name, module, above = waiting.pop(0)
+        found.append((parent, name, module))
+        if id(module) not in above:
+            waiting += [(len(found) - 1, name, child, above + (id(module),)) for name, child in module._modules.items()
+                        if child is not None]
+    return found
+
+
+def of_model(model, reads, owner, flags=FLAGS):
+    """The description of a model: what a forward read of it, and its modes and the flags as they are now.
+    @param owner the `__name__` of the user's file; @param flags which of them matter"""
+    modules, training, attributes = [], "", []
+    for index, (parent, name, module) in enumerate(tree(model)):
+        modules.append((parent, name, ROOT if parent < 0 else name_of(type(module), owner), len(module._modules)))
+        training += "T" if module.training else "F"
+        attributes += [(index, attribute, value) for attribute, value in reads.of(module)]
+        if parent >= 0:
+            attributes += changes_of_call(index, module, owner)
+    known = current_flags()
+    return {"modules": modules, "training": training, "attributes": attributes, "flags": {name: known[name] for name in flags}}
+
+
+def attribute_of(module, name, owner):
+    """MISSING where it is a tensor, a submodule, or nothing that could change."""
+    held = vars(module).get(name, MISSING)
+    if held is not MISSING:
+        return MISSING if torch.is_tensor(held) else described_whatever(held, owner)
+    for table in TABLES:
+        if name in getattr(module, table):
+            return None if getattr(module, table)[name] is None else MISSING
+    value = inspect.getattr_static(type(module), name, MISSING)
+    if value is MISSING or callable(value) or hasattr(value, "__get__"):
+        return ("class",)
+    return ("constant", described_whatever(value, owner))
+
+
+def described_whatever(value, owner):
+    """Objects of users may fail at anything: those go by their class."""
+    try:
+        return described(value, owner)
+    except Exception:
+        return ("is", "object " + name_of(type(value), owner))
+
+
+def changes_of_call(index, module, owner):
+    """What was put around a submodule's forward, or in its place, before it was verified."""
+    found = [(index, name, ("values", [described(hook, owner) for hook in vars(module)[name].values()]))
+             for name in HOOKS if vars(module)[name]]
+    if "forward" in vars(module):
+        found.append((index, "forward", described(vars(module)["forward"], owner)))
+    return found
+
+
+def flags_of(nodes):
+    """Which flags matter to a graph: those of TF32 where something of float32 is multiplied that a library may multiply so."""
+    products = {node["op"] for node in nodes if node["op"] in ("matmul", "conv", "aten", "attention")
+                and any(kind["dtype"] == "float32" for kind in node["types"])}
+    return [name for name in FLAGS if name == "matmul_tf32" and products or name == "cudnn_tf32" and products & {"conv", "aten"}
+            or name in ("deterministic", "default_dtype")]
+
+
+def current_flags():
+    return {"matmul_tf32": is_allowed(torch.backends.cuda.matmul), "cudnn_tf32": is_allowed(torch.backends.cudnn),
+            "deterministic": torch.are_deterministic_algorithms_enabled(),
+            "default_dtype": str(torch.get_default_dtype()).rpartition(".")[2]}
+
+
+def is_allowed(backend):
+    try:
+        return bool(backend.allow_tf32)
+    except RuntimeError:  # its old and its new flags were both set
+        return False

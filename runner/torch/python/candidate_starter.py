@@ -1,0 +1,71 @@
+"""Asks the supervisor of this process (runner/isolation/supervisor.h) for candidates' processes, each in an enclosure of its own.
+
+This process is held in, so it can start nothing that opens the GPU, change no user and freeze nobody; its supervisor can, and starts nothing
+but candidate_host.py. One at a time. The folder of one can be kept for the next, which finds there what the first compiled.
+Thread: the main thread.
+"""
+
+import json
+import os
+import socket
+
+LARGEST_MESSAGE = 4096
+VARIABLE = "WARPWRIGHT_STARTER"
+_connection = None
+
+
+def ask(request, descriptors=()):
+    """The supervisor's answer. @raise OSError when it refuses, or there is none"""
+    global _connection
+    if _connection is None:
+        if VARIABLE not in os.environ:
+            raise OSError("this process has no supervisor to start candidates: it was not started by a runner")
+        _connection = socket.socket(fileno=int(os.environ[VARIABLE]))
+        os.set_inheritable(_connection.fileno(), False)
+    message = json.dumps(request).encode()
+    if descriptors:
+        socket.send_fds(_connection, [message], list(descriptors))
+    else:
+        _connection.sendall(message)
+    text = _connection.recv(LARGEST_MESSAGE)
+    if not text:
+        raise OSError("the supervisor has ended")
+    answer = json.loads(text)
+    if "error" in answer:
+        raise OSError(answer["error"])
+    return answer
+
+
+class Started:
+    """A candidate's process."""
+
+    def __init__(self, memory, size, opens_gpu=True, again=False):
+        """@param memory descriptor of the shared memory
+        @param again in the folder that the last one kept, if it did"""
+        (stdin, to), (from_, stdout) = os.pipe(), os.pipe()
+        try:
+            self.pid = ask({"start": "candidate", "size": size, "opens_gpu": opens_gpu, "again": again}, (stdin, stdout, memory))["pid"]
+        except OSError:
+            os.close(to)
+            os.close(from_)
+            raise
+        finally:
+            os.close(stdin)
+            os.close(stdout)
+        self.stdin, self.stdout = os.fdopen(to, "wb", 0), os.fdopen(from_, "rb", 0)
+        self.returncode = None
+
+    def poll(self):
+        return self.returncode
+
+    def freeze(self, wanted):
+        """How all of it was made to stand still, or to go on: "cgroup", "signals", or "" where nothing can; and whether it had gone on by
+        itself."""
+        answer = ask({"freeze": wanted})
+        return answer["by"], answer["woke"]
+
+    def end(self, keeps_folder=False):
+        """Its status; negative: the signal."""
+        if self.returncode is None:
+            self.returncode = ask({"end": keeps_folder})["status"]
+        return self.returncode

@@ -1,0 +1,166 @@
+// Values that a plan was verified with, as guard_values.py describes them, and whether a value of now is the same.
+// Thread: any that holds the interpreter's lock.
+#pragma once
+
+#include "objects.h"
+
+#include <utility>
+
+namespace warpwright {
+
+/// An object's own attributes; nullptr: it has none. Borrowed of the object.
+inline PyObject *dict_of(PyObject *object) {
+  PyObject **place = _PyObject_GetDictPtr(object);
+  return place && *place && PyDict_Check(*place) ? *place : nullptr;
+}
+
+/// Equal constants of one type; NaN equals NaN.
+inline bool equal(PyObject *value, PyObject *wanted) {
+  if (value == wanted)
+    return true;
+  if (Py_TYPE(value) != Py_TYPE(wanted))
+    return false;
+  if (PyFloat_CheckExact(value) && PyFloat_AS_DOUBLE(value) != PyFloat_AS_DOUBLE(value) &&
+      PyFloat_AS_DOUBLE(wanted) != PyFloat_AS_DOUBLE(wanted))
+    return true;
+  const int same = PyObject_RichCompareBool(value, wanted, Py_EQ);
+  if (same < 0)
+    PyErr_Clear();
+  return same == 1;
+}
+
+/// Python's answer to a question about an object. Errors count as no.
+inline bool agrees(PyObject *question, PyObject *object, PyObject *text) {
+  const Object answer(PyObject_CallFunctionObjArgs(question, object, text, nullptr));
+  if (!answer)
+    PyErr_Clear();
+  return answer.get() == Py_True;
+}
+
+class Known {
+public:
+  /// @param is_class, is_value Python's questions (guard_values.for_call)
+  Known(PyObject *description, PyObject *is_class, PyObject *is_value)
+      : is_class_(is_class), is_value_(is_value) {
+    if (!PyTuple_Check(description)) {
+      value_ = shared(description);
+      return;
+    }
+    const std::string kind = text(item(description, 0).get());
+    const Object second = item(description, 1);
+    if (kind == "is") {
+      kind_ = Kind::Is;
+      value_ = shared(second.get());
+    } else if (kind == "object") {
+      kind_ = Kind::Object;
+      value_ = shared(second.get());
+      add_pairs(item(description, 2).get());
+    } else if (kind == "dict") {
+      kind_ = Kind::Dict;
+      add_pairs(second.get());
+    } else {
+      kind_ = kind == "list" ? Kind::List : kind == "tuple" ? Kind::Tuple : Kind::Values;
+      for (Py_ssize_t i = 0; i < length(second.get()); ++i)
+        parts_.emplace_back(item(second.get(), i).get(), is_class, is_value);
+    }
+  }
+
+  /// Whether it may change without a change of the dict that holds it.
+  bool is_mutable() const {
+    if (kind_ == Kind::Constant || kind_ == Kind::Is)
+      return false;
+    if (kind_ != Kind::Tuple)
+      return true;
+    for (const Known &part : parts_)
+      if (part.is_mutable())
+        return true;
+    return false;
+  }
+
+  bool is(PyObject *value) {
+    switch (kind_) {
+    case Kind::Constant:
+      return equal(value, value_.get());
+    case Kind::Is:
+      if (value != seen_.get()) {
+        if (!agrees(is_value_, value, value_.get()))
+          return false;
+        seen_ = shared(value);
+      }
+      return true;
+    case Kind::List:
+      return PyList_CheckExact(value) && are(value);
+    case Kind::Tuple:
+      return PyTuple_CheckExact(value) && are(value);
+    case Kind::Values:
+      return PyDict_Check(value) && are_values(value);
+    case Kind::Dict:
+      return PyDict_Check(value) && are_entries(value);
+    case Kind::Object:
+      return is_object(value);
+    }
+    return false;
+  }
+
+private:
+  enum class Kind { Constant, Is, List, Tuple, Values, Dict, Object };
+
+  void add_pairs(PyObject *pairs) {
+    for (Py_ssize_t i = 0; i < length(pairs); ++i) {
+      const Object pair = item(pairs, i);
+      keys_.push_back(item(pair.get(), 0));
+      parts_.emplace_back(item(pair.get(), 1).get(), is_class_, is_value_);
+    }
+  }
+
+  bool are(PyObject *sequence) {
+    if (PySequence_Fast_GET_SIZE(sequence) != static_cast<Py_ssize_t>(parts_.size()))
+      return false;
+    for (size_t i = 0; i < parts_.size(); ++i)
+      if (!parts_[i].is(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i))))
+        return false;
+    return true;
+  }
+
+  bool are_values(PyObject *dict) {
+    if (PyDict_GET_SIZE(dict) != static_cast<Py_ssize_t>(parts_.size()))
+      return false;
+    PyObject *key = nullptr, *value = nullptr;
+    size_t i = 0;
+    for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value); ++i)
+      if (i >= parts_.size() || !parts_[i].is(value))
+        return false;
+    return true;
+  }
+
+  bool are_entries(PyObject *dict) {
+    if (PyDict_GET_SIZE(dict) != static_cast<Py_ssize_t>(parts_.size()))
+      return false;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      PyObject *value = PyDict_GetItem(dict, keys_[i].get());
+      if (!value || !parts_[i].is(value))
+        return false;
+    }
+    return true;
+  }
+
+  bool is_object(PyObject *value) {
+    PyObject *type = reinterpret_cast<PyObject *>(Py_TYPE(value));
+    if (type != seen_.get()) {
+      if (!agrees(is_class_, type, value_.get()))
+        return false;
+      seen_ = shared(type);
+    }
+    PyObject *own = dict_of(value);
+    return own && are_entries(own);
+  }
+
+  Kind kind_ = Kind::Constant;
+  Object value_; ///< the constant, the text of `Is`, the class of an object
+  Object seen_;  ///< the last that Python agreed to: a value, or an object's class
+  std::vector<Object> keys_;
+  std::vector<Known> parts_;
+  PyObject *is_class_, *is_value_; ///< held by the guards
+};
+
+} // namespace warpwright

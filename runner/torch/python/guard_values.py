@@ -1,0 +1,133 @@
+"""Values that a module's forward reads besides tensors, as literals that another process can compare its own values with.
+
+Plain constants stand for themselves. The rest is a tuple whose first member says what it is: ("list", parts), ("tuple", parts), ("dict",
+pairs), ("values", parts) for a dict whose keys do not matter, ("object", class, pairs) with the object's own attributes, and ("is", text) for
+functions, classes, enumerators, tensors in containers and all else, which are the same where their texts are. Devices
+are all the same, since that of each tensor is asked anyway. An object is compared
+DEEPEST levels deep; below that its class alone counts. This text is also in every exported ModelNew, so it imports nothing of the runner.
+Thread: any.
+"""
+
+import builtins
+import enum
+import functools
+import types
+
+PLAIN = (bool, int, float, str, bytes, complex, type(None))
+DEEPEST = 3
+MOST_LEVELS = 2  # of functions in functions
+MOST_PARTS = 512  # of a container or an object; larger ones are compared by their class
+ROOT = ""  # the class of the module itself, in place of its name
+
+
+def name_of(value, owner):
+    """A class's or function's name. Those of the user's own file, whose module is `owner`, go by their own name alone, since that file
+    may be imported under any; torch's have their module's whole name, others' its last part."""
+    module = getattr(value, "__module__", None) or ""
+    name = getattr(value, "__qualname__", None) or type(value).__qualname__
+    if getattr(builtins, name, None) is value:
+        return "builtins." + name
+    if module == owner:
+        return name
+    return (module if module.partition(".")[0] == "torch" else module.rpartition(".")[2]) + "." + name
+
+
+def described(value, owner, depth=0, level=0):
+    """The literal of a value. @param owner the `__name__` of the user's file; level: how many functions it lies in"""
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if depth >= DEEPEST:
+        return ("is", text_of(value, owner, level))
+    if kind in (list, tuple) and len(value) <= MOST_PARTS:
+        return (kind.__name__, [described(part, owner, depth + 1, level) for part in value])
+    if isinstance(value, dict) and len(value) <= MOST_PARTS and all(type(key) in PLAIN for key in value):
+        return ("dict", [(key, described(part, owner, depth + 1, level)) for key, part in value.items()])
+    if is_opaque(value):
+        return ("is", text_of(value, owner, level))
+    own = sorted(vars(value).items())
+    if len(own) > MOST_PARTS:
+        return ("is", text_of(value, owner, level))
+    return ("object", name_of(kind, owner), [(name, described(part, owner, depth + 1, level)) for name, part in own])
+
+
+def is_opaque(value):
+    """Whether its attributes are not looked at."""
+    import torch
+
+    return not isinstance(getattr(value, "__dict__", None), dict) or isinstance(
+        value, (type, enum.Enum, functools.partial, torch.nn.Module, torch.Tensor, types.FunctionType, types.ModuleType, set, frozenset,
+                dict, list, tuple))
+
+
+def text_of(value, owner, level=0):
+    """What a value is, as a text that is the same in each process that has an equal one."""
+    import torch
+
+    if isinstance(value, enum.Enum):
+        return f"{name_of(type(value), owner)}.{value.name}"
+    if isinstance(value, type):
+        return "class " + name_of(value, owner)
+    if isinstance(value, torch.Tensor):
+        return f"tensor {value.dtype}{list(value.shape)}"
+    if isinstance(value, torch.nn.Module):
+        return "module " + name_of(type(value), owner)
+    if isinstance(value, types.FunctionType):
+        return "function " + name_of(value, owner) + code_of(value, owner, level)
+    if isinstance(value, types.MethodType):
+        return f"method {name_of(value.__func__, owner)} of {name_of(type(value.__self__), owner)}"
+    if isinstance(value, types.BuiltinFunctionType):
+        return "builtin " + name_of(value, owner)
+    if isinstance(value, functools.partial):
+        parts = (value.func, value.args, value.keywords) if level < MOST_LEVELS else ()
+        return "partial " + repr([described(part, owner, DEEPEST - 2, level + 1) for part in parts])
+    if isinstance(value, (set, frozenset)) and len(value) <= MOST_PARTS and all(type(part) in PLAIN for part in value):
+        return f"{type(value).__name__} {sorted(map(repr, value))}"
+    if isinstance(value, (torch.dtype, torch.layout, torch.memory_format, torch.Size)):
+        return repr(value)
+    return "object " + name_of(type(value), owner)
+
+
+def code_of(function, owner, level):
+    """Nothing for a function that has a place of its own; of a lambda or an inner one what it computes with."""
+    if "<" not in function.__qualname__ or level >= MOST_LEVELS:
+        return ""
+    code = function.__code__
+    held = [cell.cell_contents for cell in function.__closure__ or () if not is_empty(cell)]
+    constants = [one for one in code.co_consts if type(one) in PLAIN]
+    values = [list(code.co_names), constants, held, list(function.__defaults__ or ())]
+    return " " + repr([described(part, owner, DEEPEST - 2, level + 1) for part in values])
+
+
+def is_empty(cell):
+    try:
+        cell.cell_contents
+    except ValueError:
+        return True
+    return False
+
+
+def literal(value):
+    """The Python text of a description, in which no infinity or NaN is a bare name."""
+    if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):
+        return f'float("{value}")'
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    if isinstance(value, tuple):
+        return "(" + "".join(literal(part) + ", " for part in value) + ")"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(key)}: {literal(part)}" for key, part in value.items()) + "}"
+    return repr(value)
+
+
+def for_call(guards, owner, is_root):
+    """A description (call_guards.py) with what direct_call/guards.h asks of Python. is_root: whether a class is the module's own"""
+    import torch
+
+    hooks = torch.nn.modules.module
+    flags = dict(guards["flags"])
+    if "default_dtype" in flags:
+        flags["default_dtype"] = getattr(torch, flags["default_dtype"])
+    return dict(guards, flags=flags, global_hooks=[hooks._global_forward_hooks, hooks._global_forward_pre_hooks],
+                is_class=lambda kind, name: is_root(kind) if name == ROOT else name_of(kind, owner) == name,
+                is_value=lambda value, text: text_of(value, owner) == text)

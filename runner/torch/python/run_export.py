@@ -1,0 +1,62 @@
+"""One call of an exported ModelNew in this Python, as a program makes it: `python3 run_export.py FILE made|eval|train`.
+
+Prints one line of JSON: {"runs", "fallbacks"}, the export's own counts of calls that its kernels answered and of those that the user's
+forward answered, by reason; or {"unknown"}, why no call could be made here. The file runs with this process's rights: it is for files
+that the caller runs anyway. Thread: one.
+"""
+
+import contextlib
+import json
+import sys
+import types
+import warnings
+
+SEED = 42
+
+
+def mapped(value, function):
+    import torch
+
+    if torch.is_tensor(value):
+        return function(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(mapped(one, function) for one in value)
+    return value
+
+
+def counts_of(path, mode):
+    import torch
+
+    if not torch.cuda.is_available():
+        return {"unknown": "there is no CUDA GPU"}
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    module = types.ModuleType("exported")
+    module.__file__ = path
+    sys.modules[module.__name__] = module
+    warnings.simplefilter("ignore")
+    exec(compile(text, path, "exec"), module.__dict__)
+    exported = next(value for name, value in vars(module).items() if name.endswith("_exported"))
+    torch.manual_seed(SEED)
+    given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+    model = module.ModelNew(**given) if isinstance(given, dict) else module.ModelNew(*given)
+    model = model.cuda() if mode == "made" else model.cuda().train(mode == "train")
+    with torch.device("cuda") if hasattr(torch, "set_default_device") else contextlib.nullcontext():
+        inputs = [mapped(one, lambda tensor: tensor.cuda()) for one in module.get_inputs()]
+    with torch.no_grad():
+        model(*inputs)
+    torch.cuda.synchronize()
+    return {"runs": exported.runs(), "fallbacks": module.warpwright_fallbacks()}
+
+
+def main():
+    try:
+        found = counts_of(*sys.argv[1:3])
+    except Exception as error:  # whatever the file does
+        short = "memory" in str(error).lower()
+        found = {"unknown" if short else "failed": f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

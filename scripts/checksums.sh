@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Writes SHA256SUMS over the packages in a folder, anew each time: usage: scripts/checksums.sh PACKAGES_DIR
+set -euo pipefail
+cd "$1"
+shopt -s nullglob
+files=(*.tar.xz *.deb *.vsix)
+[ ${#files[@]} -gt 0 ] || { echo "checksums: there are no packages in $1" >&2; exit 1; }
+sha256sum "${files[@]}" >SHA256SUMS.new
+mv SHA256SUMS.new SHA256SUMS

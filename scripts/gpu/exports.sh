@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Whether exports run their kernels and stay right when their module changes, on a machine with a GPU, torch and the modules' libraries.
+#   real     bench/real in evaluation mode, float32 and bfloat16: optimised, exported, checked
+#   cli      three of them through `warpwright optimize FILE`, which must choose the mode that users call them in
+#   modules  bench/modules, and
+#   bench    KernelBench (KERNELBENCH=DIR_OR_TAR): exports written again from bench/results/h200's plans without a search, checked
+# Parts can be ended and run again: they go on from $STATE. Each writes OUT/PART.jsonl (results), OUT/PART.check.json (what
+# tests/torch/export_check.py found) and OUT/log.txt.
+# A call of ten minutes holds "real cli" (the default), "modules" or "bench".
+# usage: [PART="real cli"] [BUDGET_S=560] [JOBS=6] [KERNELBENCH=...] [STATE=build/exports] scripts/gpu/exports.sh ARCHIVE OUT
+# (ARCHIVE is scripts/gpu/pack.sh's, or a build's bin directory)
+set -uo pipefail
+begun=$SECONDS
+archive=$(realpath "$1")
+mkdir -p "$2"
+out=$(realpath "$2")
+kernelbench=${KERNELBENCH:+$(realpath "$KERNELBENCH")}
+cd "$(dirname "$0")/../.." || exit 1
+state=$(realpath -m "${STATE:-build/exports}")
+jobs=${JOBS:-6}
+mkdir -p "$state"
+if [ -d "$archive" ]; then
+  bin=$archive
+else
+  bin=$state/bin
+  [ -d "$bin" ] && [ ! "$archive" -nt "$bin" ] || { tar -C "$state" -xJf "$archive" && touch "$bin"; } || exit 1
+fi
+chmod 755 "$state" # workers give up root
+export PYTHONUNBUFFERED=1 XDG_CACHE_HOME=$state/cache PYTHONWARNINGS=ignore
+failed=0
+left() { echo $((${BUDGET_S:-560} - (SECONDS - begun))); }
+note() { echo "== $* (at $((SECONDS - begun)) s)" | tee -a "$out/log.txt"; }
+
+search() { # search NAME FOLDER SECONDS OPTIONS...: plans of a folder's tasks, exported into $state/NAME
+  local name=$1 folder=$2 seconds=$3
+  shift 3
+  [ "$seconds" -gt 20 ] || { note "no time for $name"; return; }
+  note "$name: plans, $seconds s"
+  timeout -k 10 $((seconds + 60)) "$bin/warpwright" optimize --kernelbench "$folder" --results "$state/$name.jsonl" \
+    --export "$state/$name" --json "$state/$name.json" --minutes "$(python3 -c "print($seconds / 60)")" "$@" \
+    >"$state/$name.log" 2>&1
+  grep -E '^\[' "$state/$name.log" | cut -c1-200 | tail -n 60 | tee -a "$out/log.txt"
+  tail -n 5 "$state/$name.log" | tee -a "$out/log.txt"
+  cp "$state/$name.jsonl" "$out/" 2>/dev/null
+}
+check() { # check NAME MODE FILE...: each export in a fresh Python
+  local name=$1 mode=$2
+  shift 2
+  [ $# -gt 0 ] || { note "$name: nothing was exported"; failed=$((failed + 1)); return; }
+  note "$name: checking $# exports in mode $mode"
+  timeout -k 10 $(($(left) + 10)) python3 tests/torch/export_check.py --mode "$mode" --jobs "$jobs" --seconds "$(left)" \
+    --json "$out/$name.check.json" "$@" >"$out/$name.check.txt" 2>&1 || failed=$((failed + 1))
+  cut -c1-400 "$out/$name.check.txt" | tee -a "$out/log.txt"
+}
+bf16() { # bf16 FROM TO: the same modules in bfloat16
+  rm -rf "$2"
+  cp -r "$1" "$2"
+  find "$2" -name '*.py' -exec sed -i 's/^DTYPE = torch.float32$/DTYPE = torch.bfloat16/' {} +
+}
+recipes() { # recipes FILE.json.xz KEY...: the results in it, as --results writes them
+  python3 - "$@" <<'RECIPES'
+import json, lzma, sys
+document = json.load(lzma.open(sys.argv[1]))
+for key in sys.argv[2:]:
+    document = document[key]
+print("\n".join(json.dumps(line) for line in document))
+RECIPES
+}
+
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | tee "$out/gpu.txt" | tee -a "$out/log.txt"
+python3 -c 'import sys, torch, transformers, torchvision; print("Python", sys.version.split()[0], "torch", torch.__version__, "transformers", transformers.__version__, "torchvision", torchvision.__version__)' 2>&1 |
+  tail -n 1 | tee -a "$out/log.txt"
+for part in ${PART:-real cli}; do
+  case $part in
+  real)
+    share=$(($(left) * 28 / 100))
+    bf16 bench/real "$state/real_bf16_tasks"
+    for dtype in real real_bf16; do
+      folder=bench/real
+      [ "$dtype" = real ] || folder=$state/real_bf16_tasks
+      search $dtype "$folder" "$share" --mode eval --max-variants 3 --search-seconds 0.08 --measure-seconds 0.15
+    done
+    for dtype in real real_bf16; do
+      mapfile -t files < <(find "$state/$dtype" -name '*.py' 2>/dev/null | sort)
+      check $dtype eval "${files[@]}"
+    done
+    ;;
+  cli)
+    rm -rf "$state/cli" && mkdir -p "$state/cli"
+    for file in level1/07_bert_layer level1/04_llama_mlp level2/01_resnet_basic_block; do
+      note "warpwright optimize $file"
+      timeout 100 "$bin/warpwright" optimize "bench/real/$file.py" --budget 25s --max-variants 4 --apply --ledger "$state/cli/ledger.db" \
+        --output "$state/cli/$(basename $file).py" 2>&1 | tail -n 12 | cut -c1-200 | tee -a "$out/log.txt"
+    done
+    mapfile -t files < <(find "$state/cli" -name '*.py' | sort)
+    check cli eval "${files[@]}"
+    [ ! -e "$state/cli/04_llama_mlp.py" ] || check cli_as_made made "$state/cli/04_llama_mlp.py" # its forward is the same in both modes
+    ;;
+  modules)
+    recipes bench/results/h200/modules.json.xz run >"$state/modules.from.jsonl"
+    search modules bench/modules $(($(left) * 50 / 100)) --from "$state/modules.from.jsonl" --max-variants 2 --no-measure
+    mapfile -t files < <(find "$state/modules" -name '*.py' 2>/dev/null | sort)
+    check modules made "${files[@]}"
+    ;;
+  bench)
+    [ -n "$kernelbench" ] || { note "KERNELBENCH is not set: left out"; continue; }
+    if [ ! -d "$kernelbench" ]; then
+      mkdir -p "$state/kernelbench" && tar -C "$state/kernelbench" -xf "$kernelbench" && kernelbench=$state/kernelbench
+    fi
+    recipes bench/results/h200/kernelbench_all.json.xz runs current >"$state/bench.from.jsonl"
+    search bench "$kernelbench" $(($(left) * 55 / 100)) --level 1,2,3 --from "$state/bench.from.jsonl" --max-variants 1 --no-measure
+    mapfile -t files < <(find "$state/bench" -name '*.py' -newer "$state/bench.checked" 2>/dev/null | sort)
+    [ -e "$state/bench.checked" ] || mapfile -t files < <(find "$state/bench" -name '*.py' 2>/dev/null | sort)
+    check bench made "${files[@]}" # what an earlier call of this part checked is not checked again
+    touch "$state/bench.checked"
+    ;;
+  *) note "there is no part $part" && failed=$((failed + 1)) ;;
+  esac
+done
+note "$failed step(s) failed"
+exit "$failed"

@@ -1,0 +1,85 @@
+"""export_check.py on exports whose kernels are fakes on the CPU: a right one passes, and one that lacks a guard, or never runs its
+kernels, is found. Usage: export_check_test.py
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+try:
+    import torch  # noqa: F401
+except ImportError:
+    print(f"{sys.executable} has no torch: all cases skipped")
+    sys.exit(0)
+
+TEXT = """
+import sys
+sys.path.insert(0, {here!r})
+import torch
+import exported_plan_test as fakes
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 0.5
+        self.inner = torch.nn.Linear(8, 8)
+        self.w = torch.nn.Parameter(torch.randn(8))
+
+    def forward(self, x):
+        return x * self.scale + self.w
+
+
+def get_inputs():
+    return [torch.randn(8)]
+
+
+_guards = fakes.guards_of(Model(), torch.ones(8), owner=__name__)
+{change}
+_warpwright_Model_exported = fakes.FakePlan(dict(
+    fakes.PLAN, name="Model", guards=[_guards], state=["w"]), fakes.FakeDriver({{"k": fakes.add_scaled}}), __name__)
+warpwright_fallbacks = fakes.runtime.fallbacks_of(__name__)
+
+
+class ModelNew(Model):
+    forward = _warpwright_Model_exported.forward_of(Model.forward)
+"""
+
+
+class Checks(unittest.TestCase):
+    def report(self, change="", *options):
+        with tempfile.TemporaryDirectory() as folder:
+            path, found = os.path.join(folder, "export.py"), os.path.join(folder, "found.json")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(TEXT.format(here=HERE, change=change))
+            subprocess.run([sys.executable, "-B", os.path.join(HERE, "export_check.py"), "--device", "cpu", "--json", found, *options, path],
+                           stdout=subprocess.DEVNULL, check=False)
+            with open(found, encoding="utf-8") as file:
+                return json.load(file)[0]
+
+    def test_a_right_export(self):
+        report = self.report()
+        self.assertNotIn("wrong", report)
+        self.assertEqual((report["runs"], report["fallbacks"]), (4, {}))
+        states = report["states"]
+        self.assertEqual({states[name] for name in ("other_mode", "numbers", "forward_hook", "own_forward", "lora", "default_dtype")},
+                         {"own forward"})
+        self.assertEqual({states[name] for name in ("weights_in_place", "weights_replaced")}, {"kernels"})
+
+    def test_a_guard_that_is_lacking(self):
+        self.assertIn("numbers: the largest difference", self.report("_guards['attributes'] = []")["wrong"])
+
+    def test_an_export_that_never_runs_its_kernels(self):
+        report = self.report("", "--mode", "eval")
+        self.assertIn("the kernels are not used for the inputs that they were verified for", report["wrong"])
+        self.assertIn("the module is not in training mode", report["wrong"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
