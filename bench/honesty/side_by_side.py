@@ -7,12 +7,13 @@ usage: bench/honesty/side_by_side.py --before OLD/warpwright-runner --after NEW/
 One `serve` process of each build. Every job goes to both, one after the other, in random order, so clocks, heat and neighbours are the
 same for both. Half of the time goes to kernels against themselves (bench/honesty/aa.py's), half to candidates with an fp64
 reference (bench/throughput/candidates.py), each a text that neither has compiled before. With --device cpu nothing is timed, and what
-is compared is the time that checking takes. Writes DIR/side_by_side.json. Exit code 1: the new build is slower by more than 3%, has a
+is compared is the time that checking takes. Prints where the workers' time went by their logs. Writes DIR/side_by_side.json. Exit code 1: the new build is slower by more than 3%, has a
 false rate above 5%, or refused what the old one verified. Standard library only.
 """
 import argparse
 import contextlib
 import itertools
+import json
 import os
 import random
 import sys
@@ -83,6 +84,29 @@ def summarise(records):
     return summary
 
 
+def seconds_by_activity(log):
+    """Of all jobs of a runner, from its log: {activity: seconds}, longest first."""
+    seconds = {}
+    with open(log, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # what a worker printed itself
+            if isinstance(entry, dict) and entry.get("message") == "job's time":
+                for part in filter(None, entry["seconds"].split(", ")):
+                    activity, _, spent = part.rpartition(" ")
+                    seconds[activity] = seconds.get(activity, 0) + float(spent)
+    return dict(sorted(seconds.items(), key=lambda item: -item[1]))
+
+
+def print_activities(before, after):
+    print(f"{'seconds of workers':<48} {'before':>8} {'after':>8}")
+    for activity in sorted({*before, *after}, key=lambda one: before.get(one, 0) - after.get(one, 0)):
+        if max(before.get(activity, 0), after.get(activity, 0)) >= 0.1:
+            print(f"{activity:<48} {before.get(activity, 0):8.2f} {after.get(activity, 0):8.2f}")
+
+
 def is_as_good(summary):
     kinds = [summary[kind] for kind in ("aa", "candidates") if kind in summary]
     rates = [one["after_false"] / one["after_measured"] for one in kinds if one.get("after_measured")]
@@ -102,15 +126,18 @@ def main():
     os.makedirs(arguments.out, exist_ok=True)
     generator = random.Random(arguments.seed)
     with contextlib.ExitStack() as stack:
-        runners = {which: stack.enter_context(Runner(serve_command(getattr(arguments, which)),
-                                                     log=os.path.join(arguments.out, which + ".stderr.txt")))
-                   for which in ("before", "after")}
+        logs = {which: os.path.join(arguments.out, which + ".stderr.txt") for which in ("before", "after")}
+        runners = {which: stack.enter_context(Runner(
+            [*serve_command(getattr(arguments, which)), "--log-level", "debug", "--log-format", "json"],
+            {"WARPWRIGHT_ALLOW_BUSY_GPU": "1"}, log)) for which, log in logs.items()}  # each is the other's neighbour
         records = []
         for kind, jobs in (("aa", aa_jobs(arguments.seed)), ("candidates", candidate_jobs(arguments.seed))):
             records += run_both(kind, jobs, runners, arguments, arguments.seconds / 2, generator)
     summary = summarise(records)
+    summary["activities"] = {which: seconds_by_activity(log) for which, log in logs.items()}
+    print_activities(**summary["activities"])
     for kind, one in summary.items():
-        if kind != "lost":
+        if kind in ("aa", "candidates"):
             print(f"{kind}: " + ", ".join(f"{key} {value:.4g}" for key, value in one.items()))
     for record in summary["lost"]:
         print(f"lost: {record['job']}: {record['after']['outcome']}: {record['after']['message']}")

@@ -126,6 +126,8 @@ void forbid_new_privileges() { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 IsolationLayer set_limits(WorkerKind kind, bool holds_memory) {
   bool set = set_limit(RLIMIT_CORE, 0);
   set &= set_limit(RLIMIT_NOFILE, uses_driver(kind) ? 8192 : 512);
+  // Where a shell has no limit, endless recursion would go on until all memory is a stack.
+  set &= set_limit(RLIMIT_STACK, 8 * kMegabyte);
   // Counts all threads of this user in its user namespace: of other containers too, where root is root.
   set &= set_limit(RLIMIT_NPROC, kMostProcesses);
   set &= starts_programs(kind) ? set_soft_limit(RLIMIT_FSIZE, 1024 * kMegabyte)

@@ -79,8 +79,10 @@ DeviceResult<BufferSet> made_set(Job &job, const Drawing &drawing, const model::
 
 } // namespace
 
-DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random, std::size_t most_sets) {
+DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random, std::size_t most_sets,
+                                        bool reference_alone) {
   InputSets made;
+  made.reference_alone_ = reference_alone;
   const model::Plan temporaries = with_all_temporaries(job.task.reference, job.candidate);
   std::size_t wanted = most_sets;
   const std::uint64_t seed = random() >> 24;
@@ -111,7 +113,8 @@ DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random, std::
 DeviceResult<void> InputSets::load_anew(Job &job, std::mt19937_64 &random) {
   // A torch module has no code of ours to be loaded: what was recorded of it stays.
   const auto stays = [&](std::size_t side) {
-    return side == kReferenceSide && job.task.module && sets_.front().recordings[side];
+    return side == kCandidateSide ? reference_alone_
+                                  : job.task.module && sets_.front().recordings[side];
   };
   for (InputSet &set : sets_)
     for (const std::size_t side : {kReferenceSide, kCandidateSide})

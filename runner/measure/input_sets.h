@@ -27,8 +27,10 @@ public:
   static constexpr std::size_t kMostSets = 3;
 
   /// @param most_sets 1 or more; fewer are made where memory is short
+  /// @param reference_alone the candidate is not made ready, and not touched
   static DeviceResult<InputSets> make(Job &job, std::mt19937_64 &random,
-                                      std::size_t most_sets = kMostSets);
+                                      std::size_t most_sets = kMostSets,
+                                      bool reference_alone = false);
   /// Both plans' modules anew, in random order; what was recorded before is gone.
   DeviceResult<void> load_anew(Job &job, std::mt19937_64 &random);
   std::vector<InputSet> &sets() { return sets_; }
@@ -38,6 +40,7 @@ public:
 private:
   DeviceResult<void> make_ready(Job &job, std::size_t side);
 
+  bool reference_alone_ = false;
   CompiledPlan plans_[2];
   std::vector<InputSet> sets_; ///< their recordings use plans_
 };

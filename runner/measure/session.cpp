@@ -41,6 +41,9 @@ constexpr std::size_t kFewestBrackets = 16;
 /// Others may use the GPU during one batch; the host's clock is believed when it says the same again and again.
 constexpr int kHostAttempts = 3;
 
+/// Of the reference by itself; the fewest where samples are slow.
+constexpr std::size_t kAlone = 31, kFewestAlone = 7;
+
 enum class Kind { Device, AsCalled };
 enum class Redraw { Whole, Part };
 
@@ -77,6 +80,30 @@ public:
       return std::unexpected(shared.error());
     result_.candidate = inputs_.take_candidate();
     return std::move(result_);
+  }
+
+  DeviceResult<std::vector<Sample>> run_reference_alone(Kind kind) {
+    job_.enter("measuring", "timing the reference alone", Side::Reference);
+    auto inputs = InputSets::make(job_, random_, most_sets_, true);
+    if (!inputs)
+      return std::unexpected(inputs.error());
+    inputs_ = std::move(*inputs);
+    job_.device.set_flushes(1);
+    std::vector<Sample> samples;
+    const auto start = Clock::now();
+    for (std::size_t run = 0; run < kWarmUps + kAlone; ++run) {
+      if (samples.size() >= kFewestAlone && Clock::now() - start > settings_.limits.budget)
+        break;
+      InputSet &set = inputs_.sets()[run % inputs_.sets().size()];
+      if (auto redrawn = redraw(set, Redraw::Whole, Condition::Usual); !redrawn)
+        return std::unexpected(redrawn.error());
+      auto sample = run_side(set, kReferenceSide, kind);
+      if (!sample)
+        return std::unexpected(sample.error());
+      if (run >= kWarmUps && !sample->throttled)
+        samples.push_back(*sample);
+    }
+    return samples;
   }
 
 private:
@@ -317,6 +344,8 @@ private:
       result_.discarded_samples += 2;
     else
       samples_of(kind).add(reference, candidate, result_.loads, condition);
+    if (job_.host_code() && kind == deciding_ && condition == Condition::Usual && !reference.throttled)
+      result_.reference_samples.push_back(reference);
   }
 
   PairedSamples &samples_of(Kind kind) { return kind == Kind::Device ? device_ : called_; }
@@ -429,6 +458,11 @@ DeviceResult<Measurement> measure(Job &job, const MeasureSettings &settings) {
     return measured;
   // What calls need beside the sets is not known before they are made.
   return Session(job, settings, 1).run();
+}
+
+DeviceResult<std::vector<Sample>> time_reference_alone(Job &job, const MeasureSettings &settings,
+                                                       bool as_called) {
+  return Session(job, settings).run_reference_alone(as_called ? Kind::AsCalled : Kind::Device);
 }
 
 } // namespace warpwright::runner

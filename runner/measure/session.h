@@ -40,6 +40,8 @@ struct Measurement {
   std::optional<model::ClockRecord> clocks;
   int discarded_samples = 0;
   int verified_samples = 0, loads = 0;
+  /// Of host code: the reference's samples under the usual conditions, beside the candidate's process.
+  std::vector<Sample> reference_samples;
   int partly_redrawn = 0; ///< pairs whose inputs were those of an earlier one but for a part
   CompiledPlan
       candidate; ///< as it was timed: its `__device__` variables hold what the runs left there
@@ -47,5 +49,10 @@ struct Measurement {
 
 /// Faults: as the device's; Unsupported when all samples were taken under a throttled clock.
 DeviceResult<Measurement> measure(Job &job, const MeasureSettings &settings);
+
+/// The reference by itself, in the same way; the candidate is not made ready.
+/// @param as_called what the samples are compared with: as-called times; else device times
+DeviceResult<std::vector<Sample>> time_reference_alone(Job &job, const MeasureSettings &settings,
+                                                       bool as_called);
 
 } // namespace warpwright::runner

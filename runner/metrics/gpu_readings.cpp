@@ -3,7 +3,11 @@
 #include "runner/cuda/shared_library.h"
 
 #include <boost/asio/buffer.hpp>
+#include <fstream>
 #include <iostream>
+#include <map>
+#include <set>
+#include <sstream>
 #include <thread>
 
 namespace warpwright::runner::metrics {
@@ -31,9 +35,46 @@ struct Memory {
   unsigned long long total, free, used;
 };
 
+/// nvmlProcessUtilizationSample_t.
+struct ProcessUse {
+  unsigned process;
+  unsigned long long time_us;
+  unsigned sm, memory, encoder, decoder; ///< percent
+};
+/// nvmlProcessInfo_t of nvmlDeviceGetComputeRunningProcesses_v3.
+struct ComputeProcess {
+  unsigned process;
+  unsigned long long used_bytes;
+  unsigned gpu_instance, compute_instance;
+};
+constexpr int kSuccess = 0, kNotSupported = 3;
+constexpr unsigned kNoInstance = 0xFFFFFFFF, kMostProcesses = 1024;
+/// Clients of MPS compute in its name, this runner's too.
+constexpr const char *kMpsServer = "nvidia-cuda-mps";
+
+/// The name and the parent of a process. Errors: nullopt: /proc does not show it.
+struct ProcessStatus {
+  std::string name;
+  pid_t parent = 0;
+};
+std::optional<ProcessStatus> status_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  if (!std::getline(file, line))
+    return std::nullopt;
+  // "4711 (any name) S 4710 ...": a name may hold parentheses, too.
+  const std::size_t open = line.find('('), close = line.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close < open)
+    return std::nullopt;
+  ProcessStatus status{.name = line.substr(open + 1, close - open - 1)};
+  char state = 0;
+  std::istringstream(line.substr(close + 1)) >> state >> status.parent;
+  return status;
+}
+
 class Nvml {
 public:
-  Nvml() : library_({"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1"}) {
+  explicit Nvml(pid_t own = 0) : own_(own), library_({"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1"}) {
     if (!library_.is_open())
       return;
     auto *init = library_.find<int()>("nvmlInit_v2");
@@ -41,7 +82,7 @@ public:
   }
   bool is_ready() const { return ready_; }
 
-  std::vector<GpuReading> read() const {
+  std::vector<GpuReading> read() {
     unsigned count = 0;
     std::vector<GpuReading> readings;
     call<unsigned *>("nvmlDeviceGetCount_v2", &count);
@@ -54,7 +95,7 @@ public:
   }
 
 private:
-  GpuReading read(Handle device) const {
+  GpuReading read(Handle device) {
     GpuReading reading;
     char text[96] = "";
     if (call<Handle, char *, unsigned>("nvmlDeviceGetUUID", device, text, sizeof text))
@@ -76,7 +117,45 @@ private:
     Memory memory{};
     if (call<Handle, Memory *>("nvmlDeviceGetMemoryInfo", device, &memory))
       reading.memory_used_bytes = static_cast<double>(memory.used);
+    for (const unsigned process : computing(device)) {
+      const auto is_own = descends_from(static_cast<pid_t>(process), own_);
+      const auto status = status_of(static_cast<pid_t>(process));
+      if (is_own && !*is_own && status && !status->name.starts_with(kMpsServer))
+        reading.foreign.push_back(std::to_string(process) + " (" + status->name + ")");
+    }
     return reading;
+  }
+
+  /// Whose kernels ran since the call before. Where the driver does not tell that: who has a context on the GPU, unless it is cut into
+  /// instances, whose processes do not meet.
+  std::set<unsigned> computing(Handle device) {
+    std::set<unsigned> found;
+    auto *utilization =
+        library_.find<int(Handle, ProcessUse *, unsigned *, unsigned long long)>(
+            "nvmlDeviceGetProcessUtilization");
+    unsigned count = kMostProcesses;
+    std::vector<ProcessUse> uses(count);
+    unsigned long long &seen = seen_us_[device];
+    const int status =
+        utilization ? utilization(device, uses.data(), &count, seen) : kNotSupported;
+    if (status != kNotSupported) {
+      const bool first = seen == 0; // samples of long ago
+      for (unsigned i = 0; status == kSuccess && i < count; ++i) {
+        seen = std::max(seen, uses[i].time_us);
+        if (!first && uses[i].sm > 0)
+          found.insert(uses[i].process);
+      }
+      return found;
+    }
+    auto *running = library_.find<int(Handle, unsigned *, ComputeProcess *)>(
+        "nvmlDeviceGetComputeRunningProcesses_v3");
+    count = kMostProcesses;
+    std::vector<ComputeProcess> processes(count);
+    if (running && running(device, &count, processes.data()) == kSuccess)
+      for (unsigned i = 0; i < count; ++i)
+        if (processes[i].gpu_instance == kNoInstance)
+          found.insert(processes[i].process);
+    return found;
   }
 
   /// False when the function is missing or fails.
@@ -86,8 +165,10 @@ private:
     return function && function(arguments...) == 0;
   }
 
+  pid_t own_;
   cuda::SharedLibrary library_;
   bool ready_ = false;
+  std::map<Handle, unsigned long long> seen_us_; ///< of the last sample of who computed, in the driver's clock
 };
 
 } // namespace
@@ -99,6 +180,8 @@ json to_json(const std::vector<GpuReading> &readings) {
     for (const auto &[key, member] : kNumbers)
       if (const auto &value = reading.*member)
         entry[key] = *value;
+    if (!reading.foreign.empty())
+      entry["foreign"] = reading.foreign;
     list.push_back(std::move(entry));
   }
   return list;
@@ -118,13 +201,30 @@ std::vector<GpuReading> readings_from_json(const json &document) {
     for (const auto &[key, member] : kNumbers)
       if (entry.contains(key) && entry[key].is_number())
         reading.*member = entry[key].get<double>();
+    if (const auto foreign = entry.find("foreign"); foreign != entry.end() && foreign->is_array())
+      for (const json &process : *foreign)
+        if (process.is_string())
+          reading.foreign.push_back(process);
     readings.push_back(std::move(reading));
   }
   return readings;
 }
 
-int write_readings(std::chrono::milliseconds interval) {
-  const Nvml nvml;
+std::optional<bool> descends_from(pid_t process, pid_t ancestor) {
+  std::set<pid_t> met; // ids may be given anew between two looks
+  for (pid_t at = process; at > 0 && met.insert(at).second;) {
+    const auto status = status_of(at);
+    if (!status)
+      return at == process ? std::nullopt : std::optional(false);
+    if (at == ancestor)
+      return true;
+    at = status->parent;
+  }
+  return false;
+}
+
+int write_readings(std::chrono::milliseconds interval, pid_t own) {
+  Nvml nvml(own);
   if (!nvml.is_ready())
     return 1;
   while (std::cout << to_json(nvml.read()).dump() << std::endl)

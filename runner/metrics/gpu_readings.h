@@ -1,4 +1,4 @@
-// Temperature, clocks, power and use of the GPUs, through NVML.
+// Temperature, clocks, power and use of the GPUs, and who else computes on them, through NVML.
 //
 // NVML is called in a child process (`warpwright-runner readings`), which writes a line every few
 // seconds: a driver that hangs or crashes costs the readings, never the service. Readings that
@@ -23,15 +23,22 @@ struct GpuReading {
   std::string identifier;
   std::optional<double> temperature_celsius, sm_clock_hertz, memory_clock_hertz, power_watts,
       utilization, memory_used_bytes;
+  /// Processes that are no descendants of the one that asks, and whose kernels ran since the reading before:
+  /// "4711 (python3)". Processes that /proc does not show are not told, be they of another container.
+  std::vector<std::string> foreign = {};
   bool operator==(const GpuReading &) const = default;
 };
 nlohmann::json to_json(const std::vector<GpuReading> &readings);
 /// What does not fit is left out.
 std::vector<GpuReading> readings_from_json(const nlohmann::json &document);
 
-/// Writes a line of JSON to stdout every `interval`, until stdout is closed. @return exit code: 1
-/// without NVML
-int write_readings(std::chrono::milliseconds interval);
+/// Writes a line of JSON to stdout every `interval`, until stdout is closed. Descendants of `own` are not foreign.
+/// @return exit code: 1 without NVML
+int write_readings(std::chrono::milliseconds interval, pid_t own);
+
+/// Whether a process is another one, or descends from it.
+/// @return nullopt: there is no process with this id, to whom /proc tells it
+std::optional<bool> descends_from(pid_t process, pid_t ancestor);
 
 class ReadingsWatcher {
 public:

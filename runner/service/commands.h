@@ -68,6 +68,7 @@ struct ServeCommand {
   int max_job_time_ms = 3'600'000, linger_s = 600;
   int workers_per_gpu = 1; ///< that take turns on it
   bool allow_weak_isolation = false; ///< go on without layers that the work needs (docs/isolation.md)
+  bool allow_busy_gpu = false; ///< measure while others compute on the GPU; verdicts say so
   Permissions permissions;
   QuotaLimits quotas; ///< of each owner
   std::string metrics; ///< HOST:PORT; empty: none
@@ -100,7 +101,7 @@ int run_devices();
 int run_calibrate(const std::string &device);
 /// Prints {probe_ns} or {error}. @param device "cuda:N"
 int run_probe(const std::string &device);
-/// NVML's readings, a line every few seconds; 1: there is no NVML.
+/// NVML's readings, a line a second; 1: there is no NVML.
 int run_readings();
 /// @param capability 10 * major + minor
 int run_compile_worker(int capability);

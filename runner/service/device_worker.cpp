@@ -23,6 +23,8 @@ constexpr int kReapTries = 400;
 constexpr int kPythonStarts = 2;
 /// So many processes in a row that were killed while they started are a device that does not start.
 constexpr int kStartsKilled = 5;
+/// A bit more than the readings' interval: whoever computes all the time is in one of them.
+constexpr std::chrono::milliseconds kLately{2'500};
 
 } // namespace
 
@@ -253,6 +255,12 @@ void DeviceWorker::send(QueuedJob job) {
   running_ = std::move(job);
   binding_ = binding_for(*running_);
   running_->alone |= !large_task_.empty() && running_->task_hash == large_task_;
+  measuring_since_ = Neighbours::Clock::time_point::max();
+  if (const std::string others = others_since(Neighbours::Clock::now() - kLately);
+      !others.empty() && running_->options.measure && !settings_.measures_beside_others) {
+    state_ = State::Idle;
+    return answer(model::to_json(not_measured(others)));
+  }
   arm(running_->options.timeout + settings_.grace, Ended::TimedOut);
   connection_->request("verify", running_->request,
                        [weak = weak_from_this(), generation = generation_](rpc::Outcome outcome) {
@@ -266,6 +274,8 @@ void DeviceWorker::on_stage(const Json &params) {
     return;
   activity_ = params.value("activity", "");
   side_ = params.value("running", "");
+  if (params.value("stage", "") == "measuring" && clock_.stage() != "measuring")
+    measuring_since_ = Neighbours::Clock::now();
   clock_.enter(params.value("stage", ""), activity_);
   running_->on_stage(clock_.stage(), activity_);
 }
@@ -433,11 +443,7 @@ void DeviceWorker::on_lost(const ExitStatus &status, const std::string &reason) 
     run_again(true, "its worker was killed from outside: " + verdict_of(lost).message);
   else {
     model::Verdict verdict = verdict_of(lost);
-    verdict.device = device_;
-    verdict.date = utc_now();
-    verdict.task_hash = running_->task_hash;
-    verdict.plan_hash = running_->plan_hash;
-    verdict.checks.insert(verdict.checks.end(), running_->notes.begin(), running_->notes.end());
+    stamp(verdict);
     answer(model::to_json(verdict));
   }
   warm_up();

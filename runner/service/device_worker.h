@@ -22,6 +22,7 @@
 #include "runner/service/device_turn.h"
 #include "runner/service/error_tail.h"
 #include "runner/service/lost_worker.h"
+#include "runner/service/neighbours.h"
 #include "runner/service/pausable_timer.h"
 #include "runner/service/stage_clock.h"
 #include "support/model/verify_options.h"
@@ -69,6 +70,9 @@ struct WorkerSettings {
   std::shared_ptr<const CodeShelves> shelves = nullptr;
   /// False: it compiles, and runs no file of a client whatever the task is.
   bool runs_files = true;
+  /// Who else computes on the device: nothing is measured meanwhile, unless `measures_beside_others`. Null: nobody looks.
+  std::shared_ptr<const Neighbours> neighbours = nullptr;
+  bool measures_beside_others = false;
 };
 
 struct WorkerHooks {
@@ -139,6 +143,12 @@ private:
   void on_start_lost(const LostWorker &lost);
   void finish(model::Verdict verdict);
   bool measures_again(const model::Verdict &verdict);
+  /// Who else computed on the device from then on; empty: nobody, or nobody looked.
+  std::string others_since(Neighbours::Clock::time_point since) const;
+  /// Of the running job, which was not measured since these others compute on the device.
+  model::Verdict not_measured(const std::string &others) const;
+  /// The device, date and job that a verdict is of which no worker gave.
+  void stamp(model::Verdict &verdict) const;
   /// The job runs once more; alone on its device.
   void run_alone();
   /// The job runs once more, in a fresh worker.
@@ -177,6 +187,7 @@ private:
   std::shared_ptr<deep::Examiner> examiner_;   ///< of the running job
   std::string activity_ = "starting", side_;   ///< last reported
   StageClock clock_;
+  Neighbours::Clock::time_point measuring_since_{}; ///< of the running job
 };
 
 } // namespace warpwright::runner

@@ -2,6 +2,7 @@
 // alone or without hidden sizes, examined by NVIDIA's tools.
 #include "runner/service/device_worker.h"
 #include "runner/service/second_measurement.h"
+#include "runner/verify/verifier.h"
 #include "support/log.h"
 #include "support/model/json.h"
 
@@ -16,6 +17,12 @@ constexpr double kSurprise = 2;
 } // namespace
 
 void DeviceWorker::finish(model::Verdict verdict) {
+  if (const std::string others = others_since(measuring_since_);
+      !others.empty() && (verdict.speedup || verdict.as_called)) {
+    if (!settings_.measures_beside_others)
+      return answer(model::to_json(not_measured(others)));
+    running_->notes.push_back({kAloneCheck, false, "measured beside " + others + ", as it was allowed"});
+  }
   if (measures_again(verdict)) {
     running_->on_stage("measuring", "measuring again in a fresh worker");
     running_->first = std::move(verdict);
@@ -28,6 +35,28 @@ void DeviceWorker::finish(model::Verdict verdict) {
     verdict = compared(*running_->first, std::move(verdict));
   verdict.checks.insert(verdict.checks.end(), running_->notes.begin(), running_->notes.end());
   answer(model::to_json(verdict));
+}
+
+std::string DeviceWorker::others_since(Neighbours::Clock::time_point since) const {
+  return settings_.neighbours ? settings_.neighbours->after(name(), since) : "";
+}
+
+model::Verdict DeviceWorker::not_measured(const std::string &others) const {
+  model::Verdict verdict;
+  verdict.outcome = model::Outcome::Unsupported;
+  verdict.message = "not measured, since others compute on " + name() + ": " + others +
+                    ". Let them end, name another device, or start the runner with --allow-busy-gpu";
+  verdict.checks.push_back({kAloneCheck, false, others});
+  stamp(verdict);
+  return verdict;
+}
+
+void DeviceWorker::stamp(model::Verdict &verdict) const {
+  verdict.device = device_;
+  verdict.date = utc_now();
+  verdict.task_hash = running_->task_hash;
+  verdict.plan_hash = running_->plan_hash;
+  verdict.checks.insert(verdict.checks.end(), running_->notes.begin(), running_->notes.end());
 }
 
 bool DeviceWorker::measures_again(const model::Verdict &verdict) {

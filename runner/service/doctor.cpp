@@ -29,7 +29,7 @@ struct Finding {
 };
 
 constexpr std::chrono::milliseconds kProbeLimit{10'000}, kTorchLimit{60'000},
-    kReadingsInterval{5'000};
+    kReadingsInterval{1'000};
 
 Finding find_nvrtc() {
   const auto compiler = cuda::Compiler::make({});
@@ -189,7 +189,7 @@ int run_cuda_worker(const std::string &device) {
                     cuda_sandbox(WorkerKind::Cuda));
 }
 
-int run_readings() { return metrics::write_readings(kReadingsInterval); }
+int run_readings() { return metrics::write_readings(kReadingsInterval, getppid()); }
 
 int run_isolation(const std::string &kind_name) {
   for (const WorkerKind kind : kWorkerKinds) {

@@ -29,6 +29,10 @@ void add_serve_options(CLI::App &serve, warpwright::runner::ServeCommand &comman
       .add_flag("--allow-weak-isolation", command.allow_weak_isolation,
                 "Go on where this machine lacks a layer that the work needs; doctor lists them");
   serve
+      .add_flag("--allow-busy-gpu", command.allow_busy_gpu,
+                "Measure while processes of others compute on the GPU; verdicts say so")
+      ->envname("WARPWRIGHT_ALLOW_BUSY_GPU");
+  serve
       .add_option("--workers-per-gpu", command.workers_per_gpu,
                   "Workers that take turns on a GPU: one measures while others start or compile")
       ->check(CLI::Range(1, 16));

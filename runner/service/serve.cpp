@@ -200,7 +200,7 @@ join_fleet(const std::string &url, boost::asio::io_context &loop, Service &servi
       rpc::make_descriptor_stream(loop.get_executor(), ends[1], ends[1]), std::move(on_failure));
 }
 
-/// What --metrics shows, and who fills it.
+/// What --metrics shows and what NVML says.
 struct OperatorView {
   metrics::RunnerMetrics counters;
   std::optional<metrics::ReadingsWatcher> readings;
@@ -211,13 +211,8 @@ Result<void> open_metrics(const std::string &where, boost::asio::io_context &loo
                           const std::vector<FoundDevice> &devices, OperatorView &view) {
   if (where.empty())
     return {};
-  std::vector<metrics::GpuReading> gpus;
-  for (const FoundDevice &device : devices) {
+  for (const FoundDevice &device : devices)
     view.counters.add_device(device.name);
-    if (device.info.kind == "cuda")
-      gpus.push_back(
-          {device.name, device.info.name, device.info.identifier, {}, {}, {}, {}, {}, {}});
-  }
   auto endpoint =
       metrics::open_endpoint(
       loop.get_executor(), where, [&view] { return view.counters.text(); },
@@ -226,11 +221,28 @@ Result<void> open_metrics(const std::string &where, boost::asio::io_context &loo
     return std::unexpected(endpoint.error());
   view.endpoint = std::move(*endpoint);
   std::cerr << "metrics on http://" << view.endpoint->address() << "/metrics" << std::endl;
+  return {};
+}
+
+/// Workers learn of others who compute on their GPUs.
+void watch_gpus(boost::asio::io_context &loop, std::vector<FoundDevice> &devices,
+                bool measures_beside_others, OperatorView &view) {
+  std::vector<metrics::GpuReading> gpus;
+  const auto neighbours = std::make_shared<Neighbours>();
+  for (FoundDevice &device : devices) {
+    if (device.info.kind != "cuda")
+      continue;
+    gpus.push_back({.device = device.name, .name = device.info.name, .identifier = device.info.identifier});
+    device.worker.neighbours = neighbours;
+    device.worker.measures_beside_others = measures_beside_others;
+  }
   if (!gpus.empty())
     view.readings.emplace(loop.get_executor(),
                           std::vector<std::string>{executable_path(), "readings"}, std::move(gpus),
-                          [&view](const auto &readings) { view.counters.set_readings(readings); });
-  return {};
+                          [&view, neighbours](const auto &readings) {
+                            view.counters.set_readings(readings);
+                            neighbours->note(readings);
+                          });
 }
 
 int complain(const Error &error) {
@@ -258,6 +270,7 @@ int run_serve(const ServeCommand &command) {
   OperatorView view; // outlives those who report to it
   if (auto opened = open_metrics(command.metrics, loop, found.devices, view); !opened)
     return complain(opened.error());
+  watch_gpus(loop, found.devices, command.allow_busy_gpu, view);
   share_gpus(found, command.workers_per_gpu);
   auto compile_ahead = make_compile_ahead(loop.get_executor(), gpus, found.shelves);
   Scheduler devices(loop.get_executor(), std::move(found), std::move(compile_ahead),

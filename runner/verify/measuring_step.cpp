@@ -196,13 +196,15 @@ DeviceResult<void> measure_baselines(Job &job, const MeasureSettings &settings,
 
 DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSettings &settings,
                                                        bool thorough, std::mt19937_64 &random,
-                                                       model::Verdict &verdict) {
+                                                       model::Verdict &verdict,
+                                                       std::vector<Sample> &reference_samples) {
   if (!job.host_code())
     add_occupancy(job, verdict);
   auto measured = measure(job, settings);
   if (!measured)
     return std::unexpected(measured.error());
   verdict.discarded_samples = measured->discarded_samples;
+  reference_samples = std::move(measured->reference_samples);
   if (measured->failure)
     return measured->failure;
   take_numbers(job, *measured, verdict);
@@ -211,6 +213,22 @@ DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSe
   if (auto failure = refuse_impossible(job, verdict))
     return failure;
   return verify_again(job, std::move(measured->candidate), thorough, random, verdict);
+}
+
+DeviceResult<std::optional<Failure>>
+check_reference_alone(Job &job, const MeasureSettings &settings,
+                      const std::vector<Sample> &reference_samples, model::Verdict &verdict) {
+  auto alone = time_without_candidate(job, settings, !verdict.speedup, reference_samples);
+  if (!alone)
+    return std::unexpected(alone.error());
+  if (!*alone)
+    return std::nullopt;
+  if ((*alone)->slowed)
+    return Failure{Outcome::SuspectedCheat, kReferenceAloneCheck,
+                   "the reference took longer while the candidate's process was there: " +
+                       (*alone)->text};
+  verdict.checks.push_back({kReferenceAloneCheck, true, (*alone)->text});
+  return std::nullopt;
 }
 
 } // namespace warpwright::runner

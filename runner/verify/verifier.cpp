@@ -380,7 +380,9 @@ private:
     // Host code gets its inputs, and gives its outputs, through memory of another process, outside of what is timed.
     settings.limits.budget = settings_.measure_budget * (job_.host_code() ? 3 : 1);
     settings.seed = random_();
-    auto failure = measure_and_check(job_, settings, settings_.thorough, random_, verdict_);
+    std::vector<Sample> reference_samples;
+    auto failure = measure_and_check(job_, settings, settings_.thorough, random_, verdict_,
+                                     reference_samples);
     if (!failure)
       return std::unexpected(failure.error());
     if (*failure)
@@ -391,6 +393,15 @@ private:
       settings.seed = random_();
       if (auto done = measure_baselines(job_, settings, settings_.baselines, verdict_); !done)
         return std::unexpected(done.error());
+    }
+    if (!*failure && job_.host_code()) {
+      failure = check_reference_alone(job_, settings, reference_samples, verdict_);
+      if (!failure)
+        return std::unexpected(failure.error());
+      if (*failure) {
+        conclude(**failure);
+        take_speedups_back();
+      }
     }
     return !*failure;
   }

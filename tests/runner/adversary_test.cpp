@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <set>
+#include <sys/resource.h>
 
 namespace warpwright::runner {
 namespace {
@@ -158,6 +159,10 @@ TEST_CASE("every cheat is refused for its reason on the CPU, and every honest ca
     MESSAGE("no CPU worker was built");
     return;
   }
+  rlimit stack{}; // as in a shell that has no limit of it
+  getrlimit(RLIMIT_STACK, &stack);
+  stack.rlim_cur = stack.rlim_max;
+  setrlimit(RLIMIT_STACK, &stack);
   testing::check_adversary_report("cpu");
 }
 

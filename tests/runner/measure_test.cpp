@@ -3,6 +3,7 @@
 #include "runner/measure/evidence.h"
 #include "runner/measure/host_clock.h"
 #include "runner/measure/paired_samples.h"
+#include "runner/measure/reference_alone.h"
 #include "runner/measure/roofline.h"
 #include "runner/measure/stopping_rule.h"
 #include "tests/runner/tasks.h"
@@ -16,6 +17,26 @@ namespace warpwright::runner {
 namespace {
 
 using namespace testing;
+
+/// Samples about a time, at an SM clock where one is given.
+std::vector<Sample> samples_about(double ns, std::optional<double> sm_mhz) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 21; ++i)
+    samples.push_back({.ns = ns * (1 + 0.001 * (i % 5)), .clocks = {.sm_mhz = sm_mhz}});
+  return samples;
+}
+
+TEST_CASE("a reference that is slower beside a candidate than alone was held up, unless its clock explains it") {
+  const auto none = std::nullopt;
+  CHECK(!compare_with_alone(samples_about(1e5, none), samples_about(1e5, none)).slowed);
+  CHECK(!compare_with_alone(samples_about(1.04e5, none), samples_about(1e5, none)).slowed);
+  CHECK(!compare_with_alone(samples_about(0.5e5, none), samples_about(1e5, none)).slowed);
+  const ReferenceAlone held_up = compare_with_alone(samples_about(1.2e5, none), samples_about(1e5, none));
+  CHECK(held_up.slowed);
+  CHECK(held_up.text.find("120 us beside the candidate's process, 100 us without it") != std::string::npos);
+  CHECK(compare_with_alone(samples_about(1.2e5, 1900), samples_about(1e5, 1900)).slowed);
+  CHECK(!compare_with_alone(samples_about(1.2e5, 1500), samples_about(1e5, 1800)).slowed); // as many cycles
+}
 
 TEST_CASE("the median of an even count is the mean of the two in the middle") {
   std::vector<double> odd = {5, 1, 3}, even = {4, 1, 3, 2}, one = {7};

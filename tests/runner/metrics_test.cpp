@@ -98,6 +98,27 @@ TEST_CASE("readings of a GPU appear, and go when they are no longer known") {
   CHECK(copied[0].sm_clock_hertz == 1.98e9);
   CHECK(!copied[0].temperature_celsius);
   CHECK(metrics::readings_from_json("no list").empty());
+  reading.foreign = {"4711 (python3)"};
+  CHECK(metrics::readings_from_json(metrics::to_json({reading})).at(0).foreign == reading.foreign);
+}
+
+TEST_CASE("a process is told from the descendants of another") {
+  CHECK(metrics::descends_from(getpid(), getpid()) == true);
+  auto child = Process::spawn({"/bin/sh", "-c", "sleep 60 & echo $!; wait"});
+  REQUIRE(child.has_value());
+  CHECK(metrics::descends_from(child->pid(), getpid()) == true);
+  CHECK(metrics::descends_from(getpid(), child->pid()) == false);
+  CHECK(metrics::descends_from(getppid(), getpid()) == false);
+  const int output = child->release_stdout();
+  char line[32] = "";
+  REQUIRE(read(output, line, sizeof line - 1) > 0);
+  const pid_t grandchild = std::stoi(line);
+  CHECK(metrics::descends_from(grandchild, getpid()) == true);
+  child->kill(SIGKILL);
+  child->wait();
+  close(output);
+  CHECK(metrics::descends_from(child->pid(), getpid()) == std::nullopt);
+  kill(grandchild, SIGKILL);
 }
 
 TEST_CASE("readings come from a child process, and stay away where there is no NVML") {

@@ -409,6 +409,68 @@ TEST_CASE("a speedup over twice the best known is measured again in a fresh work
   CHECK(measured_again(4.0));
 }
 
+TEST_CASE("nothing is measured while others compute on the GPU, and the verdict names them") {
+  const auto neighbours = std::make_shared<Neighbours>();
+  const auto computing = [&] {
+    neighbours->note({{.device = "cuda:0", .name = "H200", .identifier = "GPU-0", .foreign = {"4711 (python3)"}}});
+  };
+  const auto bench_of = [&](bool allowed) {
+    FoundDevice found = device("cuda:0", "H200", "gpu");
+    found.worker.neighbours = neighbours;
+    found.worker.measures_beside_others = allowed;
+    return std::make_unique<Bench>(std::vector{found});
+  };
+  const auto told = [](const Verdict &verdict) {
+    return std::ranges::find(verdict.checks, std::string(kAloneCheck), &model::Check::name) !=
+           verdict.checks.end();
+  };
+  const auto bench = bench_of(false);
+  REQUIRE(bench->add("square", "").has_value());
+  bench->run_all();
+  CHECK(bench->verdicts.at(1).outcome == Outcome::Verified);
+  CHECK(!told(bench->verdicts.at(1)));
+
+  REQUIRE(bench->add("square", "", "a", [&](const std::string &activity) {
+            if (activity == "timing")
+              computing();
+          }).has_value());
+  bench->run_all();
+  CHECK(bench->verdicts.at(2).outcome == Outcome::Unsupported);
+  CHECK(!bench->verdicts.at(2).speedup);
+  CHECK(bench->verdicts.at(2).message.find("4711 (python3)") != std::string::npos);
+
+  std::vector<std::string> activities;
+  REQUIRE(bench->add("square", "", "a", [&](const std::string &activity) { activities.push_back(activity); })
+              .has_value()); // they computed a moment ago
+  bench->run_all();
+  CHECK(bench->verdicts.at(3).outcome == Outcome::Unsupported);
+  CHECK(std::ranges::find(activities, "timing") == activities.end());
+
+  computing();
+  const auto allowing = bench_of(true);
+  REQUIRE(allowing->add("square", "", "a", [&](const std::string &activity) {
+            if (activity == "timing")
+              computing();
+          }).has_value());
+  allowing->run_all();
+  CHECK(allowing->verdicts.at(1).outcome == Outcome::Verified);
+  CHECK(told(allowing->verdicts.at(1)));
+}
+
+TEST_CASE("who computed before a measurement, or on another GPU, does not disturb it") {
+  Neighbours neighbours;
+  const auto now = Neighbours::Clock::now();
+  CHECK(neighbours.after("cuda:0", now) == "");
+  neighbours.note({{.device = "cuda:0", .name = "", .identifier = "", .foreign = {"1 (a)", "2 (b)"}},
+                   {.device = "cuda:1", .name = "", .identifier = ""}},
+                  now);
+  CHECK(neighbours.after("cuda:0", now) == "1 (a), 2 (b)");
+  CHECK(neighbours.after("cuda:0", now + std::chrono::milliseconds(1)) == "");
+  CHECK(neighbours.after("cuda:1", now) == "");
+  neighbours.note({{.device = "cuda:0", .name = "", .identifier = ""}}, now + std::chrono::seconds(1));
+  CHECK(neighbours.after("cuda:0", now) == "1 (a), 2 (b)"); // a job that ran then was disturbed all the same
+}
+
 TEST_CASE("what a lost worker says about its job") {
   LostWorker lost;
   lost.side = "candidate";
