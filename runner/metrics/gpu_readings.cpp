@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 namespace warpwright::runner::metrics {
 namespace {
@@ -139,7 +140,7 @@ private:
     const int status =
         utilization ? utilization(device, uses.data(), &count, seen) : kNotSupported;
     if (status != kNotSupported) {
-      const bool first = seen == 0; // samples of long ago
+      const bool first = std::exchange(seen, std::max(seen, 1ULL)) == 0; // samples of long ago
       for (unsigned i = 0; status == kSuccess && i < count; ++i) {
         seen = std::max(seen, uses[i].time_us);
         if (!first && uses[i].sm > 0)

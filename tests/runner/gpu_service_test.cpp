@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <thread>
 
 namespace warpwright::runner {
 namespace {
@@ -104,6 +105,25 @@ TEST_CASE("a vectorised candidate that checks its alignment is verified") {
   if (verdict.speedup)
     std::cout << "float4 square 16M: " << verdict.speedup->ratio << " [" << verdict.speedup->low
               << ", " << verdict.speedup->high << "]\n";
+}
+
+TEST_CASE("nothing is measured while another runner computes on the GPU") {
+  const auto client = client_with_gpu(), other = client_with_gpu();
+  if (!client)
+    return;
+  const Task task = square_task(1 << 20);
+  const Plan right = square_candidate("  if (i < n) y[i] = x[i] * x[i];");
+  check(ask(*client, task, right, true), Outcome::Verified, "measured");
+  std::jthread busy([&] {
+    ask(*other, task,
+        square_candidate("  if (i < n) { y[i] = x[i] * x[i]; while (x != nullptr) __nanosleep(1000); }"), false,
+        15'000);
+  });
+  std::this_thread::sleep_for(std::chrono::seconds(7)); // compiled, started, and seen by NVML
+  check(ask(*client, task, right, true), Outcome::Unsupported, "others compute on cuda:0");
+  busy.join();
+  std::this_thread::sleep_for(std::chrono::seconds(4));
+  check(ask(*client, task, right, true), Outcome::Verified, "measured");
 }
 
 TEST_CASE("a large speedup on a GPU is measured twice") {

@@ -420,7 +420,7 @@ TEST_CASE("nothing is measured while others compute on the GPU, and the verdict 
     found.worker.measures_beside_others = allowed;
     return std::make_unique<Bench>(std::vector{found});
   };
-  const auto told = [](const Verdict &verdict) {
+  const auto told = [](const model::Verdict &verdict) {
     return std::ranges::find(verdict.checks, std::string(kAloneCheck), &model::Check::name) !=
            verdict.checks.end();
   };
