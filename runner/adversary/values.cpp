@@ -81,7 +81,9 @@ extern "C" __global__ void matmul(const float *a, const float *b, float *c, cons
 Task round_trip_task() {
   Task task = square_task();
   task.name = "round_trip";
-  task.reference = square("  if (i < n) { float v = there_and_back(x[i]); y[i] = v * v; }", R"(
+  // The branch is never taken: without one the reference would be other code than the cheat off its shortcut.
+  task.reference = square(
+      "  if (i < n) { float v = fabsf(x[i]) < -n ? x[i] : there_and_back(x[i]); y[i] = v * v; }", R"(
 __device__ float there_and_back(float value) {
   unsigned v = __float_as_uint(value);
 #pragma unroll 1
@@ -95,8 +97,7 @@ __device__ float there_and_back(float value) {
 
 Plan shortcut_for_small_values() {
   Plan plan = round_trip_task().reference;
-  plan.source.replace(plan.source.find("there_and_back(x[i])"), 20,
-                      "fabsf(x[i]) < 8 ? x[i] : there_and_back(x[i])");
+  plan.source.replace(plan.source.find("< -n"), 4, "< 8");
   return plan;
 }
 

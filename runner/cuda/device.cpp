@@ -262,7 +262,7 @@ public:
     return timer_->read(graph);
   }
 
-  void set_flushes(int count) override { timer_->set_flushes(count); }
+  void set_thorough_flush(bool thorough) override { timer_->set_thorough_flush(thorough); }
 
   DeviceResult<std::optional<double>> time_batch(Recording &recording, int runs) override {
     const auto *module = dynamic_cast<ModuleRecording *>(&recording);

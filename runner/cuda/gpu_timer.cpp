@@ -98,10 +98,7 @@ DeviceResult<TimedGraph> GpuTimer::capture(int mode, const std::function<void()>
 }
 
 DeviceResult<void> GpuTimer::flush() {
-  for (int i = 0; i < flushes_; ++i)
-    if (auto flushed = check(flush_.run(driver_, stream_), "flushing the L2 cache"); !flushed)
-      return flushed;
-  return {};
+  return check(flush_.run(driver_, stream_, thorough_flush_), "flushing the L2 cache");
 }
 
 DeviceResult<void> GpuTimer::start_before() {

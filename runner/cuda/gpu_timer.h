@@ -45,8 +45,8 @@ public:
     return read(graph.start.get(), graph.stop.get());
   }
   DeviceResult<Sample> read(CUevent start, CUevent stop);
-  /// As Device::set_flushes().
-  void set_flushes(int count) { flushes_ = count; }
+  /// As Device::set_thorough_flush().
+  void set_thorough_flush(bool thorough) { thorough_flush_ = thorough; }
   /// Queues the flush of the L2 alone.
   DeviceResult<void> flush();
   /// A sample of this time, with what the driver says of clocks now.
@@ -78,7 +78,7 @@ private:
   const Driver &driver_;
   CUstream stream_;
   L2Flush flush_;
-  int flushes_ = 1;
+  bool thorough_flush_ = false;
   Module delay_module_, probe_module_;
   CUfunction delay_ = nullptr, probe_ = nullptr;
   Memory probe_memory_;

@@ -53,7 +53,7 @@ DeviceResult<L2Flush> L2Flush::make(const Driver &driver, Compiler &compiler,
   return flush;
 }
 
-Status L2Flush::run(const Driver &driver, CUstream stream) {
+Status L2Flush::run(const Driver &driver, CUstream stream, bool thorough) {
   std::size_t carved_out = 0;
   // A GPU without such a carve-out refuses the question.
   if (driver.cuCtxGetLimit(&carved_out, kLimitPersistingL2) == 0 && carved_out > 0)
@@ -61,7 +61,7 @@ Status L2Flush::run(const Driver &driver, CUstream stream) {
       return status;
   if (const Status status = driver.cuCtxResetPersistingL2Cache(); status != 0)
     return status;
-  if (write_)
+  if (thorough && write_)
     if (const Status status = write_evict_last(driver, stream); status != 0)
       return status;
   return driver.cuMemsetD32Async(memory_.get(), ++value_, words_, stream);

@@ -1,10 +1,10 @@
 // Empties the L2 cache of what earlier runs left there.
 //
 // A carve-out for persisting lines is closed, and such lines are made ordinary again: neither is enough by itself. Then twice the
-// L2's size is written with the priority evict_last, since lines that a kernel asked to be evicted last (createpolicy, prefetch)
-// outlive ordinary traffic; these lines are made ordinary, and twice the L2's size is written once more. The written value
+// L2's size is written. Lines that a kernel asked to be evicted last (createpolicy, prefetch) outlive that. A thorough flush
+// first writes twice the L2's size with that priority, and makes these lines ordinary; it takes three times as long. The written value
 // changes, so that no compression or write elision can make it free. GPUs before compute capability 8.0 know no
-// priorities, and get the last write alone. Thread: the job thread.
+// priorities, and both flushes are the same. Thread: the job thread.
 #pragma once
 
 #include "runner/cuda/compiler.h"
@@ -19,7 +19,7 @@ public:
   static DeviceResult<L2Flush> make(const Driver &driver, Compiler &compiler,
                                     const model::DeviceInfo &device);
 
-  Status run(const Driver &driver, CUstream stream);
+  Status run(const Driver &driver, CUstream stream, bool thorough);
 
 private:
   Status write_evict_last(const Driver &driver, CUstream stream);

@@ -13,11 +13,11 @@ namespace {
 /// Their interval then lies between the least and the greatest.
 constexpr std::size_t kFewestOfACondition = 3;
 
-constexpr Condition kUnusual[] = {Condition::DoubledFlush, Condition::LargeValues,
+constexpr Condition kUnusual[] = {Condition::ThoroughFlush, Condition::LargeValues,
                                   Condition::SmallValues};
 /// Few samples of either magnitude may be enough of both.
 constexpr std::pair<std::span<const Condition>, const char *> kNamed[] = {
-    {{kUnusual, 1}, "the L2 is flushed twice"},
+    {{kUnusual, 1}, "lines that are evicted last are flushed, too"},
     {{kUnusual + 1, 1}, "inputs are of a larger magnitude"},
     {{kUnusual + 2, 1}, "inputs are of a smaller magnitude"},
     {{kUnusual + 1, 2}, "inputs are of another magnitude"}};

@@ -11,7 +11,7 @@ namespace warpwright::runner {
 /// Under which a pair was taken. A speedup that is real does not depend on it.
 enum class Condition {
   Usual,
-  DoubledFlush, ///< the L2 was flushed twice before each sample
+  ThoroughFlush, ///< before each sample lines that a kernel asked to be evicted last were flushed, too
   LargeValues,  ///< inputs are of a larger magnitude, as they are drawn for checking
   SmallValues,  ///< of a smaller one
 };

@@ -88,7 +88,7 @@ public:
     if (!inputs)
       return std::unexpected(inputs.error());
     inputs_ = std::move(*inputs);
-    job_.device.set_flushes(1);
+    job_.device.set_thorough_flush(false);
     std::vector<Sample> samples;
     const auto start = Clock::now();
     for (std::size_t run = 0; run < kWarmUps + kAlone; ++run) {
@@ -217,12 +217,12 @@ private:
                               whole ? 0 : random_() | 1, scale);
   }
 
-  /// Of eight pairs two have the doubled flush, one has large and one small values, in random order. Magnitudes of a torch task's
+  /// Of eight pairs two have the thorough flush, one has large and one small values, in random order. Magnitudes of a torch task's
   /// inputs stay as its module draws them.
   Condition next_condition() {
     if (conditions_.empty()) {
       conditions_.assign(4, Condition::Usual);
-      conditions_.insert(conditions_.end(), 2, Condition::DoubledFlush);
+      conditions_.insert(conditions_.end(), 2, Condition::ThoroughFlush);
       for (const Condition condition : {Condition::LargeValues, Condition::SmallValues})
         conditions_.push_back(job_.task.module ? Condition::Usual : condition);
       std::ranges::shuffle(conditions_, random_);
@@ -275,7 +275,7 @@ private:
     const Condition condition = keep && kind == deciding_ ? next_condition() : Condition::Usual;
     if (auto redrawn = redraw(set, change, condition); !redrawn)
       return redrawn;
-    job_.device.set_flushes(condition == Condition::DoubledFlush ? 2 : 1);
+    job_.device.set_thorough_flush(condition == Condition::ThoroughFlush);
     TimedRunCheck check(job_, set, timed_outputs_);
     if (verified)
       if (auto prepared = check.prepare(); !prepared)

@@ -11,7 +11,7 @@
 // in place, at random in part only, so that a key of some elements still fits and the result does not; the
 // module is loaded anew for timing, again and again while timing (which also keeps the places where code comes
 // to lie from deciding the ratio), and once at a random moment; timed runs are verified at random, by the same
-// rule as all others. A plan cannot tell a timed run from a checked one. One pair in four is taken behind a doubled flush of the L2,
+// rule as all others. A plan cannot tell a timed run from a checked one. One pair in four is taken behind a flush that drives out lines marked to be evicted last,
 // one on inputs of another magnitude: a gain that is not there counts for nothing. Thread: the job thread.
 #pragma once
 

@@ -232,8 +232,8 @@ public:
   virtual DeviceResult<Sample> time(Recording &) {
     return fault(Fault::Kind::Unsupported, "this device measures nothing");
   }
-  /// How often the L2 is flushed before each of the next samples. Once is enough, or something survives a flush.
-  virtual void set_flushes(int /*count*/) {}
+  /// Whether the flush of the L2 before each of the next samples also drives out lines that a kernel asked to be evicted last.
+  virtual void set_thorough_flush(bool /*thorough*/) {}
   /// Host time of `runs` runs of the recording one behind the other, from before the first is started until all have ended, ns.
   /// nullopt where that cannot be told.
   virtual DeviceResult<std::optional<double>> time_batch(Recording &, int /*runs*/) {

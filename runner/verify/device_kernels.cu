@@ -1,6 +1,6 @@
 // The runner's own kernels over element_math.h, whose text stands before this one when NVRTC
-// compiles them. Grid-stride loops; each thread keeps its findings in registers and merges them
-// once at its end.
+// compiles them. Grid-stride loops; each thread keeps its findings in registers, and each block merges those of its threads
+// once at its end: an atomic for each thread would take longer than the comparison.
 
 using namespace warpwright::runner::element;
 
@@ -9,12 +9,49 @@ __device__ inline u64 first_index() {
 }
 __device__ inline u64 stride() { return static_cast<u64>(gridDim.x) * blockDim.x; }
 
-__device__ inline void merge_sum(u64 *into, u64 value) {
-  if (value)
+struct Sum {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct Least {
+  __device__ u64 operator()(u64 a, u64 b) const { return a < b ? a : b; }
+};
+struct Largest {
+  __device__ double operator()(double a, double b) const { return a > b ? a : b; }
+};
+
+// The combination of all threads' values, in thread 0. Blocks have 256 threads, all of which call it.
+template <class T, class Operation>
+__device__ inline T over_block(T value, Operation operation) {
+  __shared__ T parts[8];
+  for (int distance = 16; distance > 0; distance /= 2)
+    value = operation(value, __shfl_down_sync(0xffffffffu, value, distance));
+  if (threadIdx.x % 32 == 0)
+    parts[threadIdx.x / 32] = value;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int warp = 1; warp < 8; ++warp)
+      value = operation(value, parts[warp]);
+  __syncthreads();
+  return value;
+}
+
+template <class T>
+__device__ inline void merge_sum(T *into, T value) {
+  value = over_block(value, Sum());
+  if (threadIdx.x == 0 && value != 0)
     atomicAdd(into, value);
 }
+__device__ inline void merge_least(u64 *into, u64 value) {
+  value = over_block(value, Least());
+  if (threadIdx.x == 0 && value != kNone)
+    atomicMin(into, value);
+}
 __device__ inline void merge_max(double *into, double value) { // not negative: ordered as integers
-  if (value > 0)
+  value = over_block(value, Largest());
+  if (threadIdx.x == 0 && value > 0)
     atomicMax(reinterpret_cast<u64 *>(into), bit_copy<u64>(value));
 }
 
@@ -77,7 +114,7 @@ extern "C" __global__ void ww_survey(int type, const void *reference, u64 count,
   Survey local{};
   for (u64 i = first_index(); i < count; i += stride())
     survey(local, type, reference, i);
-  atomicAdd(&result->sum_of_squares, local.sum_of_squares);
+  merge_sum(&result->sum_of_squares, local.sum_of_squares);
   merge_sum(&result->finite, local.finite);
   merge_sum(&result->nans, local.nans);
   merge_sum(&result->unlike_first, local.unlike_first);
@@ -89,23 +126,19 @@ extern "C" __global__ void ww_compare(const Comparison *task, u64 count, Finding
   Findings found = no_findings();
   for (u64 i = first_index(); i < count; i += stride())
     compare(found, local, i);
-  const auto merge_note = [](u64 *number, u64 *first, u64 local_number, u64 local_first) {
-    if (local_number) {
-      atomicAdd(number, local_number);
-      atomicMin(first, local_first);
-    }
-  };
-  merge_note(&result->unwritten, &result->first_unwritten, found.unwritten, found.first_unwritten);
-  merge_note(&result->stray, &result->first_stray, found.stray, found.first_stray);
-  merge_note(&result->wrong, &result->first_wrong, found.wrong, found.first_wrong);
-  merge_note(&result->unstable, &result->first_unstable, found.unstable, found.first_unstable);
+  merge_sum(&result->unwritten, found.unwritten);
+  merge_least(&result->first_unwritten, found.first_unwritten);
+  merge_sum(&result->stray, found.stray);
+  merge_least(&result->first_stray, found.first_stray);
+  merge_sum(&result->wrong, found.wrong);
+  merge_least(&result->first_wrong, found.first_wrong);
+  merge_sum(&result->unstable, found.unstable);
+  merge_least(&result->first_unstable, found.first_unstable);
   merge_max(&result->max_absolute, found.max_absolute);
   merge_max(&result->max_relative, found.max_relative);
   merge_max(&result->candidate_exact, found.candidate_exact);
   merge_max(&result->reference_exact, found.reference_exact);
-  if (found.exact_squares > 0 || found.candidate_squares > 0 || found.reference_squares > 0) {
-    atomicAdd(&result->candidate_squares, found.candidate_squares);
-    atomicAdd(&result->reference_squares, found.reference_squares);
-    atomicAdd(&result->exact_squares, found.exact_squares);
-  }
+  merge_sum(&result->candidate_squares, found.candidate_squares);
+  merge_sum(&result->reference_squares, found.reference_squares);
+  merge_sum(&result->exact_squares, found.exact_squares);
 }

@@ -315,7 +315,7 @@ TEST_CASE("the host's clock bounds what a batch of runs takes") {
 /// @param small of inputs of a small magnitude
 PairedSamples conditioned(double usual, double flushed, double large, double small, double noise,
                           int pairs = 40) {
-  constexpr auto kUsual = Condition::Usual, kFlushed = Condition::DoubledFlush;
+  constexpr auto kUsual = Condition::Usual, kFlushed = Condition::ThoroughFlush;
   constexpr Condition kOrder[] = {kUsual, kUsual, kFlushed, Condition::LargeValues,
                                   kUsual, kUsual, kFlushed, Condition::SmallValues};
   const std::map<Condition, double> ratios{{kUsual, usual},
@@ -350,7 +350,7 @@ TEST_CASE("a speedup counts as far as every condition shows it") {
   CHECK(credit(conditioned(1.0, 1.0, 1.0, 1.0, 0.01)).samples.size() == 40);
   PairedSamples few;
   for (int pair = 0; pair < 8; ++pair)
-    few.add({.ns = 1000}, {.ns = 900}, 0, pair ? Condition::Usual : Condition::DoubledFlush);
+    few.add({.ns = 1000}, {.ns = 900}, 0, pair ? Condition::Usual : Condition::ThoroughFlush);
   CHECK(credit(few).why_less.empty());
 }
 

@@ -222,7 +222,7 @@ TEST_CASE("a faster candidate gets a speedup with an interval, and a cached resu
   CHECK(!cached.speedup);
 }
 
-TEST_CASE("a gain that is gone behind a doubled flush, or on inputs of another magnitude, is not "
+TEST_CASE("a gain that is gone behind a thorough flush, or on inputs of another magnitude, is not "
           "credited") {
   for (const char *kernel : {"fast_while_cached", "fast_at_scale_one"}) {
     const model::Verdict verdict = run(fake_task(), fake_plan(kernel), true);
