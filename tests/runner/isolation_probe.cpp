@@ -136,6 +136,23 @@ bool takes_memory() {
   return true;
 }
 
+/// In processes of 32 MB, all of which are there at once.
+bool takes_memory_in_parts() {
+  const long parts = std::strtol(argument.c_str(), nullptr, 10) / 32;
+  argument = "32";
+  for (long i = 0; i < parts; ++i)
+    if (fork() == 0) {
+      if (!takes_memory())
+        std::_Exit(1);
+      sleep(2);
+      std::_Exit(0);
+    }
+  bool all = true;
+  for (int status = 0; wait(&status) > 0;)
+    all = all && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return all;
+}
+
 bool runs_new_code() {
   // mov eax, 42; ret
   constexpr unsigned char kCode[] = {0xb8, 42, 0, 0, 0, 0xc3};
@@ -218,6 +235,7 @@ const std::map<std::string, std::function<bool()>> kActions = {
      }},
     {"bomb", explodes},
     {"memory", takes_memory},
+    {"memory in parts", takes_memory_in_parts},
     {"user", [] { return std::to_string(getuid()) == argument; }},
     {"mount",
      [] { return call(SYS_mount, address("none"), address("/tmp"), address("tmpfs")) == 0; }},

@@ -249,6 +249,21 @@ TEST_CASE("a worker that takes too much memory does not get it") {
   }
 }
 
+TEST_CASE("a worker with all that it starts stays within its memory, where the controller is delegated") {
+  const std::vector<std::string> limit = {"WARPWRIGHT_WORKER_MEMORY_MB=256"};
+  const std::string layers = probe(WorkerKind::Python, "layers", "", limit);
+  if (layers.find("memory.max") == std::string::npos) {
+    MESSAGE("skipped: no group of this process has the memory controller of cgroup v2");
+    return;
+  }
+  CHECK(layers.find("pids.max 4096") != std::string::npos);
+  for (const WorkerKind kind : {WorkerKind::Python, WorkerKind::Candidate}) {
+    CAPTURE(name(kind));
+    CHECK(probe(kind, "memory in parts", "128", limit) == "done");
+    CHECK(probe(kind, "memory in parts", "512", limit) != "done");
+  }
+}
+
 TEST_CASE("a worker that is ended takes all that it started along, before it is called ended") {
   auto spawned = Process::spawn({kProbe, "python", "daemon, and stay"});
   REQUIRE(spawned.has_value());
