@@ -3,11 +3,11 @@
 #   real     bench/real in evaluation mode, float32 and bfloat16: optimised, exported, checked
 #   cli      three of them through `warpwright optimize FILE`, which must choose the mode that users call them in
 #   modules  bench/modules, and
-#   bench    KernelBench (KERNELBENCH=DIR_OR_TAR): exports written again from bench/results/h200's plans without a search, checked
+#   bench    KernelBench (KERNELBENCH=DIR_OR_TAR, of SIZES=original or current): exports written again from bench/results/h200's plans without a search, checked
 # Parts can be ended and run again: they go on from $STATE. Each writes OUT/PART.jsonl (results), OUT/PART.check.json (what
 # tests/torch/export_check.py found) and OUT/log.txt.
 # A call of ten minutes holds "real cli" (the default), "modules" or "bench".
-# usage: [PART="real cli"] [BUDGET_S=560] [JOBS=6] [KERNELBENCH=...] [STATE=build/exports] scripts/gpu/exports.sh ARCHIVE OUT
+# usage: [PART="real cli"] [BUDGET_S=560] [JOBS=6] [KERNELBENCH=... SIZES=current] [STATE=build/exports] scripts/gpu/exports.sh ARCHIVE OUT
 # (ARCHIVE is scripts/gpu/pack.sh's, or a build's bin directory)
 set -uo pipefail
 begun=$SECONDS
@@ -108,12 +108,13 @@ for part in ${PART:-real cli}; do
     if [ ! -d "$kernelbench" ]; then
       mkdir -p "$state/kernelbench" && tar -C "$state/kernelbench" -xf "$kernelbench" && kernelbench=$state/kernelbench
     fi
-    recipes bench/results/h200/kernelbench_all.json.xz runs current >"$state/bench.from.jsonl"
-    search bench "$kernelbench" $(($(left) * 55 / 100)) --level 1,2,3 --from "$state/bench.from.jsonl" --max-variants 1 --no-measure
-    mapfile -t files < <(find "$state/bench" -name '*.py' -newer "$state/bench.checked" 2>/dev/null | sort)
-    [ -e "$state/bench.checked" ] || mapfile -t files < <(find "$state/bench" -name '*.py' 2>/dev/null | sort)
-    check bench made "${files[@]}" # what an earlier call of this part checked is not checked again
-    touch "$state/bench.checked"
+    name=bench_${SIZES:-current}
+    recipes bench/results/h200/kernelbench_all.json.xz runs "${SIZES:-current}" >"$state/$name.from.jsonl"
+    search "$name" "$kernelbench" $(($(left) * 55 / 100)) --level 1,2,3 --from "$state/$name.from.jsonl" --max-variants 1 --no-measure
+    mapfile -t files < <(find "$state/$name" -name '*.py' -newer "$state/$name.checked" 2>/dev/null | sort)
+    [ -e "$state/$name.checked" ] || mapfile -t files < <(find "$state/$name" -name '*.py' 2>/dev/null | sort)
+    check "$name" made "${files[@]}" # what an earlier call of this part checked is not checked again
+    touch "$state/$name.checked"
     ;;
   *) note "there is no part $part" && failed=$((failed + 1)) ;;
   esac
