@@ -67,6 +67,9 @@ void analyse(const std::string &text) {
 
 } // namespace
 
+/// LLVM's inline allocators poison what they hold back where they are compiled for AddressSanitizer, and the library, which is not, writes there.
+extern "C" const char *__asan_default_options() { return "allow_user_poisoning=0"; }
+
 #ifdef WARPWRIGHT_LIBFUZZER
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t *data, std::size_t size, std::size_t most);
 
