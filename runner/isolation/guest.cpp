@@ -29,6 +29,7 @@ using nlohmann::json;
 constexpr int kProcesses = CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS, kNice = 10,
               kFreezeLimitMs = 2'000;
 constexpr std::size_t kLongestReport = 1 << 16;
+constexpr int kMostKilled = 10;
 
 /// As fork() in a process of one thread.
 pid_t fork_into(int namespaces) {
@@ -171,7 +172,10 @@ Forked fork_guest(const Sandbox &sandbox) {
   Forked forked;
   if (is_wanted("resources"))
     forked.guest.group_ = ControlGroup::make(sandbox.kind);
-  for (const int flags : attempts(sandbox)) {
+  std::vector<int> left = attempts(sandbox);
+  std::ranges::reverse(left);
+  for (int killed = 0; !left.empty();) {
+    const int flags = left.back();
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
       return forked;
@@ -196,11 +200,16 @@ Forked fork_guest(const Sandbox &sandbox) {
       forked.guest.has_view_ = flags & CLONE_NEWNS;
       return forked;
     }
+    ::close(ends[0]);
+    int status = 0;
+    if (pid > 0)
+      waitpid(pid, &status, 0);
+    // Who was killed says nothing of what the kernel grants: less is not tried for that.
+    if (WIFSIGNALED(status) && ++killed < kMostKilled)
+      continue;
     if (problem.empty())
       problem = told.is_string() ? told.get<std::string>() : "it ended while it was made";
-    ::close(ends[0]);
-    if (pid > 0)
-      waitpid(pid, nullptr, 0);
+    left.pop_back();
   }
   return forked;
 }

@@ -3,6 +3,7 @@
 // missing, and the filter alone has to hold.
 #include "runner/client/client.h"
 #include "runner/isolation/isolation.h"
+#include "runner/isolation/requirement.h"
 #include "runner/isolation/supervised.h"
 #include "runner/isolation/private_directory.h"
 #include "support/process.h"
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <thread>
 #include <unistd.h>
 
 namespace warpwright::runner {
@@ -261,6 +263,31 @@ TEST_CASE("a worker with all that it starts stays within its memory, where the c
     CAPTURE(name(kind));
     CHECK(probe(kind, "memory in parts", "128", limit) == "done");
     CHECK(probe(kind, "memory in parts", "512", limit) != "done");
+  }
+}
+
+TEST_CASE("a worker that is killed while it is enclosed is not enclosed with less for that") {
+  const std::string usual = probe(WorkerKind::Cpu, "nothing");
+  REQUIRE(usual == "done");
+  for (int round = 0; round < 40; ++round) {
+    auto process = Process::spawn({kProbe, "cpu", "nothing"}, {.environment = {std::string(kRequirementVariable) + "=remote"}});
+    REQUIRE(process.has_value());
+    const std::string path = "/proc/" + std::to_string(process->pid()) + "/task/" +
+                             std::to_string(process->pid()) + "/children";
+    pid_t child = 0;
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+         child == 0 && std::chrono::steady_clock::now() < end && !process->poll();)
+      std::ifstream(path) >> child;
+    std::this_thread::sleep_for(std::chrono::microseconds(300 * round));
+    if (child > 0)
+      kill(child, SIGKILL);
+    const int output = process->release_stdout();
+    std::string text(4096, '\0');
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(read(output, text.data(), text.size()), 0)));
+    process->wait();
+    close(output);
+    CAPTURE(round);
+    CHECK_MESSAGE((text.empty() || text == "done\n"), text);
   }
 }
 
