@@ -14,7 +14,7 @@ using clang::isa;
 namespace {
 
 /// Adds `condition` (negated for an early return) to the bounds.
-bool add_bounds(const IndexForm &form, const clang::Expr *condition, bool negated, FlatBody &body) {
+bool add_bounds(const IndexReader &form, const clang::Expr *condition, bool negated, FlatBody &body) {
   const auto *binary = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(condition));
   if (!binary)
     return false;
@@ -34,7 +34,7 @@ bool add_bounds(const IndexForm &form, const clang::Expr *condition, bool negate
   return true;
 }
 
-bool flatten_into(const IndexForm &form, const std::vector<const clang::Stmt *> &statements,
+bool flatten_into(const IndexReader &form, const std::vector<const clang::Stmt *> &statements,
                   FlatBody &body) {
   for (std::size_t i = 0; i < statements.size(); ++i) {
     const auto *branch = dyn_cast<clang::IfStmt>(statements[i]);
@@ -118,13 +118,13 @@ std::optional<Polynomial> FlatBody::bound_of(const Polynomial &value) const {
   return std::nullopt;
 }
 
-std::optional<FlatBody> flatten(const IndexForm &form) {
+std::optional<FlatBody> flatten(const IndexReader &form) {
   FlatBody body;
   return flatten_into(form, statements_of(form.source().body()), body) ? std::optional(body)
                                                                        : std::nullopt;
 }
 
-std::optional<CountedLoop> counted_loop(const IndexForm &form, const clang::Stmt *statement) {
+std::optional<CountedLoop> counted_loop(const IndexReader &form, const clang::Stmt *statement) {
   const auto *loop = dyn_cast<clang::ForStmt>(statement);
   const auto *init = loop ? clang::dyn_cast_or_null<clang::DeclStmt>(loop->getInit()) : nullptr;
   const auto *counter =
@@ -165,7 +165,7 @@ std::optional<Accumulation> accumulation(const clang::Stmt *statement) {
   return assign && assign->isAssignmentOp() ? accumulation_of_assignment(assign) : std::nullopt;
 }
 
-const clang::VarDecl *variable_with_value(const IndexForm &form, const FlatBody &body,
+const clang::VarDecl *variable_with_value(const IndexReader &form, const FlatBody &body,
                                           const Polynomial &value) {
   for (const clang::Stmt *statement : body.statements)
     if (const auto *declaration = dyn_cast<clang::DeclStmt>(statement))
@@ -198,7 +198,7 @@ std::optional<std::string> statements_text(const KernelSource &source,
               : std::nullopt;
 }
 
-std::optional<std::string> epilogue_text(const IndexForm &form,
+std::optional<std::string> epilogue_text(const IndexReader &form,
                                          const std::vector<const clang::Stmt *> &before,
                                          const std::vector<const clang::Stmt *> &last,
                                          const std::set<const clang::VarDecl *> &available) {

@@ -17,7 +17,7 @@ struct FlatBody {
   std::optional<Polynomial> bound_of(const Polynomial &value) const;
 };
 /// nullopt when a branch is no bounds check.
-std::optional<FlatBody> flatten(const IndexForm &form);
+std::optional<FlatBody> flatten(const IndexReader &form);
 
 /// `for (int k = begin; k < end; ++k)`.
 struct CountedLoop {
@@ -26,7 +26,7 @@ struct CountedLoop {
   std::string name; ///< of the counter
   Polynomial begin, end;
 };
-std::optional<CountedLoop> counted_loop(const IndexForm &form, const clang::Stmt *statement);
+std::optional<CountedLoop> counted_loop(const IndexReader &form, const clang::Stmt *statement);
 
 /// `acc += value`, `acc = acc + value`, `acc = fmaf(a, b, acc)`, `acc = fmaxf(acc, value)`, `if (v > acc) acc = v`.
 struct Accumulation {
@@ -37,12 +37,12 @@ struct Accumulation {
 std::optional<Accumulation> accumulation(const clang::Stmt *statement);
 
 /// The local variable whose value is exactly `value`; null when there is none.
-const clang::VarDecl *variable_with_value(const IndexForm &form, const FlatBody &body,
+const clang::VarDecl *variable_with_value(const IndexReader &form, const FlatBody &body,
                                           const Polynomial &value);
 
 /// Text of `last` statements of the user, preceded by the earlier declarations that they need, in two spaces a level.
 /// nullopt when they need a variable that is neither declared so nor in `available`, or the thread's position.
-std::optional<std::string> epilogue_text(const IndexForm &form,
+std::optional<std::string> epilogue_text(const IndexReader &form,
                                          const std::vector<const clang::Stmt *> &before,
                                          const std::vector<const clang::Stmt *> &last,
                                          const std::set<const clang::VarDecl *> &available);

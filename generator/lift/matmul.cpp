@@ -21,7 +21,7 @@ struct Loop {
   std::size_t position = 0; ///< in the flat body
 };
 
-std::optional<Loop> only_loop(const IndexForm &form, const FlatBody &body) {
+std::optional<Loop> only_loop(const IndexReader &form, const FlatBody &body) {
   std::optional<Loop> found;
   for (std::size_t i = 0; i < body.statements.size(); ++i) {
     if (find_all<clang::ForStmt>(body.statements[i]).empty() &&
@@ -43,7 +43,7 @@ std::optional<Loop> only_loop(const IndexForm &form, const FlatBody &body) {
 }
 
 /// An operand of the product, through a local that holds it.
-std::optional<ElementAccess> operand(const IndexForm &form, const clang::Expr *factor) {
+std::optional<ElementAccess> operand(const IndexReader &form, const clang::Expr *factor) {
   if (const clang::VarDecl *variable = variable_of(factor);
       variable && variable->isLocalVarDecl() && variable->hasInit())
     factor = variable->getInit();
@@ -80,7 +80,7 @@ bool starts_at_zero(const clang::VarDecl *variable) {
 }
 
 /// The one element that the statements after the loop store to.
-std::optional<ElementAccess> stored_element(const IndexForm &form,
+std::optional<ElementAccess> stored_element(const IndexReader &form,
                                             const std::vector<const clang::Stmt *> &after) {
   std::optional<ElementAccess> stored;
   int stores = 0;
@@ -99,7 +99,7 @@ std::optional<ElementAccess> stored_element(const IndexForm &form,
 }
 
 /// Rows of C: from the bounds check, else from a shape that has no other choice.
-std::optional<Polynomial> row_bound(const IndexForm &form, const FlatBody &body,
+std::optional<Polynomial> row_bound(const IndexReader &form, const FlatBody &body,
                                     const std::string &row, const Polynomial &cols) {
   if (auto bound = body.bound_of(Polynomial::symbol(row)))
     return bound;
@@ -117,7 +117,7 @@ std::optional<Polynomial> row_bound(const IndexForm &form, const FlatBody &body,
   return integers == 1 ? std::optional(Polynomial::symbol(name)) : std::nullopt;
 }
 
-Result<void> place_indices(const IndexForm &form, const FlatBody &body, const ElementAccess &target,
+Result<void> place_indices(const IndexReader &form, const FlatBody &body, const ElementAccess &target,
                            std::string &row, std::string &col, Matmul &matmul) {
   for (const std::string &symbol : target.index.symbols())
     if (is_position(symbol))
@@ -135,7 +135,7 @@ Result<void> place_indices(const IndexForm &form, const FlatBody &body, const El
   return {};
 }
 
-Result<void> place_operands(const IndexForm &form, const Loop &loop, const std::string &row,
+Result<void> place_operands(const IndexReader &form, const Loop &loop, const std::string &row,
                             const std::string &col, Matmul &matmul) {
   auto left = operand(form, loop.sum.factors[0]), right = operand(form, loop.sum.factors[1]);
   if (!left || !right)
@@ -160,7 +160,7 @@ Result<void> place_operands(const IndexForm &form, const Loop &loop, const std::
 Result<Matmul> match_matmul(const KernelSource &source) {
   if (const std::string reason = refuses_templates(source); !reason.empty())
     return fail(reason);
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto body = flatten(form);
   auto loop = body ? only_loop(form, *body) : std::nullopt;
   if (!loop || !starts_at_zero(loop->sum.accumulator) || !loop->sum.accumulator->isLocalVarDecl())

@@ -17,7 +17,7 @@ struct Plan {
   AtomicAdd atomic;
 };
 
-Result<Plan> make_plan(const IndexForm &form) {
+Result<Plan> make_plan(const IndexReader &form) {
   auto guarded = match_guarded(form);
   if (!guarded)
     return std::unexpected(guarded.error());
@@ -48,7 +48,7 @@ Result<Plan> make_plan(const IndexForm &form) {
 } // namespace
 
 Choices check_aggregate_atomics(const KernelSource &source) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto plan = make_plan(form);
   if (!plan)
     return Choices::none(plan.error().message);
@@ -56,7 +56,7 @@ Choices check_aggregate_atomics(const KernelSource &source) {
 }
 
 Result<Edits> apply_aggregate_atomics(const KernelSource &source, const Parameters &parameters) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto plan = make_plan(form);
   if (!plan)
     return std::unexpected(plan.error());

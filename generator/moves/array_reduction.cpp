@@ -27,7 +27,7 @@ struct ArrayReduction {
 };
 
 /// Elements of `value` at the global index become placeholders; any other use of the index makes it unfit.
-std::optional<std::string> contribution(const IndexForm &form, const clang::Expr *value,
+std::optional<std::string> contribution(const IndexReader &form, const clang::Expr *value,
                                         const clang::VarDecl *index, ReduceTask &task) {
   Edits edits;
   bool fits = true;
@@ -68,7 +68,7 @@ struct Found {
 };
 
 /// `if (i < n) atomicAdd(total, element)`.
-Result<Found> match_atomics(const IndexForm &form) {
+Result<Found> match_atomics(const IndexReader &form) {
   auto guarded = match_guarded(form);
   if (!guarded)
     return std::unexpected(guarded.error());
@@ -85,7 +85,7 @@ Result<Found> match_atomics(const IndexForm &form) {
 }
 
 /// The global index that a condition compares with the extent.
-const clang::VarDecl *compared_index(const IndexForm &form, const clang::Expr *condition,
+const clang::VarDecl *compared_index(const IndexReader &form, const clang::Expr *condition,
                                      std::optional<Polynomial> &extent) {
   const auto *less = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(condition));
   if (!less || less->getOpcode() != clang::BO_LT ||
@@ -96,7 +96,7 @@ const clang::VarDecl *compared_index(const IndexForm &form, const clang::Expr *c
 }
 
 /// A tree over `array[t] = i < n ? element : 0` and one atomicAdd of array[0].
-Result<Found> match_tree_and_atomic(const IndexForm &form) {
+Result<Found> match_tree_and_atomic(const IndexReader &form) {
   const auto trees = find_trees(form);
   const KernelSource &source = form.source();
   std::vector<const clang::CallExpr *> atomics;
@@ -140,7 +140,7 @@ Result<Found> match_tree_and_atomic(const IndexForm &form) {
 Result<ArrayReduction> match_array_reduction(const KernelSource &source) {
   if (const std::string reason = refuses_templates(source); !reason.empty())
     return fail(reason);
-  const IndexForm form(source);
+  const IndexReader form(source);
   Result<Found> found = match_atomics(form);
   if (!found)
     found = match_tree_and_atomic(form);

@@ -10,7 +10,7 @@
 namespace warpwright::generator {
 
 Choices check_grid_stride(const KernelSource &source) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto guarded = match_guarded(form);
   if (!guarded)
     return Choices::none(guarded.error().message);
@@ -25,7 +25,7 @@ Choices check_grid_stride(const KernelSource &source) {
 }
 
 Result<Edits> apply_grid_stride(const KernelSource &source, const Parameters &parameters) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto guarded = match_guarded(form);
   if (!guarded)
     return std::unexpected(guarded.error());

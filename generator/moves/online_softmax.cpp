@@ -28,7 +28,7 @@ struct RowElement {
 };
 
 /// Elements at row * stride + counter that a loop's body reads or writes.
-std::vector<RowElement> row_elements(const IndexForm &form, const CountedLoop &loop) {
+std::vector<RowElement> row_elements(const IndexReader &form, const CountedLoop &loop) {
   std::vector<RowElement> found;
   for_each_node(loop.loop->getBody(), [&](const clang::Stmt *node) {
     const bool may = isa<clang::ArraySubscriptExpr>(node) || isa<clang::UnaryOperator>(node);
@@ -77,7 +77,7 @@ bool divides(const clang::Stmt *root, const clang::VarDecl *sum) {
 }
 
 /// The one array that a loop stores to along the row.
-std::string stored_array(const IndexForm &form, const CountedLoop &loop) {
+std::string stored_array(const IndexReader &form, const CountedLoop &loop) {
   std::string name;
   for (const auto *assign : find_all<clang::BinaryOperator>(loop.loop->getBody()))
     if (auto element = assign->isAssignmentOp() ? form.access(assign->getLHS()) : std::nullopt)
@@ -88,7 +88,7 @@ std::string stored_array(const IndexForm &form, const CountedLoop &loop) {
 Result<Softmax> match_softmax(const KernelSource &source) {
   if (const std::string reason = refuses_templates(source); !reason.empty())
     return fail(reason);
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto body = flatten(form);
   if (!body)
     return fail("a branch is no bounds check");
@@ -150,7 +150,7 @@ Result<Edits> apply_online_softmax(const KernelSource &source, const Parameters 
   auto softmax = match_softmax(source);
   if (!softmax)
     return std::unexpected(softmax.error());
-  const RowShape shape = row_shape(parameters);
+  const RowThreads shape = row_shape(parameters);
   auto edits = launch_rows(source, softmax->rows, shape);
   if (edits)
     edits->push_back(source.body_edit(

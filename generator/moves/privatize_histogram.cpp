@@ -19,7 +19,7 @@ struct Plan {
   bool is_byte = false;
 };
 
-Result<Plan> make_plan(const IndexForm &form) {
+Result<Plan> make_plan(const IndexReader &form) {
   auto guarded = match_guarded(form);
   if (!guarded)
     return std::unexpected(guarded.error());
@@ -72,7 +72,7 @@ for (int $bin = threadIdx.x; $bin < $bins; $bin += blockDim.x)
 } // namespace
 
 Choices check_privatize_histogram(const KernelSource &source) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto plan = make_plan(form);
   if (!plan)
     return Choices::none(plan.error().message);
@@ -83,7 +83,7 @@ Choices check_privatize_histogram(const KernelSource &source) {
 }
 
 Result<Edits> apply_privatize_histogram(const KernelSource &source, const Parameters &parameters) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto plan = make_plan(form);
   if (!plan)
     return std::unexpected(plan.error());

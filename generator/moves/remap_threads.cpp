@@ -12,7 +12,7 @@ namespace warpwright::generator {
 namespace {
 
 /// How often the unit-stride index runs along an axis.
-int unit_stride_accesses(const IndexForm &form, const std::string &axis) {
+int unit_stride_accesses(const IndexReader &form, const std::string &axis) {
   int count = 0;
   for_each_node(form.source().body(), [&](const clang::Stmt *node) {
     const auto *expression = clang::dyn_cast<clang::Expr>(node);
@@ -53,7 +53,7 @@ std::string exchanged(std::string text) {
 } // namespace
 
 Choices check_remap_threads(const KernelSource &source) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   const std::string body(
       source.text().substr(source.body_inside().begin, source.body_inside().size()));
   if (body.find("__shared__") != std::string::npos || has_collective(source.body()))

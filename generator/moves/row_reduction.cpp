@@ -23,7 +23,7 @@ struct RowReduction {
 
 /// Elements of the accumulation at row * stride + counter become placeholders; others must not depend on the row's
 /// position in another way.
-Result<Edits> take_arrays(const IndexForm &form, const CountedLoop &loop, ReduceTask &task,
+Result<Edits> take_arrays(const IndexReader &form, const CountedLoop &loop, ReduceTask &task,
                           Polynomial &stride) {
   Edits edits;
   std::optional<std::string> problem;
@@ -56,7 +56,7 @@ Result<Edits> take_arrays(const IndexForm &form, const CountedLoop &loop, Reduce
   return task.arrays.empty() ? Result<Edits>(fail("the loop reads no row")) : Result<Edits>(edits);
 }
 
-Result<void> take_initial(const IndexForm &form, const CountedLoop &loop,
+Result<void> take_initial(const IndexReader &form, const CountedLoop &loop,
                           const clang::VarDecl *accumulator, ReduceTask &task) {
   task.initial = form.source().text_of(accumulator->getInit());
   const bool from_first = loop.begin == Polynomial(1) || loop.begin == Polynomial(0);
@@ -75,7 +75,7 @@ Result<void> take_initial(const IndexForm &form, const CountedLoop &loop,
 Result<RowReduction> match_row_reduction(const KernelSource &source) {
   if (const std::string reason = refuses_templates(source); !reason.empty())
     return fail(reason);
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto body = flatten(form);
   if (!body)
     return fail("a branch is no bounds check");
@@ -143,7 +143,7 @@ Result<Edits> apply_row_reduction(const KernelSource &source, const Parameters &
   auto reduction = match_row_reduction(source);
   if (!reduction)
     return std::unexpected(reduction.error());
-  const RowShape shape = row_shape(parameters);
+  const RowThreads shape = row_shape(parameters);
   auto edits = launch_rows(source, reduction->rows, shape);
   if (edits)
     edits->push_back(source.body_edit(render_row_reduction(

@@ -11,13 +11,13 @@ std::vector<Parameters> row_choices() {
           {{"threads", "256"}, {"row", "warp"}}};
 }
 
-RowShape row_shape(const Parameters &parameters) {
+RowThreads row_shape(const Parameters &parameters) {
   const int threads = number(parameters, "threads");
   return {threads, parameters.at("row") == "warp" ? 32 : threads};
 }
 
 Result<Edits> launch_rows(const KernelSource &source, const Polynomial &rows,
-                          const RowShape &shape) {
+                          const RowThreads &shape) {
   return reshape_launches(
       source, [&](const clang::CUDAKernelCallExpr *launch) -> std::optional<ShapeTexts> {
         auto count = at_launch(source, launch, rows);

@@ -8,17 +8,17 @@
 
 namespace warpwright::generator {
 
-struct RowShape {
+struct RowThreads {
   int threads = 0;       ///< a block
   int threads_a_row = 0; ///< 32 for a warp a row, else `threads`
 };
 
 /// {"threads", "row"}, the likeliest first.
 std::vector<Parameters> row_choices();
-RowShape row_shape(const Parameters &parameters);
+RowThreads row_shape(const Parameters &parameters);
 
 /// Edits that launch `rows` rows in this shape. Errors: as reshape_launches().
 Result<Edits> launch_rows(const KernelSource &source, const Polynomial &rows,
-                          const RowShape &shape);
+                          const RowThreads &shape);
 
 } // namespace warpwright::generator

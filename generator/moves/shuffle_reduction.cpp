@@ -28,7 +28,7 @@ $last    if ($thread == 0)
 } // namespace
 
 Choices check_shuffle_reduction(const KernelSource &source) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   const auto block = form.block();
   if (!block[0] || block[1] != 1 || block[2] != 1 || *block[0] % 32 != 0 || *block[0] < 64)
     return Choices::none("the block is not known to be whole warps in one dimension");
@@ -38,7 +38,7 @@ Choices check_shuffle_reduction(const KernelSource &source) {
 }
 
 Result<Edits> apply_shuffle_reduction(const KernelSource &source, const Parameters &) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   Edits edits;
   for (const Tree &tree : find_trees(form)) {
     auto range = source.statement_range(tree.loop);

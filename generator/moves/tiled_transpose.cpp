@@ -28,7 +28,7 @@ struct Store {
   ElementAccess target, element;
 };
 
-std::optional<Store> only_store(const IndexForm &form, const FlatBody &body) {
+std::optional<Store> only_store(const IndexReader &form, const FlatBody &body) {
   std::optional<Store> found;
   for (const clang::Stmt *statement : body.statements) {
     if (isa<clang::DeclStmt>(statement))
@@ -68,7 +68,7 @@ bool place_indices(const Store &store, std::string &row, std::string &col) {
 Result<Transpose> match_transpose(const KernelSource &source) {
   if (const std::string reason = refuses_templates(source); !reason.empty())
     return fail(reason);
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto body = flatten(form);
   auto store = body ? only_store(form, *body) : std::nullopt;
   std::string row, col;

@@ -57,7 +57,7 @@ Use use_of(const Guarded &guarded, const clang::Expr *access) {
 }
 
 /// All element accesses of a parameter in the work; nullopt when the pointer is used in another way.
-std::optional<std::vector<ElementAccess>> accesses_of(const IndexForm &form, const Guarded &guarded,
+std::optional<std::vector<ElementAccess>> accesses_of(const IndexReader &form, const Guarded &guarded,
                                                       const clang::ParmVarDecl *parameter) {
   std::vector<ElementAccess> found;
   std::size_t uses = 0, all_uses = 0;
@@ -76,7 +76,7 @@ std::optional<std::vector<ElementAccess>> accesses_of(const IndexForm &form, con
   return uses == found.size() && all_uses == uses ? std::optional(found) : std::nullopt;
 }
 
-Result<std::optional<VectorArray>> plan_array(const IndexForm &form, const Guarded &guarded,
+Result<std::optional<VectorArray>> plan_array(const IndexReader &form, const Guarded &guarded,
                                               const clang::ParmVarDecl *parameter) {
   auto accesses = accesses_of(form, guarded, parameter);
   if (!accesses || accesses->empty())
@@ -106,7 +106,7 @@ Result<std::optional<VectorArray>> plan_array(const IndexForm &form, const Guard
   return usable ? std::optional(array) : std::nullopt;
 }
 
-Result<Plan> make_plan(const IndexForm &form) {
+Result<Plan> make_plan(const IndexReader &form) {
   const KernelSource &source = form.source();
   auto guarded = match_guarded(form);
   if (!guarded)
@@ -209,7 +209,7 @@ $stores} else {
 } // namespace
 
 Choices check_vectorize(const KernelSource &source) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto plan = make_plan(form);
   if (!plan)
     return Choices::none(plan.error().message);
@@ -228,7 +228,7 @@ Choices check_vectorize(const KernelSource &source) {
 }
 
 Result<Edits> apply_vectorize(const KernelSource &source, const Parameters &parameters) {
-  const IndexForm form(source);
+  const IndexReader form(source);
   auto plan = make_plan(form);
   if (!plan)
     return std::unexpected(plan.error());

@@ -32,7 +32,7 @@ bool stands_alone(const clang::Stmt *root, const clang::Expr *expression) {
 
 } // namespace
 
-Result<AtomicAdd> only_atomic_add(const IndexForm &form, const Guarded &guarded) {
+Result<AtomicAdd> only_atomic_add(const IndexReader &form, const Guarded &guarded) {
   const KernelSource &source = form.source();
   std::vector<const clang::CallExpr *> calls;
   for (const auto *call : find_all<clang::CallExpr>(source.body()))

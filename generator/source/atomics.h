@@ -17,7 +17,7 @@ struct AtomicAdd {
 
 /// The atomicAdd of the guarded work when there is exactly one, its result is unused and its base is a parameter.
 /// Errors: why not.
-Result<AtomicAdd> only_atomic_add(const IndexForm &form, const Guarded &guarded);
+Result<AtomicAdd> only_atomic_add(const IndexReader &form, const Guarded &guarded);
 
 /// The guard around `work`: "if (i < n) {...}" with the index's declaration before it, or the loop.
 std::string guard_text(const Guarded &guarded, const std::string &work);

@@ -38,7 +38,7 @@ const clang::VarDecl *only_variable(const clang::Stmt *statement) {
              : nullptr;
 }
 
-bool is_global_id(const IndexForm &form, const clang::VarDecl *variable) {
+bool is_global_id(const IndexReader &form, const clang::VarDecl *variable) {
   if (!variable || !variable->hasInit())
     return false;
   return form.of(variable->getInit()) == Polynomial::symbol("gid.x");
@@ -78,7 +78,7 @@ bool take_work(const KernelSource &source, Guarded &guarded, std::vector<const c
   return true;
 }
 
-Result<Guarded> match_loop(const IndexForm &form, const clang::ForStmt *loop) {
+Result<Guarded> match_loop(const IndexReader &form, const clang::ForStmt *loop) {
   const KernelSource &source = form.source();
   Guarded guarded;
   guarded.is_loop = true;
@@ -100,7 +100,7 @@ Result<Guarded> match_loop(const IndexForm &form, const clang::ForStmt *loop) {
 }
 
 /// The check that follows the declaration of an index, and what stands between them.
-Result<Guarded> match_check(const IndexForm &form, const std::vector<const clang::Stmt *> &body,
+Result<Guarded> match_check(const IndexReader &form, const std::vector<const clang::Stmt *> &body,
                             std::size_t at) {
   const KernelSource &source = form.source();
   Guarded guarded;
@@ -161,7 +161,7 @@ Result<Guarded> match_check(const IndexForm &form, const std::vector<const clang
 
 } // namespace
 
-Result<Guarded> match_guarded(const IndexForm &form) {
+Result<Guarded> match_guarded(const IndexReader &form) {
   const KernelSource &source = form.source();
   const auto body = statements_of(source.body());
   for (std::size_t i = 0; i < body.size(); ++i) {

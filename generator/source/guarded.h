@@ -25,7 +25,7 @@ struct Guarded {
       kept_before; ///< statements between the declaration and the check that do not use the index
   std::string moved_in; ///< declarations between them that do; part of the work
 
-  /// The symbol that stands for the index in IndexForm.
+  /// The symbol that stands for the index in IndexReader.
   std::string symbol() const { return is_loop ? name : "gid.x"; }
   /// All of the work in two spaces a level, after `edits` (offsets of the file) were applied to it.
   Result<std::string> work_text(const KernelSource &source,
@@ -33,7 +33,7 @@ struct Guarded {
 };
 
 /// Errors: what keeps the kernel from having this shape.
-Result<Guarded> match_guarded(const IndexForm &form);
+Result<Guarded> match_guarded(const IndexReader &form);
 
 /// `text` as a replacement of `guarded.whole`, in the user's indentation; ends without a newline.
 TextEdit replace_guarded(const KernelSource &source, const Guarded &guarded,

@@ -21,7 +21,7 @@ std::string derived(const char *operation, const Polynomial &left, const Polynom
 
 } // namespace
 
-IndexForm::IndexForm(const KernelSource &source) : source_(source) {
+IndexReader::IndexReader(const KernelSource &source) : source_(source) {
   bool first = true;
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
     const LaunchSite site(source, launch);
@@ -33,12 +33,12 @@ IndexForm::IndexForm(const KernelSource &source) : source_(source) {
   }
 }
 
-std::optional<Polynomial> IndexForm::of(const clang::Expr *expression) const {
+std::optional<Polynomial> IndexReader::of(const clang::Expr *expression) const {
   auto value = raw(expression, 0);
   return value ? std::optional(with_global_ids(*value)) : std::nullopt;
 }
 
-std::optional<Polynomial> IndexForm::raw(const clang::Expr *expression, int depth) const {
+std::optional<Polynomial> IndexReader::raw(const clang::Expr *expression, int depth) const {
   expression = strip_casts(expression);
   if (!expression || depth > kMaxDepth)
     return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<Polynomial> IndexForm::raw(const clang::Expr *expression, int dept
   }
 }
 
-std::optional<Polynomial> IndexForm::of_variable(const clang::VarDecl *variable, int depth) const {
+std::optional<Polynomial> IndexReader::of_variable(const clang::VarDecl *variable, int depth) const {
   if (!variable->getType()->isIntegralOrEnumerationType() &&
       !variable->getType()->isDependentType())
     return std::nullopt;
@@ -94,7 +94,7 @@ std::optional<Polynomial> IndexForm::of_variable(const clang::VarDecl *variable,
   return Polynomial::symbol(variable->getNameAsString());
 }
 
-Polynomial IndexForm::with_global_ids(Polynomial value) const {
+Polynomial IndexReader::with_global_ids(Polynomial value) const {
   for (int d = 0; d < 3; ++d) {
     const std::string axis(1, "xyz"[d]);
     const std::string thread = "threadIdx." + axis, block = "blockIdx." + axis,
@@ -111,7 +111,7 @@ Polynomial IndexForm::with_global_ids(Polynomial value) const {
   return value;
 }
 
-std::optional<ElementAccess> IndexForm::access(const clang::Expr *expression) const {
+std::optional<ElementAccess> IndexReader::access(const clang::Expr *expression) const {
   expression = strip(expression);
   const clang::Expr *pointer = nullptr;
   Polynomial index;
@@ -167,7 +167,7 @@ std::optional<ElementAccess> IndexForm::access(const clang::Expr *expression) co
   return std::nullopt;
 }
 
-std::optional<std::vector<ElementAccess>> IndexForm::accesses(const clang::Stmt *root) const {
+std::optional<std::vector<ElementAccess>> IndexReader::accesses(const clang::Stmt *root) const {
   std::vector<ElementAccess> found;
   std::size_t uses = 0;
   for_each_node(root, [&](const clang::Stmt *node) {

@@ -24,9 +24,9 @@ struct ElementAccess {
   std::string element_type;
 };
 
-class IndexForm {
+class IndexReader {
 public:
-  explicit IndexForm(const KernelSource &source);
+  explicit IndexReader(const KernelSource &source);
 
   /// nullopt for what is no integer arithmetic (loads, calls).
   std::optional<Polynomial> of(const clang::Expr *expression) const;

@@ -18,7 +18,7 @@ std::optional<Combine> combine_of_call(const std::string &name) {
 }
 
 /// `halving` counts s = half the block, s > 0, s >>= 1.
-const clang::VarDecl *halving_counter(const IndexForm &form, const clang::ForStmt *loop) {
+const clang::VarDecl *halving_counter(const IndexReader &form, const clang::ForStmt *loop) {
   const auto *init = clang::dyn_cast_or_null<clang::DeclStmt>(loop->getInit());
   const auto *counter =
       init && init->isSingleDecl() ? dyn_cast<clang::VarDecl>(init->getSingleDecl()) : nullptr;
@@ -45,14 +45,14 @@ const clang::VarDecl *halving_counter(const IndexForm &form, const clang::ForStm
 }
 
 /// One element of a shared array: its array and index.
-std::optional<ElementAccess> shared_element(const IndexForm &form, const clang::Expr *expression) {
+std::optional<ElementAccess> shared_element(const IndexReader &form, const clang::Expr *expression) {
   auto element = form.access(expression);
   const bool shared = element && element->base->hasAttr<clang::CUDASharedAttr>();
   return shared ? element : std::nullopt;
 }
 
 /// `a[t] += a[t + s]`, `a[t] = a[t] + a[t + s]`, `a[t] = fmaxf(a[t], a[t + s])`.
-bool match_update(const IndexForm &form, const clang::Expr *statement, const std::string &counter,
+bool match_update(const IndexReader &form, const clang::Expr *statement, const std::string &counter,
                   Tree &tree) {
   const auto *assign = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(statement));
   if (!assign || !assign->isAssignmentOp())
@@ -89,7 +89,7 @@ bool match_update(const IndexForm &form, const clang::Expr *statement, const std
   return own == 1 && other == 1 && !tree.thread.empty();
 }
 
-std::optional<Tree> match_tree(const IndexForm &form, const clang::ForStmt *loop) {
+std::optional<Tree> match_tree(const IndexReader &form, const clang::ForStmt *loop) {
   const clang::VarDecl *counter = halving_counter(form, loop);
   const auto body = statements_of(loop->getBody());
   if (!counter || body.size() != 2)
@@ -116,7 +116,7 @@ std::optional<Tree> match_tree(const IndexForm &form, const clang::ForStmt *loop
 
 } // namespace
 
-std::vector<Tree> find_trees(const IndexForm &form) {
+std::vector<Tree> find_trees(const IndexReader &form) {
   std::vector<Tree> trees;
   for (const auto *loop : find_all<clang::ForStmt>(form.source().body()))
     if (auto tree = match_tree(form, loop))

@@ -17,6 +17,6 @@ struct Tree {
 };
 
 /// All trees of the kernel, in order.
-std::vector<Tree> find_trees(const IndexForm &form);
+std::vector<Tree> find_trees(const IndexReader &form);
 
 } // namespace warpwright::generator
