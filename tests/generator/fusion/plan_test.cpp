@@ -1,4 +1,5 @@
 // Partition and plans: what is fused, what is left to the library, where state and results go.
+#include "generator/fusion/module_task.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 
@@ -65,6 +66,34 @@ TEST_CASE("A product by the library takes its bias and relu along") {
   REQUIRE(built.plan.steps.size() == 2);
   CHECK(std::get<model::AtenStep>(built.plan.steps[0]).op == "aten::_addmm_activation");
   CHECK(check(graph, built) == "");
+}
+
+TEST_CASE("No plan asks for more shared memory than a block of the GPU may have") {
+  for (const auto &[capability, limit] : {std::pair{"7.5", 64 * 1024}, {"8.0", 163 * 1024}, {"8.6", 99 * 1024},
+                                          {"9.0", 227 * 1024}, {"12.0", 99 * 1024}}) {
+    CAPTURE(capability);
+    model::DeviceInfo device;
+    device.kind = "cuda";
+    device.compute_capability = capability;
+    device.multiprocessors = 80;
+    const DeviceFacts facts = facts_of(device);
+    CHECK(facts.shared_bytes_a_block == limit);
+    GraphBuilder g;
+    const std::string x = g.input("x", {4096, 4096}), w = g.parameter("w", {4096, 4096});
+    const model::Graph graph = g.graph({g.shaped("matmul", {x, w}, {4096, 4096})});
+    const auto first = build_plan(graph, plan_buffers(graph), facts, {});
+    REQUIRE(first.has_value());
+    for (const BuiltRegion &region : first->regions)
+      for (const Configuration &configuration : region.configurations) {
+        PlanChoices choices;
+        choices.configurations[region_key(region.planned.region)] = configuration;
+        const auto built = build_plan(graph, plan_buffers(graph), facts, choices);
+        REQUIRE(built.has_value());
+        for (const model::Step &step : built->plan.steps)
+          if (const auto *launch = std::get_if<model::LaunchStep>(&step))
+            CHECK(launch->shared_bytes.evaluate({}).value_or(limit + 1) <= limit);
+      }
+  }
 }
 
 TEST_CASE("Channels-last convolutions hand their layout from one to the next") {
