@@ -1,0 +1,299 @@
+// Hashes of all plans that the generator makes of a corpus of op graphs, to show that a change of the code changed none.
+//
+//   plan_hashes GRAPHS.jsonl[.xz] [--id ID]... [--every N] [--list]
+//
+// A line a graph, device and kind of plan: "current/1/18  h200  starts  6  <hash>", with the number of plans and a hash over theirs and
+// their moves, in order. Kinds: `starts` of a search; `recipe`, of a graph that has one; `configurations`, every one of every group of regions of the first start; `search`, the
+// plans that a search proposes under verdicts that are made up from the plans' hashes. --list prints each plan, to find the one
+// that changed. Nothing is run. Thread: graphs are shared among all cores.
+#include "generator/fusion/layouts.h"
+#include "generator/fusion/module_task.h"
+#include "generator/fusion/plan_starts.h"
+#include "generator/fusion/plan_walk.h"
+#include "generator/fusion/torch_search.h"
+#include "support/hash.h"
+#include "support/model/graph_json.h"
+#include "support/model/json.h"
+#include "support/process.h"
+
+#include <atomic>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+using namespace warpwright;
+using namespace warpwright::generator;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char *kUsage = "usage: plan_hashes GRAPHS.jsonl[.xz] [--id ID]... [--every N] [--list]\n";
+constexpr int kProposals = 48;
+
+struct Options {
+  std::string graphs;
+  std::set<std::string> ids; ///< empty: all
+  std::size_t every = 1;     ///< of the graphs one in so many
+  bool list = false;
+};
+
+struct Device {
+  const char *name;
+  DeviceFacts facts;
+};
+
+/// Devices of the golden files: an H200, and the CPU backend.
+std::vector<Device> devices() {
+  model::DeviceInfo h200, cpu;
+  h200.kind = "cuda";
+  h200.compute_capability = "9.0";
+  h200.multiprocessors = 132;
+  cpu.kind = "cpu";
+  return {{"h200", facts_of(h200)}, {"cpu", facts_of(cpu)}};
+}
+
+/// The plans of one kind, in order.
+class Plans {
+public:
+  Plans(const std::string &where, bool list) : where_(where), list_(list) {}
+
+  void add(const std::string &what, const Result<BuiltPlan> &built) {
+    std::string line = what + ": ";
+    if (built) {
+      line += model::hash(built->plan);
+      for (const std::string &move : built->plan.moves)
+        line += " " + move;
+    } else {
+      line += "none: " + built.error().message;
+    }
+    ++count_;
+    all_ += line + "\n";
+    if (list_)
+      text_ += where_ + "\t" + line + "\n";
+  }
+
+  std::string text() const {
+    return text_ + where_ + "\t" + std::to_string(count_) + "\t" + sha256_hex(all_).substr(0, 16) + "\n";
+  }
+
+private:
+  std::string where_, all_, text_;
+  bool list_;
+  int count_ = 0;
+};
+
+class Rendering {
+public:
+  Rendering(std::string id, model::Task task, model::Graph graph, PlanBuffers buffers,
+            std::optional<Recipe> recipe, const Device &device, bool list)
+      : id_(std::move(id)), task_(std::move(task)), graph_(std::move(graph)),
+        buffers_(std::move(buffers)), recipe_(std::move(recipe)), device_(device), list_(list) {}
+
+  std::string text() {
+    const std::vector<PlanStart> starts = plan_starts(graph_, device_.facts);
+    std::string text = starts_text(starts);
+    if (recipe_)
+      text += recipe_text();
+    if (!starts.empty())
+      text += configurations_text(starts.front());
+    return text + search_text();
+  }
+
+private:
+  Plans plans(const char *kind) const { return Plans(id_ + "\t" + device_.name + "\t" + kind, list_); }
+
+  Result<BuiltPlan> build(const PlanStart &start, const PlanChoices &choices) const {
+    return build_choices(start.graph, buffers_, device_.facts, choices, start.exact);
+  }
+
+  std::string starts_text(const std::vector<PlanStart> &starts) const {
+    Plans found = plans("starts");
+    for (const PlanStart &start : starts)
+      found.add(std::string(start.name), build(start, start.choices));
+    return found.text();
+  }
+
+  std::string recipe_text() const {
+    Plans found = plans("recipe");
+    const auto graph = rewritten(with_separate_bias(graph_), recipe_->rewrites);
+    found.add("", graph ? build_choices(*graph, buffers_, device_.facts, recipe_->choices, false)
+                        : Result<BuiltPlan>(std::unexpected(graph.error())));
+    return found.text();
+  }
+
+  std::string configurations_text(const PlanStart &start) const {
+    Plans found = plans("configurations");
+    const auto built = build(start, start.choices);
+    if (!built)
+      return "";
+    for (const RegionGroup &group : region_groups(*built))
+      for (const Configuration &configuration : group.regions.front()->configurations) {
+        PlanChoices choices = built->applied;
+        for (const BuiltRegion *region : group.regions)
+          choices.configurations[region_key(region->planned.region)] = configuration;
+        found.add(region_key(group.regions.front()->planned.region), build(start, choices));
+      }
+    return found.text();
+  }
+
+  /// Times between 1 and 2 ms by the plan's hash; one plan in eight is refused.
+  static model::Verdict made_up(const model::Plan &plan) {
+    const std::uint64_t bits = std::stoull(model::hash(plan).substr(0, 8), nullptr, 16);
+    model::Verdict verdict;
+    verdict.outcome = bits % 8 == 0 ? model::Outcome::WrongResult : model::Outcome::Verified;
+    if (verdict.outcome != model::Outcome::Verified)
+      return verdict;
+    const double ns = 1e6 + static_cast<double>(bits >> 8) / static_cast<double>(1 << 24) * 1e6;
+    verdict.reference_time = model::Time{.median_ns = 2e6, .low_ns = 2e6, .high_ns = 2e6, .samples = 1};
+    verdict.candidate_time = model::Time{.median_ns = ns, .low_ns = ns, .high_ns = ns, .samples = 1};
+    verdict.speedup = model::Speedup{2e6 / ns, 2e6 / ns, 2e6 / ns, 1, "made up"};
+    return verdict;
+  }
+
+  std::string search_text() const {
+    Plans found = plans("search");
+    DescentPolicy policy(task_, graph_, device_.facts);
+    TorchSearchEvents events;
+    events.evaluate = [](const model::Task &, const model::Plan &plan, std::stop_token) { return made_up(plan); };
+    const auto variants = search_torch(
+        task_, policy, {.max_variants = kProposals, .budget = std::chrono::hours(24)}, events, {});
+    for (const TorchVariant &variant : variants)
+      found.add("", Result<BuiltPlan>(variant.proposal.built));
+    return found.text();
+  }
+
+  std::string id_;
+  model::Task task_;
+  model::Graph graph_;
+  PlanBuffers buffers_;
+  std::optional<Recipe> recipe_;
+  const Device &device_;
+  bool list_;
+};
+
+/// As `warpwright-runner trace --json` writes it.
+Result<model::Buffer> buffer_of(const json &entry) {
+  const auto dtype = model::dtype_from_name(entry.at("dtype").get<std::string>());
+  if (!dtype)
+    return fail("a buffer of dtype " + entry.at("dtype").get<std::string>());
+  const std::string direction = entry.at("direction");
+  model::Buffer buffer;
+  buffer.name = entry.at("name");
+  buffer.torch_name = entry.at("torch_name");
+  buffer.dtype = *dtype;
+  buffer.shape = entry.at("shape").get<model::Shape>();
+  buffer.extent = Expression(model::elements_of(buffer.shape));
+  buffer.direction = direction == "in"    ? model::Direction::In
+                     : direction == "out" ? model::Direction::Out
+                                          : model::Direction::InOut;
+  buffer.distribution.kind = model::Distribution::Kind::Module;
+  return buffer;
+}
+
+Result<std::string> rendered(const json &line, bool list) {
+  auto graph = model::graph_from_json(line.at("graph"));
+  if (!graph)
+    return std::unexpected(graph.error());
+  std::vector<model::Buffer> buffers;
+  for (const json &entry : line.at("buffers")) {
+    auto buffer = buffer_of(entry);
+    if (!buffer)
+      return std::unexpected(buffer.error());
+    buffers.push_back(std::move(*buffer));
+  }
+  const std::string id = line.at("id");
+  auto task = module_task(id, "", model::TorchModule{}, *graph, std::move(buffers));
+  if (!task)
+    return std::unexpected(task.error());
+  auto named = plan_buffers(*task, *graph);
+  if (!named)
+    return std::unexpected(named.error());
+  std::optional<Recipe> recipe;
+  if (line.contains("recipe")) {
+    auto read = recipe_from_json(line.at("recipe"));
+    if (!read)
+      return std::unexpected(read.error());
+    recipe = std::move(*read);
+  }
+  std::string text;
+  for (const Device &device : devices())
+    text += Rendering(id, *task, *graph, *named, recipe, device, list).text();
+  return text;
+}
+
+std::string render(const json &line, bool list) {
+  auto text = rendered(line, list);
+  return text ? *text : line.at("id").get<std::string>() + "\t" + text.error().message + "\n";
+}
+
+Result<std::vector<json>> read_corpus(const Options &options) {
+  std::string text;
+  if (options.graphs.ends_with(".xz")) {
+    const auto run = run_captured({"xz", "-dc", options.graphs}, "", std::chrono::minutes(1));
+    if (!run)
+      return std::unexpected(run.error());
+    if (run->status.code != 0)
+      return fail("xz -dc " + options.graphs + ": " + run->errors);
+    text = run->output;
+  } else {
+    std::ifstream file(options.graphs);
+    if (!file)
+      return fail("cannot read " + options.graphs);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  std::vector<json> corpus;
+  std::size_t number = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    json graph = json::parse(line, nullptr, false);
+    if (!graph.is_object())
+      return fail(options.graphs + ": line " + std::to_string(number + 1) + " is no object");
+    if (options.ids.empty() ? number % options.every == 0 : options.ids.contains(graph.value("id", "")))
+      corpus.push_back(std::move(graph));
+    ++number;
+  }
+  return corpus;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--list")
+      options.list = true;
+    else if (word == "--id" && i + 1 < argc)
+      options.ids.insert(argv[++i]);
+    else if (word == "--every" && i + 1 < argc)
+      options.every = std::max<std::size_t>(1, std::strtoul(argv[++i], nullptr, 10));
+    else if (options.graphs.empty() && !word.starts_with("--"))
+      options.graphs = word;
+    else
+      options.graphs.clear(), i = argc;
+  }
+  if (options.graphs.empty()) {
+    std::cerr << kUsage;
+    return 2;
+  }
+  const auto corpus = read_corpus(options);
+  if (!corpus) {
+    std::cerr << describe(corpus.error()) << "\n";
+    return 2;
+  }
+  std::vector<std::string> texts(corpus->size());
+  std::atomic<std::size_t> next = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+      threads.emplace_back([&] {
+        for (std::size_t at = next++; at < corpus->size(); at = next++)
+          texts[at] = render((*corpus)[at], options.list);
+      });
+  }
+  for (const std::string &text : texts)
+    std::cout << text;
+  return 0;
+}
