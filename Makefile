@@ -10,7 +10,7 @@ demo: build
 
 test: build
 	@timeout 900 scripts/install-editors.sh || echo "VS Code cannot be installed here: its test says so and is skipped"
-	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE 'bench|packages|long' -j $(JOBS)
+	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE 'bench|packages|long|golden' -j $(JOBS)
 
 # What users install, into build/packages: .tar.xz, .deb, the Neovim plugin, the VSIX for VS Code.
 package: build

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what plan_hashes makes of the corpus with plans.tsv.
 
-usage: tests/golden/check_plans.py PLAN_HASHES [--every N] [--write]
+usage: tests/golden/check_plans.py PLAN_HASHES [--every N] [--most-nodes N] [--write]
 
 Exit code: 1 when a line differs. --write writes plans.tsv anew. Standard library only.
 """
@@ -23,10 +23,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("program", metavar="PLAN_HASHES")
     parser.add_argument("--every", default="1")
+    parser.add_argument("--most-nodes", default="1000000")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    run = subprocess.run([arguments.program, GRAPHS, "--every", "1" if arguments.write else arguments.every],
-                         stdout=subprocess.PIPE, text=True, check=True)
+    which = [] if arguments.write else ["--every", arguments.every, "--most-nodes", arguments.most_nodes]
+    run = subprocess.run([arguments.program, GRAPHS, *which], stdout=subprocess.PIPE, text=True, check=True)
     if arguments.write:
         with open(PLANS, "w", encoding="utf-8") as file:
             file.write(run.stdout)

@@ -1,6 +1,6 @@
 // Hashes of all plans that the generator makes of a corpus of op graphs, to show that a change of the code changed none.
 //
-//   plan_hashes GRAPHS.jsonl[.xz] [--id ID]... [--every N] [--list]
+//   plan_hashes GRAPHS.jsonl[.xz] [--id ID]... [--every N] [--most-nodes N] [--list]
 //
 // A line a graph, device and kind of plan: "current/1/18  h200  starts  6  <hash>", with the number of plans and a hash over theirs and
 // their moves, in order. Kinds: `starts` of a search; `recipe`, of a graph that has one; `configurations`, every one of every group of regions of the first start; `search`, the
@@ -19,6 +19,7 @@
 #include <atomic>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -29,13 +30,17 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char *kUsage = "usage: plan_hashes GRAPHS.jsonl[.xz] [--id ID]... [--every N] [--list]\n";
-constexpr int kProposals = 48;
+constexpr const char *kUsage = "usage: plan_hashes GRAPHS.jsonl[.xz] [--id ID]... [--every N] [--most-nodes N] [--list]\n";
+/// Plans of graphs with more nodes than this take long: fewer are made of them.
+constexpr std::size_t kLargeGraph = 120;
+constexpr int kProposals = 48, kProposalsOfLarge = 8;
+constexpr std::size_t kGroupsOfLarge = 4;
 
 struct Options {
   std::string graphs;
   std::set<std::string> ids; ///< empty: all
   std::size_t every = 1;     ///< of the graphs one in so many
+  std::size_t most_nodes = std::numeric_limits<std::size_t>::max(); ///< larger graphs are left out
   bool list = false;
 };
 
@@ -102,6 +107,8 @@ public:
   }
 
 private:
+  bool is_large() const { return graph_.nodes.size() > kLargeGraph; }
+
   Plans plans(const char *kind) const { return Plans(id_ + "\t" + device_.name + "\t" + kind, list_); }
 
   Result<BuiltPlan> build(const PlanStart &start, const PlanChoices &choices) const {
@@ -128,7 +135,10 @@ private:
     const auto built = build(start, start.choices);
     if (!built)
       return "";
-    for (const RegionGroup &group : region_groups(*built))
+    std::vector<RegionGroup> groups = region_groups(*built);
+    if (is_large() && groups.size() > kGroupsOfLarge)
+      groups.erase(groups.begin() + kGroupsOfLarge, groups.end());
+    for (const RegionGroup &group : groups)
       for (const Configuration &configuration : group.regions.front()->configurations) {
         PlanChoices choices = built->applied;
         for (const BuiltRegion *region : group.regions)
@@ -158,7 +168,8 @@ private:
     TorchSearchEvents events;
     events.evaluate = [](const model::Task &, const model::Plan &plan, std::stop_token) { return made_up(plan); };
     const auto variants = search_torch(
-        task_, policy, {.max_variants = kProposals, .budget = std::chrono::hours(24)}, events, {});
+        task_, policy,
+        {.max_variants = is_large() ? kProposalsOfLarge : kProposals, .budget = std::chrono::hours(24)}, events, {});
     for (const TorchVariant &variant : variants)
       found.add("", Result<BuiltPlan>(variant.proposal.built));
     return found.text();
@@ -250,7 +261,8 @@ Result<std::vector<json>> read_corpus(const Options &options) {
     json graph = json::parse(line, nullptr, false);
     if (!graph.is_object())
       return fail(options.graphs + ": line " + std::to_string(number + 1) + " is no object");
-    if (options.ids.empty() ? number % options.every == 0 : options.ids.contains(graph.value("id", "")))
+    const bool wanted = options.ids.empty() ? number % options.every == 0 : options.ids.contains(graph.value("id", ""));
+    if (wanted && graph.at("graph").at("nodes").size() <= options.most_nodes)
       corpus.push_back(std::move(graph));
     ++number;
   }
@@ -269,6 +281,8 @@ int main(int argc, char **argv) {
       options.ids.insert(argv[++i]);
     else if (word == "--every" && i + 1 < argc)
       options.every = std::max<std::size_t>(1, std::strtoul(argv[++i], nullptr, 10));
+    else if (word == "--most-nodes" && i + 1 < argc)
+      options.most_nodes = std::strtoul(argv[++i], nullptr, 10);
     else if (options.graphs.empty() && !word.starts_with("--"))
       options.graphs = word;
     else
