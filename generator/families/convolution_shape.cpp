@@ -1,5 +1,6 @@
 // Sizes of convolutions. See convolution_shape.h.
 #include "generator/families/convolution_shape.h"
+#include "generator/graph/attributes.h"
 
 namespace warpwright::generator {
 
@@ -17,16 +18,16 @@ std::optional<ConvolutionShape> convolution_shape(const GraphIndex &index,
   ConvolutionShape shape;
   shape.spatial = in.size() - 2;
   shape.batch = in[0];
-  shape.groups = integer_of(anchor, "groups", 1);
-  shape.transposed = flag_of(anchor, "transposed", false);
+  shape.groups = integer_attribute(anchor, "groups", 1);
+  shape.transposed = flag_attribute(anchor, "transposed", false);
   shape.bias = anchor.inputs.size() > 2;
   if (shape.groups < 1 || in[1] % shape.groups != 0 || out[1] % shape.groups != 0)
     return std::nullopt;
   shape.group_in = in[1] / shape.groups;
   shape.group_out = out[1] / shape.groups;
-  const model::Shape stride = sizes_of(anchor, "stride", shape.spatial, 1);
-  const model::Shape padding = sizes_of(anchor, "padding", shape.spatial, 0);
-  const model::Shape dilation = sizes_of(anchor, "dilation", shape.spatial, 1);
+  const model::Shape stride = list_attribute(anchor, "stride", shape.spatial, 1);
+  const model::Shape padding = list_attribute(anchor, "padding", shape.spatial, 0);
+  const model::Shape dilation = list_attribute(anchor, "dilation", shape.spatial, 1);
   if (stride.size() != shape.spatial || padding.size() != shape.spatial ||
       dilation.size() != shape.spatial)
     return std::nullopt;

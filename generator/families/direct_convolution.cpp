@@ -217,8 +217,6 @@ std::array<bool, 3> leaves(const ConvolutionShape &shape, const ConvolutionPhase
   return result;
 }
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 Result<Lowering> lower(const GraphIndex &index, const Region &region,
                        const Configuration &configuration, const DeviceFacts &,
                        const std::string &prefix) {
@@ -319,10 +317,10 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
       own.insert({tap.offset[0], tap.weight / slice});
     for (const auto &[offset, place] : own)
       depth_rows +=
-          (depth_rows.empty() ? "{" : ", {") + number(offset) + ", " + number(place) + "}";
-    rows += (rows.empty() ? "{" : ", {") + number(part.first[0]) + ", " + number(part.first[1]) +
-            ", " + number(part.count[0]) + ", " + number(part.count[1]) + ", " +
-            number(part.count[2]) + ", " + number(depths) + ", " + number(std::ssize(own)) + "}";
+          (depth_rows.empty() ? "{" : ", {") + std::to_string(offset) + ", " + std::to_string(place) + "}";
+    rows += (rows.empty() ? "{" : ", {") + std::to_string(part.first[0]) + ", " + std::to_string(part.first[1]) +
+            ", " + std::to_string(part.count[0]) + ", " + std::to_string(part.count[1]) + ", " +
+            std::to_string(part.count[2]) + ", " + std::to_string(depths) + ", " + std::to_string(std::ssize(own)) + "}";
     depths += std::ssize(own);
     most_steps = std::max(most_steps, std::ssize(part.taps));
     most = std::max(most, shape.batch * part.count[0] * part.count[1] * part.count[2]);
@@ -337,20 +335,20 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
       {"PARTS", rows},
       {"DEPTHS", depth_rows.empty() ? "{0, 0}" : depth_rows},
       {"MASKS", text.masks()},
-      {"UNROLL", number(unrolled)},
+      {"UNROLL", std::to_string(unrolled)},
       {"PARAMETERS", writer.parameters()},
-      {"THREADS", number(*threads)},
+      {"THREADS", std::to_string(*threads)},
       // Else the compiler takes all registers for loads ahead, and too few warps are left to hide what these wait for.
-      {"BLOCKS", number(std::clamp<std::int64_t>(65536 / ((sums + 42) * *threads), 1, 8))},
-      {"P", number(*pixels)},
-      {"C", number(*channels)},
-      {"TOGETHER", number(along)},
-      {"WEIGHTS", number(weights)},
-      {"N", number(shape.batch)},
-      {"CHUNKS", number(chunks)},
-      {"TAPS", number(shape.taps())},
-      {"CI", number(shape.group_in)},
-      {"CO", number(shape.group_out)},
+      {"BLOCKS", std::to_string(std::clamp<std::int64_t>(65536 / ((sums + 42) * *threads), 1, 8))},
+      {"P", std::to_string(*pixels)},
+      {"C", std::to_string(*channels)},
+      {"TOGETHER", std::to_string(along)},
+      {"WEIGHTS", std::to_string(weights)},
+      {"N", std::to_string(shape.batch)},
+      {"CHUNKS", std::to_string(chunks)},
+      {"TAPS", std::to_string(shape.taps())},
+      {"CI", std::to_string(shape.group_in)},
+      {"CO", std::to_string(shape.group_out)},
       {"ORDER", shape.transposed ? "to = e / @TAPS@ % kC, from = e / (@TAPS@ * kC)"
                                  : "from = e / @TAPS@ % @CI@, to = e / (@TAPS@ * @CI@)"},
       {"INPUT_CHANNEL", shape.transposed ? "group * @CI@ + from" : "from"},
@@ -360,20 +358,20 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
       {"START", in_memory ? "(((n * @CHANNELS@ + group * @CI@) * @ID@ + qd * @ISD@) * @IH@ + qh * "
                             "@ISH@) * @IW@ + qw * @ISW@"
                           : "0"},
-      {"CHANNELS", number(shape.channels_in())},
+      {"CHANNELS", std::to_string(shape.channels_in())},
       {"SET_PLACES", set_places},
       {"MULTIPLY", text.multiply()},
       {"FINISH", finish},
-      {"COUNT_D", one ? number(parts.front().count[0]) : "part[2]"},
-      {"COUNT_H", one ? number(parts.front().count[1]) : "part[3]"},
-      {"COUNT_W", one ? number(parts.front().count[2]) : "part[4]"}};
+      {"COUNT_D", one ? std::to_string(parts.front().count[0]) : "part[2]"},
+      {"COUNT_H", one ? std::to_string(parts.front().count[1]) : "part[3]"},
+      {"COUNT_W", one ? std::to_string(parts.front().count[2]) : "part[4]"}};
   for (std::size_t d = 0; d < 3; ++d) {
     const std::string letter(1, "DHW"[d]);
-    places["I" + letter] = number(shape.in[d]);
-    places["O" + letter] = number(shape.out[d]);
-    places["K" + letter] = number(shape.kernel[d]);
-    places["IS" + letter] = number(all.input_step[d]);
-    places["OS" + letter] = number(all.output_step[d]);
+    places["I" + letter] = std::to_string(shape.in[d]);
+    places["O" + letter] = std::to_string(shape.out[d]);
+    places["K" + letter] = std::to_string(shape.kernel[d]);
+    places["IS" + letter] = std::to_string(all.input_step[d]);
+    places["OS" + letter] = std::to_string(all.output_step[d]);
   }
   for (const char *name : {"ORDER", "MASKS", "INPUT_CHANNEL", "OUTPUT_CHANNEL", "SET_PLACES",
                            "START", "MULTIPLY", "FINISH"})

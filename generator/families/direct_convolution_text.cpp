@@ -6,7 +6,6 @@
 namespace warpwright::generator {
 namespace {
 
-std::string number(std::int64_t value) { return std::to_string(value); }
 std::string place(std::size_t d) { return std::string(1, "dhw"[d]) + "0[p]"; }
 std::string limit(std::size_t d) { return "@I" + std::string(1, "DHW"[d]) + "@u"; }
 
@@ -45,14 +44,14 @@ std::string DirectText::masks() const {
   std::string text = "  int seen_around[kP];\n#pragma unroll\n  for (int p = 0; p < kP; ++p)\n"
                      "    seen_around[p] = 0";
   for (std::size_t i = 0; i < bits_.size(); ++i)
-    text += " | ((unsigned)(" + place(bits_[i].first) + " + (" + number(bits_[i].second) + ")) < " +
-            limit(bits_[i].first) + " ? " + number(std::int64_t{1} << i) + " : 0)";
+    text += " | ((unsigned)(" + place(bits_[i].first) + " + (" + std::to_string(bits_[i].second) + ")) < " +
+            limit(bits_[i].first) + " ? " + std::to_string(std::int64_t{1} << i) + " : 0)";
   return text + ";\n";
 }
 
 std::string DirectText::multiply() const {
   std::string text;
-  const std::string slice = number(shape_.kernel[1] * shape_.kernel[2]);
+  const std::string slice = std::to_string(shape_.kernel[1] * shape_.kernel[2]);
   if (deep())
     text = "#pragma unroll 1\n    for (int i = 0; i < part[6]; ++i) {\n"
            "      const int *const depth = @PREFIX@_depths[part[5] + i];\n"
@@ -75,7 +74,7 @@ std::string DirectText::multiply() const {
     heights.push_back(part.first[1]);
     const std::string body = straight_ ? height_text(part) : lines_text();
     text += shape_.transposed && shape_.stride[1] > 1
-                ? "    if (part[1] == " + number(part.first[1]) + ") {\n" + body + "    }\n"
+                ? "    if (part[1] == " + std::to_string(part.first[1]) + ") {\n" + body + "    }\n"
                 : body;
   }
   return text + "    }\n";
@@ -98,19 +97,19 @@ std::string DirectText::height_text(const Together &part) const {
     const auto &offset = part.taps[i].first.offset;
     std::string multiplications;
     for (; i < part.taps.size() && part.taps[i].first.offset == offset; ++i)
-      multiplications += "      multiply(x, sums[" + number(part.taps[i].second) + "], row + " +
-                         number(part.taps[i].first.weight % slice) + " * kC);\n";
+      multiplications += "      multiply(x, sums[" + std::to_string(part.taps[i].second) + "], row + " +
+                         std::to_string(part.taps[i].first.weight % slice) + " * kC);\n";
     std::int64_t mask = 0;
     for (std::size_t d = 1; d < 3; ++d)
       if (const auto found = bit(d, offset[d]))
         mask |= std::int64_t{1} << *found;
-    std::string condition = compared("(" + number(offset[1]) + ")", "(" + number(offset[2]) + ")");
+    std::string condition = compared("(" + std::to_string(offset[1]) + ")", "(" + std::to_string(offset[2]) + ")");
     if (masks_ && (mask != 0 || leaving_[0]))
-      condition = "(seen[p] & " + number(std::max<std::int64_t>(mask, 1)) +
-                  ") == " + number(std::max<std::int64_t>(mask, 1));
+      condition = "(seen[p] & " + std::to_string(std::max<std::int64_t>(mask, 1)) +
+                  ") == " + std::to_string(std::max<std::int64_t>(mask, 1));
     if (masks_ && mask == 0 && leaving_[0])
       condition = "seen[p] != 0";
-    text += step("(" + number(offset[1]) + ")", "(" + number(offset[2]) + ")", multiplications,
+    text += step("(" + std::to_string(offset[1]) + ")", "(" + std::to_string(offset[2]) + ")", multiplications,
                  condition);
   }
   return text;
@@ -129,11 +128,11 @@ std::string DirectText::compared(const std::string &h, const std::string &w) con
 std::string DirectText::lines_text() const {
   std::string text =
       "#pragma unroll 1\n    for (int kh = 0; kh < @KH@; ++kh) {\n      const int dh = kh * " +
-      number(shape_.dilation[1]) + " - " + number(shape_.padding[1]) + ";\n";
+      std::to_string(shape_.dilation[1]) + " - " + std::to_string(shape_.padding[1]) + ";\n";
   for (std::int64_t kw = 0; kw < shape_.kernel[2]; ++kw) {
-    const std::string w = "(" + number(kw * shape_.dilation[2] - shape_.padding[2]) + ")";
+    const std::string w = "(" + std::to_string(kw * shape_.dilation[2] - shape_.padding[2]) + ")";
     text +=
-        step("dh", w, "      multiply(x, sums[0], row + (kh * @KW@ + " + number(kw) + ") * kC);\n",
+        step("dh", w, "      multiply(x, sums[0], row + (kh * @KW@ + " + std::to_string(kw) + ") * kC);\n",
              compared("dh", w));
   }
   return text + "    }\n";

@@ -100,25 +100,23 @@ constexpr std::string_view kAgain = R"cuda(    [[maybe_unused]] const int batch 
         [&](const int k, const int j) { float one[1]; load_b(in_b + j, k, one); return one[0]; }, values);
 )cuda";
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 /// The specialisation for wgmma of `width` columns.
 std::string multiply_text(int width, bool bfloat16) {
   std::string names, operands;
   const int count = width / 2;
   for (int i = 0; i < count; ++i) {
-    names += (i ? ", %" : "%") + number(i);
-    operands += (i ? ", \"+f\"(d[" : "\"+f\"(d[") + number(i) + "])";
+    names += (i ? ", %" : "%") + std::to_string(i);
+    operands += (i ? ", \"+f\"(d[" : "\"+f\"(d[") + std::to_string(i) + "])";
   }
-  return fill_places(kMultiply, {{"WIDTH", number(width)},
+  return fill_places(kMultiply, {{"WIDTH", std::to_string(width)},
                                  {"BFLOAT16", bfloat16 ? "true" : "false"},
                                  {"INPUT", bfloat16 ? "bf16" : "f16"},
-                                 {"COUNT", number(count)},
+                                 {"COUNT", std::to_string(count)},
                                  {"NAMES", names},
                                  {"OPERANDS", operands},
-                                 {"A", number(count)},
-                                 {"B", number(count + 1)},
-                                 {"ACCUMULATE", number(count + 2)}});
+                                 {"A", std::to_string(count)},
+                                 {"B", std::to_string(count + 1)},
+                                 {"ACCUMULATE", std::to_string(count + 2)}});
 }
 
 /// The device text with all widths that configurations use.
@@ -166,7 +164,7 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
   const int shared = 1024 + stages * stage_bytes + kStagingBytes + 256;
   if (!known_width || tile_n % width != 0 || tile_n % kStripRows != 0 || promote > stages ||
       shared > device.shared_bytes_a_block)
-    return fail("a tile of 128 x " + number(tile_n) + " in " + number(stages) +
+    return fail("a tile of 128 x " + std::to_string(tile_n) + " in " + std::to_string(stages) +
                 " stages does not fit");
 
   MatmulText text(index, region, problem);
@@ -233,14 +231,14 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
       {"PACK_SCALES_A", pack_scales_a},
       {"PACK_SCALES_B", pack_scales_b},
       {"PLACE_SCALES", place_scales},
-      {"CHUNK", number(chunk)},
+      {"CHUNK", std::to_string(chunk)},
       {"PARAMETERS", parameters_with(text.writer(), more)},
-      {"BLOCKS_A", number(blocks_a)},
-      {"ROWS_A", number(rows_a)},
-      {"ROWS_B", number(rows_b)},
-      {"SPLITS", number(splits)},
-      {"PART", number(part)},
-      {"CHUNKS", number(chunks)},
+      {"BLOCKS_A", std::to_string(blocks_a)},
+      {"ROWS_A", std::to_string(rows_a)},
+      {"ROWS_B", std::to_string(rows_b)},
+      {"SPLITS", std::to_string(splits)},
+      {"PART", std::to_string(part)},
+      {"CHUNKS", std::to_string(chunks)},
       {"AGAIN", split_parts ? std::string(kAgain) : std::string()},
       {"LOAD_ONE_A", text.load(true, 1)},
       {"LOAD_ONE_B", text.load(false, 1)},
@@ -248,28 +246,28 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
       {"LOAD_B", text.load(false, wide_b)},
       {"ALONG_A", flag(problem.a.along_k)},
       {"ALONG_B", flag(problem.b.along_k)},
-      {"WIDE_A", number(wide_a)},
-      {"WIDE_B", number(wide_b)},
-      {"ROWS", number(problem.rows)},
-      {"COLUMNS", number(problem.columns)},
-      {"DEPTH", number(problem.depth)},
-      {"TILE_N", number(tile_n)},
-      {"BATCH_BYTES_A", number(rows_a * chunks * 128)},
-      {"BATCH_BYTES_B", number(rows_b * chunks * 128)},
+      {"WIDE_A", std::to_string(wide_a)},
+      {"WIDE_B", std::to_string(wide_b)},
+      {"ROWS", std::to_string(problem.rows)},
+      {"COLUMNS", std::to_string(problem.columns)},
+      {"DEPTH", std::to_string(problem.depth)},
+      {"TILE_N", std::to_string(tile_n)},
+      {"BATCH_BYTES_A", std::to_string(rows_a * chunks * 128)},
+      {"BATCH_BYTES_B", std::to_string(rows_b * chunks * 128)},
       {"BATCH_A", batches_a == 1 ? "0" : "batch"},
       {"BATCH_B", batches_b == 1 ? "0" : "batch"},
       {"TILE", tile_text(problem, kTileM, tile_n, splits, 1, "item")},
       {"FILL", fill_text(index, region, problem, kTileM, tile_n)},
-      {"PROMOTE", number(promote)},
+      {"PROMOTE", std::to_string(promote)},
       {"SHAPE", std::string("warpwright_split::Element::") +
                     (split_parts ? "Split, "
                      : bfloat16  ? "BFloat16, "
                                  : "Float16, ") +
-                    number(tile_n) + ", " + number(width) + ", " + number(stages) + ", " +
-                    number(promote)},
+                    std::to_string(tile_n) + ", " + std::to_string(width) + ", " + std::to_string(stages) + ", " +
+                    std::to_string(promote)},
       {"STORE", splits > 1 ? text.store_partial(text.store_wide()) : text.store(text.store_wide())},
-      {"ITEMS", number(items)},
-      {"WIDE", number(text.store_wide())}};
+      {"ITEMS", std::to_string(items)},
+      {"WIDE", std::to_string(text.store_wide())}};
   lowering.source = device_text() + fill_places(fill_places(kKernels, places), places);
   lowering.steps.push_back(
       launch_of(prefix + "_pack", blocks_a + blocks_b, 512, arguments_with(text.writer(), packs)));

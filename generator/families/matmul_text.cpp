@@ -8,11 +8,9 @@
 namespace warpwright::generator {
 namespace {
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 /// "4 * name + i" for whole groups of lanes, "name" for single ones.
 std::string lane(const std::string &name, int wide, int i) {
-  return wide == 1 ? name : "(" + number(wide) + " * " + name + "_group + " + number(i) + ")";
+  return wide == 1 ? name : "(" + std::to_string(wide) + " * " + name + "_group + " + std::to_string(i) + ")";
 }
 
 constexpr std::string_view kSum = R"cuda(
@@ -65,28 +63,28 @@ std::string MatmulText::load(bool is_a, int wide) {
   const std::string rows = is_a ? "row" : "column";
   const std::string fast = operand.along_k ? "k" : rows;
   std::string text = "  const auto load_" + std::string(is_a ? "a" : "b") + " = [&](const int " +
-                     rows + ", const int k, " + problem_.type + " (&values)[" + number(wide) +
+                     rows + ", const int k, " + problem_.type + " (&values)[" + std::to_string(wide) +
                      "]) {\n";
   if (wide > 1)
-    text += "    const int " + fast + "_group = " + fast + " / " + number(wide) + ";\n";
+    text += "    const int " + fast + "_group = " + fast + " / " + std::to_string(wide) + ";\n";
   text += before;
   for (int i = 0; i < wide; ++i)
-    text += "    values[" + number(i) + "] = " + elements[i] + ";\n";
+    text += "    values[" + std::to_string(i) + "] = " + elements[i] + ";\n";
   return text + "  };\n";
 }
 
 std::string MatmulText::address(bool is_a) const {
   const PlainOperand &plain = *(is_a ? problem_.a : problem_.b).plain;
   const Index parts = unflatten("batch", problem_.batch);
-  std::string base = number(plain.offset) + "ll";
+  std::string base = std::to_string(plain.offset) + "ll";
   for (std::size_t d = 0; d < parts.size(); ++d)
     if (plain.batches[d] != 0 && parts[d] != "0")
-      base += " + " + parts[d] + " * " + number(plain.batches[d]) + "ll";
+      base += " + " + parts[d] + " * " + std::to_string(plain.batches[d]) + "ll";
   const auto term = [](const std::string &name, std::int64_t stride) {
-    return stride == 0 ? std::string() : " + " + name + " * " + number(stride) + "ll";
+    return stride == 0 ? std::string() : " + " + name + " * " + std::to_string(stride) + "ll";
   };
   const std::string name = is_a ? "a" : "b";
-  return "  const float *const base_" + name + " = in" + number(plain.input) + " + (" + base +
+  return "  const float *const base_" + name + " = in" + std::to_string(plain.input) + " + (" + base +
          ");\n  const auto address_" + name + " = [&](const int row, const int k) { return base_" +
          name + term("row", plain.rows) + term("k", plain.depth) + "; };\n";
 }
@@ -100,21 +98,21 @@ std::string MatmulText::store(int wide) {
   std::vector<std::string> elements;
   for (int i = 0; i < wide; ++i) {
     lanes.push_back(problem_.result_index("batch", "row", lane("column", wide, i)));
-    elements.push_back("values[" + number(i) + "]");
+    elements.push_back("values[" + std::to_string(i) + "]");
   }
   return "  const auto store = [&](const int row, const int column, const " + problem_.type +
-         " (&values)[" + number(wide) + "]) {\n" +
-         (wide > 1 ? "    const int column_group = column / " + number(wide) + ";\n"
+         " (&values)[" + std::to_string(wide) + "]) {\n" +
+         (wide > 1 ? "    const int column_group = column / " + std::to_string(wide) + ";\n"
                    : std::string()) +
          writer_.store(lanes, elements) + "  };\n";
 }
 
 std::string MatmulText::store_partial(int wide) const {
   return "  const auto store = [&](const int row, const int column, const " + problem_.type +
-         " (&values)[" + number(wide) + "]) {\n    " + problem_.type +
-         " *target = partial + ((static_cast<long long>(split) * " + number(problem_.batches()) +
-         " + batch) * " + number(problem_.rows) + " + row) * " + number(problem_.columns) +
-         " + column;\n#pragma unroll\n    for (int i = 0; i < " + number(wide) +
+         " (&values)[" + std::to_string(wide) + "]) {\n    " + problem_.type +
+         " *target = partial + ((static_cast<long long>(split) * " + std::to_string(problem_.batches()) +
+         " + batch) * " + std::to_string(problem_.rows) + " + row) * " + std::to_string(problem_.columns) +
+         " + column;\n#pragma unroll\n    for (int i = 0; i < " + std::to_string(wide) +
          "; ++i)\n      target[i] = values[i];\n  };\n";
 }
 
@@ -123,11 +121,11 @@ std::string MatmulText::sum_kernel(const std::string &name, int splits) {
       kSum, {{"NAME", name},
              {"PARAMETERS",
               parameters_with(writer_, {"const " + problem_.type + " *__restrict__ partial"})},
-             {"WIDE", number(store_wide())},
-             {"ELEMENTS", number(problem_.batches() * problem_.rows * problem_.columns)},
-             {"ROWS", number(problem_.rows)},
-             {"COLUMNS", number(problem_.columns)},
-             {"SPLITS", number(splits)},
+             {"WIDE", std::to_string(store_wide())},
+             {"ELEMENTS", std::to_string(problem_.batches() * problem_.rows * problem_.columns)},
+             {"ROWS", std::to_string(problem_.rows)},
+             {"COLUMNS", std::to_string(problem_.columns)},
+             {"SPLITS", std::to_string(splits)},
              {"TYPE", problem_.type},
              {"STORE", store(store_wide())}});
 }
@@ -156,10 +154,10 @@ std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int 
   const int height = @TILES_M@ - band < 8 ? @TILES_M@ - band : 8;
   const int tile_m = band + tile % (8 * @TILES_N@) % height, tile_n = tile % (8 * @TILES_N@) / height;
 )cuda",
-                     {{"TILES_M", number(ceil_divide(problem.rows, tile_m))},
-                      {"TILES_N", number(ceil_divide(problem.columns, tile_n))},
-                      {"SPLITS", number(splits)},
-                      {"PER_TILE", number(per_tile)},
+                     {{"TILES_M", std::to_string(ceil_divide(problem.rows, tile_m))},
+                      {"TILES_N", std::to_string(ceil_divide(problem.columns, tile_n))},
+                      {"SPLITS", std::to_string(splits)},
+                      {"PER_TILE", std::to_string(per_tile)},
                       {"ITEM", item}});
 }
 
@@ -174,7 +172,7 @@ std::string fill_text(const GraphIndex &index, const Region &region, const Matmu
   if (problem.row_dims.size() > 1)
     return {};
   const model::Node &node = index.node(region.anchor);
-  const std::string row = "tile_m * " + number(tile_m), column = "tile_n * " + number(tile_n);
+  const std::string row = "tile_m * " + std::to_string(tile_m), column = "tile_n * " + std::to_string(tile_n);
   const std::string a = text_attribute(node, "a_fill"), b = text_attribute(node, "b_fill"),
                     result = text_attribute(node, "fill");
   std::string text;
@@ -185,19 +183,19 @@ std::string fill_text(const GraphIndex &index, const Region &region, const Matmu
     text += "  first_k = first_k > " + limit + " ? first_k : " + limit + ";\n";
   };
   if (a == "lower")
-    below(row + " + " + number(tile_m));
+    below(row + " + " + std::to_string(tile_m));
   if (a == "upper")
     above(row);
   if (b == "lower")
     above(column);
   if (b == "upper")
-    below(column + " + " + number(tile_n));
+    below(column + " + " + std::to_string(tile_n));
   if (result == "lower")
     text +=
-        "  if (" + column + " >= " + row + " + " + number(tile_m) + ")\n    last_k = first_k;\n";
+        "  if (" + column + " >= " + row + " + " + std::to_string(tile_m) + ")\n    last_k = first_k;\n";
   if (result == "upper")
     text +=
-        "  if (" + row + " >= " + column + " + " + number(tile_n) + ")\n    last_k = first_k;\n";
+        "  if (" + row + " >= " + column + " + " + std::to_string(tile_n) + ")\n    last_k = first_k;\n";
   return text;
 }
 

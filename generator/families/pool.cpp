@@ -7,6 +7,7 @@
 #include "generator/families/window_channels.h"
 #include "generator/families/window_families.h"
 #include "generator/families/window_tile.h"
+#include "generator/graph/attributes.h"
 
 #include <algorithm>
 
@@ -40,9 +41,9 @@ WindowShape window_of(const GraphIndex &index, const model::Node &anchor) {
   WindowShape window;
   window.spatial = kernel.size();
   window.leading.assign(out.begin(), out.end() - kernel.size());
-  const model::Shape padding = sizes_of(anchor, "padding", kernel.size(), 0);
-  const model::Shape dilation = sizes_of(anchor, "dilation", kernel.size(), 1);
-  model::Shape stride = sizes_of(anchor, "stride", kernel.size(), 0);
+  const model::Shape padding = list_attribute(anchor, "padding", kernel.size(), 0);
+  const model::Shape dilation = list_attribute(anchor, "dilation", kernel.size(), 1);
+  model::Shape stride = list_attribute(anchor, "stride", kernel.size(), 0);
   for (std::size_t d = 0; d < kernel.size(); ++d) {
     const std::size_t to = 3 - kernel.size() + d;
     window.in[to] = in[in.size() - kernel.size() + d];
@@ -84,9 +85,9 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
 
 /// What a plain average divides by.
 std::string divisor_text(const model::Node &anchor, const WindowShape &window) {
-  if (const std::int64_t fixed = integer_of(anchor, "divisor", 0); fixed != 0)
+  if (const std::int64_t fixed = integer_attribute(anchor, "divisor", 0); fixed != 0)
     return "Value(" + std::to_string(fixed) + ")";
-  const bool count_padding = flag_of(anchor, "count_include_pad", true);
+  const bool count_padding = flag_attribute(anchor, "count_include_pad", true);
   const std::array<std::string, 3> at{"od", "oh", "ow"};
   std::string product = "Value(1)";
   for (std::size_t d = 0; d < 3; ++d) {

@@ -275,8 +275,6 @@ std::string_view cell_text(Cell cell) {
   return {};
 }
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 /// "case 3: { ... weight = element; break; }" for each layer and direction.
 std::string cases(const RecurrentShape &shape, ElementWriter &writer, const std::string &variable,
                   std::string RecurrentLine::*operand, const Index &index) {
@@ -287,7 +285,7 @@ std::string cases(const RecurrentShape &shape, ElementWriter &writer, const std:
       continue;
     std::string before;
     const std::string element = writer.load(value, index, before);
-    text += "      case " + number(static_cast<std::int64_t>(line)) + ": {\n" + before + variable +
+    text += "      case " + std::to_string(static_cast<std::int64_t>(line)) + ": {\n" + before + variable +
             " = " + element + ";\n break; }\n";
   }
   return text;
@@ -301,17 +299,17 @@ std::string load_group(ElementWriter &writer, const std::string &value, std::int
   if (columns % 4 == 0) {
     std::vector<Index> lanes;
     for (std::size_t lane = 0; lane < 4; ++lane)
-      lanes.push_back(index_of("4 * group + " + number(static_cast<std::int64_t>(lane))));
+      lanes.push_back(index_of("4 * group + " + std::to_string(static_cast<std::int64_t>(lane))));
     const auto elements = writer.load(value, lanes, text);
     for (std::size_t lane = 0; lane < 4; ++lane)
       text += to + "." + kLanes[lane] + " = " + elements[lane] + ";\n";
     return text;
   }
   for (std::size_t lane = 0; lane < 4; ++lane) {
-    const std::string at = "4 * group + " + number(static_cast<std::int64_t>(lane));
+    const std::string at = "4 * group + " + std::to_string(static_cast<std::int64_t>(lane));
     std::string before;
     const std::string element = writer.load(value, index_of(at), before);
-    text += "if (" + at + " < " + number(columns) + ") {\n" + before + to + "." + kLanes[lane] +
+    text += "if (" + at + " < " + std::to_string(columns) + ") {\n" + before + to + "." + kLanes[lane] +
             " = " + element + ";\n}\n";
   }
   return text;
@@ -362,24 +360,24 @@ std::string recurrent_kernel(const RecurrentShape &shape, ElementWriter &writer,
     std::string before;
     const std::string input = writer.load(shape.lines[line].input_bias, {"row"}, before);
     const std::string state = writer.load(shape.lines[line].state_bias, {"row"}, before);
-    biases += "    case " + number(static_cast<std::int64_t>(line)) + ": {\n" + before +
+    biases += "    case " + std::to_string(static_cast<std::int64_t>(line)) + ": {\n" + before +
               "input_bias = " + input + ";\nstate_bias = " + state + ";\n break; }\n";
   }
   Places places{
       {"P", text.prefix},
-      {"T", number(text.threads)},
-      {"B", number(text.batch)},
-      {"STEPS", number(shape.steps)},
-      {"H", number(shape.units)},
-      {"U", number(text.units)},
-      {"GATES", number(shape.gates())},
-      {"SUMS", number(shape.sums())},
-      {"DIRECTIONS", number(shape.directions)},
-      {"LAYERS", number(shape.layers)},
-      {"CHUNKS", number(text.chunks)},
-      {"BATCH", number(shape.batch)},
-      {"FEATURES", number(shape.features)},
-      {"INPUT_GROUPS", number(ceil_divide(input_width, 4))},
+      {"T", std::to_string(text.threads)},
+      {"B", std::to_string(text.batch)},
+      {"STEPS", std::to_string(shape.steps)},
+      {"H", std::to_string(shape.units)},
+      {"U", std::to_string(text.units)},
+      {"GATES", std::to_string(shape.gates())},
+      {"SUMS", std::to_string(shape.sums())},
+      {"DIRECTIONS", std::to_string(shape.directions)},
+      {"LAYERS", std::to_string(shape.layers)},
+      {"CHUNKS", std::to_string(text.chunks)},
+      {"BATCH", std::to_string(shape.batch)},
+      {"FEATURES", std::to_string(shape.features)},
+      {"INPUT_GROUPS", std::to_string(ceil_divide(input_width, 4))},
       {"PARAMETERS", writer.parameters()},
       {"INPUT_WEIGHTS", cases(shape, writer, "weight", &RecurrentLine::input_weight, {"row", "k"})},
       {"STATE_WEIGHTS", cases(shape, writer, "weight", &RecurrentLine::state_weight, {"row", "k"})},

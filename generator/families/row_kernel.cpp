@@ -10,8 +10,6 @@
 namespace warpwright::generator {
 namespace {
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class RowKernelWriter {
@@ -46,7 +44,7 @@ public:
       return result;
     }
     for (int pass = 0; pass < layout_.program.passes; ++pass) {
-      const std::string name = "pass" + number(pass);
+      const std::string name = "pass" + std::to_string(pass);
       result.source += kernel(name, pass, pass + 1, false);
       result.steps.push_back(launch(name, layout_.shape.splits));
       if (layout_.has_reductions(pass))
@@ -88,21 +86,21 @@ private:
     if (!all || layout_.shape.gang > 1)
       for (int pass = 0; pass < layout_.program.passes; ++pass)
         if (layout_.has_reductions(pass))
-          parameters += ", " + layout_.struct_name(pass) + " *__restrict__ partials" + number(pass);
+          parameters += ", " + layout_.struct_name(pass) + " *__restrict__ partials" + std::to_string(pass);
     if (layout_.shape.gang > 1)
       parameters += ", unsigned *__restrict__ counters";
     const std::string cluster =
-        layout_.shape.cluster > 1 ? "__cluster_dims__(" + number(layout_.shape.cluster) + ", 1, 1) "
+        layout_.shape.cluster > 1 ? "__cluster_dims__(" + std::to_string(layout_.shape.cluster) + ", 1, 1) "
                                   : "";
     std::string text = "extern \"C\" __global__ void " + cluster + "__launch_bounds__(" +
-                       number(layout_.shape.threads) +
-                       (layout_.shape.gang > 1 ? ", " + number(layout_.shape.resident) : "") +
+                       std::to_string(layout_.shape.threads) +
+                       (layout_.shape.gang > 1 ? ", " + std::to_string(layout_.shape.resident) : "") +
                        ") " + layout_.prefix + "_" + name + "(" + parameters + ") {\n";
     text += header(all, !all && first % 2 == 1);
     if (layout_.shape.hold)
       for (const std::string &value : layout_.passes.held)
         text += "  " + layout_.compute_type(value) + " h_" + value + "[" +
-                number(layout_.shape.unroll) + "][" + number(layout_.shape.vector) + "];\n";
+                std::to_string(layout_.shape.unroll) + "][" + std::to_string(layout_.shape.vector) + "];\n";
     text += row_scope(0, all || first == 0);
     for (int pass = 0; pass < first; ++pass) {
       text += merge_partials(pass);
@@ -132,41 +130,41 @@ private:
       text += "  const " + index + " split = static_cast<" + index + ">(" +
               (backwards ? "gridDim.y - 1 - " : "") + "blockIdx.y);\n";
     if (layout_.shape.gang > 1) {
-      text += "  const int rank = static_cast<int>(block % " + number(layout_.shape.gang) + ");\n";
-      text += "  const int part = rank * " + number(layout_.shape.threads) + " + " + thread + ";\n";
+      text += "  const int rank = static_cast<int>(block % " + std::to_string(layout_.shape.gang) + ");\n";
+      text += "  const int part = rank * " + std::to_string(layout_.shape.threads) + " + " + thread + ";\n";
       // The barrier: scratch memory of the row before has been read.
-      text += "  for (" + index + " first_row = block / " + number(layout_.shape.gang) +
-              "; first_row < " + number(layout_.program.rows) +
-              "; first_row += " + number(layout_.shape.gangs) + ") {\n  __syncthreads();\n";
+      text += "  for (" + index + " first_row = block / " + std::to_string(layout_.shape.gang) +
+              "; first_row < " + std::to_string(layout_.program.rows) +
+              "; first_row += " + std::to_string(layout_.shape.gangs) + ") {\n  __syncthreads();\n";
     } else if (layout_.shape.cluster > 1) {
       text += "  const int part = static_cast<int>(warpwright_rows::cluster_rank()) * " +
-              number(layout_.shape.threads) + " + " + thread + ";\n";
-      text += "  const " + index + " first_row = block / " + number(layout_.shape.cluster) + ";\n";
+              std::to_string(layout_.shape.threads) + " + " + thread + ";\n";
+      text += "  const " + index + " first_row = block / " + std::to_string(layout_.shape.cluster) + ";\n";
     } else if (layout_.inner) {
-      text += "  const int part = " + thread + " % " + number(layout_.shape.group) + ";\n";
-      text += "  const " + index + " first_row = block * " + number(layout_.lanes()) + " + " +
-              thread + " / " + number(layout_.shape.group) + ";\n";
+      text += "  const int part = " + thread + " % " + std::to_string(layout_.shape.group) + ";\n";
+      text += "  const " + index + " first_row = block * " + std::to_string(layout_.lanes()) + " + " +
+              thread + " / " + std::to_string(layout_.shape.group) + ";\n";
     } else {
-      text += "  const int part = " + thread + " / " + number(layout_.lanes()) + ";\n";
-      text += "  const " + index + " first_row = (block * " + number(layout_.lanes()) + " + " +
-              thread + " % " + number(layout_.lanes()) + ") * " + number(layout_.shape.vector) +
+      text += "  const int part = " + thread + " / " + std::to_string(layout_.lanes()) + ";\n";
+      text += "  const " + index + " first_row = (block * " + std::to_string(layout_.lanes()) + " + " +
+              thread + " % " + std::to_string(layout_.lanes()) + ") * " + std::to_string(layout_.shape.vector) +
               ";\n";
     }
     if (layout_.program.rows % layout_.rows_a_block() == 0) {
       text += "  constexpr bool live = true;\n  const " + index + " row = first_row;\n";
     } else {
-      text += "  const bool live = first_row < " + number(layout_.program.rows) + ";\n  const " +
+      text += "  const bool live = first_row < " + std::to_string(layout_.program.rows) + ";\n  const " +
               index + " row = live ? first_row : 0;\n";
     }
     text += layout_.indices.declare_kept("  ");
     if (all) {
-      text += "  constexpr " + index + " begin = 0, end = " + number(layout_.program.row_length) +
+      text += "  constexpr " + index + " begin = 0, end = " + std::to_string(layout_.program.row_length) +
               ";\n";
     } else {
-      text += "  const " + index + " begin = split * " + number(layout_.split_length()) + ";\n";
-      text += "  const " + index + " end = begin + " + number(layout_.split_length()) + " < " +
-              number(layout_.program.row_length) + " ? begin + " + number(layout_.split_length()) +
-              " : " + number(layout_.program.row_length) + ";\n";
+      text += "  const " + index + " begin = split * " + std::to_string(layout_.split_length()) + ";\n";
+      text += "  const " + index + " end = begin + " + std::to_string(layout_.split_length()) + " < " +
+              std::to_string(layout_.program.row_length) + " ? begin + " + std::to_string(layout_.split_length()) +
+              " : " + std::to_string(layout_.program.row_length) + ";\n";
     }
     return text;
   }
@@ -178,7 +176,7 @@ private:
       if (layout_.program.values.at(value).pass != pass)
         continue;
       text += "  " + layout_.compute_type(value) + " r_" + value + "[" +
-              number(layout_.indices.width()) + "];\n";
+              std::to_string(layout_.indices.width()) + "];\n";
       for (int lane = 0; lane < layout_.indices.width(); ++lane) {
         ElementWriter writer(layout_.graph, layout_.region);
         layout_.bind_rows(writer, pass, lane);
@@ -186,7 +184,7 @@ private:
         const std::string result = writer.load(
             value, layout_.indices.row(layout_.graph.node(value).type().shape, lane), before);
         text +=
-            "  {\n" + before + "  r_" + value + "[" + number(lane) + "] = " + result + ";\n  }\n";
+            "  {\n" + before + "  r_" + value + "[" + std::to_string(lane) + "] = " + result + ";\n  }\n";
       }
       layout_.known_rows.insert(value);
     }
@@ -207,45 +205,45 @@ private:
     return layout_.element_of(
                output, layout_.indices.row(layout_.graph.node(output.node).type().shape, lane)) +
            " = " +
-           to_memory("r_" + output.node + "[" + number(lane) + "]",
+           to_memory("r_" + output.node + "[" + std::to_string(lane) + "]",
                      layout_.graph.node(output.node).type().dtype) +
            ";";
   }
 
   std::string reduce(int pass) const {
-    const std::string name = layout_.struct_name(pass), state = "state" + number(pass);
+    const std::string name = layout_.struct_name(pass), state = "state" + std::to_string(pass);
     std::string text;
     if (layout_.inner) {
-      text += "  __shared__ " + name + " scratch" + number(pass) + "[" +
-              number(layout_.scratch_size()) + "];\n";
+      text += "  __shared__ " + name + " scratch" + std::to_string(pass) + "[" +
+              std::to_string(layout_.scratch_size()) + "];\n";
       if (layout_.shape.gang > 1)
         text += "  " + state + "[0] = warpwright_rows::reduce_gang<" +
-                number(layout_.shape.threads) + ", " + number(layout_.shape.gang) + ">(" + state +
-                "[0], scratch" + number(pass) + ", partials" + number(pass) + " + row * " +
-                number(layout_.shape.gang) + ", rank, counters + " +
-                number(pass * layout_.program.rows) + " + row);\n";
+                std::to_string(layout_.shape.threads) + ", " + std::to_string(layout_.shape.gang) + ">(" + state +
+                "[0], scratch" + std::to_string(pass) + ", partials" + std::to_string(pass) + " + row * " +
+                std::to_string(layout_.shape.gang) + ", rank, counters + " +
+                std::to_string(pass * layout_.program.rows) + " + row);\n";
       else
         text += "  " + state + "[0] = warpwright_rows::" +
-                (layout_.shape.cluster > 1 ? "reduce_cluster<" + number(layout_.shape.threads) +
-                                                 ", " + number(layout_.shape.cluster)
-                                           : "reduce_neighbours<" + number(layout_.shape.group) +
-                                                 ", " + number(layout_.shape.threads)) +
-                ">(" + state + "[0], scratch" + number(pass) + ");\n";
+                (layout_.shape.cluster > 1 ? "reduce_cluster<" + std::to_string(layout_.shape.threads) +
+                                                 ", " + std::to_string(layout_.shape.cluster)
+                                           : "reduce_neighbours<" + std::to_string(layout_.shape.group) +
+                                                 ", " + std::to_string(layout_.shape.threads)) +
+                ">(" + state + "[0], scratch" + std::to_string(pass) + ");\n";
     } else {
-      text += "  __shared__ " + name + " scratch" + number(pass) + "[" +
-              number(layout_.scratch_size()) + "];\n";
-      text += "  warpwright_rows::reduce_columns<" + number(layout_.shape.group) + ", " +
-              number(layout_.lanes()) + ">(" + state + ", scratch" + number(pass) + ");\n";
+      text += "  __shared__ " + name + " scratch" + std::to_string(pass) + "[" +
+              std::to_string(layout_.scratch_size()) + "];\n";
+      text += "  warpwright_rows::reduce_columns<" + std::to_string(layout_.shape.group) + ", " +
+              std::to_string(layout_.lanes()) + ">(" + state + ", scratch" + std::to_string(pass) + ");\n";
     }
     for (const std::size_t i : layout_.plan(pass).reductions) {
       const RowReduction &reduction = layout_.program.reductions[i];
       const std::string type = layout_.compute_type(reduction.node);
-      text += "  " + type + " r_" + reduction.node + "[" + number(layout_.indices.width()) + "];\n";
+      text += "  " + type + " r_" + reduction.node + "[" + std::to_string(layout_.indices.width()) + "];\n";
       for (int lane = 0; lane < layout_.indices.width(); ++lane) {
         std::string result = layout_.states.of(i).result;
         result.replace(result.find('$'), 1,
-                       state + "[" + number(lane) + "]." + layout_.states.of(i).field);
-        text += "  r_" + reduction.node + "[" + number(lane) + "] = static_cast<" + type + ">(" +
+                       state + "[" + std::to_string(lane) + "]." + layout_.states.of(i).field);
+        text += "  r_" + reduction.node + "[" + std::to_string(lane) + "] = static_cast<" + type + ">(" +
                 result + ");\n";
       }
     }
@@ -256,20 +254,20 @@ private:
     if (!layout_.has_reductions(pass))
       return "";
     std::string text = layout_.declare_state(pass);
-    text += "  if (live)\n    for (int other = part; other < " + number(layout_.shape.splits) +
-            "; other += " + number(layout_.shape.group) + ") {\n";
+    text += "  if (live)\n    for (int other = part; other < " + std::to_string(layout_.shape.splits) +
+            "; other += " + std::to_string(layout_.shape.group) + ") {\n";
     for (int lane = 0; lane < layout_.indices.width(); ++lane)
-      text += "      state" + number(pass) + "[" + number(lane) + "].merge(partials" +
-              number(pass) + "[static_cast<" + layout_.indices.type() + ">(other) * " +
-              number(layout_.program.rows) + " + row + " + number(lane) + "]);\n";
+      text += "      state" + std::to_string(pass) + "[" + std::to_string(lane) + "].merge(partials" +
+              std::to_string(pass) + "[static_cast<" + layout_.indices.type() + ">(other) * " +
+              std::to_string(layout_.program.rows) + " + row + " + std::to_string(lane) + "]);\n";
     return text + "    }\n" + reduce(pass);
   }
 
   std::string store_partials(int pass) const {
     std::string text = "  if (live && part == 0) {\n";
     for (int lane = 0; lane < layout_.indices.width(); ++lane)
-      text += "    partials" + number(pass) + "[split * " + number(layout_.program.rows) +
-              " + row + " + number(lane) + "] = state" + number(pass) + "[" + number(lane) + "];\n";
+      text += "    partials" + std::to_string(pass) + "[split * " + std::to_string(layout_.program.rows) +
+              " + row + " + std::to_string(lane) + "] = state" + std::to_string(pass) + "[" + std::to_string(lane) + "];\n";
     return text + "  }\n";
   }
 

@@ -8,7 +8,6 @@
 namespace warpwright::generator {
 namespace {
 
-std::string number(std::int64_t value) { return std::to_string(value); }
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 } // namespace
@@ -50,23 +49,23 @@ std::int64_t RowLayout::scratch_size() const {
 Result<void> RowLayout::check() const {
   const std::int64_t innermost = program.groups.back().size;
   if (innermost % shape.vector != 0)
-    return fail("vectors of " + number(shape.vector) + " do not divide " + number(innermost));
+    return fail("vectors of " + std::to_string(shape.vector) + " do not divide " + std::to_string(innermost));
   if (shape.gang > 1) {
     if (!inner || shape.splits > 1 || shape.cluster > 1 || !shape.hold ||
         shape.group != shape.threads * shape.gang)
-      return fail("gangs of " + number(shape.gang) + " blocks do not fit the group");
+      return fail("gangs of " + std::to_string(shape.gang) + " blocks do not fit the group");
   } else if (shape.cluster > 1) {
     if (!inner || shape.splits > 1 || shape.group != shape.threads * shape.cluster)
-      return fail("clusters of " + number(shape.cluster) + " blocks do not fit the group");
+      return fail("clusters of " + std::to_string(shape.cluster) + " blocks do not fit the group");
   } else if (shape.threads % shape.group != 0 || (!inner && shape.threads % 32 != 0))
-    return fail("groups of " + number(shape.group) + " do not divide the block");
+    return fail("groups of " + std::to_string(shape.group) + " do not divide the block");
   if (shape.hold && (shape.splits > 1 || chunk() < program.row_length))
     return fail("a row does not fit into the registers of its group");
   std::int64_t shared = 0;
   for (int pass = 0; pass < program.passes; ++pass)
     shared += std::int64_t{8} * states.words(pass) * scratch_size();
   if (shared > 48 * 1024)
-    return fail("the partial results of a block take " + number(shared) + " bytes");
+    return fail("the partial results of a block take " + std::to_string(shared) + " bytes");
   return {};
 }
 
@@ -76,7 +75,7 @@ void RowLayout::bind_rows(ElementWriter &writer, int pass, std::optional<int> la
     const std::string name = "r_" + value;
     std::vector<std::string> lanes;
     for (int i = 0; i < indices.width(); ++i)
-      lanes.push_back(name + "[" + number(i) + "]");
+      lanes.push_back(name + "[" + std::to_string(i) + "]");
     if (lane)
       writer.bind(value, lanes[static_cast<std::size_t>(*lane)]);
     else
@@ -99,18 +98,18 @@ std::string RowLayout::element_of(const RowOutput &output, const Index &index) c
       continue;
     offset += (offset.empty() ? "(" : " + (") + index[i] + ")";
     if (strides[i] != 1)
-      offset += " * static_cast<" + indices.type() + ">(" + number(strides[i]) + ")";
+      offset += " * static_cast<" + indices.type() + ">(" + std::to_string(strides[i]) + ")";
   }
-  return "out" + number(static_cast<std::int64_t>(output.index)) + "[" +
+  return "out" + std::to_string(static_cast<std::int64_t>(output.index)) + "[" +
          (offset.empty() ? "0" : offset) + "]";
 }
 
 std::string RowLayout::declare_state(int pass) const {
-  const std::string state = "state" + number(pass);
+  const std::string state = "state" + std::to_string(pass);
   std::string text =
-      "  " + struct_name(pass) + " " + state + "[" + number(indices.width()) + "];\n";
+      "  " + struct_name(pass) + " " + state + "[" + std::to_string(indices.width()) + "];\n";
   for (int lane = 0; lane < indices.width(); ++lane)
-    text += "  " + state + "[" + number(lane) + "] = " + struct_name(pass) + "::identity();\n";
+    text += "  " + state + "[" + std::to_string(lane) + "] = " + struct_name(pass) + "::identity();\n";
   return text;
 }
 

@@ -9,8 +9,6 @@
 namespace warpwright::generator {
 namespace {
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 class RowPassText {
 public:
   explicit RowPassText(const RowLayout &layout) : layout_(layout) {}
@@ -20,7 +18,7 @@ public:
     const RowPass &now = layout_.plan(pass);
     if (now.reductions.empty() && now.outputs.empty())
       return "";
-    const std::string unroll = number(layout_.shape.unroll), vector = number(layout_.shape.vector);
+    const std::string unroll = std::to_string(layout_.shape.unroll), vector = std::to_string(layout_.shape.vector);
     std::string text;
     if (layout_.has_reductions(pass))
       text += layout_.declare_state(pass);
@@ -30,11 +28,11 @@ public:
       text += "  {\n  constexpr " + layout_.indices.type() + " start = 0;\n";
     else if (pass % 2 == 1)
       text += "  for (" + layout_.indices.type() + " start = begin + (end - begin - 1) / " +
-              number(layout_.chunk()) + " * " + number(layout_.chunk()) +
-              "; start >= begin; start -= " + number(layout_.chunk()) + ") {\n";
+              std::to_string(layout_.chunk()) + " * " + std::to_string(layout_.chunk()) +
+              "; start >= begin; start -= " + std::to_string(layout_.chunk()) + ") {\n";
     else
       text += "  for (" + layout_.indices.type() +
-              " start = begin; start < end; start += " + number(layout_.chunk()) + ") {\n";
+              " start = begin; start < end; start += " + std::to_string(layout_.chunk()) + ") {\n";
     text += "    bool valid[" + unroll + "];\n";
     for (const std::string &leaf : now.leaves)
       if (!is_held(leaf))
@@ -44,10 +42,10 @@ public:
     for (const std::size_t i : now.reductions)
       if (!layout_.states.of(i).type.empty())
         text += "    " + layout_.states.operand_type(i) + " o_" +
-                layout_.program.reductions[i].node + "[" + number(layout_.indices.width()) + "][" +
-                number(layout_.values_a_chunk()) + "];\n";
+                layout_.program.reductions[i].node + "[" + std::to_string(layout_.indices.width()) + "][" +
+                std::to_string(layout_.values_a_chunk()) + "];\n";
     if (needs_positions(now))
-      text += "    " + layout_.indices.type() + " at[" + number(layout_.values_a_chunk()) + "];\n";
+      text += "    " + layout_.indices.type() + " at[" + std::to_string(layout_.values_a_chunk()) + "];\n";
     text += compute_loop(pass);
     for (const std::size_t i : now.reductions)
       text += accumulate(i, pass);
@@ -65,12 +63,12 @@ private:
   }
 
   std::string position() const {
-    const std::string step = layout_.inner ? " * " + number(layout_.shape.vector) : "";
-    return "const " + layout_.indices.type() + " r = start + (u * " + number(layout_.shape.group) +
+    const std::string step = layout_.inner ? " * " + std::to_string(layout_.shape.vector) : "";
+    return "const " + layout_.indices.type() + " r = start + (u * " + std::to_string(layout_.shape.group) +
            " + part)" + step + ";\n";
   }
   std::string load_loop(const RowPass &now) const {
-    std::string text = "#pragma unroll\n    for (int u = 0; u < " + number(layout_.shape.unroll) +
+    std::string text = "#pragma unroll\n    for (int u = 0; u < " + std::to_string(layout_.shape.unroll) +
                        "; ++u) {\n      " + position();
     text +=
         std::string("      valid[u] = ") + (layout_.exact() ? "true" : "live && r < end") + ";\n";
@@ -79,8 +77,8 @@ private:
       text += "        const " + layout_.indices.type() + " offset = " + layout_.indices.offset() +
               ";\n";
       for (const std::string &leaf : now.leaves)
-        text += "        warpwright_rows::load<" + number(layout_.shape.vector) + ">(in" +
-                number(input_number(leaf)) + " + offset, h_" + leaf + "[u]);\n";
+        text += "        warpwright_rows::load<" + std::to_string(layout_.shape.vector) + ">(in" +
+                std::to_string(input_number(leaf)) + " + offset, h_" + leaf + "[u]);\n";
       text += "      }\n";
     }
     return text + "    }\n";
@@ -92,12 +90,12 @@ private:
 
   std::string compute_loop(int pass) {
     const RowPass &now = layout_.plan(pass);
-    std::string text = "#pragma unroll\n    for (int u = 0; u < " + number(layout_.shape.unroll) +
+    std::string text = "#pragma unroll\n    for (int u = 0; u < " + std::to_string(layout_.shape.unroll) +
                        "; ++u) {\n      if (valid[u]) {\n        " + position() +
                        layout_.indices.declare_reduced("        ");
     for (const std::size_t i : now.outputs)
       text += "        " + layout_.compute_type(layout_.program.outputs[i].node) + " y" +
-              number(i) + "[" + number(layout_.shape.vector) + "];\n";
+              std::to_string(i) + "[" + std::to_string(layout_.shape.vector) + "];\n";
     text += vector_text(pass);
     for (const std::size_t i : now.outputs)
       text += store_elements(layout_.program.outputs[i], i);
@@ -112,7 +110,7 @@ private:
     const auto held_lanes = [&](const std::string &value) {
       std::vector<std::string> lanes;
       for (int lane = 0; lane < layout_.shape.vector; ++lane)
-        lanes.push_back("h_" + value + "[u][" + number(lane) + "]");
+        lanes.push_back("h_" + value + "[u][" + std::to_string(lane) + "]");
       return lanes;
     };
     for (const auto *values : {&now.leaves, &now.reused})
@@ -139,32 +137,32 @@ private:
     if (needs_positions(now))
       for (int lane = 0; lane < (layout_.inner ? layout_.shape.vector : 1); ++lane)
         text +=
-            (layout_.inner ? "at[u * " + number(layout_.shape.vector) + " + " + number(lane) + "]"
+            (layout_.inner ? "at[u * " + std::to_string(layout_.shape.vector) + " + " + std::to_string(lane) + "]"
                            : std::string("at[u]")) +
-            " = r + " + number(lane) + ";\n";
+            " = r + " + std::to_string(lane) + ";\n";
     for (const std::size_t i : now.outputs)
       assign(layout_.program.outputs[i].node, [&](int lane) {
-        return "y" + number(static_cast<std::int64_t>(i)) + "[" + number(lane) + "]";
+        return "y" + std::to_string(static_cast<std::int64_t>(i)) + "[" + std::to_string(lane) + "]";
       });
     return text;
   }
   /// Where an operand's element lies in what the thread accumulates.
   std::string slot(int lane) const {
-    return layout_.inner ? "[0][u * " + number(layout_.shape.vector) + " + " + number(lane) + "]"
-                         : "[" + number(lane) + "][u]";
+    return layout_.inner ? "[0][u * " + std::to_string(layout_.shape.vector) + " + " + std::to_string(lane) + "]"
+                         : "[" + std::to_string(lane) + "][u]";
   }
 
   std::string store_elements(const RowOutput &output, std::size_t i) const {
-    const std::string name = "y" + number(static_cast<std::int64_t>(i));
+    const std::string name = "y" + std::to_string(static_cast<std::int64_t>(i));
     if (!layout_.region.strides.contains(output.node))
-      return "        warpwright_rows::store<" + number(layout_.shape.vector) + ">(out" +
-             number(static_cast<std::int64_t>(output.index)) + " + (" + layout_.indices.offset() +
+      return "        warpwright_rows::store<" + std::to_string(layout_.shape.vector) + ">(out" +
+             std::to_string(static_cast<std::int64_t>(output.index)) + " + (" + layout_.indices.offset() +
              "), " + name + ");\n";
     std::string text;
     const model::TensorType &type = layout_.graph.node(output.node).type();
     for (int lane = 0; lane < layout_.shape.vector; ++lane)
       text += "        " + layout_.element_of(output, layout_.indices.element(type.shape, lane)) +
-              " = " + to_memory(name + "[" + number(lane) + "]", type.dtype) + ";\n";
+              " = " + to_memory(name + "[" + std::to_string(lane) + "]", type.dtype) + ";\n";
     return text;
   }
 
@@ -175,9 +173,9 @@ private:
     const bool positions = layout_.states.needs_position(i);
     std::string text;
     for (int lane = 0; lane < layout_.indices.width(); ++lane)
-      text += "    state" + number(pass) + "[" + number(lane) + "]." + a.field + ".add<" +
-              number(layout_.inner ? layout_.shape.vector : 1) + ">(o_" +
-              layout_.program.reductions[i].node + "[" + number(lane) + "], valid" +
+      text += "    state" + std::to_string(pass) + "[" + std::to_string(lane) + "]." + a.field + ".add<" +
+              std::to_string(layout_.inner ? layout_.shape.vector : 1) + ">(o_" +
+              layout_.program.reductions[i].node + "[" + std::to_string(lane) + "], valid" +
               (positions ? ", at" : "") + ");\n";
     return text;
   }

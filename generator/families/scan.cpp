@@ -12,6 +12,7 @@
 // Leaves out: logcumsumexp, cummax, cummin. Thread: pure functions.
 #include "generator/families/window_families.h"
 #include "generator/families/window_text.h"
+#include "generator/graph/attributes.h"
 
 #include <algorithm>
 
@@ -27,7 +28,7 @@ struct ScanShape {
 ScanShape scan_shape(const model::Node &anchor) {
   ScanShape scan;
   scan.shape = anchor.type().shape;
-  scan.dim = static_cast<std::size_t>(integer_of(anchor, "dim", 0));
+  scan.dim = static_cast<std::size_t>(integer_attribute(anchor, "dim", 0));
   scan.outer = elements_between(scan.shape, 0, scan.dim);
   scan.length = scan.shape[scan.dim];
   scan.inner = elements_between(scan.shape, scan.dim + 1, scan.shape.size());
@@ -39,7 +40,7 @@ bool claims(const GraphIndex &, const model::Node &anchor) {
     return false;
   const model::Shape &shape = anchor.type().shape;
   return !shape.empty() && model::elements_of(shape) > 0 &&
-         integer_of(anchor, "dim", 0) < static_cast<std::int64_t>(shape.size()) &&
+         integer_attribute(anchor, "dim", 0) < static_cast<std::int64_t>(shape.size()) &&
          elements_between(shape, 0, shape.size()) < (std::int64_t{1} << 40);
 }
 

@@ -101,8 +101,6 @@ constexpr std::string_view kScalarUnload = R"cuda(
   for (int i = 0; i < kTogether * kN; ++i)
     shared[i * (kPositions + 4) + threadIdx.x] = sums[i / kN][i % kN];)cuda";
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 /// The steps of one batch: loads, then the products of all of it.
 std::string batch_text(const std::vector<BlockTap> &taps, std::size_t begin, std::size_t end,
                        const BlockPlan &plan, const ConvolutionBlock &block,
@@ -114,28 +112,28 @@ std::string batch_text(const std::vector<BlockTap> &taps, std::size_t begin, std
     const bool again =
         i > begin && taps[i].down == taps[i - 1].down && taps[i].across == taps[i - 1].across;
     if (!again) {
-      loads += "      load(a[" + number(loaded) + "], tile + " +
-               number(taps[i].down * plan.line + taps[i].across) + ");\n";
+      loads += "      load(a[" + std::to_string(loaded) + "], tile + " +
+               std::to_string(taps[i].down * plan.line + taps[i].across) + ");\n";
       ++loaded;
     }
-    const std::string from = "[" + number(loaded - 1) + "]";
+    const std::string from = "[" + std::to_string(loaded - 1) + "]";
     const std::string by =
-        prefix + "_describe(by + " + number(i * 8 * block.columns * block.copies());
+        prefix + "_describe(by + " + std::to_string(i * 8 * block.columns * block.copies());
     for (int m = 0; m < block.m_tiles; ++m) {
       const std::string sum =
-          (split ? "parts[" : "sums[") + number(taps[i].phase * block.m_tiles + m) + "][0], ";
+          (split ? "parts[" : "sums[") + std::to_string(taps[i].phase * block.m_tiles + m) + "][0], ";
       const auto product = [&](const char *operand, const std::string &more) {
-        return "      " + prefix + "_multiply(" + sum + operand + from + "[" + number(m) + "], " +
+        return "      " + prefix + "_multiply(" + sum + operand + from + "[" + std::to_string(m) + "], " +
                by + more + "));\n";
       };
       products[2] += product("a", "");
       if (split) {
         products[0] += product("low", "");
-        products[1] += product("a", " + " + number(8 * block.columns));
+        products[1] += product("a", " + " + std::to_string(8 * block.columns));
       }
     }
   }
-  const std::string count = number(loaded);
+  const std::string count = std::to_string(loaded);
   std::string text = "    {\n      float a[" + count + "][kM][4];\n" + loads;
   if (split)
     text += "      float low[" + count + "][kM][4];\n#pragma unroll\n      for (int i = 0; i < " +
@@ -160,9 +158,9 @@ std::string taps_text(const std::vector<BlockTap> &taps, const BlockPlan &plan,
   if (block.math == Math::Scalar) {
     std::string text;
     for (std::size_t i = 0; i < taps.size(); ++i)
-      text += "    multiply(sums[" + number(taps[i].phase) + "], tile + " +
-              number(taps[i].down * plan.line + taps[i].across) + ", by + " +
-              number(static_cast<std::int64_t>(i) * 8 * block.columns) + ");\n";
+      text += "    multiply(sums[" + std::to_string(taps[i].phase) + "], tile + " +
+              std::to_string(taps[i].down * plan.line + taps[i].across) + ", by + " +
+              std::to_string(static_cast<std::int64_t>(i) * 8 * block.columns) + ");\n";
     return text;
   }
   const bool split = block.math == Math::Split;
@@ -196,7 +194,7 @@ BlockMath block_math(const BlockPlan &plan, const ConvolutionBlock &block,
     const std::string text = taps_text(plan.taps[phase], plan, block, prefix);
     math.compute += plan.taps.size() == 1
                         ? text
-                        : "    if (height_phase == " + number(static_cast<std::int64_t>(phase)) +
+                        : "    if (height_phase == " + std::to_string(static_cast<std::int64_t>(phase)) +
                               ") {\n" + text + "    }\n";
   }
   if (block.math == Math::Scalar) {
@@ -205,13 +203,13 @@ BlockMath block_math(const BlockPlan &plan, const ConvolutionBlock &block,
     return math;
   }
   const int half = block.columns / 2;
-  Places places{{"PREFIX", prefix}, {"N", number(block.columns)}};
+  Places places{{"PREFIX", prefix}, {"N", std::to_string(block.columns)}};
   for (int i = 0; i < half; ++i) {
-    places["REGISTERS"] += (i ? ", %" : "%") + number(i);
-    places["OPERANDS"] += (i ? ", " : "") + ("\"+f\"(d[" + number(i) + "])");
+    places["REGISTERS"] += (i ? ", %" : "%") + std::to_string(i);
+    places["OPERANDS"] += (i ? ", " : "") + ("\"+f\"(d[" + std::to_string(i) + "])");
   }
   for (int i = 0; i < 5; ++i)
-    places["HALF_" + number(i)] = number(half + i);
+    places["HALF_" + std::to_string(i)] = std::to_string(half + i);
   places["LOAD_ROUND"] = block.math == Math::Split ? "" : prefix + "_round";
   math.functions = fill_places(tf32_functions(), places) + fill_places(kFunctions, places);
   math.setup = fill_places(kSetup, places);

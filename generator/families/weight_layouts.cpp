@@ -7,6 +7,7 @@
 #include "generator/families/window_text.h"
 #include "generator/fusion/layouts.h"
 #include "generator/fusion/scalar_ops.h"
+#include "generator/graph/attributes.h"
 
 #include <algorithm>
 
@@ -62,7 +63,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region, const Conf
   for (std::size_t out = 0; out < region.outputs.size(); ++out) {
     const model::Node &item = index.node(region.outputs[out]);
     const std::string &source =
-        anchor.inputs.at(static_cast<std::size_t>(integer_of(item, "index", 0)));
+        anchor.inputs.at(static_cast<std::size_t>(integer_attribute(item, "index", 0)));
     const auto in = std::ranges::find(region.inputs, source) - region.inputs.begin();
     const Weight weight = weight_of(item.type().shape);
     if (weight.taps > kTile)

@@ -47,38 +47,6 @@ std::int64_t elements_between(const model::Shape &shape, std::size_t begin, std:
   return product;
 }
 
-std::int64_t integer_of(const model::Node &node, const std::string &name, std::int64_t fallback) {
-  const auto found = node.attributes.find(name);
-  if (found == node.attributes.end())
-    return fallback;
-  const auto *value = std::get_if<std::int64_t>(&found->second);
-  return value ? *value : fallback;
-}
-
-bool flag_of(const model::Node &node, const std::string &name, bool fallback) {
-  const auto found = node.attributes.find(name);
-  if (found == node.attributes.end())
-    return fallback;
-  const auto *value = std::get_if<bool>(&found->second);
-  return value ? *value : fallback;
-}
-
-model::Shape sizes_of(const model::Node &node, const std::string &name, std::size_t dimensions,
-                      std::int64_t fallback) {
-  model::Shape sizes;
-  if (const auto found = node.attributes.find(name); found != node.attributes.end()) {
-    if (const auto *list = std::get_if<model::Shape>(&found->second))
-      sizes = *list;
-    else if (const auto *value = std::get_if<std::int64_t>(&found->second))
-      sizes = {*value};
-  }
-  if (sizes.empty())
-    sizes = {fallback};
-  if (sizes.size() == 1)
-    sizes.resize(dimensions, sizes.front());
-  return sizes;
-}
-
 std::string parameters_with(const ElementWriter &writer, const std::vector<std::string> &more) {
   std::string text = writer.parameters();
   for (const std::string &parameter : more)

@@ -20,13 +20,6 @@ Index unflatten(const std::string &text, const model::Shape &shape);
 /// The elements of shape[begin..end).
 std::int64_t elements_between(const model::Shape &shape, std::size_t begin, std::size_t end);
 
-/// An attribute, or `fallback` where it is absent or of another type.
-std::int64_t integer_of(const model::Node &node, const std::string &name, std::int64_t fallback);
-bool flag_of(const model::Node &node, const std::string &name, bool fallback);
-/// A list with one entry a spatial dimension; a single number or a list of one stands for all.
-model::Shape sizes_of(const model::Node &node, const std::string &name, std::size_t dimensions,
-                      std::int64_t fallback);
-
 /// The region's parameters followed by `more` ("float *scratch"), and the arguments in the same order, with those temporaries.
 std::string parameters_with(const ElementWriter &writer, const std::vector<std::string> &more);
 std::vector<model::Argument> arguments_with(const ElementWriter &writer,

@@ -32,11 +32,6 @@ constexpr double kWorthwhile = 0.95;
 /// Rounds of improvement: each looks at every convolution.
 constexpr int kRounds = 3;
 
-double bytes_of(const model::TensorType &type) {
-  return static_cast<double>(model::elements_of(type.shape)) *
-         static_cast<double>(model::size_bytes(type.dtype));
-}
-
 double pass_us(double bytes) { return kLaunchUs + bytes / kBytesAMicrosecond; }
 
 /// The quickest family for a convolution; microseconds, or a large number where none says.

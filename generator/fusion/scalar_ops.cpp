@@ -2,6 +2,7 @@
 
 #include "generator/fusion/op_traits.h"
 #include "generator/graph/attributes.h"
+#include "generator/graph/infer.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,33 +14,6 @@ namespace {
 using model::Dtype;
 
 bool is_double(Dtype dtype) { return dtype == Dtype::Float64; }
-
-/// 0: bool, 1: integers, 2: floating point.
-int category(Dtype dtype) { return dtype == Dtype::Bool ? 0 : model::is_floating(dtype) ? 2 : 1; }
-
-Dtype promote(Dtype a, Dtype b) {
-  if (a == b)
-    return a;
-  if (category(a) != category(b))
-    return category(a) > category(b) ? a : b;
-  if (category(a) == 2) {
-    if (model::size_bytes(a) == model::size_bytes(b))
-      return Dtype::Float32; // float16 with bfloat16
-    return model::size_bytes(a) > model::size_bytes(b) ? a : b;
-  }
-  const auto is_unsigned = [](Dtype dtype) {
-    return dtype == Dtype::UInt8 || dtype == Dtype::UInt16 || dtype == Dtype::UInt32 ||
-           dtype == Dtype::UInt64;
-  };
-  if (is_unsigned(a) == is_unsigned(b))
-    return model::size_bytes(a) > model::size_bytes(b) ? a : b;
-  const Dtype sign = is_unsigned(a) ? b : a, none = is_unsigned(a) ? a : b;
-  if (model::size_bytes(sign) > model::size_bytes(none))
-    return sign;
-  return model::size_bytes(none) == 1   ? Dtype::Int16
-         : model::size_bytes(none) == 2 ? Dtype::Int32
-                                        : Dtype::Int64;
-}
 
 bool compares(const std::string &op) {
   return op == "eq" || op == "ne" || op == "lt" || op == "le" || op == "gt" || op == "ge";
@@ -296,13 +270,13 @@ Dtype computing_dtype(const GraphIndex &graph, const model::Node &node) {
   for (const std::string &input : node.inputs) {
     const model::TensorType &type = graph.node(input).type();
     auto &known = type.shape.empty() ? scalars : with_dimensions;
-    known = known ? promote(*known, type.dtype) : type.dtype;
+    known = known ? infer::promote(*known, type.dtype) : type.dtype;
   }
   if (!with_dimensions || !scalars)
     return with_dimensions ? *with_dimensions : *scalars;
-  if (category(*scalars) <= category(*with_dimensions))
+  if (infer::category(*scalars) <= infer::category(*with_dimensions))
     return *with_dimensions;
-  return category(*scalars) == 2 && *scalars == Dtype::Float64 ? Dtype::Float32 : *scalars;
+  return infer::category(*scalars) == 2 && *scalars == Dtype::Float64 ? Dtype::Float32 : *scalars;
 }
 
 std::string pointwise_expression(const GraphIndex &graph, const model::Node &node,

@@ -20,11 +20,6 @@ using model::Node;
 /// What a large GPU of these years reaches, for ranking only: bytes and operations a second, and a launch in a graph.
 constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 40e12, kLaunchSeconds = 2e-6;
 
-double bytes_of(const model::TensorType &type) {
-  return static_cast<double>(model::elements_of(type.shape)) *
-         static_cast<double>(model::size_bytes(type.dtype));
-}
-
 /// A change of the fastest so far, and how much of the time it may touch.
 struct Change {
   double weight = 0;

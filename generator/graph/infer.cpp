@@ -33,26 +33,31 @@ bool is_integer(model::Dtype dtype) {
   return dtype != model::Dtype::Bool && !model::is_floating(dtype);
 }
 
-namespace {
-
 int category(model::Dtype dtype) {
   return model::is_floating(dtype) ? 2 : dtype == model::Dtype::Bool ? 0 : 1;
 }
 
-model::Dtype wider(model::Dtype a, model::Dtype b) {
+model::Dtype promote(model::Dtype a, model::Dtype b) {
   using enum model::Dtype;
   if (a == b)
     return a;
   if (category(a) != category(b))
     return category(a) > category(b) ? a : b;
-  if ((a == Float16 && b == BFloat16) || (a == BFloat16 && b == Float16))
-    return Float32;
-  if (model::size_bytes(a) != model::size_bytes(b))
+  if (category(a) == 2) {
+    if (model::size_bytes(a) == model::size_bytes(b))
+      return Float32; // float16 with bfloat16
     return model::size_bytes(a) > model::size_bytes(b) ? a : b;
-  return a == UInt8 || b == UInt8 ? Int16 : std::min(a, b); // int8 with uint8
+  }
+  const auto is_unsigned = [](model::Dtype dtype) {
+    return dtype == UInt8 || dtype == UInt16 || dtype == UInt32 || dtype == UInt64;
+  };
+  if (is_unsigned(a) == is_unsigned(b))
+    return model::size_bytes(a) > model::size_bytes(b) ? a : b;
+  const model::Dtype sign = is_unsigned(a) ? b : a, none = is_unsigned(a) ? a : b;
+  if (model::size_bytes(sign) > model::size_bytes(none))
+    return sign;
+  return model::size_bytes(none) == 1 ? Int16 : model::size_bytes(none) == 2 ? Int32 : Int64;
 }
-
-} // namespace
 
 model::Dtype promote(const model::TensorType &a, const model::TensorType &b) {
   if (a.shape.empty() != b.shape.empty()) {
@@ -60,7 +65,7 @@ model::Dtype promote(const model::TensorType &a, const model::TensorType &b) {
     if (category(full.dtype) >= category(scalar.dtype))
       return full.dtype;
   }
-  return wider(a.dtype, b.dtype);
+  return promote(a.dtype, b.dtype);
 }
 
 Result<void> check_dim(std::int64_t dim, std::size_t rank) {

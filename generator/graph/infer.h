@@ -76,6 +76,10 @@ std::optional<model::Shape> broadcast(const model::Shape &a, const model::Shape 
 /// The dtype that PyTorch's type promotion gives two tensors: a tensor without dimensions does not widen one with some of the same
 /// category (boolean, integer, floating).
 model::Dtype promote(const model::TensorType &a, const model::TensorType &b);
+/// The same of two tensors with dimensions, or two without.
+model::Dtype promote(model::Dtype a, model::Dtype b);
+/// 0: bool, 1: integers, 2: floating point.
+int category(model::Dtype dtype);
 bool is_integer(model::Dtype dtype);
 /// One result.
 inline Types one(model::Dtype dtype, model::Shape shape) { return {{dtype, std::move(shape), {}}}; }

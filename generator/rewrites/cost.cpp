@@ -12,10 +12,6 @@ double elements(const model::Shape &shape) {
   return static_cast<double>(model::elements_of(shape));
 }
 
-double bytes_of(const model::TensorType &type) {
-  return elements(type.shape) * static_cast<double>(model::size_bytes(type.dtype));
-}
-
 double window_of(const model::Node &node) {
   double taps = 1;
   for (const std::int64_t extent : list_attribute(node, "kernel").value_or(model::Shape{}))
@@ -24,6 +20,10 @@ double window_of(const model::Node &node) {
 }
 
 } // namespace
+
+double bytes_of(const model::TensorType &type) {
+  return elements(type.shape) * static_cast<double>(model::size_bytes(type.dtype));
+}
 
 double matmul_flops(const model::Shape &a, const model::Shape &b) {
   double batches = 1;

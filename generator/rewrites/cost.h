@@ -9,6 +9,9 @@ struct Cost {
   double flops = 0, bytes = 0;
 };
 
+/// Of a tensor of this type.
+double bytes_of(const model::TensorType &type);
+
 double matmul_flops(const model::Shape &a, const model::Shape &b);
 /// Of a node `conv`: multiplications and additions, padding included.
 double convolution_flops(const model::Shape &x, const model::Shape &weight,
