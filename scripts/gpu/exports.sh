@@ -31,27 +31,25 @@ failed=0
 left() { echo $((${BUDGET_S:-560} - (SECONDS - begun))); }
 note() { echo "== $* (at $((SECONDS - begun)) s)" | tee -a "$out/log.txt"; }
 
-search() { # search NAME FOLDER SECONDS OPTIONS...: plans of a folder's tasks, exported into $state/NAME
+plans() { # plans NAME FOLDER SECONDS OPTIONS...: of a folder's tasks, exported into $state/NAME
   local name=$1 folder=$2 seconds=$3
   shift 3
   [ "$seconds" -gt 20 ] || { note "no time for $name"; return; }
   note "$name: plans, $seconds s"
+  mkdir -p "$state/$name"
   timeout -k 10 $((seconds + 60)) "$bin/warpwright" optimize --kernelbench "$folder" --results "$state/$name.jsonl" \
     --export "$state/$name" --json "$state/$name.json" --minutes "$(python3 -c "print($seconds / 60)")" "$@" \
-    >"$state/$name.log" 2>&1
-  grep -E '^\[' "$state/$name.log" | cut -c1-200 | tail -n 60 | tee -a "$out/log.txt"
-  tail -n 5 "$state/$name.log" | tee -a "$out/log.txt"
-  cp "$state/$name.jsonl" "$out/" 2>/dev/null
+    >"$state/$name.log" 2>&1 &
+  planning=$!
 }
-check() { # check NAME MODE FILE...: each export in a fresh Python
+checked() { # checked NAME MODE: each export in a fresh Python, as they are written
   local name=$1 mode=$2
-  shift 2
-  [ $# -gt 0 ] || { note "$name: nothing was exported"; failed=$((failed + 1)); return; }
-  [ "$(left)" -gt 20 ] || { note "$name: no time to check $# exports"; failed=$((failed + 1)); return; }
-  note "$name: checking $# exports in mode $mode"
+  note "$name: checking in mode $mode"
   timeout -k 10 $(($(left) + 10)) python3 tests/torch/export_check.py --mode "$mode" --jobs "$jobs" --seconds "$(left)" \
-    --json "$out/$name.check.json" "$@" >"$out/$name.check.txt" 2>&1 || failed=$((failed + 1))
-  cut -c1-400 "$out/$name.check.txt" | tee -a "$out/log.txt"
+    --json "$state/$name.check.json" ${planning:+--follow "$planning"} "$state/$name" >"$out/$name.check.txt" 2>&1 || failed=$((failed + 1))
+  [ -z "$planning" ] || wait "$planning"
+  cp "$state/$name.jsonl" "$state/$name.check.json" "$out/" 2>/dev/null
+  { grep -E '^\[' "$state/$name.log" | cut -c1-200; tail -n 5 "$state/$name.log"; cut -c1-400 "$out/$name.check.txt"; } | tee -a "$out/log.txt"
 }
 bf16() { # bf16 FROM TO: the same modules in bfloat16
   rm -rf "$2"
@@ -74,16 +72,14 @@ python3 -c 'import sys, torch, transformers, torchvision; print("Python", sys.ve
 for part in ${PART:-real cli}; do
   case $part in
   real)
-    share=$(($(left) * 28 / 100))
+    share=$(($(left) * 45 / 100))
     bf16 bench/real "$state/real_bf16_tasks"
     for dtype in real real_bf16; do
       folder=bench/real
       [ "$dtype" = real ] || folder=$state/real_bf16_tasks
-      search $dtype "$folder" "$share" --mode eval --max-variants 3 --search-seconds 0.08 --measure-seconds 0.15
-    done
-    for dtype in real real_bf16; do
-      mapfile -t files < <(find "$state/$dtype" -name '*.py' 2>/dev/null | sort)
-      check $dtype eval "${files[@]}"
+      plans $dtype "$folder" "$share" --mode eval --max-variants 3 --search-seconds 0.08 --measure-seconds 0.15
+      wait "$planning" # checks would be in the way of what it measures
+      checked $dtype eval
     done
     ;;
   cli)
@@ -93,15 +89,13 @@ for part in ${PART:-real cli}; do
       timeout 100 "$bin/warpwright" optimize "bench/real/$file.py" --budget 25s --max-variants 4 --apply --ledger "$state/cli/ledger.db" \
         --output "$state/cli/$(basename $file).py" 2>&1 | tail -n 12 | cut -c1-200 | tee -a "$out/log.txt"
     done
-    mapfile -t files < <(find "$state/cli" -name '*.py' | sort)
-    check cli eval "${files[@]}"
-    [ ! -e "$state/cli/04_llama_mlp.py" ] || check cli_as_made made "$state/cli/04_llama_mlp.py" # its forward is the same in both modes
+    planning=
+    checked cli eval
     ;;
   modules)
     recipes bench/results/h200/modules.json.xz run >"$state/modules.from.jsonl"
-    search modules bench/modules $(($(left) * 50 / 100)) --from "$state/modules.from.jsonl" --max-variants 2 --no-measure
-    mapfile -t files < <(find "$state/modules" -name '*.py' 2>/dev/null | sort)
-    check modules made "${files[@]}"
+    plans modules bench/modules $(($(left) * 80 / 100)) --from "$state/modules.from.jsonl" --max-variants 2 --no-measure
+    checked modules made
     ;;
   bench)
     [ -n "$kernelbench" ] || { note "KERNELBENCH is not set: left out"; continue; }
@@ -110,11 +104,8 @@ for part in ${PART:-real cli}; do
     fi
     name=bench_${SIZES:-current}
     recipes bench/results/h200/kernelbench_all.json.xz runs "${SIZES:-current}" >"$state/$name.from.jsonl"
-    search "$name" "$kernelbench" $(($(left) * 55 / 100)) --level 1,2,3 --from "$state/$name.from.jsonl" --max-variants 1 --no-measure
-    mapfile -t files < <(find "$state/$name" -name '*.py' -newer "$state/$name.checked" 2>/dev/null | sort)
-    [ -e "$state/$name.checked" ] || mapfile -t files < <(find "$state/$name" -name '*.py' 2>/dev/null | sort)
-    check "$name" made "${files[@]}" # what an earlier call of this part checked is not checked again
-    touch "$state/$name.checked"
+    plans "$name" "$kernelbench" $(($(left) * 80 / 100)) --level 1,2,3 --from "$state/$name.from.jsonl" --max-variants 1 --no-measure
+    checked "$name" made
     ;;
   *) note "there is no part $part" && failed=$((failed + 1)) ;;
   esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Exported modules as a benchmark's harness and a user would meet them:
-export_check.py [--mode made|eval|train] [--jobs N] [--seconds S] [--compile] [--json FILE] FILE...
+export_check.py [--mode made|eval|train] [--jobs N] [--seconds S] [--compile] [--json FILE [--follow PID]] FILE_OR_FOLDER...
 
 Each file runs in a fresh Python, where its text is executed; Model and ModelNew are made under one seed, put into the mode, and called with
 several drawings of inputs. ModelNew must give what Model gives, by its kernels (its own counts say so); and whatever it was not verified
@@ -118,20 +118,25 @@ class Check:
 
     def same(self, what, expected, given, tolerance=1e-4, of_largest=False):
         """Each element to the tolerance; of_largest: to as much of the tensor's largest."""
+        for a, b in self.pairs(what, expected, given):
+            absolute = tolerance * max(1.0, a.abs().max().item()) if of_largest and a.numel() else tolerance
+            if not self.torch.allclose(a, b, rtol=tolerance, atol=absolute, equal_nan=True):
+                error = (a.double() - b.double()).abs().max().item()
+                raise Wrong(f"{what}: the largest difference is {error:.3g}, values reach {a.double().abs().max().item():.3g}")
+
+    def pairs(self, what, expected, given):
+        """Their tensors, which are of the same number, shapes and dtypes; none where both raised the same."""
         if isinstance(expected, type) or isinstance(given, type):
             if expected is not given:
                 raise Wrong(f"{what}: ModelNew gives {given}, Model {expected}")
-            return
+            return []
         one, other = self.tensors(expected), self.tensors(given)
         if type(expected) is not type(given) or len(one) != len(other):
             raise Wrong(f"{what}: ModelNew gives {type(given).__name__} of {len(other)}, Model {type(expected).__name__} of {len(one)}")
         for a, b in zip(one, other):
             if a.shape != b.shape or a.dtype != b.dtype:
                 raise Wrong(f"{what}: ModelNew gives {b.dtype}{list(b.shape)}, Model {a.dtype}{list(a.shape)}")
-            absolute = tolerance * max(1.0, a.abs().max().item()) if of_largest and a.numel() else tolerance
-            if not self.torch.allclose(a, b, rtol=tolerance, atol=absolute, equal_nan=True):
-                error = (a.double() - b.double()).abs().max().item()
-                raise Wrong(f"{what}: the largest difference is {error:.3g}, values reach {a.double().abs().max().item():.3g}")
+        return list(zip(one, other))
 
     def used_kernels(self, model, inputs):
         before = self.exported.runs()
@@ -150,22 +155,28 @@ class Check:
         if not self.used_kernels(copy.deepcopy(self.new), self.inputs(SEEDS[0])):  # calls change state
             raise Wrong(f"the kernels are not used for the inputs that they were verified for: {self.space['warpwright_fallbacks']()}")
 
-    def alike(self, what, inputs, expected, given, changed=False):
-        """changed: the module is not as it is made, so that there is no float64 to compare with."""
+    def alike(self, what, inputs, expected, given, change=None):
+        """change: of export_states.py, in which both were called."""
+        self.pairs(what, expected, given)
         try:
             self.same(what, expected, given)
         except Wrong as wrong:
-            if changed:
-                self.same(what, expected, given, LIBRARY_TOLERANCE, of_largest=True)
-                self.notes.append(f"{wrong}; within {LIBRARY_TOLERANCE}")
-                return
             try:
-                self.same(what, expected, given, LIBRARY_TOLERANCE)
+                self.same(what, expected, given, LIBRARY_TOLERANCE, of_largest=change is not None)
                 self.notes.append(f"{wrong}; within {LIBRARY_TOLERANCE}")
             except Wrong:
-                with self.torch.no_grad():
-                    exact = copy.deepcopy(self.original).double()(*self.doubled(inputs))
+                exact = self.exact(inputs, change)
                 self.notes.append(f"{wrong}; {self.as_near_to_float64(what, expected, given, exact)}")
+
+    def exact(self, inputs, change):
+        model, undo = copy.deepcopy(self.original), None
+        try:
+            undo = change(model) if change else None
+            with self.torch.no_grad():
+                return model.double()(*self.doubled(inputs))
+        finally:
+            if undo is not None:
+                undo()
 
     def doubled(self, inputs):
         return [self.mapped(one, lambda x: x.double() if x.is_floating_point() else x) for one in inputs]
@@ -256,9 +267,9 @@ class Check:
                 continue
             self.report["states"][name] = "kernels" if self.exported.runs() > before else "own forward"
             if self.report["states"][name] == "kernels":
-                self.alike(name, inputs, *outcomes, changed=True)
+                self.alike(name, inputs, *outcomes, change)
             else:
-                self.same(name, *outcomes, 1e-3)
+                self.same(name, *outcomes, *((LIBRARY_TOLERANCE, True) if change is export_states.autocast else (1e-3,)))
 
     def check_gradients(self, inputs):
         found = []
@@ -339,7 +350,7 @@ def check_apart(path, options, deadline):
     command = [sys.executable, "-B", os.path.abspath(__file__), "--here", "--mode", options.mode, "--device", options.device]
     command += (["--compile"] if options.compile else []) + [path]
     try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=min(left + 5, 120))
+        run = subprocess.run(command, capture_output=True, text=True, timeout=min(left + 5, 240))
     except subprocess.TimeoutExpired:
         return {"file": path, "skipped": "it takes too long"}
     lines = [line for line in run.stdout.splitlines() if line.startswith("REPORT ")]
@@ -374,21 +385,61 @@ def main():
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--json")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--follow", type=int, metavar="PID", help="check what this process writes into the folders until it has ended")
     options = parser.parse_args()
     if options.here:
         check_here(options.files[0], options)
     deadline = time.monotonic() + options.seconds
-    reports = []
+    reports = known_reports(options.json)
+    done = {report["file"] for report in reports}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for report in pool.map(lambda path: check_apart(path, options, deadline), options.files):
-            reports.append(report)
-            print(line_of(report), flush=True)
+        running = set()
+        while True:
+            writing = options.follow is not None and is_running(options.follow)  # asked first: nothing is missed at its end
+            new = [path for path in python_files(options.files) if path not in done]
+            done.update(new)
+            running.update(pool.submit(check_apart, path, options, deadline) for path in new)
+            if not running and not (writing and time.monotonic() < deadline):
+                break
+            ended, running = concurrent.futures.wait(running, timeout=1, return_when=concurrent.futures.FIRST_COMPLETED)
+            if not ended and not running:
+                time.sleep(1)
+            for report in (future.result() for future in ended):
+                reports.append(report)
+                print(line_of(report), flush=True)
+            if ended and options.json:
+                with open(options.json + ".part", "w", encoding="utf-8") as file:
+                    json.dump(sorted(reports, key=lambda report: report["file"]), file, indent=1)
+                os.replace(options.json + ".part", options.json)
     wrong, skipped = (sum(key in report for report in reports) for key in ("wrong", "skipped"))
     print(f"{len(reports)} files: {len(reports) - wrong - skipped} right, {wrong} wrong, {skipped} skipped")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(reports, file, indent=1)
     return 1 if wrong else 0
+
+
+def known_reports(path):
+    """What an earlier call wrote into its --json, less what it skipped."""
+    if not path or not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [report for report in json.load(file) if "skipped" not in report]
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def python_files(paths):
+    """The files, and those in the folders (exports are written under another name and renamed)."""
+    for path in paths:
+        if not os.path.isdir(path):
+            yield path
+            continue
+        for folder, _, names in sorted(os.walk(path)):
+            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".py"))
 
 
 if __name__ == "__main__":

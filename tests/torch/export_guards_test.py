@@ -130,6 +130,28 @@ class State(unittest.TestCase):
             back(self.new)
             self.assertTrue(self.uses_kernels())
 
+    def test_a_lambda_that_holds_another_copys_submodule(self):
+        class Holder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = nn.Linear(4, 4)
+                linear = self.linear
+                self.call = lambda y: linear(y)
+
+            def forward(self, x):
+                return self.call(x)
+
+        original = Holder()
+        kind, plan = exported(original, [guards_of(original, self.x)])
+        original.__class__ = kind
+        with torch.no_grad():
+            self.assertTrue(bool((original(self.x) == KERNELS).all()))
+            twin = copy.deepcopy(original)  # whose lambda is the original's, and calls the original's Linear
+            twin.linear.weight.data.zero_()
+            self.assertTrue(torch.equal(twin(self.x), original.linear(self.x)))
+            self.assertEqual(plan.fallbacks(), {"another call": 1})
+            self.assertTrue(bool((original(self.x) == KERNELS).all()))
+
     def test_modes_of_the_module_and_of_its_parts(self):
         self.refused("the module is in training mode", lambda m: m.train(), lambda m: m.eval())
         self.refused("norm is in training mode", lambda m: m.norm.train(), lambda m: m.norm.eval())

@@ -14,7 +14,7 @@ import inspect
 
 import torch
 
-from guard_values import ROOT, described, name_of
+from guard_values import ROOT, Scope, described, name_of
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # those that run without gradients
 TABLES = ("_parameters", "_buffers", "_modules")
@@ -28,17 +28,17 @@ class Reads:
     torch.nn.Module itself left out. An attribute that forward writes before it reads it is its own affair."""
 
     def __init__(self, model, owner):
-        self.owner = owner
+        self.scope = Scope(owner, model)
         self.found = {id(module): {} for _, _, module in tree(model)}
 
     def __enter__(self):
-        found, owner, write = self.found, self.owner, torch.nn.Module.__setattr__
+        found, scope, write = self.found, self.scope, torch.nn.Module.__setattr__
 
         def read_one(module, name):
             known = found.get(id(module))
             if known is not None and name not in OWN_NAMES and name not in known:
                 known[name] = MISSING  # whatever describing it reads
-                known[name] = attribute_of(module, name, owner)
+                known[name] = attribute_of(module, name, scope)
             return object.__getattribute__(module, name)
 
         def write_one(module, name, value):
@@ -79,45 +79,45 @@ def tree(model):
 def of_model(model, reads, owner, flags=FLAGS):
     """The description of a model: what a forward read of it, and its modes and the flags as they are now.
     @param owner the `__name__` of the user's file; @param flags which of them matter"""
-    modules, training, attributes = [], "", []
+    modules, training, attributes, scope = [], "", [], Scope(owner, model)
     for index, (parent, name, module) in enumerate(tree(model)):
         modules.append((parent, name, ROOT if parent < 0 else name_of(type(module), owner), len(module._modules)))
         training += "T" if module.training else "F"
         attributes += [(index, attribute, value) for attribute, value in reads.of(module)]
         if parent >= 0:
-            attributes += changes_of_call(index, module, owner)
+            attributes += changes_of_call(index, module, scope)
     known = current_flags()
     return {"modules": modules, "training": training, "attributes": attributes, "flags": {name: known[name] for name in flags}}
 
 
-def attribute_of(module, name, owner):
+def attribute_of(module, name, scope):
     """MISSING where it is a tensor, a submodule, or nothing that could change."""
     held = vars(module).get(name, MISSING)
     if held is not MISSING:
-        return MISSING if torch.is_tensor(held) else described_whatever(held, owner)
+        return MISSING if torch.is_tensor(held) else described_whatever(held, scope)
     for table in TABLES:
         if name in getattr(module, table):
             return None if getattr(module, table)[name] is None else MISSING
     value = inspect.getattr_static(type(module), name, MISSING)
     if value is MISSING or callable(value) or hasattr(value, "__get__"):
         return ("class",)
-    return ("constant", described_whatever(value, owner))
+    return ("constant", described_whatever(value, scope))
 
 
-def described_whatever(value, owner):
+def described_whatever(value, scope):
     """Objects of users may fail at anything: those go by their class."""
     try:
-        return described(value, owner)
+        return described(value, scope)
     except Exception:
-        return ("is", "object " + name_of(type(value), owner))
+        return ("is", "object " + name_of(type(value), scope.owner))
 
 
-def changes_of_call(index, module, owner):
+def changes_of_call(index, module, scope):
     """What was put around a submodule's forward, or in its place, before it was verified."""
-    found = [(index, name, ("values", [described(hook, owner) for hook in vars(module)[name].values()]))
+    found = [(index, name, ("values", [described(hook, scope) for hook in vars(module)[name].values()]))
              for name in HOOKS if vars(module)[name]]
     if "forward" in vars(module):
-        found.append((index, "forward", described(vars(module)["forward"], owner)))
+        found.append((index, "forward", described(vars(module)["forward"], scope)))
     return found
 
 

@@ -2,7 +2,8 @@
 
 Plain constants stand for themselves. The rest is a tuple whose first member says what it is: ("list", parts), ("tuple", parts), ("dict",
 pairs), ("values", parts) for a dict whose keys do not matter, ("object", class, pairs) with the object's own attributes, and ("is", text) for
-functions, classes, enumerators, tensors in containers and all else, which are the same where their texts are. Devices
+functions, classes, enumerators, tensors in containers and all else, which are the same where their texts are; a submodule that one of them
+holds, as a lambda's closure may, is named by its place in the module, since a copy of a module keeps the lambdas of the first. Devices
 are all the same, since that of each tensor is asked anyway. An object is compared
 DEEPEST levels deep; below that its class alone counts. This text is also in every exported ModelNew, so it imports nothing of the runner.
 Thread: any.
@@ -20,6 +21,21 @@ MOST_PARTS = 512  # of a container or an object; larger ones are compared by the
 ROOT = ""  # the class of the module itself, in place of its name
 
 
+class Scope:
+    """Whose values are described: `owner` is the `__name__` of the user's file, `root` the module that the plan is for."""
+
+    def __init__(self, owner, root):
+        self.owner, self.root = owner, root
+
+    def place_of(self, module):
+        """Where a module is in the root, as a text; empty: nowhere."""
+        if not hasattr(self, "places"):
+            named = self.root.named_modules() if hasattr(self.root, "named_modules") else ()
+            self.places = {id(one): path for path, one in named}
+        path = self.places.get(id(module))
+        return "" if path is None else f" at {path!r}"
+
+
 def name_of(value, owner):
     """A class's or function's name. Those of the user's own file, whose module is `owner`, go by their own name alone, since that file
     may be imported under any; torch's have their module's whole name, others' its last part."""
@@ -32,23 +48,23 @@ def name_of(value, owner):
     return (module if module.partition(".")[0] == "torch" else module.rpartition(".")[2]) + "." + name
 
 
-def described(value, owner, depth=0, level=0):
-    """The literal of a value. @param owner the `__name__` of the user's file; level: how many functions it lies in"""
+def described(value, scope, depth=0, level=0):
+    """The literal of a value. @param level how many functions it lies in"""
     kind = type(value)
     if kind in PLAIN:
         return value
     if depth >= DEEPEST:
-        return ("is", text_of(value, owner, level))
+        return ("is", text_of(value, scope, level))
     if kind in (list, tuple) and len(value) <= MOST_PARTS:
-        return (kind.__name__, [described(part, owner, depth + 1, level) for part in value])
+        return (kind.__name__, [described(part, scope, depth + 1, level) for part in value])
     if isinstance(value, dict) and len(value) <= MOST_PARTS and all(type(key) in PLAIN for key in value):
-        return ("dict", [(key, described(part, owner, depth + 1, level)) for key, part in value.items()])
+        return ("dict", [(key, described(part, scope, depth + 1, level)) for key, part in value.items()])
     if is_opaque(value):
-        return ("is", text_of(value, owner, level))
+        return ("is", text_of(value, scope, level))
     own = sorted(vars(value).items())
     if len(own) > MOST_PARTS:
-        return ("is", text_of(value, owner, level))
-    return ("object", name_of(kind, owner), [(name, described(part, owner, depth + 1, level)) for name, part in own])
+        return ("is", text_of(value, scope, level))
+    return ("object", name_of(kind, scope.owner), [(name, described(part, scope, depth + 1, level)) for name, part in own])
 
 
 def is_opaque(value):
@@ -60,35 +76,35 @@ def is_opaque(value):
                 dict, list, tuple))
 
 
-def text_of(value, owner, level=0):
+def text_of(value, scope, level=0):
     """What a value is, as a text that is the same in each process that has an equal one."""
     import torch
 
     if isinstance(value, enum.Enum):
-        return f"{name_of(type(value), owner)}.{value.name}"
+        return f"{name_of(type(value), scope.owner)}.{value.name}"
     if isinstance(value, type):
-        return "class " + name_of(value, owner)
+        return "class " + name_of(value, scope.owner)
     if isinstance(value, torch.Tensor):
         return f"tensor {value.dtype}{list(value.shape)}"
     if isinstance(value, torch.nn.Module):
-        return "module " + name_of(type(value), owner)
+        return "module " + name_of(type(value), scope.owner) + scope.place_of(value)
     if isinstance(value, types.FunctionType):
-        return "function " + name_of(value, owner) + code_of(value, owner, level)
+        return "function " + name_of(value, scope.owner) + code_of(value, scope, level)
     if isinstance(value, types.MethodType):
-        return f"method {name_of(value.__func__, owner)} of {name_of(type(value.__self__), owner)}"
+        return f"method {name_of(value.__func__, scope.owner)} of {name_of(type(value.__self__), scope.owner)}"
     if isinstance(value, types.BuiltinFunctionType):
-        return "builtin " + name_of(value, owner)
+        return "builtin " + name_of(value, scope.owner)
     if isinstance(value, functools.partial):
         parts = (value.func, value.args, value.keywords) if level < MOST_LEVELS else ()
-        return "partial " + repr([described(part, owner, DEEPEST - 2, level + 1) for part in parts])
+        return "partial " + repr([described(part, scope, DEEPEST - 2, level + 1) for part in parts])
     if isinstance(value, (set, frozenset)) and len(value) <= MOST_PARTS and all(type(part) in PLAIN for part in value):
         return f"{type(value).__name__} {sorted(map(repr, value))}"
     if isinstance(value, (torch.dtype, torch.layout, torch.memory_format, torch.Size)):
         return repr(value)
-    return "object " + name_of(type(value), owner)
+    return "object " + name_of(type(value), scope.owner)
 
 
-def code_of(function, owner, level):
+def code_of(function, scope, level):
     """Nothing for a function that has a place of its own; of a lambda or an inner one what it computes with."""
     if "<" not in function.__qualname__ or level >= MOST_LEVELS:
         return ""
@@ -96,7 +112,7 @@ def code_of(function, owner, level):
     held = [cell.cell_contents for cell in function.__closure__ or () if not is_empty(cell)]
     constants = [one for one in code.co_consts if type(one) in PLAIN]
     values = [list(code.co_names), constants, held, list(function.__defaults__ or ())]
-    return " " + repr([described(part, owner, DEEPEST - 2, level + 1) for part in values])
+    return " " + repr([described(part, scope, DEEPEST - 2, level + 1) for part in values])
 
 
 def is_empty(cell):
@@ -130,4 +146,4 @@ def for_call(guards, owner, is_root):
         flags["default_dtype"] = getattr(torch, flags["default_dtype"])
     return dict(guards, flags=flags, global_hooks=[hooks._global_forward_hooks, hooks._global_forward_pre_hooks],
                 is_class=lambda kind, name: is_root(kind) if name == ROOT else name_of(kind, owner) == name,
-                is_value=lambda value, text: text_of(value, owner) == text)
+                is_value=lambda value, text, root: text_of(value, Scope(owner, root)) == text)

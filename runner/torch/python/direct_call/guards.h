@@ -336,12 +336,12 @@ private:
       const Object value(own ? nullptr : PyObject_GetAttr(module.object, attribute.name.get()));
       if (!value)
         PyErr_Clear();
-      return value && attribute.value.is(value.get());
+      return value && attribute.value.is(value.get(), modules_[0].object);
     }
     for (PyObject *held : {module.parameters, module.buffers, module.children_dict})
       if (!own)
         own = PyDict_GetItem(held, attribute.name.get());
-    return own && attribute.value.is(own);
+    return own && attribute.value.is(own, modules_[0].object);
   }
 
   PyObject *tensor_at(const StatePlace &place) const {

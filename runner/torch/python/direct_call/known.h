@@ -29,9 +29,9 @@ inline bool equal(PyObject *value, PyObject *wanted) {
   return same == 1;
 }
 
-/// Python's answer to a question about an object. Errors count as no.
-inline bool agrees(PyObject *question, PyObject *object, PyObject *text) {
-  const Object answer(PyObject_CallFunctionObjArgs(question, object, text, nullptr));
+/// Python's answer to a question about an object, and the module that holds it where that matters. Errors count as no.
+inline bool agrees(PyObject *question, PyObject *object, PyObject *text, PyObject *root = nullptr) {
+  const Object answer(PyObject_CallFunctionObjArgs(question, object, text, root, nullptr));
   if (!answer)
     PyErr_Clear();
   return answer.get() == Py_True;
@@ -77,27 +77,31 @@ public:
     return false;
   }
 
-  bool is(PyObject *value) {
+  /// @param root the module that the plan is for
+  bool is(PyObject *value, PyObject *root) {
     switch (kind_) {
     case Kind::Constant:
       return equal(value, value_.get());
     case Kind::Is:
-      if (value != seen_.get()) {
-        if (!agrees(is_value_, value, value_.get()))
+      if (value != seen_.get() || !is_seen_root(root)) {
+        if (!agrees(is_value_, value, value_.get(), root))
           return false;
         seen_ = shared(value);
+        seen_root_ = Object(PyWeakref_NewRef(root, nullptr));
+        if (!seen_root_)
+          PyErr_Clear();
       }
       return true;
     case Kind::List:
-      return PyList_CheckExact(value) && are(value);
+      return PyList_CheckExact(value) && are(value, root);
     case Kind::Tuple:
-      return PyTuple_CheckExact(value) && are(value);
+      return PyTuple_CheckExact(value) && are(value, root);
     case Kind::Values:
-      return PyDict_Check(value) && are_values(value);
+      return PyDict_Check(value) && are_values(value, root);
     case Kind::Dict:
-      return PyDict_Check(value) && are_entries(value);
+      return PyDict_Check(value) && are_entries(value, root);
     case Kind::Object:
-      return is_object(value);
+      return is_object(value, root);
     }
     return false;
   }
@@ -113,38 +117,38 @@ private:
     }
   }
 
-  bool are(PyObject *sequence) {
+  bool are(PyObject *sequence, PyObject *root) {
     if (PySequence_Fast_GET_SIZE(sequence) != static_cast<Py_ssize_t>(parts_.size()))
       return false;
     for (size_t i = 0; i < parts_.size(); ++i)
-      if (!parts_[i].is(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i))))
+      if (!parts_[i].is(PySequence_Fast_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)), root))
         return false;
     return true;
   }
 
-  bool are_values(PyObject *dict) {
+  bool are_values(PyObject *dict, PyObject *root) {
     if (PyDict_GET_SIZE(dict) != static_cast<Py_ssize_t>(parts_.size()))
       return false;
     PyObject *key = nullptr, *value = nullptr;
     size_t i = 0;
     for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value); ++i)
-      if (i >= parts_.size() || !parts_[i].is(value))
+      if (i >= parts_.size() || !parts_[i].is(value, root))
         return false;
     return true;
   }
 
-  bool are_entries(PyObject *dict) {
+  bool are_entries(PyObject *dict, PyObject *root) {
     if (PyDict_GET_SIZE(dict) != static_cast<Py_ssize_t>(parts_.size()))
       return false;
     for (size_t i = 0; i < parts_.size(); ++i) {
       PyObject *value = PyDict_GetItem(dict, keys_[i].get());
-      if (!value || !parts_[i].is(value))
+      if (!value || !parts_[i].is(value, root))
         return false;
     }
     return true;
   }
 
-  bool is_object(PyObject *value) {
+  bool is_object(PyObject *value, PyObject *root) {
     PyObject *type = reinterpret_cast<PyObject *>(Py_TYPE(value));
     if (type != seen_.get()) {
       if (!agrees(is_class_, type, value_.get()))
@@ -152,12 +156,18 @@ private:
       seen_ = shared(type);
     }
     PyObject *own = dict_of(value);
-    return own && are_entries(own);
+    return own && are_entries(own, root);
+  }
+
+  /// Not by its address alone, which another module may have by now.
+  bool is_seen_root(PyObject *root) const {
+    return seen_root_ && PyWeakref_GetObject(seen_root_.get()) == root;
   }
 
   Kind kind_ = Kind::Constant;
   Object value_; ///< the constant, the text of `Is`, the class of an object
   Object seen_;  ///< the last that Python agreed to: a value, or an object's class
+  Object seen_root_; ///< a weak reference to the module that it was agreed to for
   std::vector<Object> keys_;
   std::vector<Known> parts_;
   PyObject *is_class_, *is_value_; ///< held by the guards
