@@ -18,38 +18,29 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # place: patterns of its files; * crosses folders.
 PLACES = {
-    "symbolic": ["support/expression*", "analysis/facts/polynomial*", "analysis/task/interval*", "generator/fusion/index_math*"],
+    "symbolic": ["support/symbolic/*"],
+    "model": ["support/model/*"],
     "support": ["support/*"],
-    "ops": ["generator/graph/*", "generator/fusion/op_traits*", "generator/fusion/scalar_ops*", "generator/rewrites/cost*",
-            "generator/families/row_expansion*", "generator/fusion/aten_lowering*"],
+    "ops": ["generator/ops/*"],
+    "device": ["generator/device/*"],
     "rewrites": ["generator/rewrites/*"],
-    "elements": ["generator/fusion/element_*", "generator/fusion/region.h", "generator/fusion/memory_view*", "generator/fusion/table_form*",
-                 "generator/families/family.h", "generator/families/window_text*"],
-    "families/matmul": ["generator/families/matmul*"],
-    "families/rows": ["generator/families/row*", "generator/fusion/row_regions*"],
-    "families/convolution": ["generator/families/convolution*", "generator/families/direct_convolution*",
-                             "generator/families/tile_convolution*", "generator/families/weight_layouts*"],
-    "families/windows": ["generator/families/pool*", "generator/families/upsample*", "generator/families/window_*",
-                         "generator/families/depthwise*"],
-    "families/scan": ["generator/families/scan*"],
-    "families/recurrent": ["generator/families/recurrent*"],
-    "families/pointwise": ["generator/families/pointwise*"],
-    "families": ["generator/families/registry*"],
-    "search": ["generator/search*", "generator/beam_policy*", "generator/fusion/torch_search*", "generator/fusion/plan_walk*",
-               "generator/fusion/plan_starts*", "generator/fusion/recipe*", "generator/env*", "generator/graph_env*"],
-    "planning": ["generator/fusion/*"],
-    "text/source": ["generator/source/*"],
-    "text/templates": ["generator/templates/*"],
-    "text/lift": ["generator/lift/*"],
-    "text/moves": ["generator/moves/*"],
-    "text/states": ["generator/generator.*", "generator/plan.*", "generator/write_plan*", "generator/open_states*", "generator/move.*"],
+    "elements": ["generator/elements/*"],
+    **{f"families/{name}": [f"generator/families/{name}/*"]
+       for name in ("matmul", "rows", "convolution", "windows", "scan", "recurrent", "pointwise")},
+    "families": ["generator/families/*"],
+    "planning": ["generator/planning/*"],
+    "search": ["generator/search/*"],
+    **{f"text/{name}": [f"generator/text/{name}/*"] for name in ("source", "templates", "lift", "moves", "states")},
     "torch_cpp": ["generator/torch_cpp/*"],
-    "tools": ["generator/graph_tool*", "generator/rewrites/rewrites_tool*"],
+    "tools": ["generator/tools/*"],
     "device headers": ["analysis/stub/include/*", "runner/cpu/shim/*"],
     "analysis": ["analysis/*"],
     "runner/client": ["runner/client/*", "runner/net/*"],
+    "runner/fleet": ["runner/fleet/*"],
+    "runner/connect": ["runner/connect/*"],
     "runner/ledger": ["runner/ledger/*"],
     "runner/adversary": ["runner/adversary/*"],
+    "runner/main": ["runner/main.cpp"],
     "runner": ["runner/*"],
     "trainer/policy": ["trainer/policy/*", "trainer/tokens/*", "trainer/inference/*"],
     "trainer": ["trainer/*"],
@@ -57,67 +48,52 @@ PLACES = {
     "server": ["server/*"],
 }
 
-FAMILIES = ["families/matmul", "families/rows", "families/convolution", "families/windows", "families/scan", "families/recurrent",
-            "families/pointwise"]
-ELEMENTS = ["support", "symbolic", "ops", "elements"]
+SUPPORT = ["support", "symbolic", "model"]
+FAMILIES = [place for place in PLACES if place.startswith("families/")]
+ELEMENTS = [*SUPPORT, "ops", "elements"]
 PLANNING = [*ELEMENTS, "families", "rewrites", "planning"]
 TEXT = ["text/source", "text/templates", "text/lift", "text/moves", "text/states"]
+CLIENT = ["runner/client", "runner/fleet", "runner/connect", "runner/ledger"]
 
 # place: what it may use besides itself.
 ARROWS = {
+    "support": [],
     "symbolic": ["support"],
-    "support": ["symbolic"],
-    "ops": ["support", "symbolic"],
-    "rewrites": ["support", "symbolic", "ops"],
-    "elements": ["support", "symbolic", "ops"],
-    **{family: ELEMENTS for family in FAMILIES},
+    "model": ["support", "symbolic"],
+    "ops": SUPPORT,
+    "device": [],
+    "rewrites": [*SUPPORT, "ops"],
+    "elements": [*SUPPORT, "ops"],
+    **{family: [*ELEMENTS, "device"] for family in FAMILIES},
     "families": [*ELEMENTS, *FAMILIES],
     "planning": PLANNING,
-    **{place: ["support", "symbolic", "analysis", *TEXT[:i]] for i, place in enumerate(TEXT)},
+    **{place: [*SUPPORT, "analysis", *TEXT[:i]] for i, place in enumerate(TEXT)},
     "search": [*PLANNING, *TEXT, "analysis"],
-    "torch_cpp": ["support", "symbolic", "analysis"],
+    "torch_cpp": [*SUPPORT, "analysis"],
     "tools": [*PLANNING, "search"],
     "device headers": [],
-    "analysis": ["support", "symbolic"],
-    "runner": ["support", "symbolic", "runner/client", "runner/ledger", "runner/adversary"],
-    "runner/client": ["support", "symbolic"],
-    "runner/ledger": ["support", "symbolic"],
-    "runner/adversary": ["support", "symbolic", "runner/client", "runner"],
-    "server/report": ["support", "symbolic"],
-    "server": ["support", "symbolic", "analysis", *PLANNING, *TEXT, "search", "torch_cpp", "runner/client", "runner/ledger", "trainer/policy",
-               "server/report"],
-    "trainer/policy": ["support", "symbolic", "trainer"],
-    "trainer": ["support", "symbolic", "runner/client", "runner/ledger", "runner/adversary", "trainer/policy", "server/report"],
+    "analysis": SUPPORT,
+    "runner": [*SUPPORT, *CLIENT],
+    "runner/client": SUPPORT,
+    "runner/fleet": [*SUPPORT, "runner/client", "runner"],
+    "runner/connect": [*SUPPORT, "runner/client", "runner/fleet"],
+    "runner/ledger": SUPPORT,
+    "runner/adversary": [*SUPPORT, "runner/connect"],
+    "runner/main": [*SUPPORT, *CLIENT, "runner", "runner/adversary"],
+    "server/report": SUPPORT,
+    "server": [*SUPPORT, "analysis", *PLANNING, *TEXT, "search", "torch_cpp", *CLIENT, "trainer/policy", "server/report"],
+    "trainer/policy": [*SUPPORT, "trainer"],
+    "trainer": [*SUPPORT, *CLIENT, "runner/adversary", "trainer/policy", "server/report"],
 }
 
 # "file -> file" that break the arrows. Remove what is mended; add nothing.
 KNOWN = """
-analysis/facts/polynomial.cpp -> analysis/guard/budget.h
-generator/families/convolution.cpp -> generator/families/window_families.h
-generator/families/depthwise.cpp -> generator/families/convolution_shape.h
-generator/families/direct_convolution.cpp -> generator/families/window_families.h
-generator/families/recurrent.cpp -> generator/families/window_families.h
-generator/families/row_expansion.h -> generator/fusion/region.h
-generator/families/scan.cpp -> generator/families/window_families.h
-generator/families/tile_convolution.cpp -> generator/families/window_families.h
-generator/families/weight_layouts.cpp -> generator/families/window_families.h
-generator/families/weight_layouts.cpp -> generator/fusion/layouts.h
-generator/fusion/aten_lowering.h -> generator/fusion/partition.h
-generator/fusion/channels_last_values.cpp -> generator/families/window_families.h
-generator/fusion/convolution_choice.cpp -> generator/families/window_families.h
-generator/fusion/memory_view.cpp -> generator/fusion/partition.h
-generator/fusion/partition.cpp -> generator/fusion/row_regions.h
-generator/fusion/plan_starts.cpp -> generator/families/window_families.h
-generator/fusion/plan_walk.cpp -> generator/fusion/row_regions.h
-generator/source/kernel_source.h -> generator/generator.h
-generator/source/tree_reduction.h -> generator/templates/reduce.h
-generator/torch_cpp/graph_writer.cpp -> generator/graph/attributes.h
-generator/torch_cpp/graph_writer.cpp -> generator/graph/infer.h
-generator/torch_cpp/kernels.cpp -> generator/graph/text.h
-generator/torch_cpp/kernels.cpp -> generator/graph/verify_graph.h
-generator/torch_cpp/operators.cpp -> generator/graph/infer.h
-generator/torch_cpp/ops_products.cpp -> generator/graph/infer.h
-runner/client/client.cpp -> runner/fleet/client.h
+generator/torch_cpp/graph_writer.cpp -> generator/ops/attributes.h
+generator/torch_cpp/graph_writer.cpp -> generator/ops/infer.h
+generator/torch_cpp/kernels.cpp -> generator/ops/text.h
+generator/torch_cpp/kernels.cpp -> generator/ops/verify_graph.h
+generator/torch_cpp/operators.cpp -> generator/ops/infer.h
+generator/torch_cpp/ops_products.cpp -> generator/ops/infer.h
 server/policy/builtin_adviser.cpp -> trainer/environment/live.h
 """
 

@@ -4,7 +4,7 @@
 // and command line share it. Thread: any.
 #pragma once
 
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "support/exclusive.h"
 
 #include <stop_token>

@@ -4,7 +4,7 @@
 // Thread: any of a pool, never the strand.
 #pragma once
 
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/ledger/ledger.h"
 #include "server/kernel_status.h"
 #include "server/scheduler.h"

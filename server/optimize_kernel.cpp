@@ -3,9 +3,9 @@
 
 #include "analysis/python/module_facts.h"
 #include "analysis/task/infer_task.h"
-#include "generator/search.h"
-#include "generator/write_plan.h"
-#include "runner/client/choose_device.h"
+#include "generator/search/search.h"
+#include "generator/text/states/write_plan.h"
+#include "runner/connect/choose_device.h"
 #include "server/candidate_evaluator.h"
 #include "server/policy/policies.h"
 #include "server/project.h"

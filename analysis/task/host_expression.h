@@ -9,7 +9,7 @@
 #pragma once
 
 #include "analysis/task/host_program.h"
-#include "support/expression.h"
+#include "support/symbolic/expression.h"
 
 #include <array>
 #include <map>

@@ -2,7 +2,7 @@
 //
 // In: [{"name", "anchor", "graph": graph.schema.json}], where everything but leaves is one region. Out: for each case the configurations
 // of the families that claim the anchor (with an argument, at most so many of each), each with source, launches, temporaries. Thread: one.
-#include "generator/families/rows.h"
+#include "generator/families/rows/rows.h"
 #include "generator/families/window_families.h"
 #include "support/model/graph_json.h"
 

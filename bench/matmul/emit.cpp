@@ -5,9 +5,9 @@
 // LAYOUT: nn, nt (the right operand lies as N x K), tn, tt. EPILOGUE: none, bias_relu, prologue (relu before the left operand),
 // triangle (all lower).
 // Thread: one.
-#include "generator/families/family.h"
-#include "generator/families/matmul.h"
-#include "generator/families/matmul_guess.h"
+#include "generator/elements/family.h"
+#include "generator/families/matmul/matmul.h"
+#include "generator/families/matmul/matmul_guess.h"
 #include "support/model/json.h"
 
 #include <cstdlib>

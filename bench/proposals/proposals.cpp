@@ -7,8 +7,8 @@
 // the 95th percentile, and how much of the median are states (parsing, legal moves), the rest being the network; then the 95th percentile
 // in time of this thread, which other work on the machine does not lengthen.
 #include "analysis/analyze.h"
-#include "generator/env.h"
-#include "generator/open_states.h"
+#include "generator/search/env.h"
+#include "generator/text/states/open_states.h"
 #include "support/hash.h"
 #include "support/model/json.h"
 #include "trainer/environment/live.h"

@@ -3,7 +3,7 @@
 // The kernel k of the convolution (stride 1) becomes the box of the pool spread by k, extent k + pool - 1: cheaper as soon as the
 // pool's windows do not overlap much. A transposed convolution whose stride the pool's is a multiple of becomes a plain one over
 // the small input, since each pooled position takes the same taps. A bias stays: averages keep it.
-#include "generator/rewrites/cost.h"
+#include "generator/ops/cost.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 

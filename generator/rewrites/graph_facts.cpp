@@ -1,7 +1,7 @@
 #include "generator/rewrites/graph_facts.h"
 
-#include "generator/fusion/op_traits.h"
-#include "generator/graph/attributes.h"
+#include "generator/ops/op_traits.h"
+#include "generator/ops/attributes.h"
 #include "generator/rewrites/rewrite.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // Bounds are of real arithmetic, not NaN-aware. Everything is computed once, in graph order. Thread: immutable.
 #pragma once
 
-#include "generator/graph/graph_index.h"
+#include "generator/ops/graph_index.h"
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 #include "generator/rewrites/linear_sums.h"
 
-#include "generator/rewrites/cost.h"
+#include "generator/ops/cost.h"
 #include "generator/rewrites/rule_tools.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // Batch: of the input. Output channels: of the weight. Along space each tap of the kernel meets a window of the input that
 // does not depend on the position, so the sum over positions is the tap times the sum over its window: along that dimension the
 // input shrinks to one sum a tap, and the convolution to one position.
-#include "generator/rewrites/cost.h"
+#include "generator/ops/cost.h"
 #include "generator/rewrites/linear_sums.h"
 #include "generator/rewrites/rule_tools.h"
 

@@ -1,6 +1,6 @@
 #include "generator/rewrites/replacement_builder.h"
 
-#include "generator/graph/attributes.h"
+#include "generator/ops/attributes.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 // Thread: pure functions.
 #pragma once
 
-#include "generator/graph/graph_index.h"
+#include "generator/ops/graph_index.h"
 
 #include <optional>
 #include <span>

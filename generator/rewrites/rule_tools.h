@@ -1,7 +1,7 @@
 // What several rules ask of a node. Thread: pure functions.
 #pragma once
 
-#include "generator/graph/attributes.h"
+#include "generator/ops/attributes.h"
 #include "generator/rewrites/graph_facts.h"
 #include "generator/rewrites/replacement_builder.h"
 

@@ -2,7 +2,7 @@
 //
 // It moves a slice before the node that it cuts, where nobody else reads that node: pointwise ops, products, norms and softmax
 // along other dimensions, reductions of other dimensions, permutes, reshapes that only insert dimensions of extent 1.
-#include "generator/fusion/op_traits.h"
+#include "generator/ops/op_traits.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 

@@ -1,7 +1,7 @@
 #include "generator/torch_cpp/graph_writer.h"
 
-#include "generator/graph/attributes.h"
-#include "generator/graph/infer.h"
+#include "generator/ops/attributes.h"
+#include "generator/ops/infer.h"
 
 #include <algorithm>
 #include <set>

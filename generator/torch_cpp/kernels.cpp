@@ -1,7 +1,7 @@
 #include "generator/torch_cpp/kernels.h"
 
-#include "generator/graph/text.h"
-#include "generator/graph/verify_graph.h"
+#include "generator/ops/text.h"
+#include "generator/ops/verify_graph.h"
 #include "generator/torch_cpp/module_classes.h"
 #include "generator/torch_cpp/own_headers.h"
 #include "support/hash.h"

@@ -1,6 +1,6 @@
 #include "generator/torch_cpp/operators.h"
 
-#include "generator/graph/infer.h"
+#include "generator/ops/infer.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Matrix products and attention.
 #include "generator/torch_cpp/operators.h"
 
-#include "generator/graph/infer.h"
+#include "generator/ops/infer.h"
 
 #include <array>
 #include <cmath>

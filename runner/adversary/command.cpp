@@ -4,8 +4,8 @@
 // broken shows in the cases after it too. Thread: the caller's.
 #include "runner/adversary/families.h"
 #include "runner/adversary/judge.h"
-#include "runner/client/client.h"
-#include "runner/service/commands.h"
+#include "runner/connect/connect.h"
+#include "runner/adversary/command.h"
 #include "support/model/json.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Talking to a runner: the same calls whether it is a child process, a unix socket or a remote host.
 //
-// Thread: methods and callbacks on the executor's strand; BlockingClient: any thread.
+// Thread: methods and callbacks on the executor's strand.
 #pragma once
 
 #include "support/error.h"
@@ -9,11 +9,8 @@
 #include "support/model/verdict.h"
 #include "support/model/verify_options.h"
 
-#include <boost/asio/any_io_executor.hpp>
-#include <chrono>
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -63,41 +60,6 @@ public:
                      std::function<void(Result<TracedModule>)> callback) {
     callback(fail("torch modules are not traced over this line", "Trace them on this machine"));
   }
-};
-
-/// A client of the runner at `url`; it is reached when it is first needed.
-///   ""                     starts `warpwright-runner serve` from beside this executable, or
-///                          $WARPWRIGHT_RUNNER
-///   "local:PYTHON"         the same, with this Python interpreter for torch tasks
-///   "local:PYTHON?workers=N"  and N workers that take turns on each GPU; PYTHON may be empty
-///   "stdio:COMMAND ARGS"   starts that command
-///   "unix:/path"           a listening runner of this machine
-///   "amqps://..."          a fleet behind a broker (runner/fleet/address.h, docs/fleet.md)
-///   "tls://HOST:PORT?..."  a remote one (runner/net/tls_url.h, docs/remote.md)
-/// A child that dies is started again, at most 3 times in 60 s; jobs in flight then end with an
-/// Error that says so. A line that is lost is opened again for 10 minutes, and jobs are resumed.
-/// Errors: an URL that is not understood; an executable or a file that is not there.
-Result<std::shared_ptr<Client>> connect(const std::string &url,
-                                        boost::asio::any_io_executor executor);
-
-/// The URL of a runner started on this machine whose torch tasks use this interpreter; "" for none.
-inline std::string local_url(const std::string &python) {
-  return python.empty() ? "" : "local:" + python;
-}
-
-/// For programs without an event loop of their own: runs one on its own thread.
-class BlockingClient {
-public:
-  /// Waits until the runner is reached. Errors: as connect() and Client::open().
-  static Result<std::unique_ptr<BlockingClient>> connect(const std::string &url);
-  virtual ~BlockingClient() = default;
-  virtual Result<RunnerInfo> info() = 0;
-  /// Cancels the job when `stop` asks.
-  virtual Result<model::Verdict> verify(const model::Task &task, const model::Plan &plan,
-                                        const VerifyOptions &options, std::stop_token stop,
-                                        Client::StageCallback on_stage = {}) = 0;
-  /// As Client::trace().
-  virtual Result<TracedModule> trace(const model::TorchModule &module) = 0;
 };
 
 } // namespace warpwright::runner

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "runner/cuda/compile_log.h"
-#include "runner/cuda/shared_library.h"
+#include "support/shared_library.h"
 #include "runner/cuda/toolkit.h"
 #include "runner/verify/compile_cache.h"
 #include "runner/verify/device.h"

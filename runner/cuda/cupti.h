@@ -6,7 +6,7 @@
 // read here. Thread: one; CUPTI calls back on threads of its own, under a lock.
 #pragma once
 
-#include "runner/cuda/shared_library.h"
+#include "support/shared_library.h"
 #include "support/error.h"
 
 #include <vector>

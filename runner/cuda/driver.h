@@ -6,7 +6,7 @@
 // current on one thread, the job thread.
 #pragma once
 
-#include "runner/cuda/shared_library.h"
+#include "support/shared_library.h"
 #include "runner/verify/device.h"
 #include "support/error.h"
 

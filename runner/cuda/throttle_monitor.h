@@ -3,7 +3,7 @@
 // 10 ms: NVML is slow, and clocks are slower. Thread: the job thread.
 #pragma once
 
-#include "runner/cuda/shared_library.h"
+#include "support/shared_library.h"
 #include "runner/verify/device.h"
 
 #include <chrono>

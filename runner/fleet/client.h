@@ -12,6 +12,8 @@
 #include "runner/client/client.h"
 #include "runner/fleet/address.h"
 
+#include <boost/asio/any_io_executor.hpp>
+
 namespace warpwright::runner::fleet {
 
 /// Never blocks: what goes wrong with the broker is the error of the requests made on the client.

@@ -6,7 +6,7 @@
 #include "runner/fleet/names.h"
 #include "runner/fleet/recent.h"
 #include "runner/fleet/runner_topology.h"
-#include "runner/service/lost_worker.h"
+#include "runner/worker/lost_worker.h"
 #include "runner/verify/verifier.h"
 #include "support/hash.h"
 #include "support/log.h"

@@ -1,6 +1,6 @@
 // NVML calls; names and values from the NVML API reference.
 #include "runner/metrics/gpu_readings.h"
-#include "runner/cuda/shared_library.h"
+#include "support/shared_library.h"
 
 #include <boost/asio/buffer.hpp>
 #include <fstream>
@@ -167,7 +167,7 @@ private:
   }
 
   pid_t own_;
-  cuda::SharedLibrary library_;
+  SharedLibrary library_;
   bool ready_ = false;
   std::map<Handle, unsigned long long> seen_us_; ///< of the last sample of who computed, in the driver's clock
 };

@@ -47,11 +47,6 @@ struct LaunchCommand {
   std::string code_folder; ///< of deep::PlainLaunch
 };
 
-struct AdversaryCommand {
-  std::string device, url, only; ///< `only`: the name of one case
-  bool as_json = false, list = false;
-};
-
 struct EncloseCommand {
   std::string program; ///< "host": the worker with torch; "trace"
   std::string device;  ///< of the worker
@@ -88,9 +83,6 @@ int run_replay(const ReplayCommand &command);
 /// 0: all ran; 3: it could not be launched, or failed on the device.
 int run_launch(const LaunchCommand &command);
 int run_examine();
-/// Cheating, broken and honest candidates through a service (runner/adversary).
-/// 0: every case ended as it must; 1: one did not; 2: nothing could run.
-int run_adversary(const AdversaryCommand &command);
 /// 0: something can verify here.
 int run_doctor(bool as_json);
 /// The same of the service at this URL. 1: it has no device; 2: it cannot be reached.

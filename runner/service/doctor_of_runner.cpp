@@ -1,5 +1,5 @@
 // `doctor --runner URL`: what a running service has, lacks, and was told not to do, as this client sees it.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/service/commands.h"
 
 #include <iomanip>

@@ -1,5 +1,5 @@
 // `replay VERDICT`: the same task, plan and options once more, and how the two verdicts compare.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/deep/verdict_comparison.h"
 #include "runner/service/commands.h"
 #include "runner/service/json_file.h"

@@ -1,5 +1,5 @@
 #include "runner/service/scheduler.h"
-#include "runner/service/lost_worker.h"
+#include "runner/worker/lost_worker.h"
 #include "runner/service/record.h"
 #include "support/log.h"
 #include "support/model/json.h"

@@ -1,5 +1,5 @@
 // `trace FILE`: the op graph of a torch module and the buffers that a task of it has, from a runner.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/service/commands.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"

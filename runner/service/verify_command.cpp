@@ -1,6 +1,6 @@
 // `verify TASK PLAN`: one job through a runner, or one on each of several devices, by the same client
 // that editors use.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/fleet/address.h"
 #include "runner/service/commands.h"
 #include "runner/service/json_file.h"

@@ -6,8 +6,8 @@
 #include "server/cli/commands.h"
 
 #include "analysis/analyze.h"
-#include "generator/search.h"
-#include "runner/client/client.h"
+#include "generator/search/search.h"
+#include "runner/connect/connect.h"
 #include "runner/ledger/ledger.h"
 #include "server/cli/files.h"
 #include "server/cli/terminal.h"

@@ -5,8 +5,8 @@
 // time; blocks.
 #pragma once
 
-#include "generator/search.h"
-#include "runner/client/client.h"
+#include "generator/search/search.h"
+#include "runner/connect/connect.h"
 #include "runner/ledger/ledger.h"
 #include "server/cli/progress.h"
 #include "server/cli/report/report.h"

@@ -1,7 +1,7 @@
 // `warpwright`: reads the command line and calls one command. All wiring, no work.
 //
 // Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments (commands.h).
-#include "generator/env.h"
+#include "generator/search/env.h"
 #include "server/cli/commands.h"
 #include "server/cli/interrupt.h"
 #include "server/cli/sources.h"

@@ -8,7 +8,7 @@
 #include "analysis/config/project_disk.h"
 #include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
-#include "runner/client/choose_device.h"
+#include "runner/connect/choose_device.h"
 #include "server/cli/files.h"
 #include "server/cli/interrupt.h"
 #include "server/cli/kernel_search.h"

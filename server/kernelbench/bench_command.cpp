@@ -1,6 +1,6 @@
 #include "server/kernelbench/bench_command.h"
 
-#include "runner/client/choose_device.h"
+#include "runner/connect/choose_device.h"
 #include "server/kernelbench/bench_run.h"
 #include "server/kernelbench/page.h"
 #include "server/kernelbench/statistics.h"

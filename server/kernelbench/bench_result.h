@@ -5,7 +5,7 @@
 // Thread: values; ResultsFile from one thread at a time.
 #pragma once
 
-#include "generator/fusion/recipe.h"
+#include "generator/search/recipe.h"
 #include "support/error.h"
 #include "support/files.h"
 #include "support/model/verdict.h"

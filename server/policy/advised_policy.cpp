@@ -1,6 +1,6 @@
 #include "server/policy/advised_policy.h"
 
-#include "generator/write_plan.h"
+#include "generator/text/states/write_plan.h"
 #include "support/model/json.h"
 
 namespace warpwright::server {

@@ -1,7 +1,7 @@
 // An adviser as a policy of the search; where it has nothing to say any more, the search's own goes on, and why is kept to be said.
 //
 // Advice is checked like any proposal: moves are made one after another and must be legal, a whole plan must fit the task. A plan is
-// written into the user's file where that can be (generator/write_plan.h): what the runner then judges is the file. Thread: one.
+// written into the user's file where that can be (generator/text/states/write_plan.h): what the runner then judges is the file. Thread: one.
 #pragma once
 
 #include "runner/ledger/ledger.h"

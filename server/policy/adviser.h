@@ -4,7 +4,7 @@
 // answers come through a child, whose end costs the search nothing but its advice. Thread: one at a time.
 #pragma once
 
-#include "generator/search.h"
+#include "generator/search/search.h"
 #include "support/rpc/child_line.h"
 #include "trainer/inference/plain_network.h"
 

@@ -1,8 +1,8 @@
 // The trainer's own proposer over states that the generator makes in this process.
 #include "server/policy/adviser.h"
 
-#include "generator/env.h"
-#include "generator/open_states.h"
+#include "generator/search/env.h"
+#include "generator/text/states/open_states.h"
 #include "support/hash.h"
 #include "support/model/json.h"
 #include "trainer/environment/live.h"

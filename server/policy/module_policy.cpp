@@ -1,9 +1,9 @@
 // The trainer's own proposer over walks that are kept, so that each plan of a proposal is built once.
 #include "server/policy/module_policy.h"
 
-#include "generator/fusion/module_task.h"
-#include "generator/fusion/plan_walk.h"
-#include "generator/graph_env.h"
+#include "generator/planning/module_task.h"
+#include "generator/search/plan_walk.h"
+#include "generator/search/graph_env.h"
 #include "support/hash.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"

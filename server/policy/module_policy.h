@@ -1,4 +1,4 @@
-// The builtin policy over plans of a traced module: the moves of generator/fusion/plan_walk.h, proposed to the search of torch modules.
+// The builtin policy over plans of a traced module: the moves of generator/search/plan_walk.h, proposed to the search of torch modules.
 //
 // Where it has nothing new, or cannot go on, the search's own policy proposes instead, and that is said. Language models are not asked about
 // modules. Thread: one.

@@ -1,7 +1,7 @@
 #include "server/torch/optimize_module.h"
 
 #include "analysis/python/applied_variant.h"
-#include "runner/client/choose_device.h"
+#include "runner/connect/choose_device.h"
 #include "server/candidate_evaluator.h"
 #include "server/kernel_status.h"
 #include "server/measured_text.h"

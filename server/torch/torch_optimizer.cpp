@@ -1,6 +1,6 @@
 #include "server/torch/torch_optimizer.h"
 
-#include "generator/fusion/module_task.h"
+#include "generator/planning/module_task.h"
 #include "server/candidate_evaluator.h"
 
 namespace warpwright::server {

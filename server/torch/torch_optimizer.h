@@ -4,7 +4,7 @@
 // several may run at once, each with its own.
 #pragma once
 
-#include "generator/fusion/torch_search.h"
+#include "generator/search/torch_search.h"
 #include "runner/ledger/ledger.h"
 #include "server/torch/torch_task.h"
 

@@ -1,6 +1,6 @@
 #include "server/torch/torch_task.h"
 
-#include "generator/fusion/module_task.h"
+#include "generator/planning/module_task.h"
 
 namespace warpwright::server {
 

@@ -3,7 +3,7 @@
 // Thread: pure functions.
 #pragma once
 
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "server/torch/plan_literal.h"
 
 namespace warpwright::server {

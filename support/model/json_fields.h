@@ -2,7 +2,7 @@
 #pragma once
 
 #include "support/error.h"
-#include "support/expression.h"
+#include "support/symbolic/expression.h"
 
 #include <cmath>
 #include <limits>

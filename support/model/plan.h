@@ -5,7 +5,7 @@
 // Thread: values, any.
 #pragma once
 
-#include "support/expression.h"
+#include "support/symbolic/expression.h"
 #include "support/model/dtype.h"
 
 #include <array>

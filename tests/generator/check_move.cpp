@@ -1,7 +1,7 @@
 // Applying one move to a marked source; see check_move.h.
 #include "tests/generator/check_move.h"
 
-#include "generator/generator.h"
+#include "generator/text/states/generator.h"
 
 #include <cctype>
 

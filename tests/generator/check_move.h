@@ -7,7 +7,7 @@
 #include <string>
 
 namespace warpwright::generator {
-struct State; // of generator/generator.h, which costs seconds to include
+struct State; // of generator/text/states/generator.h, which costs seconds to include
 }
 
 namespace warpwright::generator::test {

@@ -1,5 +1,5 @@
 // The methods of `warpwright env`: a whole round from a source to a plan, and what is refused.
-#include "generator/env.h"
+#include "generator/search/env.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // The kernels of examples/ with their tasks, and the states that legal moves reach from them. Thread: one.
 #pragma once
 
-#include "generator/generator.h"
+#include "generator/text/states/generator.h"
 
 #include <functional>
 

@@ -2,7 +2,7 @@
 //
 // Drives the real runner and its CPU worker; reports that it was skipped where they are not built. The examples'
 // sizes are cut down, because the CPU backend proves correctness and not speed.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "support/model/json.h"
 #include "tests/generator/check_move.h"
 #include "tests/generator/example_states.h"

@@ -1,6 +1,6 @@
 // The methods of `warpwright env` on an op graph: a whole round from a trace to a plan, and what is refused.
-#include "generator/graph/text.h"
-#include "generator/graph_env.h"
+#include "generator/ops/text.h"
+#include "generator/search/graph_env.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"
 #include "tests/generator/plan_task.h"

@@ -1,6 +1,6 @@
 #include "tests/generator/graph_interpreter.h"
 
-#include "generator/graph/attributes.h"
+#include "generator/ops/attributes.h"
 #include "tests/generator/graph_interpreter_ops.h"
 
 #include <nlohmann/json.hpp>

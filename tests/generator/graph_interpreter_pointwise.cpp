@@ -1,4 +1,4 @@
-#include "generator/graph/attributes.h"
+#include "generator/ops/attributes.h"
 #include "tests/generator/graph_interpreter_ops.h"
 
 #include <functional>

@@ -1,9 +1,9 @@
 #include "tests/generator/plan_harness.h"
 
-#include "generator/graph/attributes.h"
+#include "generator/ops/attributes.h"
 
-#include "generator/fusion/op_traits.h"
-#include "generator/graph/text.h"
+#include "generator/ops/op_traits.h"
+#include "generator/ops/text.h"
 #include "runner/cpu/cpu_device.h"
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/array_memory.h"

@@ -5,7 +5,7 @@
 // that is found. ATen steps have no torch here: their results come from the interpreter. Thread: one, and one device a process.
 #pragma once
 
-#include "generator/fusion/plan_builder.h"
+#include "generator/planning/plan_builder.h"
 #include "tests/generator/graph_interpreter.h"
 
 namespace warpwright::generator {

@@ -1,7 +1,7 @@
 // A task for a graph that no module was traced to: buffers by the names of leaves, and outputs. Thread: any.
 #pragma once
 
-#include "generator/fusion/plan_builder.h"
+#include "generator/planning/plan_builder.h"
 
 namespace warpwright::generator {
 

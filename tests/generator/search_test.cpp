@@ -1,5 +1,5 @@
 // Move spelling, composition of moves, the search loop and its policy, over a runner that is a function.
-#include "generator/search.h"
+#include "generator/search/search.h"
 #include "tests/generator/check_move.h"
 
 #include <algorithm>

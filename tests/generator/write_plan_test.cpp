@@ -1,5 +1,5 @@
 // Whole plans written into a user's file: what comes out, and why some cannot be.
-#include "generator/write_plan.h"
+#include "generator/text/states/write_plan.h"
 
 #include "analysis/analyze.h"
 #include "support/model/json.h"

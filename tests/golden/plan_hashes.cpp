@@ -6,11 +6,11 @@
 // their moves, in order. Kinds: `starts` of a search; `recipe`, of a graph that has one; `configurations`, every one of every group of regions of the first start; `search`, the
 // plans that a search proposes under verdicts that are made up from the plans' hashes. --list prints each plan, to find the one
 // that changed. Nothing is run. Thread: graphs are shared among all cores.
-#include "generator/fusion/layouts.h"
-#include "generator/fusion/module_task.h"
-#include "generator/fusion/plan_starts.h"
-#include "generator/fusion/plan_walk.h"
-#include "generator/fusion/torch_search.h"
+#include "generator/planning/layouts.h"
+#include "generator/planning/module_task.h"
+#include "generator/search/plan_starts.h"
+#include "generator/search/plan_walk.h"
+#include "generator/search/torch_search.h"
 #include "support/hash.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"

@@ -5,7 +5,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT // tasks.h checks with it
 #include "tests/runner/chaos_jobs.h"
 
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 
 #include <boost/asio/io_context.hpp>
 #include <deque>

@@ -1,7 +1,7 @@
 // A client of a runner that must be there.
 #pragma once
 
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // each under its name as key, and appends a line "KEY OUTCOME" to LOG for each that is reported. Started
 // again it submits those that LOG does not have. Ends with 0 when all are reported.
 #define DOCTEST_CONFIG_IMPLEMENT // tasks.h checks with it
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "tests/runner/fleet_jobs.h"
 
 #include <boost/asio/io_context.hpp>

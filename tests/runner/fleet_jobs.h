@@ -1,7 +1,7 @@
 // The jobs that the fleet's tests send to fake workers and fake devices.
 #pragma once
 
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "tests/runner/tasks.h"
 
 namespace warpwright::runner::testing {

@@ -1,7 +1,7 @@
 // The deep check and the counters on a real GPU with NVIDIA's own tools, through the real service. What is
 // planted passes every other check: an out-of-bounds read that changes nothing, and a shared-memory race
 // that is nearly always won.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/cuda/device.h"
 #include "runner/deep/tools.h"
 #include "tests/runner/tasks.h"

@@ -1,7 +1,7 @@
 // What only a GPU can tell of isolation, scheduling and compiling ahead: which layers the driver
 // survives, that all GPUs are used, how soon a job runs after a fault, and that a candidate which
 // does not compile is refused in the same words ahead of the GPU and on it.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/cuda/device.h"
 #include "runner/isolation/isolation.h"
 #include "runner/isolation/private_directory.h"

@@ -1,5 +1,5 @@
 // Faults on a real GPU, through the real service: each takes its worker down and nothing else.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/cuda/device.h"
 #include "support/process.h"
 #include "tests/runner/runner_program.h"

@@ -1,7 +1,7 @@
 // Isolation with real processes: what a worker that was taken over can still do, and that what it
 // needs still works. As root every layer is tried; as another user those that need root are told as
 // missing, and the filter alone has to hold.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/isolation/isolation.h"
 #include "runner/isolation/requirement.h"
 #include "runner/isolation/supervised.h"

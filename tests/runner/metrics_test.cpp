@@ -1,6 +1,6 @@
 // Metrics: the text format, line by line as a parser takes it; the endpoint of a real runner over a
 // real socket; and the structured log of a real runner.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/metrics/runner_metrics.h"
 #include "support/process.h"
 #include "tests/runner/tasks.h"

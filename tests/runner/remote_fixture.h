@@ -2,7 +2,7 @@
 // a TLS port, a TCP relay that can be cut, and a bare TLS client that may misbehave.
 #pragma once
 
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "support/process.h"
 #include "tests/runner/connect_to.h"
 #include "tests/runner/tasks.h"

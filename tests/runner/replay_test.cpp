@@ -1,6 +1,6 @@
 // Replay and examinations through the real programs: warpwright-runner as a child process, with the CPU
 // worker, or with a fake worker whose made-up times count and scripts in the tools' places.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "runner/deep/verdict_comparison.h"
 #include "support/process.h"
 #include "tests/runner/deep_samples.h"

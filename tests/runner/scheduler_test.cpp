@@ -1,6 +1,6 @@
 // The scheduler with real worker processes on fake devices: choice of devices, turns of clients,
 // and workers that die without their job's fault.
-#include "runner/service/lost_worker.h"
+#include "runner/worker/lost_worker.h"
 #include "tests/runner/scheduler_fixture.h"
 
 #include <csignal>

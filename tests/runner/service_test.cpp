@@ -1,7 +1,7 @@
 // The real warpwright-runner as a child process, with a fake worker in the CPU worker's place,
 // driven through the real client: crashes, hangs, garbage, queues, cancelling, many clients,
 // restarts.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "support/process.h"
 #include "support/rpc/connection.h"
 #include "tests/runner/tasks.h"

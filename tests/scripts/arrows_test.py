@@ -27,10 +27,10 @@ class Arrows(unittest.TestCase):
                 arrows.ROOT = root
 
     def test_an_include_against_the_arrows_is_found(self):
-        files = {"generator/rewrites/fold.cpp": '#include "generator/graph/infer.h"\n#include "generator/families/matmul.h"\n',
-                 "generator/families/matmul.cpp": '#include "generator/families/matmul.h"\n#include "generator/graph/infer.h"\n',
+        files = {"generator/rewrites/fold.cpp": '#include "generator/ops/infer.h"\n#include "generator/families/matmul/matmul.h"\n',
+                 "generator/families/matmul/matmul.cpp": '#include "generator/families/matmul/matmul.h"\n#include "generator/ops/infer.h"\n',
                  "support/text.cpp": '#include "server/pool.h"\n'}
-        self.assertEqual(self.in_tree(files, arrows.breaks), ["generator/rewrites/fold.cpp -> generator/families/matmul.h",
+        self.assertEqual(self.in_tree(files, arrows.breaks), ["generator/rewrites/fold.cpp -> generator/families/matmul/matmul.h",
                                                               "support/text.cpp -> server/pool.h"])
 
     def test_a_type_that_two_files_of_a_namespace_define_is_found(self):

@@ -1,4 +1,4 @@
-#include "support/expression.h"
+#include "support/symbolic/expression.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Torch modules in a live environment: traced once, and states by their op graph; and what records and prompts say of them.
-#include "generator/graph/text.h"
-#include "generator/graph_env.h"
+#include "generator/ops/text.h"
+#include "generator/search/graph_env.h"
 #include "support/model/json.h"
 #include "tests/generator/plan_task.h"
 #include "tests/trainer/temporary_folder.h"

@@ -1,7 +1,7 @@
 // Every task of the shipped suite works: at its small shape a CUDA task is inferred by `warpwright env` and its reference verified on the
 // CPU backend, a torch task is traced and a plan of it verified. One CTest entry a part, so that none takes long. Skipped where Clang,
 // the CPU worker or torch are missing.
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "support/model/json.h"
 #include "support/process.h"
 #include "support/rpc/frame_reader.h"

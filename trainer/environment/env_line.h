@@ -1,4 +1,4 @@
-// The methods of `warpwright env` (generator/env.h) from this side: a child process, or whoever else answers them.
+// The methods of `warpwright env` (generator/search/env.h) from this side: a child process, or whoever else answers them.
 //
 // Thread: any; a line answers one call at a time, so there are several (EnvPool).
 #pragma once

@@ -21,7 +21,7 @@ struct TaskView {
   nlohmann::json definition; ///< model::Task as JSON
   std::optional<Measured>
       original;      ///< verdict on the unchanged source: compile evidence, what bounds it
-  std::string graph = {}; ///< of torch modules: text (generator/graph_env.h); else empty
+  std::string graph = {}; ///< of torch modules: text (generator/search/graph_env.h); else empty
 };
 
 class Environment {

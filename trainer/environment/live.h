@@ -3,7 +3,7 @@
 // Thread: any. Two threads that ask for the same state's verdict at once both measure it; the later one counts.
 #pragma once
 
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "support/exclusive.h"
 #include "trainer/config/config.h"
 #include "trainer/environment/env_line.h"

@@ -4,7 +4,7 @@
 // text and so their verdict. Thread: any; two threads that need the same trace at once may both make it.
 #pragma once
 
-#include "runner/client/client.h"
+#include "runner/connect/connect.h"
 #include "support/exclusive.h"
 #include "trainer/environment/env_line.h"
 #include "trainer/environment/training_task.h"

@@ -5,7 +5,7 @@
 // torch task the class of its module. Thread: values, any.
 #pragma once
 
-#include "support/expression.h"
+#include "support/symbolic/expression.h"
 
 #include <string>
 #include <vector>

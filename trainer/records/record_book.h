@@ -3,7 +3,7 @@
 // Lines are JSON objects with one of these members, strings interned by the order of their lines:
 //   {"warpwright_records": 1}                      the first line: format version
 //   {"task": id, "family": .., "split": "training", "language": .., "kernel": .., "hash": .., "definition": {..}}
-//                                                  of torch modules also "graph": text, as generator/graph_env.h has it
+//                                                  of torch modules also "graph": text, as generator/search/graph_env.h has it
 //   {"move": "vectorize(width=4)"}                 move number = count of such lines before
 //   {"device": {..}}                               as model::DeviceInfo
 //   {"state": [task, move, ...], "text": "0f3a..", "legal": [move, ...]}

@@ -5,7 +5,7 @@
 // sizes after `check` stay as they are. Thread: any.
 #pragma once
 
-#include "support/expression.h"
+#include "support/symbolic/expression.h"
 #include "support/text.h"
 
 #include <optional>

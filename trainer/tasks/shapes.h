@@ -6,7 +6,7 @@
 // shapes on every machine. Thread: any.
 #pragma once
 
-#include "support/expression.h"
+#include "support/symbolic/expression.h"
 #include "trainer/environment/training_task.h"
 
 #include <optional>

@@ -2,7 +2,7 @@
 //
 //   region=0 2^1 op:conv 2^4 2^6 2^4 2^4 ..    groups of alike regions, the most time first: how many, what, the result's shape
 //   v0 op:relu v1 2^4 2^6 ..                   then the nodes in order; a shape where it is not the first operand's, a dtype likewise
-// Few attributes are said. It reads the text that `warpwright env` gives (generator/graph_env.h), and what it cannot read it leaves out.
+// Few attributes are said. It reads the text that `warpwright env` gives (generator/search/graph_env.h), and what it cannot read it leaves out.
 // Thread: any.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Matrix products compute on the CPU device what the reference evaluation computes: random shapes, batches, layouts, dtypes, neighbours
 // before and behind, and the configurations that need no tensor cores. Those that do are compiled here where NVRTC is, and run by
 // bench/matmul on a GPU.
-#include "generator/families/matmul.h"
-#include "generator/families/matmul_problem.h"
+#include "generator/families/matmul/matmul.h"
+#include "generator/families/matmul/matmul_problem.h"
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"

@@ -1,8 +1,8 @@
 // Recurrent layers compute on the CPU device what their definition says, for every cell, direction and layout of the batch. What blocks of
 // one layer pass to each other while they run is left to GPU runs: the CPU device runs blocks in turn.
-#include "generator/families/recurrent_shape.h"
-#include "generator/families/window_families.h"
-#include "generator/fusion/plan_builder.h"
+#include "generator/families/recurrent/recurrent_shape.h"
+#include "generator/families/recurrent/recurrent.h"
+#include "generator/planning/plan_builder.h"
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"

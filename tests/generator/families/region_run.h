@@ -4,7 +4,7 @@
 // guard pages start, and outputs are poisoned, so that a missing store or a read past the end shows. Thread: one.
 #pragma once
 
-#include "generator/families/family.h"
+#include "generator/elements/family.h"
 #include "runner/verify/device.h"
 #include "tests/generator/graph_interpreter.h"
 

@@ -1,6 +1,6 @@
 // Row regions against the reference interpreter: every configuration of random reductions, normalisations and losses.
-#include "generator/families/rows.h"
-#include "generator/fusion/row_regions.h"
+#include "generator/families/rows/rows.h"
+#include "generator/families/rows/row_regions.h"
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"

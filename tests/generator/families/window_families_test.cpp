@@ -1,6 +1,12 @@
 // Scans, pooling and convolutions compute on the CPU device what the reference evaluation of the graph computes: random shapes,
 // attributes, neighbours before and behind, and every configuration that the family lists. Tensor cores are left to GPU runs.
-#include "generator/families/window_families.h"
+#include "generator/families/convolution/convolution.h"
+#include "generator/families/convolution/direct_convolution.h"
+#include "generator/families/convolution/tile_convolution_family.h"
+#include "generator/families/scan/scan.h"
+#include "generator/families/windows/depthwise.h"
+#include "generator/families/windows/pool.h"
+#include "generator/families/windows/upsample.h"
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"

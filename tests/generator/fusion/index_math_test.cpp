@@ -1,5 +1,5 @@
 // Index arithmetic: what cancels, and that what stays still means the same.
-#include "generator/fusion/index_math.h"
+#include "support/symbolic/index_math.h"
 
 #include <doctest/doctest.h>
 

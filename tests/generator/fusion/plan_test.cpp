@@ -1,5 +1,5 @@
 // Partition and plans: what is fused, what is left to the library, where state and results go.
-#include "generator/fusion/module_task.h"
+#include "generator/planning/module_task.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 

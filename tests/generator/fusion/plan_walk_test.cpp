@@ -1,7 +1,7 @@
 // States and moves of an op graph: where they begin, that every one of them has a plan, and that lists of them end.
-#include "generator/fusion/plan_walk.h"
-#include "generator/fusion/torch_search.h"
-#include "generator/graph/text.h"
+#include "generator/search/plan_walk.h"
+#include "generator/search/torch_search.h"
+#include "generator/ops/text.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_task.h"
 

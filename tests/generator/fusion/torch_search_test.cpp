@@ -1,6 +1,6 @@
 // The search over plans: what it proposes first, that it follows what was measured, and that it ends.
-#include "generator/fusion/torch_search.h"
-#include "generator/graph/text.h"
+#include "generator/search/torch_search.h"
+#include "generator/ops/text.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 

@@ -1,8 +1,8 @@
 // Verifies graphs in JSON files, as the tracer writes them, and reads their text form back: for traces of real modules.
 //
 //   graph_check FILES      prints what is wrong with which, exit 1 if anything is
-#include "generator/graph/read_graph.h"
-#include "generator/graph/text.h"
+#include "generator/ops/read_graph.h"
+#include "generator/ops/text.h"
 
 #include <iostream>
 

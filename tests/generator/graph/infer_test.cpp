@@ -1,7 +1,7 @@
 // Graphs in their text form: what is stated must be what the ops give.
-#include "generator/graph/infer.h"
-#include "generator/graph/text.h"
-#include "generator/graph/verify_graph.h"
+#include "generator/ops/infer.h"
+#include "generator/ops/text.h"
+#include "generator/ops/verify_graph.h"
 
 #include <doctest/doctest.h>
 

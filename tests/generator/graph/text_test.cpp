@@ -1,4 +1,4 @@
-#include "generator/graph/text.h"
+#include "generator/ops/text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-#include "generator/graph/text.h"
-#include "generator/graph/verify_graph.h"
+#include "generator/ops/text.h"
+#include "generator/ops/verify_graph.h"
 
 #include <doctest/doctest.h>
 

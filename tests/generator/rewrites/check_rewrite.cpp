@@ -1,6 +1,6 @@
 #include "tests/generator/rewrites/check_rewrite.h"
 
-#include "generator/graph/verify_graph.h"
+#include "generator/ops/verify_graph.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Pools behind convolutions, convolutions as products, phases of transposed ones, on many shapes.
-#include "generator/rewrites/cost.h"
+#include "generator/ops/cost.h"
 #include "tests/generator/rewrites/check_rewrite.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // Slices and pools taken early, means of norms taken of their statistics.
-#include "generator/rewrites/cost.h"
+#include "generator/ops/cost.h"
 #include "tests/generator/rewrites/check_rewrite.h"
 
 #include <doctest/doctest.h>

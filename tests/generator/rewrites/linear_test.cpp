@@ -1,5 +1,5 @@
 // Sums and means taken into products and convolutions, on many shapes.
-#include "generator/rewrites/cost.h"
+#include "generator/ops/cost.h"
 #include "tests/generator/rewrites/check_rewrite.h"
 
 #include <doctest/doctest.h>

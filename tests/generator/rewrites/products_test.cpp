@@ -1,5 +1,5 @@
 // Products with diagonal and triangular operands, and their order.
-#include "generator/rewrites/cost.h"
+#include "generator/ops/cost.h"
 #include "tests/generator/rewrites/check_rewrite.h"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // Code as it is while somebody types: cut off, with words gone and numbers that fit nothing. Nothing of it may end the process, and what
 // still gives a graph gives a well-formed one.
-#include "generator/graph/verify_graph.h"
+#include "generator/ops/verify_graph.h"
 #include "generator/torch_cpp/kernels.h"
 
 #include <cstdlib>

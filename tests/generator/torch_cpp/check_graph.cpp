@@ -1,7 +1,7 @@
 #include "tests/generator/torch_cpp/check_graph.h"
 
-#include "generator/graph/text.h"
-#include "generator/graph/verify_graph.h"
+#include "generator/ops/text.h"
+#include "generator/ops/verify_graph.h"
 #include "generator/torch_cpp/module_classes.h"
 
 #include <doctest/doctest.h>

@@ -1,0 +1,34 @@
+// A convolution's sizes, read off a "conv" node, with one to three spatial dimensions brought to three.
+// Thread: pure functions.
+#pragma once
+
+#include "generator/elements/window_text.h"
+
+#include <array>
+#include <optional>
+
+namespace warpwright::generator {
+
+struct ConvolutionShape {
+  std::int64_t batch = 1, groups = 1;
+  std::int64_t group_in = 1, group_out = 1; ///< channels of one group
+  std::size_t spatial = 1;
+  std::array<std::int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1},
+      padding{0, 0, 0}, dilation{1, 1, 1};
+  bool transposed = false;
+  bool bias = false;
+
+  std::int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  std::int64_t channels_in() const { return groups * group_in; }
+  std::int64_t channels_out() const { return groups * group_out; }
+};
+
+/// Absent: not a convolution, or one without a batch dimension, with unknown attributes, or empty.
+std::optional<ConvolutionShape> convolution_shape(const GraphIndex &index,
+                                                  const model::Node &anchor);
+
+/// Index texts [n, c, d, h, w] without the spatial dimensions that the tensor lacks.
+Index convolution_index(const ConvolutionShape &shape, const std::string &n, const std::string &c,
+                        const std::string &d, const std::string &h, const std::string &w);
+
+} // namespace warpwright::generator

@@ -1,0 +1,105 @@
+#include "generator/elements/element_forward.h"
+
+#include "generator/ops/op_traits.h"
+#include "generator/ops/attributes.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+using model::Node;
+using model::Shape;
+
+bool keeps_elements(const GraphIndex &graph, const Node &node, const std::string &operand) {
+  const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
+  if (node.op == "permute" || node.op == "flip" || node.op == "roll" || node.op == "reshape" ||
+      node.op == "layout" || node.op == "triu" || node.op == "tril")
+    return true;
+  if (!is_pointwise(node) && node.op != "expand")
+    return false;
+  return model::elements_of(from) == model::elements_of(to) && from.size() <= to.size();
+}
+
+Lanes forward(ElementPass &pass, const GraphIndex &graph, const Node &node,
+              const std::string &operand, const Lanes &lanes) {
+  const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
+  if (node.op == "reshape")
+    return pass.reshape(lanes, from, to);
+  IndexMath &math = pass.math();
+  Lanes moved;
+  for (const auto &lane : lanes) {
+    std::vector<IndexForm> index(to.size());
+    if (node.op == "permute") {
+      const Shape dims = *list_attribute(node, "dims");
+      for (std::size_t d = 0; d < dims.size(); ++d)
+        index[d] = lane[dims[d]];
+    } else if (node.op == "flip") {
+      index = lane;
+      for (const std::int64_t dim : *list_attribute(node, "dims"))
+        index[dim] = math.add(IndexMath::constant(to[dim] - 1), math.scale(lane[dim], -1));
+    } else if (node.op == "roll") {
+      index = lane;
+      const Shape dims = *list_attribute(node, "dims"), shifts = *list_attribute(node, "shifts");
+      for (std::size_t d = 0; d < dims.size(); ++d) {
+        const std::int64_t size = to[dims[d]], shift = (shifts[d] % size + size) % size;
+        index[dims[d]] = math.modulo(math.add(lane[dims[d]], IndexMath::constant(shift)), size);
+      }
+    } else {
+      std::ranges::copy(lane, index.end() - static_cast<std::ptrdiff_t>(from.size()));
+    }
+    moved.push_back(std::move(index));
+  }
+  return moved;
+}
+
+std::optional<std::vector<std::pair<std::string, Lanes>>>
+forward_all(ElementPass &pass, const GraphIndex &graph, const std::vector<std::string> &nodes,
+            const std::vector<std::string> &starts, const Lanes &lanes) {
+  std::vector<std::pair<std::string, Lanes>> mapped;
+  for (const std::string &start : starts)
+    mapped.emplace_back(start, lanes);
+  const auto find = [&](const std::string &name) {
+    return std::ranges::find(mapped, name, [](const auto &entry) { return entry.first; });
+  };
+  for (const std::string &name : nodes) {
+    if (find(name) != mapped.end())
+      continue;
+    const Node &node = graph.node(name);
+    std::optional<Lanes> place;
+    for (const std::string &input : node.inputs) {
+      const auto known = find(input);
+      if (known == mapped.end() || !keeps_elements(graph, node, input))
+        continue;
+      Lanes lanes_here = forward(pass, graph, node, input, known->second);
+      if (place && *place != lanes_here)
+        return std::nullopt;
+      place = std::move(lanes_here);
+    }
+    if (place)
+      mapped.emplace_back(name, std::move(*place));
+  }
+  return mapped;
+}
+
+bool may_follow(const GraphIndex &graph, const std::vector<std::string> &nodes,
+                const std::string &anchor) {
+  ElementPass::Environment environment;
+  Region region;
+  int names = 0;
+  environment.graph = &graph;
+  environment.region = &region;
+  environment.names = &names;
+  std::string statements;
+  ElementPass pass(environment, statements);
+  Lanes lanes(1);
+  const Shape &shape = graph.node(anchor).type().shape;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    lanes[0].push_back(pass.math().atom("d" + std::to_string(d), {0, shape[d] - 1}));
+  const auto mapped = forward_all(pass, graph, nodes, {anchor}, lanes);
+  return mapped && std::ranges::all_of(nodes, [&](const std::string &name) {
+           return std::ranges::any_of(*mapped,
+                                      [&](const auto &entry) { return entry.first == name; });
+         });
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,178 @@
+#include "generator/elements/element_pass.h"
+
+#include "generator/ops/op_traits.h"
+#include "generator/ops/scalar_ops.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+using model::Dtype;
+using model::Node;
+using model::Shape;
+
+ElementPass::ElementPass(const Environment &environment, std::string &statements)
+    : environment_(environment), graph_(*environment.graph), statements_(&statements), scopes_(1) {
+  for (const auto &[name, range] : environment.ranges)
+    math_.bound(name, range);
+}
+
+void ElementPass::pin(const std::string &node, LaneValues values) {
+  pinned_.insert_or_assign(node, std::move(values));
+}
+
+std::string ElementPass::fresh_name() { return "e_" + std::to_string((*environment_.names)++); }
+
+LaneValues ElementPass::name_values(const std::string &type, const LaneValues &values) {
+  std::unordered_map<std::string, std::string> named;
+  LaneValues result;
+  for (const std::string &value : values) {
+    std::string &name = named[value];
+    if (name.empty()) {
+      name = fresh_name();
+      emit("const " + type + " " + name + " = " + value + ";");
+    }
+    result.push_back(name);
+  }
+  return result;
+}
+
+LaneValues ElementPass::declare(const std::string &type, const LaneValues &values) {
+  LaneValues result;
+  for (const std::string &value : values) {
+    result.push_back(fresh_name());
+    emit(type + " " + result.back() + " = " + value + ";");
+  }
+  return result;
+}
+
+LaneValues ElementPass::evaluate(const std::string &value, const Lanes &lanes) {
+  if (const auto bound = environment_.bound.find(value); bound != environment_.bound.end())
+    return bound->second.size() == lanes.size() ? bound->second
+                                                : LaneValues(lanes.size(), bound->second.at(0));
+  if (const auto pinned = pinned_.find(value); pinned != pinned_.end())
+    return pinned->second;
+  const Node &node = graph_.node(value);
+  std::string key = value;
+  for (const auto &lane : lanes) {
+    key += "|";
+    for (const IndexForm &form : lane)
+      key += math_.text(form) + ",";
+  }
+  for (const auto &scope : scopes_)
+    if (const auto known = scope.find(key); known != scope.end())
+      return known->second;
+
+  LaneValues values;
+  if (environment_.input_numbers.contains(value))
+    values = memory(node, lanes);
+  else if (is_generated(node))
+    values = constant(node, lanes);
+  else if (is_pointwise(node))
+    values = pointwise(node, lanes);
+  else if (is_view(node))
+    values = view(node, lanes);
+  else if (is_indexed(node))
+    values = indexed(node, lanes);
+  else // a fault of the partition: the compiler's message will name the value
+    values = LaneValues(lanes.size(), "warpwright_value_outside_region_" + value);
+  scopes_.back().emplace(std::move(key), values);
+  return values;
+}
+
+std::vector<IndexForm> ElementPass::offsets(const Shape &strides, const Lanes &lanes) {
+  std::vector<IndexForm> result;
+  for (const auto &lane : lanes) {
+    IndexForm offset;
+    for (std::size_t i = 0; i < lane.size(); ++i)
+      offset = math_.add(offset, math_.scale(lane[i], strides[i]));
+    result.push_back(std::move(offset));
+  }
+  return result;
+}
+
+int ElementPass::vector_direction(const std::vector<IndexForm> &offsets,
+                                  const model::TensorType &type) {
+  const std::int64_t count = static_cast<std::int64_t>(offsets.size());
+  if (count < 2 || model::elements_of(type.shape) % count != 0 ||
+      count * static_cast<std::int64_t>(model::size_bytes(type.dtype)) > 16)
+    return 0;
+  const auto consecutive = [&](int direction) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (offsets[i].terms != offsets[0].terms ||
+          offsets[i].constant != offsets[0].constant + direction * i)
+        return false;
+    }
+    const IndexForm &first = direction > 0 ? offsets.front() : offsets.back();
+    return first.constant % count == 0 &&
+           std::ranges::all_of(first.terms, [&](const auto &t) { return t.second % count == 0; });
+  };
+  return consecutive(1) ? 1 : consecutive(-1) ? -1 : 0;
+}
+
+std::string ElementPass::offset_text(const IndexForm &offset, const model::TensorType &type) const {
+  std::int64_t extent = 1;
+  const Shape strides = model::strides_of(type);
+  for (std::size_t i = 0; i < strides.size(); ++i)
+    extent += (type.shape[i] - 1) * strides[i];
+  return math_.text(offset, extent > INT32_MAX);
+}
+
+LaneValues ElementPass::memory(const Node &node, const Lanes &lanes) {
+  model::TensorType type = region_type(graph_, *environment_.region, node.name);
+  const std::string name = "in" + std::to_string(environment_.input_numbers.at(node.name));
+  const std::vector<IndexForm> where = offsets(model::strides_of(type), lanes);
+  last_offsets = where;
+  const std::string compute = compute_type_of(type.dtype);
+  if (const int direction = vector_direction(where, type)) {
+    ++vector_loads;
+    const IndexForm &first = direction > 0 ? where.front() : where.back();
+    const std::string vector = fresh_name(), vector_type = "warpwright_vector<" +
+                                                           memory_type_of(type.dtype) + ", " +
+                                                           std::to_string(lanes.size()) + ">";
+    emit("const " + vector_type + " " + vector + " = *(const " + vector_type + " *)(" + name +
+         " + " + offset_text(first, type) + ");");
+    LaneValues parts;
+    for (std::size_t i = 0; i < lanes.size(); ++i)
+      parts.push_back(from_memory(
+          vector + ".v[" + std::to_string(direction > 0 ? i : lanes.size() - 1 - i) + "]",
+          type.dtype));
+    return name_values(compute, parts);
+  }
+  if (std::ranges::any_of(where, [&](const IndexForm &form) { return form != where[0]; })) {
+    ++scalar_loads;
+    scalar_inputs.insert(node.name);
+  }
+  LaneValues loads;
+  for (const IndexForm &offset : where)
+    loads.push_back(from_memory(name + "[" + offset_text(offset, type) + "]", type.dtype));
+  return name_values(compute, loads);
+}
+
+Lanes ElementPass::broadcast(const Lanes &lanes, const Shape &to) const {
+  Lanes result;
+  for (const auto &lane : lanes) {
+    auto &index =
+        result.emplace_back(lane.end() - static_cast<std::ptrdiff_t>(to.size()), lane.end());
+    for (std::size_t i = 0; i < to.size(); ++i)
+      if (to[i] == 1)
+        index[i] = IndexMath::constant(0);
+  }
+  return result;
+}
+
+LaneValues ElementPass::pointwise(const Node &node, const Lanes &lanes) {
+  std::vector<LaneValues> operands;
+  for (const std::string &input : node.inputs)
+    operands.push_back(evaluate(input, broadcast(lanes, graph_.node(input).type().shape)));
+  LaneValues results;
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    std::vector<std::string> values;
+    for (const LaneValues &operand : operands)
+      values.push_back(operand[lane]);
+    results.push_back(pointwise_expression(graph_, node, values));
+  }
+  return name_values(compute_type_of(node.type().dtype), results);
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,65 @@
+// A family: a parameterised CUDA template for one kind of region, in one file each, listed in registry.cpp.
+//
+// A family says which anchors it lowers, in which configurations (tile sizes, threads, stages: what a search or a policy chooses from,
+// best guess first), and writes source and steps for one of them. It may guess what is fast; the runner measures. It knows nothing
+// of names, files or constants of any benchmark. Thread: pure functions.
+#pragma once
+
+#include "generator/elements/element_writer.h"
+
+#include <map>
+#include <set>
+#include <span>
+
+namespace warpwright::generator {
+
+/// Facts of the GPU that configurations depend on.
+struct DeviceFacts {
+  int compute_capability = 90; ///< 10 * major + minor
+  int multiprocessors = 132;
+  int shared_bytes_a_block = 227 * 1024;
+  bool inline_ptx = true; ///< false on the CPU backend: no mma, cp.async, TMA
+  /// Whether float32 convolutions may multiply in TF32: where PyTorch's own do, which only a run tells.
+  bool tf32 = true;
+};
+
+/// "threads" -> 256, "vector" -> 4.
+using Configuration = std::map<std::string, int>;
+
+struct Lowering {
+  std::string source; ///< kernels as extern "C" __global__, names starting with the region's prefix
+  std::vector<model::Step> steps;
+  std::vector<model::Temporary>
+      temporaries; ///< beyond the values of the graph, names starting with the prefix
+};
+
+struct Family {
+  std::string_view name; ///< "softmax"
+  /// Whether it lowers regions that this node anchors.
+  bool (*claims)(const GraphIndex &graph, const model::Node &anchor);
+  /// What fusion may put before and behind the anchor.
+  bool takes_prologue, takes_epilogue;
+  /// Not empty, the best guess first.
+  std::vector<Configuration> (*configurations)(const GraphIndex &, const Region &,
+                                               const DeviceFacts &);
+  /// @param prefix a C identifier, unique in the plan
+  /// Errors: a region or configuration that it cannot write, with the reason.
+  Result<Lowering> (*lower)(const GraphIndex &, const Region &, const Configuration &,
+                            const DeviceFacts &, const std::string &prefix);
+  /// About the microseconds of the anchor by itself in the best configuration; absent of families that share no anchors.
+  double (*estimate)(const GraphIndex &, const model::Node &anchor, const DeviceFacts &) = nullptr;
+  /// The largest region around an anchor that it writes as one kernel, of nodes that are not `taken`. Absent: fusion puts pointwise nodes
+  /// before and behind the anchor.
+  Region (*grow)(const GraphIndex &, const std::string &anchor,
+                 const std::set<std::string> &taken) = nullptr;
+  bool ordinary_cores = false; ///< multiplies without tensor cores
+  bool short_sums = false;     ///< for convolutions that add few products
+  bool keeps_layout = false;   ///< reads and writes contiguous and channels-last memory alike
+};
+
+/// All families; for an anchor the first that claims it is the best guess.
+std::span<const Family> families();
+/// nullptr: there is none of that name.
+const Family *family_named(std::string_view name);
+
+} // namespace warpwright::generator

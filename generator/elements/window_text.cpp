@@ -1,0 +1,96 @@
+// Texts, indices and attributes for the window families. See window_text.h.
+#include "generator/elements/window_text.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+std::string fill_places(std::string_view text, const Places &places) {
+  std::string filled;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find('@', at);
+    const std::size_t close = open == text.npos ? open : text.find('@', open + 1);
+    if (close == text.npos) {
+      filled += text.substr(at);
+      break;
+    }
+    filled += text.substr(at, open - at);
+    const auto found = places.find(std::string(text.substr(open + 1, close - open - 1)));
+    filled += found != places.end() ? std::string_view(found->second)
+                                    : text.substr(open, close + 1 - open);
+    at = close + 1;
+  }
+  return filled;
+}
+
+Index unflatten(const std::string &text, const model::Shape &shape) {
+  Index index(shape.size(), "0");
+  std::int64_t below = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1)
+      continue;
+    const bool outermost =
+        std::all_of(shape.begin(), shape.begin() + d, [](auto size) { return size == 1; });
+    std::string part = below == 1 ? text : text + " / " + std::to_string(below);
+    if (!outermost)
+      part = (below == 1 ? part : "(" + part + ")") + " % " + std::to_string(shape[d]);
+    index[d] = part == text ? text : "(" + part + ")";
+    below *= shape[d];
+  }
+  return index;
+}
+
+std::int64_t elements_between(const model::Shape &shape, std::size_t begin, std::size_t end) {
+  std::int64_t product = 1;
+  for (std::size_t d = begin; d < end; ++d)
+    product *= shape[d];
+  return product;
+}
+
+std::string parameters_with(const ElementWriter &writer, const std::vector<std::string> &more) {
+  std::string text = writer.parameters();
+  for (const std::string &parameter : more)
+    text += (text.empty() ? "" : ", ") + parameter;
+  return text;
+}
+
+std::vector<model::Argument> arguments_with(const ElementWriter &writer,
+                                            const std::vector<std::string> &temporaries) {
+  std::vector<model::Argument> arguments = writer.arguments();
+  for (const std::string &temporary : temporaries)
+    arguments.push_back(model::BufferArgument{temporary, Expression(0)});
+  return arguments;
+}
+
+model::LaunchStep launch_of(std::string kernel, std::int64_t grid_x, std::int64_t block,
+                            std::vector<model::Argument> arguments, std::int64_t shared_bytes,
+                            std::int64_t grid_y, std::int64_t grid_z) {
+  model::LaunchStep step;
+  step.kernel = std::move(kernel);
+  step.grid = {Expression(grid_x), Expression(grid_y), Expression(grid_z)};
+  step.block = {Expression(block), Expression(1), Expression(1)};
+  step.shared_bytes = Expression(shared_bytes);
+  step.arguments = std::move(arguments);
+  return step;
+}
+
+Result<int> setting_of(const Configuration &configuration, const std::string &name, int low,
+                       int high) {
+  const auto found = configuration.find(name);
+  if (found == configuration.end())
+    return fail("the configuration has no \"" + name + "\"", "take one that the family lists");
+  if (found->second < low || found->second > high)
+    return fail("the configuration's \"" + name + "\" is " + std::to_string(found->second) +
+                    ", not between " + std::to_string(low) + " and " + std::to_string(high),
+                "take one that the family lists");
+  return found->second;
+}
+
+std::int64_t power_of_two_for(std::int64_t value, std::int64_t limit) {
+  std::int64_t power = 1;
+  while (power < value && power < limit)
+    power *= 2;
+  return power;
+}
+
+} // namespace warpwright::generator

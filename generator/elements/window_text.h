@@ -1,0 +1,40 @@
+// What the window families (scans, pooling, convolutions, indexing) share when they write kernels: text templates, index texts,
+// and typed access to attributes.
+// Thread: pure functions.
+#pragma once
+
+#include "generator/elements/family.h"
+
+namespace warpwright::generator {
+
+/// What a template's places hold: {"N", "16"} for "@N@".
+using Places = std::map<std::string, std::string>;
+
+/// The template with every @NAME@ replaced. A name that is missing stays as it is, and does not compile.
+std::string fill_places(std::string_view text, const Places &places);
+
+/// Index texts of a flat position `text` in `shape`, row-major: for "i" in [4, 8] "i / 8", "i % 8". `text` must be an
+/// identifier or stand in parentheses.
+Index unflatten(const std::string &text, const model::Shape &shape);
+
+/// The elements of shape[begin..end).
+std::int64_t elements_between(const model::Shape &shape, std::size_t begin, std::size_t end);
+
+/// The region's parameters followed by `more` ("float *scratch"), and the arguments in the same order, with those temporaries.
+std::string parameters_with(const ElementWriter &writer, const std::vector<std::string> &more);
+std::vector<model::Argument> arguments_with(const ElementWriter &writer,
+                                            const std::vector<std::string> &temporaries);
+
+model::LaunchStep launch_of(std::string kernel, std::int64_t grid_x, std::int64_t block,
+                            std::vector<model::Argument> arguments, std::int64_t shared_bytes = 0,
+                            std::int64_t grid_y = 1, std::int64_t grid_z = 1);
+
+/// A configuration's entry. Errors: none of that name, or outside [low, high].
+Result<int> setting_of(const Configuration &configuration, const std::string &name, int low,
+                       int high);
+
+inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+/// The smallest power of two that is at least `value` and at most `limit`.
+std::int64_t power_of_two_for(std::int64_t value, std::int64_t limit);
+
+} // namespace warpwright::generator

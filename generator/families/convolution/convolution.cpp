@@ -1,0 +1,116 @@
+// Convolution and transposed convolution over one to three dimensions, as an implicit matrix product with everything pointwise around it.
+//
+// On tensor cores the products are TF32, which is right exactly where PyTorch's own convolution runs in TF32 (cuDNN's default); where it does not,
+// the runner refuses the candidate and the FP32-accurate configurations remain. A configuration says "math": 0 FP32, 1 TF32 by mma.sync,
+// 2 TF32 by wgmma, 3 FP32-accurate split TF32 by wgmma. convolution_guess.h orders them.
+// Leaves out: channels-last input read by whole vectors, Winograd and FFT. Thread: pure functions.
+#include "generator/families/convolution/convolution_guess.h"
+#include "generator/families/convolution/convolution.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+constexpr std::int64_t kMostPhases = 256;
+
+bool claims(const GraphIndex &index, const model::Node &anchor) {
+  const auto shape = convolution_shape(index, anchor);
+  const model::Dtype dtype = anchor.type().dtype;
+  return shape && model::is_floating(dtype) && dtype != model::Dtype::Float64 &&
+         (!shape->transposed ||
+          shape->stride[0] * shape->stride[1] * shape->stride[2] <= kMostPhases) &&
+         shape->groups <= 65535;
+}
+
+using Math = ConvolutionTile::Math;
+
+double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
+  constexpr double kStartUs = 7; // of both kernels, as short ones took
+  return kStartUs + convolution_microseconds(*convolution_shape(index, anchor), device);
+}
+
+std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
+                                          const DeviceFacts &device) {
+  return convolution_configurations(*convolution_shape(index, index.node(region.anchor)), device);
+}
+
+Result<ConvolutionTile> tile_of(const Configuration &configuration, const DeviceFacts &device,
+                                bool one_phase) {
+  const auto math = setting_of(configuration, "math", 0, 3);
+  const auto gather = setting_of(configuration, "gather", 0, 1);
+  const auto parts = setting_of(configuration, "parts", 1, 64);
+  const auto pixels = setting_of(configuration, "pixels", 32, 256);
+  const auto channels = setting_of(configuration, "channels", 8, 256);
+  const auto depth = setting_of(configuration, "depth", 8, 64);
+  const auto threads = setting_of(configuration, "threads", 32, 1024);
+  const auto warp_pixels = setting_of(configuration, "warp_pixels", 0, 256);
+  const auto warp_channels = setting_of(configuration, "warp_channels", 0, 256);
+  for (const auto &setting :
+       {math, gather, parts, pixels, channels, depth, threads, warp_pixels, warp_channels})
+    if (!setting)
+      return std::unexpected(setting.error());
+  ConvolutionTile tile{*gather == 1,   *parts,   *pixels,
+                       *channels,      *depth,   *warp_pixels,
+                       *warp_channels, *threads, static_cast<Math>(*math)};
+  bool fits = runs_on(tile.math, device) && tile.threads % tile.pixels == 0 &&
+              tile.depth % (tile.threads / tile.pixels) == 0;
+  if (tile.math == Math::Mma)
+    fits =
+        fits && tile.depth % 8 == 0 && tile.warp_pixels >= 32 && tile.warp_channels >= 32 &&
+        tile.warp_pixels % 32 == 0 && tile.warp_channels % 32 == 0 &&
+        tile.pixels % tile.warp_pixels == 0 && tile.channels % tile.warp_channels == 0 &&
+        tile.pixels / tile.warp_pixels * (tile.channels / tile.warp_channels) * 32 == tile.threads;
+  else if (tile.math == Math::Scalar)
+    fits = fits && tile.pixels * tile.channels / 8 % tile.threads == 0;
+  else
+    fits = fits && tile.depth % 8 == 0 && tile.threads == tile.pixels && tile.pixels % 128 == 0 &&
+           tile.channels % 32 == 0 && tile.channels <= (tile.math == Math::Split ? 64 : 128);
+  if (tile.parts > 1 && (tile.gather || !one_phase))
+    return fail("a convolution in several phases does not take its sums in parts");
+  if (!fits)
+    return fail("the convolution's tile does not divide among its threads",
+                "take a configuration that the family lists");
+  return tile;
+}
+
+Result<Lowering> lower(const GraphIndex &index, const Region &region,
+                       const Configuration &configuration, const DeviceFacts &device,
+                       const std::string &prefix) {
+  const model::Node &anchor = index.node(region.anchor);
+  const ConvolutionShape shape = *convolution_shape(index, anchor);
+  const auto tile =
+      tile_of(configuration, device, convolution_phases(shape, false).phases.size() == 1);
+  if (!tile)
+    return std::unexpected(tile.error());
+  ElementWriter writer(index, region);
+  const auto load = [&](std::size_t operand, const Index &at, const std::string &assign) {
+    std::string before;
+    const std::string value = writer.load(anchor.inputs[operand], at, before);
+    return before + "        " + assign + " (float)(" + value + ");\n";
+  };
+  ConvolutionBody body;
+  body.load = load(0, convolution_index(shape, "n", "channel", "d", "h", "w"), "value =");
+  // Straight from memory where nothing stands between.
+  const auto operand = std::ranges::find(region.inputs, anchor.inputs[0]);
+  const model::TensorType input = region_type(index, region, anchor.inputs[0]);
+  if (operand != region.inputs.end() && model::is_contiguous(input) &&
+      input.dtype == model::Dtype::Float32)
+    body.input = "in" + std::to_string(operand - region.inputs.begin());
+  const std::string first = shape.transposed ? "input_channel" : "output_channel";
+  const std::string second = shape.transposed ? "output_channel" : "input_channel";
+  body.weight =
+      load(1, convolution_index(shape, first, second, "tap_d", "tap_h", "tap_w"), "value =");
+  body.finish = "        float element = sum;\n";
+  if (shape.bias)
+    body.finish += "        {\n" + load(2, {"channel"}, "element +=") + "        }\n";
+  body.finish +=
+      writer.store(convolution_index(shape, "n", "channel", "od", "oh", "ow"), "element");
+  return write_convolution(shape, *tile, body, writer, prefix);
+}
+
+} // namespace
+
+const Family kConvolutionFamily{"convolution", claims, true, true, configurations, lower, estimate};
+
+} // namespace warpwright::generator

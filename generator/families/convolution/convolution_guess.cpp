@@ -1,0 +1,208 @@
+// Which tiles a convolution should try first. See convolution_guess.h.
+//
+// A block's time is linear in the products that it sums: each tile has the time of one product and of a block's start and end, both fitted to the
+// cases of bench/results/h200/windows.md (sums of 27 to 2304 products). A launch is its blocks over the multiprocessors and a last, uneven
+// wave. It serves to rank: long launches took within a third of what it says, short ones up to several times that. Other GPUs are taken
+// to rank tiles alike.
+// Leaves out: fixed costs of a launch, registers, waves in whole numbers. Thread: pure functions.
+#include "generator/families/convolution/convolution_guess.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+using Math = ConvolutionTile::Math;
+
+/// @param product_ns a multiprocessor's time for one product of each output of the tile, with the device full
+/// @param start_products the products that starting and ending a block takes the time of
+struct TileChoice {
+  Math math;
+  int pixels, channels, warp_pixels, warp_channels, depth, threads;
+  double product_ns, start_products;
+};
+constexpr TileChoice kTiles[] = {
+    {Math::Wgmma, 128, 128, 0, 0, 16, 128, 27.7, 109},
+    {Math::Wgmma, 128, 128, 0, 0, 32, 128, 22.6, 137},
+    {Math::Wgmma, 128, 64, 0, 0, 16, 128, 18.0, 82},
+    {Math::Wgmma, 128, 64, 0, 0, 32, 128, 15.5, 115},
+    {Math::Wgmma, 128, 96, 0, 0, 16, 128, 21.9, 90},
+    {Math::Wgmma, 128, 32, 0, 0, 16, 128, 15.5, 46},
+    {Math::Wgmma, 128, 32, 0, 0, 32, 128, 13.7, 60},
+    {Math::Wgmma, 256, 128, 0, 0, 16, 256, 66.2, 88},
+    {Math::Wgmma, 256, 64, 0, 0, 16, 256, 38.1, 83},
+    {Math::Wgmma, 256, 64, 0, 0, 32, 256, 42.9, 101},
+    {Math::Split, 128, 64, 0, 0, 16, 128, 36.8, 52},
+    {Math::Split, 128, 32, 0, 0, 16, 128, 24.2, 27},
+    {Math::Split, 128, 32, 0, 0, 32, 128, 22.4, 57},
+    {Math::Split, 256, 64, 0, 0, 16, 256, 83.9, 47},
+    {Math::Mma, 64, 64, 32, 32, 32, 128, 13.3, 80},
+    {Math::Mma, 64, 64, 32, 32, 16, 128, 14.4, 65},
+    {Math::Mma, 128, 64, 64, 32, 16, 128, 25.2, 84},
+    {Math::Mma, 128, 32, 32, 32, 16, 128, 16.4, 67},
+    {Math::Mma, 64, 32, 32, 32, 32, 64, 8.8, 67},
+    {Math::Scalar, 128, 128, 0, 0, 8, 256, 131, 19},
+    {Math::Scalar, 128, 64, 0, 0, 8, 128, 58.4, 32},
+    {Math::Scalar, 128, 32, 0, 0, 16, 128, 31.4, 26},
+    {Math::Scalar, 128, 16, 0, 0, 16, 128, 26.9, 9},
+    {Math::Scalar, 128, 8, 0, 0, 16, 128, 25.0, 14},
+    {Math::Scalar, 64, 64, 0, 0, 16, 64, 28.1, 31},
+};
+
+/// Waves that a launch takes beyond those its blocks fill.
+constexpr double kUnevenWaves = 1.5;
+/// For each output that stands alone in its sector, as strided transposed convolutions store it: so much a step between such outputs.
+constexpr double kScatteredStoreNs = 0.19;
+/// Below so many input channels a step sums several taps, and outputs kept together ran at half the speed that the model says.
+constexpr std::int64_t kFewChannels = 16;
+constexpr double kJoinUs = 2, kJoinBytesAUs = 4e6;
+
+struct Phase {
+  std::int64_t positions, products;
+};
+std::vector<Phase> phases_of(const ConvolutionShape &shape, bool gather) {
+  std::vector<Phase> list;
+  for (const ConvolutionPhase &phase : convolution_phases(shape, gather).phases)
+    list.push_back({shape.batch * phase.count[0] * phase.count[1] * phase.count[2],
+                    static_cast<std::int64_t>(phase.taps.size()) * shape.group_in});
+  return list;
+}
+
+std::int64_t channel_tiles(const ConvolutionShape &shape, const TileChoice &tile) {
+  return ceil_divide(shape.group_out, tile.channels) * shape.groups;
+}
+
+/// Into how many parts the sum of a tile goes, so that the device is full; 1 where it is, or where the sum is short.
+int parts_for(const ConvolutionShape &shape, const TileChoice &tile,
+              const std::vector<Phase> &phases, const DeviceFacts &device) {
+  if (phases.size() != 1 || shape.channels_out() > 65535)
+    return 1;
+  const std::int64_t blocks =
+      ceil_divide(phases.front().positions, tile.pixels) * channel_tiles(shape, tile);
+  const std::int64_t chunks = ceil_divide(shape.taps() * shape.group_in, tile.depth);
+  const std::int64_t wanted = 2 * device.multiprocessors / blocks;
+  return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, chunks / 4), 1, 32));
+}
+
+/// About the microseconds of a launch.
+double time_of(const ConvolutionShape &shape, const TileChoice &tile,
+               const std::vector<Phase> &phases, bool gather, int parts,
+               const DeviceFacts &device) {
+  const std::int64_t scatter = shape.transposed && !gather ? shape.stride[2] : 1;
+  const double store_ns =
+      scatter == 1
+          ? 0
+          : kScatteredStoreNs *
+                static_cast<double>(scatter * tile.pixels *
+                                    std::min<std::int64_t>(tile.channels, shape.group_out));
+  double blocks = 0, all_ns = 0, outputs = 0;
+  for (const Phase &phase : phases) {
+    const double count = static_cast<double>(ceil_divide(phase.positions, tile.pixels) *
+                                             channel_tiles(shape, tile) * parts);
+    const double products = static_cast<double>(
+        ceil_divide(ceil_divide(phase.products, tile.depth), parts) * tile.depth);
+    blocks += count;
+    all_ns += count * ((products + tile.start_products) * tile.product_ns + store_ns);
+    outputs += static_cast<double>(phase.positions * shape.channels_out());
+  }
+  double time_us = (kUnevenWaves + blocks / device.multiprocessors) * all_ns / blocks / 1000;
+  if (gather && shape.group_in < kFewChannels)
+    time_us *= 2;
+  if (parts > 1)
+    time_us += kJoinUs + outputs * parts * 2 * sizeof(float) / kJoinBytesAUs;
+  return time_us;
+}
+
+} // namespace
+
+bool runs_on(Math math, const DeviceFacts &device) {
+  switch (math) {
+  case Math::Scalar:
+    return true;
+  case Math::Mma:
+    return device.tf32 && device.inline_ptx && device.compute_capability >= 80;
+  case Math::Wgmma:
+    return device.tf32 && device.inline_ptx && device.compute_capability == 90;
+  case Math::Split:
+    return device.inline_ptx && device.compute_capability == 90;
+  }
+  return false;
+}
+
+namespace {
+
+struct Guess {
+  double time_us;
+  Configuration configuration;
+};
+struct Kind {
+  std::vector<Guess> guesses;
+  std::size_t next = 0;
+};
+struct Kinds {
+  Kind wgmma, exact, mma;
+};
+
+Kinds guesses_of(const ConvolutionShape &shape, const DeviceFacts &device) {
+  Kinds kinds;
+  auto &[wgmma, exact, mma] = kinds;
+  const std::vector<Phase> apart = phases_of(shape, false);
+  const bool may_gather = shape.transposed && shape.stride[2] > 1;
+  const std::vector<Phase> together = may_gather ? phases_of(shape, true) : std::vector<Phase>{};
+  for (const TileChoice &tile : kTiles) {
+    if (!runs_on(tile.math, device))
+      continue;
+    Kind &kind = tile.math == Math::Wgmma ? wgmma : tile.math == Math::Mma ? mma : exact;
+    const auto add = [&](bool gather, int parts) {
+      kind.guesses.push_back(
+          {time_of(shape, tile, gather ? together : apart, gather, parts, device),
+           {{"math", static_cast<int>(tile.math)},
+            {"pixels", tile.pixels},
+            {"channels", tile.channels},
+            {"depth", tile.depth},
+            {"warp_pixels", tile.warp_pixels},
+            {"warp_channels", tile.warp_channels},
+            {"threads", tile.threads},
+            {"gather", gather ? 1 : 0},
+            {"parts", parts}}});
+    };
+    if (const int parts = parts_for(shape, tile, apart, device); parts > 1)
+      add(false, parts);
+    add(false, 1);
+    if (may_gather)
+      add(true, 1);
+  }
+  for (Kind *kind : {&wgmma, &exact, &mma})
+    std::ranges::stable_sort(kind->guesses, {}, &Guess::time_us);
+  return kinds;
+}
+
+} // namespace
+
+std::vector<Configuration> convolution_configurations(const ConvolutionShape &shape,
+                                                      const DeviceFacts &device) {
+  Kinds kinds = guesses_of(shape, device);
+  auto &[wgmma, exact, mma] = kinds;
+  std::vector<Configuration> list;
+  const std::vector<Kind *> turns = !device.tf32 ? std::vector{&exact}
+                                    : wgmma.guesses.empty()
+                                        ? std::vector{&mma, &exact}
+                                        : std::vector{&wgmma, &exact, &wgmma, &mma, &exact};
+  const std::size_t all = wgmma.guesses.size() + exact.guesses.size() + mma.guesses.size();
+  while (list.size() < all)
+    for (Kind *kind : turns)
+      if (kind->next < kind->guesses.size())
+        list.push_back(kind->guesses[kind->next++].configuration);
+  return list;
+}
+
+double convolution_microseconds(const ConvolutionShape &shape, const DeviceFacts &device) {
+  const Kinds kinds = guesses_of(shape, device);
+  double least = 1e9;
+  for (const Kind *kind : {&kinds.wgmma, &kinds.exact, &kinds.mma})
+    if (!kind->guesses.empty())
+      least = std::min(least, kind->guesses.front().time_us);
+  return least;
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,19 @@
+// Configurations of the convolution family for a shape, in the order of a small model of their time.
+// Thread: pure functions.
+#pragma once
+
+#include "generator/families/convolution/convolution_kernel.h"
+
+namespace warpwright::generator {
+
+bool runs_on(ConvolutionTile::Math math, const DeviceFacts &device);
+
+/// Every tile that the device can run, likely ones first. Kinds of arithmetic take turns, because only a run tells which of them are as exact
+/// as PyTorch's own convolution is: TF32 by wgmma, FP32-accurate, TF32 by wgmma, TF32 by mma.sync, FP32-accurate.
+std::vector<Configuration> convolution_configurations(const ConvolutionShape &shape,
+                                                      const DeviceFacts &device);
+
+/// Of the quickest of them, by the same model.
+double convolution_microseconds(const ConvolutionShape &shape, const DeviceFacts &device);
+
+} // namespace warpwright::generator

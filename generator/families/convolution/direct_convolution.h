@@ -1,0 +1,10 @@
+// Convolutions with short sums, on ordinary cores, as a family (see the .cpp). Thread: immutable.
+#pragma once
+
+#include "generator/elements/family.h"
+
+namespace warpwright::generator {
+
+extern const Family kDirectConvolutionFamily;
+
+} // namespace warpwright::generator

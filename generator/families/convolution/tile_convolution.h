@@ -1,0 +1,69 @@
+// The shape of a tile of the tile convolution, and the text of its kernels. See tile_convolution.cpp.
+// Thread: pure functions.
+#pragma once
+
+#include "generator/families/convolution/convolution_kernel.h"
+
+namespace warpwright::generator {
+
+/// What a block makes: `columns` output channels of `height` by `width` positions, 64 * m_tiles * groups of them.
+struct ConvolutionBlock {
+  ConvolutionTile::Math math = ConvolutionTile::Math::Scalar; ///< Scalar, Wgmma or Split
+  int columns = 64, width = 16, m_tiles = 2, groups = 1;
+  int positions() const { return 64 * m_tiles * groups; }
+  int height() const { return positions() / width; }
+  int threads() const { return math == ConvolutionTile::Math::Scalar ? positions() : 128 * groups; }
+  int copies() const { return math == ConvolutionTile::Math::Split ? 2 : 1; }
+};
+
+/// Taps that one input element meets, as straight code: all of one height phase, for one depth of the filter.
+struct BlockTap {
+  std::int64_t down = 0, across = 0; ///< from the first row and column of the block's input
+  std::int64_t phase = 0;            ///< of the last dimension
+  std::int64_t kh = 0, kw = 0;       ///< position in the filter
+};
+
+/// Where the input of a block lies and what is done with it.
+struct BlockPlan {
+  std::array<std::int64_t, 3> input_step{}, output_step{};
+  std::int64_t rows = 0, line = 0,
+               plane = 0; ///< of the input in shared memory: rows, their pitch, a channel's pitch
+  std::int64_t first_row = 0, first_column = 0; ///< offsets of its first element
+  std::vector<std::vector<BlockTap>> taps;      ///< by height phase
+  struct Depth {
+    std::int64_t offset = 0, kd = 0;
+  };
+  std::vector<std::vector<Depth>> depths; ///< by depth phase
+  struct Part {
+    std::array<std::int64_t, 3> first{}, count{};
+    std::size_t depth_phase = 0, height_phase = 0;
+  };
+  std::vector<Part> parts;
+  std::int64_t most_taps() const;
+  std::int64_t chunks(const ConvolutionShape &shape) const {
+    return ceil_divide(shape.group_in, 8);
+  }
+  /// Floats of one stage: the input of eight channels, then the weights of its taps.
+  std::int64_t stage(const ConvolutionBlock &block) const {
+    return 8 * plane + most_taps() * 8 * block.columns * block.copies();
+  }
+  std::int64_t shared_bytes(const ConvolutionBlock &block) const;
+};
+
+BlockPlan block_plan(const ConvolutionShape &shape, const ConvolutionBlock &block);
+/// Registers and shared memory.
+bool fits(const ConvolutionShape &shape, const ConvolutionBlock &block, const BlockPlan &plan);
+/// Whether a thread can remember where each element that it copies lies.
+bool copies_by_place(const ConvolutionBlock &block, const BlockPlan &plan);
+/// About the time of a launch and of packing its weights, to rank with.
+double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBlock &block,
+                              const BlockPlan &plan, const DeviceFacts &device);
+
+/// Places that the main kernel's template leaves open for its arithmetic.
+struct BlockMath {
+  std::string functions, setup, compute, unload;
+};
+BlockMath block_math(const BlockPlan &plan, const ConvolutionBlock &block,
+                     const std::string &prefix);
+
+} // namespace warpwright::generator

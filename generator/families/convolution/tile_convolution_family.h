@@ -1,0 +1,10 @@
+// Convolutions as tiles, as a family (see the .cpp). Thread: immutable.
+#pragma once
+
+#include "generator/elements/family.h"
+
+namespace warpwright::generator {
+
+extern const Family kTileConvolutionFamily;
+
+} // namespace warpwright::generator

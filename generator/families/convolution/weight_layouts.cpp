@@ -1,0 +1,92 @@
+// Weights of several convolutions turned channels-last by one kernel: what a plan's "layouts" node says (planning/layouts.h).
+//
+// A block takes the taps of up to a tile's worth of input channels of one output channel: consecutive in memory as they come, and runs of
+// channels as they go. Blocks of all weights stand in one grid. Parameters may change between calls, so this is part of every call.
+// Leaves out fusion with anything. Thread: pure functions.
+#include "generator/families/convolution/weight_layouts.h"
+#include "generator/elements/window_text.h"
+#include "generator/ops/scalar_ops.h"
+#include "generator/ops/attributes.h"
+#include "generator/ops/op_traits.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+constexpr std::int64_t kTile = 4096; ///< elements that a block turns in shared memory
+constexpr int kThreads = 256;
+
+constexpr std::string_view kTurn = R"cuda(
+__device__ __forceinline__ void @NAME@_turn(const @TYPE@ *__restrict__ from, @TYPE@ *__restrict__ to,
+                                            int channels, int taps, int chunk, int block, @TYPE@ *tile) {
+  const int blocks = (channels + chunk - 1) / chunk;
+  const int first = block % blocks * chunk;
+  const int count = min(chunk, channels - first), elements = count * taps;
+  const long long row = (long long)(block / blocks) * channels * taps;
+  for (int i = threadIdx.x; i < elements; i += @THREADS@)
+    tile[i] = from[row + (long long)first * taps + i];
+  __syncthreads();
+  for (int i = threadIdx.x; i < elements; i += @THREADS@)
+    to[row + (long long)(i / count) * channels + first + i % count] = tile[i % count * taps + i / count];
+}
+extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
+  __shared__ @TYPE@ tile[@TILE@];
+  int block = blockIdx.x;
+@BRANCHES@
+}
+)cuda";
+
+struct Weight {
+  std::int64_t outputs, channels, taps, chunk, blocks;
+};
+Weight weight_of(const model::Shape &shape) {
+  Weight weight{shape[0], shape[1], elements_between(shape, 2, shape.size()), 0, 0};
+  weight.chunk = std::clamp<std::int64_t>(kTile / weight.taps, 1, weight.channels);
+  weight.blocks = weight.outputs * ceil_divide(weight.channels, weight.chunk);
+  return weight;
+}
+
+bool claims(const GraphIndex &, const model::Node &anchor) { return anchor.op == kLayoutsOp; }
+
+std::vector<Configuration> configurations(const GraphIndex &, const Region &, const DeviceFacts &) {
+  return {{{"threads", kThreads}}};
+}
+
+Result<Lowering> lower(const GraphIndex &index, const Region &region, const Configuration &,
+                       const DeviceFacts &, const std::string &prefix) {
+  const model::Node &anchor = index.node(region.anchor);
+  const ElementWriter writer(index, region);
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  std::string branches;
+  std::int64_t blocks = 0;
+  for (std::size_t out = 0; out < region.outputs.size(); ++out) {
+    const model::Node &item = index.node(region.outputs[out]);
+    const std::string &source =
+        anchor.inputs.at(static_cast<std::size_t>(integer_attribute(item, "index", 0)));
+    const auto in = std::ranges::find(region.inputs, source) - region.inputs.begin();
+    const Weight weight = weight_of(item.type().shape);
+    if (weight.taps > kTile)
+      return fail("a filter of " + number(weight.taps) + " taps does not fit");
+    branches += "  if (block >= 0 && block < " + number(weight.blocks) + ")\n    " + prefix +
+                "_turn(in" + number(in) + ", out" + number(static_cast<std::int64_t>(out)) + ", " +
+                number(weight.channels) + ", " + number(weight.taps) + ", " + number(weight.chunk) +
+                ", block, tile);\n  block -= " + number(weight.blocks) + ";\n";
+    blocks += weight.blocks;
+  }
+  Lowering lowering;
+  lowering.source = fill_places(kTurn, {{"NAME", prefix},
+                                        {"TYPE", memory_type_of(anchor.type().dtype)},
+                                        {"THREADS", number(kThreads)},
+                                        {"TILE", number(kTile)},
+                                        {"PARAMETERS", writer.parameters()},
+                                        {"BRANCHES", branches}});
+  lowering.steps.push_back(launch_of(prefix, blocks, kThreads, writer.arguments()));
+  return lowering;
+}
+
+} // namespace
+
+const Family kWeightLayoutsFamily{"layouts", claims, false, false, configurations, lower};
+
+} // namespace warpwright::generator

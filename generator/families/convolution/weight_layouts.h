@@ -1,0 +1,10 @@
+// Weights turned channels-last, as a family (see the .cpp). Thread: immutable.
+#pragma once
+
+#include "generator/elements/family.h"
+
+namespace warpwright::generator {
+
+extern const Family kWeightLayoutsFamily;
+
+} // namespace warpwright::generator

@@ -1,0 +1,60 @@
+// Matrix products: batched, of operands in any layout, with what fusion puts before and behind them.
+//
+// Four algorithms (matmul_text.h) under one family, so that a configuration chooses among them. Left out: sparse operands; a single
+// TF32 product, which would not be FP32-accurate. Thread: pure functions.
+#include "generator/families/matmul/matmul.h"
+
+#include "generator/families/matmul/matmul_guess.h"
+#include "generator/families/matmul/matmul_text.h"
+
+namespace warpwright::generator {
+namespace {
+
+bool claims(const GraphIndex &index, const model::Node &anchor) {
+  if (anchor.op != "matmul" || anchor.inputs.size() != 2)
+    return false;
+  const model::TensorType &a = index.node(anchor.inputs[0]).type(),
+                          &b = index.node(anchor.inputs[1]).type();
+  // Positions within a matrix are ints.
+  const auto fits = [](const model::Shape &shape) {
+    return shape.size() >= 2 && model::elements_of(shape) > 0 &&
+           model::elements_of(shape) < (std::int64_t{1} << 40);
+  };
+  return fits(a.shape) && fits(b.shape) && fits(anchor.type().shape) &&
+         anchor.type().dtype != model::Dtype::Bool;
+}
+
+std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
+                                          const DeviceFacts &device) {
+  const auto problem = matmul_problem(index, region);
+  if (!problem)
+    return {Configuration{{"algorithm", 0}}}; // lower() says what is wrong
+  return matmul_configurations(*problem, device);
+}
+
+Result<Lowering> lower(const GraphIndex &index, const Region &region,
+                       const Configuration &configuration, const DeviceFacts &device,
+                       const std::string &prefix) {
+  const auto problem = matmul_problem(index, region);
+  if (!problem)
+    return std::unexpected(problem.error());
+  const auto algorithm = setting_of(configuration, "algorithm", 0, 3);
+  if (!algorithm)
+    return std::unexpected(algorithm.error());
+  switch (static_cast<MatmulAlgorithm>(*algorithm)) {
+  case MatmulAlgorithm::Rows:
+    return lower_matmul_rows(index, region, *problem, configuration, prefix);
+  case MatmulAlgorithm::SplitTf32:
+    return lower_matmul_split_tf32(index, region, *problem, configuration, device, prefix);
+  case MatmulAlgorithm::Packed:
+    return lower_matmul_packed(index, region, *problem, configuration, device, prefix);
+  default:
+    return lower_matmul_simt(index, region, *problem, configuration, prefix);
+  }
+}
+
+} // namespace
+
+const Family kMatmulFamily{"matmul", claims, true, true, configurations, lower};
+
+} // namespace warpwright::generator

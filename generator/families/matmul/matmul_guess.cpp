@@ -1,0 +1,256 @@
+// A model of the matmul algorithms' times; see matmul_guess.h.
+//
+// Time is launches, waves of blocks over the multiprocessors, and bytes over memory bandwidth; the rates are of an H200 as
+// bench/matmul measured them. It only ranks: the search measures what stands first. Thread: pure functions.
+#include "generator/families/matmul/matmul_guess.h"
+
+#include "generator/families/matmul/matmul_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::generator {
+namespace {
+
+constexpr double kLaunchUs = 1.5;         ///< from one kernel of a graph to the next
+constexpr double kBytesAUs = 3.5e6;       ///< of device memory
+constexpr double kCacheBytesAUs = 0.15e6; ///< of a multiprocessor's first-level cache
+constexpr double kSecondBytesAUs = 5e6;   ///< of the second-level cache
+constexpr double kFirstCacheBytes =
+    96e3; ///< of a multiprocessor's first-level cache, as far as reuse lasts
+constexpr double kSimtFlopsAUs = 0.35e6; ///< of a multiprocessor
+constexpr double kTf32FlopsAUs = 0.37e6; ///< likewise, three products counted as one
+constexpr double kHalfCyclesAUs = 1.5e3; ///< of tensor cores at work, power and memory considered
+constexpr double kBlockUs = 2;           ///< a block's start, first loads and stores
+
+struct Guess {
+  double us = 0;
+  Configuration configuration;
+};
+
+struct Model {
+  const MatmulProblem &problem;
+  const DeviceFacts &device;
+  std::vector<Guess> guesses;
+
+  bool is_wide_type() const { return problem.type == "double" || problem.type == "long long"; }
+  double elements(double rows, double columns) const { return rows * columns * problem.batches(); }
+  double bytes() const {
+    return 4 * (elements(problem.rows, problem.depth) + elements(problem.depth, problem.columns) +
+                elements(problem.rows, problem.columns));
+  }
+  double tiles(int tile_m, int tile_n) const {
+    return static_cast<double>(ceil_divide(problem.rows, tile_m) *
+                               ceil_divide(problem.columns, tile_n) * problem.batches());
+  }
+  double waves(double blocks, int at_once) const {
+    return std::ceil(blocks / (device.multiprocessors * at_once));
+  }
+  /// Writing and adding `splits` partial results.
+  double sum_us(int splits) const {
+    return splits == 1
+               ? 0
+               : kLaunchUs + 1 + 8 * splits * elements(problem.rows, problem.columns) / kBytesAUs;
+  }
+  std::vector<int> splits_for(double blocks, int at_once, int most) const {
+    std::vector<int> result{1};
+    const double room = device.multiprocessors * at_once / std::max(blocks, 1.0);
+    for (const double factor : {1.0, 2.0, 4.0}) {
+      const int splits =
+          static_cast<int>(std::clamp(std::floor(room * factor), 1.0, static_cast<double>(most)));
+      if (std::ranges::find(result, splits) == result.end())
+        result.push_back(splits);
+    }
+    return result;
+  }
+  void add(double us, Configuration configuration) {
+    guesses.push_back({us, std::move(configuration)});
+  }
+
+  void simt() {
+    struct Shape {
+      int m, n, k, thread_m, thread_n, at_once;
+    };
+    for (const Shape &s : {Shape{128, 128, 8, 8, 8, 2},
+                           {128, 64, 16, 8, 4, 2},
+                           {64, 64, 16, 4, 4, 4},
+                           {64, 32, 16, 4, 4, 8},
+                           {32, 32, 16, 4, 4, 16},
+                           {16, 64, 16, 4, 4, 16}}) {
+      if (is_wide_type() && s.m * s.n > 64 * 64)
+        continue;
+      for (const int splits :
+           splits_for(tiles(s.m, s.n), s.at_once, static_cast<int>(problem.depth / 64) + 1)) {
+        const double blocks = tiles(s.m, s.n) * splits;
+        const double depth = std::ceil(static_cast<double>(problem.depth) / splits);
+        const double flops = 2.0 * s.m * s.n * depth;
+        const double small = s.m * s.n < 64 * 64 ? 1.8 : s.m * s.n < 128 * 128 ? 1.25 : 1;
+        const double busy =
+            flops * small / kSimtFlopsAUs *
+            std::max(1.0, std::min<double>(s.at_once, blocks / device.multiprocessors));
+        const double latency = depth / s.k * 0.7;
+        add(kLaunchUs +
+                std::max(waves(blocks, s.at_once) * (std::max(busy, latency) + kBlockUs),
+                         bytes() / kBytesAUs) +
+                sum_us(splits),
+            {{"algorithm", static_cast<int>(MatmulAlgorithm::Simt)},
+             {"tile_m", s.m},
+             {"tile_n", s.n},
+             {"tile_k", s.k},
+             {"thread_m", s.thread_m},
+             {"thread_n", s.thread_n},
+             {"splits", splits}});
+      }
+    }
+  }
+
+  void rows() {
+    const bool a_is_wide = problem.rows >= problem.columns;
+    const MatmulOperand &wide = a_is_wide ? problem.a : problem.b;
+    const int thin = static_cast<int>(std::min<std::int64_t>({problem.rows, problem.columns, 17}));
+    const std::int64_t wide_rows = std::max(problem.rows, problem.columns);
+    if (thin > 16)
+      return;
+    const int lanes = wide.fours ? 4 : 1, element = is_wide_type() ? 8 : 4;
+    for (const int warps : {8, 4, 16})
+      for (const int rows : wide.along_k ? std::vector{4, 2, 1} : std::vector{1})
+        for (const int share : wide.along_k ? std::vector{1, warps} : std::vector{1}) {
+          if (wide.along_k ? rows * thin > 64 : warps * thin * 32 * lanes * element > 48 * 1024)
+            continue;
+          const double rows_a_block = wide.along_k ? warps / share * rows : 32 * lanes;
+          const double strips = std::ceil(wide_rows / rows_a_block) * problem.batches();
+          for (const int splits :
+               splits_for(strips, 4, static_cast<int>(problem.depth / 256) + 1)) {
+            const double blocks = strips * splits;
+            const double steps =
+                problem.depth / (splits * (wide.along_k ? share * 32.0 * lanes : warps));
+            const double latency =
+                waves(blocks, 64 / warps) * (steps * (wide.along_k ? 0.175 : 0.2) + 1);
+            // Every element of the wide operand meets `thin` others, which come out of the first-level cache.
+            const double used = std::min<double>(device.multiprocessors, blocks);
+            const double work = elements(wide_rows, problem.depth);
+            const double arithmetic = 2 * thin * work / (kSimtFlopsAUs * 0.4 * used);
+            // Across k each lane's element is a line of its own.
+            const double reads = (a_is_wide ? problem.b : problem.a).along_k ? 1 : 16;
+            const double cache = work * 4 * (1 + reads * thin / rows) / (kCacheBytesAUs * used);
+            // A long thin operand comes out of the second-level cache, once for each team of rows.
+            const double far =
+                wide.along_k && 4.0 * thin * problem.depth / splits > kFirstCacheBytes
+                    ? work * 4 * (1 + static_cast<double>(thin) / rows) / kSecondBytesAUs
+                    : 0;
+            add(kLaunchUs +
+                    std::max(
+                        {bytes() / kBytesAUs, latency, arithmetic, wide.along_k ? cache : 0, far}) +
+                    sum_us(splits),
+                {{"algorithm", static_cast<int>(MatmulAlgorithm::Rows)},
+                 {"warps", warps},
+                 {"rows", rows},
+                 {"share", share},
+                 {"splits", splits}});
+          }
+        }
+  }
+
+  void split_tf32() {
+    struct Shape {
+      int m, n, k, warp_m, warp_n, stages, at_once;
+      double rate;
+    };
+    for (const Shape &s : {Shape{128, 128, 32, 64, 32, 3, 1, 1},
+                           {128, 64, 32, 32, 32, 4, 2, 0.9},
+                           {64, 64, 32, 32, 32, 4, 3, 0.8},
+                           {64, 64, 32, 32, 16, 5, 2, 0.65},
+                           {64, 64, 64, 32, 16, 3, 2, 0.7},
+                           {64, 32, 64, 32, 16, 3, 3, 0.6},
+                           {32, 64, 32, 16, 32, 4, 4, 0.6},
+                           {32, 64, 64, 16, 16, 3, 3, 0.6},
+                           {32, 32, 64, 16, 16, 4, 3, 0.5},
+                           {16, 64, 64, 16, 16, 4, 3, 0.25},
+                           {16, 32, 128, 16, 8, 3, 3, 0.2}})
+      for (const int cluster : {1, 2, 4, 8}) {
+        if ((cluster > 1 && (device.compute_capability < 90 || s.m * s.n > 64 * 64)) ||
+            problem.depth < cluster * s.k)
+          continue;
+        for (const int splits :
+             splits_for(tiles(s.m, s.n) * cluster, s.at_once,
+                        cluster > 1 ? 1 : static_cast<int>(problem.depth / 256) + 1)) {
+          const double blocks = tiles(s.m, s.n) * cluster * splits;
+          const double depth = std::ceil(static_cast<double>(problem.depth) / (cluster * splits));
+          const double busy =
+              2.0 * s.m * s.n * depth / (kTf32FlopsAUs * s.rate) *
+              std::max(1.0, std::min<double>(s.at_once, blocks / device.multiprocessors));
+          const double steps = std::ceil(depth / s.k);
+          const double latency = (steps >= s.stages ? 0.8 : 0) + (cluster > 1 ? 1 : 0) + kBlockUs;
+          add(kLaunchUs +
+                  std::max(waves(blocks, s.at_once) * (std::max(busy, steps * 0.35) + latency),
+                           bytes() / (0.75 * kBytesAUs)) +
+                  sum_us(splits),
+              {{"algorithm", static_cast<int>(MatmulAlgorithm::SplitTf32)},
+               {"tile_m", s.m},
+               {"tile_n", s.n},
+               {"tile_k", s.k},
+               {"warp_m", s.warp_m},
+               {"warp_n", s.warp_n},
+               {"stages", s.stages},
+               {"cluster", cluster},
+               {"splits", splits}});
+        }
+      }
+  }
+
+  void packed() {
+    const double terms = problem.dtype == model::Dtype::Float32 ? 3 : 1;
+    struct Shape {
+      int n, width, stages, promote;
+    };
+    for (const Shape &s :
+         {Shape{128, 128, 6, 2}, {192, 192, 5, 2}, {256, 128, 4, 2}, {64, 64, 6, 2}})
+      for (const int splits :
+           splits_for(tiles(128, s.n), 1, static_cast<int>(problem.depth / 256) + 1)) {
+        const double blocks = tiles(128, s.n) * splits;
+        const double chunks = std::ceil(static_cast<double>(problem.depth) / 32 / splits);
+        const double pack =
+            kLaunchUs + 1 +
+            8 * (elements(problem.rows, problem.depth) + elements(problem.depth, problem.columns)) /
+                kBytesAUs;
+        const double tile = chunks * 2 * terms * std::max(s.n, 96) / kHalfCyclesAUs + kBlockUs;
+        add(kLaunchUs + pack + std::max(waves(blocks, 1) * tile, bytes() / kBytesAUs) +
+                sum_us(splits),
+            {{"algorithm", static_cast<int>(MatmulAlgorithm::Packed)},
+             {"tile_n", s.n},
+             {"width", s.width},
+             {"stages", s.stages},
+             {"promote", s.promote},
+             {"splits", splits}});
+      }
+  }
+};
+
+} // namespace
+
+std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
+                                                 const DeviceFacts &device, std::size_t most) {
+  Model model{problem, device, {}};
+  model.simt();
+  model.rows();
+  if (device.inline_ptx && problem.type == "float") {
+    if (problem.dtype == model::Dtype::Float32 && device.compute_capability >= 80)
+      model.split_tf32();
+    if (device.compute_capability == 90)
+      model.packed();
+  }
+  std::ranges::sort(model.guesses, {}, &Guess::us);
+  std::vector<Configuration> result;
+  std::map<int, std::size_t> listed;
+  // Some of each algorithm, so that a search can find the model wrong.
+  for (const Guess &guess : model.guesses) {
+    std::size_t &count = listed[guess.configuration.at("algorithm")];
+    if (result.size() < most && count < (most + 1) / 2) {
+      result.push_back(guess.configuration);
+      ++count;
+    }
+  }
+  return result;
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,111 @@
+// Matrix times vector, and times a few of them: bound by reading the wide operand once. See device/thin.inc.
+//
+// The thin operand has at most kMostThin rows (of the left operand) or columns (of the right one); every one of them costs a register for each
+// row that a thread owns. Thread: pure functions.
+#include "generator/families/matmul/matmul_text.h"
+
+namespace warpwright::generator {
+namespace {
+
+constexpr int kMostThin = 16;
+
+constexpr const char *kDevice =
+#include "generator/device/thin.inc"
+    ;
+
+constexpr std::string_view kKernel = R"cuda(
+extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
+  const int strip = blockIdx.x % @STRIPS@;
+  const int split = blockIdx.x / @STRIPS@ % @SPLITS@;
+  const int batch = blockIdx.x / @STRIPS@ / @SPLITS@;
+  const int first_k = split * @PART@, last_k = first_k + @PART@ < @DEPTH@ ? first_k + @PART@ : @DEPTH@;
+@LOADS@
+@STORE@
+  warpwright_thin::@CALL@(@WIDE_ROWS@, strip * @ROWS_A_BLOCK@, first_k, last_k, @LOAD_WIDE@, @LOAD_THIN@,
+      [&](int wide_row, int thin_row, @TYPE@ value) {
+        const @TYPE@ values[1] = {value};
+        store(@TARGET@, values);
+      });
+}
+)cuda";
+
+} // namespace
+
+Result<Lowering> lower_matmul_rows(const GraphIndex &index, const Region &region,
+                                   const MatmulProblem &problem, const Configuration &configuration,
+                                   const std::string &prefix) {
+  MatmulText text(index, region, problem);
+  const bool a_is_wide = problem.rows >= problem.columns;
+  const std::int64_t wide_rows = a_is_wide ? problem.rows : problem.columns;
+  const std::int64_t thin_rows = a_is_wide ? problem.columns : problem.rows;
+  if (thin_rows > kMostThin)
+    return fail("neither operand of the matmul is thin: " + std::to_string(thin_rows) +
+                " is over " + std::to_string(kMostThin));
+  auto warps = setting_of(configuration, "warps", 1, 32);
+  auto rows = setting_of(configuration, "rows", 1, 8);
+  auto share = setting_of(configuration, "share", 1, 32);
+  auto wanted = setting_of(configuration, "splits", 1, 1024);
+  for (const auto *value : {&warps, &rows, &share, &wanted})
+    if (!*value)
+      return std::unexpected(value->error());
+  if (*warps % *share != 0)
+    return fail("warps that share rows must divide the block's warps");
+  const MatmulOperand &wide = a_is_wide ? problem.a : problem.b;
+  const MatmulOperand &thin = a_is_wide ? problem.b : problem.a;
+  const int lanes = text.load_wide(a_is_wide);
+  const int thin_lanes =
+      wide.along_k && thin.along_k && lanes == 4 ? text.load_wide(!a_is_wide) : 1;
+  const std::int64_t part = ceil_divide(ceil_divide(problem.depth, *wanted), 4) * 4;
+  const int splits = static_cast<int>(ceil_divide(problem.depth, part));
+  const std::int64_t rows_a_block = wide.along_k ? *warps / *share * *rows : 32 * lanes;
+  const std::int64_t strips = ceil_divide(wide_rows, rows_a_block);
+  const std::int64_t element = problem.type == "double" || problem.type == "long long" ? 8 : 4;
+  if (!wide.along_k && *warps * thin_rows * lanes * 32 * element > 48 * 1024)
+    return fail("the sums of the warps need more than 48 KiB of shared memory");
+  if (wide.along_k && *rows * thin_rows > 64)
+    return fail("the sums of a warp's rows need too many registers");
+
+  Lowering lowering;
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  const std::string partial = prefix + "_partial";
+  std::vector<std::string> more, temporaries;
+  if (splits > 1) {
+    more.push_back(problem.type + " *__restrict__ partial");
+    temporaries.push_back(partial);
+    lowering.temporaries.push_back(text.partial(partial, splits));
+  }
+  const std::string call = wide.along_k
+                               ? "rows_along_k<" + problem.type + ", " + number(thin_rows) + ", " +
+                                     number(*rows) + ", " + number(*warps) + ", " + number(*share) +
+                                     ", " + number(lanes) + ", " + number(thin_lanes) + ">"
+                               : "rows_across_k<" + problem.type + ", " + number(thin_rows) + ", " +
+                                     number(*warps) + ", " + number(lanes) + ">";
+  lowering.source =
+      std::string(kDevice) +
+      fill_places(kKernel,
+                  {{"THREADS", number(*warps * 32)},
+                   {"NAME", prefix + "_multiply"},
+                   {"PARAMETERS", parameters_with(text.writer(), more)},
+                   {"STRIPS", number(strips)},
+                   {"SPLITS", number(splits)},
+                   {"PART", number(part)},
+                   {"DEPTH", number(problem.depth)},
+                   {"LOADS", text.load(a_is_wide, lanes) + text.load(!a_is_wide, thin_lanes)},
+                   {"STORE", splits > 1 ? text.store_partial(1) : text.store(1)},
+                   {"CALL", call},
+                   {"WIDE_ROWS", number(wide_rows)},
+                   {"ROWS_A_BLOCK", number(rows_a_block)},
+                   {"LOAD_WIDE", a_is_wide ? "load_a" : "load_b"},
+                   {"LOAD_THIN", a_is_wide ? "load_b" : "load_a"},
+                   {"TYPE", problem.type},
+                   {"TARGET", a_is_wide ? "wide_row, thin_row" : "thin_row, wide_row"}});
+  lowering.steps.push_back(launch_of(prefix + "_multiply", strips * splits * problem.batches(),
+                                     *warps * 32, arguments_with(text.writer(), temporaries)));
+  if (splits > 1) {
+    lowering.source += text.sum_kernel(prefix + "_sum", splits);
+    lowering.steps.push_back(text.sum_launch(prefix + "_sum", partial));
+  }
+  return lowering;
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,101 @@
+// Matrix product on ordinary cores: any type, any layout, also where there are no tensor cores. See device/tile_simt.inc.
+//
+// With too few tiles to fill the device k is split, and a second kernel adds the partial sums in order, so that results repeat.
+// Thread: pure functions.
+#include "generator/families/matmul/matmul_text.h"
+
+namespace warpwright::generator {
+namespace {
+
+constexpr const char *kDevice =
+#include "generator/device/tile_simt.inc"
+    ;
+
+constexpr std::string_view kKernel = R"cuda(
+extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
+@TILE@
+  int first_k = split * @PART@, last_k = first_k + @PART@ < @DEPTH@ ? first_k + @PART@ : @DEPTH@;
+@FILL@
+@LOADS@
+@STORE@
+  warpwright_simt::Tile<@SHAPE@>::run<@WIDE@>(tile_m * @TILE_M@, @ROWS@, tile_n * @TILE_N@, @COLUMNS@,
+                                              first_k, last_k, load_a, load_b, store);
+}
+)cuda";
+
+} // namespace
+
+Result<Lowering> lower_matmul_simt(const GraphIndex &index, const Region &region,
+                                   const MatmulProblem &problem, const Configuration &configuration,
+                                   const std::string &prefix) {
+  MatmulText text(index, region, problem);
+  std::map<std::string, int> at;
+  for (const auto &[name, low, high] : {std::tuple{"tile_m", 16, 256},
+                                        {"tile_n", 32, 256},
+                                        {"tile_k", 4, 64},
+                                        {"thread_m", 4, 16},
+                                        {"thread_n", 4, 16},
+                                        {"splits", 1, 1024}}) {
+    auto value = setting_of(configuration, name, low, high);
+    if (!value)
+      return std::unexpected(value.error());
+    at[name] = *value;
+  }
+  const int tile_m = at["tile_m"], tile_n = at["tile_n"], tile_k = at["tile_k"];
+  const int wide_a = text.load_wide(true), wide_b = text.load_wide(false);
+  const bool divides = at["thread_m"] % 4 == 0 && at["thread_n"] % 4 == 0 &&
+                       tile_m % (at["thread_m"] * 4) == 0 && tile_n % (at["thread_n"] * 8) == 0;
+  const int threads = divides ? tile_m / at["thread_m"] * (tile_n / at["thread_n"]) : 0;
+  if (!divides || threads > 1024 || tile_m * tile_k % (threads * wide_a) != 0 ||
+      tile_n * tile_k % (threads * wide_b) != 0 || tile_k % 4 != 0)
+    return fail("a tile of " + std::to_string(tile_m) + " x " + std::to_string(tile_n) + " x " +
+                std::to_string(tile_k) + " does not divide among its threads");
+  const int element = problem.type == "double" || problem.type == "long long" ? 8 : 4;
+  if (2 * tile_k * (tile_m + tile_n + 8) * element > 48 * 1024)
+    return fail("the tiles need more than 48 KiB of shared memory");
+  const std::int64_t part = ceil_divide(ceil_divide(problem.depth, at["splits"]), tile_k) * tile_k;
+  const int splits = static_cast<int>(ceil_divide(problem.depth, part));
+
+  Lowering lowering;
+  const std::string partial = prefix + "_partial", type = problem.type;
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  const auto flag = [](bool value) { return value ? std::string("true") : std::string("false"); };
+  std::vector<std::string> more, temporaries;
+  if (splits > 1) {
+    more.push_back(type + " *__restrict__ partial");
+    temporaries.push_back(partial);
+    lowering.temporaries.push_back(text.partial(partial, splits));
+  }
+  lowering.source =
+      std::string(kDevice) +
+      fill_places(kKernel, {{"THREADS", number(threads)},
+                            {"NAME", prefix + "_multiply"},
+                            {"PARAMETERS", parameters_with(text.writer(), more)},
+                            {"TILE", tile_text(problem, tile_m, tile_n, splits, 1)},
+                            {"PART", number(part)},
+                            {"DEPTH", number(problem.depth)},
+                            {"FILL", fill_text(index, region, problem, tile_m, tile_n)},
+                            {"LOADS", text.load(true, wide_a) + text.load(false, wide_b)},
+                            {"STORE", splits > 1 ? text.store_partial(text.store_wide())
+                                                 : text.store(text.store_wide())},
+                            {"SHAPE", type + ", " + number(tile_m) + ", " + number(tile_n) + ", " +
+                                          number(tile_k) + ", " + number(at["thread_m"]) + ", " +
+                                          number(at["thread_n"]) + ", " + flag(problem.a.along_k) +
+                                          ", " + number(wide_a) + ", " + flag(problem.b.along_k) +
+                                          ", " + number(wide_b)},
+                            {"WIDE", number(text.store_wide())},
+                            {"TILE_M", number(tile_m)},
+                            {"TILE_N", number(tile_n)},
+                            {"ROWS", number(problem.rows)},
+                            {"COLUMNS", number(problem.columns)}});
+  lowering.steps.push_back(launch_of(prefix + "_multiply",
+                                     tile_blocks(problem, tile_m, tile_n, splits, 1), threads,
+                                     arguments_with(text.writer(), temporaries)));
+  if (splits > 1) {
+    lowering.source += text.sum_kernel(prefix + "_sum", splits);
+    lowering.steps.push_back(text.sum_launch(prefix + "_sum", partial));
+  }
+  return lowering;
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,141 @@
+// FP32-accurate product on tensor cores in one kernel; see device/split_tf32.inc.
+//
+// Operands that are plain memory are copied to shared memory asynchronously; what fusion put before them is computed on the way there.
+// A cluster of blocks may share a tile, each with a part of k, which fills the device for small results without another launch.
+// Thread: pure functions.
+#include "generator/families/matmul/matmul_text.h"
+
+namespace warpwright::generator {
+namespace {
+
+constexpr const char *kDevice =
+#include "generator/device/split_tf32.inc"
+#include "generator/device/sum_again.inc"
+    ;
+
+constexpr std::string_view kKernel = R"cuda(
+extern "C" __global__ void __launch_bounds__(@THREADS@) @CLUSTER_TEXT@ @NAME@(@PARAMETERS@) {
+@TILE@
+  const int piece = split * @CLUSTER@ + rank;
+  int first_k = piece * @PART@, last_k = first_k + @PART@ < @DEPTH@ ? first_k + @PART@ : @DEPTH@;
+@FILL@
+@LOADS@
+@STORE@
+  warpwright_tf32::Tile<@SHAPE@>::run<@WIDE@>(tile_m * @TILE_M@, @ROWS@, tile_n * @TILE_N@, @COLUMNS@,
+                                              first_k, last_k, @SOURCE_A@, @SOURCE_B@, store,
+      [&](const int in_a, const int in_b, float (&values)[@WIDE@]) {
+@LOAD_ONE_A@@LOAD_ONE_B@
+    const int from = split * @CLUSTER@ * @PART@, to = from + @CLUSTER@ * @PART@;
+    warpwright_again::add(from, to < @DEPTH@ ? to : @DEPTH@,
+        [&](const int k) { float one[1]; load_a(in_a, k, one); return one[0]; },
+        [&](const int k, const int j) { float one[1]; load_b(in_b + j, k, one); return one[0]; }, values);
+  });
+}
+)cuda";
+
+} // namespace
+
+Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &region,
+                                         const MatmulProblem &problem,
+                                         const Configuration &configuration,
+                                         const DeviceFacts &device, const std::string &prefix) {
+  if (!device.inline_ptx || device.compute_capability < 80)
+    return fail("split TF32 needs tensor cores of compute capability 8.0 and inline PTX");
+  if (problem.type != "float" || problem.dtype != model::Dtype::Float32)
+    return fail("split TF32 multiplies float32 only");
+  MatmulText text(index, region, problem);
+  std::map<std::string, int> at;
+  for (const auto &[name, low, high] : {std::tuple{"tile_m", 16, 256},
+                                        {"tile_n", 16, 256},
+                                        {"tile_k", 8, 128},
+                                        {"warp_m", 16, 128},
+                                        {"warp_n", 8, 128},
+                                        {"stages", 2, 8},
+                                        {"splits", 1, 1024},
+                                        {"cluster", 1, 8}}) {
+    auto value = setting_of(configuration, name, low, high);
+    if (!value)
+      return std::unexpected(value.error());
+    at[name] = *value;
+  }
+  const int tile_m = at["tile_m"], tile_n = at["tile_n"], tile_k = at["tile_k"];
+  const int cluster = at["cluster"];
+  if (cluster > 1 && device.compute_capability < 90)
+    return fail("clusters need compute capability 9.0");
+  if (tile_m % at["warp_m"] != 0 || tile_n % at["warp_n"] != 0 || at["warp_m"] % 16 != 0 ||
+      at["warp_n"] % 8 != 0 || tile_k % 8 != 0)
+    return fail("a tile of " + std::to_string(tile_m) + " x " + std::to_string(tile_n) +
+                " does not divide among its warps");
+  const int threads = tile_m / at["warp_m"] * (tile_n / at["warp_n"]) * 32;
+  const auto panel = [&](int rows, bool along_k) {
+    return along_k ? rows * (tile_k + 4) : tile_k * (rows + 8);
+  };
+  const int stage = panel(tile_m, problem.a.along_k) + panel(tile_n, problem.b.along_k);
+  const int shared = 4 * std::max(at["stages"] * stage, tile_m * (tile_n + 8));
+  if (threads > 1024 || shared > device.shared_bytes_a_block)
+    return fail("the tiles need more threads or shared memory than a block has");
+  const std::int64_t part =
+      ceil_divide(ceil_divide(problem.depth, at["splits"] * cluster), tile_k) * tile_k;
+  const int splits = static_cast<int>(ceil_divide(problem.depth, part * cluster));
+
+  // An operand's source: copies of `vector` neighbours, or -`wide` of them computed at once.
+  std::string loads, sources[2];
+  int vectors[2];
+  for (const bool is_a : {true, false}) {
+    const MatmulOperand &operand = is_a ? problem.a : problem.b;
+    const std::string name = is_a ? "a" : "b";
+    vectors[is_a ? 0 : 1] = operand.plain ? operand.plain->vector : -text.load_wide(is_a);
+    loads += operand.plain ? text.address(is_a) : text.load(is_a, text.load_wide(is_a));
+    sources[is_a ? 0 : 1] = (operand.plain ? "address_" : "load_") + name;
+  }
+  Lowering lowering;
+  const std::string partial = prefix + "_partial";
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  const auto flag = [](bool value) { return value ? std::string("true") : std::string("false"); };
+  std::vector<std::string> more, temporaries;
+  if (splits > 1) {
+    more.push_back("float *__restrict__ partial");
+    temporaries.push_back(partial);
+    lowering.temporaries.push_back(text.partial(partial, splits));
+  }
+  lowering.source =
+      std::string(kDevice) +
+      fill_places(
+          kKernel,
+          {{"THREADS", number(threads)},
+           {"CLUSTER_TEXT", cluster > 1 ? "__cluster_dims__(" + number(cluster) + ", 1, 1)" : ""},
+           {"CLUSTER", number(cluster)},
+           {"NAME", prefix + "_multiply"},
+           {"PARAMETERS", parameters_with(text.writer(), more)},
+           {"TILE", tile_text(problem, tile_m, tile_n, splits, cluster)},
+           {"PART", number(part)},
+           {"DEPTH", number(problem.depth)},
+           {"FILL", fill_text(index, region, problem, tile_m, tile_n)},
+           {"LOADS", loads},
+           {"STORE",
+            splits > 1 ? text.store_partial(text.store_wide()) : text.store(text.store_wide())},
+           {"LOAD_ONE_A", text.load(true, 1)},
+           {"LOAD_ONE_B", text.load(false, 1)},
+           {"SHAPE", number(tile_m) + ", " + number(tile_n) + ", " + number(tile_k) + ", " +
+                         number(at["warp_m"]) + ", " + number(at["warp_n"]) + ", " +
+                         number(at["stages"]) + ", " + flag(problem.a.along_k) + ", " +
+                         number(vectors[0]) + ", " + flag(problem.b.along_k) + ", " +
+                         number(vectors[1]) + ", " + number(cluster)},
+           {"WIDE", number(text.store_wide())},
+           {"TILE_M", number(tile_m)},
+           {"TILE_N", number(tile_n)},
+           {"ROWS", number(problem.rows)},
+           {"COLUMNS", number(problem.columns)},
+           {"SOURCE_A", sources[0]},
+           {"SOURCE_B", sources[1]}});
+  lowering.steps.push_back(launch_of(prefix + "_multiply",
+                                     tile_blocks(problem, tile_m, tile_n, splits, cluster), threads,
+                                     arguments_with(text.writer(), temporaries), shared));
+  if (splits > 1) {
+    lowering.source += text.sum_kernel(prefix + "_sum", splits);
+    lowering.steps.push_back(text.sum_launch(prefix + "_sum", partial));
+  }
+  return lowering;
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,94 @@
+// Regions without an anchor: each thread computes a few consecutive elements of every output, as vectors where memory allows.
+//
+// Where a permute makes a large operand's loads or the stores uncoalesced, the configuration "transpose" moves tiles of 32 by 32 elements
+// through shared memory (pointwise_transpose.cpp). All outputs of a region have as many elements. Thread: pure functions.
+#include "generator/families/pointwise/pointwise.h"
+
+#include "generator/families/pointwise/pointwise_transpose.h"
+
+namespace warpwright::generator {
+namespace {
+
+constexpr std::int64_t kSmall = 1 << 18; ///< elements, under which a thread should do little
+
+bool claims(const GraphIndex &, const model::Node &) { return false; }
+
+std::vector<Configuration> configurations(const GraphIndex &graph, const Region &region,
+                                          const DeviceFacts &facts) {
+  const ElementWriter writer(graph, region);
+  const int width = writer.flat_width();
+  const std::int64_t elements = model::elements_of(writer.stored_shape());
+  std::vector<Configuration> result;
+  for (const Configuration &transpose : transpose_configurations(graph, region))
+    result.push_back(transpose);
+  // Small tensors: enough blocks for every multiprocessor come first.
+  int threads = 256, best = width;
+  while (threads > 64 && elements / best < std::int64_t{threads} * facts.multiprocessors)
+    threads /= 2;
+  while (best > 1 && elements <= kSmall &&
+         elements / best < std::int64_t{threads} * facts.multiprocessors)
+    best /= 2;
+  result.push_back({{"width", best}, {"threads", threads}, {"items", 1}});
+  if (elements > kSmall) {
+    result.push_back({{"width", width}, {"threads", 512}, {"items", 1}});
+    result.push_back({{"width", width}, {"threads", 256}, {"items", 2}});
+    result.push_back({{"width", width}, {"threads", 128}, {"items", 4}});
+  } else if (best != width) {
+    result.push_back({{"width", width}, {"threads", threads}, {"items", 1}});
+  }
+  if (width > 1 && best != 1)
+    result.push_back({{"width", 1}, {"threads", 256}, {"items", 1}});
+  // Of kernels of a few microseconds every block counts, and which size is quickest only a run tells.
+  if (elements <= kSmall)
+    for (const int other : {threads / 2, threads * 2})
+      if (other >= 64 && other <= 512)
+        result.push_back({{"width", best}, {"threads", other}, {"items", 1}});
+  return result;
+}
+
+Result<Lowering> lower(const GraphIndex &graph, const Region &region,
+                       const Configuration &configuration, const DeviceFacts &,
+                       const std::string &prefix) {
+  if (configuration.contains("transpose"))
+    return lower_transpose(graph, region, configuration, prefix);
+  ElementWriter writer(graph, region);
+  const int width = configuration.at("width"), threads = configuration.at("threads"),
+            items = configuration.at("items");
+  const std::int64_t elements = model::elements_of(writer.stored_shape());
+  if (elements == 0)
+    return fail("a region without elements needs no kernel");
+  if (elements % width != 0)
+    return fail("vectors of " + std::to_string(width) + " do not divide " +
+                std::to_string(elements) + " elements");
+  const std::int64_t groups = elements / width, a_block = std::int64_t{threads} * items;
+  const bool wide = groups + a_block > INT32_MAX;
+  std::string body;
+  for (int item = 0; item < items; ++item) {
+    const std::string i = "i" + std::to_string(item);
+    const std::string integer = wide ? "long long" : "int";
+    body += "  const " + integer + " " + i + " = (" + integer + ")blockIdx.x * " +
+            std::to_string(a_block) + " + " + std::to_string(item * threads) + " + threadIdx.x;\n";
+    const std::vector<Index> lanes = writer.row_major_index(i, width);
+    const std::vector<std::string> none(lanes.size());
+    const std::string store = writer.store(lanes, none);
+    body += groups % a_block == 0
+                ? store
+                : "  if (" + i + " < " + std::to_string(groups) + ") {\n" + store + "  }\n";
+  }
+  Lowering lowering;
+  lowering.source = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+                    ") " + prefix + "(" + writer.parameters() + ") {\n" + body + "}\n";
+  model::LaunchStep launch;
+  launch.kernel = prefix;
+  launch.grid = {(groups + a_block - 1) / a_block, 1, 1};
+  launch.block = {threads, 1, 1};
+  launch.arguments = writer.arguments();
+  lowering.steps.push_back(std::move(launch));
+  return lowering;
+}
+
+} // namespace
+
+const Family kPointwiseFamily{"pointwise", claims, false, false, configurations, lower};
+
+} // namespace warpwright::generator

@@ -1,0 +1,173 @@
+#include "generator/families/pointwise/pointwise_transpose.h"
+
+#include "generator/ops/op_traits.h"
+#include "generator/ops/scalar_ops.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+constexpr int kTile = 32, kRows = 8;
+
+/// A value of the outputs' shape that is only a view of memory, whose memory runs along other dimensions than the outputs'.
+struct Crossing {
+  std::string value;
+  /// Dimensions next to each other that are one in both memories, slowest first: along which the value is consecutive, and the outputs.
+  std::vector<std::size_t> along, fast;
+};
+
+/// Whether a chain of views leads from a region input to the value.
+bool is_viewed_input(const GraphIndex &graph, const Region &region, std::string value) {
+  while (std::ranges::find(region.inputs, value) == region.inputs.end()) {
+    const model::Node &node = graph.node(value);
+    if ((!is_strided_view(node) && node.op != "layout") || node.op == "expand")
+      return false;
+    value = node.inputs[0];
+  }
+  return true;
+}
+
+std::int64_t extent(const std::vector<std::size_t> &dims, const model::Shape &shape) {
+  std::int64_t product = 1;
+  for (const std::size_t dim : dims)
+    product *= shape[dim];
+  return product;
+}
+
+std::optional<Crossing> crossing_of(const ElementWriter &writer, const std::string &value,
+                                    const model::Shape &shape, const model::Shape &out) {
+  model::Shape in(shape.size(), 0);
+  std::optional<std::size_t> along, fast;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] < 2)
+      continue;
+    in[d] = writer.stride(value, d);
+    if (in[d] == 1)
+      along = d;
+    if (out[d] == 1)
+      fast = d;
+  }
+  if (!along || !fast || along == fast)
+    return std::nullopt;
+  const auto joined = [&](std::size_t from) {
+    std::vector<std::size_t> dims{from};
+    for (std::size_t d = from; d-- > 0;) {
+      const std::size_t inner = dims.front();
+      if (shape[d] < 2 || in[d] != in[inner] * shape[inner] || out[d] != out[inner] * shape[inner])
+        break;
+      dims.insert(dims.begin(), d);
+    }
+    return dims;
+  };
+  Crossing crossing{value, joined(*along), joined(*fast)};
+  if (extent(crossing.along, shape) < 8 || extent(crossing.fast, shape) < 8)
+    return std::nullopt;
+  return crossing;
+}
+
+/// Whether all that is computed from the value takes its elements where the outputs have them.
+bool stays_in_place(const GraphIndex &graph, const Region &region, const std::string &value) {
+  const model::Shape &shape = graph.node(value).type().shape;
+  std::vector<std::string> dependent{value};
+  for (const std::string &name : region.nodes) {
+    const model::Node &node = graph.node(name);
+    if (name == value || std::ranges::none_of(node.inputs, [&](const std::string &input) {
+          return std::ranges::find(dependent, input) != dependent.end();
+        }))
+      continue;
+    if (node.type().shape != shape || (!is_pointwise(node) && node.op != "layout"))
+      return false;
+    dependent.push_back(name);
+  }
+  return true;
+}
+
+std::optional<Crossing> find_crossing(const GraphIndex &graph, const Region &region) {
+  const model::TensorType type = region_type(graph, region, region.outputs.at(0));
+  const model::Shape strides = model::strides_of(type);
+  for (const std::string &output : region.outputs)
+    if (const model::TensorType other = region_type(graph, region, output);
+        other.shape != type.shape || model::strides_of(other) != strides)
+      return std::nullopt;
+  const ElementWriter writer(graph, region);
+  std::vector<std::string> values(region.nodes.rbegin(), region.nodes.rend());
+  values.insert(values.end(), region.inputs.begin(), region.inputs.end());
+  for (const std::string &value : values)
+    if (graph.node(value).type().shape == type.shape && is_viewed_input(graph, region, value) &&
+        stays_in_place(graph, region, value))
+      if (auto crossing = crossing_of(writer, value, type.shape, strides))
+        return crossing;
+  return std::nullopt;
+}
+
+} // namespace
+
+std::vector<Configuration> transpose_configurations(const GraphIndex &graph, const Region &region) {
+  if (!find_crossing(graph, region))
+    return {};
+  return {{{"transpose", 1}}};
+}
+
+Result<Lowering> lower_transpose(const GraphIndex &graph, const Region &region,
+                                 const Configuration &, const std::string &prefix) {
+  const auto crossing = find_crossing(graph, region);
+  if (!crossing)
+    return fail("no operand of the region lies across its outputs");
+  ElementWriter writer(graph, region);
+  const model::Shape &shape = writer.stored_shape();
+  const model::Dtype dtype = graph.node(crossing->value).type().dtype;
+  const std::string type = memory_type_of(dtype);
+  // blockIdx.x counts tiles along the outputs' fast dimensions, then along the value's, then what is left.
+  Index index(shape.size());
+  const auto spread = [&](const std::string &variable, const std::vector<std::size_t> &dims) {
+    std::int64_t inner = 1;
+    for (std::size_t i = dims.size(); i-- > 0; inner *= shape[dims[i]])
+      index[dims[i]] =
+          variable + " / " + std::to_string(inner) + " % " + std::to_string(shape[dims[i]]);
+    writer.bound(variable, inner);
+    return inner;
+  };
+  std::vector<std::size_t> others;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (std::ranges::find(crossing->along, d) == crossing->along.end() &&
+        std::ranges::find(crossing->fast, d) == crossing->fast.end())
+      others.push_back(d);
+  const std::int64_t along = spread("a", crossing->along), fast = spread("b", crossing->fast),
+                     outer = spread("outer", others);
+  const std::int64_t tiles_along = (along + kTile - 1) / kTile,
+                     tiles_fast = (fast + kTile - 1) / kTile;
+  std::string within;
+  if (along % kTile != 0)
+    within = "a < " + std::to_string(along);
+  if (fast % kTile != 0)
+    within += (within.empty() ? "" : " && ") + std::string("b < ") + std::to_string(fast);
+  within = within.empty() ? "{\n" : "if (" + within + ") {\n";
+  const auto rows = "for (int row = threadIdx.y; row < " + std::to_string(kTile) +
+                    "; row += " + std::to_string(kRows) + ") {\n";
+  std::string load;
+  const std::string element = writer.load(crossing->value, index, load);
+  writer.bind(crossing->value, from_memory("tile[threadIdx.x][row]", dtype));
+  const std::string store = writer.store(index, "");
+  const std::string tile = std::to_string(kTile);
+  Lowering lowering;
+  lowering.source =
+      "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(kTile * kRows) + ") " +
+      prefix + "(" + writer.parameters() + ") {\n  __shared__ " + type + " tile[" + tile + "][" +
+      std::to_string(kTile + 1) + "];\n  const int block = blockIdx.x, outer = block / " +
+      std::to_string(tiles_fast * tiles_along) + ";\n  const int a0 = block / " +
+      std::to_string(tiles_fast) + " % " + std::to_string(tiles_along) + " * " + tile +
+      ", b0 = block % " + std::to_string(tiles_fast) + " * " + tile + ";\n  (void)outer;\n" + rows +
+      "const int a = a0 + threadIdx.x, b = b0 + row;\n" + within + load +
+      "tile[row][threadIdx.x] = " + to_memory(element, dtype) + ";\n}\n}\n__syncthreads();\n" +
+      rows + "const int a = a0 + row, b = b0 + threadIdx.x;\n" + within + store + "}\n}\n}\n";
+  model::LaunchStep launch;
+  launch.kernel = prefix;
+  launch.grid = {tiles_fast * tiles_along * outer, 1, 1};
+  launch.block = {kTile, kRows, 1};
+  launch.arguments = writer.arguments();
+  lowering.steps.push_back(std::move(launch));
+  return lowering;
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,10 @@
+// Recurrent layers, as a family (see the .cpp). Thread: immutable.
+#pragma once
+
+#include "generator/elements/family.h"
+
+namespace warpwright::generator {
+
+extern const Family kRecurrentFamily;
+
+} // namespace warpwright::generator

@@ -1,0 +1,27 @@
+// The kernel of the recurrent family (recurrent.cpp) as text. Thread: pure functions.
+#pragma once
+
+#include "generator/families/recurrent/recurrent_shape.h"
+#include "generator/elements/element_writer.h"
+
+namespace warpwright::generator {
+
+struct RecurrentText {
+  std::string prefix;
+  std::int64_t units = 0;             ///< of a block; divides the layer's
+  std::int64_t layers = 0;            ///< of a full launch
+  std::int64_t chunks = 0, batch = 0; ///< pieces of the batch, and elements in each
+  std::int64_t threads = 0;
+  bool polls =
+      true; ///< false where states of earlier launches and of the block itself are all it reads
+};
+
+/// Dynamic shared memory of a block.
+std::int64_t recurrent_shared_bytes(const RecurrentShape &shape, std::int64_t units,
+                                    std::int64_t batch, std::int64_t threads);
+
+/// PREFIX_recurrent(the writer's parameters, float *states, int first_layer), with blocks of all parts, directions and layers in that order.
+std::string recurrent_kernel(const RecurrentShape &shape, ElementWriter &writer,
+                             const RecurrentText &text);
+
+} // namespace warpwright::generator

@@ -1,0 +1,159 @@
+// Growth of row regions by trial: a neighbour joins when the family's own analysis still accepts the whole; see row_regions.h.
+#include "generator/families/rows/row_regions.h"
+
+#include "generator/families/rows/row_program.h"
+#include "generator/ops/op_traits.h"
+#include "generator/ops/attributes.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+using model::Node;
+
+class Grower {
+public:
+  Grower(const GraphIndex &graph, const std::string &anchor, const std::set<std::string> &taken)
+      : graph_(graph), taken_(taken) {
+    add_with_items(nodes_, anchor);
+    anchor_ = anchor;
+  }
+
+  Region run() {
+    // A region that the analysis refuses from the start stays alone, and its family says why.
+    if (!fits(nodes_))
+      return region_of(graph_, nodes_, anchor_);
+    bool grew = true;
+    while (grew) {
+      grew = false;
+      for (const std::string &candidate : candidates())
+        grew |= try_to_add(candidate);
+    }
+    return region_of(graph_, nodes_, first_anchor());
+  }
+
+private:
+  bool may_join(const Node &node) const {
+    if (taken_.contains(node.name) || nodes_.contains(node.name) || is_buffer_leaf(node))
+      return false;
+    return is_generated(node) || is_inline(node) || is_row_anchor(node) || node.op == "item";
+  }
+
+  /// Producers, consumers and other reductions of what the region reads, in graph order.
+  std::vector<std::string> candidates() const {
+    std::set<std::string> found;
+    for (const std::string &name : nodes_) {
+      for (const std::string &input : graph_.node(name).inputs) {
+        found.insert(input);
+        for (const Node *user : graph_.users(input))
+          if (is_row_anchor(*user))
+            found.insert(user->name);
+      }
+      for (const Node *user : graph_.users(name))
+        found.insert(user->name);
+    }
+    std::vector<std::string> result;
+    for (const std::string &name : found)
+      if (may_join(graph_.node(name)))
+        result.push_back(name);
+    std::ranges::sort(result, {}, [&](const std::string &name) { return graph_.position(name); });
+    return result;
+  }
+
+  void add_with_items(std::set<std::string> &nodes, const std::string &name) const {
+    nodes.insert(name);
+    for (const Node *user : graph_.users(name))
+      if (user->op == "item")
+        nodes.insert(user->name);
+  }
+
+  bool try_to_add(const std::string &candidate) {
+    if (!may_join(graph_.node(candidate)))
+      return false;
+    std::set<std::string> trial = nodes_;
+    add_with_items(trial, candidate);
+    if (!close(trial))
+      return false;
+    const bool is_producer = std::ranges::any_of(
+        graph_.users(candidate), [&](const Node *user) { return nodes_.contains(user->name); });
+    // What others read too would be stored by this region; only elements that it reads anyway are worth that.
+    if (is_producer && is_inline(graph_.node(candidate)) && goes_out(candidate, trial) &&
+        !is_pointwise(graph_.node(candidate)))
+      return false;
+    if (!fits(trial))
+      return false;
+    nodes_ = std::move(trial);
+    return true;
+  }
+
+  bool goes_out(const std::string &name, const std::set<std::string> &inside) const {
+    return graph_.is_result(name) || std::ranges::any_of(graph_.users(name), [&](const Node *user) {
+             return !inside.contains(user->name);
+           });
+  }
+
+  /// Adds what lies on paths between the nodes, so that the region stays convex. False where that may not join.
+  bool close(std::set<std::string> &nodes) const {
+    std::size_t first = graph_.graph().nodes.size(), last = 0;
+    for (const std::string &name : nodes) {
+      first = std::min(first, graph_.position(name));
+      last = std::max(last, graph_.position(name));
+    }
+    std::set<std::string> below = nodes, above = nodes;
+    for (std::size_t i = first; i <= last; ++i) {
+      const Node &node = graph_.graph().nodes[i];
+      if (std::ranges::any_of(node.inputs,
+                              [&](const auto &input) { return below.contains(input); }))
+        below.insert(node.name);
+    }
+    for (std::size_t i = last + 1; i-- > first;) {
+      const Node &node = graph_.graph().nodes[i];
+      if (above.contains(node.name))
+        above.insert(node.inputs.begin(), node.inputs.end());
+    }
+    for (std::size_t i = first; i <= last; ++i) {
+      const Node &node = graph_.graph().nodes[i];
+      if (nodes.contains(node.name) || !below.contains(node.name) || !above.contains(node.name))
+        continue;
+      if (!may_join(node))
+        return false;
+      add_with_items(nodes, node.name);
+    }
+    return true;
+  }
+
+  bool fits(const std::set<std::string> &nodes) const {
+    return make_row_program(graph_, region_of(graph_, nodes, anchor_)).has_value();
+  }
+
+  std::string first_anchor() const {
+    std::string first = anchor_;
+    for (const std::string &name : nodes_)
+      if (is_row_anchor(graph_.node(name)) && graph_.position(name) < graph_.position(first))
+        first = name;
+    return first;
+  }
+
+  const GraphIndex &graph_;
+  const std::set<std::string> &taken_;
+  std::set<std::string> nodes_;
+  std::string anchor_;
+};
+
+} // namespace
+
+bool is_row_anchor(const Node &node) {
+  if (node.op == "batch_norm")
+    return flag_attribute(node, "training");
+  return is_plain_reduction(node.op) || node.op == "softmax" || node.op == "log_softmax" ||
+         node.op == "layer_norm" || node.op == "group_norm" || node.op == "logsumexp" ||
+         node.op == "norm";
+}
+
+Region grow_row_region(const GraphIndex &graph, const std::string &anchor,
+                       const std::set<std::string> &taken) {
+  return Grower(graph, anchor, taken).run();
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,10 @@
+// Pooling, as a family (see the .cpp). Thread: immutable.
+#pragma once
+
+#include "generator/elements/family.h"
+
+namespace warpwright::generator {
+
+extern const Family kPoolFamily;
+
+} // namespace warpwright::generator

@@ -1,0 +1,65 @@
+// The loops that pooling and depthwise convolution share: windows that slide over up to three spatial dimensions of independent planes.
+//
+// A block makes a tile of outputs of `planes` planes. Its threads stand side by side along the last dimension, and each makes `rows` outputs
+// one above the other, so an input row that several windows share is read once a thread. The window's input passes through shared
+// memory (each element loaded once a block, by neighbouring threads) or comes straight from memory, then also by whole vectors for four
+// outputs side by side.
+// Leaves out: reuse between neighbouring depths. Thread: pure functions.
+#pragma once
+
+#include "generator/elements/window_text.h"
+
+#include <array>
+
+namespace warpwright::generator {
+
+/// Windows over (planes, depth, height, width); missing spatial dimensions have size 1 and window 1.
+struct WindowShape {
+  model::Shape leading; ///< the dimensions before the spatial ones of the output
+  std::size_t spatial = 0;
+  std::array<std::int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1},
+      padding{0, 0, 0}, dilation{1, 1, 1};
+  std::int64_t planes() const { return elements_between(leading, 0, leading.size()); }
+};
+
+/// What happens at elements. Texts may use `plane`, the position among the leading dimensions.
+struct WindowBody {
+  std::string type;       ///< of accumulators
+  std::string setup;      ///< statements after `plane` is known, once a thread
+  std::string fill;       ///< the value of an element outside the input
+  std::string load;       ///< statements that set `value` from the input at (plane, d, h, w)
+  std::string initial;    ///< of an accumulator
+  std::string accumulate; ///< adds row `v[kKW]` of the window's (kd, kh) to `sum`
+  std::string result;     ///< statements that make `element` of `sum` at (plane, od, oh, ow)
+  std::string store;      ///< statements that store `element` there
+  std::string load4;      ///< as `load`, sets `four[0..3]` from (plane, d, h, 4 * w4 + i)
+  std::string store4;     ///< stores `elements[0..3]` at (plane, od, oh, 4 * ow4 + i)
+};
+
+/// The window's sizes as templates name them: I, O, K, S, P and D (input, output, kernel, stride, padding, dilation), each with D, H or W.
+void add_sizes(const WindowShape &window, Places &places);
+
+/// Whether the loop over the window's depths is unrolled too, so that arrays over the whole window stay in registers.
+bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t columns);
+
+/// Configurations of a window kernel, the best guess first: "width", "height", "planes" (threads),
+/// "rows" and "columns" (outputs of a thread), "shared".
+std::vector<Configuration> window_configurations(const WindowShape &window,
+                                                 const DeviceFacts &device);
+
+/// The kernel and its launch.
+/// Errors: a configuration that does not fit.
+Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
+                              const Configuration &configuration, const DeviceFacts &device,
+                              const ElementWriter &writer, const std::string &kernel);
+
+/// Fills in the texts that load `operand` and store the anchor's element.
+/// @param channels_per_input consecutive output channels that read one input channel
+void write_window_access(WindowBody &body, const WindowShape &window, ElementWriter &writer,
+                         const std::string &operand, std::int64_t channels_per_input);
+
+/// The index texts of an output or input element at (plane, d, h, w): leading dimensions from `plane`, then the spatial ones.
+Index window_index(const WindowShape &window, const std::string &plane, const std::string &depth,
+                   const std::string &height, const std::string &width);
+
+} // namespace warpwright::generator

@@ -1,0 +1,426 @@
+#include "generator/planning/aten_lowering.h"
+
+#include "generator/ops/op_traits.h"
+#include "generator/ops/attributes.h"
+#include "generator/elements/memory_view.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace warpwright::generator {
+namespace {
+
+using model::AtenArgument;
+using model::AtenStep;
+using model::Node;
+using model::Shape;
+using model::TensorView;
+
+class AtenLowering {
+public:
+  AtenLowering(const GraphIndex &graph, const Region &region)
+      : graph_(graph), region_(region), node_(graph.node(region.anchor)) {}
+
+  Result<AtenStep> run() {
+    if (node_.op == "aten")
+      return recorded();
+    if (node_.op == "matmul")
+      return product();
+    static const std::map<std::string, AtenStep (AtenLowering::*)()> kOps = {
+        {"conv", &AtenLowering::convolution},
+        {"attention", &AtenLowering::attention},
+        {"sum", &AtenLowering::reduction},
+        {"mean", &AtenLowering::reduction},
+        {"amax", &AtenLowering::reduction},
+        {"amin", &AtenLowering::reduction},
+        {"any", &AtenLowering::reduction},
+        {"all", &AtenLowering::reduction},
+        {"prod", &AtenLowering::reduction},
+        {"logsumexp", &AtenLowering::reduction},
+        {"var", &AtenLowering::reduction},
+        {"norm", &AtenLowering::reduction},
+        {"argmax", &AtenLowering::arg_reduction},
+        {"argmin", &AtenLowering::arg_reduction},
+        {"softmax", &AtenLowering::softmax},
+        {"log_softmax", &AtenLowering::softmax},
+        {"layer_norm", &AtenLowering::layer_norm},
+        {"group_norm", &AtenLowering::group_norm},
+        {"batch_norm", &AtenLowering::batch_norm},
+        {"cumsum", &AtenLowering::scan},
+        {"cumprod", &AtenLowering::scan},
+        {"max_pool", &AtenLowering::pool},
+        {"avg_pool", &AtenLowering::pool},
+        {"adaptive_avg_pool", &AtenLowering::adaptive_pool},
+        {"adaptive_max_pool", &AtenLowering::adaptive_pool},
+        {"upsample_nearest", &AtenLowering::upsample},
+        {"scatter_add", &AtenLowering::scatter_add},
+    };
+    const auto found = kOps.find(node_.op);
+    if (found == kOps.end())
+      return fail("no ATen operator is known for \"" + node_.op + "\" (" + node_.name + ")",
+                  "A family has to lower it");
+    AtenStep step = (this->*found->second)();
+    if (!error_.empty())
+      return fail(node_.name + ": " + error_);
+    if (step.results.empty())
+      step.results = {whole(node_.name)};
+    return step;
+  }
+
+private:
+  TensorView view(const std::string &value) const {
+    const MemoryView memory = view_of(graph_, value, region_.strides);
+    return {memory.root, memory.offset, memory.shape, memory.strides};
+  }
+  TensorView input(std::size_t i) const { return view(node_.inputs.at(i)); }
+  /// The operands after the first, with none for those that `absent` names.
+  std::vector<AtenArgument> optional_inputs(std::initializer_list<const char *> names) const {
+    std::vector<AtenArgument> result;
+    std::size_t next = 1;
+    for (const char *name : names) {
+      if (is_absent(node_, name) || next >= node_.inputs.size())
+        result.push_back(std::monostate{});
+      else
+        result.push_back(input(next++));
+    }
+    return result;
+  }
+  TensorView whole(const std::string &value) const {
+    const model::TensorType type = region_type(graph_, region_, value);
+    return {value, 0, type.shape, model::strides_of(type)};
+  }
+  const Shape &shape(std::size_t i) const { return graph_.node(node_.inputs.at(i)).type().shape; }
+  std::size_t spatial() const { return shape(0).size() - 2; }
+  Shape list(const char *name, std::int64_t fallback) const {
+    return list_attribute(node_, name, spatial(), fallback);
+  }
+  std::string dimensional(const std::string &name, const char *suffix = "d") const {
+    return "aten::" + name + std::to_string(spatial()) + suffix;
+  }
+
+  AtenStep convolution() {
+    const bool transposed = flag_attribute(node_, "transposed");
+    return {"aten::convolution",
+            {input(0), input(1),
+             node_.inputs.size() > 2 ? AtenArgument(input(2)) : AtenArgument(std::monostate{}),
+             list("stride", 1), list("padding", 0), list("dilation", 1), transposed,
+             list("output_padding", 0), integer_attribute(node_, "groups", 1)},
+            {},
+            {}};
+  }
+
+  AtenStep attention() {
+    AtenStep step{
+        "aten::scaled_dot_product_attention",
+        {input(0), input(1), input(2),
+         node_.inputs.size() > 3 ? AtenArgument(input(3)) : AtenArgument(std::monostate{}), 0.0,
+         flag_attribute(node_, "causal")},
+        {},
+        {}};
+    if (find_attribute(node_, "scale"))
+      step.keywords["scale"] = number_attribute(node_, "scale");
+    return step;
+  }
+
+  AtenStep reduction() {
+    const Shape dims = reduced_dims(node_, shape(0).size());
+    const bool keep = flag_attribute(node_, "keepdim");
+    const std::string &op = node_.op;
+    if (op == "norm")
+      return {"aten::linalg_vector_norm",
+              {input(0), number_attribute(node_, "p", 2), dims, keep},
+              {},
+              {}};
+    if (op == "var")
+      return {"aten::var.correction",
+              {input(0), dims},
+              {{"correction", number_attribute(node_, "correction", 1)}, {"keepdim", keep}},
+              {}};
+    if (op == "prod" && dims.size() != 1)
+      error_ = "ATen's prod takes one dimension";
+    static const std::map<std::string, const char *> kNames = {
+        {"sum", "aten::sum.dim_IntList"}, {"mean", "aten::mean.dim"},
+        {"amax", "aten::amax"},           {"amin", "aten::amin"},
+        {"any", "aten::any.dims"},        {"all", "aten::all.dims"},
+        {"prod", "aten::prod.dim_int"},   {"logsumexp", "aten::logsumexp"}};
+    if (op == "prod")
+      return {kNames.at(op), {input(0), dims[0], keep}, {}, {}};
+    return {kNames.at(op), {input(0), dims, keep}, {}, {}};
+  }
+
+  AtenStep arg_reduction() {
+    const auto dims = list_attribute(node_, "dims");
+    AtenArgument dim = std::monostate{};
+    if (dims && dims->size() == 1)
+      dim = dims->front();
+    return {"aten::" + node_.op, {input(0), dim, flag_attribute(node_, "keepdim")}, {}, {}};
+  }
+
+  AtenStep softmax() {
+    return {"aten::_" + node_.op, {input(0), integer_attribute(node_, "dim"), false}, {}, {}};
+  }
+
+  AtenStep layer_norm() {
+    Shape normalized;
+    for (const std::int64_t dim : reduced_dims(node_, shape(0).size()))
+      normalized.push_back(shape(0)[dim]);
+    AtenStep step{"aten::layer_norm", {input(0), normalized}, {}, {}};
+    for (AtenArgument &argument : optional_inputs({"weight", "bias"}))
+      step.arguments.push_back(std::move(argument));
+    step.arguments.push_back(number_attribute(node_, "eps", 1e-5));
+    return step;
+  }
+
+  AtenStep group_norm() {
+    AtenStep step{"aten::group_norm", {input(0), integer_attribute(node_, "groups", 1)}, {}, {}};
+    for (AtenArgument &argument : optional_inputs({"weight", "bias"}))
+      step.arguments.push_back(std::move(argument));
+    step.arguments.push_back(number_attribute(node_, "eps", 1e-5));
+    return step;
+  }
+
+  AtenStep batch_norm() {
+    const bool training = flag_attribute(node_, "training");
+    if (training && node_.types.size() > 1)
+      error_ = "running statistics are updated by families only";
+    AtenStep step{"aten::batch_norm", {input(0)}, {}, {}};
+    for (AtenArgument &argument :
+         optional_inputs({"weight", "bias", "running_mean", "running_var"}))
+      step.arguments.push_back(std::move(argument));
+    for (AtenArgument argument :
+         {AtenArgument(training), AtenArgument(number_attribute(node_, "momentum", 0.1)),
+          AtenArgument(number_attribute(node_, "eps", 1e-5)), AtenArgument(true)})
+      step.arguments.push_back(std::move(argument));
+    return step;
+  }
+
+  AtenStep scan() {
+    return {"aten::" + node_.op, {input(0), integer_attribute(node_, "dim")}, {}, {}};
+  }
+
+  AtenStep pool() {
+    AtenStep step{dimensional(node_.op),
+                  {input(0), list("kernel", 1), list("stride", 1), list("padding", 0)},
+                  {},
+                  {}};
+    if (node_.op == "max_pool")
+      step.arguments.push_back(list("dilation", 1));
+    step.arguments.push_back(flag_attribute(node_, "ceil"));
+    if (node_.op == "avg_pool") {
+      step.arguments.push_back(flag_attribute(node_, "count_include_pad", true));
+      if (const std::int64_t divisor = integer_attribute(node_, "divisor");
+          divisor && spatial() > 1)
+        step.arguments.push_back(divisor);
+    }
+    return step;
+  }
+
+  AtenStep adaptive_pool() {
+    const Shape &to = node_.type().shape;
+    return {dimensional(node_.op),
+            {input(0), Shape(to.end() - static_cast<std::ptrdiff_t>(spatial()), to.end())},
+            {},
+            {}};
+  }
+
+  AtenStep upsample() {
+    const Shape &to = node_.type().shape;
+    return {dimensional("upsample_nearest"),
+            {input(0), Shape(to.end() - static_cast<std::ptrdiff_t>(spatial()), to.end())},
+            {},
+            {}};
+  }
+
+  AtenStep scatter_add() {
+    return {"aten::scatter_add",
+            {input(0), integer_attribute(node_, "dim"), input(1), input(2)},
+            {},
+            {}};
+  }
+
+  /// A matrix operand of a batched product: batch dimensions broadcast to those of the result.
+  TensorView batched(const TensorView &operand, const Shape &batch) const {
+    TensorView result = operand;
+    result.shape = batch;
+    result.strides.assign(batch.size(), 0);
+    const std::size_t own = operand.shape.size() - 2, lead = batch.size() - own;
+    for (std::size_t d = 0; d < own; ++d)
+      if (operand.shape[d] == batch[lead + d])
+        result.strides[lead + d] = operand.strides[d];
+    for (std::size_t d = own; d < own + 2; ++d) {
+      result.shape.push_back(operand.shape[d]);
+      result.strides.push_back(operand.strides[d]);
+    }
+    return result;
+  }
+
+  /// Joins the leading dimensions so that `keep` are left behind one; nullopt where strides do not allow it.
+  static std::optional<TensorView> joined(const TensorView &view, std::size_t keep) {
+    TensorView result = view;
+    const std::size_t lead = view.shape.size() - keep;
+    std::int64_t size = 1, stride = 1;
+    bool any = false;
+    for (std::size_t d = lead; d-- > 0;) {
+      if (view.shape[d] == 1)
+        continue;
+      if (!any)
+        stride = view.strides[d];
+      else if (view.strides[d] != stride * size)
+        return std::nullopt;
+      any = true;
+      size *= view.shape[d];
+    }
+    result.shape.assign(1, size);
+    result.shape.insert(result.shape.end(), view.shape.begin() + static_cast<std::ptrdiff_t>(lead),
+                        view.shape.end());
+    result.strides.assign(1, any ? stride : 1);
+    result.strides.insert(result.strides.end(),
+                          view.strides.begin() + static_cast<std::ptrdiff_t>(lead),
+                          view.strides.end());
+    return result;
+  }
+
+  Result<AtenStep> product() {
+    TensorView a = input(0), b = input(1);
+    if (a.shape.size() < 2 || b.shape.size() < 2)
+      return AtenStep{"aten::matmul", {a, b}, {}, {whole(node_.name)}};
+    const std::string last = library_last();
+    const TensorView result{last, 0, node_.type().shape, {}};
+    if (b.shape.size() == 2) {
+      // Rows of all batches are rows of one matrix.
+      if (const auto rows = joined(a, 1)) {
+        const TensorView flat{last, 0, {rows->shape[0], b.shape[1]}, {b.shape[1], 1}};
+        if (last == node_.name)
+          return AtenStep{"aten::mm", {*rows, b}, {}, {flat}};
+        return with_bias(*rows, b, flat);
+      }
+    }
+    const Shape batch(node_.type().shape.begin(), node_.type().shape.end() - 2);
+    const auto left = joined(batched(a, batch), 2), right = joined(batched(b, batch), 2);
+    if (!left || !right)
+      return AtenStep{"aten::matmul", {a, b}, {}, {whole(node_.name)}};
+    const Shape flat{left->shape[0], left->shape[1], right->shape[2]};
+    return AtenStep{"aten::bmm", {*left, *right}, {}, {TensorView{node_.name, 0, flat, {}}}};
+  }
+
+  /// The last member that the library computes.
+  std::string library_last() const {
+    std::string last = node_.name;
+    for (const std::string &follower : library_epilogue(graph_, node_))
+      if (std::ranges::find(region_.nodes, follower) != region_.nodes.end())
+        last = follower;
+    return last;
+  }
+
+  AtenStep with_bias(const TensorView &rows, const TensorView &b, const TensorView &result) const {
+    const auto followers = library_epilogue(graph_, node_);
+    const Node &add = graph_.node(followers.front());
+    const TensorView bias = view(add.inputs[add.inputs[0] == node_.name ? 1 : 0]);
+    TensorView flat = bias;
+    flat.shape = {bias.shape.back()};
+    flat.strides = {bias.strides.back()};
+    if (result.buffer == add.name)
+      return {"aten::addmm", {flat, rows, b}, {}, {result}};
+    return {"aten::_addmm_activation", {flat, rows, b}, {}, {result}};
+  }
+
+  AtenArgument argument(const nlohmann::json &json) {
+    if (json.is_null())
+      return std::monostate{};
+    if (json.is_boolean())
+      return json.get<bool>();
+    if (json.is_number_integer())
+      return json.get<std::int64_t>();
+    if (json.is_number())
+      return json.get<double>();
+    if (json.is_string())
+      return json.get<std::string>();
+    if (json.is_array()) {
+      if (std::ranges::all_of(json, [](const auto &item) { return item.is_number_integer(); }))
+        return json.get<Shape>();
+      error_ = "a list that no ATen step can hold: " + json.dump();
+      return std::monostate{};
+    }
+    if (json.contains("tensor"))
+      return input(json["tensor"].get<std::size_t>());
+    if (json.contains("number"))
+      return std::strtod(json["number"].get<std::string>().c_str(), nullptr);
+    std::vector<TensorView> views;
+    for (const auto &item : json.value("tensors", nlohmann::json::array()))
+      views.push_back(item.is_null() ? TensorView{} : input(item.get<std::size_t>()));
+    return views;
+  }
+
+  Result<AtenStep> recorded() {
+    AtenStep step;
+    step.op = text_attribute(node_, "target");
+    const auto arguments =
+        nlohmann::json::parse(text_attribute(node_, "arguments", "[]"), nullptr, false);
+    const auto keywords =
+        nlohmann::json::parse(text_attribute(node_, "keywords", "{}"), nullptr, false);
+    if (!arguments.is_array() || !keywords.is_object())
+      return fail(node_.name + ": the recorded arguments are no JSON");
+    for (const auto &item : arguments)
+      step.arguments.push_back(argument(item));
+    for (const auto &[name, item] : keywords.items())
+      step.keywords[name] = argument(item);
+    if (!error_.empty())
+      return fail(node_.name + ": " + error_);
+    // A node stands for its result 0 unless items pick another.
+    step.results.resize(node_.types.size());
+    for (const std::string &output : region_.outputs) {
+      const Node &value = graph_.node(output);
+      step.results[value.op == "item" ? integer_attribute(value, "index") : 0] = whole(output);
+    }
+    while (!step.results.empty() && step.results.back().buffer.empty())
+      step.results.pop_back();
+    return step;
+  }
+
+  const GraphIndex &graph_;
+  const Region &region_;
+  const Node &node_;
+  std::string error_;
+};
+
+} // namespace
+
+std::vector<std::string> library_epilogue(const GraphIndex &graph, const Node &anchor) {
+  const auto sole_user = [&](const Node &value, std::string_view op) -> const Node * {
+    const auto &users = graph.users(value.name);
+    if (users.size() != 1 || graph.is_result(value.name) || users[0]->op != op ||
+        users[0]->type().shape != value.type().shape ||
+        users[0]->type().dtype != value.type().dtype)
+      return nullptr;
+    return users[0];
+  };
+  if (anchor.op != "matmul" || anchor.inputs.size() != 2 ||
+      graph.node(anchor.inputs[1]).type().shape.size() != 2 ||
+      !model::is_floating(anchor.type().dtype))
+    return {};
+  const MemoryView rows = view_of(graph, anchor.inputs[0], {});
+  if (rows.shape.size() < 2)
+    return {};
+  for (std::size_t d = 0; d + 2 < rows.shape.size(); ++d)
+    if (rows.shape[d] != 1 && rows.strides[d] != rows.strides[d + 1] * rows.shape[d + 1])
+      return {}; // no matrix of all rows
+  const Node *add = sole_user(anchor, "add");
+  if (!add || add->inputs[0] == add->inputs[1])
+    return {};
+  const MemoryView bias = view_of(graph, add->inputs[add->inputs[0] == anchor.name ? 1 : 0], {});
+  const Node &root = graph.node(bias.root);
+  if (!is_buffer_leaf(root) || root.type().dtype != anchor.type().dtype || bias.shape.empty() ||
+      model::elements_of(bias.shape) != bias.shape.back() ||
+      bias.shape.back() != anchor.type().shape.back())
+    return {};
+  std::vector<std::string> result{add->name};
+  if (const Node *relu = sole_user(*add, "relu"))
+    result.push_back(relu->name);
+  return result;
+}
+
+Result<AtenStep> lower_aten(const GraphIndex &graph, const Region &region) {
+  return AtenLowering(graph, region).run();
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,146 @@
+// See channels_last_values.h.
+#include "generator/planning/channels_last_values.h"
+
+#include "generator/elements/family.h"
+#include "generator/ops/op_traits.h"
+#include "generator/ops/attributes.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+using model::Node;
+using model::Shape;
+
+bool is_image(const Shape &shape) { return shape.size() == 4 || shape.size() == 5; }
+
+bool is_pool(const Node &node) { return node.op.ends_with("_pool"); }
+
+bool is_softmax(const Node &node) { return node.op == "softmax" || node.op == "log_softmax"; }
+
+class Finder {
+public:
+  Finder(const GraphIndex &graph, const AnchorChoices &choices)
+      : index_(graph), choices_(choices) {}
+
+  ChannelsLastValues run() {
+    for (const Node &node : index_.graph().nodes)
+      if (comes_last(node))
+        values_.come.insert(node.name);
+    for (std::size_t at = index_.graph().nodes.size(); at-- > 0;)
+      if (const Node &node = index_.graph().nodes[at]; stays_last(node))
+        values_.stay.insert(node.name);
+    return std::move(values_);
+  }
+
+private:
+  /// Whether a value is in channels-last memory, or computed from what is, in an op that can be written so.
+  bool comes_last(const Node &node) const {
+    if (is_channels_last(node, choices_))
+      return true;
+    const auto comes = [&](const std::string &input) { return values_.come.contains(input); };
+    if (node.inputs.empty() || !is_image(index_.node(node.inputs[0]).type().shape)) {
+      // A pointwise node whose first operand is small may have a large one.
+      if (!is_pointwise(node) || !is_image(node.type().shape))
+        return false;
+    }
+    if (is_pointwise(node))
+      return std::ranges::any_of(node.inputs, [&](const std::string &input) {
+        return comes(input) && index_.node(input).type().shape == node.type().shape;
+      });
+    if (node.op == "cat")
+      return std::ranges::any_of(node.inputs, comes);
+    if (node.op == "slice" || node.op == "pad")
+      return comes(node.inputs[0]);
+    if (by_library(node, choices_) || !comes(node.inputs[0]))
+      return false;
+    if (is_window(index_, node, choices_))
+      return !index_.is_result(node.name);
+    return is_turnable_batch_norm(node) || is_softmax(node);
+  }
+
+  /// Whether a reader of the value profits where it is channels-last.
+  bool accepts(const Node &user, const std::string &value) const {
+    if (is_channels_last(user, choices_))
+      return user.inputs[0] == value;
+    if (is_turnable_reduction(user))
+      return !by_library(user, choices_);
+    if (is_window(index_, user, choices_))
+      return !by_library(user, choices_) && user.inputs[0] == value;
+    if (is_turnable_batch_norm(user))
+      return !by_library(user, choices_) && user.inputs[0] == value;
+    if (is_softmax(user))
+      return values_.come.contains(user.name);
+    return values_.stay.contains(user.name);
+  }
+
+  bool stays_last(const Node &node) const {
+    if (!values_.come.contains(node.name))
+      return false;
+    if (is_softmax(node) || is_channels_last(node, choices_))
+      return true;
+    const auto &users = index_.users(node.name);
+    return std::ranges::any_of(users, [&](const Node *user) { return accepts(*user, node.name); });
+  }
+
+  const GraphIndex &index_;
+  const AnchorChoices &choices_;
+  ChannelsLastValues values_;
+};
+
+} // namespace
+
+bool is_channels_last(const Node &node, const AnchorChoices &choices) {
+  const auto choice = choices.find(node.name);
+  return node.op == "conv" && choice != choices.end() && choice->second.channels_last &&
+         choice->second.family == "aten" && is_image(node.type().shape);
+}
+
+bool keeps_order(const GraphIndex &graph, const Node &node, const AnchorChoices &choices) {
+  const auto choice = choices.find(node.name);
+  if (node.op != "conv" || choice == choices.end() || !is_image(node.type().shape))
+    return false;
+  const Family *family = family_named(choice->second.family);
+  if (!family || !family->keeps_layout)
+    return false;
+  const std::int64_t channels = graph.node(node.inputs[0]).type().shape[1];
+  return node.type().shape[1] == channels && integer_attribute(node, "groups", 1) == channels &&
+         !flag_attribute(node, "transposed");
+}
+
+bool is_window(const GraphIndex &graph, const Node &node, const AnchorChoices &choices) {
+  return is_pool(node) || keeps_order(graph, node, choices);
+}
+
+bool by_library(const Node &node, const AnchorChoices &choices) {
+  const auto choice = choices.find(node.name);
+  return choice != choices.end() && choice->second.family == "aten";
+}
+
+/// Positions that argmax gives are along one dimension; those of the whole tensor would change.
+bool is_turnable_reduction(const Node &node) {
+  static const std::set<std::string> kOps = {"sum",  "mean", "amax", "amin",
+                                             "prod", "any",  "all",  "var"};
+  if (node.op == "argmax" || node.op == "argmin")
+    return list_attribute(node, "dims").value_or(Shape{}).size() == 1;
+  return kOps.contains(node.op);
+}
+
+bool is_turnable_batch_norm(const Node &node) {
+  return node.op == "batch_norm" && flag_attribute(node, "training") &&
+         (node.type().dtype == model::Dtype::Float32 || node.type().dtype == model::Dtype::Float64);
+}
+
+std::int64_t taps_of(const Shape &shape) {
+  std::int64_t taps = 1;
+  for (std::size_t d = 2; d < shape.size(); ++d)
+    taps *= shape[d];
+  return taps;
+}
+
+ChannelsLastValues channels_last_values(const GraphIndex &graph, const AnchorChoices &choices) {
+  return Finder(graph, choices).run();
+}
+
+} // namespace warpwright::generator

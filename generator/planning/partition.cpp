@@ -1,0 +1,236 @@
+#include "generator/planning/partition_work.h"
+
+#include "generator/planning/aten_lowering.h"
+#include "generator/elements/element_forward.h"
+#include "generator/planning/layouts.h"
+#include "generator/ops/op_traits.h"
+#include "generator/ops/attributes.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+using model::Node;
+using model::Shape;
+
+std::vector<PlannedRegion> Partition::run() {
+  strides_ = value_strides(graph_, choices_);
+  find_live();
+  grow_anchors();
+  choose_memory();
+  form_pointwise();
+  merge_siblings();
+  return in_order();
+}
+
+std::vector<const Node *> Partition::users(const std::string &name) const {
+  std::vector<const Node *> result;
+  for (const Node *user : graph_.users(name))
+    if (live(user->name))
+      result.push_back(user);
+  return result;
+}
+
+void Partition::find_live() {
+  std::vector<std::string> open = graph_.graph().outputs;
+  for (const model::Update &update : graph_.graph().updates)
+    open.push_back(update.value);
+  while (!open.empty()) {
+    const std::string name = std::move(open.back());
+    open.pop_back();
+    if (!live_.insert(name).second)
+      continue;
+    for (const std::string &input : node(name).inputs)
+      open.push_back(input);
+  }
+}
+
+AnchorChoice Partition::choice_of(const std::string &anchor) const {
+  const auto found = choices_.find(anchor);
+  return found == choices_.end() ? AnchorChoice{} : found->second;
+}
+
+void Partition::grow_anchors() {
+  owners_.assign(graph_.graph().nodes.size(), -1);
+  for (const Node &one : graph_.graph().nodes) {
+    auto &operands = operands_.emplace_back();
+    for (const std::string &input : one.inputs)
+      operands.push_back(graph_.position(input));
+  }
+  for (const Node &anchor : graph_.graph().nodes) {
+    if (!live(anchor.name) || !is_anchor(anchor) || owner_.contains(anchor.name))
+      continue;
+    Draft draft;
+    draft.planned.choice = choice_of(anchor.name);
+    const auto claiming = claiming_families(graph_, anchor);
+    if (draft.planned.choice.family != "aten" && !claiming.empty()) {
+      draft.planned.family = claiming.front();
+      for (const Family *family : claiming)
+        if (family->name == draft.planned.choice.family)
+          draft.planned.family = family;
+    }
+    draft.planned.choice.family =
+        draft.planned.family ? std::string(draft.planned.family->name) : "aten";
+    draft.planned.region.anchor = anchor.name;
+    draft.members.insert(anchor.name);
+    for (const Node *user : users(anchor.name))
+      if (user->op == "item")
+        draft.members.insert(user->name);
+    if (draft.planned.family && draft.planned.choice.fuse) {
+      if (draft.planned.family->grow)
+        grow_by_family(draft);
+      else if (draft.planned.family->takes_epilogue)
+        grow_epilogue(draft);
+    }
+    if (!draft.planned.family && draft.planned.choice.fuse)
+      for (const std::string &follower : library_epilogue(graph_, anchor))
+        draft.members.insert(follower);
+    const int number = static_cast<int>(drafts_.size());
+    for (const std::string &member : draft.members) {
+      // Others look through a view, at what it shows.
+      if (is_strided_view(node(member)) && !graph_.is_result(member))
+        continue;
+      owner_.emplace(member, number);
+      owners_[graph_.position(member)] = number;
+    }
+    drafts_.push_back(std::move(draft));
+  }
+}
+
+void Partition::grow_by_family(Draft &draft) {
+  std::set<std::string> taken;
+  for (const auto &[name, number] : owner_)
+    taken.insert(name);
+  const Region grown = draft.planned.family->grow(graph_, draft.planned.region.anchor, taken);
+  std::set<std::string> members;
+  for (const std::string &name : grown.nodes)
+    if (live(name) && !is_generated(node(name)))
+      members.insert(name);
+  // The region knows of no other: what it reads may by way of another region depend on it.
+  const auto blocked = [&](const std::string &name) {
+    return !members.contains(name) && depends_on(name, members);
+  };
+  for (const std::string &name : members)
+    if (std::ranges::any_of(node(name).inputs, blocked))
+      return;
+  draft.members.insert(members.begin(), members.end());
+}
+
+bool Partition::depends_on(const std::string &value, const std::set<std::string> &members) const {
+  std::vector<char> wanted(operands_.size(), 0), seen(operands_.size(), 0);
+  for (const std::string &member : members)
+    wanted[graph_.position(member)] = 1;
+  std::vector<char> regions(drafts_.size(), 0);
+  std::vector<std::size_t> open{graph_.position(value)};
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    if (wanted[at])
+      return true;
+    if (seen[at])
+      continue;
+    seen[at] = 1;
+    open.insert(open.end(), operands_[at].begin(), operands_[at].end());
+    const int owner = owners_[at];
+    if (owner < 0 || regions[owner])
+      continue;
+    regions[owner] = 1;
+    for (const std::string &member : drafts_[owner].members) {
+      const auto &operands = operands_[graph_.position(member)];
+      open.insert(open.end(), operands.begin(), operands.end());
+    }
+  }
+  return false;
+}
+
+void Partition::grow_epilogue(Draft &draft) {
+  const std::string &anchor = draft.planned.region.anchor;
+  std::vector<std::string> followers;
+  const auto heads = [&](const std::string &name) {
+    return name == anchor || std::ranges::find(followers, name) != followers.end();
+  };
+  for (std::size_t at = graph_.position(anchor) + 1; at < graph_.graph().nodes.size(); ++at) {
+    const Node &next = graph_.graph().nodes[at];
+    if (!live(next.name) || owner_.contains(next.name) || !is_inline(next) ||
+        followers.size() >= kMostNodes)
+      continue;
+    if (std::ranges::none_of(next.inputs, heads))
+      continue;
+    const bool fits = std::ranges::all_of(next.inputs, [&](const std::string &input) {
+      if (heads(input))
+        return keeps_elements(graph_, next, input);
+      return is_buffer_leaf(node(input)) || is_generated(node(input)) ||
+             !depends_on(input, with(followers, anchor));
+    });
+    if (!fits)
+      continue;
+    followers.push_back(next.name);
+    if (!may_follow(graph_, followers, anchor))
+      followers.pop_back();
+  }
+  // Views at the end are left to those who read them, but for results.
+  for (std::size_t i = followers.size(); i-- > 0;) {
+    const Node &last = node(followers[i]);
+    const bool read = std::ranges::any_of(followers, [&](const std::string &other) {
+      return std::ranges::find(node(other).inputs, last.name) != node(other).inputs.end();
+    });
+    if (is_view(last) && !read && !graph_.is_result(last.name))
+      followers.erase(followers.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  draft.members.insert(followers.begin(), followers.end());
+}
+
+std::set<std::string> Partition::with(const std::vector<std::string> &names,
+                                      const std::string &other) {
+  std::set<std::string> result(names.begin(), names.end());
+  result.insert(other);
+  return result;
+}
+
+std::vector<const Family *> claiming_families(const GraphIndex &graph, const Node &node) {
+  std::vector<const Family *> result;
+  for (const Family &family : families())
+    if (family.claims(graph, node))
+      result.push_back(&family);
+  return result;
+}
+
+bool is_anchor(const Node &node) {
+  return !is_buffer_leaf(node) && !is_inline(node) && node.op != "item";
+}
+
+std::vector<PlannedRegion> partition(const GraphIndex &graph, const AnchorChoices &choices) {
+  return Partition(graph, choices).run();
+}
+
+model::Graph with_result_nodes(const model::Graph &graph) {
+  model::Graph result = graph;
+  const GraphIndex index(graph);
+  std::set<std::string> used;
+  int copies = 0;
+  const auto own = [&](std::string &value) {
+    std::string shown = value;
+    while (index.node(shown).op == "reshape")
+      shown = index.node(shown).inputs[0];
+    if (const Node &root = index.node(shown);
+        (is_pointwise(root) || is_anchor(root)) && root.op != "aten" && !used.contains(shown))
+      value = shown;
+    const Node &source = index.node(value);
+    if (!is_buffer_leaf(source) && !is_generated(source) && used.insert(value).second)
+      return;
+    std::string name;
+    do
+      name = "result_copy_" + std::to_string(copies++);
+    while (std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end());
+    result.nodes.push_back(
+        {name, "reshape", {value}, {}, {{source.type().dtype, source.type().shape, {}}}});
+    value = name;
+  };
+  for (std::string &output : result.outputs)
+    own(output);
+  for (model::Update &update : result.updates)
+    own(update.value);
+  return result;
+}
+
+} // namespace warpwright::generator

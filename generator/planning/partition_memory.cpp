@@ -1,0 +1,136 @@
+#include "generator/planning/partition_work.h"
+
+#include "generator/planning/channels_last.h"
+#include "generator/ops/op_traits.h"
+#include "generator/ops/attributes.h"
+#include "generator/elements/memory_view.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+using model::Node;
+using model::Shape;
+
+namespace {
+
+/// In units of recompute_cost: what an element may cost that is computed again, or for each element of a larger value.
+constexpr int kCheapChain = 40;
+
+} // namespace
+
+bool Partition::in_memory(const std::string &name) const {
+  return is_buffer_leaf(node(name)) || owner_.contains(name) || memory_.contains(name);
+}
+
+std::int64_t Partition::reuse(const Node &anchor, const GraphIndex &graph) {
+  if (anchor.op == "matmul" || anchor.op == "conv" || anchor.op == "attention")
+    return 64;
+  if (anchor.op.ends_with("_pool") && find_attribute(anchor, "kernel")) {
+    std::int64_t volume = 1;
+    const std::size_t rank = graph.node(anchor.inputs[0]).type().shape.size() - 2;
+    const Shape kernel = list_attribute(anchor, "kernel", rank, 1),
+                stride = list_attribute(anchor, "stride", rank, 1);
+    for (std::size_t i = 0; i < kernel.size(); ++i)
+      volume *= std::max<std::int64_t>(1, kernel[i] / std::max<std::int64_t>(1, stride[i]));
+    return volume;
+  }
+  return 2;
+}
+
+void Partition::choose_memory() {
+  for (std::size_t at = graph_.graph().nodes.size(); at-- > 0;) {
+    const Node &value = graph_.graph().nodes[at];
+    if (!live(value.name) || owner_.contains(value.name) || !is_inline(value))
+      continue;
+    if (graph_.is_result(value.name) || wanted_by_library(value) || worth_memory(value))
+      memory_.insert(value.name);
+  }
+}
+
+bool Partition::wanted_by_library(const Node &value) {
+  for (const Draft &draft : drafts_) {
+    const bool library = !draft.planned.family;
+    if (!library && draft.planned.family->takes_prologue)
+      continue;
+    for (const std::string &member : draft.members)
+      for (const std::string &input : node(member).inputs) {
+        if (draft.members.contains(input))
+          continue;
+        if (!library && input == value.name && member == draft.planned.region.anchor)
+          return true;
+        if (library && view_of(graph_, input, strides_).root == value.name)
+          return true;
+      }
+  }
+  return false;
+}
+
+int Partition::chain_cost(const Node &value) const {
+  int cost = recompute_cost(value);
+  for (const std::string &input : value.inputs)
+    if (!in_memory(input) && cost < 1000)
+      cost += chain_cost(node(input));
+  return std::min(cost, 1000);
+}
+
+void Partition::large_sources(const Node &value, std::int64_t elements,
+                              std::set<std::string> &found, std::set<std::string> &seen) const {
+  for (const std::string &input : value.inputs) {
+    const Node &source = node(input);
+    if (!seen.insert(input).second)
+      continue;
+    if (!is_buffer_leaf(source) && !owner_.contains(input) && !is_generated(source))
+      large_sources(source, elements, found, seen);
+    else if (model::elements_of(source.type().shape) * 2 > elements)
+      found.insert(input);
+  }
+}
+
+bool Partition::worth_memory(const Node &value) const {
+  // What a view of the other order shows may be worth it.
+  if (is_generated(value) || (value.op == "permute" && flag_attribute(value, std::string(kTurned))))
+    return false;
+  const int cost = chain_cost(value);
+  const std::int64_t elements = model::elements_of(value.type().shape);
+  Readers readers;
+  collect_readers(value, readers);
+  if (readers.regions.empty())
+    return false;
+  if (cost == 0)
+    return false; // a view
+  if (readers.most_reuse * cost > 4 * kCheapChain)
+    return true;
+  if (readers.grow && cost > kCheapChain)
+    return true;
+  if (readers.regions.size() < 2)
+    return false;
+  std::set<std::string> sources, seen;
+  large_sources(value, elements, sources, seen);
+  return cost > kCheapChain || sources.size() > 1;
+}
+
+void Partition::collect_readers(const Node &value, Readers &readers) const {
+  if (!readers.seen.insert(value.name).second)
+    return;
+  const std::int64_t elements = model::elements_of(value.type().shape);
+  for (const Node *user : users(value.name)) {
+    const std::int64_t size = model::elements_of(user->type().shape);
+    if (const auto owner = owner_.find(user->name); owner != owner_.end()) {
+      const Draft &draft = drafts_[owner->second];
+      readers.regions.insert(draft.planned.region.anchor);
+      if (user->name == draft.planned.region.anchor)
+        readers.most_reuse = std::max(readers.most_reuse, reuse(*user, graph_));
+      else
+        readers.grow |= size >= 4 * elements;
+    } else if (memory_.contains(user->name)) {
+      readers.regions.insert(user->name);
+      readers.grow |= size >= 4 * elements;
+    } else {
+      readers.grow |= size >= 4 * elements;
+      collect_readers(*user, readers);
+    }
+  }
+}
+
+} // namespace warpwright::generator

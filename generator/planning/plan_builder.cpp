@@ -1,0 +1,349 @@
+#include "generator/planning/plan_builder.h"
+
+#include "generator/planning/aten_lowering.h"
+#include "generator/planning/channels_last.h"
+#include "generator/planning/layouts.h"
+#include "generator/planning/memory_plan.h"
+#include "generator/ops/op_traits.h"
+#include "generator/ops/scalar_ops.h"
+#include "generator/ops/attributes.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+using model::Graph;
+using model::Node;
+
+/// A family gave way: the partition has to be made again.
+struct GaveWay {
+  std::string anchor, family, reason;
+};
+
+std::string words_of(const GraphIndex &graph, const BuiltRegion &built) {
+  const Region &region = built.planned.region;
+  std::string fused, words;
+  for (const std::string &name : region.nodes)
+    if (const Node &node = graph.node(name);
+        name != region.anchor && (is_pointwise(node) || is_indexed(node) || is_anchor(node) ||
+                                  node.op == "pad" || node.op == "cat"))
+      fused += (fused.empty() ? "" : ",") + node.op;
+  if (!built.planned.family) {
+    const Node &anchor = graph.node(region.anchor);
+    const auto target = anchor.attributes.find("target");
+    std::string op = anchor.op;
+    if (target != anchor.attributes.end())
+      if (const auto *text = std::get_if<std::string>(&target->second))
+        op = text->starts_with("aten::") ? text->substr(6) : *text;
+    words = "aten(" + op + (built.planned.choice.channels_last ? ", channels_last" : "") + ")";
+  } else {
+    words = "template(" + std::string(built.planned.family->name);
+    for (const auto &[name, value] : built.configuration)
+      words += ", " + name + "=" + std::to_string(value);
+    words += ")";
+  }
+  return fused.empty() ? words : words + " fuse(" + fused + ")";
+}
+
+std::int64_t extent_of(const model::TensorType &type) {
+  if (model::elements_of(type.shape) == 0)
+    return 0;
+  std::int64_t last = 0;
+  const model::Shape strides = model::strides_of(type);
+  for (std::size_t i = 0; i < strides.size(); ++i)
+    last += (type.shape[i] - 1) * strides[i];
+  return last + 1;
+}
+
+std::string replace_all(std::string text, const std::string &from, const std::string &to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+class PlanBuilder {
+public:
+  PlanBuilder(const PlanBuffers &buffers, const DeviceFacts &facts, const PlanChoices &choices)
+      : buffers_(buffers), facts_(facts) {
+    built_.applied = choices;
+  }
+
+  Result<BuiltPlan> run(const Graph &graph) {
+    built_.graph = with_channels_last(with_result_nodes(graph), built_.applied.anchors);
+    const GraphIndex index(built_.graph);
+    graph_ = &index;
+    const std::vector<PlannedRegion> regions = partition(index, built_.applied.anchors);
+    place_values(regions);
+    for (const PlannedRegion &region : regions)
+      if (auto added = add(region); !added)
+        return std::unexpected(added.error());
+    if (gave_way)
+      return std::move(built_);
+    copy_updates();
+    finish();
+    return std::move(built_);
+  }
+
+  std::optional<GaveWay> gave_way;
+
+private:
+  /// Which buffer holds a value: a leaf's, a result's, or a temporary.
+  void place_values(const std::vector<PlannedRegion> &regions) {
+    places_ = buffers_.leaves;
+    for (std::size_t i = 0; i < built_.graph.outputs.size(); ++i)
+      places_[built_.graph.outputs[i]] = buffers_.outputs.at(i);
+    for (const model::Update &update : built_.graph.updates)
+      if (writes_in_place(update, regions))
+        places_[update.value] = places_.at(update.parameter);
+      else
+        late_updates_.push_back(update);
+  }
+
+  /// Whether the new state may be written where the old one is: nobody else reads it, and who writes an element has read it.
+  bool writes_in_place(const model::Update &update,
+                       const std::vector<PlannedRegion> &regions) const {
+    const model::Shape &shape = graph_->node(update.parameter).type().shape;
+    for (const PlannedRegion &planned : regions) {
+      const Region &region = planned.region;
+      const bool reads = std::ranges::find(region.inputs, update.parameter) != region.inputs.end();
+      const bool writes = std::ranges::find(region.outputs, update.value) != region.outputs.end();
+      if (reads && !writes)
+        return false;
+      if (!writes)
+        continue;
+      if (!planned.family)
+        return false;
+      if (!reads)
+        continue;
+      if (!region.anchor.empty() && !updates_statistics(graph_->node(region.anchor), update))
+        return false;
+      if (region.anchor.empty())
+        for (const std::string &name : region.nodes) {
+          const Node &node = graph_->node(name);
+          if (node.type().shape != shape && !is_generated(node))
+            return false;
+          if (!is_pointwise(node) && !is_generated(node))
+            return false;
+        }
+    }
+    return true;
+  }
+
+  /// Whether the anchor is a batch norm, or the mean that one was written out as: each row's old statistics are read by who writes the new.
+  bool updates_statistics(const Node &anchor, const model::Update &update) const {
+    return anchor.op == "batch_norm" ||
+           (anchor.op == "mean" && flag_attribute(anchor, std::string(kTurned)) &&
+            graph_->users(update.parameter).size() == 1);
+  }
+
+  std::string place(const std::string &value) {
+    const auto [found, added] = places_.try_emplace(value, "t_" + value);
+    return found->second;
+  }
+
+  Result<void> add(const PlannedRegion &planned) {
+    BuiltRegion built;
+    built.planned = planned;
+    for (const std::string &output : planned.region.outputs)
+      if (!places_.contains(output)) {
+        const model::TensorType type = region_type(*graph_, planned.region, output);
+        built_.plan.temporaries.push_back(
+            {place(output), type.dtype, std::max<std::int64_t>(extent_of(type), 1)});
+      }
+    std::vector<model::Step> steps;
+    if (planned.family) {
+      auto lowering = lower(built);
+      if (!lowering)
+        return std::unexpected(lowering.error());
+      if (gave_way)
+        return {};
+      steps = std::move(lowering->steps);
+    } else {
+      auto step = lower_aten(*graph_, planned.region);
+      if (!step)
+        return std::unexpected(step.error());
+      steps.push_back(std::move(*step));
+    }
+    for (model::Step &step : steps) {
+      for_each_buffer(step, [&](std::string &name) {
+        if (const auto found = places_.find(name); found != places_.end())
+          name = found->second;
+      });
+      built_.kernels += std::holds_alternative<model::LaunchStep>(step);
+      built_.plan.steps.push_back(std::move(step));
+    }
+    built.words = words_of(*graph_, built);
+    built_.plan.moves.push_back(built.words);
+    built_.regions.push_back(std::move(built));
+    return {};
+  }
+
+  Result<Lowering> lower(BuiltRegion &built) {
+    const Region &region = built.planned.region;
+    const Family &family = *built.planned.family;
+    const std::string &key = region_key(region);
+    built.configurations = family.configurations(*graph_, region, facts_);
+    std::vector<Configuration> wanted;
+    if (const auto asked = built_.applied.configurations.find(key);
+        asked != built_.applied.configurations.end() &&
+        std::ranges::find(built.configurations, asked->second) != built.configurations.end())
+      wanted.push_back(asked->second);
+    else
+      wanted = built.configurations;
+    std::string reason = "it has no configuration for the region";
+    const std::string prefix = "k" + std::to_string(prefixes_++) + "_" + std::string(family.name);
+    for (const Configuration &configuration : wanted) {
+      auto lowering = family.lower(*graph_, region, configuration, facts_, prefix);
+      if (!lowering) {
+        reason = describe(lowering.error());
+        continue;
+      }
+      built.configuration = configuration;
+      take_source(*lowering, prefix);
+      for (model::Temporary &temporary : lowering->temporaries)
+        built_.plan.temporaries.push_back(std::move(temporary));
+      return lowering;
+    }
+    if (region.anchor.empty())
+      return fail("pointwise region of " + key + ": " + reason);
+    gave_way = GaveWay{region.anchor, std::string(family.name), reason};
+    return Lowering{};
+  }
+
+  /// Code that is there already under another prefix is used again.
+  void take_source(Lowering &lowering, const std::string &prefix) {
+    const std::string shape = replace_all(lowering.source, prefix, "@");
+    const auto [known, added] = sources_.try_emplace(shape, prefix);
+    if (added) {
+      built_.plan.source += lowering.source;
+      return;
+    }
+    for (model::Step &step : lowering.steps)
+      if (auto *launch = std::get_if<model::LaunchStep>(&step))
+        launch->kernel = replace_all(launch->kernel, prefix, known->second);
+  }
+
+  /// New state that could not be written in place goes there at the end.
+  void copy_updates() {
+    for (const model::Update &update : late_updates_) {
+      const model::TensorType &type = graph_->node(update.value).type();
+      const std::string memory = memory_type_of(type.dtype),
+                        kernel = "copy_" + std::string(model::name(type.dtype));
+      const std::string text = "extern \"C\" __global__ void " + kernel + "(const " + memory +
+                               " *in, " + memory + " *out, int n) {\n" +
+                               "  const int i = blockIdx.x * 256 + threadIdx.x;\n" +
+                               "  if (i < n)\n    out[i] = in[i];\n}\n";
+      if (sources_.try_emplace(text, kernel).second)
+        built_.plan.source += text;
+      const std::int64_t elements = model::elements_of(type.shape);
+      model::LaunchStep launch;
+      launch.kernel = kernel;
+      launch.grid = {(elements + 255) / 256, 1, 1};
+      launch.block = {256, 1, 1};
+      launch.arguments = {model::BufferArgument{place(update.value), {}},
+                          model::BufferArgument{places_.at(update.parameter), {}},
+                          model::SizeArgument{elements, model::Dtype::Int32}};
+      built_.plan.steps.push_back(std::move(launch));
+    }
+  }
+
+  void finish() {
+    model::Plan &plan = built_.plan;
+    share_memory(plan);
+    if (plan.source.empty())
+      return;
+    std::string includes;
+    if (plan.source.find("__half") != std::string::npos)
+      includes += "#include <cuda_fp16.h>\n";
+    if (plan.source.find("__nv_bfloat16") != std::string::npos)
+      includes += "#include <cuda_bf16.h>\n";
+    plan.source = includes + ElementWriter::prelude() + plan.source;
+    plan.options = {"-std=c++17"};
+  }
+
+  const PlanBuffers &buffers_;
+  const DeviceFacts &facts_;
+  BuiltPlan built_;
+  const GraphIndex *graph_ = nullptr;
+  std::map<std::string, std::string> places_, sources_;
+  std::vector<model::Update> late_updates_;
+  int prefixes_ = 0;
+};
+
+} // namespace
+
+const std::string &region_key(const Region &region) {
+  return region.anchor.empty() ? region.outputs.front() : region.anchor;
+}
+
+PlanBuffers plan_buffers(const Graph &graph) {
+  PlanBuffers buffers;
+  for (const Node &node : graph.nodes)
+    if (is_buffer_leaf(node))
+      buffers.leaves.emplace(node.name, node.name);
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+    buffers.outputs.push_back("output_" + std::to_string(i));
+  return buffers;
+}
+
+Result<PlanBuffers> plan_buffers(const model::Task &task, const Graph &graph) {
+  PlanBuffers buffers;
+  std::vector<std::string> sources;
+  for (const model::Buffer &buffer : task.buffers)
+    (buffer.direction == model::Direction::Out ? buffers.outputs : sources).push_back(buffer.name);
+  std::size_t next = 0;
+  for (const Node &node : graph.nodes)
+    if (is_buffer_leaf(node)) {
+      if (next < sources.size())
+        buffers.leaves.emplace(node.name, sources[next]);
+      ++next;
+    }
+  if (next != sources.size() || buffers.outputs.size() != graph.outputs.size())
+    return fail("the graph has " + std::to_string(next) + " leaves and " +
+                    std::to_string(graph.outputs.size()) + " outputs, the task " +
+                    std::to_string(sources.size()) + " and " +
+                    std::to_string(buffers.outputs.size()),
+                "Trace the module again");
+  return buffers;
+}
+
+Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
+                             const DeviceFacts &facts, const PlanChoices &choices) {
+  PlanChoices current = choices;
+  std::vector<std::string> notes;
+  std::map<std::string, std::set<std::string>> refused;
+  for (std::size_t attempt = 0; attempt <= graph.nodes.size(); ++attempt) {
+    PlanBuilder builder(buffers, facts, current);
+    auto built = builder.run(graph);
+    if (!built)
+      return built;
+    if (!builder.gave_way) {
+      built->notes = std::move(notes);
+      return built;
+    }
+    const auto &[anchor, family, reason] = *builder.gave_way;
+    notes.push_back(family + " cannot lower " + anchor + ": " + reason);
+    if (std::ranges::find(graph.nodes, anchor, &Node::name) == graph.nodes.end())
+      return fail(notes.back()); // an anchor that only channels-last plans have
+    refused[anchor].insert(family);
+    current.configurations.erase(anchor);
+    AnchorChoice &choice = current.anchors[anchor];
+    if (choice.fuse) { // alone it may be simpler
+      choice.fuse = false;
+      choice.family = family;
+      refused[anchor].erase(family);
+      continue;
+    }
+    choice.family = "aten";
+    choice.fuse = true;
+    const GraphIndex index(graph);
+    for (const Family *other : claiming_families(index, index.node(anchor)))
+      if (!refused[anchor].contains(std::string(other->name)))
+        choice.family = other->name;
+  }
+  return fail("no choice of families can lower the graph");
+}
+
+} // namespace warpwright::generator

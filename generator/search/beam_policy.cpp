@@ -1,0 +1,128 @@
+// The search strategy that needs no learning: templates, then one choice of each move, then the fastest so far.
+//
+// A state that is expanded offers every template and the first choice of every move at once, and its other
+// choices when nothing better is left. Where speedups are known the fastest verified state is expanded next, else
+// the states in the order tried. Leaves out any model of what a move is worth.
+#include "generator/text/moves/move_kind.h"
+#include "generator/search/search.h"
+
+#include <algorithm>
+#include <deque>
+#include <random>
+#include <set>
+
+namespace warpwright::generator {
+namespace {
+
+struct Candidate {
+  State base;
+  Move move;
+};
+
+class BeamPolicy : public Policy {
+public:
+  explicit BeamPolicy(std::uint64_t seed) : random_(seed), shuffles_(seed != 0) {}
+
+  std::string_view name() const override { return "beam"; }
+
+  std::optional<State> propose(const State &original, const std::vector<Variant> &tried) override {
+    if (expanded_.empty()) {
+      original_ = original;
+      expand(original);
+    }
+    for (;;) {
+      if (!soon_.empty()) {
+        if (auto state = take(soon_))
+          return state;
+        continue;
+      }
+      if (const State *next = next_to_expand(tried)) {
+        expand(*next);
+        continue;
+      }
+      if (later_.empty())
+        return std::nullopt;
+      if (auto state = take(later_))
+        return state;
+    }
+  }
+
+private:
+  std::optional<State> take(std::deque<Candidate> &queue) {
+    const Candidate candidate = std::move(queue.front());
+    queue.pop_front();
+    auto state = apply_move(candidate.base, candidate.move);
+    if (!state || !proposed_.insert(state->file.text).second)
+      return std::nullopt;
+    drop_superseded(*state);
+    return std::move(*state);
+  }
+
+  /// block_size(x=64) + block_size(x=128) is block_size(x=128), where the text comes out the same.
+  void drop_superseded(State &state) const {
+    const std::string &last = state.moves.back().name;
+    for (std::size_t i = 0; i + 1 < state.moves.size(); ++i) {
+      if (state.moves[i].name != last)
+        continue;
+      Result<State> shorter = original_;
+      for (std::size_t j = 0; j < state.moves.size() && shorter; ++j)
+        if (j != i)
+          shorter = apply_move(*shorter, state.moves[j]);
+      if (shorter && shorter->file.text == state.file.text)
+        state.moves = std::move(shorter->moves);
+      return;
+    }
+  }
+
+  /// The fastest verified state that was not expanded, or the first where nothing was timed.
+  const State *next_to_expand(const std::vector<Variant> &tried) const {
+    const Variant *best = nullptr;
+    for (const Variant &variant : tried) {
+      if (variant.verdict.outcome != model::Outcome::Verified ||
+          !variant.state.provenance.not_applicable.empty() ||
+          expanded_.contains(variant.state.file.text))
+        continue;
+      const auto ratio = [](const Variant &v) {
+        return v.verdict.speedup ? v.verdict.speedup->ratio : 0.0;
+      };
+      if (!best || ratio(variant) > ratio(*best))
+        best = &variant;
+    }
+    return best ? &best->state : nullptr;
+  }
+
+  void expand(const State &state) {
+    expanded_.insert(state.file.text);
+    proposed_.insert(state.file.text);
+    std::vector<Move> moves = legal_moves(state);
+    std::set<std::string> seen;
+    std::vector<Candidate> others;
+    for (const Move &move : moves) {
+      const MoveKind *kind = find_move_kind(move.name);
+      const bool first = seen.insert(move.name).second;
+      if (kind && kind->is_template)
+        soon_.push_back({state, move});
+      else if (first)
+        others.push_back({state, move});
+      else
+        later_.push_back({state, move});
+    }
+    if (shuffles_)
+      std::ranges::shuffle(others, random_);
+    soon_.insert(soon_.end(), others.begin(), others.end());
+  }
+
+  State original_;
+  std::deque<Candidate> soon_, later_;
+  std::set<std::string> expanded_, proposed_; ///< texts
+  std::mt19937_64 random_;
+  bool shuffles_;
+};
+
+} // namespace
+
+std::unique_ptr<Policy> make_beam_policy(std::uint64_t seed) {
+  return std::make_unique<BeamPolicy>(seed);
+}
+
+} // namespace warpwright::generator

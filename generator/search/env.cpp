@@ -1,0 +1,167 @@
+// The methods of `warpwright env`, decode, call, encode each; see env.h.
+#include "generator/search/env.h"
+
+#include "analysis/guard/guard.h"
+#include "generator/text/states/generator.h"
+#include "generator/search/graph_env.h"
+#include "generator/text/moves/move_kind.h"
+#include "generator/text/states/open_states.h"
+#include "support/model/json.h"
+
+#include <boost/asio/io_context.hpp>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+namespace warpwright::generator {
+namespace {
+
+using rpc::Json;
+
+std::unexpected<rpc::RpcError> invalid(const std::string &message) {
+  return std::unexpected(rpc::RpcError{rpc::kInvalidParams, message, nullptr});
+}
+
+Result<analysis::SourceFile> file_of(const Json &params) {
+  analysis::SourceFile file;
+  file.path = params.value("path", "unsaved.cu");
+  if (params.contains("text")) {
+    file.text = params.at("text").get<std::string>();
+    return file;
+  }
+  std::ifstream input(file.path, std::ios::binary);
+  if (!input)
+    return fail("cannot read " + file.path, "Pass \"text\", or the path of a readable file");
+  file.text.assign(std::istreambuf_iterator<char>(input), {});
+  return file;
+}
+
+analysis::ParseSettings settings_of(const Json &params) {
+  analysis::ParseSettings settings;
+  settings.flags = params.value("flags", std::vector<std::string>{});
+  settings.directory = params.value("directory", settings.directory);
+  return settings;
+}
+
+Result<State> state_of(const Json &params) {
+  auto file = file_of(params);
+  if (!file)
+    return std::unexpected(file.error());
+  State state{*file, settings_of(params), params.value("kernel", ""), {}};
+  if (state.kernel.empty())
+    return fail("the state names no kernel", "Pass \"kernel\"");
+  for (const std::string &text : params.value("moves", std::vector<std::string>{})) {
+    auto move = move_from_string(text);
+    if (!move)
+      return std::unexpected(move.error());
+    state.moves.push_back(*move);
+  }
+  return state;
+}
+
+rpc::Outcome answer_tasks(const Json &params) {
+  auto file = file_of(params);
+  if (!file)
+    return invalid(describe(file.error()));
+  const analysis::FileFacts facts = analysis::analyze_guarded(
+      *file, settings_of(params), {.tasks = true, .rules = false}, analysis::kCommandLimits);
+  if (const analysis::Diagnostic *reason = analysis::why_not_analysed(facts))
+    return invalid(file->path + ": " + reason->message);
+  Json kernels = Json::array();
+  for (const analysis::Kernel &kernel : facts.kernels) {
+    Json missing = Json::array();
+    for (const analysis::MissingFact &fact : kernel.task.missing)
+      missing.push_back({{"name", fact.name}, {"question", fact.question}});
+    kernels.push_back({{"name", kernel.name},
+                       {"line", kernel.line},
+                       {"inferred", kernel.task.inferred},
+                       {"task", kernel.task.inferred ? model::to_json(kernel.task.task) : Json()},
+                       {"missing", missing},
+                       {"assumptions", kernel.task.assumptions},
+                       {"slice_error", kernel.slice_error}});
+  }
+  return Json{{"kernels", kernels}};
+}
+
+rpc::Outcome answer_moves(const State &state, OpenStates &open) {
+  const auto legal = open.legal(state);
+  if (!legal)
+    return invalid(describe(legal.error()));
+  Json moves = Json::array();
+  for (const Move &move : *legal)
+    moves.push_back({{"move", to_string(move)},
+                     {"name", move.name},
+                     {"parameters", move.parameters},
+                     {"is_template", find_move_kind(move.name)->is_template}});
+  return Json{{"moves", moves}};
+}
+
+rpc::Outcome answer_apply(const State &state, const Json &params, OpenStates &open) {
+  auto move = move_from_string(params.value("move", ""));
+  auto next = move ? open.apply(state, *move) : Result<State>(std::unexpected(move.error()));
+  if (!next)
+    return invalid(describe(next.error()));
+  Json moves = Json::array();
+  for (const Move &made : next->moves)
+    moves.push_back(to_string(made));
+  return Json{{"text", next->file.text}, {"moves", moves}};
+}
+
+rpc::Outcome answer_plan(const State &state, const Json &params) {
+  auto task = model::task_from_json(params.value("task", Json()));
+  auto plan = task ? render_plan(state, *task) : Result<model::Plan>(std::unexpected(task.error()));
+  return plan ? rpc::Outcome(model::to_json(*plan)) : invalid(describe(plan.error()));
+}
+
+rpc::Outcome dispatch(const std::string &method, const Json &params, OpenStates &open) {
+  if (params.contains("graph"))
+    return answer_graph_env(method, params);
+  if (method == "tasks")
+    return answer_tasks(params);
+  if (method != "moves" && method != "apply" && method != "plan")
+    return std::unexpected(
+        rpc::RpcError{rpc::kMethodNotFound,
+                      "no method " + method + "; there are tasks, moves, apply and plan", nullptr});
+  auto state = state_of(params);
+  if (!state)
+    return invalid(describe(state.error()));
+  if (method == "moves")
+    return answer_moves(*state, open);
+  return method == "apply" ? answer_apply(*state, params, open) : answer_plan(*state, params);
+}
+
+} // namespace
+
+rpc::Outcome answer_env(const std::string &method, const Json &params) {
+  OpenStates open;
+  return answer_env(method, params, open);
+}
+
+rpc::Outcome answer_env(const std::string &method, const Json &params, OpenStates &open) {
+  if (!params.is_object())
+    return invalid("the parameters of " + method + " are no object");
+  try {
+    return dispatch(method, params, open);
+  } catch (const nlohmann::json::exception &error) {
+    return invalid("the parameters of " + method + " have a wrong type: " + error.what());
+  }
+}
+
+int run_env(int input_fd, int output_fd) {
+  boost::asio::io_context context(1);
+  std::string reason;
+  OpenStates open;
+  rpc::Connection::Handlers handlers;
+  handlers.on_request = [&](const std::string &method, Json params, const Json &,
+                            rpc::Responder respond) { respond(answer_env(method, params, open)); };
+  handlers.on_closed = [&](std::string why) { reason = std::move(why); };
+  auto connection = rpc::Connection::make(
+      rpc::make_descriptor_stream(context.get_executor(), input_fd, output_fd), handlers);
+  connection->start();
+  context.run();
+  if (!reason.empty())
+    std::cerr << "warpwright env: " << reason << "\n";
+  return reason.empty() ? 0 : 1;
+}
+
+} // namespace warpwright::generator

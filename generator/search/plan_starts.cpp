@@ -1,0 +1,194 @@
+#include "generator/search/plan_starts.h"
+
+#include "generator/elements/family.h"
+#include "generator/planning/convolution_choice.h"
+#include "generator/planning/layouts.h"
+#include "generator/ops/cost.h"
+#include "generator/rewrites/rewrite.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+using model::Graph;
+using model::Node;
+
+/// As likely right as not for transposed convolutions, except those with short sums.
+constexpr std::string_view kPhases = "conv-phases";
+
+/// Graphs with so many convolutions are networks, whose layers are best by different families and by the library.
+constexpr std::ptrdiff_t kNetwork = 4;
+
+/// Operations from which a convolution may gain more by the library's channels-last kernels than the layouts cost.
+constexpr double kLarge = 5e10;
+
+/// The family that says it is the quickest, where several do; null where there is nothing to choose.
+const Family *quickest_family(const GraphIndex &graph, const Node &node, const DeviceFacts &facts) {
+  const Family *best = nullptr;
+  double least = 0;
+  for (const Family *family : claiming_families(graph, node)) {
+    if (!family->estimate)
+      continue;
+    const double time = family->estimate(graph, node, facts);
+    if (!best || time < least) {
+      best = family;
+      least = time;
+    }
+  }
+  return best;
+}
+
+/// Everything of ours, the library for what is heavy, and the plain ways: what becomes of each anchor.
+class Starts {
+public:
+  Starts(const Graph &traced, const DeviceFacts &facts)
+      : traced_(with_separate_bias(traced)), facts_(facts) {
+    Simplified simplified = simplify(traced_);
+    guess_ = {"ours", std::move(simplified.graph), std::move(simplified.applied), {}};
+  }
+
+  std::vector<PlanStart> all() && {
+    const GraphIndex index(guess_.graph);
+    choose_for_anchors(index);
+    if (facts_.tf32)
+      if (auto mixed = mixture(index, guess_.choices.anchors, last_.choices.anchors, facts_))
+        starts_.push_back({"mixture", guess_.graph, guess_.rewrites, {std::move(*mixed), {}}});
+    starts_.push_back(guess_);
+    // Everything of ours, then the library for what is heavy; single changes mix them. FP32-accurate convolutions are the guess once
+    // TF32 is refused.
+    add_choices_of_rewrites();
+    if (convolutions_ > 0)
+      add(std::move(last_), !(facts_.tf32 && (network() || flops_ > kLarge)));
+    if (heavy_)
+      add(std::move(library_), convolutions_ == 0);
+    if (convolutions_ > 0 && facts_.tf32)
+      add(std::move(exact_), true);
+    if (!guess_.rewrites.empty())
+      add({"plain", std::move(traced_), {}, {}}, true);
+    add(std::move(alone_), true);
+    return std::move(starts_);
+  }
+
+private:
+  bool network() const { return convolutions_ >= kNetwork; }
+
+  void add(PlanStart start, bool fallback) {
+    start.fallback = fallback;
+    starts_.push_back(std::move(start));
+  }
+
+  void choose_for_anchors(const GraphIndex &index) {
+    exact_ = library_ = last_ = alone_ = guess_;
+    exact_.name = "exact";
+    library_.name = "library";
+    last_.name = "channels_last";
+    alone_.name = "alone";
+    exact_.exact = true;
+    DeviceFacts accurate = facts_;
+    accurate.tf32 = false;
+    convolutions_ = std::ranges::count(guess_.graph.nodes, "conv", &Node::op);
+    for (const Node &node : guess_.graph.nodes) {
+      if (!is_anchor(node))
+        continue;
+      alone_.choices.anchors[node.name].fuse = false;
+      if (!is_heavy(node))
+        continue;
+      heavy_ = true;
+      if (node.op == "conv")
+        flops_ += cost_of(index, node).flops;
+      const Family *family = quickest_family(index, node, facts_);
+      if (family) {
+        guess_.choices.anchors[node.name].family = family->name;
+        short_sums_ = short_sums_ || family->short_sums;
+      }
+      if (const Family *other = quickest_family(index, node, accurate))
+        exact_.choices.anchors[node.name].family = other->name;
+      // In a network the library gets what it multiplies on tensor cores; it was never quicker elsewhere.
+      const bool ours = network() && family && (node.op != "conv" || family->ordinary_cores);
+      for (PlanStart *start : {&library_, &last_})
+        start->choices.anchors[node.name].family = ours ? family->name : "aten";
+      last_.choices.anchors[node.name].channels_last = node.op == "conv" && !ours;
+    }
+  }
+
+  void add_choices_of_rewrites() {
+    for (const Rule &rule : rules()) {
+      auto changed = rule.always ? std::nullopt : rewritten_everywhere(guess_, rule.name);
+      if (!changed)
+        continue;
+      const GraphIndex after(changed->graph);
+      for (const Node &node : changed->graph.nodes)
+        if (const Family *family = quickest_family(after, node, facts_))
+          changed->choices.anchors[node.name].family = family->name;
+      const bool start = rule.name == kPlanOfItsOwn || (rule.name == kPhases && !short_sums_);
+      add(std::move(*changed), !start);
+    }
+  }
+
+  Graph traced_; ///< with separate biases
+  const DeviceFacts &facts_;
+  PlanStart guess_, exact_, library_, last_, alone_;
+  std::ptrdiff_t convolutions_ = 0;
+  bool heavy_ = false, short_sums_ = false;
+  double flops_ = 0; ///< of convolutions
+  std::vector<PlanStart> starts_;
+};
+
+} // namespace
+
+std::vector<PlanStart> plan_starts(const Graph &traced, const DeviceFacts &facts) {
+  return Starts(traced, facts).all();
+}
+
+std::optional<PlanStart> rewritten_everywhere(const PlanStart &base, std::string_view rule) {
+  PlanStart start = base;
+  start.name = rule;
+  for (std::size_t round = 0; round < base.graph.nodes.size(); ++round) {
+    const auto legal = rewrites(GraphIndex(start.graph));
+    const auto next = std::ranges::find(legal, rule, &Rewrite::rule);
+    if (next == legal.end())
+      break;
+    auto changed = apply(start.graph, *next);
+    if (!changed)
+      break;
+    start.graph = std::move(*changed);
+    start.rewrites.push_back(rewrite_words(rule, next->node));
+  }
+  if (start.rewrites.size() == base.rewrites.size())
+    return std::nullopt;
+  Simplified again = simplify(start.graph, {{"attention"}}); // which would undo it
+  start.graph = std::move(again.graph);
+  start.rewrites.insert(start.rewrites.end(), again.applied.begin(), again.applied.end());
+  return start;
+}
+
+Result<BuiltPlan> build_choices(const Graph &graph, const PlanBuffers &buffers,
+                                const DeviceFacts &facts, PlanChoices choices, bool exact) {
+  DeviceFacts allowed = facts;
+  allowed.tf32 = facts.tf32 && !exact;
+  if (!allowed.tf32)
+    std::erase_if(choices.configurations, [](const auto &entry) { return is_tf32(entry.second); });
+  auto built = build_plan(graph, buffers, allowed, choices);
+  if (!built)
+    return built;
+  for (const BuiltRegion &region : built->regions)
+    if (region.configuration.contains("math"))
+      built->applied.configurations[region_key(region.planned.region)] = region.configuration;
+  return built;
+}
+
+std::string rewrite_words(std::string_view rule, const std::string &node) {
+  return std::string(rule) + "(%" + node + ")";
+}
+
+bool is_heavy(const Node &node) {
+  return node.op == "matmul" || node.op == "conv" || node.op == "attention";
+}
+
+bool is_tf32(const Configuration &configuration) {
+  const auto math = configuration.find("math");
+  return math != configuration.end() && (math->second == 1 || math->second == 2);
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,358 @@
+#include "generator/search/plan_walk.h"
+
+#include "generator/planning/aten_lowering.h"
+#include "generator/planning/region_kind.h"
+#include "generator/search/torch_search.h"
+#include "generator/rewrites/rewrite.h"
+
+#include <algorithm>
+#include <set>
+
+namespace warpwright::generator {
+namespace {
+
+using model::Graph;
+using model::Node;
+
+/// What is offered of each kind: those that take the most time, and the best guesses.
+constexpr std::size_t kMostGroups = 12, kMostConfigurations = 24, kMostPlaces = 6;
+/// Of one configuration, where they tell it from the others: an answer of a policy is short.
+constexpr std::size_t kMostParameters = 8;
+/// What is decided of a region, once; its key follows.
+const std::string kFamily = "family ", kFusion = "fusion ", kLayout = "layout ",
+                  kConfiguration = "configuration ";
+/// A rewrite that is always good, but undone by a choice.
+constexpr std::string_view kAttention = "attention";
+
+bool holds(const Graph &graph, const std::string &name) {
+  return std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end();
+}
+
+/// Whether the library can compute an anchor by itself: not batch norms that update statistics, nor what ATen has no operator for.
+bool has_operator(const GraphIndex &graph, const Node &anchor) {
+  return lower_aten(graph, region_of(graph, {anchor.name}, anchor.name)).has_value();
+}
+
+/// Parameters in which configurations differ, a missing one being a value of its own.
+std::set<std::string> varying(const std::vector<Configuration> &configurations) {
+  std::set<std::string> names, result;
+  for (const Configuration &configuration : configurations)
+    for (const auto &[name, value] : configuration)
+      names.insert(name);
+  const auto value_of = [](const Configuration &configuration, const std::string &name) {
+    const auto found = configuration.find(name);
+    return found == configuration.end() ? std::nullopt : std::optional(found->second);
+  };
+  for (const std::string &name : names)
+    for (const Configuration &configuration : configurations)
+      if (value_of(configuration, name) != value_of(configurations.front(), name))
+        result.insert(name);
+  return result;
+}
+
+std::string text_of(const std::string &region, const Configuration &configuration,
+                    const std::set<std::string> &names) {
+  std::string text = "configure(" + region;
+  for (const std::string &name : names) {
+    const auto value = configuration.find(name);
+    text += "," + name + "=" +
+            (value == configuration.end() ? std::string("none") : std::to_string(value->second));
+  }
+  return text + ")";
+}
+
+/// Those of the names that tell the configurations apart, rather those that most of them have.
+std::set<std::string> needed(std::set<std::string> names,
+                             const std::vector<Configuration> &configurations) {
+  const auto tell_apart = [&](const std::set<std::string> &some) {
+    std::set<std::string> texts;
+    for (const Configuration &configuration : configurations)
+      texts.insert(text_of("", configuration, some));
+    return texts.size() == configurations.size();
+  };
+  const auto having = [&](const std::string &name) {
+    return std::ranges::count_if(
+        configurations, [&](const auto &configuration) { return configuration.contains(name); });
+  };
+  std::vector<std::string> rarest_first(names.rbegin(), names.rend());
+  std::ranges::stable_sort(rarest_first, {}, having);
+  for (const std::string &name : rarest_first) {
+    std::set<std::string> fewer = names;
+    fewer.erase(name);
+    if (names.size() > kMostParameters && tell_apart(fewer))
+      names = std::move(fewer);
+  }
+  return names;
+}
+
+} // namespace
+
+std::vector<RegionGroup> region_groups(const BuiltPlan &built) {
+  const GraphIndex graph(built.graph);
+  std::vector<RegionGroup> groups;
+  std::map<std::string, std::size_t> places;
+  for (const BuiltRegion &region : built.regions) {
+    const auto [place, is_new] = places.emplace(kind_of(graph, region), groups.size());
+    if (is_new)
+      groups.emplace_back();
+    groups[place->second].regions.push_back(&region);
+    groups[place->second].seconds += estimated_seconds(graph, region.planned);
+  }
+  std::ranges::stable_sort(groups, std::greater{}, &RegionGroup::seconds);
+  return groups;
+}
+
+Result<PlanWalk> PlanWalk::begin(const model::Task &task, const Graph &graph,
+                                 const DeviceFacts &facts) {
+  auto buffers = plan_buffers(task, graph);
+  if (!buffers)
+    return std::unexpected(buffers.error());
+  PlanWalk walk(graph, std::move(*buffers), facts);
+  if (auto started = walk.start(); !started)
+    return std::unexpected(started.error());
+  return walk;
+}
+
+/// The library for everything that it has an operator for; else for what is heavy; else whatever can be planned.
+Result<void> PlanWalk::start() {
+  PlanChoices all, heavy;
+  const GraphIndex index(traced_);
+  for (const Node &node : traced_.nodes)
+    if (is_anchor(node)) {
+      all.anchors[node.name] = {has_operator(index, node) ? "aten" : "", false, false};
+      heavy.anchors[node.name] = {is_heavy(node) ? "aten" : "", false, false};
+    }
+  for (const PlanChoices &choices : {all, heavy, PlanChoices{}}) {
+    go_to({traced_, {}, choices, false, {}});
+    if (built_)
+      return {};
+  }
+  return std::unexpected(built_.error());
+}
+
+void PlanWalk::go_to(Position position) {
+  position_ = std::move(position);
+  built_ = build_choices(position_.graph, buffers_, facts_, position_.choices, position_.exact);
+  if (!built_)
+    return;
+  position_.choices = built_->applied;
+  built_->plan.moves.insert(built_->plan.moves.begin(), position_.rewrites.begin(),
+                            position_.rewrites.end());
+}
+
+Recipe PlanWalk::recipe() const { return {position_.rewrites, position_.choices}; }
+
+std::vector<std::string> PlanWalk::legal() const {
+  std::vector<std::string> texts;
+  for (Step &step : steps())
+    texts.push_back(std::move(step.text));
+  return texts;
+}
+
+Result<void> PlanWalk::make(const std::string &move) {
+  for (const Step &step : steps())
+    if (step.text == move) {
+      go_to(step.next());
+      moves_.push_back(move);
+      return {};
+    }
+  return fail("the move " + move + " is not legal here",
+              built_ ? "Ask for the legal moves"
+                     : "The state has no plan: " + describe(built_.error()));
+}
+
+std::vector<PlanWalk::Step> PlanWalk::steps() const {
+  std::vector<Step> steps;
+  if (!built_)
+    return steps;
+  if (moves_.empty())
+    add_starts(steps);
+  add_rewrites(steps);
+  add_regions(steps);
+  add_layouts(steps);
+  const bool has_tf32 = std::ranges::any_of(built_->regions, [](const BuiltRegion &region) {
+    return is_tf32(region.configuration) || region.planned.choice.channels_last;
+  });
+  if (facts_.tf32 && !position_.exact && has_tf32)
+    steps.push_back({"exact()", [this] {
+                       Position next = position_;
+                       next.exact = true;
+                       for (auto &[anchor, choice] : next.choices.anchors)
+                         choice.channels_last = false;
+                       return next;
+                     }});
+  return steps;
+}
+
+void PlanWalk::add_starts(std::vector<Step> &steps) const {
+  for (PlanStart &start : plan_starts(traced_, facts_))
+    steps.push_back({"begin(with=" + std::string(start.name) + ")", [start = std::move(start)] {
+                       return Position{start.graph, start.rewrites, start.choices, start.exact, {}};
+                     }});
+}
+
+void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
+  bool simplifies = false;
+  std::map<std::string_view, std::vector<Rewrite>> choices; // by rule
+  for (Rewrite &rewrite : rewrites(GraphIndex(position_.graph)))
+    if (!rewrite.always)
+      choices[rewrite.rule].push_back(std::move(rewrite));
+    else if (rewrite.rule != kAttention)
+      simplifies = true;
+  const bool keeps_attention = std::ranges::none_of(
+      position_.rewrites, [](const auto &words) { return words.starts_with(kPlanOfItsOwn); });
+  if (simplifies)
+    steps.push_back({"simplify()", [this, keeps_attention] {
+                       Position next = position_;
+                       Simplification how;
+                       if (!keeps_attention)
+                         how.without.emplace_back(kAttention);
+                       Simplified simplified = simplify(position_.graph, how);
+                       next.graph = std::move(simplified.graph);
+                       std::ranges::move(simplified.applied, std::back_inserter(next.rewrites));
+                       return next;
+                     }});
+  for (const auto &[rule, places] : choices) {
+    steps.push_back({"rewrite(rule=" + std::string(rule) + ")", [this, rule = rule] {
+                       Position next = position_;
+                       auto changed = rewritten_everywhere(
+                           {rule, position_.graph, position_.rewrites, {}}, rule);
+                       if (changed) {
+                         next.graph = std::move(changed->graph);
+                         next.rewrites = std::move(changed->rewrites);
+                       }
+                       return next;
+                     }});
+    if (places.size() < 2)
+      continue;
+    for (std::size_t i = 0; i < std::min(places.size(), kMostPlaces); ++i)
+      steps.push_back({"rewrite_at(rule=" + std::string(rule) + ",place=" + std::to_string(i) + ")",
+                       [this, rewrite = places[i]] {
+                         Position next = position_;
+                         if (auto changed = apply(position_.graph, rewrite)) {
+                           next.graph = std::move(*changed);
+                           next.rewrites.push_back(rewrite_words(rewrite.rule, rewrite.node));
+                         }
+                         return next;
+                       }});
+  }
+}
+
+void PlanWalk::add_regions(std::vector<Step> &steps) const {
+  const std::vector<RegionGroup> groups = region_groups(*built_);
+  for (std::size_t i = 0; i < std::min(groups.size(), kMostGroups); ++i) {
+    const std::string region = "region=" + std::to_string(i);
+    add_anchor_changes(steps, region, groups[i]);
+    add_configurations(steps, region, groups[i]);
+  }
+}
+
+void PlanWalk::add_configurations(std::vector<Step> &steps, const std::string &region,
+                                  const RegionGroup &group) const {
+  if (is_decided(group, kConfiguration))
+    return;
+  const BuiltRegion &first = *group.regions.front();
+  std::vector<Configuration> offered = first.configurations;
+  offered.resize(std::min(offered.size(), kMostConfigurations));
+  std::vector<Configuration> compared = offered;
+  compared.push_back(first.configuration);
+  const std::set<std::string> names = needed(varying(compared), offered);
+  for (const Configuration &configuration : offered) {
+    if (configuration == first.configuration)
+      continue;
+    std::vector<std::string> keys;
+    for (const BuiltRegion *alike : group.regions)
+      if (std::ranges::find(alike->configurations, configuration) != alike->configurations.end())
+        keys.push_back(region_key(alike->planned.region));
+    steps.push_back({text_of(region, configuration, names), [this, configuration, keys] {
+                       Position next = position_;
+                       for (const std::string &key : keys) {
+                         next.choices.configurations[key] = configuration;
+                         next.decided.insert(kConfiguration + key);
+                       }
+                       return next;
+                     }});
+  }
+}
+
+bool PlanWalk::is_decided(const RegionGroup &group, const std::string &what) const {
+  return position_.decided.contains(what + region_key(group.regions.front()->planned.region));
+}
+
+PlanWalk::Step PlanWalk::choice_of(const RegionGroup &group, std::string text,
+                                   const AnchorChoice &choice, const std::string &what) const {
+  std::vector<std::string> anchors;
+  for (const BuiltRegion *region : group.regions)
+    anchors.push_back(region->planned.region.anchor);
+  return {std::move(text), [this, choice, what, anchors] {
+            Position next = position_;
+            for (const std::string &anchor : anchors) {
+              next.choices.anchors[anchor] = choice;
+              next.choices.configurations.erase(anchor);
+              next.decided.insert(what + anchor);
+            }
+            return next;
+          }};
+}
+
+void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &region,
+                                  const RegionGroup &group) const {
+  const PlannedRegion &first = group.regions.front()->planned;
+  // Channels-last plans write out norms: what these consist of are no anchors of the graph.
+  if (!holds(position_.graph, first.region.anchor) || is_decided(group, kConfiguration))
+    return;
+  const GraphIndex index(position_.graph);
+  const Node &anchor = index.node(first.region.anchor);
+  const AnchorChoice &now = first.choice;
+  std::vector<std::string> others;
+  if (now.family != "aten" && has_operator(index, anchor))
+    others.emplace_back("aten");
+  for (const Family *family : claiming_families(index, anchor))
+    others.emplace_back(family->name);
+  const bool fuses = now.fuse || !is_decided(group, kFusion);
+  for (const std::string &other : others)
+    if (other != now.family && !is_decided(group, kFamily))
+      steps.push_back(choice_of(group, "family(" + region + ",name=" + other + ")",
+                                {other, fuses, false}, kFamily));
+  const bool fused = std::ranges::any_of(group.regions, [](const BuiltRegion *alike) {
+    return alike->planned.region.nodes.size() > 1;
+  });
+  if ((!now.fuse || fused) && !is_decided(group, kFusion))
+    steps.push_back(choice_of(group, (now.fuse ? "separate(" : "fuse(") + region + ")",
+                              {now.family, !now.fuse, now.channels_last}, kFusion));
+  if (anchor.op == "conv" && now.family == "aten" && !is_decided(group, kLayout) &&
+      ((facts_.tf32 && !position_.exact) || now.channels_last))
+    steps.push_back(choice_of(
+        group, "layout(" + region + ",to=" + (now.channels_last ? "contiguous)" : "channels_last)"),
+        {now.family, now.fuse, !now.channels_last}, kLayout));
+}
+
+/// For all convolutions of the library at once: conversions between layouts cost as much as they save.
+void PlanWalk::add_layouts(std::vector<Step> &steps) const {
+  std::vector<std::string> convolutions;
+  for (const BuiltRegion &region : built_->regions)
+    if (const std::string &anchor = region.planned.region.anchor;
+        region.planned.choice.family == "aten" && holds(position_.graph, anchor) &&
+        GraphIndex(position_.graph).node(anchor).op == "conv")
+      convolutions.push_back(anchor);
+  if (convolutions.size() < 2 || position_.decided.contains(kLayout))
+    return;
+  for (const bool last : {true, false}) {
+    PlanChoices choices = position_.choices;
+    for (const std::string &anchor : convolutions) {
+      const auto [choice, is_new] = choices.anchors.try_emplace(anchor, AnchorChoice{"aten"});
+      choice->second.channels_last = last;
+    }
+    if (choices == position_.choices || (last && (!facts_.tf32 || position_.exact)))
+      continue;
+    steps.push_back(
+        {std::string("layouts(to=") + (last ? "channels_last)" : "contiguous)"), [this, choices] {
+           Position next = position_;
+           next.choices = choices;
+           next.decided.insert(kLayout);
+           return next;
+         }});
+  }
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,91 @@
+// Plans of a traced module as states that moves lead through: what a learned policy acts in, as `warpwright env` serves it.
+//
+// The first state is the module as nearly as a plan can say it: the library's operators one after another, nothing rewritten, only pointwise
+// chains in kernels of ours. From there `begin(with=ours)` and its like go to a whole plan of the search's (plan_starts.h), and the other
+// moves change one thing, of the fastest so far or of anything else:
+//   begin(with=ours)                  first only: a start of the search, or a rewrite everywhere ("conv-phases")
+//   simplify()                        the rewrites that are always good
+//   rewrite(rule=fold-scale)          a rewrite that is a choice, wherever it is legal; rewrite_at(rule=.., place=1): at one place
+//   family(region=0,name=rows)        who writes a region; "aten" is the library
+//   configure(region=0,threads=128)   how: the parameters in which the family's configurations differ
+//   separate(region=0), fuse(region=0)  nothing before or behind it, or what fusion finds
+//   layout(region=0,to=channels_last)   of the library's convolutions; layouts(to=..): of all of them
+//   exact()                           no TF32
+// Each is chosen once: nothing is undone, and who writes a region is chosen before how. Regions that are alike (region_kind.h) are one number and change together; numbers go by estimated time, 0 takes the most. So no move
+// knows names, and one list of moves means the same in many modules. Leaves out which moves are good. Thread: values, one.
+#pragma once
+
+#include "generator/search/plan_starts.h"
+#include "generator/search/recipe.h"
+
+#include <functional>
+#include <set>
+
+namespace warpwright::generator {
+
+/// Alike regions of a built plan.
+struct RegionGroup {
+  std::vector<const BuiltRegion *> regions;
+  double seconds = 0; ///< estimated, of all of them
+};
+/// All of a plan's, those first that take the most time.
+std::vector<RegionGroup> region_groups(const BuiltPlan &built);
+
+class PlanWalk {
+public:
+  /// Errors: a task that does not fit the graph; a graph that no plan computes.
+  static Result<PlanWalk> begin(const model::Task &task, const model::Graph &graph,
+                                const DeviceFacts &facts);
+
+  /// What make() takes now, in the order of the file's comment. None where the state has no plan.
+  std::vector<std::string> legal() const;
+  /// Errors: a move that is not legal here.
+  Result<void> make(const std::string &move);
+
+  /// The state's plan. Errors: why there is none.
+  const Result<BuiltPlan> &built() const { return built_; }
+  const std::vector<std::string> &moves() const { return moves_; }
+  /// What makes the plan again in a search (torch_search.h).
+  Recipe recipe() const;
+
+private:
+  struct Position {
+    model::Graph graph; ///< after rewrites
+    std::vector<std::string> rewrites;
+    PlanChoices choices;
+    bool exact = false;
+    /// What was chosen of a region, which no later move chooses again: "family conv_1", "configuration conv_1".
+    std::set<std::string> decided;
+  };
+  struct Step {
+    std::string text;
+    std::function<Position()> next;
+  };
+
+  PlanWalk(model::Graph traced, PlanBuffers buffers, const DeviceFacts &facts)
+      : traced_(std::move(traced)), buffers_(std::move(buffers)), facts_(facts) {}
+  Result<void> start();
+  void go_to(Position position);
+
+  std::vector<Step> steps() const;
+  void add_starts(std::vector<Step> &steps) const;
+  void add_rewrites(std::vector<Step> &steps) const;
+  void add_regions(std::vector<Step> &steps) const;
+  void add_configurations(std::vector<Step> &steps, const std::string &region,
+                          const RegionGroup &group) const;
+  void add_anchor_changes(std::vector<Step> &steps, const std::string &region,
+                          const RegionGroup &group) const;
+  void add_layouts(std::vector<Step> &steps) const;
+  bool is_decided(const RegionGroup &group, const std::string &what) const;
+  Step choice_of(const RegionGroup &group, std::string text, const AnchorChoice &choice,
+                 const std::string &what) const;
+
+  model::Graph traced_;
+  PlanBuffers buffers_;
+  DeviceFacts facts_;
+  std::vector<std::string> moves_;
+  Position position_; ///< its choices are those that were applied
+  Result<BuiltPlan> built_ = fail("nothing was built");
+};
+
+} // namespace warpwright::generator

@@ -1,0 +1,64 @@
+#include "generator/search/recipe.h"
+#include "generator/rewrites/rewrite.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace warpwright::generator {
+namespace {
+
+using nlohmann::json;
+
+json to_json(const AnchorChoice &choice) {
+  return {
+      {"family", choice.family}, {"fuse", choice.fuse}, {"channels_last", choice.channels_last}};
+}
+
+AnchorChoice anchor_choice_from(const json &document) {
+  return {document.at("family"), document.at("fuse"), document.at("channels_last")};
+}
+
+} // namespace
+
+json to_json(const Recipe &recipe) {
+  json anchors = json::object();
+  for (const auto &[name, choice] : recipe.choices.anchors)
+    anchors[name] = to_json(choice);
+  return {{"rewrites", recipe.rewrites},
+          {"anchors", std::move(anchors)},
+          {"configurations", recipe.choices.configurations}};
+}
+
+Result<Recipe> recipe_from_json(const json &document) {
+  try {
+    Recipe recipe{document.at("rewrites"), {}};
+    for (const auto &[name, choice] : document.at("anchors").items())
+      recipe.choices.anchors[name] = anchor_choice_from(choice);
+    document.at("configurations").get_to(recipe.choices.configurations);
+    return recipe;
+  } catch (const json::exception &error) {
+    return fail(std::string("not a recipe: ") + error.what(),
+                "Use one that this version of Warpwright wrote");
+  }
+}
+
+Result<model::Graph> rewritten(model::Graph graph, const std::vector<std::string> &rewrites) {
+  Simplified simplified = simplify(graph);
+  if (simplified.applied == rewrites)
+    return std::move(simplified.graph);
+  for (const std::string &wanted : rewrites) {
+    const auto legal = generator::rewrites(GraphIndex(graph));
+    const auto next = std::ranges::find_if(legal, [&](const Rewrite &rewrite) {
+      return std::string(rewrite.rule) + "(%" + rewrite.node + ")" == wanted;
+    });
+    if (next == legal.end())
+      return fail("the rewrite " + wanted + " is not legal here");
+    auto changed = apply(graph, *next);
+    if (!changed)
+      return changed;
+    graph = std::move(*changed);
+  }
+  return graph;
+}
+
+} // namespace warpwright::generator

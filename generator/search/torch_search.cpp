@@ -1,0 +1,364 @@
+#include "generator/search/torch_search.h"
+
+#include "generator/planning/layouts.h"
+#include "generator/search/plan_starts.h"
+#include "generator/planning/region_kind.h"
+#include "generator/ops/cost.h"
+#include "generator/rewrites/rewrite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <future>
+
+namespace warpwright::generator {
+namespace {
+
+using model::Graph;
+using model::Node;
+
+/// What a large GPU of these years reaches, for ranking only: bytes and operations a second, and a launch in a graph.
+constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 40e12, kLaunchSeconds = 2e-6;
+
+/// A change of the fastest so far, and how much of the time it may touch.
+struct Change {
+  double weight = 0;
+  Graph graph;
+  std::vector<std::string> rewrites;
+  PlanChoices choices;
+  bool exact = false; ///< no TF32, whatever the reference may do
+};
+
+} // namespace
+
+double estimated_seconds(const GraphIndex &graph, const PlannedRegion &planned) {
+  double bytes = 0, flops = 0;
+  for (const auto *values : {&planned.region.inputs, &planned.region.outputs})
+    for (const std::string &value : *values)
+      bytes += bytes_of(graph.node(value).type());
+  if (!planned.region.anchor.empty())
+    flops = cost_of(graph, graph.node(planned.region.anchor)).flops;
+  return std::max(bytes / kBytesPerSecond, flops / kFlopsPerSecond) + kLaunchSeconds;
+}
+
+struct DescentPolicy::State {
+  const model::Task &task;
+  Graph traced;
+  DeviceFacts facts;
+  std::vector<Change> starts;    ///< in the order to be tried
+  std::vector<Change> fallbacks; ///< plain ways, for when nothing else is right or left
+  std::size_t next_start = 0, next_fallback = 0;
+  std::vector<Change> changes;       ///< of the fastest so far, the best last
+  std::optional<std::size_t> around; ///< which of the tried variants `changes` are of
+  std::vector<model::Plan> proposed;
+  std::string why;
+
+  std::optional<TorchProposal> build(const Change &change) {
+    auto buffers = plan_buffers(task, change.graph);
+    if (!buffers)
+      return note(buffers.error());
+    auto built = build_choices(change.graph, *buffers, facts, change.choices, change.exact);
+    if (!built)
+      return note(built.error());
+    built->plan.moves.insert(built->plan.moves.begin(), change.rewrites.begin(),
+                             change.rewrites.end());
+    if (built->kernels == 0 || std::ranges::find(proposed, built->plan) != proposed.end())
+      return std::nullopt;
+    proposed.push_back(built->plan);
+    return TorchProposal{change.graph, change.rewrites, change.choices, std::move(*built)};
+  }
+
+  std::optional<TorchProposal> note(const Error &error) {
+    if (why.empty())
+      why = describe(error);
+    return std::nullopt;
+  }
+
+  void make_starts() {
+    starts.clear();
+    fallbacks.clear();
+    next_start = next_fallback = 0;
+    for (PlanStart &start : plan_starts(traced, facts))
+      (start.fallback ? fallbacks : starts)
+          .push_back({0, std::move(start.graph), std::move(start.rewrites),
+                      std::move(start.choices), start.exact});
+  }
+
+  /// Where a plan that multiplied in TF32 was refused, PyTorch did not, and all plans from now on are FP32-accurate. The library's
+  /// channels-last convolutions are in TF32.
+  void learn_accuracy(const std::vector<TorchVariant> &tried) {
+    for (const TorchVariant &variant : tried) {
+      if (!facts.tf32)
+        return;
+      const bool used =
+          std::ranges::any_of(variant.proposal.built.regions, [](const BuiltRegion &region) {
+            return is_tf32(region.configuration) || region.planned.choice.channels_last;
+          });
+      if (!used || variant.verdict.outcome != model::Outcome::WrongResult)
+        continue;
+      facts.tf32 = false;
+      make_starts();
+      around.reset();
+    }
+  }
+
+  void add(double weight, const Change &base, PlanChoices choices) {
+    changes.push_back({weight, base.graph, base.rewrites, std::move(choices), false});
+  }
+
+  /// What the family itself expects, where that is more: a recurrent layer waits more than it computes.
+  double seconds_of(const GraphIndex &planned, const PlannedRegion &region) const {
+    const double seconds = estimated_seconds(planned, region);
+    if (!region.family || !region.family->estimate || region.region.anchor.empty())
+      return seconds;
+    const Node &anchor = planned.node(region.region.anchor);
+    return anchor.op == "aten"
+               ? std::max(seconds, region.family->estimate(planned, anchor, facts) * 1e-6)
+               : seconds;
+  }
+
+  /// All single changes of a variant.
+  void make_changes(const TorchProposal &from) {
+    changes.clear();
+    const Change base{0, from.graph, from.rewrites, from.built.applied, false};
+    const GraphIndex planned(from.built.graph), index(base.graph);
+    std::map<std::string, std::vector<const BuiltRegion *>> alike;
+    double total = 0;
+    std::map<std::string, double> seconds;
+    for (const BuiltRegion &region : from.built.regions) {
+      alike[kind_of(planned, region)].push_back(&region);
+      total += seconds[region.planned.region.anchor] = seconds_of(planned, region.planned);
+    }
+    for (const auto &[kind, regions] : alike) {
+      double weight = 0;
+      for (const BuiltRegion *region : regions)
+        weight += seconds_of(planned, region->planned);
+      change_configurations(base, regions, weight);
+      // Channels-last plans write out norms: what these consist of are no anchors of the graph.
+      if (const std::string &anchor = regions.front()->planned.region.anchor;
+          std::ranges::find(base.graph.nodes, anchor, &Node::name) != base.graph.nodes.end())
+        change_anchors(base, index, regions, weight);
+    }
+    change_layouts(base, total);
+    for (const Rewrite &rewrite : generator::rewrites(index)) {
+      if (rewrite.always || rewrite.rule == "attention")
+        continue;
+      auto changed = apply(base.graph, rewrite);
+      if (!changed)
+        continue;
+      Change change = base;
+      change.graph = std::move(*changed);
+      change.rewrites.push_back(rewrite_words(rewrite.rule, rewrite.node));
+      const auto own = seconds.find(rewrite.node);
+      change.weight =
+          (rewrite.rule == kPlanOfItsOwn ? 1 : 0.3) * (own == seconds.end() ? total : own->second);
+      changes.push_back(std::move(change));
+    }
+    std::ranges::stable_sort(changes, {}, &Change::weight);
+  }
+
+  void change_configurations(const Change &base, const std::vector<const BuiltRegion *> &regions,
+                             double weight) {
+    const BuiltRegion &first = *regions.front();
+    int rank = 0;
+    for (const Configuration &configuration : first.configurations) {
+      if (configuration == first.configuration)
+        continue;
+      PlanChoices choices = base.choices;
+      for (const BuiltRegion *region : regions)
+        if (std::ranges::find(region->configurations, configuration) !=
+            region->configurations.end())
+          choices.configurations[region_key(region->planned.region)] = configuration;
+      add(weight / (1.5 + rank++), base, std::move(choices));
+    }
+  }
+
+  /// Of an anchor by a family, microseconds; 0 where it does not say.
+  double estimate_of(const GraphIndex &index, const Node &anchor, std::string_view name) const {
+    for (const Family *family : claiming_families(index, anchor))
+      if (family->name == name && family->estimate)
+        return family->estimate(index, anchor, facts);
+    return 0;
+  }
+
+  void change_anchors(const Change &base, const GraphIndex &index,
+                      const std::vector<const BuiltRegion *> &regions, double weight) {
+    const AnchorChoice &now = regions.front()->planned.choice;
+    const Node &anchor = index.node(regions.front()->planned.region.anchor);
+    std::vector<std::string> others{"aten"};
+    for (const Family *family : claiming_families(index, anchor))
+      others.emplace_back(family->name);
+    const auto with = [&](const AnchorChoice &choice, double likely) {
+      PlanChoices choices = base.choices;
+      for (const BuiltRegion *region : regions) {
+        choices.anchors[region->planned.region.anchor] = choice;
+        choices.configurations.erase(region->planned.region.anchor);
+      }
+      add(weight * likely, base, std::move(choices));
+    };
+    const double least = estimate_of(index, anchor, now.family);
+    for (const std::string &other : others)
+      if (other != now.family) {
+        // A family that expects to be slower is less likely the better one.
+        const double time = estimate_of(index, anchor, other);
+        const double likely = least > 0 && time > 0 ? std::min(1.0, least / time) : 1.0;
+        with({other, true, false}, (is_heavy(anchor) ? 1.0 : 0.2) * likely);
+      }
+    with({now.family, !now.fuse, now.channels_last}, 0.25);
+    if (anchor.op == "conv" && now.family == "aten" && (facts.tf32 || now.channels_last))
+      with({now.family, now.fuse, !now.channels_last}, 0.8);
+  }
+
+  /// The other layout for all convolutions of the library at once: conversions between layouts cost as much as they save.
+  void change_layouts(const Change &base, double weight) {
+    for (const bool last : {true, false}) {
+      if (last && !facts.tf32)
+        continue;
+      PlanChoices choices = base.choices;
+      for (auto &[name, choice] : choices.anchors)
+        if (choice.family == "aten")
+          choice.channels_last = last;
+      for (const Node &node : base.graph.nodes)
+        if (node.op == "conv" && !choices.anchors.contains(node.name))
+          choices.anchors[node.name] = {"aten", true, last};
+      if (choices != base.choices)
+        add(weight * 0.9, base, std::move(choices));
+    }
+  }
+};
+
+DescentPolicy::DescentPolicy(const model::Task &task, const Graph &graph, const DeviceFacts &facts,
+                             std::optional<Recipe> known)
+    : state_(new State{.task = task, .traced = graph, .facts = facts}) {
+  state_->make_starts();
+  if (!known)
+    return;
+  auto start = rewritten(with_separate_bias(graph), known->rewrites);
+  if (start)
+    state_->starts.insert(state_->starts.begin(), {0, std::move(*start), std::move(known->rewrites),
+                                                   std::move(known->choices)});
+}
+
+DescentPolicy::~DescentPolicy() = default;
+
+const std::string &DescentPolicy::why() const { return state_->why; }
+
+std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVariant> &tried) {
+  State &state = *state_;
+  state.learn_accuracy(tried);
+  while (state.next_start < state.starts.size())
+    if (auto proposal = state.build(state.starts[state.next_start++]))
+      return proposal;
+  const TorchVariant *best = best_torch_variant(tried);
+  if (best) {
+    const std::size_t at = static_cast<std::size_t>(best - tried.data());
+    if (state.around != at) {
+      state.make_changes(best->proposal);
+      state.around = at;
+    }
+  }
+  const auto next_fallback = [&]() -> std::optional<TorchProposal> {
+    while (state.next_fallback < state.fallbacks.size())
+      if (auto proposal = state.build(state.fallbacks[state.next_fallback++]))
+        return proposal;
+    return std::nullopt;
+  };
+  const bool all_tried = state.proposed.size() == tried.size();
+  if (!best) {
+    if (!all_tried)
+      return std::nullopt;
+    if (auto proposal = next_fallback())
+      return proposal;
+    if (tried.empty())
+      return std::nullopt;
+    if (!state.around) { // nothing is right yet: change what was guessed first
+      state.make_changes(tried.front().proposal);
+      state.around = 0;
+    }
+  }
+  while (!state.changes.empty()) {
+    const Change change = std::move(state.changes.back());
+    state.changes.pop_back();
+    if (auto proposal = state.build(change))
+      return proposal;
+  }
+  return all_tried ? next_fallback() : std::nullopt;
+}
+
+Recipe recipe_of(const TorchProposal &proposal) {
+  return {proposal.rewrites, proposal.built.applied};
+}
+
+const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants) {
+  const TorchVariant *best = nullptr;
+  const auto score = [](const TorchVariant &variant) {
+    return variant.verdict.speedup ? variant.verdict.speedup->ratio : 0;
+  };
+  for (const TorchVariant &variant : variants)
+    if (variant.verdict.outcome == model::Outcome::Verified &&
+        (!best || score(variant) > score(*best)))
+      best = &variant;
+  return best;
+}
+
+namespace {
+
+/// Whether there are variants and all of them were wrong: then another one may be right.
+bool all_refused(const std::vector<TorchVariant> &tried) {
+  return !tried.empty() && std::ranges::all_of(tried, [](const TorchVariant &variant) {
+    return variant.verdict.outcome == model::Outcome::WrongResult;
+  });
+}
+
+} // namespace
+
+std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,
+                                       const TorchSearchLimits &limits,
+                                       const TorchSearchEvents &events, std::stop_token stop,
+                                       std::vector<TorchVariant> tried) {
+  struct InWork {
+    TorchProposal proposal;
+    std::future<model::Verdict> verdict = {};
+  };
+  std::deque<InWork> in_work; // whose elements stay where they are
+  const auto start = std::chrono::steady_clock::now();
+  // A plan refused takes little time: so many more are free.
+  int counted = 0, free_of_charge = limits.max_variants / 2;
+  bool enough = false;
+  // Who waited for a GPU that others had, and then was refused, has tried little: the budget ends what has more to show than wrong results.
+  const auto may_begin = [&] {
+    const auto begun = static_cast<int>(in_work.size());
+    const bool in_time = std::chrono::steady_clock::now() - start < limits.budget;
+    return !enough && begun < limits.at_once && counted + begun < limits.max_variants &&
+           !stop.stop_requested() && (in_time || (begun == 0 && all_refused(tried)));
+  };
+  while (true) {
+    while (may_begin()) {
+      auto proposal = policy.propose(tried);
+      if (!proposal)
+        break;
+      InWork &next = in_work.emplace_back(InWork{std::move(*proposal)});
+      next.verdict = std::async(std::launch::async, [&events, &task, &stop, &next] {
+        return events.evaluate(task, next.proposal.built.plan, stop);
+      });
+    }
+    if (in_work.empty())
+      return tried;
+    model::Verdict verdict = in_work.front().verdict.get();
+    TorchVariant variant{std::move(in_work.front().proposal), std::move(verdict)};
+    in_work.pop_front();
+    if (stop.stop_requested())
+      continue; // it was interrupted, as all that are in work
+    const auto &time = variant.verdict.candidate_time;
+    enough |= variant.verdict.outcome == model::Outcome::Verified && time &&
+              time->median_ns <= limits.enough_ns;
+    const bool refused = variant.verdict.outcome == model::Outcome::WrongResult;
+    if (!refused || free_of_charge-- <= 0)
+      ++counted;
+    tried.push_back(std::move(variant));
+    if (events.on_variant)
+      events.on_variant(tried.back(), tried.size());
+  }
+}
+
+} // namespace warpwright::generator

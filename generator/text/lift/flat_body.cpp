@@ -1,0 +1,298 @@
+// Taking bounds checks off a body, and the shapes that recognisers share; see flat_body.h.
+#include "generator/text/lift/flat_body.h"
+
+#include "generator/text/source/launch_site.h"
+#include "generator/text/source/render.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+using clang::dyn_cast;
+using clang::isa;
+
+namespace {
+
+/// Adds `condition` (negated for an early return) to the bounds.
+bool add_bounds(const IndexReader &form, const clang::Expr *condition, bool negated, FlatBody &body) {
+  const auto *binary = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(condition));
+  if (!binary)
+    return false;
+  const auto opcode = binary->getOpcode();
+  if (opcode == (negated ? clang::BO_LOr : clang::BO_LAnd))
+    return add_bounds(form, binary->getLHS(), negated, body) &&
+           add_bounds(form, binary->getRHS(), negated, body);
+  auto left = form.of(binary->getLHS()), right = form.of(binary->getRHS());
+  if (!left || !right)
+    return false;
+  if (opcode == (negated ? clang::BO_GE : clang::BO_LT))
+    body.bounds.push_back({*left, *right});
+  else if (opcode == (negated ? clang::BO_LE : clang::BO_GT))
+    body.bounds.push_back({*right, *left});
+  else
+    return false;
+  return true;
+}
+
+bool flatten_into(const IndexReader &form, const std::vector<const clang::Stmt *> &statements,
+                  FlatBody &body) {
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    const auto *branch = dyn_cast<clang::IfStmt>(statements[i]);
+    if (!branch) {
+      body.statements.push_back(statements[i]);
+      continue;
+    }
+    const auto then = statements_of(branch->getThen());
+    if (branch->getElse())
+      return false;
+    if (then.size() == 1 && isa<clang::ReturnStmt>(then[0])) {
+      if (!add_bounds(form, branch->getCond(), true, body))
+        return false;
+      continue;
+    }
+    return i + 1 == statements.size() && add_bounds(form, branch->getCond(), false, body) &&
+           flatten_into(form, then, body);
+  }
+  return true;
+}
+
+bool is_increment(const clang::Expr *expression, const clang::VarDecl *counter) {
+  expression = strip(expression);
+  if (const auto *unary = clang::dyn_cast_or_null<clang::UnaryOperator>(expression))
+    return unary->isIncrementOp() && variable_of(unary->getSubExpr()) == counter;
+  const auto *binary = clang::dyn_cast_or_null<clang::BinaryOperator>(expression);
+  const auto *one =
+      binary ? clang::dyn_cast_or_null<clang::IntegerLiteral>(strip_casts(binary->getRHS()))
+             : nullptr;
+  return one && binary->getOpcode() == clang::BO_AddAssign &&
+         variable_of(binary->getLHS()) == counter && one->getValue() == 1;
+}
+
+Accumulation with_value(const clang::VarDecl *accumulator, const clang::Expr *value,
+                        Combine combine) {
+  const auto *product = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(value));
+  if (product && product->getOpcode() == clang::BO_Mul)
+    return {accumulator, {product->getLHS(), product->getRHS()}, combine};
+  return {accumulator, {value}, combine};
+}
+
+std::optional<Accumulation> accumulation_of_assignment(const clang::BinaryOperator *assign) {
+  const clang::VarDecl *target = variable_of(assign->getLHS());
+  if (!target)
+    return std::nullopt;
+  if (assign->getOpcode() == clang::BO_AddAssign)
+    return with_value(target, assign->getRHS(), Combine::Sum);
+  if (assign->getOpcode() != clang::BO_Assign)
+    return std::nullopt;
+  const clang::Expr *value = strip(assign->getRHS());
+  if (const auto *sum = dyn_cast<clang::BinaryOperator>(value);
+      sum && sum->getOpcode() == clang::BO_Add) {
+    if (variable_of(sum->getLHS()) == target)
+      return with_value(target, sum->getRHS(), Combine::Sum);
+    if (variable_of(sum->getRHS()) == target)
+      return with_value(target, sum->getLHS(), Combine::Sum);
+  }
+  if (const auto *call = dyn_cast<clang::CallExpr>(value)) {
+    const std::string name = callee_name(call);
+    if ((name == "fmaf" || name == "fma" || name == "__fmaf_rn") && call->getNumArgs() == 3 &&
+        variable_of(call->getArg(2)) == target)
+      return Accumulation{target, {call->getArg(0), call->getArg(1)}, Combine::Sum};
+    const bool maximum = name == "fmaxf" || name == "fmax" || name == "max";
+    const bool minimum = name == "fminf" || name == "fmin" || name == "min";
+    if ((maximum || minimum) && call->getNumArgs() == 2) {
+      const bool first = variable_of(call->getArg(0)) == target;
+      if (first || variable_of(call->getArg(1)) == target)
+        return Accumulation{
+            target, {call->getArg(first ? 1 : 0)}, maximum ? Combine::Maximum : Combine::Minimum};
+    }
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Polynomial> FlatBody::bound_of(const Polynomial &value) const {
+  for (const auto &[left, right] : bounds)
+    if (left == value)
+      return right;
+  return std::nullopt;
+}
+
+std::optional<FlatBody> flatten(const IndexReader &form) {
+  FlatBody body;
+  return flatten_into(form, statements_of(form.source().body()), body) ? std::optional(body)
+                                                                       : std::nullopt;
+}
+
+std::optional<CountedLoop> counted_loop(const IndexReader &form, const clang::Stmt *statement) {
+  const auto *loop = dyn_cast<clang::ForStmt>(statement);
+  const auto *init = loop ? clang::dyn_cast_or_null<clang::DeclStmt>(loop->getInit()) : nullptr;
+  const auto *counter =
+      init && init->isSingleDecl() ? dyn_cast<clang::VarDecl>(init->getSingleDecl()) : nullptr;
+  const auto *condition =
+      loop ? clang::dyn_cast_or_null<clang::BinaryOperator>(strip(loop->getCond())) : nullptr;
+  if (!counter || !counter->hasInit() || !condition || condition->getOpcode() != clang::BO_LT ||
+      variable_of(condition->getLHS()) != counter || !is_increment(loop->getInc(), counter) ||
+      !writes_of(loop->getBody(), counter).empty())
+    return std::nullopt;
+  auto begin = form.of(counter->getInit()), end = form.of(condition->getRHS());
+  if (!begin || !end || !is_uniform(form.source(), *end))
+    return std::nullopt;
+  return CountedLoop{loop, counter, counter->getNameAsString(), *begin, *end};
+}
+
+std::optional<Accumulation> accumulation(const clang::Stmt *statement) {
+  if (const auto *branch = dyn_cast<clang::IfStmt>(statement)) {
+    // if (value > acc) acc = value;
+    const auto *condition =
+        clang::dyn_cast_or_null<clang::BinaryOperator>(strip(branch->getCond()));
+    const auto then = statements_of(branch->getThen());
+    const auto *assign = then.size() == 1 ? dyn_cast<clang::BinaryOperator>(then[0]) : nullptr;
+    if (!condition || branch->getElse() || !assign || assign->getOpcode() != clang::BO_Assign)
+      return std::nullopt;
+    const clang::VarDecl *target = variable_of(assign->getLHS());
+    const bool right = variable_of(condition->getRHS()) == target,
+               left = variable_of(condition->getLHS()) == target;
+    const auto opcode = condition->getOpcode();
+    if (!target || (!left && !right))
+      return std::nullopt;
+    const bool maximum = (right && (opcode == clang::BO_GT || opcode == clang::BO_GE)) ||
+                         (left && (opcode == clang::BO_LT || opcode == clang::BO_LE));
+    return Accumulation{target, {assign->getRHS()}, maximum ? Combine::Maximum : Combine::Minimum};
+  }
+  const auto *expression = dyn_cast<clang::Expr>(statement);
+  const auto *assign = expression ? dyn_cast<clang::BinaryOperator>(strip(expression)) : nullptr;
+  return assign && assign->isAssignmentOp() ? accumulation_of_assignment(assign) : std::nullopt;
+}
+
+const clang::VarDecl *variable_with_value(const IndexReader &form, const FlatBody &body,
+                                          const Polynomial &value) {
+  for (const clang::Stmt *statement : body.statements)
+    if (const auto *declaration = dyn_cast<clang::DeclStmt>(statement))
+      for (const clang::Decl *declared : declaration->decls())
+        if (const auto *variable = dyn_cast<clang::VarDecl>(declared);
+            variable && variable->hasInit())
+          if (form.of(variable->getInit()) == value &&
+              writes_of(form.source().body(), variable).empty())
+            return variable;
+  return nullptr;
+}
+
+std::optional<std::string> statements_text(const KernelSource &source,
+                                           const std::vector<const clang::Stmt *> &statements,
+                                           const std::vector<TextEdit> &edits) {
+  if (statements.empty())
+    return std::string();
+  auto first = source.range_of(statements.front());
+  auto last = source.statement_range(statements.back());
+  if (!first || !last)
+    return std::nullopt;
+  std::vector<TextEdit> shifted;
+  for (const TextEdit &edit : edits)
+    if (edit.range.begin >= first->begin && edit.range.end <= last->end)
+      shifted.push_back(
+          {{edit.range.begin - first->begin, edit.range.end - first->begin}, edit.replacement});
+  auto text = apply_edits(source.text().substr(first->begin, last->end - first->begin), shifted);
+  return text ? std::optional(
+                    in_levels(source, rebase(*text, indentation_at(source.text(), first->begin))))
+              : std::nullopt;
+}
+
+std::optional<std::string> epilogue_text(const IndexReader &form,
+                                         const std::vector<const clang::Stmt *> &before,
+                                         const std::vector<const clang::Stmt *> &last,
+                                         const std::set<const clang::VarDecl *> &available) {
+  std::set<const clang::VarDecl *> known = available;
+  std::vector<const clang::Stmt *> needed = last, prefix;
+  for (std::size_t i = 0; i < needed.size(); ++i) {
+    for (const auto *statement : find_all<clang::DeclStmt>(needed[i]))
+      for (const clang::Decl *declared : statement->decls())
+        if (const auto *variable = dyn_cast<clang::VarDecl>(declared))
+          known.insert(variable);
+    for (const auto *reference : find_all<clang::DeclRefExpr>(needed[i])) {
+      const auto *variable = dyn_cast<clang::VarDecl>(reference->getDecl());
+      if (!builtin_of(reference).empty() || reference->getDecl()->getName().ends_with("Idx"))
+        return std::nullopt;
+      if (!variable || !variable->isLocalVarDecl() || known.contains(variable))
+        continue;
+      auto declaration = std::ranges::find_if(before, [&](const clang::Stmt *statement) {
+        const auto *candidate = dyn_cast<clang::DeclStmt>(statement);
+        return candidate && candidate->isSingleDecl() && candidate->getSingleDecl() == variable;
+      });
+      if (declaration == before.end() || !writes_of(form.source().body(), variable).empty())
+        return std::nullopt;
+      known.insert(variable);
+      needed.push_back(*declaration);
+      prefix.push_back(*declaration);
+    }
+  }
+  std::string text;
+  for (const clang::Stmt *statement : before)
+    if (std::ranges::find(prefix, statement) != prefix.end()) {
+      auto part = statements_text(form.source(), {statement});
+      if (!part)
+        return std::nullopt;
+      text += *part + "\n";
+    }
+  auto rest = statements_text(form.source(), last);
+  return rest ? std::optional(text + *rest) : std::nullopt;
+}
+
+bool is_uniform(const KernelSource &source, const Polynomial &value) {
+  return std::ranges::all_of(value.symbols(), [&](const std::string &symbol) {
+    return source.parameter(symbol) != nullptr;
+  });
+}
+
+std::optional<std::string> at_launch(const KernelSource &source,
+                                     const clang::CUDAKernelCallExpr *launch,
+                                     const Polynomial &value) {
+  std::map<std::string, std::string> names;
+  for (const std::string &symbol : value.symbols()) {
+    auto argument = source.argument_text(launch, symbol);
+    if (!argument)
+      return std::nullopt;
+    names[symbol] = *argument;
+  }
+  return to_source(value, names);
+}
+
+Result<std::vector<TextEdit>> reshape_launches(
+    const KernelSource &source,
+    const std::function<std::optional<ShapeTexts>(const clang::CUDAKernelCallExpr *)> &shape) {
+  std::vector<TextEdit> edits;
+  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
+    const LaunchSite site(source, launch);
+    auto texts = shape(launch);
+    if (!texts)
+      return fail("the launch's arguments cannot be read");
+    const std::size_t not_before = site.arguments_declared_at();
+    add_edits(edits, site.grid().replace(texts->first, not_before));
+    add_edits(edits, site.block().replace(texts->second));
+  }
+  return edits;
+}
+
+std::string ceil_div_text(const std::string &text, int divisor) {
+  return "(" + as_summand(text) + " + " + std::to_string(divisor - 1) + ") / " +
+         std::to_string(divisor);
+}
+
+std::string refuses_templates(const KernelSource &source) {
+  if (source.launches().empty())
+    return "there is no launch to reshape";
+  for (const clang::CUDAKernelCallExpr *launch : source.launches())
+    if (LaunchSite(source, launch).has_shared_bytes())
+      return "the launch has dynamic shared memory";
+  if (source.kernel()->hasAttr<clang::CUDALaunchBoundsAttr>())
+    return "__launch_bounds__ fixes the block";
+  if (source.kernel()->getTemplatedKind() != clang::FunctionDecl::TK_NonTemplate)
+    return "the kernel is a template";
+  const std::string_view body =
+      source.text().substr(source.body_inside().begin, source.body_inside().size());
+  if (body.find("#if") != std::string_view::npos)
+    return "the kernel has conditional compilation";
+  return {};
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,197 @@
+// Following launch shapes to where they are written; see launch_site.h.
+#include "generator/text/source/launch_site.h"
+
+#include "generator/text/source/render.h"
+
+#include <clang/Basic/SourceManager.h>
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+using clang::dyn_cast;
+using clang::isa;
+
+namespace {
+
+constexpr int kMaxDepth = 8;
+
+bool is_dim3(clang::QualType type) {
+  const auto *record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record && (record->getName() == "dim3" || record->getName() == "uint3");
+}
+
+/// The constructor call of `dim3(a, b)`, `dim3{a, b}` or a variable's initialiser; null for copies.
+const clang::CXXConstructExpr *constructor_of(const clang::Expr *expression) {
+  expression = strip(expression);
+  if (const auto *cast = dyn_cast_or_null<clang::CXXFunctionalCastExpr>(expression))
+    expression = cast->getSubExpr()->IgnoreImplicit();
+  const auto *construct = dyn_cast_or_null<clang::CXXConstructExpr>(expression);
+  return construct && is_dim3(construct->getType()) ? construct : nullptr;
+}
+
+const clang::FunctionDecl *function_of(const clang::VarDecl *variable) {
+  return dyn_cast<clang::FunctionDecl>(variable->getDeclContext());
+}
+
+bool inside(const clang::Stmt *root, const clang::Stmt *node) {
+  bool found = false;
+  for_each_node(root, [&](const clang::Stmt *visited) { found |= visited == node; });
+  return found;
+}
+
+std::vector<const clang::DeclRefExpr *> uses_of(const clang::Stmt *root,
+                                                const clang::VarDecl *variable) {
+  std::vector<const clang::DeclRefExpr *> uses;
+  for (const auto *reference : find_all<clang::DeclRefExpr>(root))
+    if (reference->getDecl() == variable)
+      uses.push_back(reference);
+  return uses;
+}
+
+} // namespace
+
+bool serves_only_this_kernel(const KernelSource &source, const clang::VarDecl *variable,
+                             int depth) {
+  const clang::FunctionDecl *function = function_of(variable);
+  if (!function || !function->hasBody() || isa<clang::ParmVarDecl>(variable) || depth > kMaxDepth)
+    return false;
+  const auto declarations = find_all<clang::DeclStmt>(function->getBody());
+  auto allowed = [&](const clang::DeclRefExpr *use) {
+    for (const clang::CUDAKernelCallExpr *launch : source.launches())
+      if (inside(launch->getConfig(), use))
+        return true;
+    for (const clang::DeclStmt *statement : declarations)
+      for (const clang::Decl *declaration : statement->decls())
+        if (const auto *other = dyn_cast<clang::VarDecl>(declaration);
+            other && other != variable && other->hasInit())
+          if (inside(other->getInit(), use))
+            return serves_only_this_kernel(source, other, depth + 1);
+    return false;
+  };
+  return std::ranges::all_of(uses_of(function->getBody(), variable), allowed);
+}
+
+LaunchShape::LaunchShape(const KernelSource &source, const clang::CUDAKernelCallExpr *,
+                         const clang::Expr *expression)
+    : source_(source), at_launch_(source.range_of(expression)) {
+  place_ = at_launch_;
+  follow(expression, 0);
+}
+
+void LaunchShape::follow(const clang::Expr *expression, int depth) {
+  const clang::Expr *plain = strip(expression);
+  if (!plain || depth > kMaxDepth)
+    return;
+  if (const clang::VarDecl *variable = variable_of(plain);
+      variable && variable->hasInit() && serves_only_this_kernel(source_, variable)) {
+    if (const clang::CXXConstructExpr *construct = constructor_of(variable->getInit()))
+      return take_arguments(construct);
+    if (!is_dim3(variable->getType()))
+      place_ = source_.range_of(variable->getInit());
+    return follow(variable->getInit(), depth + 1);
+  }
+  if (const clang::CXXConstructExpr *construct = constructor_of(plain))
+    return take_arguments(construct);
+  const std::string text = source_.text_of(plain);
+  if (is_dim3(plain->getType())) {
+    const std::string base = parenthesised(text);
+    for (int d = 0; d < 3; ++d)
+      dimensions_[d] = {nullptr, std::nullopt, base + "." + "xyz"[d]};
+    form_ = Form::Opaque;
+    const clang::VarDecl *variable = variable_of(plain);
+    const clang::CXXConstructExpr *construct =
+        variable ? constructor_of(variable->getInit()) : nullptr;
+    // Known but shared with other code: values can be read, edits go to the launch.
+    for (unsigned i = 0; construct && i < 3 && i < construct->getNumArgs(); ++i)
+      dimensions_[i].expression = construct->getArg(i);
+    return;
+  }
+  form_ = Form::Scalar;
+  dimensions_[0] = {plain, place_, text};
+}
+
+void LaunchShape::take_arguments(const clang::CXXConstructExpr *construct) {
+  std::optional<Range> all;
+  for (unsigned i = 0; i < construct->getNumArgs() && i < 3; ++i) {
+    const clang::Expr *argument = construct->getArg(i);
+    if (isa<clang::CXXDefaultArgExpr>(argument))
+      break;
+    auto range = source_.range_of(argument);
+    if (!range)
+      return;
+    dimensions_[i] = {argument, range, source_.text_of(argument)};
+    all = Range{all ? all->begin : range->begin, range->end};
+  }
+  if (!all)
+    return;
+  place_ = all;
+  form_ = Form::Arguments;
+}
+
+std::optional<std::int64_t> LaunchShape::value(int dimension) const {
+  const Dimension &extent = dimensions_[dimension];
+  if (extent.expression)
+    return isa<clang::CXXDefaultArgExpr>(extent.expression)
+               ? 1
+               : integer_value(source_, extent.expression);
+  return form_ == Form::Opaque ? std::nullopt : std::optional<std::int64_t>(1);
+}
+
+std::vector<TextEdit> LaunchShape::replace(const std::array<std::string, 3> &extents,
+                                           std::size_t not_before) const {
+  int count = 3;
+  while (count > 1 && extents[count - 1] == "1")
+    --count;
+  std::string arguments = extents[0];
+  for (int d = 1; d < count; ++d)
+    arguments += ", " + extents[d];
+  const bool in_place = form_ == Form::Arguments && place_ && place_->begin >= not_before;
+  if (in_place)
+    return {{*place_, arguments}};
+  const std::string whole = count == 1 ? arguments : "dim3(" + arguments + ")";
+  const bool in_scalar =
+      form_ == Form::Scalar && place_ && place_->begin >= not_before && count == 1;
+  const std::optional<Range> target = in_scalar ? place_ : at_launch_;
+  return target ? std::vector<TextEdit>{{*target, whole}} : std::vector<TextEdit>{};
+}
+
+std::vector<TextEdit> LaunchShape::replace(int dimension, const std::string &text) const {
+  if (dimensions_[dimension].range)
+    return {{*dimensions_[dimension].range, text}};
+  std::array<std::string, 3> extents{dimensions_[0].text, dimensions_[1].text, dimensions_[2].text};
+  extents[dimension] = text;
+  return replace(extents);
+}
+
+LaunchSite::LaunchSite(const KernelSource &source, const clang::CUDAKernelCallExpr *launch)
+    : source_(source), launch_(launch), grid_(source, launch, launch->getConfig()->getArg(0)),
+      block_(source, launch, launch->getConfig()->getArg(1)) {}
+
+std::size_t LaunchSite::arguments_declared_at() const {
+  std::size_t latest = 0;
+  for (const clang::Expr *argument : launch_->arguments())
+    for (const auto *reference : find_all<clang::DeclRefExpr>(argument)) {
+      const auto *variable = dyn_cast<clang::VarDecl>(reference->getDecl());
+      if (!variable || !function_of(variable) || variable->getType()->isPointerType())
+        continue;
+      if (auto range = source_.unit().range_of(variable->getSourceRange()))
+        latest = std::max(latest, range->end);
+    }
+  return latest;
+}
+
+bool LaunchSite::has_shared_bytes() const {
+  const clang::CallExpr *config = launch_->getConfig();
+  if (config->getNumArgs() < 3 || isa<clang::CXXDefaultArgExpr>(config->getArg(2)))
+    return false;
+  return integer_value(source_, config->getArg(2)) != 0;
+}
+
+void add_edits(std::vector<TextEdit> &edits, const std::vector<TextEdit> &more) {
+  for (const TextEdit &edit : more)
+    if (std::ranges::find(edits, edit) == edits.end())
+      edits.push_back(edit);
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,22 @@
+// Tree reductions over a shared array, as tutorials write them:
+//
+//   for (int s = blockDim.x / 2; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s]; __syncthreads(); }
+//
+// Thread: that of the unit.
+#pragma once
+
+#include "generator/text/source/index_form.h"
+#include "generator/text/source/combine.h"
+
+namespace warpwright::generator {
+
+struct Tree {
+  const clang::ForStmt *loop = nullptr;
+  std::string array, thread, type;
+  Combine combine = Combine::Sum;
+};
+
+/// All trees of the kernel, in order.
+std::vector<Tree> find_trees(const IndexReader &form);
+
+} // namespace warpwright::generator

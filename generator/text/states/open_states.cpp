@@ -1,0 +1,53 @@
+#include "generator/text/states/open_states.h"
+
+#include "analysis/guard/guard.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+constexpr std::size_t kKept = 4; ///< the source as it is, and the end of the walk
+
+} // namespace
+
+Result<std::shared_ptr<const KernelSource>> OpenStates::open(const State &state) {
+  const auto known = std::ranges::find_if(open_, [&](const Open &open) {
+    return open.text == state.file.text && open.kernel == state.kernel &&
+           open.flags == state.settings.flags;
+  });
+  if (known != open_.end()) {
+    std::rotate(open_.begin(), known, known + 1);
+    return open_.front().source;
+  }
+  auto source = analysis::guarded(analysis::kCommandLimits,
+                                  [state] { return KernelSource::open(state); });
+  if (!source)
+    return std::unexpected(source.error());
+  if (open_.size() == kKept)
+    open_.pop_back();
+  open_.push_front({state.kernel, state.file.text, state.settings.flags,
+                    std::make_shared<const KernelSource>(std::move(*source))});
+  return open_.front().source;
+}
+
+Result<std::vector<Move>> OpenStates::legal(const State &state) {
+  auto source = open(state);
+  if (!source)
+    return std::unexpected(source.error());
+  return analysis::guarded(analysis::kCommandLimits,
+                           [source = *source]() -> Result<std::vector<Move>> {
+                             return legal_moves(*source);
+                           });
+}
+
+Result<State> OpenStates::apply(const State &state, const Move &move) {
+  auto source = open(state);
+  if (!source)
+    return std::unexpected(source.error());
+  return analysis::guarded(analysis::kCommandLimits, [source = *source, state, move] {
+    return apply_move(*source, state, move);
+  });
+}
+
+} // namespace warpwright::generator

@@ -1,0 +1,61 @@
+// The plan of a state: the slice of the edited file, and its launch over the original task.
+//
+// Fills and temporaries are the reference's: a move changes the kernel and its launch, never what surrounds them.
+#include "generator/text/states/generator.h"
+
+#include "analysis/guard/guard.h"
+#include "analysis/task/infer_task.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+namespace {
+
+std::vector<std::string> spelled(const std::vector<Move> &moves) {
+  std::vector<std::string> texts;
+  for (const Move &move : moves)
+    texts.push_back(to_string(move));
+  return texts;
+}
+
+Result<model::Plan> parsed_plan(const State &state, const model::Task &task) {
+  auto unit = analysis::parse_stub(state.file, state.settings);
+  if (!unit)
+    return std::unexpected(unit.error());
+  const clang::FunctionDecl *kernel = (*unit)->find_kernel(state.kernel);
+  if (!kernel)
+    return fail("no kernel " + state.kernel + " in " + state.file.path,
+                "Check the name, and that the file parses");
+  auto slice = analysis::slice_kernel(**unit, *kernel);
+  if (!slice)
+    return std::unexpected(slice.error());
+  auto launch = analysis::launch_step(**unit, *kernel, task);
+  if (!launch)
+    return std::unexpected(launch.error());
+  const auto is_launch = [](const model::Step &step) {
+    return std::holds_alternative<model::LaunchStep>(step);
+  };
+  if (std::ranges::count_if(task.reference.steps, is_launch) != 1)
+    return fail("the task of " + state.kernel + " does not have exactly one launch",
+                "Optimise kernels that are launched one at a time");
+  model::Plan plan = task.reference;
+  plan.source = std::move(*slice);
+  *std::ranges::find_if(plan.steps, is_launch) = *launch;
+  plan.moves = spelled(state.moves);
+  return plan;
+}
+
+} // namespace
+
+Result<model::Plan> render_plan(const State &state, const model::Task &task) {
+  if (state.provenance.answer && !state.provenance.not_applicable.empty()) {
+    model::Plan answer = *state.provenance.answer;
+    answer.moves = spelled(state.moves);
+    return answer;
+  }
+  return analysis::guarded(analysis::kCommandLimits,
+                           [state, task] { return parsed_plan(state, task); });
+}
+
+} // namespace warpwright::generator

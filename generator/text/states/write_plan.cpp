@@ -1,0 +1,159 @@
+// Declarations of the answer into the file, its launch at the user's; then the proof that the file leads back to the answer's launch.
+#include "generator/text/states/write_plan.h"
+
+#include "analysis/guard/guard.h"
+#include "generator/text/source/launch_writer.h"
+#include "generator/text/source/merge_source.h"
+#include "support/model/json.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+namespace {
+
+using analysis::slicer::Directive;
+using analysis::slicer::Inventory;
+using analysis::slicer::Item;
+using analysis::slicer::SourceText;
+using analysis::slicer::take_inventory;
+using Kind = Directive::Kind;
+
+constexpr std::string_view kRewrite = "rewrite";
+
+/// Everything but source and launch must be the reference's: it is what the user's file does around its launch.
+Result<void> check_frame(const model::Plan &plan, const model::Plan &reference) {
+  if (!only_launch(plan))
+    return fail("it has " + std::to_string(plan.steps.size()) +
+                " steps, and the file launches one kernel");
+  if (plan.steps.size() != reference.steps.size())
+    return fail("it sets memory otherwise than the file does");
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    if (plan.steps[i].index() != reference.steps[i].index() ||
+        (!std::holds_alternative<model::LaunchStep>(plan.steps[i]) &&
+         plan.steps[i] != reference.steps[i]))
+      return fail("it sets memory otherwise than the file does");
+  if (plan.temporaries != reference.temporaries)
+    return fail("it needs buffers of its own, which the file does not allocate");
+  for (const std::string &option : plan.options)
+    if (!option.starts_with("-std=") &&
+        std::ranges::find(reference.options, option) == reference.options.end())
+      return fail("it is to be compiled with " + option + ", which is not the file's to say");
+  return {};
+}
+
+std::string base_name(const std::string &kernel) {
+  const std::string name = kernel.substr(0, kernel.find('<'));
+  return name.substr(name.rfind(':') + 1);
+}
+
+/// Where a new include goes: after the file's last one before `kernel`, else to its start.
+std::size_t include_place(const SourceText &file, std::size_t kernel) {
+  std::size_t place = 0;
+  for (const Directive &directive : file.directives)
+    if (directive.kind == Kind::Include && directive.range.end < kernel)
+      place = std::min(file.text.find('\n', directive.range.end), file.text.size() - 1) + 1;
+  return place;
+}
+
+const Item *item_of(const Inventory &inventory, std::size_t offset) {
+  for (const Item &item : inventory.items)
+    if (item.file == 0 && item.range.contains(offset))
+      return &item;
+  return nullptr;
+}
+
+/// The parse of the written file must be no worse than before, and lead back to the answer's launch.
+Result<void> check_written(const State &before, const State &after, const model::Task &task,
+                           const model::LaunchStep &wanted) {
+  const auto errors = [](const State &state) -> Result<std::vector<std::string>> {
+    auto unit = analysis::parse_stub(state.file, state.settings);
+    if (!unit)
+      return std::unexpected(unit.error());
+    std::vector<std::string> messages;
+    for (const analysis::Diagnostic &diagnostic : (*unit)->syntax_diagnostics())
+      if (diagnostic.severity == analysis::Severity::Error)
+        messages.push_back(diagnostic.message);
+    return messages;
+  };
+  const auto old = errors(before), now = errors(after);
+  if (!old || !now)
+    return std::unexpected((old ? now : old).error());
+  if (now->size() > old->size())
+    return fail("the file does not compile with it: " + now->back());
+  const auto rendered = render_plan(after, task);
+  if (!rendered)
+    return fail("the launch in the file does not fit it: " + rendered.error().message);
+  if (!same_launch(*only_launch(*rendered), wanted, task))
+    return fail("its launch cannot be written in this file");
+  return {};
+}
+
+/// For a guard.
+Result<State> written_plan(const State &original, const model::Task &task,
+                           const model::Plan &plan) {
+  if (!only_launch(task.reference))
+    return fail("the file launches more than one kernel");
+  if (auto frame = check_frame(plan, task.reference); !frame)
+    return std::unexpected(frame.error());
+  auto source = KernelSource::open(original);
+  if (!source)
+    return std::unexpected(source.error());
+  if (source->launches().size() != 1)
+    return fail("the file launches it in " + std::to_string(source->launches().size()) + " places");
+  auto answer = analysis::parse_stub({"answer.cu", plan.source}, original.settings);
+  if (!answer)
+    return std::unexpected(answer.error());
+  const model::LaunchStep &wanted = *only_launch(plan);
+  const Inventory file = take_inventory(source->unit()), answered = take_inventory(**answer);
+  const auto body = source->range_of(source->body());
+  const Item *kernel = body ? item_of(file, body->begin) : nullptr;
+  if (!kernel)
+    return fail("the kernel's own text was not found in the file");
+  const auto merged =
+      merge_source(file, answered, source->kernel()->getNameAsString(), base_name(wanted.kernel));
+  if (!merged)
+    return std::unexpected(merged.error());
+  auto edits = write_launch(*source, task, wanted);
+  if (!edits)
+    return std::unexpected(edits.error());
+  edits->push_back({kernel->range, merged->text});
+  if (const std::size_t place = include_place(*file.files.front(), kernel->range.begin);
+      !merged->includes.empty())
+    edits->push_back({{place, place}, merged->includes});
+  auto text = apply_edits(original.file.text, *edits);
+  if (!text)
+    return fail("its edits clash: " + text.error().message);
+  State written = original;
+  written.file.text = std::move(*text);
+  if (auto checked = check_written(original, written, task, wanted); !checked)
+    return std::unexpected(checked.error());
+  return written;
+}
+
+} // namespace
+
+Result<State> write_plan(const State &original, const model::Task &task, const model::Plan &plan) {
+  return analysis::guarded(analysis::kCommandLimits, [original, task, plan] {
+    return written_plan(original, task, plan);
+  });
+}
+
+State with_plan(const State &original, const model::Task &task, const model::Plan &plan,
+                const std::string &proposer) {
+  constexpr std::size_t kHashDigits = 8;
+  auto written = write_plan(original, task, plan);
+  State state = written ? std::move(*written) : original;
+  if (!written)
+    state.provenance.not_applicable = written.error().message;
+  state.provenance.proposer = proposer;
+  state.provenance.answer = plan;
+  state.moves = {{std::string(kRewrite),
+                  {{"by", proposer}, {"plan", model::hash(plan).substr(0, kHashDigits)}}}};
+  return state;
+}
+
+bool is_rewrite(const std::vector<std::string> &moves) {
+  return !moves.empty() && moves.front().starts_with(std::string(kRewrite) + "(");
+}
+
+} // namespace warpwright::generator

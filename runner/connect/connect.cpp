@@ -1,0 +1,40 @@
+// Which client a URL's scheme asks for.
+#include "runner/connect/connect.h"
+#include "runner/client/rpc_client.h"
+#include "runner/fleet/client.h"
+
+namespace warpwright::runner {
+namespace {
+
+Result<std::shared_ptr<Client>> connect_rpc(const std::string &url,
+                                            boost::asio::any_io_executor executor) {
+  auto route = parse_runner_url(url, executor);
+  if (!route)
+    return std::unexpected(route.error());
+  return std::make_shared<RpcClient>(std::move(*route), executor);
+}
+
+struct Scheme {
+  std::string_view prefix;
+  Result<std::shared_ptr<Client>> (*connect)(const std::string &url,
+                                             boost::asio::any_io_executor executor);
+};
+
+/// The first that fits.
+constexpr Scheme kSchemes[] = {
+    {"amqps://", fleet::connect},
+    {"amqp://", fleet::connect},
+    {"", connect_rpc}, // a child, stdio:, unix:, tls://
+};
+
+} // namespace
+
+Result<std::shared_ptr<Client>> connect(const std::string &url,
+                                        boost::asio::any_io_executor executor) {
+  for (const Scheme &scheme : kSchemes)
+    if (url.starts_with(scheme.prefix))
+      return scheme.connect(url, executor);
+  return fail("the runner URL \"" + url + "\" is not understood");
+}
+
+} // namespace warpwright::runner

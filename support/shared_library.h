@@ -1,0 +1,46 @@
+// A library opened at run time, so that a program starts on machines that lack it.
+#pragma once
+
+#include <dlfcn.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warpwright {
+
+class SharedLibrary {
+public:
+  SharedLibrary() = default;
+  /// Opens the first candidate that can be opened; none is a closed library.
+  explicit SharedLibrary(const std::vector<std::string> &candidates) {
+    for (const std::string &path : candidates)
+      if ((handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))) {
+        path_ = path;
+        return;
+      }
+  }
+  SharedLibrary(SharedLibrary &&other) noexcept { *this = std::move(other); }
+  SharedLibrary &operator=(SharedLibrary &&other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~SharedLibrary() {
+    if (handle_)
+      dlclose(handle_);
+  }
+
+  bool is_open() const { return handle_ != nullptr; }
+  const std::string &path() const { return path_; }
+  /// Null when the library lacks it.
+  template <class Function>
+  Function *find(const char *symbol) const {
+    return reinterpret_cast<Function *>(dlsym(handle_, symbol));
+  }
+
+private:
+  void *handle_ = nullptr;
+  std::string path_;
+};
+
+} // namespace warpwright

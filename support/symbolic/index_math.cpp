@@ -1,0 +1,391 @@
+#include "support/symbolic/index_math.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <optional>
+#include <set>
+
+namespace warpwright::generator {
+namespace {
+
+std::int64_t clamp(__int128 value) {
+  const __int128 limit = IndexMath::kUnbounded;
+  return static_cast<std::int64_t>(std::clamp<__int128>(value, -limit, limit));
+}
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+void add_term(IndexForm &form, int atom, std::int64_t coefficient) {
+  if ((form.terms[atom] += coefficient) == 0)
+    form.terms.erase(atom);
+}
+
+std::string key_of(const IndexForm &form) {
+  std::string key;
+  for (const auto &[atom, coefficient] : form.terms)
+    key += std::to_string(coefficient) + "*" + std::to_string(atom) + "+";
+  return key + std::to_string(form.constant);
+}
+
+bool is_word(const std::string &text) {
+  return std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+} // namespace
+
+/// Recursive descent; gives up (failed) on what is no plain index arithmetic.
+class IndexParser {
+public:
+  IndexParser(IndexMath &math, const std::string &text) : math_(math), text_(text) {}
+
+  std::optional<IndexForm> run() {
+    IndexForm form = sum();
+    skip();
+    if (failed_ || at_ != text_.size())
+      return std::nullopt;
+    return form;
+  }
+
+private:
+  void skip() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])))
+      ++at_;
+  }
+  bool take(char c) {
+    skip();
+    if (at_ >= text_.size() || text_[at_] != c)
+      return false;
+    ++at_;
+    return true;
+  }
+
+  IndexForm sum() {
+    IndexForm form = product();
+    while (!failed_) {
+      if (take('+'))
+        form = math_.add(form, product());
+      else if (take('-'))
+        form = math_.add(form, math_.scale(product(), -1));
+      else
+        break;
+    }
+    return form;
+  }
+
+  IndexForm product() {
+    IndexForm form = factor();
+    while (!failed_) {
+      if (take('*')) {
+        const IndexForm other = factor();
+        if (other.is_constant())
+          form = math_.scale(form, other.constant);
+        else if (form.is_constant())
+          form = math_.scale(other, form.constant);
+        else
+          form = opaque(form, "*", other);
+      } else if (take('/')) {
+        const IndexForm other = factor();
+        form = other.is_constant() && other.constant > 0 ? math_.divide(form, other.constant)
+                                                         : opaque(form, "/", other);
+      } else if (take('%')) {
+        const IndexForm other = factor();
+        form = other.is_constant() && other.constant > 0 ? math_.modulo(form, other.constant)
+                                                         : opaque(form, "%", other);
+      } else {
+        break;
+      }
+    }
+    return form;
+  }
+
+  IndexForm opaque(const IndexForm &a, const std::string &operation, const IndexForm &b) {
+    return math_.atom("(" + math_.text(a) + " " + operation + " " + math_.text(b) + ")",
+                      {0, IndexMath::kUnbounded});
+  }
+
+  IndexForm factor() {
+    skip();
+    if (take('-'))
+      return math_.scale(factor(), -1);
+    if (take('(')) {
+      IndexForm form = sum();
+      if (!take(')'))
+        failed_ = true;
+      return form;
+    }
+    const std::size_t start = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
+                                  text_[at_] == '_' || text_[at_] == '.'))
+      ++at_;
+    if (at_ == start) {
+      failed_ = true;
+      return {};
+    }
+    std::string word = text_.substr(start, at_ - start);
+    if (std::isdigit(static_cast<unsigned char>(word.front()))) {
+      std::size_t used = 0;
+      const std::int64_t value = std::stoll(word, &used);
+      const std::string suffix = word.substr(used);
+      failed_ |= !std::ranges::all_of(
+          suffix, [](char c) { return c == 'L' || c == 'l' || c == 'u' || c == 'U'; });
+      return IndexMath::constant(value);
+    }
+    skip();
+    if (at_ < text_.size() && (text_[at_] == '(' || text_[at_] == '[' || text_[at_] == ':'))
+      failed_ = true;
+    return math_.atom(word, {0, IndexMath::kUnbounded});
+  }
+
+  IndexMath &math_;
+  const std::string &text_;
+  std::size_t at_ = 0;
+  bool failed_ = false;
+};
+
+int IndexMath::intern(const std::string &key, Atom atom) {
+  const auto [found, added] = numbers_.try_emplace(key, static_cast<int>(atoms_.size()));
+  if (added)
+    atoms_.push_back(std::move(atom));
+  return found->second;
+}
+
+IndexForm IndexMath::atom(const std::string &text, IndexRange range) {
+  const int number = intern("t" + text, {Kind::Text, text, {}, 1, range});
+  Atom &atom = atoms_[number];
+  atom.range.low = std::max(atom.range.low, range.low);
+  atom.range.high = std::min(atom.range.high, range.high);
+  if (atom.range.low == atom.range.high)
+    return constant(atom.range.low);
+  return single(number);
+}
+
+IndexForm IndexMath::assume(const IndexForm &form, IndexRange range) {
+  const std::string whole = text(form);
+  const std::string key =
+      "a" + std::to_string(range.low) + ":" + std::to_string(range.high) + whole;
+  return single(intern(key, {Kind::Text, whole, {}, 1, range}));
+}
+
+void IndexMath::bound(const std::string &text, IndexRange range) { atom(text, range); }
+
+IndexForm IndexMath::parse(const std::string &text, IndexRange range) {
+  if (range.low == range.high)
+    return constant(range.low);
+  std::optional<IndexForm> form = IndexParser(*this, text).run();
+  if (!form)
+    return atom(is_word(text) ? text : "(" + text + ")", range);
+  // The contract on the whole narrows a lone variable, the commonest index.
+  if (const Atom *alone = sole_atom(*form); alone && alone->kind == Kind::Text)
+    return atom(alone->text, range);
+  // So it does several, where all count upwards.
+  const IndexRange known = this->range(*form);
+  if (known.low >= 0 &&
+      std::ranges::all_of(form->terms, [](const auto &t) { return t.second > 0; }))
+    for (const auto &[number, coefficient] : form->terms) {
+      Atom &part = atoms_[number];
+      const std::int64_t room = range.high - known.low + coefficient * part.range.low;
+      if (part.kind == Kind::Text && room >= 0)
+        part.range.high = std::min(part.range.high, room / coefficient);
+    }
+  return *form;
+}
+
+IndexForm IndexMath::add(const IndexForm &a, const IndexForm &b) {
+  IndexForm form = a;
+  form.constant += b.constant;
+  for (const auto &[atom, coefficient] : b.terms)
+    add_term(form, atom, coefficient);
+  recombine(form);
+  return form;
+}
+
+IndexForm IndexMath::scale(const IndexForm &a, std::int64_t factor) const {
+  if (factor == 0)
+    return {};
+  IndexForm form = a;
+  form.constant *= factor;
+  for (auto &[atom, coefficient] : form.terms)
+    coefficient *= factor;
+  return form;
+}
+
+IndexRange IndexMath::range(const IndexForm &form) const {
+  __int128 low = form.constant, high = form.constant;
+  for (const auto &[atom, coefficient] : form.terms) {
+    const IndexRange &range = atoms_[atom].range;
+    low += static_cast<__int128>(coefficient) * (coefficient > 0 ? range.low : range.high);
+    high += static_cast<__int128>(coefficient) * (coefficient > 0 ? range.high : range.low);
+  }
+  return {clamp(low), clamp(high)};
+}
+
+IndexMath::Split IndexMath::split(const IndexForm &form, std::int64_t divisor) const {
+  Split result;
+  for (const auto &[atom, coefficient] : form.terms)
+    (coefficient % divisor == 0 ? result.multiple : result.rest).terms[atom] = coefficient;
+  const std::int64_t whole = floor_divide(form.constant, divisor) * divisor;
+  result.multiple.constant = whole;
+  result.rest.constant = form.constant - whole;
+  return result;
+}
+
+std::int64_t IndexMath::common_factor(const IndexForm &rest, std::int64_t divisor) const {
+  std::set<std::int64_t, std::greater<>> candidates;
+  for (const auto &[atom, coefficient] : rest.terms)
+    candidates.insert(std::gcd(coefficient, divisor));
+  for (const std::int64_t factor : candidates) {
+    if (factor <= 1 || factor >= divisor)
+      continue;
+    const IndexRange left = range(split(rest, factor).rest);
+    if (left.low >= 0 && left.high < factor)
+      return factor;
+  }
+  return 1;
+}
+
+const IndexMath::Atom *IndexMath::sole_atom(const IndexForm &form) const {
+  if (form.constant != 0 || form.terms.size() != 1 || form.terms.begin()->second != 1)
+    return nullptr;
+  return &atoms_[form.terms.begin()->first];
+}
+
+IndexForm IndexMath::quotient_atom(const IndexForm &operand, std::int64_t divisor) {
+  const IndexRange inside = range(operand);
+  const IndexRange outside{floor_divide(inside.low, divisor), inside.high / divisor};
+  return single(intern("q" + key_of(operand) + "/" + std::to_string(divisor),
+                       {Kind::Quotient, "", operand, divisor, outside}));
+}
+
+IndexForm IndexMath::remainder_atom(const IndexForm &operand, std::int64_t divisor) {
+  return single(intern("r" + key_of(operand) + "/" + std::to_string(divisor),
+                       {Kind::Remainder, "", operand, divisor, {0, divisor - 1}}));
+}
+
+IndexForm IndexMath::divide(const IndexForm &a, std::int64_t divisor) {
+  if (divisor == 1)
+    return a;
+  auto [multiple, rest] = split(a, divisor);
+  const IndexRange left = range(rest);
+  if (left.low < 0) // no multiple may be taken out: C++ rounds towards zero
+    return quotient_atom(a, divisor);
+  IndexForm quotient = multiple;
+  for (auto &[atom, coefficient] : quotient.terms)
+    coefficient /= divisor;
+  quotient.constant /= divisor;
+  if (left.high < divisor)
+    return quotient;
+  if (const std::int64_t factor = common_factor(rest, divisor); factor > 1) {
+    IndexForm coarse = split(rest, factor).multiple;
+    for (auto &[atom, coefficient] : coarse.terms)
+      coefficient /= factor;
+    coarse.constant /= factor;
+    return add(quotient, divide(coarse, divisor / factor));
+  }
+  if (const Atom *alone = sole_atom(rest)) {
+    if (alone->kind == Kind::Quotient) {
+      const IndexForm operand = alone->operand;
+      return add(quotient, divide(operand, alone->divisor * divisor));
+    }
+    if (alone->kind == Kind::Remainder && alone->divisor % divisor == 0) {
+      const IndexForm operand = alone->operand;
+      const std::int64_t modulus = alone->divisor / divisor;
+      return add(quotient, modulo(divide(operand, divisor), modulus));
+    }
+  }
+  return add(quotient, quotient_atom(rest, divisor));
+}
+
+IndexForm IndexMath::modulo(const IndexForm &a, std::int64_t divisor) {
+  if (divisor == 1)
+    return {};
+  const IndexRange whole = range(a);
+  if (whole.low >= 0 && whole.high < divisor)
+    return a;
+  const IndexForm rest = split(a, divisor).rest;
+  const IndexRange left = range(rest);
+  if (left.low < 0)
+    return remainder_atom(a, divisor);
+  if (left.high < divisor)
+    return rest;
+  if (const std::int64_t factor = common_factor(rest, divisor); factor > 1) {
+    Split parts = split(rest, factor);
+    for (auto &[atom, coefficient] : parts.multiple.terms)
+      coefficient /= factor;
+    parts.multiple.constant /= factor;
+    return add(scale(modulo(parts.multiple, divisor / factor), factor), parts.rest);
+  }
+  if (const Atom *alone = sole_atom(rest);
+      alone && alone->kind == Kind::Remainder && alone->divisor % divisor == 0) {
+    const IndexForm operand = alone->operand;
+    return modulo(operand, divisor);
+  }
+  return remainder_atom(rest, divisor);
+}
+
+void IndexMath::recombine(IndexForm &form) {
+  // k * (X % c) + k * c * (X / c) is k * X.
+  for (bool changed = true; changed;) {
+    changed = false;
+    const std::map<int, std::int64_t> terms = form.terms;
+    for (const auto &[number, coefficient] : terms) {
+      if (atoms_[number].kind != Kind::Remainder || terms.size() < 2)
+        continue;
+      const IndexForm operand = atoms_[number].operand;
+      const std::int64_t divisor = atoms_[number].divisor;
+      const IndexForm quotient = divide(operand, divisor);
+      const bool present =
+          !quotient.terms.empty() && std::ranges::all_of(quotient.terms, [&](const auto &term) {
+            const auto found = terms.find(term.first);
+            return found != terms.end() && found->second == coefficient * divisor * term.second;
+          });
+      if (!present)
+        continue;
+      for (const auto &[atom, factor] : quotient.terms)
+        form.terms.erase(atom);
+      form.terms.erase(number);
+      form.constant += coefficient * (operand.constant - divisor * quotient.constant);
+      for (const auto &[atom, factor] : operand.terms)
+        add_term(form, atom, coefficient * factor);
+      changed = true;
+      break;
+    }
+  }
+}
+
+std::string IndexMath::atom_text(const Atom &atom, bool wide) const {
+  switch (atom.kind) {
+  case Kind::Text:
+    return wide ? "(long long)" + atom.text : atom.text;
+  case Kind::Quotient:
+    return "(" + text(atom.operand, wide) + " / " + std::to_string(atom.divisor) + ")";
+  case Kind::Remainder:
+    return "(" + text(atom.operand, wide) + " % " + std::to_string(atom.divisor) + ")";
+  }
+  return {};
+}
+
+std::string IndexMath::text(const IndexForm &form, bool wide) const {
+  std::string sum;
+  int parts = 0;
+  for (const auto &[number, coefficient] : form.terms) {
+    const std::int64_t size = coefficient < 0 ? -coefficient : coefficient;
+    sum += coefficient < 0 ? (sum.empty() ? "-" : " - ") : (sum.empty() ? "" : " + ");
+    sum += atom_text(atoms_[number], wide);
+    if (size != 1)
+      sum += " * " + std::to_string(size) + (wide ? "LL" : "");
+    parts += size != 1 || coefficient < 0 ? 2 : 1;
+  }
+  if (form.constant != 0 || sum.empty()) {
+    const std::string size =
+        std::to_string(form.constant < 0 ? -form.constant : form.constant) + (wide ? "LL" : "");
+    sum += form.constant < 0 ? (sum.empty() ? "-" : " - ") : (sum.empty() ? "" : " + ");
+    sum += size;
+    parts += form.constant < 0 || !form.terms.empty() ? 2 : 1;
+  }
+  return parts > 1 ? "(" + sum + ")" : sum;
+}
+
+} // namespace warpwright::generator
