@@ -21,6 +21,7 @@ PLACES = {
     "symbolic": ["support/symbolic/*"],
     "model": ["support/model/*"],
     "support": ["support/*"],
+    "arch": ["arch/*"],
     "ops": ["generator/ops/*"],
     "device": ["generator/device/*"],
     "rewrites": ["generator/rewrites/*"],
@@ -48,7 +49,7 @@ PLACES = {
     "server": ["server/*"],
 }
 
-SUPPORT = ["support", "symbolic", "model"]
+SUPPORT = ["support", "symbolic", "model", "arch"]
 FAMILIES = [place for place in PLACES if place.startswith("families/")]
 ELEMENTS = [*SUPPORT, "ops", "elements"]
 PLANNING = [*ELEMENTS, "families", "rewrites", "planning"]
@@ -60,6 +61,7 @@ ARROWS = {
     "support": [],
     "symbolic": ["support"],
     "model": ["support", "symbolic"],
+    "arch": ["support", "symbolic", "model"],
     "ops": SUPPORT,
     "device": [],
     "rewrites": [*SUPPORT, "ops"],

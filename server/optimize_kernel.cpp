@@ -118,8 +118,13 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   const std::string hash = source_hash(kernel->slice);
   const std::string &path = request.snapshot->facts.path;
   const model::Task &task = kernel->task.task;
-  const generator::State original{
-      {path, *request.snapshot->text}, ProjectSettings().read(path).parse, kernel->name, {}, {}};
+  const auto device = device_of(client, request.settings.device);
+  const generator::State original{{path, *request.snapshot->text},
+                                  ProjectSettings().read(path).parse,
+                                  kernel->name,
+                                  {},
+                                  {},
+                                  arch::gpu_or_cpu(device)};
 
   Trial trial(request, events);
   CandidateEvaluator evaluator(client, verify_options(request));
@@ -133,8 +138,7 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   search_events.on_variant = [&](const generator::Variant &variant, std::size_t) {
     trial.take(variant, task, hash);
   };
-  const auto policy = policies.for_kernel(*choice, task, device_of(client, request.settings.device),
-                                          evaluator.give_up().get_token());
+  const auto policy = policies.for_kernel(*choice, task, device, evaluator.give_up().get_token());
   generator::search(
       original, task, *policy,
       {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
@@ -152,7 +156,12 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
   const Error changed{"the code around '" + entry.kernel +
                           "' no longer leads to the variant that was verified",
                       "Optimise it again"};
-  generator::State state{{path, text}, ProjectSettings().read(path).parse, entry.kernel, {}, {}};
+  generator::State state{{path, text},
+                         ProjectSettings().read(path).parse,
+                         entry.kernel,
+                         {},
+                         {},
+                         arch::gpu_or_cpu(entry.verdict.device)};
   std::span<const std::string> moves = entry.plan.moves;
   if (entry.proposed.answer && generator::is_rewrite(entry.plan.moves)) {
     auto written = generator::write_plan(state, entry.task, *entry.proposed.answer);

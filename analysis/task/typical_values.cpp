@@ -2,24 +2,35 @@
 // told of. Also what a function sets its parameter to, whatever was passed.
 // Thread: the unit's.
 #include "analysis/task/host_expression.h"
+#include "arch/gpu.h"
 
 namespace warpwright::analysis {
 namespace {
 
-/// Of an H100 or H200, for launches sized by the device: members of cudaDeviceProp, and the attributes of the same meaning.
+/// Of an H100, for launches sized by the device: members of cudaDeviceProp, and the attributes of the same meaning.
 struct DeviceFact {
   std::string_view member, attribute;
   std::int64_t value;
 };
-constexpr DeviceFact kDeviceFacts[] = {
-    {"multiProcessorCount", "cudaDevAttrMultiProcessorCount", 132},
-    {"maxThreadsPerMultiProcessor", "cudaDevAttrMaxThreadsPerMultiProcessor", 2048},
-    {"maxThreadsPerBlock", "cudaDevAttrMaxThreadsPerBlock", 1024},
-    {"maxBlocksPerMultiProcessor", "cudaDevAttrMaxBlocksPerMultiprocessor", 32},
-    {"warpSize", "cudaDevAttrWarpSize", 32},
-    {"sharedMemPerBlock", "cudaDevAttrMaxSharedMemoryPerBlock", 49152},
-    {"sharedMemPerBlockOptin", "cudaDevAttrMaxSharedMemoryPerBlockOptin", 232448},
-    {"sharedMemPerMultiprocessor", "cudaDevAttrMaxSharedMemoryPerMultiprocessor", 233472}};
+
+const std::vector<DeviceFact> &device_facts() {
+  static const std::vector<DeviceFact> facts = [] {
+    const arch::Gpu gpu = arch::gpu_named("h100").value();
+    return std::vector<DeviceFact>{
+        {"multiProcessorCount", "cudaDevAttrMultiProcessorCount", gpu.multiprocessors},
+        {"maxThreadsPerMultiProcessor", "cudaDevAttrMaxThreadsPerMultiProcessor",
+         gpu.threads_multiprocessor},
+        {"maxThreadsPerBlock", "cudaDevAttrMaxThreadsPerBlock", 1024},
+        {"maxBlocksPerMultiProcessor", "cudaDevAttrMaxBlocksPerMultiprocessor", 32},
+        {"warpSize", "cudaDevAttrWarpSize", 32},
+        {"sharedMemPerBlock", "cudaDevAttrMaxSharedMemoryPerBlock", 48 * 1024},
+        {"sharedMemPerBlockOptin", "cudaDevAttrMaxSharedMemoryPerBlockOptin",
+         gpu.shared_bytes_block},
+        {"sharedMemPerMultiprocessor", "cudaDevAttrMaxSharedMemoryPerMultiprocessor",
+         gpu.shared_bytes_multiprocessor}};
+  }();
+  return facts;
+}
 
 } // namespace
 
@@ -75,7 +86,7 @@ std::optional<HostValue> HostResolver::typical_of(const clang::Expr *table, cons
 
 std::optional<HostValue> HostResolver::device_fact(const std::string &fact,
                                                    const std::string &name) {
-  for (const DeviceFact &known : kDeviceFacts)
+  for (const DeviceFact &known : device_facts())
     if (fact == known.member || fact == known.attribute) {
       assume(known.member == "multiProcessorCount"
                  ? "the device has " + std::to_string(known.value) + " multiprocessors"

@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
                                          &generator::kTileConvolutionFamily,
                                          &generator::kConvolutionFamily,
                                          &generator::kRowFamily};
-  const generator::DeviceFacts device;
+  const generator::DeviceFacts device{warpwright::arch::gpu_named("h200").value()};
   nlohmann::json results = nlohmann::json::array();
   for (const nlohmann::json &entry : nlohmann::json::parse(std::cin)) {
     nlohmann::json result{{"name", entry["name"]}, {"configurations", nlohmann::json::array()}};

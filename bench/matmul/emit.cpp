@@ -89,7 +89,7 @@ int main(int count, char **arguments) {
   region.anchor = "c";
   region.outputs = {c};
   const GraphIndex index(graph);
-  const DeviceFacts device;
+  const DeviceFacts device{arch::gpu_named("h200").value()};
   const auto problem = matmul_problem(index, region);
   if (!problem) {
     std::cerr << problem.error().message << "\n";

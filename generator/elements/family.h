@@ -5,6 +5,7 @@
 // of names, files or constants of any benchmark. Thread: pure functions.
 #pragma once
 
+#include "arch/gpu.h"
 #include "generator/elements/element_writer.h"
 
 #include <map>
@@ -13,14 +14,12 @@
 
 namespace warpwright::generator {
 
-/// Facts of the GPU that configurations depend on.
-struct DeviceFacts {
-  int compute_capability = 90; ///< 10 * major + minor
-  int multiprocessors = 132;
-  int shared_bytes_a_block = 227 * 1024;
-  bool inline_ptx = true; ///< false on the CPU backend: no mma, cp.async, TMA
+/// What configurations depend on besides the graph.
+struct DeviceFacts : arch::Gpu {
+  DeviceFacts(arch::Gpu gpu, bool may_use_tf32 = true)
+      : arch::Gpu(std::move(gpu)), tf32(may_use_tf32) {}
   /// Whether float32 convolutions may multiply in TF32: where PyTorch's own do, which only a run tells.
-  bool tf32 = true;
+  bool tf32;
 };
 
 /// "threads" -> 256, "vector" -> 4.

@@ -19,20 +19,14 @@ namespace {
 
 using model::Node;
 
-constexpr double kBytesAMicrosecond = 3.3e6, kLaunchUs = 2.5, kLibraryUs = 6;
-/// Multiply-adds of one multiprocessor in a microsecond, of the largest tile.
-constexpr double kProductsAMicrosecond = 1.05e6;
-/// Of channels that tensor cores cannot load as whole vectors.
-constexpr double kUneven = 1.7;
-/// Beyond so many microseconds our tensor-core convolutions take longer than their estimates: large images took 1.18 and over 1.4 times as long
-/// on an H200.
-constexpr double kLongUs = 20, kOurs = 1.3;
 /// Of the time expected of our own kernels: above it, a mixture with the library's is not tried first.
 constexpr double kWorthwhile = 0.95;
 /// Rounds of improvement: each looks at every convolution.
 constexpr int kRounds = 3;
 
-double pass_us(double bytes) { return kLaunchUs + bytes / kBytesAMicrosecond; }
+double pass_us(double bytes, const arch::LibraryRates &rates) {
+  return rates.launch_us + bytes / rates.bytes;
+}
 
 /// The quickest family for a convolution; microseconds, or a large number where none says.
 std::pair<const Family *, double> quickest(const GraphIndex &graph, const Node &conv,
@@ -50,13 +44,14 @@ std::pair<const Family *, double> quickest(const GraphIndex &graph, const Node &
 
 class Estimate {
 public:
-  Estimate(const GraphIndex &graph, const DeviceFacts &facts) : graph_(graph) {
+  Estimate(const GraphIndex &graph, const DeviceFacts &facts)
+      : graph_(graph), rates_(facts.rates.library) {
     for (const Node &node : graph.graph().nodes)
       if (node.op == "conv") {
         convolutions_.push_back(&node);
         auto ours = quickest(graph, node, facts);
         if (ours.first && !ours.first->ordinary_cores)
-          ours.second += (kOurs - 1) * std::max(0.0, ours.second - kLongUs);
+          ours.second += (rates_.ours_long - 1) * std::max(0.0, ours.second - rates_.long_us);
         ours_.emplace(node.name, ours);
         library_.emplace(node.name, channels_last_microseconds(graph, node, facts));
       }
@@ -74,14 +69,14 @@ public:
       total += last ? library_.at(conv->name) : ours_.at(conv->name).second;
       // Behind the library, what a family takes along is a pass of its own; in the other order than its reader's, one more.
       if (last && has_epilogue(*conv))
-        total += pass_us(2 * bytes_of(conv->type()));
+        total += pass_us(2 * bytes_of(conv->type()), rates_);
       const Node &weight = graph_.node(conv->inputs[1]);
       if (last && !is_pointwise_kernel(weight)) // all weights by one kernel
-        total += 2 * bytes_of(weight.type()) / kBytesAMicrosecond;
+        total += 2 * bytes_of(weight.type()) / rates_.bytes;
       if (!keeps_order(graph_, *conv, anchors) && last != comes_last(conv->inputs[0], anchors))
-        total += pass_us(2 * bytes_of(graph_.node(conv->inputs[0]).type()));
+        total += pass_us(2 * bytes_of(graph_.node(conv->inputs[0]).type()), rates_);
       if (last && graph_.is_result(conv->name))
-        total += pass_us(2 * bytes_of(conv->type()));
+        total += pass_us(2 * bytes_of(conv->type()), rates_);
     }
     return total;
   }
@@ -129,6 +124,7 @@ private:
   }
 
   const GraphIndex &graph_;
+  const arch::LibraryRates &rates_;
   std::vector<const Node *> convolutions_;
   std::map<std::string, std::pair<const Family *, double>> ours_;
   std::map<std::string, double> library_;
@@ -169,6 +165,7 @@ double improve(const Estimate &estimate, AnchorChoices &anchors) {
 
 double channels_last_microseconds(const GraphIndex &graph, const Node &conv,
                                   const DeviceFacts &facts) {
+  const arch::LibraryRates &rates = facts.rates.library;
   struct Tile {
     double pixels, channels, rate;
   };
@@ -188,12 +185,12 @@ double channels_last_microseconds(const GraphIndex &graph, const Node &conv,
         std::clamp(facts.multiprocessors / blocks, 1.0, std::max(1.0, depth / 256));
     const double waves = whole(blocks * parts, facts.multiprocessors);
     const double a_tile =
-        tile.pixels * tile.channels * (depth / parts + 64) / (kProductsAMicrosecond * tile.rate);
+        tile.pixels * tile.channels * (depth / parts + 64) / (rates.products * tile.rate);
     least = std::min(least, waves * a_tile);
   }
   const bool even = in[1] % 4 == 0 && out[1] % 4 == 0 && groups == 1;
   const double bytes = bytes_of(graph.node(conv.inputs[0]).type()) + bytes_of(conv.type());
-  return kLibraryUs + std::max(least, bytes / kBytesAMicrosecond) * (even ? 1 : kUneven);
+  return rates.call_us + std::max(least, bytes / rates.bytes) * (even ? 1 : rates.uneven);
 }
 
 double convolutions_microseconds(const GraphIndex &graph, const AnchorChoices &anchors,
@@ -204,7 +201,7 @@ double convolutions_microseconds(const GraphIndex &graph, const AnchorChoices &a
 std::optional<AnchorChoices> mixture(const GraphIndex &graph, const AnchorChoices &ours,
                                      const AnchorChoices &library, const DeviceFacts &facts) {
   const Estimate estimate(graph, facts);
-  if (estimate.convolutions().empty() || !facts.inline_ptx || facts.compute_capability < 80)
+  if (estimate.convolutions().empty() || !facts.has_tensor_cores())
     return std::nullopt;
   AnchorChoices one = ours, other = library;
   const double of_one = improve(estimate, one), of_other = improve(estimate, other);

@@ -18,32 +18,6 @@ const std::set<std::string> kSelective = {
     "aten",  "item",   "scatter_add",  "where",           "max_pool", "avg_pool", "conv", "mul",
     "div",   "matmul", "attention",    "upsample_nearest"};
 
-/// Shared memory that a block may ask for (CUDA programming guide, technical specifications by compute capability). A capability that is
-/// not known gets the least that any has.
-int shared_bytes_of(int capability) {
-  switch (capability) {
-  case 70:
-  case 72:
-    return 96 * 1024;
-  case 80:
-  case 87:
-    return 163 * 1024;
-  case 86:
-  case 89:
-  case 120:
-  case 121:
-    return 99 * 1024;
-  case 90:
-  case 100:
-  case 101:
-  case 103:
-  case 110:
-    return 227 * 1024;
-  default:
-    return 64 * 1024;
-  }
-}
-
 } // namespace
 
 std::int64_t least_bytes(const model::Graph &graph, const std::vector<Buffer> &buffers) {
@@ -80,19 +54,11 @@ Result<model::Task> module_task(const std::string &name, const std::string &file
   return task;
 }
 
-DeviceFacts facts_of(const model::DeviceInfo &device) {
-  DeviceFacts facts;
-  if (device.kind != "cuda") {
-    facts.inline_ptx = false;
-    return facts;
-  }
-  if (const int capability = model::capability_of(device)) {
-    facts.compute_capability = capability;
-    facts.shared_bytes_a_block = shared_bytes_of(capability);
-  }
-  if (device.multiprocessors > 0)
-    facts.multiprocessors = device.multiprocessors;
-  return facts;
+Result<DeviceFacts> facts_of(const model::DeviceInfo &device) {
+  auto gpu = arch::gpu_of(device);
+  if (!gpu)
+    return std::unexpected(gpu.error());
+  return DeviceFacts{std::move(*gpu)};
 }
 
 } // namespace warpwright::generator

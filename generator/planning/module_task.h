@@ -20,7 +20,7 @@ Result<model::Task> module_task(const std::string &name, const std::string &file
 /// that only a slice or an index reads counts as nothing.
 std::int64_t least_bytes(const model::Graph &graph, const std::vector<model::Buffer> &buffers);
 
-/// The CPU backend runs no inline assembly.
-DeviceFacts facts_of(const model::DeviceInfo &device);
+/// Errors: as arch::gpu_of().
+Result<DeviceFacts> facts_of(const model::DeviceInfo &device);
 
 } // namespace warpwright::generator

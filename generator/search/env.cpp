@@ -48,6 +48,15 @@ Result<State> state_of(const Json &params) {
   if (!file)
     return std::unexpected(file.error());
   State state{*file, settings_of(params), params.value("kernel", ""), {}};
+  if (params.contains("device")) {
+    const auto device = model::device_from_json(params.at("device"));
+    if (!device)
+      return std::unexpected(device.error());
+    auto gpu = arch::gpu_of(*device);
+    if (!gpu)
+      return std::unexpected(gpu.error());
+    state.gpu = std::move(*gpu);
+  }
   if (state.kernel.empty())
     return fail("the state names no kernel", "Pass \"kernel\"");
   for (const std::string &text : params.value("moves", std::vector<std::string>{})) {

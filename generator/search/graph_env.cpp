@@ -20,9 +20,10 @@ rpc::Outcome refused(const Error &error) {
   return std::unexpected(rpc::RpcError{rpc::kInvalidParams, describe(error), nullptr});
 }
 
-std::string text_for_prompts(const model::Graph &graph, const BuiltPlan &built) {
+std::string text_for_prompts(const model::Graph &graph, const BuiltPlan &built,
+                             const arch::NodeRates &rates) {
   std::string text;
-  const std::vector<RegionGroup> groups = region_groups(built);
+  const std::vector<RegionGroup> groups = region_groups(built, rates);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const Region &region = groups[i].regions.front()->planned.region;
     text += "# region " + std::to_string(i) + ": " + std::to_string(groups[i].regions.size()) +
@@ -48,12 +49,15 @@ Result<Call> call_of(const Json &params) {
   auto task = model::task_from_json(params.value("task", Json()));
   if (!graph || !task)
     return std::unexpected(graph ? task.error() : graph.error());
-  Call call{std::move(*graph), std::move(*task), {}};
+  Call call{std::move(*graph), std::move(*task), {arch::gpu_named("h200").value()}};
   if (params.contains("device")) {
     auto device = model::device_from_json(params.at("device"));
     if (!device)
       return std::unexpected(device.error());
-    call.facts = facts_of(*device);
+    auto facts = facts_of(*device);
+    if (!facts)
+      return std::unexpected(facts.error());
+    call.facts = std::move(*facts);
   }
   return call;
 }
@@ -88,7 +92,7 @@ rpc::Outcome answer_tasks(const Call &call) {
                  {"task", model::to_json(*task)},
                  {"missing", Json::array()},
                  {"assumptions", Json::array()},
-                 {"graph", text_for_prompts(call.graph, *walk->built())}}}}};
+                 {"graph", text_for_prompts(call.graph, *walk->built(), call.facts.rates.node)}}}}};
 }
 
 /// "family(region=0,name=rows)" -> its name, and its parameters by name.

@@ -87,7 +87,7 @@ std::set<std::string> needed(std::set<std::string> names,
 
 } // namespace
 
-std::vector<RegionGroup> region_groups(const BuiltPlan &built) {
+std::vector<RegionGroup> region_groups(const BuiltPlan &built, const arch::NodeRates &rates) {
   const GraphIndex graph(built.graph);
   std::vector<RegionGroup> groups;
   std::map<std::string, std::size_t> places;
@@ -96,7 +96,7 @@ std::vector<RegionGroup> region_groups(const BuiltPlan &built) {
     if (is_new)
       groups.emplace_back();
     groups[place->second].regions.push_back(&region);
-    groups[place->second].seconds += estimated_seconds(graph, region.planned);
+    groups[place->second].seconds += estimated_seconds(graph, region.planned, rates);
   }
   std::ranges::stable_sort(groups, std::greater{}, &RegionGroup::seconds);
   return groups;
@@ -239,7 +239,7 @@ void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
 }
 
 void PlanWalk::add_regions(std::vector<Step> &steps) const {
-  const std::vector<RegionGroup> groups = region_groups(*built_);
+  const std::vector<RegionGroup> groups = region_groups(*built_, facts_.rates.node);
   for (std::size_t i = 0; i < std::min(groups.size(), kMostGroups); ++i) {
     const std::string region = "region=" + std::to_string(i);
     add_anchor_changes(steps, region, groups[i]);

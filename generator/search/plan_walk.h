@@ -29,7 +29,7 @@ struct RegionGroup {
   double seconds = 0; ///< estimated, of all of them
 };
 /// All of a plan's, those first that take the most time.
-std::vector<RegionGroup> region_groups(const BuiltPlan &built);
+std::vector<RegionGroup> region_groups(const BuiltPlan &built, const arch::NodeRates &rates);
 
 class PlanWalk {
 public:

@@ -17,9 +17,6 @@ namespace {
 using model::Graph;
 using model::Node;
 
-/// What a large GPU of these years reaches, for ranking only: bytes and operations a second, and a launch in a graph.
-constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 40e12, kLaunchSeconds = 2e-6;
-
 /// A change of the fastest so far, and how much of the time it may touch.
 struct Change {
   double weight = 0;
@@ -31,14 +28,16 @@ struct Change {
 
 } // namespace
 
-double estimated_seconds(const GraphIndex &graph, const PlannedRegion &planned) {
+double estimated_seconds(const GraphIndex &graph, const PlannedRegion &planned,
+                         const arch::NodeRates &rates) {
   double bytes = 0, flops = 0;
   for (const auto *values : {&planned.region.inputs, &planned.region.outputs})
     for (const std::string &value : *values)
       bytes += bytes_of(graph.node(value).type());
   if (!planned.region.anchor.empty())
     flops = cost_of(graph, graph.node(planned.region.anchor)).flops;
-  return std::max(bytes / kBytesPerSecond, flops / kFlopsPerSecond) + kLaunchSeconds;
+  return std::max(bytes / rates.bytes_per_second, flops / rates.flops_per_second) +
+         rates.launch_seconds;
 }
 
 struct DescentPolicy::State {
@@ -108,7 +107,7 @@ struct DescentPolicy::State {
 
   /// What the family itself expects, where that is more: a recurrent layer waits more than it computes.
   double seconds_of(const GraphIndex &planned, const PlannedRegion &region) const {
-    const double seconds = estimated_seconds(planned, region);
+    const double seconds = estimated_seconds(planned, region, facts.rates.node);
     if (!region.family || !region.family->estimate || region.region.anchor.empty())
       return seconds;
     const Node &anchor = planned.node(region.region.anchor);

@@ -86,6 +86,7 @@ const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants
 Recipe recipe_of(const TorchProposal &proposal);
 
 /// Seconds that a region might take, roughly: bytes, operations and launches against what such a GPU reaches.
-double estimated_seconds(const GraphIndex &graph, const PlannedRegion &region);
+double estimated_seconds(const GraphIndex &graph, const PlannedRegion &region,
+                         const arch::NodeRates &rates);
 
 } // namespace warpwright::generator

@@ -30,13 +30,13 @@ constexpr const char *kUsage =
     "  --alone NAME            fuse nothing with the anchor\n"
     "  --region KEY --config NAME=VALUE[,NAME=VALUE]   the configuration of a region\n"
     "  --as-traced             no rewrites, and biases stay with their convolutions\n"
-    "  --no-ptx                plan for the CPU backend\n"
+    "  --gpu NAME              plan for a100, rtx4090, h100, h200 (default), h20, b200, rtx5090, or cpu for the CPU backend\n"
     "  --out PLAN.json, --source FILE.cu   with \"%\" in them: a file for each graph, named after "
     "it\n";
 
 struct Options {
   PlanChoices choices;
-  DeviceFacts facts;
+  DeviceFacts facts{arch::gpu_named("h200").value()};
   std::string out, source;
   std::vector<std::string> graphs;
   bool simplified = true, channels_last = false;
@@ -61,10 +61,6 @@ Result<Options> parse(int argc, char **argv) {
       options.graphs.push_back(word);
       continue;
     }
-    if (word == "--no-ptx") {
-      options.facts.inline_ptx = false;
-      continue;
-    }
     if (word == "--channels-last") {
       options.channels_last = true;
       continue;
@@ -76,7 +72,12 @@ Result<Options> parse(int argc, char **argv) {
     if (i + 1 >= argc)
       return fail(word + " takes a value", kUsage);
     const std::string value = argv[++i];
-    if (word == "--library") {
+    if (word == "--gpu") {
+      const auto gpu = arch::gpu_named(value);
+      if (!gpu)
+        return fail("there is no GPU " + value, kUsage);
+      static_cast<arch::Gpu &>(options.facts) = *gpu;
+    } else if (word == "--library") {
       options.library = "," + value + ",";
     } else if (word == "--anchor") {
       const std::size_t equals = value.find('=');

@@ -2,6 +2,8 @@
 // block loop.
 #include "runner/cpu/launcher.h"
 
+#include "arch/gpu.h"
+
 #include "runner/cpu/faults.h"
 
 #include <cstring>
@@ -12,7 +14,8 @@ namespace {
 
 constexpr std::uint64_t kMaxThreads = 1024, kMaxBlockZ = 64, kMaxGridX = 2147483647,
                         kMaxGridYz = 65535;
-constexpr std::uint64_t kMaxShared = 227 * 1024;
+const std::uint64_t kMaxShared =
+    static_cast<std::uint64_t>(arch::gpu_named("cpu")->shared_bytes_block);
 
 char *dynamic_shared = nullptr; // read by kernel code
 

@@ -1,6 +1,8 @@
 // The NVRTC calls. Signatures from the NVRTC 13.0 reference; declared here for the reason given in
 // driver.h.
 #include "runner/cuda/compiler.h"
+
+#include "arch/gpu.h"
 #include "support/hash.h"
 
 #include <algorithm>
@@ -83,9 +85,7 @@ public:
     major_ = major;
     version_ = std::to_string(major) + "." + std::to_string(minor);
     // From Hopper on, "a" targets allow the chip's own instructions (wgmma, setmaxnreg).
-    const int capability = options.compute_capability;
-    architecture_ =
-        "sm_" + std::to_string(capability) + (capability == 90 || capability >= 100 ? "a" : "");
+    architecture_ = arch::compile_target(options.compute_capability);
   }
 
   std::string version() const override { return version_; }

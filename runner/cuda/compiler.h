@@ -13,7 +13,7 @@
 namespace warpwright::runner::cuda {
 
 struct CompilerOptions {
-  int compute_capability = 90;         ///< 10 * major + minor
+  int compute_capability = 0;          ///< 10 * major + minor; 0 compiles nothing
   std::shared_ptr<CompileCache> cache; ///< null: every request is compiled
 };
 

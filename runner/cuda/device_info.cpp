@@ -39,6 +39,10 @@ model::DeviceInfo describe_device(const Driver &driver, CUdevice device) {
   info.memory_bytes = memory;
   info.l2_bytes = static_cast<std::uint64_t>(attribute(driver, kL2CacheBytes, device));
   info.multiprocessors = attribute(driver, kMultiprocessorCount, device);
+  info.shared_bytes_block = attribute(driver, kMaxSharedBytes, device);
+  info.shared_bytes_multiprocessor = attribute(driver, kSharedBytesMultiprocessor, device);
+  info.registers_multiprocessor = attribute(driver, kRegistersMultiprocessor, device);
+  info.threads_multiprocessor = attribute(driver, kMaxThreadsPerMultiprocessor, device);
   // Double data rate. 0 where the driver does not tell, such as on a virtual GPU.
   if (const double peak = 2e3 * attribute(driver, kMemoryClockKhz, device) *
                           attribute(driver, kMemoryBusBits, device) / 8;

@@ -46,6 +46,8 @@ enum : int {
   kFunctionRegisters = 4,
   kFunctionMaxDynamicShared = 8,
   kCooperativeLaunch = 95,
+  kSharedBytesMultiprocessor = 81,
+  kRegistersMultiprocessor = 82,
   kMaxSharedBytes = 97, ///< that a block may have when it asks for it
 };
 

@@ -3,6 +3,8 @@
 // never happens, so that no compiler drops them.
 #include "runner/cuda/tensor_kernels.h"
 
+#include "arch/gpu.h"
+
 namespace warpwright::runner::cuda {
 namespace {
 
@@ -96,9 +98,10 @@ TensorKernel wgmma_kernel(TensorType type) {
 } // namespace
 
 std::optional<TensorKernel> tensor_kernel(int capability, TensorType type) {
-  if (capability == 90)
+  const arch::TensorCores cores = arch::tensor_cores_of(capability);
+  if (cores == arch::TensorCores::Wgmma)
     return wgmma_kernel(type);
-  if ((capability >= 80 && capability < 90) || capability >= 120)
+  if (cores == arch::TensorCores::Mma)
     return mma_kernel(type);
   return std::nullopt;
 }

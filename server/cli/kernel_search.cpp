@@ -178,7 +178,8 @@ KernelOutcome optimize_kernel(const analysis::SourceFile &file,
   events.on_variant = [&](const generator::Variant &variant, std::size_t) {
     evaluation.take(variant, task);
   };
-  const generator::State original{file, settings, kernel.name, {}, {}};
+  const generator::State original{
+      file, settings, kernel.name, {}, {}, arch::gpu_or_cpu(setup.device)};
   const auto policy = setup.policies.for_kernel(setup.policy, task, setup.device,
                                                 evaluation.give_up().get_token());
   const std::vector<generator::Variant> variants = generator::search(

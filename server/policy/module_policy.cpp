@@ -81,8 +81,10 @@ public:
     if (const auto known = walks_.find(moves); known != walks_.end())
       return &known->second;
     if (moves.empty()) {
-      auto first =
-          generator::PlanWalk::begin(task_.task, task_.graph, generator::facts_of(device_));
+      const auto facts = generator::facts_of(device_);
+      if (!facts)
+        return std::unexpected(facts.error());
+      auto first = generator::PlanWalk::begin(task_.task, task_.graph, *facts);
       if (!first)
         return std::unexpected(first.error());
       return &walks_.emplace(moves, std::move(*first)).first->second;

@@ -1,5 +1,6 @@
 #include "server/torch/cpp_writer.h"
 
+#include "arch/gpu.h"
 #include "server/torch/cpp_steps.h"
 #include "server/torch/runtime_text.h"
 
@@ -64,6 +65,9 @@ std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
   text = replaced(text, "@TOGETHER@", numbers(steps.together));
   text = replaced(text, "@THREADS@", numbers(steps.threads));
   text = replaced(text, "@OPTIONS@", options);
+  text = replaced(text, "@TARGET@",
+                  variant.compute_capability ? arch::compile_target(variant.compute_capability)
+                                             : "");
   return replaced(text, "@CAPABILITY@", std::to_string(variant.compute_capability));
 }
 

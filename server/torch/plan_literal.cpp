@@ -1,6 +1,7 @@
 // Buffer by buffer and step by step.
 #include "server/torch/plan_literal.h"
 
+#include "arch/gpu.h"
 #include "server/torch/step_values.h"
 
 #include <algorithm>
@@ -278,7 +279,10 @@ Result<std::string> plan_literal(const model::Task &task, const model::Graph &gr
          names + "],\n    \"arguments\": [\n" + writer.buffers(arguments) +
          "    ],\n    \"results\": [\n" + writer.buffers(results) +
          "    ],\n    \"temporaries\": [\n" + *temporaries + "    ],\n    \"capability\": " +
-         number_or_none(device.compute_capability) +
+         number_or_none(device.compute_capability) + ",\n    \"target\": " +
+         (device.compute_capability
+              ? python_text(arch::compile_target(device.compute_capability))
+              : "None") +
          ",\n    \"multiprocessors\": " + number_or_none(device.multiprocessors) +
          ",\n    \"source\": " + source + ",\n    \"options\": [" + joined(plan.options, python_text) +
          "],\n    \"steps\": [\n" + *steps + "    ],\n}\n";

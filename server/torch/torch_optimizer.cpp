@@ -47,8 +47,13 @@ public:
       return outcome;
     }
     outcome.task = std::move(*task);
+    const auto facts = generator::facts_of(device_);
+    if (!facts) {
+      outcome.error = facts.error();
+      return outcome;
+    }
     auto descent = std::make_unique<generator::DescentPolicy>(
-        outcome.task->task, outcome.task->graph, generator::facts_of(device_), limits_.known);
+        outcome.task->task, outcome.task->graph, *facts, limits_.known);
     const generator::DescentPolicy &search_policy = *descent;
     std::unique_ptr<generator::TorchPolicy> policy = std::move(descent);
     if (limits_.policy && limits_.policy->make)

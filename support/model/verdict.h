@@ -35,6 +35,8 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
   int multiprocessors = 0;                     ///< 0: not known
+  int shared_bytes_block = 0;                  ///< that a block may ask for; 0: not known, as those that follow
+  int shared_bytes_multiprocessor = 0, registers_multiprocessor = 0, threads_multiprocessor = 0;
   std::optional<double> copy_bytes_per_s;      ///< measured, bytes read plus written
   std::optional<double> peak_bytes_per_s;      ///< of the memory's clock and width
   std::optional<double> peak_fp32_flops_per_s; ///< of the multiprocessors' clock, at most

@@ -182,6 +182,13 @@ constexpr std::pair<const char *, double Conditioning::*> kConditioningMembers[]
     {"reference", &Conditioning::reference},
     {"allowed", &Conditioning::allowed}};
 
+/// Sizes of a GPU with their names; 0 is left out, for both directions.
+constexpr std::pair<const char *, int DeviceInfo::*> kDeviceSizes[] = {
+    {"shared_bytes_block", &DeviceInfo::shared_bytes_block},
+    {"shared_bytes_multiprocessor", &DeviceInfo::shared_bytes_multiprocessor},
+    {"registers_multiprocessor", &DeviceInfo::registers_multiprocessor},
+    {"threads_multiprocessor", &DeviceInfo::threads_multiprocessor}};
+
 DeviceInfo decode_device(const json &document) {
   DeviceInfo device;
   device.kind = document["kind"];
@@ -193,6 +200,8 @@ DeviceInfo decode_device(const json &document) {
   device.memory_bytes = document.value("memory_bytes", std::uint64_t{0});
   device.l2_bytes = document.value("l2_bytes", std::uint64_t{0});
   device.multiprocessors = document.value("multiprocessors", 0);
+  for (const auto &[name, member] : kDeviceSizes)
+    device.*member = document.value(name, 0);
   get(document, "copy_bytes_per_s", device.copy_bytes_per_s);
   get(document, "peak_bytes_per_s", device.peak_bytes_per_s);
   get(document, "peak_fp32_flops_per_s", device.peak_fp32_flops_per_s);
@@ -237,6 +246,9 @@ json to_json(const DeviceInfo &device) {
                    {"memory_bytes", device.memory_bytes},
                    {"l2_bytes", device.l2_bytes},
                    {"multiprocessors", device.multiprocessors}};
+  for (const auto &[name, member] : kDeviceSizes)
+    if (device.*member > 0)
+      document[name] = device.*member;
   set(document, "copy_bytes_per_s", device.copy_bytes_per_s);
   set(document, "peak_bytes_per_s", device.peak_bytes_per_s);
   set(document, "peak_fp32_flops_per_s", device.peak_fp32_flops_per_s);

@@ -403,8 +403,9 @@ std::string check_choices(const model::Graph &graph, const PlanChoices &choices,
   }
   std::string text = check_plan_results(*built, graph, options);
   if (text.empty() && options.compile_for_gpu) {
-    DeviceFacts gpu = options.facts;
-    gpu.inline_ptx = true;
+    DeviceFacts gpu{arch::gpu_named("h200").value()};
+    gpu.multiprocessors = options.facts.multiprocessors;
+    gpu.tf32 = options.facts.tf32;
     auto for_gpu = build_plan(graph, buffers, gpu, choices);
     text = for_gpu ? check_no_harm(for_gpu->plan) : describe(for_gpu.error());
     if (text.empty())

@@ -18,7 +18,7 @@ struct HarnessOptions {
   /// Of one region and family; the first ones.
   std::size_t max_configurations = 64;
   /// False on the CPU backend, which has no PTX; configurations that need it then compile only, as true says when planned for NVRTC.
-  DeviceFacts facts = {90, 132, 227 * 1024, false};
+  DeviceFacts facts{arch::gpu_named("cpu").value()};
   /// Only this family counts: anchors that it claims must be lowered by it. Empty: any.
   std::string family;
   /// Values instead of draw_leaves().

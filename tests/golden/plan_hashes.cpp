@@ -51,12 +51,7 @@ struct Device {
 
 /// Devices of the golden files: an H200, and the CPU backend.
 std::vector<Device> devices() {
-  model::DeviceInfo h200, cpu;
-  h200.kind = "cuda";
-  h200.compute_capability = "9.0";
-  h200.multiprocessors = 132;
-  cpu.kind = "cpu";
-  return {{"h200", facts_of(h200)}, {"cpu", facts_of(cpu)}};
+  return {{"h200", {arch::gpu_named("h200").value()}}, {"cpu", {arch::gpu_named("cpu").value()}}};
 }
 
 /// The plans of one kind, in order.
@@ -135,7 +130,7 @@ private:
     const auto built = build(start, start.choices);
     if (!built)
       return "";
-    std::vector<RegionGroup> groups = region_groups(*built);
+    std::vector<RegionGroup> groups = region_groups(*built, device_.facts.rates.node);
     if (is_large() && groups.size() > kGroupsOfLarge)
       groups.erase(groups.begin() + kGroupsOfLarge, groups.end());
     for (const RegionGroup &group : groups)

@@ -32,7 +32,7 @@ struct Cache {
 };
 
 bool has_nvrtc() {
-  if (const auto compiler = cuda::Compiler::make({}); !compiler) {
+  if (const auto compiler = cuda::Compiler::make({.compute_capability = 90}); !compiler) {
     MESSAGE("skipped: " << describe(compiler.error()));
     return false;
   }

@@ -70,7 +70,7 @@ def exported(model, guards, flags=None):
     driver = FakeDriver({"k": mark})
     guards = [dict(one, flags=dict(one["flags"], **(flags or {}))) for one in guards]
     plan = FakePlan({
-        "name": type(model).__name__, "guards": guards, "multiprocessors": None, "capability": None, "source": "", "options": [],
+        "name": type(model).__name__, "guards": guards, "multiprocessors": None, "capability": None, "target": None, "source": "", "options": [],
         "inputs": [...], "outputs": ..., "state": [name for name, _, _ in tensors(model)], "temporaries": [],
         "arguments": [("x", "float32", [3, 4])] + tensors(model), "results": [("output", "float32", [3, 4])],
         "steps": [("launch", "k", (1, 1, 1), (1, 1, 1), 0, [("buffer", "output", 0)])]}, driver)

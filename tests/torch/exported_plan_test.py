@@ -171,7 +171,7 @@ PLAN = {
     "arguments": [("x", "float32", [8]), ("w", "float32", [8])],
     "results": [("output", "float32", [8])],
     "temporaries": [],
-    "capability": 90, "source": "", "options": [],
+    "capability": 90, "target": "sm_90a", "source": "", "options": [],
     "steps": [("launch", "k", (1, 2, 3), (32, 1, 1), 60000,
                [("buffer", "x", 0), ("buffer", "w", 0), ("buffer", "output", 0), ("float32", 0.5), ("int32", 8)])],
 }
@@ -404,7 +404,7 @@ class Calls(unittest.TestCase):
 class Compiling(unittest.TestCase):
     def compile(self, source, kernels):
         try:
-            return runtime.compile_kernels(source, kernels, [], 90)
+            return runtime.compile_kernels(source, kernels, [], "sm_90a")
         except OSError as error:
             if "no NVRTC" in str(error):
                 self.skipTest(str(error))

@@ -26,8 +26,7 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
 using Math = ConvolutionTile::Math;
 
 double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
-  constexpr double kStartUs = 7; // of both kernels, as short ones took
-  return kStartUs + convolution_microseconds(*convolution_shape(index, anchor), device);
+  return device.rates.convolution.start_us + convolution_microseconds(*convolution_shape(index, anchor), device);
 }
 
 std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,

@@ -49,13 +49,8 @@ constexpr TileChoice kTiles[] = {
     {Math::Scalar, 64, 64, 0, 0, 16, 64, 28.1, 31},
 };
 
-/// Waves that a launch takes beyond those its blocks fill.
-constexpr double kUnevenWaves = 1.5;
-/// For each output that stands alone in its sector, as strided transposed convolutions store it: so much a step between such outputs.
-constexpr double kScatteredStoreNs = 0.19;
 /// Below so many input channels a step sums several taps, and outputs kept together ran at half the speed that the model says.
 constexpr std::int64_t kFewChannels = 16;
-constexpr double kJoinUs = 2, kJoinBytesAUs = 4e6;
 
 struct Phase {
   std::int64_t positions, products;
@@ -88,11 +83,12 @@ int parts_for(const ConvolutionShape &shape, const TileChoice &tile,
 double time_of(const ConvolutionShape &shape, const TileChoice &tile,
                const std::vector<Phase> &phases, bool gather, int parts,
                const DeviceFacts &device) {
+  const arch::ConvolutionRates &rates = device.rates.convolution;
   const std::int64_t scatter = shape.transposed && !gather ? shape.stride[2] : 1;
   const double store_ns =
       scatter == 1
           ? 0
-          : kScatteredStoreNs *
+          : rates.scattered_store_ns *
                 static_cast<double>(scatter * tile.pixels *
                                     std::min<std::int64_t>(tile.channels, shape.group_out));
   double blocks = 0, all_ns = 0, outputs = 0;
@@ -105,11 +101,11 @@ double time_of(const ConvolutionShape &shape, const TileChoice &tile,
     all_ns += count * ((products + tile.start_products) * tile.product_ns + store_ns);
     outputs += static_cast<double>(phase.positions * shape.channels_out());
   }
-  double time_us = (kUnevenWaves + blocks / device.multiprocessors) * all_ns / blocks / 1000;
+  double time_us = (rates.uneven_waves + blocks / device.multiprocessors) * all_ns / blocks / 1000;
   if (gather && shape.group_in < kFewChannels)
     time_us *= 2;
   if (parts > 1)
-    time_us += kJoinUs + outputs * parts * 2 * sizeof(float) / kJoinBytesAUs;
+    time_us += rates.join_us + outputs * parts * 2 * sizeof(float) / rates.join_bytes;
   return time_us;
 }
 
@@ -120,11 +116,11 @@ bool runs_on(Math math, const DeviceFacts &device) {
   case Math::Scalar:
     return true;
   case Math::Mma:
-    return device.tf32 && device.inline_ptx && device.compute_capability >= 80;
+    return device.tf32 && device.has_tensor_cores();
   case Math::Wgmma:
-    return device.tf32 && device.inline_ptx && device.compute_capability == 90;
+    return device.tf32 && device.tensor_cores == arch::TensorCores::Wgmma;
   case Math::Split:
-    return device.inline_ptx && device.compute_capability == 90;
+    return device.tensor_cores == arch::TensorCores::Wgmma;
   }
   return false;
 }

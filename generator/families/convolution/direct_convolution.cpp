@@ -137,13 +137,12 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
 double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts,
                std::int64_t along, std::int64_t channels, std::int64_t pixels, std::int64_t threads,
                const DeviceFacts &device) {
-  constexpr double kCyclesAUs = 1700, kStartCycles = 2500, kWaitCycles = 700,
-                   kCaution = 2, // what was measured took about so much longer
-      kBytesAUs = 3.5e6;
+  const arch::DirectRates &rates = device.rates.direct;
   const double registers = static_cast<double>(pixels * channels * along + 4 * pixels + 32);
   const double resident = std::max(
-      1.0, std::min({std::floor(65536 / (registers * threads)), std::floor(2048.0 / threads),
-                     std::floor(220e3 / (4.0 * products(shape) * channels + 1024))}));
+      1.0, std::min({std::floor(device.registers_multiprocessor / (registers * threads)),
+                     std::floor(static_cast<double>(device.threads_multiprocessor) / threads),
+                     std::floor(rates.shared_bytes / (4.0 * products(shape) * channels + 1024))}));
   const std::int64_t columns = shape.groups * ceil_divide(shape.group_out, channels);
   double cycles = 0, blocks = 0, outputs = 0, waits = 0;
   for (const Together &part : parts) {
@@ -156,7 +155,7 @@ double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts
     blocks += count;
     cycles += count * (std::max(arithmetic, loads) * 1.15 + stores + 300);
     // About a dozen loads are under way at once.
-    waits = std::max(waits, std::ceil(steps / 12) * kWaitCycles);
+    waits = std::max(waits, std::ceil(steps / 12) * rates.wait_cycles);
     outputs += static_cast<double>(positions * along * shape.channels_out());
   }
   const double input = static_cast<double>(shape.batch * shape.channels_in() * shape.in[0] *
@@ -166,7 +165,7 @@ double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts
   // The last wave is as long as a full one.
   const double turns = std::ceil(each / at_once) > 4 ? each / at_once : std::ceil(each / at_once);
   const double busy = turns * std::max(cycles / blocks * at_once, waits);
-  return std::max(kCaution * (busy + kStartCycles) / kCyclesAUs, 4 * (input + outputs) / kBytesAUs);
+  return std::max(rates.caution * (busy + rates.start_cycles) / rates.cycles, 4 * (input + outputs) / rates.bytes);
 }
 
 std::vector<std::pair<double, Configuration>> guesses_of(const ConvolutionShape &shape,
@@ -218,7 +217,7 @@ std::array<bool, 3> leaves(const ConvolutionShape &shape, const ConvolutionPhase
 }
 
 Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &,
+                       const Configuration &configuration, const DeviceFacts &device,
                        const std::string &prefix) {
   const auto channels = setting_of(configuration, "channels", 4, 64);
   const auto pixels = setting_of(configuration, "pixels", 1, 16);
@@ -339,7 +338,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
       {"PARAMETERS", writer.parameters()},
       {"THREADS", std::to_string(*threads)},
       // Else the compiler takes all registers for loads ahead, and too few warps are left to hide what these wait for.
-      {"BLOCKS", std::to_string(std::clamp<std::int64_t>(65536 / ((sums + 42) * *threads), 1, 8))},
+      {"BLOCKS", std::to_string(std::clamp<std::int64_t>(device.registers_multiprocessor / ((sums + 42) * *threads), 1, 8))},
       {"P", std::to_string(*pixels)},
       {"C", std::to_string(*channels)},
       {"TOGETHER", std::to_string(along)},

@@ -105,15 +105,14 @@ bool copies_by_place(const ConvolutionBlock &block, const BlockPlan &plan) {
 // the same multiprocessor hide from each other.
 double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBlock &block,
                               const BlockPlan &plan, const DeviceFacts &device) {
-  constexpr double kCyclesAUs = 1700, kStartCycles = 3000, kStepCycles = 900, kPackUs = 2.5;
-  constexpr double kCaution = 2; // what was measured took about so much longer
+  const arch::TileRates &rates = device.rates.tiles;
   const double threads = block.threads();
   const double registers = 60 + static_cast<double>(plan.output_step[2]) * block.m_tiles *
                                     block.columns / 2 * (block.math == Math::Split ? 2 : 1);
   const double resident = std::max(
       1.0,
-      std::min({std::floor(65536 / (std::min(registers, 255.0) * threads)),
-                std::floor(225e3 / (static_cast<double>(plan.shared_bytes(block)) + 1024)), 8.0}));
+      std::min({std::floor(device.registers_multiprocessor / (std::min(registers, 255.0) * threads)),
+                std::floor(rates.shared_bytes / (static_cast<double>(plan.shared_bytes(block)) + 1024)), 8.0}));
   const double columns =
       static_cast<double>(shape.groups * ceil_divide(shape.group_out, block.columns));
   std::vector<double> counts;
@@ -141,12 +140,12 @@ double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBl
     const double issue = taps * tiles * (block.math == Math::Split ? 90 : 40);
     const double stores = static_cast<double>(block.positions()) * block.columns *
                           static_cast<double>(plan.output_step[2]) / 32.0 * 3;
-    const double step = std::max({tensor * 1.4, loads * 1.2, issue, kStepCycles / at_once});
-    cycles += counts[i] / blocks * (steps * step + stores + kStartCycles / at_once);
+    const double step = std::max({tensor * 1.4, loads * 1.2, issue, rates.step_cycles / at_once});
+    cycles += counts[i] / blocks * (steps * step + stores + rates.start_cycles / at_once);
   }
   // The last turn is as long as a full one.
   const double turns = std::ceil(each / at_once) > 4 ? each / at_once : std::ceil(each / at_once);
-  return kPackUs + kCaution * turns * at_once * cycles / kCyclesAUs;
+  return rates.pack_us + rates.caution * turns * at_once * cycles / rates.cycles;
 }
 
 } // namespace warpwright::generator

@@ -1,6 +1,6 @@
 // A model of the matmul algorithms' times; see matmul_guess.h.
 //
-// Time is launches, waves of blocks over the multiprocessors, and bytes over memory bandwidth; the rates are of an H200 as
+// Time is launches, waves of blocks over the multiprocessors, and bytes over memory bandwidth; the rates are arch's, as
 // bench/matmul measured them. It only ranks: the search measures what stands first. Thread: pure functions.
 #include "generator/families/matmul/matmul_guess.h"
 
@@ -12,17 +12,6 @@
 namespace warpwright::generator {
 namespace {
 
-constexpr double kLaunchUs = 1.5;         ///< from one kernel of a graph to the next
-constexpr double kBytesAUs = 3.5e6;       ///< of device memory
-constexpr double kCacheBytesAUs = 0.15e6; ///< of a multiprocessor's first-level cache
-constexpr double kSecondBytesAUs = 5e6;   ///< of the second-level cache
-constexpr double kFirstCacheBytes =
-    96e3; ///< of a multiprocessor's first-level cache, as far as reuse lasts
-constexpr double kSimtFlopsAUs = 0.35e6; ///< of a multiprocessor
-constexpr double kTf32FlopsAUs = 0.37e6; ///< likewise, three products counted as one
-constexpr double kHalfCyclesAUs = 1.5e3; ///< of tensor cores at work, power and memory considered
-constexpr double kBlockUs = 2;           ///< a block's start, first loads and stores
-
 struct Guess {
   double us = 0;
   Configuration configuration;
@@ -31,6 +20,7 @@ struct Guess {
 struct Model {
   const MatmulProblem &problem;
   const DeviceFacts &device;
+  const arch::MatmulRates &rates;
   std::vector<Guess> guesses;
 
   bool is_wide_type() const { return problem.type == "double" || problem.type == "long long"; }
@@ -50,7 +40,7 @@ struct Model {
   double sum_us(int splits) const {
     return splits == 1
                ? 0
-               : kLaunchUs + 1 + 8 * splits * elements(problem.rows, problem.columns) / kBytesAUs;
+               : rates.launch_us + 1 + 8 * splits * elements(problem.rows, problem.columns) / rates.bytes;
   }
   std::vector<int> splits_for(double blocks, int at_once, int most) const {
     std::vector<int> result{1};
@@ -86,12 +76,12 @@ struct Model {
         const double flops = 2.0 * s.m * s.n * depth;
         const double small = s.m * s.n < 64 * 64 ? 1.8 : s.m * s.n < 128 * 128 ? 1.25 : 1;
         const double busy =
-            flops * small / kSimtFlopsAUs *
+            flops * small / rates.flops *
             std::max(1.0, std::min<double>(s.at_once, blocks / device.multiprocessors));
         const double latency = depth / s.k * 0.7;
-        add(kLaunchUs +
-                std::max(waves(blocks, s.at_once) * (std::max(busy, latency) + kBlockUs),
-                         bytes() / kBytesAUs) +
+        add(rates.launch_us +
+                std::max(waves(blocks, s.at_once) * (std::max(busy, latency) + rates.block_us),
+                         bytes() / rates.bytes) +
                 sum_us(splits),
             {{"algorithm", static_cast<int>(MatmulAlgorithm::Simt)},
              {"tile_m", s.m},
@@ -129,18 +119,18 @@ struct Model {
             // Every element of the wide operand meets `thin` others, which come out of the first-level cache.
             const double used = std::min<double>(device.multiprocessors, blocks);
             const double work = elements(wide_rows, problem.depth);
-            const double arithmetic = 2 * thin * work / (kSimtFlopsAUs * 0.4 * used);
+            const double arithmetic = 2 * thin * work / (rates.flops * 0.4 * used);
             // Across k each lane's element is a line of its own.
             const double reads = (a_is_wide ? problem.b : problem.a).along_k ? 1 : 16;
-            const double cache = work * 4 * (1 + reads * thin / rows) / (kCacheBytesAUs * used);
+            const double cache = work * 4 * (1 + reads * thin / rows) / (rates.first_cache_bytes * used);
             // A long thin operand comes out of the second-level cache, once for each team of rows.
             const double far =
-                wide.along_k && 4.0 * thin * problem.depth / splits > kFirstCacheBytes
-                    ? work * 4 * (1 + static_cast<double>(thin) / rows) / kSecondBytesAUs
+                wide.along_k && 4.0 * thin * problem.depth / splits > rates.first_cache_size
+                    ? work * 4 * (1 + static_cast<double>(thin) / rows) / rates.second_cache_bytes
                     : 0;
-            add(kLaunchUs +
+            add(rates.launch_us +
                     std::max(
-                        {bytes() / kBytesAUs, latency, arithmetic, wide.along_k ? cache : 0, far}) +
+                        {bytes() / rates.bytes, latency, arithmetic, wide.along_k ? cache : 0, far}) +
                     sum_us(splits),
                 {{"algorithm", static_cast<int>(MatmulAlgorithm::Rows)},
                  {"warps", warps},
@@ -168,7 +158,7 @@ struct Model {
                            {16, 64, 64, 16, 16, 4, 3, 0.25},
                            {16, 32, 128, 16, 8, 3, 3, 0.2}})
       for (const int cluster : {1, 2, 4, 8}) {
-        if ((cluster > 1 && (device.compute_capability < 90 || s.m * s.n > 64 * 64)) ||
+        if ((cluster > 1 && (!device.clusters || s.m * s.n > 64 * 64)) ||
             problem.depth < cluster * s.k)
           continue;
         for (const int splits :
@@ -177,13 +167,13 @@ struct Model {
           const double blocks = tiles(s.m, s.n) * cluster * splits;
           const double depth = std::ceil(static_cast<double>(problem.depth) / (cluster * splits));
           const double busy =
-              2.0 * s.m * s.n * depth / (kTf32FlopsAUs * s.rate) *
+              2.0 * s.m * s.n * depth / (rates.tf32_flops * s.rate) *
               std::max(1.0, std::min<double>(s.at_once, blocks / device.multiprocessors));
           const double steps = std::ceil(depth / s.k);
-          const double latency = (steps >= s.stages ? 0.8 : 0) + (cluster > 1 ? 1 : 0) + kBlockUs;
-          add(kLaunchUs +
+          const double latency = (steps >= s.stages ? 0.8 : 0) + (cluster > 1 ? 1 : 0) + rates.block_us;
+          add(rates.launch_us +
                   std::max(waves(blocks, s.at_once) * (std::max(busy, steps * 0.35) + latency),
-                           bytes() / (0.75 * kBytesAUs)) +
+                           bytes() / (0.75 * rates.bytes)) +
                   sum_us(splits),
               {{"algorithm", static_cast<int>(MatmulAlgorithm::SplitTf32)},
                {"tile_m", s.m},
@@ -210,11 +200,11 @@ struct Model {
         const double blocks = tiles(128, s.n) * splits;
         const double chunks = std::ceil(static_cast<double>(problem.depth) / 32 / splits);
         const double pack =
-            kLaunchUs + 1 +
+            rates.launch_us + 1 +
             8 * (elements(problem.rows, problem.depth) + elements(problem.depth, problem.columns)) /
-                kBytesAUs;
-        const double tile = chunks * 2 * terms * std::max(s.n, 96) / kHalfCyclesAUs + kBlockUs;
-        add(kLaunchUs + pack + std::max(waves(blocks, 1) * tile, bytes() / kBytesAUs) +
+                rates.bytes;
+        const double tile = chunks * 2 * terms * std::max(s.n, 96) / rates.half_cycles + rates.block_us;
+        add(rates.launch_us + pack + std::max(waves(blocks, 1) * tile, bytes() / rates.bytes) +
                 sum_us(splits),
             {{"algorithm", static_cast<int>(MatmulAlgorithm::Packed)},
              {"tile_n", s.n},
@@ -230,13 +220,13 @@ struct Model {
 
 std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
                                                  const DeviceFacts &device, std::size_t most) {
-  Model model{problem, device, {}};
+  Model model{problem, device, device.rates.matmul, {}};
   model.simt();
   model.rows();
-  if (device.inline_ptx && problem.type == "float") {
-    if (problem.dtype == model::Dtype::Float32 && device.compute_capability >= 80)
+  if (problem.type == "float") {
+    if (problem.dtype == model::Dtype::Float32 && device.has_tensor_cores())
       model.split_tf32();
-    if (device.compute_capability == 90)
+    if (device.tensor_cores == arch::TensorCores::Wgmma)
       model.packed();
   }
   std::ranges::sort(model.guesses, {}, &Guess::us);

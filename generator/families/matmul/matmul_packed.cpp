@@ -135,8 +135,8 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
                                      const MatmulProblem &problem,
                                      const Configuration &configuration, const DeviceFacts &device,
                                      const std::string &prefix) {
-  if (!device.inline_ptx || device.compute_capability != 90)
-    return fail("split float16 needs compute capability 9.0 and inline PTX");
+  if (device.tensor_cores != arch::TensorCores::Wgmma)
+    return fail("split float16 needs the tensor cores of compute capability 9.0");
   const bool split_parts = problem.dtype == model::Dtype::Float32;
   const bool bfloat16 = problem.dtype == model::Dtype::BFloat16;
   const auto dtype_of = [&](const MatmulOperand &operand) {
@@ -163,7 +163,7 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
   const int stage_bytes = (kTileM + tile_n) * 128;
   const int shared = 1024 + stages * stage_bytes + kStagingBytes + 256;
   if (!known_width || tile_n % width != 0 || tile_n % kStripRows != 0 || promote > stages ||
-      shared > device.shared_bytes_a_block)
+      shared > device.shared_bytes_block)
     return fail("a tile of 128 x " + std::to_string(tile_n) + " in " + std::to_string(stages) +
                 " stages does not fit");
 

@@ -39,8 +39,8 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
                                          const MatmulProblem &problem,
                                          const Configuration &configuration,
                                          const DeviceFacts &device, const std::string &prefix) {
-  if (!device.inline_ptx || device.compute_capability < 80)
-    return fail("split TF32 needs tensor cores of compute capability 8.0 and inline PTX");
+  if (!device.has_tensor_cores())
+    return fail("split TF32 needs the tensor cores of compute capability 8.0");
   if (problem.type != "float" || problem.dtype != model::Dtype::Float32)
     return fail("split TF32 multiplies float32 only");
   MatmulText text(index, region, problem);
@@ -60,7 +60,7 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
   }
   const int tile_m = at["tile_m"], tile_n = at["tile_n"], tile_k = at["tile_k"];
   const int cluster = at["cluster"];
-  if (cluster > 1 && device.compute_capability < 90)
+  if (cluster > 1 && !device.clusters)
     return fail("clusters need compute capability 9.0");
   if (tile_m % at["warp_m"] != 0 || tile_n % at["warp_n"] != 0 || at["warp_m"] % 16 != 0 ||
       at["warp_n"] % 8 != 0 || tile_k % 8 != 0)
@@ -72,7 +72,7 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
   };
   const int stage = panel(tile_m, problem.a.along_k) + panel(tile_n, problem.b.along_k);
   const int shared = 4 * std::max(at["stages"] * stage, tile_m * (tile_n + 8));
-  if (threads > 1024 || shared > device.shared_bytes_a_block)
+  if (threads > 1024 || shared > device.shared_bytes_block)
     return fail("the tiles need more threads or shared memory than a block has");
   const std::int64_t part =
       ceil_divide(ceil_divide(problem.depth, at["splits"] * cluster), tile_k) * tile_k;

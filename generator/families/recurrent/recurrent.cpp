@@ -43,7 +43,7 @@ Cut cut_of(const RecurrentShape &shape, std::int64_t units, std::int64_t layers)
 }
 
 bool fits(const RecurrentShape &shape, const Cut &cut, const DeviceFacts &device) {
-  if (cut.shared_bytes > device.shared_bytes_a_block)
+  if (cut.shared_bytes > device.shared_bytes_block)
     return false;
   // On the CPU nobody may wait for a block that comes later.
   if (!device.inline_ptx)
@@ -52,15 +52,14 @@ bool fits(const RecurrentShape &shape, const Cut &cut, const DeviceFacts &device
 }
 
 /// Microseconds, roughly: multiplications of a step, and what passing a state on takes.
-double time_of(const RecurrentShape &shape, const Cut &cut) {
+double time_of(const RecurrentShape &shape, const Cut &cut, const arch::RecurrentRates &rates) {
   const double a_column = static_cast<double>(cut.units * shape.gates() * cut.batch) / 128 * 1.2;
   const double input = a_column * static_cast<double>(std::max(shape.width(0), shape.width(1)));
   const double state = a_column * static_cast<double>(shape.units);
-  constexpr double kPassing = 1200, kSumming = 600, kCyclesAMicrosecond = 1700;
-  const double step = std::max(input, kPassing) + state + kSumming;
+  const double step = std::max(input, rates.passing_cycles) + state + rates.summing_cycles;
   const auto waves =
       static_cast<double>((shape.steps + cut.layers - 1) * ceil_divide(shape.layers, cut.layers));
-  return waves * step / kCyclesAMicrosecond;
+  return waves * step / rates.cycles;
 }
 
 std::vector<Cut> cuts(const RecurrentShape &shape, const DeviceFacts &device) {
@@ -72,7 +71,7 @@ std::vector<Cut> cuts(const RecurrentShape &shape, const DeviceFacts &device) {
           list.push_back(cut);
           break; // fewer layers at a time only take longer
         }
-  std::ranges::stable_sort(list, {}, [&](const Cut &cut) { return time_of(shape, cut); });
+  std::ranges::stable_sort(list, {}, [&](const Cut &cut) { return time_of(shape, cut, device.rates.recurrent); });
   return list;
 }
 
@@ -133,7 +132,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
   const auto shape = recurrent_shape(index, anchor);
   const std::vector<Cut> list = shape ? cuts(*shape, device) : std::vector<Cut>();
-  return list.empty() ? 1e9 : time_of(*shape, list.front());
+  return list.empty() ? 1e9 : time_of(*shape, list.front(), device.rates.recurrent);
 }
 
 } // namespace

@@ -14,7 +14,6 @@ constexpr Count kThreadsAMultiprocessor = 1024;
 /// Elements of a row above which several blocks share it where rows are few.
 constexpr Count kLongRow = 32768;
 constexpr Count kSharedBytes = 48 * 1024;
-constexpr Count kCacheBytes = 50 << 20; ///< the second-level cache of an H100 and H200
 
 Count ceil_divide(Count a, Count b) { return (a + b - 1) / b; }
 Count power_of_two_at_least(Count value) {
@@ -35,8 +34,8 @@ public:
   Guesser(const RowProgram &program, const GraphIndex &graph, const DeviceFacts &device)
       : rows_(program.rows), length_(program.row_length), inner_(program.reduces_inner()),
         several_passes_(program.passes > 1), multiprocessors_(device.multiprocessors),
-        clusters_(device.inline_ptx && device.compute_capability >= 90),
-        gangs_(clusters_ && device.compute_capability < 110) {
+        clusters_(device.clusters),
+        gangs_(device.gangs), cache_bytes_(device.rates.rows.cache_bytes) {
     const RowPasses held = plan_passes(program, graph, true);
     std::size_t smallest = 8;
     const auto consider = [&](const std::string &value) {
@@ -191,7 +190,7 @@ private:
   }
 
   /// Whether a second pass finds most of the rows in the second-level cache.
-  bool is_cached() const { return rows_ * length_ * 4 <= 2 * kCacheBytes; }
+  bool is_cached() const { return rows_ * length_ * 4 <= 2 * cache_bytes_; }
 
   void guess_inner() {
     const Count vectors = length_ / vector_;
@@ -303,6 +302,7 @@ private:
   bool inner_, several_passes_;
   int multiprocessors_;
   bool clusters_, gangs_; ///< gangs on GPUs of data centres, whose multiprocessors are many
+  Count cache_bytes_;
   Count held_words_ = 1;  ///< 4-byte words held for each element
   Count state_bytes_ = 0; ///< at most what a thread accumulates for a row
   int vector_ = 1;

@@ -132,16 +132,16 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 }
 
 /// As measured on an H200 (bench/results/h200/windows.md): memory, with some of the arithmetic that it does not hide.
-double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &) {
-  constexpr double kLaunch = 2.5, kBytesAMicrosecond = 3.6e6, kProductsAMicrosecond = 1.6e7;
+double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
+  const arch::DepthwiseRates &rates = device.rates.depthwise;
   const model::TensorType &in = index.node(anchor.inputs[0]).type(), &out = anchor.type();
   const auto outputs = static_cast<double>(model::elements_of(out.shape));
   const double bytes = (static_cast<double>(model::elements_of(in.shape)) + outputs) *
                        static_cast<double>(model::size_bytes(out.dtype));
-  const double memory = bytes / kBytesAMicrosecond;
+  const double memory = bytes / rates.bytes;
   const double products = outputs * static_cast<double>(convolution_shape(index, anchor)->taps()) /
-                          kProductsAMicrosecond;
-  return kLaunch + std::max(memory, products) + 0.25 * std::min(memory, products);
+                          rates.products;
+  return rates.launch_us + std::max(memory, products) + 0.25 * std::min(memory, products);
 }
 
 } // namespace

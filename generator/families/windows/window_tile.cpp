@@ -191,7 +191,7 @@ bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t c
 std::vector<Configuration> window_configurations(const WindowShape &window,
                                                  const DeviceFacts &device) {
   std::vector<Configuration> list;
-  const std::int64_t limit = std::min<std::int64_t>(device.shared_bytes_a_block, 96 * 1024);
+  const std::int64_t limit = std::min(device.shared_bytes_block, device.rates.windows.shared_bytes);
   const auto add = [&](std::int64_t width, std::int64_t threads, std::int64_t rows, bool shared,
                        int columns = 1) {
     width =
@@ -272,7 +272,7 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
   const std::int64_t value_bytes = body.type == "double" || body.type == "long long" ? 2 : 1;
   const std::int64_t bytes =
       *shared ? shared_bytes(window, *width, *height, *rows, *planes) * value_bytes : 0;
-  if (bytes > device.shared_bytes_a_block)
+  if (bytes > device.shared_bytes_block)
     return fail("the window's tile needs " + std::to_string(bytes) + " bytes of shared memory");
   const std::int64_t padded =
       ceil_divide(threads, 32) * 32; // the extra threads fall beyond `planes`

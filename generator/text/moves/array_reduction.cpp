@@ -177,7 +177,9 @@ Choices check_array_reduction(const KernelSource &source) {
   if (!reduction)
     return Choices::none(reduction.error().message);
   Choices legal;
-  for (auto [threads, blocks] : {std::pair{256, 1056}, {256, 528}, {512, 528}, {128, 2112}})
+  const int all = source.gpu().multiprocessors;
+  for (auto [threads, blocks] :
+       {std::pair{256, 8 * all}, {256, 4 * all}, {512, 4 * all}, {128, 16 * all}})
     legal.choices.push_back(
         {{"threads", std::to_string(threads)}, {"blocks", std::to_string(blocks)}});
   return legal;

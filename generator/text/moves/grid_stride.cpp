@@ -21,7 +21,8 @@ Choices check_grid_stride(const KernelSource &source) {
       return Choices::none("the work contains a return or a barrier");
   if (source.launches().empty())
     return Choices::none("there is no launch whose grid could be capped");
-  return {choices_of("blocks", {528, 1056, 2112}), {}};
+  const int all = source.gpu().multiprocessors;
+  return {choices_of("blocks", {4 * all, 8 * all, 16 * all}), {}};
 }
 
 Result<Edits> apply_grid_stride(const KernelSource &source, const Parameters &parameters) {

@@ -19,6 +19,7 @@ Result<KernelSource> KernelSource::open(const State &state) {
   if (!unit)
     return std::unexpected(unit.error());
   KernelSource source;
+  source.gpu_ = state.gpu;
   source.unit_ = std::move(*unit);
   source.kernel_ = source.unit_->find_kernel(state.kernel);
   if (!source.kernel_)

@@ -25,6 +25,7 @@ public:
   clang::FunctionDecl *kernel() const { return kernel_; }
   const clang::CompoundStmt *body() const { return body_; }
   const std::vector<const clang::CUDAKernelCallExpr *> &launches() const { return launches_; }
+  const arch::Gpu &gpu() const { return gpu_; }
 
   /// As written; empty in a macro body.
   std::string text_of(const clang::Stmt *statement) const;
@@ -58,6 +59,7 @@ private:
   const clang::CompoundStmt *body_ = nullptr;
   std::vector<const clang::CUDAKernelCallExpr *> launches_;
   std::set<std::string> taken_names_;
+  arch::Gpu gpu_;
   std::string indent_step_, body_indent_;
   Range body_inside_;
 };

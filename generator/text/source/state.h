@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/analyze.h"
+#include "arch/gpu.h"
 #include "support/model/plan.h"
 
 #include <map>
@@ -37,6 +38,8 @@ struct State {
   std::string kernel; ///< name of the kernel that is optimised
   std::vector<Move> moves;
   Provenance provenance;
+  /// That moves choose numbers of blocks for; the CPU backend's where none is known.
+  arch::Gpu gpu = arch::gpu_named("cpu").value();
 };
 
 } // namespace warpwright::generator

@@ -3,7 +3,7 @@
 In an exported file this text follows direct_call.py's and guard_values.py's, in one module, whose EXTENSION is the C++ of direct_call/. A
 plan is a dict of literals: name (the class), guards (call_guards.py, one for each way in which it was verified), inputs and outputs
 (patterns, `...` for a tensor), state (names of the module's own tensors), arguments, results and temporaries (name, dtype, shape),
-capability, multiprocessors, source, options, steps. A call that it does not fit is the user's own forward's: counted by reason, and
+capability, target (NVRTC's architecture), multiprocessors, source, options, steps. A call that it does not fit is the user's own forward's: counted by reason, and
 said once. Thread: any.
 """
 
@@ -81,7 +81,7 @@ class ExportedPlan:
 
     def compile(self):
         kernels = sorted({step[1] for step in self.plan["steps"] if step[0] == "launch"})
-        return compile_kernels(self.plan["source"], kernels, self.plan["options"], self.capability())
+        return compile_kernels(self.plan["source"], kernels, self.plan["options"], self.target())
 
     def stream(self):
         """The function that gives the current stream of a device."""
@@ -134,9 +134,8 @@ class ExportedPlan:
 
     # ---- Descriptions
 
-    def capability(self):
-        major, minor = divmod(self.plan["capability"], 10) if self.plan["capability"] else self.torch.cuda.get_device_capability()
-        return 10 * major + minor
+    def target(self):
+        return self.plan["target"] or "sm_%d%d" % self.torch.cuda.get_device_capability()
 
     def describe(self):
         torch, plan = self.torch, self.plan
@@ -436,15 +435,14 @@ def open_nvrtc():
     raise OSError("no NVRTC: " + " nor ".join(names) + " is in CUDA_HOME, torch's packages or the library path")
 
 
-def compile_kernels(source, kernels, options, capability):
-    """(cubin, {kernel: its symbol}), kept in the cache. @raise OSError with NVRTC's first error"""
+def compile_kernels(source, kernels, options, target):
+    """For a GPU of NVRTC's architecture `target`: (cubin, {kernel: its symbol}), kept in the cache. @raise OSError with NVRTC's first error"""
     if not kernels:
         return b"", {}
     nvrtc = open_nvrtc()
     major, minor = ctypes.c_int(), ctypes.c_int()
     nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
-    suffix = "a" if capability == 90 or capability >= 100 else ""
-    flags = [f"--gpu-architecture=sm_{capability}{suffix}"] + ([] if any("-std=" in one for one in options) else ["-std=c++17"])
+    flags = [f"--gpu-architecture={target}"] + ([] if any("-std=" in one for one in options) else ["-std=c++17"])
     text = repr((source, kernels, flags, options, major.value, minor.value))
     path = os.path.join(cache_folder(), "warpwright_" + hashlib.sha256(text.encode()).hexdigest()[:32] + ".cubin")
     try:

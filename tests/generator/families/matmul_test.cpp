@@ -221,7 +221,7 @@ TEST_CASE("integer products are exact") {
 }
 
 TEST_CASE("tensor-core configurations compile for Hopper") {
-  DeviceFacts hopper;
+  const DeviceFacts hopper{arch::gpu_named("h200").value()};
   Random random(10);
   for (int round = 0; round < 3; ++round) {
     GraphBuilder g;

@@ -6,6 +6,7 @@
 #include "tests/analysis/nvrtc_probe.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"
+#include "tests/generator/devices.h"
 
 #include <doctest/doctest.h>
 
@@ -234,12 +235,12 @@ TEST_CASE("a layer whose weights do not fit the device together is left to the l
   Layers l;
   l.units = 4096;
   const model::Graph graph = graph_of(l);
-  const auto large = build_plan(graph, plan_buffers(graph), {}, {});
+  const auto large = build_plan(graph, plan_buffers(graph), h200(), {});
   REQUIRE(large);
   CHECK(large->regions.back().planned.choice.family == "aten");
   l.units = 128;
   const model::Graph other = graph_of(l);
-  const auto small = build_plan(other, plan_buffers(other), {}, {});
+  const auto small = build_plan(other, plan_buffers(other), h200(), {});
   REQUIRE(small);
   CHECK(small->regions.back().planned.choice.family == "recurrent");
 }
@@ -255,18 +256,18 @@ TEST_CASE("recurrent kernels with several blocks a layer compile for Hopper") {
       const model::Graph graph = graph_of(l);
       const GraphIndex index(graph);
       const Region region = region_of(graph);
-      const auto configurations = kRecurrentFamily.configurations(index, region, {});
+      const auto configurations = kRecurrentFamily.configurations(index, region, h200());
       REQUIRE(!configurations.empty());
       // Layers of one direction run as one wave.
       CHECK(configurations.front().at("layers") == (directions == 1 ? 3 : 1));
       const auto lowering =
-          kRecurrentFamily.lower(index, region, configurations.front(), {}, "k0_recurrent");
+          kRecurrentFamily.lower(index, region, configurations.front(), h200(), "k0_recurrent");
       REQUIRE(lowering);
       CHECK(lowering->source.find("trap") == std::string::npos);
       for (const model::Step &step : lowering->steps)
         if (const auto *launch = std::get_if<model::LaunchStep>(&step)) {
           CHECK(launch->cooperative); // its blocks wait for each other
-          CHECK(launch->grid[0].evaluate({}).value() <= DeviceFacts().multiprocessors);
+          CHECK(launch->grid[0].evaluate({}).value() <= arch::gpu_named("h200").value().multiprocessors);
         }
       const auto errors = tests::nvrtc_errors(whole_source(*lowering), {}, "sm_90a");
       if (!errors) {

@@ -114,9 +114,7 @@ runner::Device &cpu_device() {
 }
 
 DeviceFacts cpu_facts() {
-  DeviceFacts facts;
-  facts.inline_ptx = false;
-  return facts;
+  return {arch::gpu_named("cpu").value()};
 }
 
 std::string whole_source(const Lowering &lowering) {

@@ -243,7 +243,7 @@ TEST_CASE("rows that are no multiple of anything, and of 64-bit floats") {
 }
 
 TEST_CASE("configurations for a GPU compile, with clusters and gangs of blocks") {
-  const DeviceFacts gpu;
+  const DeviceFacts gpu{arch::gpu_named("h200").value()};
   GraphBuilder builder;
   const auto x = builder.input("x", {4, 1 << 19}, Dtype::BFloat16),
              y = builder.input("y", {600, 40000});
@@ -280,7 +280,7 @@ TEST_CASE("gangs of blocks fit the device at once, wherever it is, and nothing t
   const GraphIndex index(graph);
   const Region region = grow_row_region(index, y, {});
   for (const int multiprocessors : {132, 108, 98, 46, 16}) {
-    DeviceFacts gpu;
+    DeviceFacts gpu{arch::gpu_named("h200").value()};
     gpu.multiprocessors = multiprocessors;
     int gangs = 0;
     for (const Configuration &configuration : kRowFamily.configurations(index, region, gpu)) {
@@ -307,11 +307,11 @@ TEST_CASE("gangs of blocks fit the device at once, wherever it is, and nothing t
     }
     CHECK((gangs > 0) == (multiprocessors > 16));
   }
-  const auto wide = kRowFamily.configurations(index, region, DeviceFacts());
+  const auto wide = kRowFamily.configurations(index, region, DeviceFacts{arch::gpu_named("h200").value()});
   const auto gang =
       std::ranges::find_if(wide, [](const Configuration &c) { return c.at("gang") > 1; });
   REQUIRE(gang != wide.end());
-  DeviceFacts small;
+  DeviceFacts small{arch::gpu_named("h200").value()};
   small.multiprocessors = 8;
   CHECK_FALSE(kRowFamily.lower(index, region, *gang, small, "k0").has_value());
 }

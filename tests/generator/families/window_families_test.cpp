@@ -223,7 +223,7 @@ TEST_CASE("convolutions of all kinds sum what their definition sums") {
 }
 
 TEST_CASE("convolutions for the tensor cores of a GPU compile") {
-  DeviceFacts gpu;
+  const DeviceFacts gpu{arch::gpu_named("h200").value()};
   GraphBuilder g;
   const std::string thin =
       g.op("conv", {g.input("a", {2, 3, 20, 20}), g.parameter("u", {40, 3, 3, 3})},
@@ -278,9 +278,7 @@ TEST_CASE("a convolution's first five guesses hold each kind of arithmetic that 
       found.insert(list[i].at("math"));
     return found;
   };
-  DeviceFacts hopper, ampere, cpu;
-  ampere.compute_capability = 80;
-  cpu.inline_ptx = false;
+  const DeviceFacts hopper{arch::gpu_named("h200").value()}, ampere{arch::gpu_named("a100").value()}, cpu{arch::gpu_named("cpu").value()};
   CHECK(kinds(hopper).count(2) == 2);
   CHECK(kinds(hopper).count(1) == 1);
   CHECK(kinds(hopper).count(0) + kinds(hopper).count(3) == 2);

@@ -4,6 +4,7 @@
 #include "generator/ops/text.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_task.h"
+#include "tests/generator/devices.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -32,7 +33,7 @@ model::Graph network(const std::string &prefix = "") {
 }
 
 PlanWalk walk_of(const model::Graph &graph) {
-  auto walk = PlanWalk::begin(task_of(graph), graph, {});
+  auto walk = PlanWalk::begin(task_of(graph), graph, h200());
   REQUIRE_MESSAGE(walk, (walk ? "" : describe(walk.error())));
   return std::move(*walk);
 }
@@ -63,7 +64,7 @@ TEST_CASE("The first state calls the library for everything that it can") {
 TEST_CASE("A start of the search is a move, to the search's own plan") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
-  const DeviceFacts no_tf32{.tf32 = false};
+  const DeviceFacts no_tf32{arch::gpu_named("h200").value(), false};
   DescentPolicy policy(task, graph, no_tf32);
   auto walk = PlanWalk::begin(task, graph, no_tf32);
   REQUIRE(walk);
@@ -128,7 +129,7 @@ TEST_CASE("The recipe of a state gives its plan to a search") {
   PlanWalk walk = walk_of(graph);
   REQUIRE(walk.make("begin(with=ours)"));
   REQUIRE(walk.make(first_with(walk, "configure(region=0")));
-  DescentPolicy policy(task, graph, {}, walk.recipe());
+  DescentPolicy policy(task, graph, h200(), walk.recipe());
   CHECK(policy.propose({})->built.plan.source == walk.built()->plan.source);
 }
 
@@ -154,7 +155,7 @@ TEST_CASE("The library is not offered what it has no operator for") {
   for (model::Buffer &buffer : task.buffers)
     if (buffer.name == "mean")
       buffer.direction = model::Direction::InOut;
-  const auto walk = PlanWalk::begin(task, graph, {});
+  const auto walk = PlanWalk::begin(task, graph, h200());
   REQUIRE_MESSAGE(walk, (walk ? "" : describe(walk.error())));
   for (const std::string &move : walk->legal())
     CHECK_MESSAGE(move.find("name=aten") == std::string::npos, move);

@@ -1,6 +1,7 @@
 // Pointwise regions: ops, views and dtypes against the interpreter, by hand and at random.
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
+#include "tests/generator/devices.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -185,7 +186,7 @@ TEST_CASE("Tiles join dimensions that both memories have next to each other") {
   const std::string x = g.input("x", {2, 9, 5, 7});
   const std::string last = g.op("permute", {x}, {{"dims", Shape{0, 2, 3, 1}}});
   const model::Graph graph = g.graph({g.op("exp", {last})});
-  const auto built = build_plan(graph, plan_buffers(graph), {}, {});
+  const auto built = build_plan(graph, plan_buffers(graph), h200(), {});
   REQUIRE(built);
   CHECK(built->regions.at(0).configuration.contains("transpose"));
   CHECK(built->plan.source.find("/ 5 % 7") == std::string::npos);
@@ -217,7 +218,7 @@ TEST_CASE("Tables of indices are sums where they run on evenly, and in no thread
     return g.graph({g.op("exp", {g.op("index_select", {x, table}, {{"dim", std::int64_t{1}}})})});
   };
   const auto source_of = [](const model::Graph &graph) {
-    const auto built = build_plan(graph, plan_buffers(graph), {}, {});
+    const auto built = build_plan(graph, plan_buffers(graph), h200(), {});
     REQUIRE(built);
     return built->plan.source;
   };

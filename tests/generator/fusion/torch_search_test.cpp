@@ -3,6 +3,7 @@
 #include "generator/ops/text.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
+#include "tests/generator/devices.h"
 
 #include <algorithm>
 #include <atomic>
@@ -73,7 +74,7 @@ bool in_tf32(const TorchVariant &variant) {
 TEST_CASE("Every proposal is another plan with a kernel of ours, and the search ends") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
-  DescentPolicy policy(task, graph, {});
+  DescentPolicy policy(task, graph, h200());
   const auto tried = search_torch(task, policy, {400, std::chrono::hours(1)},
                                   measured([](const model::Plan &) { return 1.0; }), {});
   CHECK(tried.size() > 3);
@@ -88,7 +89,7 @@ TEST_CASE("Every proposal is another plan with a kernel of ours, and the search 
 TEST_CASE("The search keeps what was faster and changes that") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
-  DescentPolicy policy(task, graph, {});
+  DescentPolicy policy(task, graph, h200());
   // Channels-last convolutions are good here, and softmax in small blocks on top of that.
   const auto speed = [](const model::Plan &plan) {
     double ratio = 1;
@@ -109,7 +110,7 @@ TEST_CASE("The search keeps what was faster and changes that") {
 TEST_CASE("Where TF32 is refused, only FP32-accurate plans follow") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
-  DescentPolicy policy(task, graph, {});
+  DescentPolicy policy(task, graph, h200());
   TorchSearchEvents events = measured([](const model::Plan &) { return 1.0; });
   events.evaluate = [](const model::Task &, const model::Plan &plan, std::stop_token) {
     model::Verdict verdict;
@@ -132,7 +133,7 @@ TEST_CASE("Where TF32 is refused, only FP32-accurate plans follow") {
 TEST_CASE("What passed and was refused afterwards teaches the search that goes on") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
-  DescentPolicy policy(task, graph, {});
+  DescentPolicy policy(task, graph, h200());
   const TorchSearchEvents events = measured([](const model::Plan &) { return 1.0; });
   auto tried = search_torch(task, policy, {6, std::chrono::hours(1)}, events, {});
   REQUIRE(tried.size() == 6);
@@ -151,7 +152,7 @@ TEST_CASE("Attention as products means the same") {
                     v = g.input("v", {2, 3, 7, 6});
   const model::Graph graph = g.graph({g.op("attention", {q, k, v}, {{"causal", false}})});
   const model::Task task = task_of(graph);
-  DescentPolicy policy(task, graph, {90, 132, 227 * 1024, false});
+  DescentPolicy policy(task, graph, {arch::gpu_named("cpu").value()});
   const auto proposal = policy.propose({});
   REQUIRE(proposal);
   HarnessOptions options;
@@ -162,7 +163,7 @@ TEST_CASE("Attention as products means the same") {
 TEST_CASE("What a search ended with is where the next one begins, also through JSON") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
-  DescentPolicy policy(task, graph, {});
+  DescentPolicy policy(task, graph, h200());
   // The slowest way is the best here, so that no first guess is.
   const auto tried = search_torch(
       task, policy, {12, std::chrono::hours(1)},
@@ -172,7 +173,7 @@ TEST_CASE("What a search ended with is where the next one begins, also through J
   REQUIRE(best != &tried.front());
   const auto recipe = recipe_from_json(to_json(recipe_of(best->proposal)));
   REQUIRE(recipe);
-  DescentPolicy next(task, graph, {}, *recipe);
+  DescentPolicy next(task, graph, h200(), *recipe);
   const auto first = next.propose({});
   REQUIRE(first);
   CHECK(first->built.plan == best->proposal.built.plan);
@@ -182,13 +183,13 @@ TEST_CASE("A recipe of another graph does not keep a search from beginning") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
   const Recipe other{{"matmul-diagonal(%nothing)"}, {}};
-  DescentPolicy first_guess(task, graph, {});
+  DescentPolicy first_guess(task, graph, h200());
   Recipe stale = recipe_of(*first_guess.propose({}));
   stale.choices.configurations.clear();
   for (const auto &node : graph.nodes)
     stale.choices.configurations[node.name] = {{"threads", -1}};
   for (const Recipe &recipe : {other, stale}) {
-    DescentPolicy policy(task, graph, {}, recipe), plain(task, graph, {});
+    DescentPolicy policy(task, graph, h200(), recipe), plain(task, graph, h200());
     const auto first = policy.propose({}), expected = plain.propose({});
     REQUIRE(first);
     CHECK(first->built.plan == expected->built.plan);
@@ -216,7 +217,7 @@ TEST_CASE("Variants in work at a time are as many as asked, each judged once, fi
     verdict.speedup->ratio = 1;
     return verdict;
   };
-  DescentPolicy policy(task, graph, {}), alone(task, graph, {});
+  DescentPolicy policy(task, graph, h200()), alone(task, graph, h200());
   const auto tried = search_torch(task, policy, {8, std::chrono::hours(1), 2}, events, {});
   const auto one_by_one = search_torch(task, alone, {8, std::chrono::hours(1)},
                                        measured([](const model::Plan &) { return 1.0; }), {});
@@ -231,7 +232,7 @@ TEST_CASE("Variants in work at a time are as many as asked, each judged once, fi
 TEST_CASE("A variant that is quick enough ends the search, a wrong one does not") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
-  DescentPolicy policy(task, graph, {});
+  DescentPolicy policy(task, graph, h200());
   int calls = 0;
   TorchSearchEvents events;
   events.evaluate = [&](const model::Task &, const model::Plan &, std::stop_token) {
@@ -270,7 +271,7 @@ TEST_CASE(
   }
   const model::Graph graph = g.graph({x});
   const model::Task task = task_of(graph);
-  DescentPolicy policy(task, graph, {});
+  DescentPolicy policy(task, graph, h200());
   for (int variant = 0; variant < 3; ++variant) {
     const auto proposal = policy.propose({});
     REQUIRE(proposal);
@@ -296,7 +297,7 @@ return %m
 )");
     REQUIRE_MESSAGE(graph.has_value(), (graph ? "" : describe(graph.error())));
     const model::Task task = task_of(*graph);
-    DescentPolicy policy(task, *graph, {});
+    DescentPolicy policy(task, *graph, h200());
     const auto proposal = policy.propose({});
     REQUIRE(proposal);
     return std::ranges::find(proposal->built.plan.moves, "aten(conv, channels_last)") !=
@@ -309,7 +310,7 @@ return %m
 TEST_CASE("A search whose plans were all wrong goes on when its budget is spent") {
   const model::Graph graph = network();
   const model::Task task = task_of(graph);
-  DescentPolicy policy(task, graph, {});
+  DescentPolicy policy(task, graph, h200());
   using Clock = std::chrono::steady_clock;
   const auto budget = std::chrono::milliseconds(500);
   const auto over = Clock::now() + budget * 2;

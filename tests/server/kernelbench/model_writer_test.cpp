@@ -59,7 +59,7 @@ TEST_CASE("a plan becomes a class that derives from the user's and takes its own
         "(\"launch\", \"k\", (1, 1, 1), (32, 1, 1), 0, [(\"buffer\", \"x\", 0), (\"buffer\", "
         "\"w\", 4), "
         "(\"buffer\", \"output\", 0)]),\n",
-        "\"capability\": 90,\n    \"multiprocessors\": 132,",
+        "\"capability\": 90,\n    \"target\": \"sm_90a\",\n    \"multiprocessors\": 132,",
         "{\n    \"name\": \"Model\",\n    \"guards\": [\n        {'training': 'T'},\n    ],",
         "warpwright_fallbacks = _warpwright_load().fallbacks_of(__name__)", "_warpwright_Model_source = r'''extern \"C\" __global__ void k("})
     CHECK(text->find(part) != std::string::npos);

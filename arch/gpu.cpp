@@ -1,0 +1,130 @@
+#include "arch/gpu.h"
+
+#include <algorithm>
+
+namespace warpwright::arch {
+namespace {
+
+constexpr int kKiB = 1024;
+
+/// What all GPUs of a range of capabilities have in common.
+struct Generation {
+  int first; ///< capability; up to the next row's
+  int shared_bytes_block, shared_bytes_multiprocessor, threads_multiprocessor;
+  TensorCores tensor_cores;
+  bool clusters, gangs;
+  bool own_instructions; ///< compile targets with an "a" behind have more
+};
+
+// In order.
+constexpr Generation kGenerations[] = {
+    {50, 48 * kKiB, 64 * kKiB, 2048, TensorCores::None, false, false, false},
+    {70, 96 * kKiB, 96 * kKiB, 2048, TensorCores::None, false, false, false},
+    {75, 64 * kKiB, 64 * kKiB, 1024, TensorCores::None, false, false, false},
+    {80, 163 * kKiB, 164 * kKiB, 2048, TensorCores::Mma, false, false, false},
+    {81, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, false, false, false},
+    {87, 163 * kKiB, 164 * kKiB, 1536, TensorCores::Mma, false, false, false},
+    {89, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, false, false, false},
+    {90, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Wgmma, true, true, true},
+    {100, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, true, true},
+    {110, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, false, true},
+    {120, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, true, false, true},
+    // What comes after: the least that any has had.
+    {130, 64 * kKiB, 64 * kKiB, 1024, TensorCores::Mma, true, false, false},
+};
+constexpr int kRegisters = 65536; ///< of a multiprocessor, of all generations
+
+const Generation &generation_of(int capability) {
+  const Generation *found = &kGenerations[0];
+  for (const Generation &one : kGenerations)
+    if (capability >= one.first)
+      found = &one;
+  return *found;
+}
+
+Gpu gpu_of_capability(int capability, int multiprocessors, std::int64_t l2_bytes) {
+  const Generation &generation = generation_of(capability);
+  return {.capability = capability,
+          .multiprocessors = multiprocessors,
+          .shared_bytes_block = generation.shared_bytes_block,
+          .shared_bytes_multiprocessor = generation.shared_bytes_multiprocessor,
+          .registers_multiprocessor = kRegisters,
+          .threads_multiprocessor = generation.threads_multiprocessor,
+          .l2_bytes = l2_bytes,
+          .tensor_cores = generation.tensor_cores,
+          .inline_ptx = true,
+          .clusters = generation.clusters,
+          .gangs = generation.gangs,
+          .rates = {}};
+}
+
+struct Named {
+  std::string_view name;
+  int capability, multiprocessors;
+  std::int64_t l2_mib;
+};
+constexpr Named kNamed[] = {
+    {"a100", 80, 108, 40},    {"rtx4090", 89, 128, 72}, {"h100", 90, 132, 50},   {"h200", 90, 132, 60},
+    {"h20", 90, 78, 60},      {"b200", 100, 148, 126},  {"rtx5090", 120, 170, 96},
+};
+
+/// Plans for the CPU backend are made as for an H200 without what takes inline PTX, so that they are of the kind that runs on a GPU.
+Gpu cpu() {
+  Gpu gpu = *gpu_named("h200");
+  gpu.inline_ptx = gpu.clusters = gpu.gangs = false;
+  gpu.tensor_cores = TensorCores::None;
+  return gpu;
+}
+
+} // namespace
+
+Result<Gpu> gpu_of(const model::DeviceInfo &device) {
+  if (device.kind != "cuda")
+    return cpu();
+  const int capability = model::capability_of(device);
+  if (capability == 0 || device.multiprocessors <= 0)
+    return fail("the runner does not say the compute capability and the number of multiprocessors of " +
+                    (device.name.empty() ? std::string("its GPU") : device.name),
+                "Update the runner: it must be of this version");
+  Gpu gpu = gpu_of_capability(capability, device.multiprocessors,
+                              static_cast<std::int64_t>(device.l2_bytes));
+  // Runners before 0.1.1 do not report these; then they are the generation's.
+  const auto reported = [](int &field, int value) {
+    if (value > 0)
+      field = value;
+  };
+  reported(gpu.shared_bytes_block, device.shared_bytes_block);
+  reported(gpu.shared_bytes_multiprocessor, device.shared_bytes_multiprocessor);
+  reported(gpu.registers_multiprocessor, device.registers_multiprocessor);
+  reported(gpu.threads_multiprocessor, device.threads_multiprocessor);
+  return gpu;
+}
+
+Gpu gpu_or_cpu(const std::optional<model::DeviceInfo> &device) {
+  return device ? gpu_of(*device).value_or(cpu()) : cpu();
+}
+
+std::optional<Gpu> gpu_named(std::string_view name) {
+  if (name == "cpu")
+    return cpu();
+  for (const Named &one : kNamed)
+    if (one.name == name)
+      return gpu_of_capability(one.capability, one.multiprocessors, one.l2_mib << 20);
+  return std::nullopt;
+}
+
+std::vector<std::string_view> gpu_names() {
+  std::vector<std::string_view> names{"cpu"};
+  for (const Named &one : kNamed)
+    names.push_back(one.name);
+  return names;
+}
+
+std::string compile_target(int capability) {
+  return "sm_" + std::to_string(capability) +
+         (generation_of(capability).own_instructions ? "a" : "");
+}
+
+TensorCores tensor_cores_of(int capability) { return generation_of(capability).tensor_cores; }
+
+} // namespace warpwright::arch
