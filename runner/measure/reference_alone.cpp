@@ -22,20 +22,49 @@ bool have_clocks(const std::vector<Sample> &samples) {
   return std::ranges::all_of(samples, [](const Sample &sample) { return sample.clocks.sm_mhz.has_value(); });
 }
 
-} // namespace
-
-ReferenceAlone compare_with_alone(const std::vector<Sample> &beside,
-                                  const std::vector<Sample> &alone) {
+bool took_longer(const std::vector<Sample> &beside, const std::vector<Sample> &control) {
   const auto is_slower = [&](bool in_cycles) {
-    return interval_of(beside, in_cycles).low > interval_of(alone, in_cycles).high * (1 + kMargin);
+    return interval_of(beside, in_cycles).low > interval_of(control, in_cycles).high * (1 + kMargin);
   };
-  ReferenceAlone result;
-  result.slowed = is_slower(false) && (!have_clocks(beside) || !have_clocks(alone) || is_slower(true));
+  return is_slower(false) && (!have_clocks(beside) || !have_clocks(control) || is_slower(true));
+}
+
+std::string microseconds(const std::vector<Sample> &samples) {
   std::ostringstream text;
   text.precision(3);
-  text << interval_of(beside, false).median / 1e3 << " us beside the candidate's process, "
-       << interval_of(alone, false).median / 1e3 << " us without it";
-  result.text = text.str();
+  text << interval_of(samples, false).median / 1e3 << " us";
+  return text.str();
+}
+
+/// The reference beside a process that runs the task's own module as a candidate.
+/// @return none: the task's module cannot be run so
+DeviceResult<std::vector<Sample>> time_beside_own_module(Job &job, const MeasureSettings &settings) {
+  const model::TorchModule &module = *job.task.module;
+  if (module.language != "python" || !module.files.empty())
+    return std::vector<Sample>{};
+  model::Plan own;
+  own.steps = {model::ModuleStep{false, module.source, module.model}};
+  Job control(job.device, job.checker, job.task, own, job.sink());
+  control.torch_inputs = job.torch_inputs;
+  control.spares_exact = job.spares_exact;
+  control.rounds_to_tf32 = job.rounds_to_tf32;
+  auto measured = measure(control, settings);
+  if (auto ended = job.device.torch()->load(module); !ended)
+    return std::unexpected(ended.error());
+  if (!measured && measured.error().device_lost)
+    return std::unexpected(measured.error());
+  return measured ? std::move(measured->reference_samples) : std::vector<Sample>{};
+}
+
+} // namespace
+
+ReferenceAlone compare_with_alone(const std::vector<Sample> &beside, const std::vector<Sample> &alone,
+                                  const std::vector<Sample> &beside_own) {
+  ReferenceAlone result;
+  result.slowed = took_longer(beside, alone) && (beside_own.empty() || took_longer(beside, beside_own));
+  result.text = microseconds(beside) + " beside the candidate's process, " + microseconds(alone) + " without it";
+  if (!beside_own.empty())
+    result.text += ", " + microseconds(beside_own) + " beside a process that runs the task's own module";
   return result;
 }
 
@@ -51,7 +80,13 @@ time_without_candidate(Job &job, const MeasureSettings &settings, bool as_called
     return std::unexpected(alone.error());
   if (alone->size() < kFewest)
     return std::nullopt;
-  return compare_with_alone(beside, *alone);
+  ReferenceAlone result = compare_with_alone(beside, *alone);
+  if (!result.slowed)
+    return result;
+  auto beside_own = time_beside_own_module(job, settings);
+  if (!beside_own)
+    return std::unexpected(beside_own.error());
+  return beside_own->size() < kFewest ? result : compare_with_alone(beside, *alone, *beside_own);
 }
 
 } // namespace warpwright::runner

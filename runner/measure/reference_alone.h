@@ -3,7 +3,9 @@
 // In pairs such a candidate's process stands still while the reference runs, but what it left running on the GPU does not. So once the
 // process has ended the reference is timed again, by itself: a speedup over a reference that was held up is none. Clocks may
 // differ between the two, for a candidate may draw much power and that is no cheat: where they are known, the reference must also
-// have taken more cycles. Thread: the job thread; slowed_by() is pure.
+// have taken more cycles. A GPU that two processes share in turn costs each some time, whatever they do (6% of 107 us on an H200):
+// where the reference was slower, it is also timed beside a process that runs the task's own module, and must be slower than that.
+// Thread: the job thread; compare_with_alone() is pure.
 #pragma once
 
 #include "runner/measure/session.h"
@@ -18,7 +20,9 @@ struct ReferenceAlone {
 };
 
 /// @param beside, alone not empty
-ReferenceAlone compare_with_alone(const std::vector<Sample> &beside, const std::vector<Sample> &alone);
+/// @param beside_own the reference's samples beside the task's own module in another process; empty: not taken
+ReferenceAlone compare_with_alone(const std::vector<Sample> &beside, const std::vector<Sample> &alone,
+                                  const std::vector<Sample> &beside_own = {});
 
 /// Ends the candidate's process.
 /// @param beside the reference's samples beside it
