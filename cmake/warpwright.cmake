@@ -102,14 +102,20 @@ function(warpwright_program name)
   warpwright_source_headers(${name})
 endfunction()
 
-# warpwright_folder(path LINKS folders-and-targets... SHARES_PCH target): a folder of this directory as a library of all its sources; its
-# target's name is its path with _ for /. Links of the form a/b are folders.
+# warpwright_folder(path LINKS folders-and-targets... PARTS subfolders... SHARES_PCH target): a folder of this directory as a library of all its sources; its
+# target's name is its path with _ for /. Links of the form a/b are folders; PARTS are folders in it that belong to it.
 function(warpwright_folder path)
-  cmake_parse_arguments(arg "" "SHARES_PCH" "LINKS" ${ARGN})
+  cmake_parse_arguments(arg "" "SHARES_PCH" "LINKS;PARTS" ${ARGN})
   string(REPLACE "/" "_" name ${path})
   string(REPLACE "/" "_" links "${arg_LINKS}")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${path}/*.cpp)
-  warpwright_library(${name} SOURCES ${sources} LINKS ${links} HEADERS ${path})
+  set(folders ${path})
+  foreach(part ${arg_PARTS})
+    file(GLOB more CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${path}/${part}/*.cpp)
+    list(APPEND sources ${more})
+    list(APPEND folders ${path}/${part})
+  endforeach()
+  warpwright_library(${name} SOURCES ${sources} LINKS ${links} HEADERS ${folders})
   if(arg_SHARES_PCH)
     target_precompile_headers(${name} REUSE_FROM ${arg_SHARES_PCH})
   endif()

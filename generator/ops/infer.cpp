@@ -77,8 +77,8 @@ Result<void> check_dim(std::int64_t dim, std::size_t rank) {
 } // namespace infer
 
 Result<Types> infer_types(const model::Node &node, const Types &operands) {
-  const OpRule *rule = find_op_rule(node.op);
-  if (!rule)
+  const Op *rule = find_op(node.op);
+  if (!rule || !rule->infer)
     return fail("there is no op '" + node.op + "'");
   return rule->infer(node, operands);
 }

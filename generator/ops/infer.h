@@ -1,7 +1,7 @@
-// Inference of results' types, by kind of op; op_rules.cpp says which op takes which. Thread: any.
+// Inference of results' types, by kind of op; the table says which op takes which. Thread: any.
 #pragma once
 
-#include "generator/ops/op_rules.h"
+#include "generator/ops/op.h"
 
 #include <optional>
 

@@ -1,8 +1,7 @@
 #include "generator/ops/scalar_ops.h"
 
-#include "generator/ops/op_traits.h"
-#include "generator/ops/attributes.h"
 #include "generator/ops/infer.h"
+#include "generator/ops/op.h"
 
 #include <algorithm>
 #include <charconv>
@@ -15,10 +14,6 @@ using model::Dtype;
 
 bool is_double(Dtype dtype) { return dtype == Dtype::Float64; }
 
-bool compares(const std::string &op) {
-  return op == "eq" || op == "ne" || op == "lt" || op == "le" || op == "gt" || op == "ge";
-}
-
 std::string digits(double value, bool single) {
   char text[40];
   const auto end = single ? std::to_chars(text, text + sizeof text, static_cast<float>(value))
@@ -27,137 +22,6 @@ std::string digits(double value, bool single) {
   if (result.find_first_of(".e") == std::string::npos)
     result += ".0";
   return result + (single ? "f" : "");
-}
-
-/// "expf(x)" or "exp(x)".
-std::string call(const std::string &function, Dtype dtype, const std::string &arguments) {
-  return function + (is_double(dtype) ? "(" : "f(") + arguments + ")";
-}
-
-std::string power(const model::Node &exponent, Dtype dtype, const std::string &x,
-                  const std::string &y) {
-  if (!model::is_floating(dtype))
-    return "warpwright_power(" + x + ", " + y + ")";
-  if (exponent.op == "constant" && exponent.type().shape.empty()) {
-    const double value = number_attribute(exponent, "value", NAN);
-    if (value == 1)
-      return x;
-    if (value == 2)
-      return "(" + x + " * " + x + ")";
-    if (value == 3)
-      return "(" + x + " * " + x + " * " + x + ")";
-    if (value == 0.5)
-      return call("sqrt", dtype, x);
-    if (value == -0.5)
-      return call("rsqrt", dtype, x);
-    if (value == -1)
-      return "(" + literal(1, dtype) + " / " + x + ")";
-    if (value == -2)
-      return "(" + literal(1, dtype) + " / (" + x + " * " + x + "))";
-  }
-  return call("pow", dtype, x + ", " + y);
-}
-
-std::string activation(const model::Node &node, Dtype dtype, const std::string &x) {
-  const auto number = [&](const char *name, double fallback) {
-    return literal(number_attribute(node, name, fallback), dtype);
-  };
-  const std::string zero = literal(0, dtype), one = literal(1, dtype), half = literal(0.5, dtype),
-                    three = literal(3, dtype), six = literal(6, dtype);
-  const std::string &op = node.op;
-  if (op == "relu")
-    return "(" + x + " < " + zero + " ? " + zero + " : " + x + ")";
-  if (op == "sigmoid")
-    return "(" + one + " / (" + one + " + " + call("exp", dtype, "-" + x) + "))";
-  if (op == "silu")
-    return "(" + x + " / (" + one + " + " + call("exp", dtype, "-" + x) + "))";
-  if (op == "mish")
-    return "(" + x + " * " + call("tanh", dtype, call("log1p", dtype, call("exp", dtype, x))) + ")";
-  if (op == "softsign")
-    return "(" + x + " / (" + one + " + " + call("fabs", dtype, x) + "))";
-  if (op == "hardsigmoid" || op == "hardswish") {
-    const std::string gate = "warpwright_minimum(warpwright_maximum(" + x + " + " + three + ", " +
-                             zero + "), " + six + ")";
-    return "(" + (op == "hardswish" ? x + " * " : "") + gate + " / " + six + ")";
-  }
-  if (op == "gelu") {
-    if (text_attribute(node, "approximate", "none") == "tanh") {
-      const std::string inner = literal(0.7978845608028654, dtype) + " * (" + x + " + " +
-                                literal(0.044715, dtype) + " * " + x + " * " + x + " * " + x + ")";
-      return "(" + half + " * " + x + " * (" + one + " + " + call("tanh", dtype, inner) + "))";
-    }
-    return "(" + x + " * " + half + " * (" + one + " + " +
-           call("erf", dtype, x + " * " + literal(0.7071067811865476, dtype)) + "))";
-  }
-  if (op == "elu") {
-    const double alpha = number_attribute(node, "alpha", 1),
-                 scale = number_attribute(node, "scale", 1);
-    return "(" + x + " <= " + zero + " ? " +
-           call("expm1", dtype, x + " * " + number("input_scale", 1)) + " * " +
-           literal(alpha * scale, dtype) + " : " + x + " * " + literal(scale, dtype) + ")";
-  }
-  if (op == "leaky_relu")
-    return "(" + x + " > " + zero + " ? " + x + " : " + x + " * " + number("negative_slope", 0.01) +
-           ")";
-  if (op == "softplus") {
-    const std::string scaled = "(" + x + " * " + number("beta", 1) + ")";
-    return "(" + scaled + " > " + number("threshold", 20) + " ? " + x + " : " +
-           call("log1p", dtype, call("exp", dtype, scaled)) + " / " + number("beta", 1) + ")";
-  }
-  return {};
-}
-
-std::string unary(const model::Node &node, Dtype dtype, const std::string &x) {
-  const std::string &op = node.op;
-  const bool floating = model::is_floating(dtype);
-  if (op == "neg")
-    return "(-" + x + ")";
-  if (op == "square")
-    return "(" + x + " * " + x + ")";
-  if (op == "abs")
-    return floating ? call("fabs", dtype, x) : "(" + x + " < 0 ? -" + x + " : " + x + ")";
-  if (op == "sign")
-    return "(" + compute_type_of(dtype) + ")((" + literal(0, dtype) + " < " + x + ") - (" + x +
-           " < " + literal(0, dtype) + "))";
-  if (op == "reciprocal")
-    return "(" + literal(1, dtype) + " / " + x + ")";
-  if (op == "floor" || op == "ceil" || op == "trunc")
-    return floating ? call(op, dtype, x) : x;
-  if (op == "round")
-    return floating ? call("rint", dtype, x) : x;
-  for (const char *plain : {"exp", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "sin", "cos",
-                            "tan", "atan", "tanh", "erf", "erfc"})
-    if (op == plain)
-      return call(op, dtype, x);
-  return activation(node, dtype, x);
-}
-
-std::string binary(const model::Node &node, Dtype dtype, const std::string &a, const std::string &b,
-                   const model::Node &second) {
-  const std::string &op = node.op;
-  const auto infix = [&](const char *sign) { return "(" + a + " " + sign + " " + b + ")"; };
-  if (op == "add")
-    return infix("+");
-  if (op == "sub")
-    return infix("-");
-  if (op == "mul")
-    return infix("*");
-  if (op == "div")
-    return infix("/");
-  if (op == "pow")
-    return power(second, dtype, a, b);
-  if (op == "maximum")
-    return "warpwright_maximum(" + a + ", " + b + ")";
-  if (op == "minimum")
-    return "warpwright_minimum(" + a + ", " + b + ")";
-  if (op == "remainder")
-    return "warpwright_remainder(" + a + ", " + b + ")";
-  if (op == "atan2")
-    return call("atan2", dtype, a + ", " + b);
-  static const std::map<std::string, const char *> signs = {
-      {"eq", "=="}, {"ne", "!="},          {"lt", "<"},          {"le", "<="},         {"gt", ">"},
-      {"ge", ">="}, {"logical_and", "&&"}, {"logical_or", "||"}, {"logical_xor", "!="}};
-  return infix(signs.at(op));
 }
 
 } // namespace
@@ -261,9 +125,10 @@ std::string to_memory(const std::string &value, Dtype dtype) {
 }
 
 Dtype computing_dtype(const GraphIndex &graph, const model::Node &node) {
-  if (node.op.starts_with("logical_"))
+  const Op &op = op_of(node);
+  if (op.logical)
     return Dtype::Bool;
-  if (!compares(node.op))
+  if (!op.compares)
     return node.type().dtype;
   // As torch.result_type: a scalar tensor counts only where its category is higher.
   std::optional<Dtype> with_dimensions, scalars;
@@ -290,15 +155,14 @@ std::string pointwise_expression(const GraphIndex &graph, const model::Node &nod
            convert(operands[1], dtype_of(1), result) + " : " +
            convert(operands[2], dtype_of(2), result) + ")";
   const Dtype dtype = computing_dtype(graph, node);
-  std::vector<std::string> values;
+  std::vector<ElementText> values;
   for (std::size_t i = 0; i < operands.size(); ++i)
-    values.push_back(convert(operands[i], dtype_of(i), dtype));
-  if (node.op == "logical_not")
-    return "(!" + values[0] + ")";
+    values.emplace_back(convert(operands[i], dtype_of(i), dtype), dtype);
+  const Op &op = op_of(node);
   const std::string text =
-      values.size() == 1 ? unary(node, dtype, values[0])
-                         : binary(node, dtype, values[0], values[1], graph.node(node.inputs[1]));
-  if (compares(node.op) || node.op.starts_with("logical_"))
+      op.write ? op.write(node, values.size() > 1 ? &graph.node(node.inputs[1]) : nullptr, values)
+               : op.formula.text(node, values).within(ElementText::Primary);
+  if (op.compares || op.logical)
     return text;
   if (dtype == Dtype::Bool) // add, mul, maximum of bools
     return "((" + text + ") != 0)";

@@ -52,7 +52,7 @@ const char *kind_text(AttributeKind kind) {
   return "";
 }
 
-Result<void> check_attributes(const Node &node, const OpRule &rule) {
+Result<void> check_attributes(const Node &node, const Op &rule) {
   for (const AttributeRule &expected : rule.attributes) {
     const auto found = node.attributes.find(std::string(expected.name));
     if (found == node.attributes.end() && expected.required)
@@ -110,8 +110,8 @@ private:
       return fail("its name is no C identifier");
     if (known_.contains(node.name))
       return fail("another node has its name");
-    const OpRule *rule = find_op_rule(node.op);
-    if (!rule)
+    const Op *rule = find_op(node.op);
+    if (!rule || !rule->infer)
       return fail("there is no such op");
     if (node.inputs.size() < rule->least_operands || node.inputs.size() > rule->most_operands)
       return fail("it has " + std::to_string(node.inputs.size()) + " operands");

@@ -1,5 +1,6 @@
 #include "generator/planning/module_task.h"
 
+#include "generator/ops/op.h"
 #include "generator/ops/verify_graph.h"
 #include "support/model/tolerance.h"
 
@@ -12,18 +13,12 @@ namespace {
 using model::Buffer;
 using model::Direction;
 
-/// Ops that may leave elements of their first input unread.
-const std::set<std::string> kSelective = {
-    "slice", "gather", "index_select", "embedding",       "diagonal", "pad",      "triu", "tril",
-    "aten",  "item",   "scatter_add",  "where",           "max_pool", "avg_pool", "conv", "mul",
-    "div",   "matmul", "attention",    "upsample_nearest"};
-
 } // namespace
 
 std::int64_t least_bytes(const model::Graph &graph, const std::vector<Buffer> &buffers) {
   std::set<std::string> read; // by an op that takes every element
   for (const model::Node &node : graph.nodes)
-    if (!kSelective.contains(node.op))
+    if (!op_of(node).selects)
       read.insert(node.inputs.begin(), node.inputs.end());
   std::int64_t bytes = 0;
   for (const Buffer &buffer : buffers)

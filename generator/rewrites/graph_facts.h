@@ -3,16 +3,12 @@
 // Bounds are of real arithmetic, not NaN-aware. Everything is computed once, in graph order. Thread: immutable.
 #pragma once
 
+#include "generator/ops/bounds.h"
 #include "generator/ops/graph_index.h"
 
 #include <optional>
 
 namespace warpwright::generator {
-
-/// All elements are within [low, high].
-struct Bounds {
-  double low, high;
-};
 
 class GraphFacts {
 public:

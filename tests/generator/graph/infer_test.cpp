@@ -213,8 +213,8 @@ TEST_CASE("leaves and opaque nodes state their types") {
 }
 
 TEST_CASE("every op of the table is inferred by one of these tests") {
-  for (const std::string_view op : op_names())
-    CHECK_MESSAGE(seen_ops().contains(op), op);
+  for (const Op *op : all_ops())
+    CHECK_MESSAGE((!op->infer || seen_ops().contains(std::string(op->name))), op->name);
 }
 
 } // namespace

@@ -1,0 +1,88 @@
+// The operators of graphs, a row each: what docs/op-graph.md says, and what rewrites, planning and families ask.
+//
+// Rows stand in table/, by kind. An operator is added by adding its row. Thread: immutable.
+#pragma once
+
+#include "generator/ops/bounds.h"
+#include "generator/ops/formula.h"
+#include "support/error.h"
+
+#include <string_view>
+#include <vector>
+
+namespace warpwright::generator {
+
+/// Types of results; strides are left empty, since they say only how PyTorch lays values out.
+using Types = std::vector<model::TensorType>;
+/// @param operands types of the node's inputs, in order
+/// Errors: why the node is not well formed, without its name.
+using InferTypes = Result<Types> (*)(const model::Node &node, const Types &operands);
+
+enum class AttributeKind {
+  Flag,    ///< bool
+  Integer, ///< int64
+  Number,  ///< double, or an integer
+  Text,
+  List ///< integers
+};
+
+struct AttributeRule {
+  std::string_view name;
+  AttributeKind kind = AttributeKind::Integer;
+  bool required = true;
+};
+
+enum class Kind {
+  Buffer,    ///< memory of the task
+  Generated, ///< no memory at all: constants
+  Opaque,    ///< a call of an ATen operator, or one of its results
+  Pointwise, ///< one element from one element of each operand, which broadcast
+  View,      ///< elements of the operands in other places, or a fixed value
+  Indexed,   ///< an element from where an index says
+  Scatter,   ///< elements added where an index says
+  Reduction, ///< one element from those along dimensions
+  Scan,
+  Norm, ///< written out as reductions and pointwise operators: softmax, layer_norm, ...
+  Product,
+  Window,
+  Internal ///< a plan's own, in no traced graph
+};
+
+/// What computing an element of an inline node again costs, in floating-point operations.
+enum Recompute { Free = 0, Cheap = 1, IndexMath = 4, Expensive = 10 };
+
+/// @param operands bounds of the node's inputs
+using InferBounds = Bounds (*)(const model::Node &node, std::span<const Bounds> operands);
+
+/// CUDA text that no formula gives. @param operands of the dtype that the node computes in; `second`: the second operand's node, or null
+using WriteElement = std::string (*)(const model::Node &node, const model::Node *second,
+                                     std::span<const ElementText> operands);
+
+struct Op {
+  std::string_view name;
+  Kind kind = Kind::Opaque;
+  std::size_t least_operands = 0, most_operands = 0;
+  std::vector<AttributeRule> attributes = {};
+  InferTypes infer = nullptr;
+  Recompute recompute = Free;
+  Formula formula = {};
+  WriteElement write = nullptr; ///< instead of the formula's text
+  InferBounds bounds = nullptr; ///< null: any
+  bool compares = false;        ///< its operands' common dtype is not its result's
+  bool logical = false;         ///< of operands as booleans
+  bool strided = false;         ///< a view that PyTorch makes without copying, whatever the strides
+  bool selects = false;         ///< may leave elements of its first operand unread
+  /// Of an operand that is one number everywhere, each result is that number.
+  bool keeps_uniform = false;
+};
+
+inline constexpr std::size_t kAnyNumber = 65536;
+
+/// nullptr where there is no such operator.
+const Op *find_op(std::string_view name);
+/// Of a node of a graph that was verified.
+const Op &op_of(const model::Node &node);
+/// All operators of traced graphs, by name.
+const std::vector<const Op *> &all_ops();
+
+} // namespace warpwright::generator

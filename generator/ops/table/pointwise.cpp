@@ -1,0 +1,307 @@
+// Pointwise operators with PyTorch's numerics: promotion, NaN, thresholds, precise functions.
+#include "generator/ops/attributes.h"
+#include "generator/ops/infer.h"
+#include "generator/ops/scalar_ops.h"
+#include "generator/ops/table/rows.h"
+
+#include <numbers>
+
+namespace warpwright::generator::table {
+namespace {
+
+using model::Node;
+using enum AttributeKind;
+using Operands = std::span<const ElementText>;
+
+Op unary(std::string_view name, Recompute recompute, Formula formula,
+         InferBounds bounds = nullptr) {
+  return {.name = name,
+          .kind = Kind::Pointwise,
+          .least_operands = 1,
+          .most_operands = 1,
+          .infer = infer::unary,
+          .recompute = recompute,
+          .formula = formula,
+          .bounds = bounds};
+}
+
+/// Of floating-point operands alone.
+Op floating(std::string_view name, Formula formula, InferBounds bounds = nullptr,
+            std::vector<AttributeRule> attributes = {}, Recompute recompute = Expensive) {
+  Op op = unary(name, recompute, formula, bounds);
+  op.infer = infer::floating_unary;
+  op.attributes = std::move(attributes);
+  return op;
+}
+
+Op binary(std::string_view name, Recompute recompute, Formula formula,
+          InferBounds bounds = nullptr) {
+  return {.name = name,
+          .kind = Kind::Pointwise,
+          .least_operands = 2,
+          .most_operands = 2,
+          .infer = infer::arithmetic,
+          .recompute = recompute,
+          .formula = formula,
+          .bounds = bounds};
+}
+
+Op selecting(Op op) {
+  op.selects = true;
+  return op;
+}
+
+Op written(Op op, WriteElement write) {
+  op.write = write;
+  return op;
+}
+
+Op valued(Op op, Formula::Value value) {
+  op.formula.value = value;
+  return op;
+}
+
+/// A comparison or a logical operator: `sign` between the operands.
+template <class Value> Op boolean(std::string_view name, WriteElement write, Value, bool compares) {
+  Op op = binary(name, Cheap, {});
+  op.infer = infer::comparison;
+  op.write = write;
+  op.compares = compares;
+  op.logical = !compares;
+  return valued(std::move(op), [](const Node &, std::span<const double> x) -> double {
+    return Value{}(x[0], x[1]);
+  });
+}
+#define WARPWRIGHT_SIGN(sign)                                                                      \
+  [](const Node &, const Node *, Operands x) {                                                     \
+    return "(" + x[0].bare() + " " #sign " " + x[1].bare() + ")";                                  \
+  },                                                                                               \
+      [](double a, double b) { return a sign b; }
+
+/// Floating-point values as CUDA's function gives them; integers stay.
+template <class Value> Op rounding(std::string_view name, WriteElement write, Value) {
+  Op op = unary(name, Cheap, {}, [](const Node &, std::span<const Bounds> x) -> Bounds {
+    return {std::floor(x[0].low), std::ceil(x[0].high)};
+  });
+  op.write = write;
+  return valued(std::move(op),
+                [](const Node &, std::span<const double> x) -> double { return Value{}(x[0]); });
+}
+#define WARPWRIGHT_ROUNDING(function)                                                              \
+  [](const Node &, const Node *, Operands x) {                                                     \
+    return model::is_floating(x[0].dtype()) ? x[0].call(#function).bare() : x[0].bare();           \
+  },                                                                                               \
+      [](double x) { return std::function(x); }
+
+template <double (*function)(double)>
+Bounds monotone(const Node &, std::span<const Bounds> x) {
+  return {function(x[0].low), function(x[0].high)};
+}
+Bounds unit(const Node &, std::span<const Bounds>) { return {-1, 1}; }
+
+/// Powers that a constant exponent makes plain, and others by the library.
+std::string power(const Node &, const Node *second, Operands operands) {
+  const ElementText &x = operands[0], &y = operands[1];
+  if (!model::is_floating(x.dtype()))
+    return "warpwright_power(" + x.bare() + ", " + y.bare() + ")";
+  const std::string &base = x.bare(), one = x.number(1).bare();
+  if (second && op_of(*second).kind == Kind::Generated && second->type().shape.empty()) {
+    const double value = number_attribute(*second, "value", NAN);
+    if (value == 1)
+      return base;
+    if (value == 2)
+      return "(" + base + " * " + base + ")";
+    if (value == 3)
+      return "(" + base + " * " + base + " * " + base + ")";
+    if (value == 0.5)
+      return x.call("sqrt").bare();
+    if (value == -0.5)
+      return x.call("rsqrt").bare();
+    if (value == -1)
+      return "(" + one + " / " + base + ")";
+    if (value == -2)
+      return "(" + one + " / (" + base + " * " + base + "))";
+  }
+  return ElementText(base + ", " + y.bare(), x.dtype()).call("pow").bare();
+}
+
+double remainder_of(double a, double b) {
+  const double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+} // namespace
+
+using namespace element;
+
+const std::vector<Op> kPointwise = {
+    unary("neg", Cheap, formula([](auto x) { return -x; }),
+          [](const Node &, std::span<const Bounds> x) -> Bounds { return {-x[0].high, -x[0].low}; }),
+    written(unary("abs", Cheap, formula([](auto x) { return fabs(x); }),
+                  [](const Node &, std::span<const Bounds> x) { return bounds::magnitude(x[0]); }),
+            [](const Node &, const Node *, Operands operands) {
+              const std::string &x = operands[0].bare();
+              return model::is_floating(operands[0].dtype())
+                         ? operands[0].call("fabs").bare()
+                         : "(" + x + " < 0 ? -" + x + " : " + x + ")";
+            }),
+    written(valued(unary("sign", Cheap, {}, unit),
+                   [](const Node &, std::span<const double> x) -> double {
+                     return (0 < x[0]) - (x[0] < 0);
+                   }),
+            [](const Node &, const Node *, Operands operands) {
+              const std::string &x = operands[0].bare(), zero = operands[0].number(0).bare();
+              return "(" + compute_type_of(operands[0].dtype()) + ")((" + zero + " < " + x +
+                     ") - (" + x + " < " + zero + "))";
+            }),
+    rounding("floor", WARPWRIGHT_ROUNDING(floor)),
+    rounding("ceil", WARPWRIGHT_ROUNDING(ceil)),
+    rounding("round", WARPWRIGHT_ROUNDING(rint)),
+    rounding("trunc", WARPWRIGHT_ROUNDING(trunc)),
+    unary("relu", Cheap, formula([](auto x) { return select(x < 0.0, 0.0, x); }),
+          monotone<[](double x) { return std::max(x, 0.0); }>),
+    unary("square", Cheap, formula([](auto x) { return x * x; }),
+          [](const Node &, std::span<const Bounds> x) -> Bounds {
+            const Bounds size = bounds::magnitude(x[0]);
+            return {size.low * size.low, size.high * size.high};
+          }),
+    {.name = "logical_not",
+     .kind = Kind::Pointwise,
+     .least_operands = 1,
+     .most_operands = 1,
+     .infer = infer::logical_not,
+     .recompute = Cheap,
+     .write = [](const Node &, const Node *, Operands x) { return "(!" + x[0].bare() + ")"; },
+     .logical = true},
+    {.name = "cast",
+     .kind = Kind::Pointwise,
+     .least_operands = 1,
+     .most_operands = 1,
+     .infer = infer::cast,
+     .recompute = Cheap,
+     .bounds = [](const Node &, std::span<const Bounds> x) { return x[0]; },
+     .keeps_uniform = true},
+
+    floating("exp", formula([](auto x) { return exp(x); }),
+             monotone<[](double x) { return std::exp(x); }>),
+    floating("expm1", formula([](auto x) { return expm1(x); })),
+    floating("log", formula([](auto x) { return log(x); })),
+    floating("log1p", formula([](auto x) { return log1p(x); })),
+    floating("log2", formula([](auto x) { return log2(x); })),
+    floating("sqrt", formula([](auto x) { return sqrt(x); }),
+             [](const Node &, std::span<const Bounds> x) -> Bounds {
+               return {std::sqrt(std::max(x[0].low, 0.0)),
+                       x[0].high < 0 ? 0 : std::sqrt(x[0].high)};
+             }),
+    floating("rsqrt", formula([](auto x) { return rsqrt(x); })),
+    floating("reciprocal", formula([](auto x) { return 1.0 / x; })),
+    floating("sin", formula([](auto x) { return sin(x); }), unit),
+    floating("cos", formula([](auto x) { return cos(x); }), unit),
+    floating("tan", formula([](auto x) { return tan(x); })),
+    floating("atan", formula([](auto x) { return atan(x); })),
+    floating("tanh", formula([](auto x) { return tanh(x); }),
+             monotone<[](double x) { return std::tanh(x); }>),
+    floating("erf", formula([](auto x) { return erf(x); }), unit),
+    floating("erfc", formula([](auto x) { return erfc(x); })),
+    floating("sigmoid", formula([](auto x) { return 1.0 / (1.0 + exp(-x)); }),
+             monotone<[](double x) { return 1 / (1 + std::exp(-x)); }>),
+    floating("silu", formula([](auto x) { return x / (1.0 + exp(-x)); })),
+    floating("mish", formula([](auto x) { return x * tanh(log1p(exp(x))); })),
+    floating("softsign", formula([](auto x) { return x / (1.0 + fabs(x)); }), unit),
+    floating("hardsigmoid", formula([](auto x) { return minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }),
+             monotone<[](double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }>, {}, Cheap),
+    floating("hardswish",
+             formula([](auto x) { return x * minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }), nullptr,
+             {}, Cheap),
+    floating("gelu", formula_of_node([](const Node &node, auto x) {
+               if (text_attribute(node, "approximate", "none") == "tanh")
+                 return 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+               return x * 0.5 * (1.0 + erf(x * 0.7071067811865476));
+             }),
+             nullptr, {{"approximate", Text, false}}),
+    floating("elu", formula_of_node([](const Node &node, auto x) {
+               const double scale = number_attribute(node, "scale", 1);
+               return select(x <= 0.0,
+                             expm1(x * number_attribute(node, "input_scale", 1)) *
+                                 (number_attribute(node, "alpha", 1) * scale),
+                             x * scale);
+             }),
+             nullptr,
+             {{"alpha", Number, false}, {"scale", Number, false}, {"input_scale", Number, false}}),
+    floating("leaky_relu", formula_of_node([](const Node &node, auto x) {
+               return select(x > 0.0, x, x * number_attribute(node, "negative_slope", 0.01));
+             }),
+             nullptr, {{"negative_slope", Number}}, Cheap),
+    floating("softplus", formula_of_node([](const Node &node, auto x) {
+               const double beta = number_attribute(node, "beta", 1);
+               const auto scaled = parenthesised(x * beta);
+               return select(scaled > number_attribute(node, "threshold", 20), x,
+                             log1p(exp(scaled)) / beta);
+             }),
+             [](const Node &, std::span<const Bounds>) {
+               return Bounds{.low = 0};
+             },
+             {{"beta", Number, false}, {"threshold", Number, false}}),
+
+    binary("add", Cheap, formula_of_two([](auto a, auto b) { return a + b; }),
+           [](const Node &, std::span<const Bounds> x) -> Bounds {
+             return {x[0].low + x[1].low, x[0].high + x[1].high};
+           }),
+    binary("sub", Cheap, formula_of_two([](auto a, auto b) { return a - b; }),
+           [](const Node &, std::span<const Bounds> x) -> Bounds {
+             return {x[0].low - x[1].high, x[0].high - x[1].low};
+           }),
+    selecting(binary(
+        "mul", Cheap, formula_of_two([](auto a, auto b) { return a * b; }),
+        [](const Node &, std::span<const Bounds> x) { return bounds::product(x[0], x[1]); })),
+    selecting(binary("div", Expensive, formula_of_two([](auto a, auto b) { return a / b; }),
+                     [](const Node &, std::span<const Bounds> x) -> Bounds {
+                       const Bounds by = x[1];
+                       const bool is_far = (by.low > 0 || by.high < 0) && std::isfinite(by.low) &&
+                                           std::isfinite(by.high);
+                       return is_far ? bounds::product(x[0], {1 / by.high, 1 / by.low}) : Bounds{};
+                     })),
+    valued(written(binary("pow", Expensive, {}), power),
+           [](const Node &, std::span<const double> x) { return std::pow(x[0], x[1]); }),
+    binary("maximum", Cheap, formula_of_two([](auto a, auto b) { return maximum(a, b); }),
+           [](const Node &, std::span<const Bounds> x) -> Bounds {
+             return {std::max(x[0].low, x[1].low), std::max(x[0].high, x[1].high)};
+           }),
+    binary("minimum", Cheap, formula_of_two([](auto a, auto b) { return minimum(a, b); }),
+           [](const Node &, std::span<const Bounds> x) -> Bounds {
+             return {std::min(x[0].low, x[1].low), std::min(x[0].high, x[1].high)};
+           }),
+    valued(written(binary("remainder", Expensive, {}),
+                   [](const Node &, const Node *, Operands x) {
+                     return "warpwright_remainder(" + x[0].bare() + ", " + x[1].bare() + ")";
+                   }),
+           [](const Node &, std::span<const double> x) { return remainder_of(x[0], x[1]); }),
+    valued(written(binary("atan2", Expensive, {}),
+                   [](const Node &, const Node *, Operands x) {
+                     return ElementText(x[0].bare() + ", " + x[1].bare(), x[0].dtype())
+                         .call("atan2")
+                         .bare();
+                   }),
+           [](const Node &, std::span<const double> x) { return std::atan2(x[0], x[1]); }),
+
+    boolean("eq", WARPWRIGHT_SIGN(==), true),
+    boolean("ne", WARPWRIGHT_SIGN(!=), true),
+    boolean("lt", WARPWRIGHT_SIGN(<), true),
+    boolean("le", WARPWRIGHT_SIGN(<=), true),
+    boolean("gt", WARPWRIGHT_SIGN(>), true),
+    boolean("ge", WARPWRIGHT_SIGN(>=), true),
+    boolean("logical_and", WARPWRIGHT_SIGN(&&), false),
+    boolean("logical_or", WARPWRIGHT_SIGN(||), false),
+    boolean("logical_xor", WARPWRIGHT_SIGN(!=), false),
+    {.name = "where",
+     .kind = Kind::Pointwise,
+     .least_operands = 3,
+     .most_operands = 3,
+     .infer = infer::where,
+     .recompute = Cheap,
+     .bounds = [](const Node &,
+                  std::span<const Bounds> x) { return bounds::hull(x[1], x[2]); },
+     .selects = true},
+};
+
+} // namespace warpwright::generator::table

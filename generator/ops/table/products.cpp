@@ -1,0 +1,77 @@
+// Products and windows: matmul, attention, convolutions, pools and upsampling.
+#include "generator/ops/attributes.h"
+#include "generator/ops/infer.h"
+#include "generator/ops/table/rows.h"
+
+namespace warpwright::generator::table {
+namespace {
+
+using model::Node;
+using enum AttributeKind;
+
+constexpr AttributeRule kStride = {"stride", List, false}, kPadding = {"padding", List, false},
+                        kDilation = {"dilation", List, false}, kCeil = {"ceil", Flag, false};
+
+Bounds first(const Node &, std::span<const Bounds> x) { return x[0]; }
+
+Op product(std::string_view name, std::size_t least, std::size_t most, InferTypes infer,
+           std::vector<AttributeRule> attributes) {
+  return {.name = name,
+          .kind = Kind::Product,
+          .least_operands = least,
+          .most_operands = most,
+          .attributes = std::move(attributes),
+          .infer = infer,
+          .selects = true};
+}
+
+Op window(std::string_view name, InferTypes infer, std::vector<AttributeRule> attributes,
+          InferBounds bounds, bool keeps_uniform, bool selects) {
+  return {.name = name,
+          .kind = Kind::Window,
+          .least_operands = 1,
+          .most_operands = 1,
+          .attributes = std::move(attributes),
+          .infer = infer,
+          .bounds = bounds,
+          .selects = selects,
+          .keeps_uniform = keeps_uniform};
+}
+
+/// Averages with a divisor of their own are not between the values.
+Bounds average(const Node &node, std::span<const Bounds> x) {
+  return integer_attribute(node, "divisor") == 0 ? bounds::hull(x[0], {0, 0}) : Bounds{};
+}
+
+} // namespace
+
+const std::vector<Op> kProducts = {
+    product("matmul", 2, 2, infer::matmul,
+            {{"fill", Text, false}, {"a_fill", Text, false}, {"b_fill", Text, false}}),
+    product("attention", 3, 4, infer::attention, {{"causal", Flag}, {"scale", Number}}),
+    product("conv", 2, 3, infer::conv,
+            {kStride,
+             kPadding,
+             kDilation,
+             {"groups", Integer, false},
+             {"transposed", Flag, false},
+             {"output_padding", List, false}}),
+};
+
+const std::vector<Op> kWindows = {
+    window("max_pool", infer::max_pool, {{"kernel", List}, kStride, kPadding, kDilation, kCeil},
+           first, true, true),
+    window("avg_pool", infer::avg_pool,
+           {{"kernel", List},
+            kStride,
+            kPadding,
+            kCeil,
+            {"count_include_pad", Flag, false},
+            {"divisor", Integer, false}},
+           average, false, true),
+    window("adaptive_avg_pool", infer::adaptive_pool, {}, first, true, false),
+    window("adaptive_max_pool", infer::adaptive_pool, {}, first, true, false),
+    window("upsample_nearest", infer::upsample_nearest, {{"scales", List}}, first, true, true),
+};
+
+} // namespace warpwright::generator::table
