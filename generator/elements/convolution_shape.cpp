@@ -1,12 +1,13 @@
 // Sizes of convolutions. See convolution_shape.h.
 #include "generator/elements/convolution_shape.h"
 #include "generator/ops/attributes.h"
+#include "generator/ops/names.h"
 
 namespace warpwright::generator {
 
 std::optional<ConvolutionShape> convolution_shape(const GraphIndex &index,
                                                   const model::Node &anchor) {
-  if (anchor.op != "conv" || anchor.inputs.size() < 2)
+  if (anchor.op != op::conv || anchor.inputs.size() < 2)
     return std::nullopt;
   const model::Shape &in = index.node(anchor.inputs[0]).type().shape;
   const model::Shape &weight = index.node(anchor.inputs[1]).type().shape;

@@ -1,5 +1,6 @@
 #include "generator/elements/element_forward.h"
 
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 
@@ -12,10 +13,10 @@ using model::Shape;
 
 bool keeps_elements(const GraphIndex &graph, const Node &node, const std::string &operand) {
   const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
-  if (node.op == "permute" || node.op == "flip" || node.op == "roll" || node.op == "reshape" ||
-      node.op == "layout" || node.op == "triu" || node.op == "tril")
+  if (node.op == op::permute || node.op == op::flip || node.op == op::roll || node.op == op::reshape ||
+      node.op == op::layout || node.op == op::triu || node.op == op::tril)
     return true;
-  if (!is_pointwise(node) && node.op != "expand")
+  if (!is_pointwise(node) && node.op != op::expand)
     return false;
   return model::elements_of(from) == model::elements_of(to) && from.size() <= to.size();
 }
@@ -23,21 +24,21 @@ bool keeps_elements(const GraphIndex &graph, const Node &node, const std::string
 Lanes forward(ElementPass &pass, const GraphIndex &graph, const Node &node,
               const std::string &operand, const Lanes &lanes) {
   const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
-  if (node.op == "reshape")
+  if (node.op == op::reshape)
     return pass.reshape(lanes, from, to);
   IndexMath &math = pass.math();
   Lanes moved;
   for (const auto &lane : lanes) {
     std::vector<IndexForm> index(to.size());
-    if (node.op == "permute") {
+    if (node.op == op::permute) {
       const Shape dims = *list_attribute(node, "dims");
       for (std::size_t d = 0; d < dims.size(); ++d)
         index[d] = lane[dims[d]];
-    } else if (node.op == "flip") {
+    } else if (node.op == op::flip) {
       index = lane;
       for (const std::int64_t dim : *list_attribute(node, "dims"))
         index[dim] = math.add(IndexMath::constant(to[dim] - 1), math.scale(lane[dim], -1));
-    } else if (node.op == "roll") {
+    } else if (node.op == op::roll) {
       index = lane;
       const Shape dims = *list_attribute(node, "dims"), shifts = *list_attribute(node, "shifts");
       for (std::size_t d = 0; d < dims.size(); ++d) {

@@ -1,6 +1,7 @@
 // Views, generated values and indexed loads of ElementPass: what only changes where an element is looked for.
 #include "generator/elements/element_pass.h"
 
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"
 #include "generator/elements/table_form.h"
@@ -84,35 +85,35 @@ Lanes ElementPass::reshape(const Lanes &lanes, const Shape &to, const Shape &fro
 
 LaneValues ElementPass::view(const Node &node, const Lanes &lanes) {
   const std::string &op = node.op;
-  if (op == "cat")
+  if (op == op::cat)
     return cat(node, lanes);
-  if (op == "pad")
+  if (op == op::pad)
     return pad(node, lanes);
-  if (op == "triu" || op == "tril" || op == "diag_embed")
+  if (op == op::triu || op == op::tril || op == op::diag_embed)
     return masked(node, lanes);
   const std::string &source = node.inputs[0];
   const Shape &from = graph_.node(source).type().shape;
-  if (op == "reshape")
+  if (op == op::reshape)
     return evaluate(source, reshape(lanes, node.type().shape, from));
-  if (op == "layout")
+  if (op == op::layout)
     return evaluate(source, lanes);
-  if (op == "expand")
+  if (op == op::expand)
     return evaluate(source, broadcast(lanes, from));
   Lanes moved;
   for (const auto &lane : lanes) {
     std::vector<IndexForm> index = lane;
-    if (op == "permute") {
+    if (op == op::permute) {
       const Shape dims = *list_attribute(node, "dims");
       for (std::size_t d = 0; d < dims.size(); ++d)
         index[dims[d]] = lane[d];
-    } else if (op == "slice") {
+    } else if (op == op::slice) {
       const std::size_t dim = integer_attribute(node, "dim");
       index[dim] = math_.add(math_.scale(lane[dim], integer_attribute(node, "step", 1)),
                              IndexMath::constant(integer_attribute(node, "start")));
-    } else if (op == "flip") {
+    } else if (op == op::flip) {
       for (const std::int64_t dim : *list_attribute(node, "dims"))
         index[dim] = math_.add(IndexMath::constant(from[dim] - 1), math_.scale(lane[dim], -1));
-    } else if (op == "roll") {
+    } else if (op == op::roll) {
       const Shape dims = *list_attribute(node, "dims"), shifts = *list_attribute(node, "shifts");
       for (std::size_t d = 0; d < dims.size(); ++d) {
         const std::int64_t size = from[dims[d]], shift = (shifts[d] % size + size) % size;
@@ -294,10 +295,10 @@ LaneValues ElementPass::masked(const Node &node, const Lanes &lanes) {
     const IndexForm distance = // column - row
         math_.add(lane[rank - 1], math_.scale(lane[rank - 2], -1));
     sources.push_back(lane);
-    if (node.op == "diag_embed") {
+    if (node.op == op::diag_embed) {
       sources.back().pop_back();
       conditions.push_back(inside(distance, 0, 0));
-    } else if (node.op == "triu") {
+    } else if (node.op == op::triu) {
       conditions.push_back(inside(distance, diagonal, IndexMath::kUnbounded));
     } else {
       conditions.push_back(inside(distance, -IndexMath::kUnbounded, diagonal));
@@ -306,7 +307,7 @@ LaneValues ElementPass::masked(const Node &node, const Lanes &lanes) {
   if (std::ranges::all_of(conditions, [](const auto &c) { return c.empty(); }))
     return evaluate(node.inputs[0], sources);
   const std::string type = compute_type_of(node.type().dtype), zero = literal(0, node.type().dtype);
-  if (lanes.size() == 1 || node.op == "diag_embed") { // what is masked need not be read
+  if (lanes.size() == 1 || node.op == op::diag_embed) { // what is masked need not be read
     const LaneValues results = declare(type, LaneValues(lanes.size(), zero));
     guarded(conditions, sources, results,
             [&](const Lanes &chosen) { return evaluate(node.inputs[0], chosen); });
@@ -320,13 +321,13 @@ LaneValues ElementPass::masked(const Node &node, const Lanes &lanes) {
 }
 
 LaneValues ElementPass::indexed(const Node &node, const Lanes &lanes) {
-  const bool embedding = node.op == "embedding";
+  const bool embedding = node.op == op::embedding;
   const std::string &source = node.inputs[0], &index = node.inputs[1];
   const Shape &from = graph_.node(source).type().shape;
   const std::size_t dim = embedding ? 0 : integer_attribute(node, "dim");
   Lanes where;
   for (const auto &lane : lanes) {
-    if (node.op == "gather")
+    if (node.op == op::gather)
       where.push_back(lane);
     else if (embedding)
       where.emplace_back(lane.begin(), lane.end() - 1);
@@ -351,7 +352,7 @@ LaneValues ElementPass::indexed(const Node &node, const Lanes &lanes) {
 
 LaneValues ElementPass::constant(const Node &node, const Lanes &lanes) {
   const model::Dtype dtype = node.type().dtype;
-  if (node.op == "iota") {
+  if (node.op == op::iota) {
     LaneValues values;
     for (const auto &lane : lanes)
       values.push_back("(" + compute_type_of(dtype) + ")" +

@@ -1,6 +1,7 @@
 #include "generator/elements/element_writer.h"
 
 #include "generator/elements/element_forward.h"
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"
 #include "generator/ops/attributes.h"
@@ -143,7 +144,7 @@ void ElementWriter::store_all(ElementPass &pass, const Lanes &lanes, LaneValues 
   if (result == 0)
     starts.push_back(region_.anchor);
   for (const std::string &name : region_.nodes)
-    if (const model::Node &node = graph_.node(name); node.op == "item" &&
+    if (const model::Node &node = graph_.node(name); node.op == op::item &&
                                                      node.inputs[0] == region_.anchor &&
                                                      integer_attribute(node, "index") == result)
       starts.push_back(name);

@@ -32,6 +32,9 @@ struct Lowering {
       temporaries; ///< beyond the values of the graph, names starting with the prefix
 };
 
+/// In place of a family's name: the region is a call of PyTorch's operator.
+inline constexpr char kLibraryFamily[] = "aten";
+
 struct Family {
   std::string_view name; ///< "softmax"
   /// Whether it lowers regions that this node anchors.

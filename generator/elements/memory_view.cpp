@@ -1,5 +1,6 @@
 #include "generator/elements/memory_view.h"
 
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 
@@ -62,19 +63,19 @@ MemoryView view_of(const GraphIndex &graph, const std::string &value,
   if (!is_strided_view(node) || strides.contains(value))
     return whole();
   MemoryView view = view_of(graph, node.inputs[0], strides);
-  if (node.op == "permute") {
+  if (node.op == op::permute) {
     MemoryView moved = view;
     const Shape dims = *list_attribute(node, "dims");
     for (std::size_t d = 0; d < dims.size(); ++d)
       moved.strides[d] = view.strides[dims[d]];
     view = std::move(moved);
-  } else if (node.op == "expand") {
+  } else if (node.op == op::expand) {
     Shape wide(shape.size(), 0);
     const std::size_t lead = shape.size() - view.shape.size();
     for (std::size_t d = 0; d < view.shape.size(); ++d)
       wide[lead + d] = view.shape[d] == shape[lead + d] ? view.strides[d] : 0;
     view.strides = std::move(wide);
-  } else if (node.op == "slice") {
+  } else if (node.op == op::slice) {
     const std::size_t dim = integer_attribute(node, "dim");
     view.offset += integer_attribute(node, "start") * view.strides[dim];
     view.strides[dim] *= integer_attribute(node, "step", 1);

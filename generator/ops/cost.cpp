@@ -1,5 +1,6 @@
 #include "generator/ops/cost.h"
 
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 
@@ -43,25 +44,25 @@ double convolution_flops(const model::Shape &x, const model::Shape &weight,
 }
 
 Cost cost_of(const GraphIndex &index, const model::Node &node) {
-  if (is_buffer_leaf(node) || is_generated(node) || is_view(node) || node.op == "item")
+  if (is_buffer_leaf(node) || is_generated(node) || is_view(node) || node.op == op::item)
     return {};
   Cost cost;
   for (const std::string &input : node.inputs)
     cost.bytes += bytes_of(index.node(input).type());
   for (const model::TensorType &type : node.types)
     cost.bytes += bytes_of(type);
-  if (node.op == "aten" || node.inputs.empty())
+  if (node.op == op::aten || node.inputs.empty())
     return cost;
   const model::Shape &first = index.node(node.inputs[0]).type().shape;
   const double read = elements(first), written = elements(node.type().shape);
-  if (node.op == "matmul")
+  if (node.op == op::matmul)
     cost.flops = matmul_flops(first, index.node(node.inputs[1]).type().shape);
-  else if (node.op == "conv")
+  else if (node.op == op::conv)
     cost.flops = convolution_flops(first, index.node(node.inputs[1]).type().shape,
                                    node.type().shape, flag_attribute(node, "transposed"));
-  else if (node.op == "attention")
+  else if (node.op == op::attention)
     cost.flops = 4 * read * static_cast<double>(index.node(node.inputs[1]).type().shape.end()[-2]);
-  else if (node.op == "avg_pool" || node.op == "max_pool")
+  else if (node.op == op::avg_pool || node.op == op::max_pool)
     cost.flops = written * window_of(node);
   else if (is_pointwise(node))
     cost.flops = written;

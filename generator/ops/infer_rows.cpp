@@ -1,6 +1,7 @@
 // Types of reductions, softmax, scans and normalisation.
 #include "generator/ops/attributes.h"
 #include "generator/ops/infer.h"
+#include "generator/ops/names.h"
 
 #include <algorithm>
 
@@ -58,7 +59,7 @@ Result<void> check_operands(const Node &node, const Types &operands,
 } // namespace
 
 Result<Types> reduction(const Node &node, const Types &operands) {
-  if (operands[0].dtype == model::Dtype::Bool && (node.op == "sum" || node.op == "prod"))
+  if (operands[0].dtype == model::Dtype::Bool && (node.op == op::sum || node.op == op::prod))
     return fail(node.op + " of " + text_of(operands[0]) + "; a cast to int64 is missing");
   return reduced(node, operands, operands[0].dtype);
 }

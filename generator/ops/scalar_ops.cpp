@@ -1,6 +1,7 @@
 #include "generator/ops/scalar_ops.h"
 
 #include "generator/ops/infer.h"
+#include "generator/ops/names.h"
 #include "generator/ops/op.h"
 
 #include <algorithm>
@@ -148,9 +149,9 @@ std::string pointwise_expression(const GraphIndex &graph, const model::Node &nod
                                  const std::vector<std::string> &operands) {
   const auto dtype_of = [&](std::size_t i) { return graph.node(node.inputs[i]).type().dtype; };
   const Dtype result = node.type().dtype;
-  if (node.op == "cast")
+  if (node.op == op::cast)
     return convert(operands[0], dtype_of(0), result, dtype_of(0) != result);
-  if (node.op == "where")
+  if (node.op == op::where)
     return "(" + convert(operands[0], dtype_of(0), Dtype::Bool) + " ? " +
            convert(operands[1], dtype_of(1), result) + " : " +
            convert(operands[2], dtype_of(2), result) + ")";

@@ -1,5 +1,6 @@
 #include "generator/ops/verify_graph.h"
 #include "generator/ops/infer.h"
+#include "generator/ops/names.h"
 
 #include <algorithm>
 #include <cctype>
@@ -126,7 +127,7 @@ private:
         return fail("its operand " + input + " does not come before it");
       operands.push_back(found->second->type());
     }
-    if (node.op == "item")
+    if (node.op == op::item)
       operands = known_.at(node.inputs[0])->types; // it picks among all results
     const auto inferred = rule->infer(node, operands);
     if (!inferred)
@@ -151,7 +152,7 @@ private:
     if (parameter == known_.end() || value == known_.end())
       return fail("it names no node");
     const Node &state = *parameter->second;
-    if (state.op != "parameter" && state.op != "input")
+    if (state.op != op::parameter && state.op != op::input)
       return fail("it is a " + state.op + ", not a parameter or an input");
     const model::TensorType &from = value->second->type(), &to = state.type();
     if (from.dtype != to.dtype || from.shape != to.shape)

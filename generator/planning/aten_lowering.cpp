@@ -1,5 +1,6 @@
 #include "generator/planning/aten_lowering.h"
 
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 #include "generator/elements/memory_view.h"
@@ -22,9 +23,9 @@ public:
       : graph_(graph), region_(region), node_(graph.node(region.anchor)) {}
 
   Result<AtenStep> run() {
-    if (node_.op == "aten")
+    if (node_.op == op::aten)
       return recorded();
-    if (node_.op == "matmul")
+    if (node_.op == op::matmul)
       return product();
     static const std::map<std::string, AtenStep (AtenLowering::*)()> kOps = {
         {"conv", &AtenLowering::convolution},
@@ -126,24 +127,24 @@ private:
     const Shape dims = reduced_dims(node_, shape(0).size());
     const bool keep = flag_attribute(node_, "keepdim");
     const std::string &op = node_.op;
-    if (op == "norm")
+    if (op == op::norm)
       return {"aten::linalg_vector_norm",
               {input(0), number_attribute(node_, "p", 2), dims, keep},
               {},
               {}};
-    if (op == "var")
+    if (op == op::var)
       return {"aten::var.correction",
               {input(0), dims},
               {{"correction", number_attribute(node_, "correction", 1)}, {"keepdim", keep}},
               {}};
-    if (op == "prod" && dims.size() != 1)
+    if (op == op::prod && dims.size() != 1)
       error_ = "ATen's prod takes one dimension";
     static const std::map<std::string, const char *> kNames = {
         {"sum", "aten::sum.dim_IntList"}, {"mean", "aten::mean.dim"},
         {"amax", "aten::amax"},           {"amin", "aten::amin"},
         {"any", "aten::any.dims"},        {"all", "aten::all.dims"},
         {"prod", "aten::prod.dim_int"},   {"logsumexp", "aten::logsumexp"}};
-    if (op == "prod")
+    if (op == op::prod)
       return {kNames.at(op), {input(0), dims[0], keep}, {}, {}};
     return {kNames.at(op), {input(0), dims, keep}, {}, {}};
   }
@@ -203,10 +204,10 @@ private:
                   {input(0), list("kernel", 1), list("stride", 1), list("padding", 0)},
                   {},
                   {}};
-    if (node_.op == "max_pool")
+    if (node_.op == op::max_pool)
       step.arguments.push_back(list("dilation", 1));
     step.arguments.push_back(flag_attribute(node_, "ceil"));
-    if (node_.op == "avg_pool") {
+    if (node_.op == op::avg_pool) {
       step.arguments.push_back(flag_attribute(node_, "count_include_pad", true));
       if (const std::int64_t divisor = integer_attribute(node_, "divisor");
           divisor && spatial() > 1)
@@ -370,7 +371,7 @@ private:
     step.results.resize(node_.types.size());
     for (const std::string &output : region_.outputs) {
       const Node &value = graph_.node(output);
-      step.results[value.op == "item" ? integer_attribute(value, "index") : 0] = whole(output);
+      step.results[value.op == op::item ? integer_attribute(value, "index") : 0] = whole(output);
     }
     while (!step.results.empty() && step.results.back().buffer.empty())
       step.results.pop_back();
@@ -394,7 +395,7 @@ std::vector<std::string> library_epilogue(const GraphIndex &graph, const Node &a
       return nullptr;
     return users[0];
   };
-  if (anchor.op != "matmul" || anchor.inputs.size() != 2 ||
+  if (anchor.op != op::matmul || anchor.inputs.size() != 2 ||
       graph.node(anchor.inputs[1]).type().shape.size() != 2 ||
       !model::is_floating(anchor.type().dtype))
     return {};
@@ -404,7 +405,7 @@ std::vector<std::string> library_epilogue(const GraphIndex &graph, const Node &a
   for (std::size_t d = 0; d + 2 < rows.shape.size(); ++d)
     if (rows.shape[d] != 1 && rows.strides[d] != rows.strides[d + 1] * rows.shape[d + 1])
       return {}; // no matrix of all rows
-  const Node *add = sole_user(anchor, "add");
+  const Node *add = sole_user(anchor, op::add);
   if (!add || add->inputs[0] == add->inputs[1])
     return {};
   const MemoryView bias = view_of(graph, add->inputs[add->inputs[0] == anchor.name ? 1 : 0], {});
@@ -414,7 +415,7 @@ std::vector<std::string> library_epilogue(const GraphIndex &graph, const Node &a
       bias.shape.back() != anchor.type().shape.back())
     return {};
   std::vector<std::string> result{add->name};
-  if (const Node *relu = sole_user(*add, "relu"))
+  if (const Node *relu = sole_user(*add, op::relu))
     result.push_back(relu->name);
   return result;
 }

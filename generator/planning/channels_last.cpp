@@ -2,6 +2,7 @@
 // `first` gives the view of it that readers of (N, C, spatial...) take.
 #include "generator/planning/channels_last.h"
 
+#include "generator/ops/names.h"
 #include "generator/planning/channels_last_values.h"
 #include "generator/planning/layouts.h"
 #include "generator/ops/op_traits.h"
@@ -109,7 +110,7 @@ private:
     const auto [known, added] = firsts_.try_emplace(name, name + "__first");
     if (added) {
       const TensorType &type = index_.node(value).type();
-      emit(known->second, "permute", {name}, {type.dtype, type.shape, {}},
+      emit(known->second, op::permute, {name}, {type.dtype, type.shape, {}},
            {{"dims", inverse(order_of(type.shape.size()))}, {std::string(kTurned), true}});
     }
     return known->second;
@@ -130,11 +131,11 @@ private:
     Shape full(rank - type.shape.size(), 1);
     full.insert(full.end(), type.shape.begin(), type.shape.end());
     if (broadcasts && full[1] == model::elements_of(full))
-      return emit(known->second, "reshape", {operand}, {type.dtype, {full[1]}, {}});
+      return emit(known->second, op::reshape, {operand}, {type.dtype, {full[1]}, {}});
     if (full.size() != type.shape.size())
-      operand = emit(key + "__wide", "reshape", {operand}, {type.dtype, full, {}});
+      operand = emit(key + "__wide", op::reshape, {operand}, {type.dtype, full, {}});
     const Shape order = order_of(rank);
-    return emit(known->second, "permute", {operand}, {type.dtype, permuted(full, order), {}},
+    return emit(known->second, op::permute, {operand}, {type.dtype, permuted(full, order), {}},
                 {{"dims", order}, {std::string(kTurned), true}});
   }
 
@@ -146,9 +147,9 @@ private:
     if (std::ranges::find(result_.nodes, name, &Node::name) != result_.nodes.end())
       return name;
     if (!turned)
-      return emit(name, "reshape", {value}, {type.dtype, type.shape, {}});
+      return emit(name, op::reshape, {value}, {type.dtype, type.shape, {}});
     const Shape back = inverse(order_of(type.shape.size()));
-    return emit(name, "permute", {value}, {type.dtype, permuted(type.shape, back), {}},
+    return emit(name, op::permute, {value}, {type.dtype, permuted(type.shape, back), {}},
                 {{"dims", back}});
   }
 
@@ -159,7 +160,7 @@ private:
       if (is_channels_last(node, choices_)) {
         const Node &weight = index_.node(node.inputs[1]);
         auto &list = wanted[weight.type().dtype];
-        if (weight.op == "parameter" && !same_memory(weight.type().shape) &&
+        if (weight.op == op::parameter && !same_memory(weight.type().shape) &&
             taps_of(weight.type().shape) <= kMostTaps &&
             std::ranges::find(list, &weight) == list.end())
           list.push_back(&weight);
@@ -180,7 +181,7 @@ private:
     }
     result_.nodes.push_back(node);
     for (std::size_t i = 0; i < weights.size(); ++i)
-      laid_out_[weights[i]->name] = emit(weights[i]->name + "__channels_last", "item", {node.name},
+      laid_out_[weights[i]->name] = emit(weights[i]->name + "__channels_last", op::item, {node.name},
                                          node.types[i], {{"index", static_cast<std::int64_t>(i)}});
   }
 
@@ -190,7 +191,7 @@ private:
     if (values_.come.contains(value) && values_.stay.contains(value))
       return first(value); // a view of memory in that order, or memory in that order itself
     const std::string name = first(value);
-    if (source.op == "parameter" && same_memory(source.type().shape))
+    if (source.op == op::parameter && same_memory(source.type().shape))
       return name;
     const auto [known, added] = laid_out_.try_emplace(name, name + "__channels_last");
     if (added)
@@ -205,7 +206,7 @@ private:
       for (std::size_t i = 0; i < turned.inputs.size(); ++i)
         turned.inputs[i] = i < 2 ? laid_out(turned.inputs[i]) : first(turned.inputs[i]);
       result_.nodes.push_back(std::move(turned));
-    } else if (node.op == "item" && normalised_.contains(node.inputs[0])) {
+    } else if (node.op == op::item && normalised_.contains(node.inputs[0])) {
       write_running(node);
     } else if (is_turnable_batch_norm(node) && !by_library(node, choices_) &&
                values_.come.contains(node.inputs[0])) {
@@ -269,13 +270,13 @@ private:
       std::ranges::sort(sorted);
       for (std::size_t i = 0; i < sorted.size(); ++i)
         dims_back[i] = std::ranges::find(kept, sorted[i]) - kept.begin();
-      value = emit(node.name + "__ordered", "permute", {value},
+      value = emit(node.name + "__ordered", op::permute, {value},
                    {node.type().dtype, permuted(kept_shape, dims_back), {}}, {{"dims", dims_back}});
     }
     if (value == node.name)
       whole_results_.insert(node.name);
     if (flag_attribute(node, "keepdim"))
-      value = emit(node.name + "__kept", "reshape", {value},
+      value = emit(node.name + "__kept", op::reshape, {value},
                    {node.type().dtype, node.type().shape, {}});
     if (value != node.name)
       shown_.emplace(node.name, value);
@@ -294,21 +295,21 @@ private:
       if (!is_absent(node, operand) && next < node.inputs.size())
         operands[operand] = first(node.inputs[next++]);
     const auto constant = [&](const std::string &suffix, double value) {
-      return emit(name + suffix, "constant", {}, number, {{"value", value}});
+      return emit(name + suffix, op::constant, {}, number, {{"value", value}});
     };
     Shape dims;
     for (std::size_t d = 0; d + 1 < rank; ++d)
       dims.push_back(static_cast<std::int64_t>(d));
     const std::string x = last(node.inputs[0], rank);
     const std::string mean =
-        emit(name, "mean", {x}, a_channel,
+        emit(name, op::mean, {x}, a_channel,
              {{"dims", dims}, {"keepdim", false}, {std::string(kTurned), true}});
     const std::string variance =
-        emit(name + "__variance", "var", {x}, a_channel,
+        emit(name + "__variance", op::var, {x}, a_channel,
              {{"dims", dims}, {"keepdim", false}, {"correction", std::int64_t{0}}});
     const std::string scale =
-        emit(name + "__scale", "rsqrt",
-             {emit(name + "__guarded", "add",
+        emit(name + "__scale", op::rsqrt,
+             {emit(name + "__guarded", op::add,
                    {variance, constant("__eps", number_attribute(node, "eps", 1e-5))}, a_channel)},
              a_channel);
     normalised_[name] = {mean, variance, operands};
@@ -319,16 +320,16 @@ private:
     Shape wide(rank - 1, 1);
     wide[0] = channels;
     const auto row = [&](const std::string &value, const std::string &suffix) {
-      return turned ? value : emit(name + suffix, "reshape", {value}, {type.dtype, wide, {}});
+      return turned ? value : emit(name + suffix, op::reshape, {value}, {type.dtype, wide, {}});
     };
-    std::string value = emit(name + "__centred", "sub",
+    std::string value = emit(name + "__centred", op::sub,
                              {turned ? x : first(node.inputs[0]), row(mean, "__mean_row")}, whole);
-    value = emit(name + "__scaled", "mul", {value, row(scale, "__scale_row")}, whole);
+    value = emit(name + "__scaled", op::mul, {value, row(scale, "__scale_row")}, whole);
     if (operands.contains("weight"))
       value =
-          emit(name + "__weighted", "mul", {value, row(operands["weight"], "__weight_row")}, whole);
+          emit(name + "__weighted", op::mul, {value, row(operands["weight"], "__weight_row")}, whole);
     if (operands.contains("bias"))
-      value = emit(name + "__shifted", "add", {value, row(operands["bias"], "__bias_row")}, whole);
+      value = emit(name + "__shifted", op::add, {value, row(operands["bias"], "__bias_row")}, whole);
     shown_.emplace(name, value);
     if (turned)
       over_last_.emplace(value, whole);
@@ -347,15 +348,15 @@ private:
                  unbiased = which == 2 ? count / std::max(1.0, count - 1) : 1;
     const auto scaled = [&](const std::string &value, const std::string &suffix, double factor) {
       const std::string constant =
-          emit(node.name + suffix + "__factor", "constant", {}, number, {{"value", factor}});
-      return emit(node.name + suffix, "mul", {value, constant}, a_channel);
+          emit(node.name + suffix + "__factor", op::constant, {}, number, {{"value", factor}});
+      return emit(node.name + suffix, op::mul, {value, constant}, a_channel);
     };
     if (which == 0) {
       shown_.emplace(node.name, shown(norm.name));
       return;
     }
     const std::string old = from.operands.at(which == 1 ? "running_mean" : "running_var");
-    emit(node.name, "add",
+    emit(node.name, op::add,
          {scaled(old, "__old", 1 - momentum),
           scaled(which == 1 ? from.mean : from.variance, "__new", momentum * unbiased)},
          a_channel);

@@ -2,6 +2,7 @@
 #include "generator/planning/channels_last_values.h"
 
 #include "generator/elements/family.h"
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 
@@ -17,7 +18,7 @@ bool is_image(const Shape &shape) { return shape.size() == 4 || shape.size() == 
 
 bool is_pool(const Node &node) { return node.op.ends_with("_pool"); }
 
-bool is_softmax(const Node &node) { return node.op == "softmax" || node.op == "log_softmax"; }
+bool is_softmax(const Node &node) { return node.op == op::softmax || node.op == op::log_softmax; }
 
 class Finder {
 public:
@@ -49,9 +50,9 @@ private:
       return std::ranges::any_of(node.inputs, [&](const std::string &input) {
         return comes(input) && index_.node(input).type().shape == node.type().shape;
       });
-    if (node.op == "cat")
+    if (node.op == op::cat)
       return std::ranges::any_of(node.inputs, comes);
-    if (node.op == "slice" || node.op == "pad")
+    if (node.op == op::slice || node.op == op::pad)
       return comes(node.inputs[0]);
     if (by_library(node, choices_) || !comes(node.inputs[0]))
       return false;
@@ -93,13 +94,13 @@ private:
 
 bool is_channels_last(const Node &node, const AnchorChoices &choices) {
   const auto choice = choices.find(node.name);
-  return node.op == "conv" && choice != choices.end() && choice->second.channels_last &&
-         choice->second.family == "aten" && is_image(node.type().shape);
+  return node.op == op::conv && choice != choices.end() && choice->second.channels_last &&
+         choice->second.family == kLibraryFamily && is_image(node.type().shape);
 }
 
 bool keeps_order(const GraphIndex &graph, const Node &node, const AnchorChoices &choices) {
   const auto choice = choices.find(node.name);
-  if (node.op != "conv" || choice == choices.end() || !is_image(node.type().shape))
+  if (node.op != op::conv || choice == choices.end() || !is_image(node.type().shape))
     return false;
   const Family *family = family_named(choice->second.family);
   if (!family || !family->keeps_layout)
@@ -115,20 +116,20 @@ bool is_window(const GraphIndex &graph, const Node &node, const AnchorChoices &c
 
 bool by_library(const Node &node, const AnchorChoices &choices) {
   const auto choice = choices.find(node.name);
-  return choice != choices.end() && choice->second.family == "aten";
+  return choice != choices.end() && choice->second.family == kLibraryFamily;
 }
 
 /// Positions that argmax gives are along one dimension; those of the whole tensor would change.
 bool is_turnable_reduction(const Node &node) {
   static const std::set<std::string> kOps = {"sum",  "mean", "amax", "amin",
                                              "prod", "any",  "all",  "var"};
-  if (node.op == "argmax" || node.op == "argmin")
+  if (node.op == op::argmax || node.op == op::argmin)
     return list_attribute(node, "dims").value_or(Shape{}).size() == 1;
   return kOps.contains(node.op);
 }
 
 bool is_turnable_batch_norm(const Node &node) {
-  return node.op == "batch_norm" && flag_attribute(node, "training") &&
+  return node.op == op::batch_norm && flag_attribute(node, "training") &&
          (node.type().dtype == model::Dtype::Float32 || node.type().dtype == model::Dtype::Float64);
 }
 

@@ -6,6 +6,7 @@
 #include "generator/planning/convolution_choice.h"
 
 #include "generator/elements/family.h"
+#include "generator/ops/names.h"
 #include "generator/planning/channels_last_values.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
@@ -47,7 +48,7 @@ public:
   Estimate(const GraphIndex &graph, const DeviceFacts &facts)
       : graph_(graph), rates_(facts.rates.library) {
     for (const Node &node : graph.graph().nodes)
-      if (node.op == "conv") {
+      if (node.op == op::conv) {
         convolutions_.push_back(&node);
         auto ours = quickest(graph, node, facts);
         if (ours.first && !ours.first->ordinary_cores)
@@ -92,8 +93,8 @@ private:
       last = graph_.users(last->name)[0];
     const auto &readers = graph_.users(last->name);
     return graph_.is_result(last->name) || std::ranges::none_of(readers, [](const Node *reader) {
-             return reader->op.ends_with("_pool") || reader->op == "batch_norm" ||
-                    reader->op == "mean" || reader->op == "sum";
+             return reader->op.ends_with("_pool") || reader->op == op::batch_norm ||
+                    reader->op == op::mean || reader->op == op::sum;
            });
   }
 
@@ -105,11 +106,11 @@ private:
   /// Whether a value comes from a channels-last convolution by way of what is turned with it.
   bool comes_last(const std::string &value, const AnchorChoices &anchors) const {
     const Node &node = graph_.node(value);
-    if (node.op == "conv")
+    if (node.op == op::conv)
       return is_channels_last(node, anchors) ||
              (keeps_order(graph_, node, anchors) && comes_last(node.inputs[0], anchors));
-    if (!is_pointwise(node) && !node.op.ends_with("_pool") && node.op != "batch_norm" &&
-        node.op != "cat" && node.op != "pad" && node.op != "slice")
+    if (!is_pointwise(node) && !node.op.ends_with("_pool") && node.op != op::batch_norm &&
+        node.op != op::cat && node.op != op::pad && node.op != op::slice)
       return false;
     // The operand in which it is largest decides; ties go to the first.
     const std::string *largest = nullptr;
@@ -144,7 +145,7 @@ double improve(const Estimate &estimate, AnchorChoices &anchors) {
           continue;
         choice = {std::string(estimate.ours(*conv).first->name), true, false};
       } else {
-        choice = {"aten", true, true};
+        choice = {kLibraryFamily, true, true};
         if (!is_channels_last(*conv, anchors)) { // no images
           choice = before;
           continue;

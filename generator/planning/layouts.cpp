@@ -1,5 +1,6 @@
 #include "generator/planning/layouts.h"
 
+#include "generator/ops/names.h"
 #include "generator/planning/channels_last.h"
 #include "generator/planning/channels_last_values.h"
 #include "generator/ops/attributes.h"
@@ -24,7 +25,7 @@ model::Graph with_separate_bias(const model::Graph &graph) {
   model::Graph result = graph;
   result.nodes.clear();
   for (const model::Node &node : graph.nodes) {
-    if (node.op != "conv" || node.inputs.size() < 3) {
+    if (node.op != op::conv || node.inputs.size() < 3) {
       result.nodes.push_back(node);
       continue;
     }
@@ -36,8 +37,8 @@ model::Graph with_separate_bias(const model::Graph &graph) {
     shape[0] = node.type().shape[1];
     const std::string reshaped = node.name + "_bias";
     result.nodes.push_back(product);
-    result.nodes.push_back({reshaped, "reshape", {node.inputs[2]}, {}, {{bias.dtype, shape, {}}}});
-    result.nodes.push_back({node.name, "add", {product.name, reshaped}, {}, {node.type()}});
+    result.nodes.push_back({reshaped, op::reshape, {node.inputs[2]}, {}, {{bias.dtype, shape, {}}}});
+    result.nodes.push_back({node.name, op::add, {product.name, reshaped}, {}, {node.type()}});
   }
   return result;
 }
@@ -46,12 +47,12 @@ std::map<std::string, model::Shape> value_strides(const GraphIndex &graph,
                                                   const AnchorChoices &choices) {
   std::map<std::string, model::Shape> strides;
   for (const model::Node &node : graph.graph().nodes) {
-    if (node.op == kLayoutOp || (node.op == "item" && graph.node(node.inputs[0]).op == kLayoutsOp))
+    if (node.op == kLayoutOp || (node.op == op::item && graph.node(node.inputs[0]).op == kLayoutsOp))
       strides.emplace(node.name, node.type().strides);
     else if (is_channels_last(node, choices) || flag_attribute(node, std::string(kChannelsLast)))
       strides.emplace(node.name, channels_last_strides(node.type().shape));
-    else if (const bool recorded = node.op == "aten" ||
-                                   (node.op == "item" && graph.node(node.inputs[0]).op == "aten");
+    else if (const bool recorded = node.op == op::aten ||
+                                   (node.op == op::item && graph.node(node.inputs[0]).op == op::aten);
              recorded && !node.type().strides.empty() && !model::is_contiguous(node.type()))
       strides.emplace(node.name, node.type().strides);
   }

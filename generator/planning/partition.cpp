@@ -1,3 +1,4 @@
+#include "generator/ops/names.h"
 #include "generator/planning/partition_work.h"
 
 #include "generator/planning/aten_lowering.h"
@@ -63,18 +64,18 @@ void Partition::grow_anchors() {
     Draft draft;
     draft.planned.choice = choice_of(anchor.name);
     const auto claiming = claiming_families(graph_, anchor);
-    if (draft.planned.choice.family != "aten" && !claiming.empty()) {
+    if (draft.planned.choice.family != kLibraryFamily && !claiming.empty()) {
       draft.planned.family = claiming.front();
       for (const Family *family : claiming)
         if (family->name == draft.planned.choice.family)
           draft.planned.family = family;
     }
     draft.planned.choice.family =
-        draft.planned.family ? std::string(draft.planned.family->name) : "aten";
+        draft.planned.family ? std::string(draft.planned.family->name) : kLibraryFamily;
     draft.planned.region.anchor = anchor.name;
     draft.members.insert(anchor.name);
     for (const Node *user : users(anchor.name))
-      if (user->op == "item")
+      if (user->op == op::item)
         draft.members.insert(user->name);
     if (draft.planned.family && draft.planned.choice.fuse) {
       if (draft.planned.family->grow)
@@ -196,7 +197,7 @@ std::vector<const Family *> claiming_families(const GraphIndex &graph, const Nod
 }
 
 bool is_anchor(const Node &node) {
-  return !is_buffer_leaf(node) && !is_inline(node) && node.op != "item";
+  return !is_buffer_leaf(node) && !is_inline(node) && node.op != op::item;
 }
 
 std::vector<PlannedRegion> partition(const GraphIndex &graph, const AnchorChoices &choices) {
@@ -210,10 +211,10 @@ model::Graph with_result_nodes(const model::Graph &graph) {
   int copies = 0;
   const auto own = [&](std::string &value) {
     std::string shown = value;
-    while (index.node(shown).op == "reshape")
+    while (index.node(shown).op == op::reshape)
       shown = index.node(shown).inputs[0];
     if (const Node &root = index.node(shown);
-        (is_pointwise(root) || is_anchor(root)) && root.op != "aten" && !used.contains(shown))
+        (is_pointwise(root) || is_anchor(root)) && root.op != op::aten && !used.contains(shown))
       value = shown;
     const Node &source = index.node(value);
     if (!is_buffer_leaf(source) && !is_generated(source) && used.insert(value).second)
@@ -223,7 +224,7 @@ model::Graph with_result_nodes(const model::Graph &graph) {
       name = "result_copy_" + std::to_string(copies++);
     while (std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end());
     result.nodes.push_back(
-        {name, "reshape", {value}, {}, {{source.type().dtype, source.type().shape, {}}}});
+        {name, op::reshape, {value}, {}, {{source.type().dtype, source.type().shape, {}}}});
     value = name;
   };
   for (std::string &output : result.outputs)

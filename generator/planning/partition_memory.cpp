@@ -1,3 +1,4 @@
+#include "generator/ops/names.h"
 #include "generator/planning/partition_work.h"
 
 #include "generator/planning/channels_last.h"
@@ -24,7 +25,7 @@ bool Partition::in_memory(const std::string &name) const {
 }
 
 std::int64_t Partition::reuse(const Node &anchor, const GraphIndex &graph) {
-  if (anchor.op == "matmul" || anchor.op == "conv" || anchor.op == "attention")
+  if (anchor.op == op::matmul || anchor.op == op::conv || anchor.op == op::attention)
     return 64;
   if (anchor.op.ends_with("_pool") && find_attribute(anchor, "kernel")) {
     std::int64_t volume = 1;
@@ -89,7 +90,7 @@ void Partition::large_sources(const Node &value, std::int64_t elements,
 
 bool Partition::worth_memory(const Node &value) const {
   // What a view of the other order shows may be worth it.
-  if (is_generated(value) || (value.op == "permute" && flag_attribute(value, std::string(kTurned))))
+  if (is_generated(value) || (value.op == op::permute && flag_attribute(value, std::string(kTurned))))
     return false;
   const int cost = chain_cost(value);
   const std::int64_t elements = model::elements_of(value.type().shape);

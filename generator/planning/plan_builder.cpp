@@ -1,5 +1,6 @@
 #include "generator/planning/plan_builder.h"
 
+#include "generator/ops/names.h"
 #include "generator/planning/aten_lowering.h"
 #include "generator/planning/channels_last.h"
 #include "generator/planning/layouts.h"
@@ -27,7 +28,7 @@ std::string words_of(const GraphIndex &graph, const BuiltRegion &built) {
   for (const std::string &name : region.nodes)
     if (const Node &node = graph.node(name);
         name != region.anchor && (is_pointwise(node) || is_indexed(node) || is_anchor(node) ||
-                                  node.op == "pad" || node.op == "cat"))
+                                  node.op == op::pad || node.op == op::cat))
       fused += (fused.empty() ? "" : ",") + node.op;
   if (!built.planned.family) {
     const Node &anchor = graph.node(region.anchor);
@@ -133,8 +134,8 @@ private:
 
   /// Whether the anchor is a batch norm, or the mean that one was written out as: each row's old statistics are read by who writes the new.
   bool updates_statistics(const Node &anchor, const model::Update &update) const {
-    return anchor.op == "batch_norm" ||
-           (anchor.op == "mean" && flag_attribute(anchor, std::string(kTurned)) &&
+    return anchor.op == op::batch_norm ||
+           (anchor.op == op::mean && flag_attribute(anchor, std::string(kTurned)) &&
             graph_->users(update.parameter).size() == 1);
   }
 
@@ -336,7 +337,7 @@ Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
       refused[anchor].erase(family);
       continue;
     }
-    choice.family = "aten";
+    choice.family = kLibraryFamily;
     choice.fuse = true;
     const GraphIndex index(graph);
     for (const Family *other : claiming_families(index, index.node(anchor)))

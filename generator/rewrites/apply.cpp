@@ -1,3 +1,4 @@
+#include "generator/ops/names.h"
 #include "generator/rewrites/graph_facts.h"
 #include "generator/rewrites/rewrite.h"
 
@@ -7,7 +8,7 @@
 namespace warpwright::generator {
 namespace {
 
-bool is_leaf(const model::Node &node) { return node.op == "input" || node.op == "parameter"; }
+bool is_leaf(const model::Node &node) { return node.op == op::input || node.op == op::parameter; }
 
 /// Whoever names `from` names `to`.
 void rename_uses(model::Graph &graph, const std::string &from, const std::string &to) {
@@ -24,7 +25,7 @@ bool is_result(const model::Graph &graph, const std::string &name) {
 /// Other results of a node with several cannot be replaced with it.
 bool has_items(const GraphIndex &index, const model::Node &node) {
   return std::ranges::any_of(index.users(node.name),
-                             [](const model::Node *user) { return user->op == "item"; });
+                             [](const model::Node *user) { return user->op == op::item; });
 }
 
 std::optional<Rewrite> matched(const GraphFacts &facts, const Rule &rule, const model::Node &node) {
@@ -34,7 +35,7 @@ std::optional<Rewrite> matched(const GraphFacts &facts, const Rule &rule, const 
   if (!replacement || replacement->value == node.name)
     return std::nullopt;
   // The copy that a result needs is not to be replaced with what it copies.
-  if (node.op == "reshape" && facts.index().is_result(node.name) &&
+  if (node.op == op::reshape && facts.index().is_result(node.name) &&
       replacement->value == node.inputs[0] && facts.type(node.inputs[0]).shape == node.type().shape)
     return std::nullopt;
   return Rewrite{rule.name, rule.always, node.name, std::move(*replacement)};
@@ -138,7 +139,7 @@ Result<void> apply_in_place(model::Graph &result, const Rewrite &rewrite) {
   } else {
     rename_uses(result, old.name, value);
     if (returned)
-      replaced = {old.name, "reshape", {value}, {}, {old.type()}};
+      replaced = {old.name, op::reshape, {value}, {}, {old.type()}};
   }
   return {};
 }

@@ -2,6 +2,7 @@
 // again, as a choice.
 //
 // matmul(softmax(mask(scale * matmul(q, k^T))), v), where the mask is an addition or a choice between the score and -inf.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 bool swaps_last_two(const model::Node &node) {
   const auto dims = list_attribute(node, "dims");
-  if (node.op != "permute" || !dims || dims->size() < 2)
+  if (node.op != op::permute || !dims || dims->size() < 2)
     return false;
   const auto rank = static_cast<std::int64_t>(dims->size());
   for (std::int64_t i = 0; i < rank - 2; ++i)
@@ -39,17 +40,17 @@ struct Mask {
 std::optional<std::pair<std::string, Mask>> masked(const GraphFacts &facts,
                                                    const model::Node &node) {
   constexpr double kLeast = -1e30; // as good as -inf behind a softmax of float32 scores
-  if (node.op == "where") {
+  if (node.op == op::where) {
     const auto on_true = facts.constant(node.inputs[1]), on_false = facts.constant(node.inputs[2]);
     if (on_true && *on_true < kLeast)
       return std::pair{node.inputs[2], Mask{node.inputs[0], true}};
     if (on_false && *on_false < kLeast)
       return std::pair{node.inputs[1], Mask{node.inputs[0], false}};
   }
-  if (node.op == "add")
+  if (node.op == op::add)
     for (const std::size_t mask : {1, 0})
       if (facts.type(node.inputs[1 - mask]).shape == node.type().shape &&
-          !facts.constant(node.inputs[mask]) && facts.node(node.inputs[mask]).op != "matmul")
+          !facts.constant(node.inputs[mask]) && facts.node(node.inputs[mask]).op != op::matmul)
         return std::pair{node.inputs[1 - mask], Mask{node.inputs[mask], false}};
   return std::nullopt;
 }
@@ -57,23 +58,23 @@ std::optional<std::pair<std::string, Mask>> masked(const GraphFacts &facts,
 } // namespace
 
 std::optional<Replacement> recognise_attention(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "matmul")
+  if (node.op != op::matmul)
     return std::nullopt;
   const std::size_t rank = node.type().shape.size();
   const model::Node *step = &facts.node(node.inputs[0]);
-  if (step->op != "softmax" || !facts.read_once(step->name) || rank < 3 ||
+  if (step->op != op::softmax || !facts.read_once(step->name) || rank < 3 ||
       integer_attribute(*step, "dim") + 1 != std::ssize(step->type().shape))
     return std::nullopt;
   step = &facts.node(step->inputs[0]);
   std::optional<Mask> mask;
   double scale = 1;
-  for (int depth = 0; depth < 3 && step->op != "matmul"; ++depth) {
+  for (int depth = 0; depth < 3 && step->op != op::matmul; ++depth) {
     if (!facts.read_once(step->name))
       return std::nullopt;
     const model::Shape scores = step->type().shape;
     const auto constant = with_constant(facts, *step);
-    if (constant && (step->op == "mul" || (step->op == "div" && !constant->constant_first))) {
-      scale *= step->op == "mul" ? constant->number : 1 / constant->number;
+    if (constant && (step->op == op::mul || (step->op == op::div && !constant->constant_first))) {
+      scale *= step->op == op::mul ? constant->number : 1 / constant->number;
       // What is hidden stays hidden under a positive factor only; an added mask would be scaled too.
       if (scale <= 0)
         return std::nullopt;
@@ -89,7 +90,7 @@ std::optional<Replacement> recognise_attention(const GraphFacts &facts, const mo
     if (step->type().shape != scores)
       return std::nullopt;
   }
-  if (step->op != "matmul" || !facts.read_once(step->name))
+  if (step->op != op::matmul || !facts.read_once(step->name))
     return std::nullopt;
   const model::Shape &q = facts.type(step->inputs[0]).shape;
   const model::Shape &v = facts.type(node.inputs[1]).shape;
@@ -105,32 +106,32 @@ std::optional<Replacement> recognise_attention(const GraphFacts &facts, const mo
       swaps_last_two(key) ? key.inputs[0] : builder.permute(key.name, swapped(rank));
   std::vector<std::string> inputs{step->inputs[0], k, node.inputs[1]};
   if (mask)
-    inputs.push_back(mask->hides ? builder.op("logical_not", {mask->value}) : mask->value);
+    inputs.push_back(mask->hides ? builder.op(op::logical_not, {mask->value}) : mask->value);
   return builder.finish(
-      builder.node("attention", inputs, {{"causal", false}, {"scale", scale}}, node.type()));
+      builder.node(op::attention, inputs, {{"causal", false}, {"scale", scale}}, node.type()));
 }
 
 std::optional<Replacement> decompose_attention(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "attention" || flag_attribute(node, "causal"))
+  if (node.op != op::attention || flag_attribute(node, "causal"))
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
   const model::Shape &q = facts.type(node.inputs[0]).shape, &k = facts.type(node.inputs[1]).shape;
   std::string scores =
-      builder.op("matmul", {node.inputs[0], builder.permute(node.inputs[1], swapped(k.size()))});
+      builder.op(op::matmul, {node.inputs[0], builder.permute(node.inputs[1], swapped(k.size()))});
   scores = builder.with_number(
-      "mul", scores, number_attribute(node, "scale", 1 / std::sqrt(static_cast<double>(q.back()))));
+      op::mul, scores, number_attribute(node, "scale", 1 / std::sqrt(static_cast<double>(q.back()))));
   if (node.inputs.size() > 3) {
     const std::string &mask = node.inputs[3];
     if (facts.type(mask).dtype == model::Dtype::Bool)
-      scores = builder.op("where", {mask, scores,
+      scores = builder.op(op::where, {mask, scores,
                                     builder.constant(-std::numeric_limits<double>::infinity(),
                                                      builder.type(scores).dtype)});
     else
-      scores = builder.op("add", {scores, mask});
+      scores = builder.op(op::add, {scores, mask});
   }
   const auto last = static_cast<std::int64_t>(builder.type(scores).shape.size()) - 1;
   return builder.finish(
-      builder.op("matmul", {builder.op("softmax", {scores}, {{"dim", last}}), node.inputs[2]}));
+      builder.op(op::matmul, {builder.op(op::softmax, {scores}, {{"dim", last}}), node.inputs[2]}));
 }
 
 } // namespace warpwright::generator

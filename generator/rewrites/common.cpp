@@ -1,13 +1,14 @@
 // Equal nodes are computed once: same op, operands, attributes and type.
 //
 // `aten` calls are left alone, for some draw random numbers. Two results of the graph stay two.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
 namespace warpwright::generator {
 
 std::optional<Replacement> share_equal_nodes(const GraphFacts &facts, const model::Node &node) {
-  if (node.op == "input" || node.op == "parameter" || node.op == "aten" ||
+  if (node.op == op::input || node.op == op::parameter || node.op == op::aten ||
       facts.index().is_result(node.name))
     return std::nullopt;
   const auto is_earlier_twin = [&](const model::Node &other) {

@@ -1,6 +1,7 @@
 // Numbers of a chain drawn together: (x * a) * b, (x + a) + b, x / a with a power of two, clamps within clamps.
 //
 // Only where the inner node is read by nobody else, so that work is saved and rounding happens once less, never once more.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -18,19 +19,19 @@ struct Affine {
 };
 
 std::optional<Affine> affine(const GraphFacts &facts, const model::Node &node) {
-  if (node.op == "neg")
+  if (node.op == op::neg)
     return Affine{node.inputs[0], true, -1};
   const auto constant = with_constant(facts, node);
   if (!constant || !model::is_floating(node.type().dtype) ||
       facts.type(constant->other).shape != node.type().shape)
     return std::nullopt;
-  if (node.op == "mul")
+  if (node.op == op::mul)
     return Affine{constant->other, true, constant->number};
-  if (node.op == "div" && !constant->constant_first && constant->number != 0)
+  if (node.op == op::div && !constant->constant_first && constant->number != 0)
     return Affine{constant->other, true, 1 / constant->number};
-  if (node.op == "add")
+  if (node.op == op::add)
     return Affine{constant->other, false, constant->number};
-  if (node.op == "sub" && !constant->constant_first)
+  if (node.op == op::sub && !constant->constant_first)
     return Affine{constant->other, false, -constant->number};
   return std::nullopt;
 }
@@ -45,20 +46,20 @@ bool is_power_of_two(double number) {
 std::optional<Replacement> merge_constants(const GraphFacts &facts, const model::Node &node) {
   ReplacementBuilder builder(facts, node);
   const auto constant = with_constant(facts, node);
-  if (constant && node.op == "div" && !constant->constant_first &&
+  if (constant && node.op == op::div && !constant->constant_first &&
       model::is_floating(node.type().dtype) && is_power_of_two(constant->number))
     return builder.finish(builder.op(
-        "mul", {constant->other, builder.constant(1 / constant->number, node.type().dtype)}));
-  if (constant && (node.op == "maximum" || node.op == "minimum")) {
+        op::mul, {constant->other, builder.constant(1 / constant->number, node.type().dtype)}));
+  if (constant && (node.op == op::maximum || node.op == op::minimum)) {
     const model::Node &inner = facts.node(constant->other);
     const auto within = with_constant(facts, inner);
     if (within && inner.op == node.op && facts.read_once(inner.name) &&
         facts.type(within->other).shape == node.type().shape)
       return builder.finish(builder.with_number(node.op, within->other,
-                                                node.op == "maximum"
+                                                node.op == op::maximum
                                                     ? std::max(constant->number, within->number)
                                                     : std::min(constant->number, within->number)));
-    if (node.op == "maximum" && constant->number <= 0 && inner.op == "relu")
+    if (node.op == op::maximum && constant->number <= 0 && inner.op == op::relu)
       return existing(inner.name);
   }
   const auto outer = affine(facts, node);
@@ -69,7 +70,7 @@ std::optional<Replacement> merge_constants(const GraphFacts &facts, const model:
     return std::nullopt;
   const double number =
       outer->is_scale ? inner->number * outer->number : inner->number + outer->number;
-  return builder.finish(builder.with_number(outer->is_scale ? "mul" : "add", inner->x, number));
+  return builder.finish(builder.with_number(outer->is_scale ? op::mul : op::add, inner->x, number));
 }
 
 } // namespace warpwright::generator

@@ -1,6 +1,7 @@
 // Pointwise ops and reductions of known numbers are known numbers: computed here in double, rounded where they are used.
 //
 // Only of values that are one number everywhere: tables stay. A parameter is not a known number: its module may change it.
+#include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -21,14 +22,14 @@ std::optional<double> value_of(const Op &op, const model::Node &node,
 /// Ops of a value that is one number everywhere, whatever their window or line.
 std::optional<double> folded_line(const GraphFacts &facts, const model::Node &node, double x) {
   const model::Shape &shape = facts.type(node.inputs[0]).shape;
-  if (node.op == "sum")
+  if (node.op == op::sum)
     return x * static_cast<double>(extent_of(shape, reduced_dims(node, shape.size())));
-  if (node.op == "logsumexp")
+  if (node.op == op::logsumexp)
     return x + std::log(static_cast<double>(extent_of(shape, reduced_dims(node, shape.size()))));
-  if (node.op == "softmax" || node.op == "log_softmax") {
+  if (node.op == op::softmax || node.op == op::log_softmax) {
     const auto extent =
         static_cast<double>(shape[static_cast<std::size_t>(integer_attribute(node, "dim"))]);
-    return node.op == "softmax" ? 1 / extent : -std::log(extent);
+    return node.op == op::softmax ? 1 / extent : -std::log(extent);
   }
   return std::nullopt;
 }
@@ -44,7 +45,7 @@ std::optional<Replacement> fold_constants(const GraphFacts &facts, const model::
                : op.formula.value ? value_of(op, node, {*x})
                                   : folded_line(facts, node, *x);
       // A cast to an integer truncates, and to a boolean compares.
-      if (node.op == "cast" && !model::is_floating(node.type().dtype))
+      if (node.op == op::cast && !model::is_floating(node.type().dtype))
         number = node.type().dtype == model::Dtype::Bool ? *x != 0 : std::trunc(*x);
     }
   if (node.inputs.size() == 2)

@@ -1,4 +1,5 @@
 // Convolutions that are products: of a kernel that covers the whole input, and of a kernel of one tap.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -19,7 +20,7 @@ struct Plain {
 
 /// A batched convolution without groups, padding or dilation.
 std::optional<Plain> plain(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "conv")
+  if (node.op != op::conv)
     return std::nullopt;
   Plain conv{facts.type(node.inputs[0]).shape, facts.type(node.inputs[1]).shape, 0,
              flag_attribute(node, "transposed")};
@@ -49,9 +50,9 @@ std::optional<Replacement> covering_convolution(const GraphFacts &facts, const m
       conv->transposed
           ? builder.reshape(node.inputs[1], {depth, conv->weight[1]})
           : builder.permute(builder.reshape(node.inputs[1], {conv->weight[0], depth}), {1, 0});
-  std::string value = builder.op("matmul", {x, weight});
+  std::string value = builder.op(op::matmul, {x, weight});
   if (node.inputs.size() > 2)
-    value = builder.op("add", {value, node.inputs[2]});
+    value = builder.op(op::add, {value, node.inputs[2]});
   return builder.finish(value);
 }
 
@@ -72,9 +73,9 @@ std::optional<Replacement> pointwise_convolution(const GraphFacts &facts, const 
   std::string weight = builder.reshape(node.inputs[1], {conv->weight[0], conv->weight[1]});
   if (conv->transposed)
     weight = builder.permute(weight, {1, 0});
-  std::string value = builder.op("matmul", {weight, x});
+  std::string value = builder.op(op::matmul, {weight, x});
   if (node.inputs.size() > 2)
-    value = builder.op("add", {value, builder.reshape(node.inputs[2], {shape[1], 1})});
+    value = builder.op(op::add, {value, builder.reshape(node.inputs[2], {shape[1], 1})});
   return builder.finish(value);
 }
 

@@ -1,5 +1,6 @@
 // A transposed convolution with stride s as one convolution over the small input with s outputs a position along each dimension,
 // which are then interleaved: a choice, for where plain convolutions are faster.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -23,7 +24,7 @@ Taps taps_of(std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
 
 std::optional<Replacement> phases_of_transposed_conv(const GraphFacts &facts,
                                                      const model::Node &node) {
-  if (node.op != "conv" || !flag_attribute(node, "transposed") ||
+  if (node.op != op::conv || !flag_attribute(node, "transposed") ||
       integer_attribute(node, "groups", 1) != 1)
     return std::nullopt;
   const model::Shape x = facts.type(node.inputs[0]).shape,
@@ -58,15 +59,15 @@ std::optional<Replacement> phases_of_transposed_conv(const GraphFacts &facts,
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
   std::string w = builder.reshape(
-      builder.op("pad", {node.inputs[1]}, {{"low", w_low}, {"high", w_high}, {"value", 0.0}}),
+      builder.op(op::pad, {node.inputs[1]}, {{"low", w_low}, {"high", w_high}, {"value", 0.0}}),
       split);
-  w = builder.node("flip", {w}, {{"dims", flips}}, builder.type(w));
+  w = builder.node(op::flip, {w}, {{"dims", flips}}, builder.type(w));
   w_order.push_back(0);
   w_order.insert(w_order.end(), flips.begin(), flips.end());
   taps[0] = weight[1] * factor;
   w = builder.reshape(builder.permute(w, w_order), taps);
   const std::string padded =
-      builder.op("pad", {node.inputs[0]}, {{"low", x_low}, {"high", x_high}, {"value", 0.0}});
+      builder.op(op::pad, {node.inputs[0]}, {{"low", x_low}, {"high", x_high}, {"value", 0.0}});
   model::Shape convolved{x[0], taps[0]}, order{0, 1}, joined{x[0], weight[1]};
   convolved.insert(convolved.end(), positions.begin(), positions.end());
   phases.insert(phases.end(), stride.begin(), stride.end());
@@ -77,7 +78,7 @@ std::optional<Replacement> phases_of_transposed_conv(const GraphFacts &facts,
     joined.push_back(positions[i] * stride[i]);
   }
   const model::Shape ones(spatial, 1), zeros(spatial, 0);
-  std::string value = builder.node("conv", {padded, w},
+  std::string value = builder.node(op::conv, {padded, w},
                                    {{"stride", ones},
                                     {"padding", zeros},
                                     {"dilation", ones},
@@ -91,7 +92,7 @@ std::optional<Replacement> phases_of_transposed_conv(const GraphFacts &facts,
   if (node.inputs.size() > 2) {
     model::Shape channels(spatial + 1, 1);
     channels[0] = weight[1];
-    value = builder.op("add", {value, builder.reshape(node.inputs[2], channels)});
+    value = builder.op(op::add, {value, builder.reshape(node.inputs[2], channels)});
   }
   return builder.finish(value);
 }

@@ -4,6 +4,7 @@
 // pool's windows do not overlap much. A transposed convolution whose stride the pool's is a multiple of becomes a plain one over
 // the small input, since each pooled position takes the same taps. A bias stays: averages keep it.
 #include "generator/ops/cost.h"
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -21,10 +22,10 @@ struct Pattern {
 };
 
 std::optional<Pattern> matched(const GraphFacts &facts, const model::Node &pool) {
-  if (pool.op != "avg_pool" || !facts.read_once(pool.inputs[0]))
+  if (pool.op != op::avg_pool || !facts.read_once(pool.inputs[0]))
     return std::nullopt;
   const model::Node &conv = facts.node(pool.inputs[0]);
-  if (conv.op != "conv" ||
+  if (conv.op != op::conv ||
       (pool.type().dtype != model::Dtype::Float32 && pool.type().dtype != model::Dtype::Float64))
     return std::nullopt;
   const model::Shape weight = facts.type(conv.inputs[1]).shape;
@@ -57,12 +58,12 @@ std::string boxed_weight(ReplacementBuilder &builder, const Pattern &pattern) {
   for (std::size_t i = 0; i < pattern.spatial; ++i)
     low[i + 2] = high[i + 2] = pattern.kernel[i] - 1;
   const std::string padded =
-      builder.op("pad", {pattern.conv.inputs[1]}, {{"low", low}, {"high", high}, {"value", 0.0}});
+      builder.op(op::pad, {pattern.conv.inputs[1]}, {{"low", low}, {"high", high}, {"value", 0.0}});
   model::TensorType type = builder.type(padded);
   for (std::size_t i = 0; i < pattern.spatial; ++i)
     type.shape[i + 2] -= pattern.kernel[i] - 1;
   const model::Shape ones(pattern.spatial, 1), zeros(pattern.spatial, 0);
-  return builder.node("avg_pool", {padded},
+  return builder.node(op::avg_pool, {padded},
                       {{"kernel", pattern.kernel},
                        {"stride", ones},
                        {"padding", zeros},
@@ -83,7 +84,7 @@ std::string convolution(ReplacementBuilder &builder, const Pattern &pattern, con
   std::vector<std::string> inputs{x, weight};
   if (pattern.conv.inputs.size() > 2)
     inputs.push_back(pattern.conv.inputs[2]);
-  return builder.node("conv", inputs,
+  return builder.node(op::conv, inputs,
                       {{"stride", stride},
                        {"padding", padding},
                        {"dilation", model::Shape(pattern.spatial, 1)},
@@ -168,7 +169,7 @@ std::optional<Replacement> pool_transposed_conv(const GraphFacts &facts, const m
     taps = builder.slice(taps, dim, last, phase.tap + 1, pattern->stride[i]);
     flipped.push_back(dim);
   }
-  taps = builder.node("flip", {taps}, {{"dims", flipped}}, builder.type(taps));
+  taps = builder.node(op::flip, {taps}, {{"dims", flipped}}, builder.type(taps));
   // From [inputs, outputs / groups, taps...] to [outputs, inputs / groups, taps...].
   model::Shape grouped{groups, pattern->x[1] / groups, pattern->weight[1]}, order{0, 2, 1};
   for (std::size_t i = 2; i < rank; ++i) {
@@ -185,7 +186,7 @@ std::optional<Replacement> pool_transposed_conv(const GraphFacts &facts, const m
   }
   std::string x = pattern->conv.inputs[0];
   if (!even) {
-    x = builder.op("pad", {x}, {{"low", low}, {"high", high}, {"value", 0.0}});
+    x = builder.op(op::pad, {x}, {{"low", low}, {"high", high}, {"value", 0.0}});
     padding.assign(pattern->spatial, 0);
   }
   return builder.finish(convolution(builder, *pattern, x, taps, stride, padding));

@@ -1,5 +1,6 @@
 // A factor or a shift for each output channel of a convolution or product, taken into its weight and bias: a choice for where what
 // follows cannot be fused into it, as behind a library's convolution. It costs a pass over the weight at each call.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -21,7 +22,7 @@ bool varies_along(const model::Shape &value, const model::Shape &shape, std::siz
 
 std::optional<Replacement> fold_scale_into_weight(const GraphFacts &facts,
                                                   const model::Node &node) {
-  if (node.op != "mul" && node.op != "add")
+  if (node.op != op::mul && node.op != op::add)
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
   for (const std::size_t factor : {1, 0}) {
@@ -31,26 +32,26 @@ std::optional<Replacement> fold_scale_into_weight(const GraphFacts &facts,
     if (product.type().shape != shape || !facts.read_once(product.name) ||
         facts.index().position(number) > facts.index().position(node.name))
       continue;
-    if (product.op == "matmul" && node.op == "mul" && varies_along(own, shape, shape.size() - 1) &&
+    if (product.op == op::matmul && node.op == op::mul && varies_along(own, shape, shape.size() - 1) &&
         facts.type(product.inputs[1]).shape.size() == 2) {
       const std::string row = builder.reshape(number, {own.empty() ? 1 : own.back()});
-      const std::string weight = builder.op("mul", {product.inputs[1], row});
-      return builder.finish(builder.op("matmul", {product.inputs[0], weight}));
+      const std::string weight = builder.op(op::mul, {product.inputs[1], row});
+      return builder.finish(builder.op(op::matmul, {product.inputs[0], weight}));
     }
-    if (product.op != "conv" || flag_attribute(product, "transposed") ||
+    if (product.op != op::conv || flag_attribute(product, "transposed") ||
         !varies_along(own, shape, 1) || shape.size() != facts.type(product.inputs[1]).shape.size())
       continue;
     const std::string channels =
         builder.expand(builder.reshape(number, {model::elements_of(own)}), {shape[1]});
     std::vector<std::string> inputs = product.inputs;
-    if (node.op == "mul") {
+    if (node.op == op::mul) {
       model::Shape column(shape.size(), 1);
       column[0] = shape[1];
-      inputs[1] = builder.op("mul", {inputs[1], builder.reshape(channels, column)});
+      inputs[1] = builder.op(op::mul, {inputs[1], builder.reshape(channels, column)});
       if (inputs.size() > 2)
-        inputs[2] = builder.op("mul", {inputs[2], channels});
+        inputs[2] = builder.op(op::mul, {inputs[2], channels});
     } else if (inputs.size() > 2) {
-      inputs[2] = builder.op("add", {inputs[2], channels});
+      inputs[2] = builder.op(op::add, {inputs[2], channels});
     } else {
       inputs.push_back(channels);
     }

@@ -1,5 +1,6 @@
 #include "generator/rewrites/graph_facts.h"
 
+#include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/ops/attributes.h"
 #include "generator/rewrites/rewrite.h"
@@ -21,14 +22,14 @@ GraphFacts::GraphFacts(const GraphIndex &index) : index_(index) {
   facts_.reserve(index.graph().nodes.size());
   for (const model::Node &node : index.graph().nodes) {
     const Op &op = op_of(node);
-    Fact fact{.bounds = {}, .on_inputs = node.op == "input", .on_parameters = node.op == "parameter"};
+    Fact fact{.bounds = {}, .on_inputs = node.op == op::input, .on_parameters = node.op == op::parameter};
     std::vector<Bounds> operands;
     for (const std::string &input : node.inputs) {
       fact.on_inputs |= depends_on_inputs(input);
       fact.on_parameters |= depends_on_parameters(input);
       operands.push_back(bounds(input));
     }
-    if (node.op == "constant" && !find_attribute(node, "values"))
+    if (node.op == op::constant && !find_attribute(node, "values"))
       fact.bounds = {number_attribute(node, "value"), number_attribute(node, "value")};
     else if (op.bounds && (op.kind != Kind::Pointwise || model::is_floating(node.type().dtype)))
       fact.bounds = op.bounds(node, operands);
@@ -41,7 +42,7 @@ GraphFacts::GraphFacts(const GraphIndex &index) : index_(index) {
 
 std::optional<double> GraphFacts::constant(const std::string &name) const {
   const model::Node &node = index_.node(name);
-  if (node.op == "constant" && !find_attribute(node, "values"))
+  if (node.op == op::constant && !find_attribute(node, "values"))
     return number_attribute(node, "value");
   static constexpr std::string_view kKeeping[] = {"expand", "reshape", "permute",
                                                   "slice",  "flip",    "roll"};

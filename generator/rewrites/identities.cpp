@@ -2,6 +2,7 @@
 // one side everywhere, x - x.
 //
 // Bounds come from GraphFacts: sigmoid is within [0, 1], relu and squares are not negative.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -11,28 +12,28 @@ namespace {
 /// The operand that the node's value equals, if there is one.
 std::optional<std::string> unchanged(const GraphFacts &facts, const model::Node &node) {
   const std::string &op = node.op;
-  if (op == "relu" && facts.bounds(node.inputs[0]).low >= 0)
+  if (op == op::relu && facts.bounds(node.inputs[0]).low >= 0)
     return node.inputs[0];
-  if (op == "abs" && facts.bounds(node.inputs[0]).low >= 0)
+  if (op == op::abs && facts.bounds(node.inputs[0]).low >= 0)
     return node.inputs[0];
-  if (op == "leaky_relu" && facts.bounds(node.inputs[0]).low >= 0)
+  if (op == op::leaky_relu && facts.bounds(node.inputs[0]).low >= 0)
     return node.inputs[0];
-  if (op == "neg" || op == "logical_not") {
+  if (op == op::neg || op == op::logical_not) {
     const model::Node &inner = facts.node(node.inputs[0]);
     const bool doubled =
-        inner.op == op && (op == "neg" || facts.type(inner.inputs[0]).dtype == model::Dtype::Bool);
+        inner.op == op && (op == op::neg || facts.type(inner.inputs[0]).dtype == model::Dtype::Bool);
     return doubled ? std::optional(inner.inputs[0]) : std::nullopt;
   }
-  if (op == "where" && facts.constant(node.inputs[0]))
+  if (op == op::where && facts.constant(node.inputs[0]))
     return node.inputs[*facts.constant(node.inputs[0]) != 0 ? 1 : 2];
-  if (op == "where" && node.inputs[1] == node.inputs[2])
+  if (op == op::where && node.inputs[1] == node.inputs[2])
     return node.inputs[1];
-  if ((op == "maximum" || op == "minimum") && node.inputs[0] == node.inputs[1])
+  if ((op == op::maximum || op == op::minimum) && node.inputs[0] == node.inputs[1])
     return node.inputs[0];
-  if (op == "maximum" || op == "minimum")
+  if (op == op::maximum || op == op::minimum)
     for (const std::size_t i : {0, 1}) {
       const Bounds mine = facts.bounds(node.inputs[i]), other = facts.bounds(node.inputs[1 - i]);
-      if (op == "maximum" ? mine.low >= other.high : mine.high <= other.low)
+      if (op == op::maximum ? mine.low >= other.high : mine.high <= other.low)
         return node.inputs[i];
     }
   const auto constant = with_constant(facts, node);
@@ -40,26 +41,26 @@ std::optional<std::string> unchanged(const GraphFacts &facts, const model::Node 
     return std::nullopt;
   const double number = constant->number;
   const bool second = !constant->constant_first;
-  if ((op == "add" && number == 0) || (op == "sub" && number == 0 && second) ||
-      (op == "mul" && number == 1) || (op == "div" && number == 1 && second) ||
-      (op == "pow" && number == 1 && second))
+  if ((op == op::add && number == 0) || (op == op::sub && number == 0 && second) ||
+      (op == op::mul && number == 1) || (op == op::div && number == 1 && second) ||
+      (op == op::pow && number == 1 && second))
     return constant->other;
   return std::nullopt;
 }
 
 /// The number that every element is although no operand is constant.
 std::optional<double> cancelled(const GraphFacts &facts, const model::Node &node) {
-  if (node.op == "sub" && node.inputs[0] == node.inputs[1])
+  if (node.op == op::sub && node.inputs[0] == node.inputs[1])
     return 0;
-  if (node.op == "relu" && facts.bounds(node.inputs[0]).high <= 0)
+  if (node.op == op::relu && facts.bounds(node.inputs[0]).high <= 0)
     return 0;
   const auto constant = with_constant(facts, node);
-  if (node.op == "mul" && constant && constant->number == 0)
+  if (node.op == op::mul && constant && constant->number == 0)
     return 0;
-  if (node.op == "maximum" || node.op == "minimum")
+  if (node.op == op::maximum || node.op == op::minimum)
     if (constant) {
       const Bounds other = facts.bounds(constant->other);
-      if (node.op == "maximum" ? other.high <= constant->number : other.low >= constant->number)
+      if (node.op == op::maximum ? other.high <= constant->number : other.low >= constant->number)
         return constant->number;
     }
   return std::nullopt;
@@ -68,7 +69,7 @@ std::optional<double> cancelled(const GraphFacts &facts, const model::Node &node
 } // namespace
 
 std::optional<Replacement> identity(const GraphFacts &facts, const model::Node &node) {
-  if (node.inputs.empty() || node.op == "aten")
+  if (node.inputs.empty() || node.op == op::aten)
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
   if (const auto number = cancelled(facts, node))

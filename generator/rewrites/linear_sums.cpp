@@ -1,6 +1,7 @@
 #include "generator/rewrites/linear_sums.h"
 
 #include "generator/ops/cost.h"
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 
 #include <algorithm>
@@ -8,11 +9,11 @@
 namespace warpwright::generator {
 
 std::string LinearSums::plain(const std::string &value, const model::Shape &dims) {
-  return builder_.reduce("sum", value, dims, true);
+  return builder_.reduce(op::sum, value, dims, true);
 }
 
 std::string LinearSums::scaled(const std::string &value, double factor) {
-  return factor == 1 ? value : builder_.with_number("mul", value, factor);
+  return factor == 1 ? value : builder_.with_number(op::mul, value, factor);
 }
 
 std::string LinearSums::sum(const std::string &value, const model::Shape &all_dims) {
@@ -26,19 +27,19 @@ std::string LinearSums::sum(const std::string &value, const model::Shape &all_di
     return value;
   if (!facts_.read_once(value) || node.types.size() != 1)
     return plain(value, dims);
-  if ((node.op == "add" || node.op == "sub") && node.inputs[0] != node.inputs[1])
+  if ((node.op == op::add || node.op == op::sub) && node.inputs[0] != node.inputs[1])
     return builder_.op(node.op, {sum_of_operand(node.inputs[0], shape, dims),
                                  sum_of_operand(node.inputs[1], shape, dims)});
-  if (node.op == "neg")
-    return builder_.op("neg", {sum(node.inputs[0], dims)});
-  if (node.op == "matmul")
+  if (node.op == op::neg)
+    return builder_.op(op::neg, {sum(node.inputs[0], dims)});
+  if (node.op == op::matmul)
     return sum_of_product(node, dims);
   std::optional<std::string> written;
-  if (node.op == "mul" || node.op == "div")
+  if (node.op == op::mul || node.op == op::div)
     written = sum_of_scaled(node, dims);
-  else if (node.op == "reshape" || node.op == "permute")
+  else if (node.op == op::reshape || node.op == op::permute)
     written = sum_of_view(node, dims);
-  else if (node.op == "conv")
+  else if (node.op == op::conv)
     written = sum_of_convolution(node, dims);
   return written ? *written : plain(value, dims);
 }
@@ -63,7 +64,7 @@ std::optional<std::string> LinearSums::sum_of_scaled(const model::Node &node,
                                                      const model::Shape &dims) {
   const model::Shape &shape = node.type().shape;
   for (const std::size_t factor : {1, 0}) {
-    if (factor == 0 && node.op == "div")
+    if (factor == 0 && node.op == op::div)
       break;
     const model::Shape own = aligned(facts_.type(node.inputs[factor]).shape, shape.size());
     const bool untouched = std::ranges::all_of(
@@ -81,7 +82,7 @@ std::optional<std::string> LinearSums::sum_of_view(const model::Node &node,
   model::Shape mapped, kept = node.type().shape;
   for (const std::int64_t dim : dims)
     kept[static_cast<std::size_t>(dim)] = 1;
-  if (node.op == "permute") {
+  if (node.op == op::permute) {
     const model::Shape order = list_attribute(node, "dims").value_or(model::Shape{});
     for (const std::int64_t dim : dims)
       mapped.push_back(order[static_cast<std::size_t>(dim)]);
@@ -133,17 +134,17 @@ std::string LinearSums::sum_of_product(const model::Node &node, const model::Sha
     return of.empty() ? operand : builder_.expand(sum(operand, of), kept);
   };
   const std::string left = taken(node.inputs[0], of_a), right = taken(node.inputs[1], of_b);
-  const std::string product = builder_.op("matmul", {left, right});
+  const std::string product = builder_.op(op::matmul, {left, right});
   saved_flops_ +=
       matmul_flops(a, b) - matmul_flops(builder_.type(left).shape, builder_.type(right).shape);
-  return builder_.reduce("sum", product, after, true);
+  return builder_.reduce(op::sum, product, after, true);
 }
 
 std::string window_sums(ReplacementBuilder &builder, const std::string &x, std::int64_t dim,
                         const std::vector<TapWindow> &windows) {
   const std::int64_t extent = builder.type(x).shape[static_cast<std::size_t>(dim)];
   const auto sum_of = [&](std::int64_t start, std::int64_t stop, std::int64_t step) {
-    return builder.reduce("sum", builder.slice(x, dim, start, stop, step), {dim}, true);
+    return builder.reduce(op::sum, builder.slice(x, dim, start, stop, step), {dim}, true);
   };
   std::string total;
   std::vector<std::string> sums;
@@ -162,13 +163,13 @@ std::string window_sums(ReplacementBuilder &builder, const std::string &x, std::
         total = sum_of(0, extent, 1);
       sum = total;
       if (window.start > 0)
-        sum = builder.op("sub", {sum, sum_of(0, window.start, 1)});
+        sum = builder.op(op::sub, {sum, sum_of(0, window.start, 1)});
       if (window.stop < extent)
-        sum = builder.op("sub", {sum, sum_of(window.stop, extent, 1)});
+        sum = builder.op(op::sub, {sum, sum_of(window.stop, extent, 1)});
     }
     sums.push_back(sum);
   }
-  return sums.size() == 1 ? sums.front() : builder.op("cat", sums, {{"dim", dim}});
+  return sums.size() == 1 ? sums.front() : builder.op(op::cat, sums, {{"dim", dim}});
 }
 
 } // namespace warpwright::generator

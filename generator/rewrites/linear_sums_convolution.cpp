@@ -4,6 +4,7 @@
 // does not depend on the position, so the sum over positions is the tap times the sum over its window: along that dimension the
 // input shrinks to one sum a tap, and the convolution to one position.
 #include "generator/ops/cost.h"
+#include "generator/ops/names.h"
 #include "generator/rewrites/linear_sums.h"
 #include "generator/rewrites/rule_tools.h"
 
@@ -53,13 +54,13 @@ std::vector<TapWindow> windows_of_taps(const ConvolutionParts &parts, std::size_
 std::string summed_over_outputs(ReplacementBuilder &builder, const ConvolutionParts &parts) {
   model::Shape shape = builder.type(parts.weight).shape;
   if (parts.transposed) // [inputs, outputs / groups, taps...]
-    return builder.reduce("sum", parts.weight, {1}, true);
+    return builder.reduce(op::sum, parts.weight, {1}, true);
   const model::Shape taps(shape.begin() + 2, shape.end());
   model::Shape grouped{parts.groups, shape[0] / parts.groups, shape[1]},
       joined{1, parts.groups * shape[1]};
   grouped.insert(grouped.end(), taps.begin(), taps.end());
   joined.insert(joined.end(), taps.begin(), taps.end());
-  return builder.reshape(builder.reduce("sum", builder.reshape(parts.weight, grouped), {1}, false),
+  return builder.reshape(builder.reduce(op::sum, builder.reshape(parts.weight, grouped), {1}, false),
                          joined);
 }
 
@@ -106,7 +107,7 @@ std::optional<std::string> LinearSums::sum_of_convolution(const model::Node &nod
     result[static_cast<std::size_t>(dim)] = 1;
   double after = 0;
   if (contains(dims, 0))
-    parts.x = builder_.reduce("sum", parts.x, {0}, true);
+    parts.x = builder_.reduce(op::sum, parts.x, {0}, true);
   if (contains(dims, 1)) {
     parts.weight = summed_over_outputs(builder_, parts);
     parts.groups = 1;
@@ -128,7 +129,7 @@ std::optional<std::string> LinearSums::sum_of_convolution(const model::Node &nod
   if (after > 0.5 * before)
     return std::nullopt;
   saved_flops_ += before - after;
-  std::string value = builder_.node("conv", {parts.x, parts.weight},
+  std::string value = builder_.node(op::conv, {parts.x, parts.weight},
                                     {{"stride", parts.stride},
                                      {"padding", parts.padding},
                                      {"dilation", parts.dilation},
@@ -141,12 +142,12 @@ std::optional<std::string> LinearSums::sum_of_convolution(const model::Node &nod
   model::Shape channels(shape.size(), 1);
   std::string bias = node.inputs[2];
   if (contains(dims, 1))
-    bias = builder_.reduce("sum", bias, {0}, true);
+    bias = builder_.reduce(op::sum, bias, {0}, true);
   channels[1] = builder_.type(bias).shape[0];
   model::Shape repeated = dims;
   std::erase(repeated, 1);
   bias = scaled(builder_.reshape(bias, channels), static_cast<double>(extent_of(shape, repeated)));
-  return builder_.op("add", {value, bias});
+  return builder_.op(op::add, {value, bias});
 }
 
 } // namespace warpwright::generator

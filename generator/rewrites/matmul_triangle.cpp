@@ -3,6 +3,7 @@
 // Attributes, all optional and safe to ignore: `fill` "lower" | "upper": every reader takes only that triangle (with the diagonal), so
 // the rest may hold anything; `a_fill`, `b_fill`: the operand is zero outside that triangle. The triu and tril nodes stay, and select
 // rather than multiply, so what was left out is never seen.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -17,13 +18,13 @@ std::string mirrored(const std::string &fill) {
 std::string zero_outside(const GraphFacts &facts, const std::string &value) {
   const model::Node &node = facts.node(value);
   const std::int64_t diagonal = integer_attribute(node, "diagonal");
-  if (node.op == "tril")
+  if (node.op == op::tril)
     return diagonal <= 0 ? "lower" : "";
-  if (node.op == "triu")
+  if (node.op == op::triu)
     return diagonal >= 0 ? "upper" : "";
-  if (node.op == "relu" || node.op == "neg" || node.op == "abs")
+  if (node.op == op::relu || node.op == op::neg || node.op == op::abs)
     return zero_outside(facts, node.inputs[0]);
-  if (node.op == "permute") {
+  if (node.op == op::permute) {
     const model::Shape dims = list_attribute(node, "dims").value_or(model::Shape{});
     for (std::size_t i = 0; i + 2 < dims.size(); ++i)
       if (dims[i] != static_cast<std::int64_t>(i))
@@ -32,12 +33,12 @@ std::string zero_outside(const GraphFacts &facts, const std::string &value) {
                ? mirrored(zero_outside(facts, node.inputs[0]))
                : "";
   }
-  if (node.op == "mul")
+  if (node.op == op::mul)
     for (const std::string &input : node.inputs)
       if (facts.type(input).shape == node.type().shape)
         if (const std::string fill = zero_outside(facts, input); !fill.empty())
           return fill;
-  if (node.op == "matmul") { // products of lower triangles are lower
+  if (node.op == op::matmul) { // products of lower triangles are lower
     const std::string fill = zero_outside(facts, node.inputs[0]);
     return fill == zero_outside(facts, node.inputs[1]) ? fill : "";
   }
@@ -52,10 +53,10 @@ std::string needed(const GraphFacts &facts, const std::string &value) {
   for (const model::Node *user : facts.index().users(value)) {
     const std::int64_t diagonal = integer_attribute(*user, "diagonal");
     const std::string theirs =
-        user->op == "tril" && diagonal <= 0   ? "lower"
-        : user->op == "triu" && diagonal >= 0 ? "upper"
-        : user->op == "add" || user->op == "mul" || user->op == "sub" || user->op == "relu" ||
-                user->op == "div" || user->op == "neg"
+        user->op == op::tril && diagonal <= 0   ? "lower"
+        : user->op == op::triu && diagonal >= 0 ? "upper"
+        : user->op == op::add || user->op == op::mul || user->op == op::sub || user->op == op::relu ||
+                user->op == op::div || user->op == op::neg
             ? (user->type().shape == facts.type(value).shape ? needed(facts, user->name) : "")
             : "";
     if (theirs.empty() || (!fill.empty() && fill != theirs))
@@ -68,7 +69,7 @@ std::string needed(const GraphFacts &facts, const std::string &value) {
 } // namespace
 
 std::optional<Replacement> triangle_hints(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "matmul")
+  if (node.op != op::matmul)
     return std::nullopt;
   model::Node hinted = node;
   const auto hint = [&](const char *name, const std::string &fill) {

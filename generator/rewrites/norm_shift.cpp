@@ -1,5 +1,6 @@
 // Normalisations and shifts: what is added alike to everything that a norm subtracts the mean of cancels; a norm over one element is
 // its bias; batch norm with fixed statistics is a multiplication and an addition.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -18,13 +19,13 @@ model::Shape centred_dims(const GraphFacts &facts, const model::Node &node) {
       dims.push_back(static_cast<std::int64_t>(i));
     return dims;
   };
-  if (node.op == "softmax" || node.op == "log_softmax")
+  if (node.op == op::softmax || node.op == op::log_softmax)
     return {integer_attribute(node, "dim")};
-  if (node.op == "layer_norm" || node.op == "var")
+  if (node.op == op::layer_norm || node.op == op::var)
     return reduced_dims(node, shape.size());
-  if (node.op == "group_norm")
+  if (node.op == op::group_norm)
     return from(integer_attribute(node, "groups", 1) == shape[1] ? 2 : 1);
-  if (node.op == "batch_norm" && flag_attribute(node, "training") && node.types.size() == 1) {
+  if (node.op == op::batch_norm && flag_attribute(node, "training") && node.types.size() == 1) {
     model::Shape dims = from(2);
     dims.insert(dims.begin(), 0);
     return dims;
@@ -66,13 +67,13 @@ std::optional<Replacement> drop_shift_before_norm(const GraphFacts &facts,
   const model::Shape &shape = before.type().shape;
   ReplacementBuilder builder(facts, node);
   std::string centred;
-  if (before.op == "add" || before.op == "sub") {
+  if (before.op == op::add || before.op == op::sub) {
     for (const std::size_t shift : {1, 0})
-      if (centred.empty() && (before.op == "add" || shift == 1) &&
+      if (centred.empty() && (before.op == op::add || shift == 1) &&
           facts.type(before.inputs[1 - shift]).shape == shape &&
           is_alike_along(facts.type(before.inputs[shift]).shape, shape, dims))
         centred = before.inputs[1 - shift];
-  } else if (before.op == "conv" && before.inputs.size() == 3 && facts.read_once(before.name) &&
+  } else if (before.op == op::conv && before.inputs.size() == 3 && facts.read_once(before.name) &&
              !contains(dims, 1) && shape.size() == facts.type(before.inputs[1]).shape.size()) {
     centred = again(builder, before, {before.inputs[0], before.inputs[1]}, shape);
   }
@@ -84,12 +85,12 @@ std::optional<Replacement> drop_shift_before_norm(const GraphFacts &facts,
 }
 
 std::optional<Replacement> norm_of_one_element(const GraphFacts &facts, const model::Node &node) {
-  if ((node.op != "layer_norm" && node.op != "group_norm") ||
+  if ((node.op != op::layer_norm && node.op != op::group_norm) ||
       number_attribute(node, "eps", 1e-5) <= 0)
     return std::nullopt;
   const model::Shape &shape = node.type().shape;
   model::Shape dims = reduced_dims(node, shape.size()), bias_shape;
-  if (node.op == "group_norm") {
+  if (node.op == op::group_norm) {
     dims.clear();
     for (std::size_t i = 2; i < shape.size(); ++i)
       dims.push_back(static_cast<std::int64_t>(i));
@@ -104,12 +105,12 @@ std::optional<Replacement> norm_of_one_element(const GraphFacts &facts, const mo
   const auto bias = operand(node, "bias", {"weight", "bias"});
   if (!bias)
     return builder.finish(builder.uniform(0, node.type()));
-  const std::string value = node.op == "group_norm" ? builder.reshape(*bias, bias_shape) : *bias;
+  const std::string value = node.op == op::group_norm ? builder.reshape(*bias, bias_shape) : *bias;
   return builder.finish(builder.expand(value, shape));
 }
 
 std::optional<Replacement> inference_batch_norm(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "batch_norm" || flag_attribute(node, "training") || node.types.size() != 1)
+  if (node.op != op::batch_norm || flag_attribute(node, "training") || node.types.size() != 1)
     return std::nullopt;
   const auto part = [&](const char *name) {
     return operand(node, name, {"weight", "bias", "running_mean", "running_var"});
@@ -126,14 +127,14 @@ std::optional<Replacement> inference_batch_norm(const GraphFacts &facts, const m
     return builder.cast(builder.reshape(value, channels), node.type().dtype);
   };
   std::string scale = builder.op(
-      "rsqrt", {builder.with_number("add", *variance, number_attribute(node, "eps", 1e-5))});
+      op::rsqrt, {builder.with_number(op::add, *variance, number_attribute(node, "eps", 1e-5))});
   if (weight)
-    scale = builder.op("mul", {scale, *weight});
+    scale = builder.op(op::mul, {scale, *weight});
   // The mean is subtracted first, as PyTorch does: x * scale + shift would cancel where means are large.
-  std::string value = builder.op("sub", {node.inputs[0], over_channels(*mean)});
-  value = builder.op("mul", {value, over_channels(scale)});
+  std::string value = builder.op(op::sub, {node.inputs[0], over_channels(*mean)});
+  value = builder.op(op::mul, {value, over_channels(scale)});
   if (bias)
-    value = builder.op("add", {value, over_channels(*bias)});
+    value = builder.op(op::add, {value, over_channels(*bias)});
   return builder.finish(value);
 }
 

@@ -1,5 +1,6 @@
 // An average pool goes before a factor or a shift that its windows do not see: fewer elements to scale, and the pool stands behind
 // the convolution that it may become part of.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -9,18 +10,18 @@ namespace warpwright::generator {
 
 std::optional<Replacement> pool_before_scale(const GraphFacts &facts, const model::Node &node) {
   const auto kernel = list_attribute(node, "kernel");
-  if (node.op != "avg_pool" || !kernel || flag_attribute(node, "ceil") ||
+  if (node.op != op::avg_pool || !kernel || flag_attribute(node, "ceil") ||
       integer_attribute(node, "divisor") != 0 ||
       std::ranges::any_of(list_attribute(node, "padding", kernel->size(), 0),
                           [](std::int64_t extent) { return extent != 0; }))
     return std::nullopt;
   const model::Node &inner = facts.node(node.inputs[0]);
   if (!facts.read_once(inner.name) ||
-      (inner.op != "mul" && inner.op != "div" && inner.op != "add" && inner.op != "sub"))
+      (inner.op != op::mul && inner.op != op::div && inner.op != op::add && inner.op != op::sub))
     return std::nullopt;
   const model::Shape &shape = inner.type().shape;
   for (const std::size_t other : {1, 0}) {
-    if (other == 0 && inner.op == "div")
+    if (other == 0 && inner.op == op::div)
       continue;
     const model::Shape own = aligned(facts.type(inner.inputs[other]).shape, shape.size());
     if (facts.type(inner.inputs[1 - other]).shape != shape ||

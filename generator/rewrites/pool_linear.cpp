@@ -1,4 +1,5 @@
 // Averages over neighbouring features of a linear layer: the weight is averaged instead, and the product is that much smaller.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -18,27 +19,27 @@ public:
       return value; // the mean of what repeats is itself
     if (!facts_.read_once(value))
       return plain(value);
-    if (node.op == "add" || node.op == "sub")
+    if (node.op == op::add || node.op == op::sub)
       return builder_.op(node.op, {pooled(node.inputs[0]), pooled(node.inputs[1])});
-    if (node.op == "neg")
-      return builder_.op("neg", {pooled(node.inputs[0])});
-    if (node.op == "mul" || node.op == "div")
+    if (node.op == op::neg)
+      return builder_.op(op::neg, {pooled(node.inputs[0])});
+    if (node.op == op::mul || node.op == op::div)
       for (const std::size_t factor : {1, 0}) {
         const model::Shape &own = facts_.type(node.inputs[factor]).shape;
-        if ((factor == 1 || node.op == "mul") && (own.empty() || own.back() == 1))
+        if ((factor == 1 || node.op == op::mul) && (own.empty() || own.back() == 1))
           return builder_.op(node.op, factor == 1
                                           ? std::vector{pooled(node.inputs[0]), node.inputs[1]}
                                           : std::vector{node.inputs[0], pooled(node.inputs[1])});
       }
-    if (node.op == "reshape" && facts_.type(node.inputs[0]).shape.back() == extent_ &&
+    if (node.op == op::reshape && facts_.type(node.inputs[0]).shape.back() == extent_ &&
         place_of_dims(facts_.type(node.inputs[0]).shape, node.type().shape)) {
       model::Shape shape = node.type().shape;
       shape.back() = pooled_;
       return builder_.reshape(pooled(node.inputs[0]), shape);
     }
-    if (node.op == "matmul") {
+    if (node.op == op::matmul) {
       taken_into_product_ = true;
-      return builder_.op("matmul", {node.inputs[0], plain(node.inputs[1])});
+      return builder_.op(op::matmul, {node.inputs[0], plain(node.inputs[1])});
     }
     return plain(value);
   }
@@ -56,7 +57,7 @@ private:
     model::Shape shape = own;
     shape.back() = pooled_;
     return builder_.reshape(
-        builder_.node("avg_pool", {builder_.reshape(value, rows)}, pool_.attributes, type), shape);
+        builder_.node(op::avg_pool, {builder_.reshape(value, rows)}, pool_.attributes, type), shape);
   }
 
   const GraphFacts &facts_;
@@ -70,7 +71,7 @@ private:
 
 std::optional<Replacement> pool_linear_features(const GraphFacts &facts, const model::Node &node) {
   const auto kernel = list_attribute(node, "kernel");
-  if (node.op != "avg_pool" || !kernel || kernel->size() != 1 ||
+  if (node.op != op::avg_pool || !kernel || kernel->size() != 1 ||
       list_attribute(node, "padding", 1, 0)[0] != 0 || flag_attribute(node, "ceil") ||
       integer_attribute(node, "divisor") != 0 || node.type().dtype != model::Dtype::Float32 ||
       2 * node.type().shape.back() > facts.type(node.inputs[0]).shape.back())

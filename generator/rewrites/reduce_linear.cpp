@@ -4,6 +4,7 @@
 // The sum goes through additions, factors that it does not touch, transposes and casts of nothing, down to products and
 // convolutions that nobody else reads; for each of those it is taken into the operands. Only where that saves most of a
 // product. Rounding changes: the sum of many is taken first, in the same dtype, so 16-bit types are left alone.
+#include "generator/ops/names.h"
 #include "generator/rewrites/linear_sums.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -13,7 +14,7 @@
 namespace warpwright::generator {
 
 std::optional<Replacement> reduce_linear_map(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "sum" && node.op != "mean")
+  if (node.op != op::sum && node.op != op::mean)
     return std::nullopt;
   const model::TensorType &type = facts.type(node.inputs[0]);
   if (type.dtype != model::Dtype::Float32 && type.dtype != model::Dtype::Float64)
@@ -33,9 +34,9 @@ std::optional<Replacement> reduce_linear_map(const GraphFacts &facts, const mode
   for (const std::int64_t dim : dims)
     kept[static_cast<std::size_t>(dim)] = 1;
   value = builder.expand(value, kept);
-  if (node.op == "mean")
+  if (node.op == op::mean)
     value =
-        builder.with_number("mul", value, 1.0 / static_cast<double>(extent_of(type.shape, dims)));
+        builder.with_number(op::mul, value, 1.0 / static_cast<double>(extent_of(type.shape, dims)));
   return builder.finish(value);
 }
 

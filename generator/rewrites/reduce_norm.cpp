@@ -3,6 +3,7 @@
 //
 // The variance of a group is the mean of its channels' variances plus the variance of their means, which loses no accuracy. Where running
 // statistics are kept, they are written from the same sums, and the norm itself is gone.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -29,13 +30,13 @@ Statistics statistics_of(ReplacementBuilder &builder, const model::Node &norm) {
   for (std::size_t i = 2; i < shape.size(); ++i)
     space.push_back(static_cast<std::int64_t>(i));
   const auto variance = [&](const std::string &value, const model::Shape &dims) {
-    return builder.op("var", {value},
+    return builder.op(op::var, {value},
                       {{"dims", dims}, {"keepdim", true}, {"correction", std::int64_t{0}}});
   };
   Statistics found;
-  found.means = builder.reduce("mean", x, space, true);
+  found.means = builder.reduce(op::mean, x, space, true);
   std::string means = found.means, variances = variance(x, space);
-  const bool batch = norm.op == "batch_norm";
+  const bool batch = norm.op == op::batch_norm;
   const std::int64_t groups = batch ? shape[1] : integer_attribute(norm, "groups", 1);
   if (!batch) {
     const model::Shape grouped{shape[0], groups, shape[1] / groups};
@@ -43,9 +44,9 @@ Statistics statistics_of(ReplacementBuilder &builder, const model::Node &norm) {
     variances = builder.reshape(variances, grouped);
   }
   const model::Shape together{batch ? 0 : 2};
-  found.mean = builder.reduce("mean", means, together, true);
+  found.mean = builder.reduce(op::mean, means, together, true);
   found.variance = builder.op(
-      "add", {builder.reduce("mean", variances, together, true), variance(means, together)});
+      op::add, {builder.reduce(op::mean, variances, together, true), variance(means, together)});
   if (!batch) // back from groups to channels
     for (std::string *value : {&found.mean, &found.variance})
       *value = builder.reshape(builder.expand(*value, {shape[0], groups, shape[1] / groups}),
@@ -58,7 +59,7 @@ bool read_for_statistics(const GraphFacts &facts, const model::Node &norm,
                          const model::Node *reader) {
   return !facts.index().is_result(norm.name) &&
          std::ranges::all_of(facts.index().users(norm.name), [&](const model::Node *user) {
-           return user == reader || (user->op == "item" && integer_attribute(*user, "index") > 0);
+           return user == reader || (user->op == op::item && integer_attribute(*user, "index") > 0);
          });
 }
 
@@ -66,7 +67,7 @@ bool has_statistics(const GraphFacts &facts, const model::Node &norm) {
   if (norm.inputs.empty() || facts.type(norm.inputs[0]).shape.size() < 3 ||
       !is_single_precision(norm))
     return false;
-  return norm.op == "group_norm" || (norm.op == "batch_norm" && flag_attribute(norm, "training"));
+  return norm.op == op::group_norm || (norm.op == op::batch_norm && flag_attribute(norm, "training"));
 }
 
 /// The operand of that name, which `absent` may say there is not.
@@ -83,7 +84,7 @@ std::optional<std::string> operand(const model::Node &norm, std::size_t which) {
 } // namespace
 
 std::optional<Replacement> reduce_normalised(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "mean" && node.op != "sum")
+  if (node.op != op::mean && node.op != op::sum)
     return std::nullopt;
   const model::Node &norm = facts.node(node.inputs[0]);
   if (!has_statistics(facts, norm) || !read_for_statistics(facts, norm, &node))
@@ -99,27 +100,27 @@ std::optional<Replacement> reduce_normalised(const GraphFacts &facts, const mode
   const Statistics found = statistics_of(builder, norm);
   model::Shape channels(shape.size() - 1, 1);
   channels[0] = shape[1];
-  std::string value = builder.op("sub", {found.means, found.mean});
+  std::string value = builder.op(op::sub, {found.means, found.mean});
   value = builder.op(
-      "mul",
-      {value, builder.op("rsqrt", {builder.with_number("add", found.variance,
+      op::mul,
+      {value, builder.op(op::rsqrt, {builder.with_number(op::add, found.variance,
                                                        number_attribute(norm, "eps", 1e-5))})});
   if (const auto weight = operand(norm, 0))
-    value = builder.op("mul", {value, builder.reshape(*weight, channels)});
+    value = builder.op(op::mul, {value, builder.reshape(*weight, channels)});
   if (const auto bias = operand(norm, 1))
-    value = builder.op("add", {value, builder.reshape(*bias, channels)});
-  value = builder.reduce("mean", value, left, true);
-  if (node.op == "sum")
-    value = builder.with_number("mul", value, static_cast<double>(extent_of(shape, dims)));
+    value = builder.op(op::add, {value, builder.reshape(*bias, channels)});
+  value = builder.reduce(op::mean, value, left, true);
+  if (node.op == op::sum)
+    value = builder.with_number(op::mul, value, static_cast<double>(extent_of(shape, dims)));
   return builder.finish(value);
 }
 
 std::optional<Replacement> running_statistics(const GraphFacts &facts, const model::Node &node) {
-  const std::int64_t index = node.op == "item" ? integer_attribute(node, "index") : 0;
+  const std::int64_t index = node.op == op::item ? integer_attribute(node, "index") : 0;
   if (index != 1 && index != 2)
     return std::nullopt;
   const model::Node &norm = facts.node(node.inputs[0]);
-  if (norm.op != "batch_norm" || !has_statistics(facts, norm) ||
+  if (norm.op != op::batch_norm || !has_statistics(facts, norm) ||
       !read_for_statistics(facts, norm, nullptr))
     return std::nullopt;
   const auto running = operand(norm, index == 1 ? 2 : 3);
@@ -131,10 +132,10 @@ std::optional<Replacement> running_statistics(const GraphFacts &facts, const mod
   std::string now = builder.reshape(index == 1 ? found.mean : found.variance, node.type().shape);
   const auto count = static_cast<double>(model::elements_of(shape) / shape[1]);
   if (index == 2) // running variances are unbiased
-    now = builder.with_number("mul", now, count / (count - 1));
+    now = builder.with_number(op::mul, now, count / (count - 1));
   const double momentum = number_attribute(norm, "momentum", 0.1);
-  return builder.finish(builder.op("add", {builder.with_number("mul", *running, 1 - momentum),
-                                           builder.with_number("mul", now, momentum)}));
+  return builder.finish(builder.op(op::add, {builder.with_number(op::mul, *running, 1 - momentum),
+                                           builder.with_number(op::mul, now, momentum)}));
 }
 
 } // namespace warpwright::generator

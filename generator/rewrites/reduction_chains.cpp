@@ -1,4 +1,5 @@
 // Reductions of reductions become one; pools whose window is the whole input become reductions; pools of pools become one pool.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -14,7 +15,7 @@ struct Pool {
 
 /// A pool without padding, dilation, rounding up or a divisor of its own.
 std::optional<Pool> plain_pool(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "avg_pool" && node.op != "max_pool")
+  if (node.op != op::avg_pool && node.op != op::max_pool)
     return std::nullopt;
   const auto kernel = list_attribute(node, "kernel");
   if (!kernel || flag_attribute(node, "ceil") || integer_attribute(node, "divisor") != 0)
@@ -30,7 +31,7 @@ std::optional<Pool> plain_pool(const GraphFacts &facts, const model::Node &node)
 }
 
 bool merges(const std::string &op) {
-  return op == "sum" || op == "mean" || op == "amax" || op == "amin" || op == "prod";
+  return op == op::sum || op == op::mean || op == op::amax || op == op::amin || op == op::prod;
 }
 
 } // namespace
@@ -41,7 +42,7 @@ std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model
   const model::Node *inner = &facts.node(node.inputs[0]);
   // Dimensions of extent 1 put in between move nothing.
   model::Shape outer_dims = reduced_dims(node, inner->type().shape.size());
-  if (inner->op == "reshape" && facts.read_once(inner->name)) {
+  if (inner->op == op::reshape && facts.read_once(inner->name)) {
     const model::Node &source = facts.node(inner->inputs[0]);
     const auto places = place_of_dims(source.type().shape, inner->type().shape);
     if (!places)
@@ -53,8 +54,8 @@ std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model
     outer_dims = mapped;
     inner = &source;
   }
-  const bool linear = (node.op == "sum" || node.op == "mean") &&
-                      (inner->op == "sum" || inner->op == "mean") &&
+  const bool linear = (node.op == op::sum || node.op == op::mean) &&
+                      (inner->op == op::sum || inner->op == op::mean) &&
                       model::is_floating(inner->type().dtype);
   if ((inner->op != node.op && !linear) || !facts.read_once(inner->name) ||
       inner->type().dtype != node.type().dtype)
@@ -80,12 +81,12 @@ std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model
   ReplacementBuilder builder(facts, node);
   std::string value = builder.reduce(inner->op, inner->inputs[0], dims, true);
   if (factor != 1) // sum of means: times what was added; mean of sums: over it
-    value = builder.with_number(node.op == "sum" ? "mul" : "div", value, factor);
+    value = builder.with_number(node.op == op::sum ? op::mul : op::div, value, factor);
   return builder.finish(value);
 }
 
 std::optional<Replacement> pool_as_reduction(const GraphFacts &facts, const model::Node &node) {
-  const bool adaptive = node.op == "adaptive_avg_pool" || node.op == "adaptive_max_pool";
+  const bool adaptive = node.op == op::adaptive_avg_pool || node.op == op::adaptive_max_pool;
   const auto pool = plain_pool(facts, node);
   if (node.types.size() != 1 || (!adaptive && !pool))
     return std::nullopt;
@@ -99,8 +100,8 @@ std::optional<Replacement> pool_as_reduction(const GraphFacts &facts, const mode
     dims.push_back(static_cast<std::int64_t>(i));
   }
   ReplacementBuilder builder(facts, node);
-  const bool average = node.op == "avg_pool" || node.op == "adaptive_avg_pool";
-  return builder.finish(builder.reduce(average ? "mean" : "amax", node.inputs[0], dims, true));
+  const bool average = node.op == op::avg_pool || node.op == op::adaptive_avg_pool;
+  return builder.finish(builder.reduce(average ? op::mean : op::amax, node.inputs[0], dims, true));
 }
 
 std::optional<Replacement> merge_pools(const GraphFacts &facts, const model::Node &node) {

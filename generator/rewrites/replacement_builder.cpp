@@ -1,6 +1,7 @@
 #include "generator/rewrites/replacement_builder.h"
 
 #include "generator/ops/attributes.h"
+#include "generator/ops/names.h"
 
 #include <algorithm>
 
@@ -75,63 +76,63 @@ std::string ReplacementBuilder::node(const std::string &op, std::vector<std::str
 std::string ReplacementBuilder::op(const std::string &op, std::vector<std::string> inputs,
                                    model::Attributes attributes) {
   const model::Node shape_of{"", op, inputs, attributes, {}};
-  model::TensorType result = type(inputs[op == "where" ? 1 : 0]);
+  model::TensorType result = type(inputs[op == op::where ? 1 : 0]);
   const model::Shape first = type(inputs[0]).shape;
-  if (op == "matmul")
+  if (op == op::matmul)
     result.shape = matmul_shape(first, type(inputs[1]).shape);
   else if (is_reduction(op))
     result.shape = reduced_shape(shape_of, first);
-  else if (op == "permute") {
+  else if (op == op::permute) {
     const model::Shape dims = list_attribute(shape_of, "dims").value_or(model::Shape{});
     for (std::size_t i = 0; i < dims.size(); ++i)
       result.shape[i] = first[static_cast<std::size_t>(dims[i])];
-  } else if (op == "slice") {
+  } else if (op == op::slice) {
     const auto dim = static_cast<std::size_t>(integer_attribute(shape_of, "dim"));
     const std::int64_t step = integer_attribute(shape_of, "step", 1);
     result.shape[dim] =
         (integer_attribute(shape_of, "stop") - integer_attribute(shape_of, "start") + step - 1) /
         step;
-  } else if (op == "cat") {
+  } else if (op == op::cat) {
     const auto dim = static_cast<std::size_t>(integer_attribute(shape_of, "dim"));
     for (std::size_t i = 1; i < inputs.size(); ++i)
       result.shape[dim] += type(inputs[i]).shape[dim];
-  } else if (op == "pad") {
+  } else if (op == op::pad) {
     const model::Shape low = list_attribute(shape_of, "low", first.size(), 0),
                        high = list_attribute(shape_of, "high", first.size(), 0);
     for (std::size_t i = 0; i < first.size(); ++i)
       result.shape[i] += low[i] + high[i];
-  } else if (op != "softmax" && op != "log_softmax" && op != "triu" && op != "tril")
+  } else if (op != op::softmax && op != op::log_softmax && op != op::triu && op != op::tril)
     for (const std::string &input : inputs)
       result.shape = broadcast(result.shape, type(input).shape);
-  if (is_comparison(op) || op == "any" || op == "all")
+  if (is_comparison(op) || op == op::any || op == op::all)
     result.dtype = model::Dtype::Bool;
   return node(op, std::move(inputs), std::move(attributes), std::move(result));
 }
 
 std::string ReplacementBuilder::reshape(const std::string &x, model::Shape shape) {
   const model::TensorType from = type(x);
-  return from.shape == shape ? x : node("reshape", {x}, {}, {from.dtype, std::move(shape), {}});
+  return from.shape == shape ? x : node(op::reshape, {x}, {}, {from.dtype, std::move(shape), {}});
 }
 
 std::string ReplacementBuilder::expand(const std::string &x, model::Shape shape) {
   const model::TensorType from = type(x);
-  return from.shape == shape ? x : node("expand", {x}, {}, {from.dtype, std::move(shape), {}});
+  return from.shape == shape ? x : node(op::expand, {x}, {}, {from.dtype, std::move(shape), {}});
 }
 
 std::string ReplacementBuilder::cast(const std::string &x, model::Dtype dtype) {
   const model::TensorType from = type(x);
-  return from.dtype == dtype ? x : node("cast", {x}, {}, {dtype, from.shape, {}});
+  return from.dtype == dtype ? x : node(op::cast, {x}, {}, {dtype, from.shape, {}});
 }
 
 std::string ReplacementBuilder::permute(const std::string &x, model::Shape dims) {
-  return std::ranges::is_sorted(dims) ? x : op("permute", {x}, {{"dims", std::move(dims)}});
+  return std::ranges::is_sorted(dims) ? x : op(op::permute, {x}, {{"dims", std::move(dims)}});
 }
 
 std::string ReplacementBuilder::slice(const std::string &x, std::int64_t dim, std::int64_t start,
                                       std::int64_t stop, std::int64_t step) {
   if (start == 0 && stop == type(x).shape[static_cast<std::size_t>(dim)] && step == 1)
     return x;
-  return op("slice", {x}, {{"dim", dim}, {"start", start}, {"stop", stop}, {"step", step}});
+  return op(op::slice, {x}, {{"dim", dim}, {"start", start}, {"stop", stop}, {"step", step}});
 }
 
 std::string ReplacementBuilder::reduce(const std::string &reduction, const std::string &x,
@@ -142,7 +143,7 @@ std::string ReplacementBuilder::reduce(const std::string &reduction, const std::
 }
 
 std::string ReplacementBuilder::constant(double value, model::Dtype dtype) {
-  return node("constant", {}, {{"value", value}}, {dtype, {}, {}});
+  return node(op::constant, {}, {{"value", value}}, {dtype, {}, {}});
 }
 
 std::string ReplacementBuilder::uniform(double value, const model::TensorType &type) {

@@ -1,5 +1,6 @@
 // A scan with neutral elements put before its result scans what has them put before it: the exclusive sum, written as a
 // concatenation of zeros and a sum, is one scan that reads its shifted input, and no copy of the result.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -10,9 +11,9 @@ namespace {
 
 /// What a scan begins with; nothing for other ops.
 std::optional<double> neutral_of(const model::Node &node) {
-  if (node.op == "cumsum")
+  if (node.op == op::cumsum)
     return 0;
-  if (node.op == "cumprod")
+  if (node.op == op::cumprod)
     return 1;
   return std::nullopt;
 }
@@ -20,7 +21,7 @@ std::optional<double> neutral_of(const model::Node &node) {
 } // namespace
 
 std::optional<Replacement> scan_early(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "cat" || node.inputs.size() < 2 || !facts.read_once(node.inputs.back()))
+  if (node.op != op::cat || node.inputs.size() < 2 || !facts.read_once(node.inputs.back()))
     return std::nullopt;
   const model::Node &scan = facts.node(node.inputs.back());
   const auto neutral = neutral_of(scan);
@@ -33,7 +34,7 @@ std::optional<Replacement> scan_early(const GraphFacts &facts, const model::Node
     return std::nullopt;
   pieces.push_back(scan.inputs[0]);
   ReplacementBuilder builder(facts, node);
-  const std::string joined = builder.op("cat", pieces, node.attributes);
+  const std::string joined = builder.op(op::cat, pieces, node.attributes);
   return builder.finish(again(builder, scan, {joined}, node.type().shape));
 }
 

@@ -2,6 +2,7 @@
 //
 // It moves a slice before the node that it cuts, where nobody else reads that node: pointwise ops, products, norms and softmax
 // along other dimensions, reductions of other dimensions, permutes, reshapes that only insert dimensions of extent 1.
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -36,14 +37,14 @@ std::optional<std::vector<std::string>> parts_of_product(const GraphFacts &facts
   if (dim + 2 < rank)
     for (std::string &part : parts)
       part = part_of(builder, part, rank, slice);
-  else if (dim + 2 == rank && node.op == "attention" &&
+  else if (dim + 2 == rank && node.op == op::attention &&
            (parts.size() > 3 || flag_attribute(node, "causal")))
     return std::nullopt;
   else if (dim + 2 == rank)
     parts[0] = part_of(builder, parts[0], rank, slice);
   else
-    parts.back() = node.op == "matmul" ? part_of(builder, parts[1], rank, slice) : parts.back();
-  if (dim + 1 == rank && node.op == "attention") {
+    parts.back() = node.op == op::matmul ? part_of(builder, parts[1], rank, slice) : parts.back();
+  if (dim + 1 == rank && node.op == op::attention) {
     if (facts.type(parts[2]).shape.size() != rank)
       return std::nullopt;
     parts[2] = part_of(builder, parts[2], rank, slice);
@@ -62,25 +63,25 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
       part = part_of(builder, part, rank, slice);
     return parts;
   }
-  if (node.op == "matmul" || node.op == "attention")
+  if (node.op == op::matmul || node.op == op::attention)
     return parts_of_product(facts, builder, node, slice);
   Slice inner = slice;
-  if (node.op == "softmax" || node.op == "log_softmax" || node.op == "cumsum") {
+  if (node.op == op::softmax || node.op == op::log_softmax || node.op == op::cumsum) {
     if (integer_attribute(node, "dim") == slice.dim)
       return std::nullopt;
-  } else if (node.op == "layer_norm") {
+  } else if (node.op == op::layer_norm) {
     if (contains(reduced_dims(node, rank), slice.dim))
       return std::nullopt;
-  } else if (node.op == "permute") {
+  } else if (node.op == op::permute) {
     inner.dim = (*list_attribute(node, "dims"))[static_cast<std::size_t>(slice.dim)];
-  } else if (node.op == "reshape") {
+  } else if (node.op == op::reshape) {
     const auto places = place_of_dims(facts.type(parts[0]).shape, node.type().shape);
     const auto at = places ? std::ranges::find(*places, slice.dim) : model::Shape::iterator{};
     if (!places || at == places->end())
       return std::nullopt;
     inner.dim = at - places->begin();
-  } else if (node.op == "sum" || node.op == "mean" || node.op == "amax" || node.op == "amin" ||
-             node.op == "logsumexp" || node.op == "var" || node.op == "norm") {
+  } else if (node.op == op::sum || node.op == op::mean || node.op == op::amax || node.op == op::amin ||
+             node.op == op::logsumexp || node.op == op::var || node.op == op::norm) {
     const model::Shape &from = facts.type(parts[0]).shape;
     const model::Shape dims = reduced_dims(node, from.size());
     std::int64_t left = slice.dim;
@@ -101,7 +102,7 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
 } // namespace
 
 std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != "slice" || !facts.read_once(node.inputs[0]))
+  if (node.op != op::slice || !facts.read_once(node.inputs[0]))
     return std::nullopt;
   const model::Node &cut = facts.node(node.inputs[0]);
   const std::int64_t dim = integer_attribute(node, "dim");

@@ -1,4 +1,5 @@
 // Views of views: reshapes, permutes, expands and casts in a row become one or none; a slice looks through what it slices.
+#include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
@@ -27,7 +28,7 @@ std::optional<Replacement> merge_permutes(const GraphFacts &facts, const model::
   if (std::ranges::is_sorted(dims))
     return existing(node.inputs[0]);
   const model::Node &inner = facts.node(node.inputs[0]);
-  if (inner.op == "permute") {
+  if (inner.op == op::permute) {
     const model::Shape first = list_attribute(inner, "dims").value_or(model::Shape{});
     model::Shape both;
     for (const std::int64_t dim : dims)
@@ -57,12 +58,12 @@ std::optional<Replacement> merge_slices(const GraphFacts &facts, const model::No
                                                    : std::nullopt;
   if (step != 1)
     return std::nullopt;
-  if (inner.op == "slice" && integer_attribute(inner, "dim") == dim &&
+  if (inner.op == op::slice && integer_attribute(inner, "dim") == dim &&
       integer_attribute(inner, "step", 1) == 1) {
     const std::int64_t first = integer_attribute(inner, "start");
     return builder.finish(builder.slice(inner.inputs[0], dim, first + start, first + stop));
   }
-  if (inner.op == "cat" && integer_attribute(inner, "dim") == dim) {
+  if (inner.op == op::cat && integer_attribute(inner, "dim") == dim) {
     std::int64_t begin = 0;
     for (const std::string &part : inner.inputs) {
       const std::int64_t end = begin + facts.type(part).shape[at];
@@ -71,7 +72,7 @@ std::optional<Replacement> merge_slices(const GraphFacts &facts, const model::No
       begin = end;
     }
   }
-  if (inner.op == "pad") {
+  if (inner.op == op::pad) {
     const std::size_t rank = inner.type().shape.size();
     model::Shape low = list_attribute(inner, "low", rank, 0),
                  high = list_attribute(inner, "high", rank, 0);
@@ -84,7 +85,7 @@ std::optional<Replacement> merge_slices(const GraphFacts &facts, const model::No
         std::ranges::count(high, 0) == std::ssize(high))
       return builder.finish(kept);
     return builder.finish(
-        builder.op("pad", {kept},
+        builder.op(op::pad, {kept},
                    {{"low", low}, {"high", high}, {"value", number_attribute(inner, "value")}}));
   }
   return std::nullopt;
@@ -100,30 +101,30 @@ std::optional<Replacement> merge_views(const GraphFacts &facts, const model::Nod
   if (inner.types.size() != 1)
     return std::nullopt;
   const std::string &op = node.op;
-  if ((op == "reshape" || op == "expand" || op == "pad") &&
+  if ((op == op::reshape || op == op::expand || op == op::pad) &&
       inner.type().shape == node.type().shape) {
     const bool moves =
-        op == "pad" && std::ranges::any_of(list_attribute(node, "low", node.type().shape.size(), 0),
+        op == op::pad && std::ranges::any_of(list_attribute(node, "low", node.type().shape.size(), 0),
                                            [](std::int64_t extent) { return extent != 0; });
     return moves ? std::nullopt : std::optional(existing(inner.name));
   }
-  if (op == "reshape" && inner.op == "reshape")
+  if (op == op::reshape && inner.op == op::reshape)
     return builder.finish(builder.reshape(inner.inputs[0], node.type().shape));
-  if (op == "expand" && inner.op == "expand")
+  if (op == op::expand && inner.op == op::expand)
     return builder.finish(builder.expand(inner.inputs[0], node.type().shape));
-  if (op == "permute")
+  if (op == op::permute)
     return merge_permutes(facts, node);
-  if (op == "slice")
+  if (op == op::slice)
     return merge_slices(facts, node);
-  if (op == "cat" && node.inputs.size() == 1)
+  if (op == op::cat && node.inputs.size() == 1)
     return existing(inner.name);
-  if (op == "flip" && inner.op == "flip" &&
+  if (op == op::flip && inner.op == op::flip &&
       reduced_dims(node, node.type().shape.size()) == reduced_dims(inner, node.type().shape.size()))
     return existing(inner.inputs[0]);
-  if (op == "cast") {
+  if (op == op::cast) {
     if (inner.type().dtype == node.type().dtype)
       return existing(inner.name);
-    if (inner.op == "cast" && holds_all_of(facts.type(inner.inputs[0]).dtype, inner.type().dtype))
+    if (inner.op == op::cast && holds_all_of(facts.type(inner.inputs[0]).dtype, inner.type().dtype))
       return builder.finish(builder.cast(inner.inputs[0], node.type().dtype));
   }
   return std::nullopt;

@@ -1,6 +1,7 @@
 #include "generator/search/plan_starts.h"
 
 #include "generator/elements/family.h"
+#include "generator/ops/names.h"
 #include "generator/planning/convolution_choice.h"
 #include "generator/planning/layouts.h"
 #include "generator/ops/cost.h"
@@ -95,7 +96,7 @@ private:
       if (!is_heavy(node))
         continue;
       heavy_ = true;
-      if (node.op == "conv")
+      if (node.op == op::conv)
         flops_ += cost_of(index, node).flops;
       const Family *family = quickest_family(index, node, facts_);
       if (family) {
@@ -105,10 +106,10 @@ private:
       if (const Family *other = quickest_family(index, node, accurate))
         exact_.choices.anchors[node.name].family = other->name;
       // In a network the library gets what it multiplies on tensor cores; it was never quicker elsewhere.
-      const bool ours = network() && family && (node.op != "conv" || family->ordinary_cores);
+      const bool ours = network() && family && (node.op != op::conv || family->ordinary_cores);
       for (PlanStart *start : {&library_, &last_})
-        start->choices.anchors[node.name].family = ours ? family->name : "aten";
-      last_.choices.anchors[node.name].channels_last = node.op == "conv" && !ours;
+        start->choices.anchors[node.name].family = ours ? family->name : kLibraryFamily;
+      last_.choices.anchors[node.name].channels_last = node.op == op::conv && !ours;
     }
   }
 
@@ -183,7 +184,7 @@ std::string rewrite_words(std::string_view rule, const std::string &node) {
 }
 
 bool is_heavy(const Node &node) {
-  return node.op == "matmul" || node.op == "conv" || node.op == "attention";
+  return node.op == op::matmul || node.op == op::conv || node.op == op::attention;
 }
 
 bool is_tf32(const Configuration &configuration) {

@@ -1,5 +1,6 @@
 #include "generator/search/plan_walk.h"
 
+#include "generator/ops/names.h"
 #include "generator/planning/aten_lowering.h"
 #include "generator/planning/region_kind.h"
 #include "generator/search/torch_search.h"
@@ -119,8 +120,8 @@ Result<void> PlanWalk::start() {
   const GraphIndex index(traced_);
   for (const Node &node : traced_.nodes)
     if (is_anchor(node)) {
-      all.anchors[node.name] = {has_operator(index, node) ? "aten" : "", false, false};
-      heavy.anchors[node.name] = {is_heavy(node) ? "aten" : "", false, false};
+      all.anchors[node.name] = {has_operator(index, node) ? kLibraryFamily : "", false, false};
+      heavy.anchors[node.name] = {is_heavy(node) ? kLibraryFamily : "", false, false};
     }
   for (const PlanChoices &choices : {all, heavy, PlanChoices{}}) {
     go_to({traced_, {}, choices, false, {}});
@@ -305,8 +306,8 @@ void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &r
   const Node &anchor = index.node(first.region.anchor);
   const AnchorChoice &now = first.choice;
   std::vector<std::string> others;
-  if (now.family != "aten" && has_operator(index, anchor))
-    others.emplace_back("aten");
+  if (now.family != kLibraryFamily && has_operator(index, anchor))
+    others.emplace_back(kLibraryFamily);
   for (const Family *family : claiming_families(index, anchor))
     others.emplace_back(family->name);
   const bool fuses = now.fuse || !is_decided(group, kFusion);
@@ -320,7 +321,7 @@ void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &r
   if ((!now.fuse || fused) && !is_decided(group, kFusion))
     steps.push_back(choice_of(group, (now.fuse ? "separate(" : "fuse(") + region + ")",
                               {now.family, !now.fuse, now.channels_last}, kFusion));
-  if (anchor.op == "conv" && now.family == "aten" && !is_decided(group, kLayout) &&
+  if (anchor.op == op::conv && now.family == kLibraryFamily && !is_decided(group, kLayout) &&
       ((facts_.tf32 && !position_.exact) || now.channels_last))
     steps.push_back(choice_of(
         group, "layout(" + region + ",to=" + (now.channels_last ? "contiguous)" : "channels_last)"),
@@ -332,15 +333,15 @@ void PlanWalk::add_layouts(std::vector<Step> &steps) const {
   std::vector<std::string> convolutions;
   for (const BuiltRegion &region : built_->regions)
     if (const std::string &anchor = region.planned.region.anchor;
-        region.planned.choice.family == "aten" && holds(position_.graph, anchor) &&
-        GraphIndex(position_.graph).node(anchor).op == "conv")
+        region.planned.choice.family == kLibraryFamily && holds(position_.graph, anchor) &&
+        GraphIndex(position_.graph).node(anchor).op == op::conv)
       convolutions.push_back(anchor);
   if (convolutions.size() < 2 || position_.decided.contains(kLayout))
     return;
   for (const bool last : {true, false}) {
     PlanChoices choices = position_.choices;
     for (const std::string &anchor : convolutions) {
-      const auto [choice, is_new] = choices.anchors.try_emplace(anchor, AnchorChoice{"aten"});
+      const auto [choice, is_new] = choices.anchors.try_emplace(anchor, AnchorChoice{kLibraryFamily});
       choice->second.channels_last = last;
     }
     if (choices == position_.choices || (last && (!facts_.tf32 || position_.exact)))

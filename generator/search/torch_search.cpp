@@ -1,5 +1,6 @@
 #include "generator/search/torch_search.h"
 
+#include "generator/ops/names.h"
 #include "generator/planning/layouts.h"
 #include "generator/search/plan_starts.h"
 #include "generator/planning/region_kind.h"
@@ -111,7 +112,7 @@ struct DescentPolicy::State {
     if (!region.family || !region.family->estimate || region.region.anchor.empty())
       return seconds;
     const Node &anchor = planned.node(region.region.anchor);
-    return anchor.op == "aten"
+    return anchor.op == op::aten
                ? std::max(seconds, region.family->estimate(planned, anchor, facts) * 1e-6)
                : seconds;
   }
@@ -184,7 +185,7 @@ struct DescentPolicy::State {
                       const std::vector<const BuiltRegion *> &regions, double weight) {
     const AnchorChoice &now = regions.front()->planned.choice;
     const Node &anchor = index.node(regions.front()->planned.region.anchor);
-    std::vector<std::string> others{"aten"};
+    std::vector<std::string> others{kLibraryFamily};
     for (const Family *family : claiming_families(index, anchor))
       others.emplace_back(family->name);
     const auto with = [&](const AnchorChoice &choice, double likely) {
@@ -204,7 +205,7 @@ struct DescentPolicy::State {
         with({other, true, false}, (is_heavy(anchor) ? 1.0 : 0.2) * likely);
       }
     with({now.family, !now.fuse, now.channels_last}, 0.25);
-    if (anchor.op == "conv" && now.family == "aten" && (facts.tf32 || now.channels_last))
+    if (anchor.op == op::conv && now.family == kLibraryFamily && (facts.tf32 || now.channels_last))
       with({now.family, now.fuse, !now.channels_last}, 0.8);
   }
 
@@ -215,11 +216,11 @@ struct DescentPolicy::State {
         continue;
       PlanChoices choices = base.choices;
       for (auto &[name, choice] : choices.anchors)
-        if (choice.family == "aten")
+        if (choice.family == kLibraryFamily)
           choice.channels_last = last;
       for (const Node &node : base.graph.nodes)
-        if (node.op == "conv" && !choices.anchors.contains(node.name))
-          choices.anchors[node.name] = {"aten", true, last};
+        if (node.op == op::conv && !choices.anchors.contains(node.name))
+          choices.anchors[node.name] = {kLibraryFamily, true, last};
       if (choices != base.choices)
         add(weight * 0.9, base, std::move(choices));
     }

@@ -2,6 +2,7 @@
 //
 // Prints regions, the choices that each has and the plan's kernels; --out writes the plan, --source the device source. With several graphs
 // it prints one line each. Leaves out running and measuring (warpwright-runner). Thread: one.
+#include "generator/ops/names.h"
 #include "generator/planning/layouts.h"
 #include "generator/ops/op_traits.h"
 #include "generator/planning/plan_builder.h"
@@ -85,7 +86,7 @@ Result<Options> parse(int argc, char **argv) {
       choice.family = equals == std::string::npos ? "" : value.substr(equals + 1);
       choice.channels_last = choice.family == "channels_last";
       if (choice.channels_last)
-        choice.family = "aten";
+        choice.family = kLibraryFamily;
     } else if (word == "--alone") {
       options.choices.anchors[value].fuse = false;
     } else if (word == "--region") {
@@ -175,7 +176,7 @@ int plan_all(const Options &options) {
     PlanChoices choices = options.choices;
     for (const model::Node &node : graph->nodes)
       if (options.library.find("," + node.op + ",") != std::string::npos)
-        choices.anchors[node.name] = {"aten", true, options.channels_last && node.op == "conv"};
+        choices.anchors[node.name] = {kLibraryFamily, true, options.channels_last && node.op == op::conv};
     const auto built = build_plan(*graph, plan_buffers(*graph), options.facts, choices);
     if (!built) {
       std::cout << path << ": " << describe(built.error()) << "\n";

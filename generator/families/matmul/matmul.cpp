@@ -6,12 +6,13 @@
 
 #include "generator/families/matmul/matmul_guess.h"
 #include "generator/families/matmul/matmul_text.h"
+#include "generator/ops/names.h"
 
 namespace warpwright::generator {
 namespace {
 
 bool claims(const GraphIndex &index, const model::Node &anchor) {
-  if (anchor.op != "matmul" || anchor.inputs.size() != 2)
+  if (anchor.op != op::matmul || anchor.inputs.size() != 2)
     return false;
   const model::TensorType &a = index.node(anchor.inputs[0]).type(),
                           &b = index.node(anchor.inputs[1]).type();

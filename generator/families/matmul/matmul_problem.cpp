@@ -2,6 +2,7 @@
 #include "generator/families/matmul/matmul_problem.h"
 
 #include "generator/elements/window_text.h"
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"
 #include "generator/ops/attributes.h"
@@ -81,23 +82,23 @@ std::optional<Layout> view_layout(const GraphIndex &index, const Region &region,
   if (!layout)
     return layout;
   const Shape &from = index.node(node.inputs[0]).type().shape, &to = node.type().shape;
-  if (node.op == "permute") {
+  if (node.op == op::permute) {
     const auto dims = list_attribute(node, "dims");
     Shape strides;
     for (const std::int64_t dim : *dims)
       strides.push_back(layout->strides.at(dim));
     layout->strides = strides;
-  } else if (node.op == "expand") {
+  } else if (node.op == op::expand) {
     Shape strides(to.size(), 0);
     for (std::size_t d = 0; d < from.size(); ++d)
       if (from[d] != 1)
         strides[to.size() - from.size() + d] = layout->strides[d];
     layout->strides = strides;
-  } else if (node.op == "slice") {
+  } else if (node.op == op::slice) {
     const auto dim = integer_attribute(node, "dim");
     layout->offset += integer_attribute(node, "start") * layout->strides.at(dim);
     layout->strides[dim] *= integer_attribute(node, "step", 1);
-  } else if (node.op == "reshape") {
+  } else if (node.op == op::reshape) {
     auto strides = reshaped(from, layout->strides, to);
     layout->exact = layout->exact && strides;
     layout->strides = strides ? *strides : model::strides_of({node.type().dtype, to, {}});
@@ -258,7 +259,7 @@ Index MatmulProblem::result_index(const std::string &batch_text, const std::stri
 
 Result<MatmulProblem> matmul_problem(const GraphIndex &index, const Region &region) {
   const model::Node &node = index.node(region.anchor);
-  if (node.op != "matmul" || node.inputs.size() != 2)
+  if (node.op != op::matmul || node.inputs.size() != 2)
     return fail("'" + node.name + "' is no matmul");
   MatmulProblem problem;
   problem.a_shape = index.node(node.inputs[0]).type().shape;

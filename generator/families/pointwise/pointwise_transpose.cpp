@@ -1,5 +1,6 @@
 #include "generator/families/pointwise/pointwise_transpose.h"
 
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"
 
@@ -21,7 +22,7 @@ struct Crossing {
 bool is_viewed_input(const GraphIndex &graph, const Region &region, std::string value) {
   while (std::ranges::find(region.inputs, value) == region.inputs.end()) {
     const model::Node &node = graph.node(value);
-    if ((!is_strided_view(node) && node.op != "layout") || node.op == "expand")
+    if ((!is_strided_view(node) && node.op != op::layout) || node.op == op::expand)
       return false;
     value = node.inputs[0];
   }
@@ -76,7 +77,7 @@ bool stays_in_place(const GraphIndex &graph, const Region &region, const std::st
           return std::ranges::find(dependent, input) != dependent.end();
         }))
       continue;
-    if (node.type().shape != shape || (!is_pointwise(node) && node.op != "layout"))
+    if (node.type().shape != shape || (!is_pointwise(node) && node.op != op::layout))
       return false;
     dependent.push_back(name);
   }

@@ -1,6 +1,7 @@
 #include "generator/families/recurrent/recurrent_shape.h"
 
 #include "generator/ops/attributes.h"
+#include "generator/ops/names.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,7 @@ bool has_shape(const GraphIndex &graph, const std::string &value, const model::S
 } // namespace
 
 std::optional<RecurrentShape> recurrent_shape(const GraphIndex &graph, const model::Node &node) {
-  const auto cell = node.op == "aten" ? cell_of(text_attribute(node, "target")) : std::nullopt;
+  const auto cell = node.op == op::aten ? cell_of(text_attribute(node, "target")) : std::nullopt;
   if (!cell)
     return std::nullopt;
   // (input, state, weights, has biases, layers, dropout, training, bidirectional, batch first)

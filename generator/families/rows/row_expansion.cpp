@@ -2,6 +2,7 @@
 #include "generator/families/rows/row_expansion.h"
 
 #include "generator/ops/attributes.h"
+#include "generator/ops/names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +35,7 @@ public:
     model::Attribute attribute = value;
     if (std::isinf(value))
       attribute = std::string(value > 0 ? "inf" : "-inf");
-    return append("constant", {}, {}, {{"value", attribute}});
+    return append(op::constant, {}, {}, {{"value", attribute}});
   }
   std::string op(const std::string &op, std::vector<std::string> inputs, const Shape &shape,
                  model::Attributes attributes = {}) {
@@ -91,29 +92,29 @@ Shape keep_dims(const Shape &shape, const Shape &dims) {
 void expand_softmax(Expander &out, const Node &node, const TensorType &x) {
   const Shape dims{integer_attribute(node, "dim")};
   const Shape &shape = x.shape, kept = keep_dims(shape, dims);
-  const std::string largest = out.reduce("amax", node.inputs[0], shape, dims);
-  const std::string shifted = out.op("sub", {node.inputs[0], largest}, shape);
-  const std::string exponential = out.op("exp", {shifted}, shape);
-  const std::string total = out.reduce("sum", exponential, shape, dims);
-  if (node.op == "log_softmax")
-    out.finish("sub", {shifted, out.op("log", {total}, kept)});
+  const std::string largest = out.reduce(op::amax, node.inputs[0], shape, dims);
+  const std::string shifted = out.op(op::sub, {node.inputs[0], largest}, shape);
+  const std::string exponential = out.op(op::exp, {shifted}, shape);
+  const std::string total = out.reduce(op::sum, exponential, shape, dims);
+  if (node.op == op::log_softmax)
+    out.finish(op::sub, {shifted, out.op(op::log, {total}, kept)});
   else
-    out.finish("mul", {exponential, out.op("reciprocal", {total}, kept)});
+    out.finish(op::mul, {exponential, out.op(op::reciprocal, {total}, kept)});
 }
 
 void expand_logsumexp(Expander &out, const Node &node, const TensorType &x) {
   const Shape dims = reduced_dims(node, x.shape.size()), kept = keep_dims(x.shape, dims);
-  const std::string largest = out.reduce("amax", node.inputs[0], x.shape, dims);
+  const std::string largest = out.reduce(op::amax, node.inputs[0], x.shape, dims);
   // As PyTorch: an infinite maximum is not subtracted.
   const std::string infinite = out.comparison(
-      "eq", {out.op("abs", {largest}, kept), out.constant(std::numeric_limits<double>::infinity())},
+      "eq", {out.op(op::abs, {largest}, kept), out.constant(std::numeric_limits<double>::infinity())},
       kept);
-  const std::string shift = out.op("where", {infinite, out.constant(0), largest}, kept);
+  const std::string shift = out.op(op::where, {infinite, out.constant(0), largest}, kept);
   const std::string exponential =
-      out.op("exp", {out.op("sub", {node.inputs[0], shift}, x.shape)}, x.shape);
-  const std::string total = out.reduce("sum", exponential, x.shape, dims);
-  const std::string result = out.op("add", {out.op("log", {total}, kept), shift}, kept);
-  out.finish("reshape", {result});
+      out.op(op::exp, {out.op(op::sub, {node.inputs[0], shift}, x.shape)}, x.shape);
+  const std::string total = out.reduce(op::sum, exponential, x.shape, dims);
+  const std::string result = out.op(op::add, {out.op(op::log, {total}, kept), shift}, kept);
+  out.finish(op::reshape, {result});
 }
 
 void expand_norm(Expander &out, const Node &node, const TensorType &x) {
@@ -122,23 +123,23 @@ void expand_norm(Expander &out, const Node &node, const TensorType &x) {
   const std::string &operand = node.inputs[0];
   std::string result;
   if (p == 2) {
-    result = out.op("sqrt",
-                    {out.reduce("sum", out.op("square", {operand}, x.shape), x.shape, dims)}, kept);
+    result = out.op(op::sqrt,
+                    {out.reduce(op::sum, out.op(op::square, {operand}, x.shape), x.shape, dims)}, kept);
   } else if (std::isinf(p)) {
-    result = out.reduce(p > 0 ? "amax" : "amin", out.op("abs", {operand}, x.shape), x.shape, dims);
+    result = out.reduce(p > 0 ? op::amax : op::amin, out.op(op::abs, {operand}, x.shape), x.shape, dims);
   } else if (p == 0) {
-    const std::string nonzero = out.comparison("ne", {operand, out.constant(0)}, x.shape);
-    result = out.reduce("sum", out.op("cast", {nonzero}, x.shape), x.shape, dims);
+    const std::string nonzero = out.comparison(op::ne, {operand, out.constant(0)}, x.shape);
+    result = out.reduce(op::sum, out.op(op::cast, {nonzero}, x.shape), x.shape, dims);
   } else {
-    const std::string magnitude = out.op("abs", {operand}, x.shape);
+    const std::string magnitude = out.op(op::abs, {operand}, x.shape);
     if (p == 1) {
-      result = out.reduce("sum", magnitude, x.shape, dims);
+      result = out.reduce(op::sum, magnitude, x.shape, dims);
     } else {
-      const std::string powers = out.op("pow", {magnitude, out.constant(p)}, x.shape);
-      result = out.op("pow", {out.reduce("sum", powers, x.shape, dims), out.constant(1 / p)}, kept);
+      const std::string powers = out.op(op::pow, {magnitude, out.constant(p)}, x.shape);
+      result = out.op(op::pow, {out.reduce(op::sum, powers, x.shape, dims), out.constant(1 / p)}, kept);
     }
   }
-  out.finish("reshape", {result});
+  out.finish(op::reshape, {result});
 }
 
 /// Names of the optional operands that are there, by their order in docs/op-graph.md.
@@ -163,27 +164,27 @@ void finish_affine(Expander &out, std::string value, const Shape &shape,
       continue;
     std::string parameter = operands[operand];
     if (!parameter_shape.empty())
-      parameter = out.op("reshape", {parameter}, parameter_shape);
+      parameter = out.op(op::reshape, {parameter}, parameter_shape);
     value = out.op(op, {value, parameter}, shape);
   }
-  out.finish("reshape", {value});
+  out.finish(op::reshape, {value});
 }
 
 std::string inverse_deviation(Expander &out, const std::string &variance, const Shape &kept,
                               double epsilon) {
-  return out.op("rsqrt", {out.op("add", {variance, out.constant(epsilon)}, kept)}, kept);
+  return out.op(op::rsqrt, {out.op(op::add, {variance, out.constant(epsilon)}, kept)}, kept);
 }
 
 void expand_layer_norm(Expander &out, const Node &node, const TensorType &x) {
   const Shape dims = reduced_dims(node, x.shape.size()), kept = keep_dims(x.shape, dims);
   auto operands = optional_operands(node, {"weight", "bias"});
-  const std::string mean = out.reduce("mean", node.inputs[0], x.shape, dims);
+  const std::string mean = out.reduce(op::mean, node.inputs[0], x.shape, dims);
   const std::string variance =
-      out.reduce("var", node.inputs[0], x.shape, dims, {{"correction", std::int64_t{0}}});
+      out.reduce(op::var, node.inputs[0], x.shape, dims, {{"correction", std::int64_t{0}}});
   const std::string scale =
       inverse_deviation(out, variance, kept, number_attribute(node, "eps", 1e-5));
   const std::string value =
-      out.op("mul", {out.op("sub", {node.inputs[0], mean}, x.shape), scale}, x.shape);
+      out.op(op::mul, {out.op(op::sub, {node.inputs[0], mean}, x.shape), scale}, x.shape);
   finish_affine(out, value, x.shape, operands, {});
 }
 
@@ -200,14 +201,14 @@ void expand_group_norm(Expander &out, const Node &node, const TensorType &x) {
                    model::elements_of(x.shape) / std::max<std::int64_t>(1, x.shape[0] * groups)};
   const Shape dims{2}, kept = keep_dims(rows, dims);
   auto operands = optional_operands(node, {"weight", "bias"});
-  const std::string flat = out.op("reshape", {node.inputs[0]}, rows);
-  const std::string mean = out.reduce("mean", flat, rows, dims);
+  const std::string flat = out.op(op::reshape, {node.inputs[0]}, rows);
+  const std::string mean = out.reduce(op::mean, flat, rows, dims);
   const std::string variance =
-      out.reduce("var", flat, rows, dims, {{"correction", std::int64_t{0}}});
+      out.reduce(op::var, flat, rows, dims, {{"correction", std::int64_t{0}}});
   const std::string scale =
       inverse_deviation(out, variance, kept, number_attribute(node, "eps", 1e-5));
-  std::string value = out.op("mul", {out.op("sub", {flat, mean}, rows), scale}, rows);
-  value = out.op("reshape", {value}, x.shape);
+  std::string value = out.op(op::mul, {out.op(op::sub, {flat, mean}, rows), scale}, rows);
+  value = out.op(op::reshape, {value}, x.shape);
   finish_affine(out, value, x.shape, operands, channel_shape(x.shape));
 }
 
@@ -216,9 +217,9 @@ void expand_group_norm(Expander &out, const Node &node, const TensorType &x) {
 std::string running(Expander &out, const std::string &old, const std::string &value,
                     double momentum, std::int64_t channels) {
   const Shape shape{channels};
-  return out.op("add",
-                {out.op("mul", {old, out.constant(1 - momentum)}, shape),
-                 out.op("mul", {out.op("reshape", {value}, shape), out.constant(momentum)}, shape)},
+  return out.op(op::add,
+                {out.op(op::mul, {old, out.constant(1 - momentum)}, shape),
+                 out.op(op::mul, {out.op(op::reshape, {value}, shape), out.constant(momentum)}, shape)},
                 shape);
 }
 
@@ -234,26 +235,26 @@ std::vector<std::string> expand_batch_norm(Expander &out, const Node &node, cons
     for (std::size_t i = 0; i < x.shape.size(); ++i)
       if (i != 1)
         dims.push_back(static_cast<std::int64_t>(i));
-    mean = out.reduce("mean", node.inputs[0], x.shape, dims);
+    mean = out.reduce(op::mean, node.inputs[0], x.shape, dims);
     const std::string variance =
-        out.reduce("var", node.inputs[0], x.shape, dims, {{"correction", std::int64_t{0}}});
+        out.reduce(op::var, node.inputs[0], x.shape, dims, {{"correction", std::int64_t{0}}});
     scale = inverse_deviation(out, variance, channels, epsilon);
     if (operands.contains("running_mean") && operands.contains("running_var")) {
       const double momentum = number_attribute(node, "momentum", 0.1);
       const double count =
           static_cast<double>(model::elements_of(x.shape)) / static_cast<double>(x.shape[1]);
       const std::string unbiased =
-          out.op("mul", {variance, out.constant(count / std::max(1.0, count - 1))}, channels);
+          out.op(op::mul, {variance, out.constant(count / std::max(1.0, count - 1))}, channels);
       results = {running(out, operands["running_mean"], mean, momentum, x.shape[1]),
                  running(out, operands["running_var"], unbiased, momentum, x.shape[1])};
     }
   } else {
-    mean = out.op("reshape", {operands["running_mean"]}, channels);
-    scale = inverse_deviation(out, out.op("reshape", {operands["running_var"]}, channels), channels,
+    mean = out.op(op::reshape, {operands["running_mean"]}, channels);
+    scale = inverse_deviation(out, out.op(op::reshape, {operands["running_var"]}, channels), channels,
                               epsilon);
   }
   const std::string value =
-      out.op("mul", {out.op("sub", {node.inputs[0], mean}, x.shape), scale}, x.shape);
+      out.op(op::mul, {out.op(op::sub, {node.inputs[0], mean}, x.shape), scale}, x.shape);
   finish_affine(out, value, x.shape, operands, channels);
   return results;
 }
@@ -264,27 +265,27 @@ Result<void> expand_node(model::Graph &graph, const Node &node, const TensorType
   Expander out(graph, node);
   if (x)
     out.set_compute_dtype(x->dtype);
-  if (node.op == "softmax" || node.op == "log_softmax")
+  if (node.op == op::softmax || node.op == op::log_softmax)
     expand_softmax(out, node, *x);
-  else if (node.op == "logsumexp")
+  else if (node.op == op::logsumexp)
     expand_logsumexp(out, node, *x);
-  else if (node.op == "norm")
+  else if (node.op == op::norm)
     expand_norm(out, node, *x);
-  else if (node.op == "layer_norm")
+  else if (node.op == op::layer_norm)
     expand_layer_norm(out, node, *x);
-  else if (node.op == "group_norm")
+  else if (node.op == op::group_norm)
     expand_group_norm(out, node, *x);
-  else if (node.op == "batch_norm") {
+  else if (node.op == op::batch_norm) {
     if (!flag_attribute(node, "training") &&
         (is_absent(node, "running_mean") || node.inputs.size() < 3))
       return fail("batch_norm of inference without running statistics: " + node.name);
     later[node.name] = expand_batch_norm(out, node, *x);
-  } else if (node.op == "item" && later.contains(node.inputs[0])) {
+  } else if (node.op == op::item && later.contains(node.inputs[0])) {
     const auto index = static_cast<std::size_t>(integer_attribute(node, "index"));
     const auto &results = later[node.inputs[0]];
     if (index > results.size())
       return fail("result " + std::to_string(index) + " of " + node.inputs[0] + " does not exist");
-    out.finish("reshape", {index == 0 ? node.inputs[0] : results[index - 1]});
+    out.finish(op::reshape, {index == 0 ? node.inputs[0] : results[index - 1]});
   } else {
     graph.nodes.push_back(node);
   }
@@ -297,7 +298,7 @@ Result<ExpandedRegion> expand_region(const GraphIndex &graph, const Region &regi
   ExpandedRegion result;
   std::set<std::string> known;
   for (const std::string &name : region.inputs) {
-    result.graph.nodes.push_back({name, "input", {}, {}, {graph.node(name).type()}});
+    result.graph.nodes.push_back({name, op::input, {}, {}, {graph.node(name).type()}});
     known.insert(name);
   }
   std::map<std::string, std::vector<std::string>> later;
@@ -307,7 +308,7 @@ Result<ExpandedRegion> expand_region(const GraphIndex &graph, const Region &regi
       if (known.contains(input))
         continue;
       const Node &leaf = graph.node(input);
-      if (leaf.op != "constant" && leaf.op != "iota")
+      if (leaf.op != op::constant && leaf.op != op::iota)
         return fail("the region of " + region.anchor + " lacks its input " + input);
       result.graph.nodes.push_back(leaf);
       known.insert(input);

@@ -1,6 +1,7 @@
 // Which values a pass needs, found from what it gives; see row_passes.h.
 #include "generator/families/rows/row_passes.h"
 
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ private:
   }
   bool keeps_order(const model::Node &node) const {
     return has_domain_size(node.name) &&
-           (is_pointwise(node) || node.op == "reshape" || node.op == "expand");
+           (is_pointwise(node) || node.op == op::reshape || node.op == op::expand);
   }
   bool is_leaf(const std::string &name) const {
     return inputs_.contains(name) && has_domain_size(name) &&

@@ -1,6 +1,7 @@
 // Classification of a region's values; see row_program.h.
 #include "generator/families/rows/row_program.h"
 
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 
@@ -80,9 +81,9 @@ private:
         return refuse(node, "is neither pointwise nor a view");
       return RowValue{};
     }
-    if (node.op == "gather")
+    if (node.op == op::gather)
       return classify_gather(node, pass);
-    if (!is_pointwise(node) && node.op != "reshape" && node.op != "expand")
+    if (!is_pointwise(node) && node.op != op::reshape && node.op != op::expand)
       return refuse(node, "changes the order of what was reduced");
     const std::int64_t size = model::elements_of(node.type().shape);
     // Rows of one element are elements, which may be reduced again.
@@ -122,16 +123,16 @@ private:
   /// sum(exp(x - amax(x))), or the same with the shift of logsumexp: one pass for both.
   void make_online(RowReduction &reduction) {
     const Node &exponential = graph_.node(reduction.operand);
-    if (exponential.op != "exp")
+    if (exponential.op != op::exp)
       return;
     const Node &difference = graph_.node(exponential.inputs[0]);
-    if (difference.op != "sub")
+    if (difference.op != op::sub)
       return;
     const Node *shift = &graph_.node(difference.inputs[1]);
-    const bool guarded = shift->op == "where";
+    const bool guarded = shift->op == op::where;
     if (guarded)
       shift = &graph_.node(shift->inputs[2]);
-    while (shift->op == "reshape" || shift->op == "expand")
+    while (shift->op == op::reshape || shift->op == op::expand)
       shift = &graph_.node(shift->inputs[0]);
     const auto maximum = std::ranges::find(program_.reductions, shift->name, &RowReduction::node);
     if (maximum == program_.reductions.end() || maximum->kind != RowReduction::Kind::Maximum ||
@@ -168,8 +169,8 @@ private:
     const Shape &to = node.type().shape, &from = graph_.node(input).type().shape;
     const std::int64_t size = model::elements_of(from);
     if (is_row || value.kind == RowValue::Kind::Element)
-      return size == model::elements_of(to) && (node.op == "reshape" || same_order(from, to));
-    if (node.op == "reshape")
+      return size == model::elements_of(to) && (node.op == op::reshape || same_order(from, to));
+    if (node.op == op::reshape)
       return size == model::elements_of(to);
     return from.size() <= to.size() && follows_rows(from, to);
   }

@@ -2,6 +2,7 @@
 #include "generator/families/rows/row_regions.h"
 
 #include "generator/families/rows/row_program.h"
+#include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 
@@ -37,7 +38,7 @@ private:
   bool may_join(const Node &node) const {
     if (taken_.contains(node.name) || nodes_.contains(node.name) || is_buffer_leaf(node))
       return false;
-    return is_generated(node) || is_inline(node) || is_row_anchor(node) || node.op == "item";
+    return is_generated(node) || is_inline(node) || is_row_anchor(node) || node.op == op::item;
   }
 
   /// Producers, consumers and other reductions of what the region reads, in graph order.
@@ -64,7 +65,7 @@ private:
   void add_with_items(std::set<std::string> &nodes, const std::string &name) const {
     nodes.insert(name);
     for (const Node *user : graph_.users(name))
-      if (user->op == "item")
+      if (user->op == op::item)
         nodes.insert(user->name);
   }
 
@@ -144,11 +145,11 @@ private:
 } // namespace
 
 bool is_row_anchor(const Node &node) {
-  if (node.op == "batch_norm")
+  if (node.op == op::batch_norm)
     return flag_attribute(node, "training");
-  return is_plain_reduction(node.op) || node.op == "softmax" || node.op == "log_softmax" ||
-         node.op == "layer_norm" || node.op == "group_norm" || node.op == "logsumexp" ||
-         node.op == "norm";
+  return is_plain_reduction(node.op) || node.op == op::softmax || node.op == op::log_softmax ||
+         node.op == op::layer_norm || node.op == op::group_norm || node.op == op::logsumexp ||
+         node.op == op::norm;
 }
 
 Region grow_row_region(const GraphIndex &graph, const std::string &anchor,

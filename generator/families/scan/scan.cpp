@@ -13,6 +13,7 @@
 #include "generator/families/scan/scan.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"
+#include "generator/ops/names.h"
 
 #include <algorithm>
 
@@ -36,7 +37,7 @@ ScanShape scan_shape(const model::Node &anchor) {
 }
 
 bool claims(const GraphIndex &, const model::Node &anchor) {
-  if (anchor.op != "cumsum" && anchor.op != "cumprod")
+  if (anchor.op != op::cumsum && anchor.op != op::cumprod)
     return false;
   const model::Shape &shape = anchor.type().shape;
   return !shape.empty() && model::elements_of(shape) > 0 &&
@@ -331,8 +332,8 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
                 {"INNER", std::to_string(scan.inner)},
                 {"TYPE", type},
                 {"VECTOR", std::to_string(*vector)},
-                {"OPERATOR", anchor.op == "cumsum" ? "+" : "*"},
-                {"IDENTITY", anchor.op == "cumsum" ? "Value(0)" : "Value(1)"}};
+                {"OPERATOR", anchor.op == op::cumsum ? "+" : "*"},
+                {"IDENTITY", anchor.op == op::cumsum ? "Value(0)" : "Value(1)"}};
   const std::string scratch = prefix + "_totals";
   const std::vector<std::string> temporaries =
       *pieces > 1 ? std::vector{scratch} : std::vector<std::string>{};

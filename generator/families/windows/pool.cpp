@@ -8,6 +8,7 @@
 #include "generator/families/windows/pool.h"
 #include "generator/families/windows/window_tile.h"
 #include "generator/ops/attributes.h"
+#include "generator/ops/names.h"
 
 #include <algorithm>
 
@@ -16,12 +17,12 @@ namespace {
 
 bool is_adaptive(const model::Node &anchor) { return anchor.op.starts_with("adaptive"); }
 bool is_maximum(const model::Node &anchor) {
-  return anchor.op == "max_pool" || anchor.op == "adaptive_max_pool";
+  return anchor.op == op::max_pool || anchor.op == op::adaptive_max_pool;
 }
 
 bool claims(const GraphIndex &index, const model::Node &anchor) {
-  const bool plain = anchor.op == "max_pool" || anchor.op == "avg_pool";
-  const bool adaptive = anchor.op == "adaptive_avg_pool" || anchor.op == "adaptive_max_pool";
+  const bool plain = anchor.op == op::max_pool || anchor.op == op::avg_pool;
+  const bool adaptive = anchor.op == op::adaptive_avg_pool || anchor.op == op::adaptive_max_pool;
   if ((!plain && !adaptive) || anchor.types.size() != 1 ||
       !model::is_floating(anchor.type().dtype) || model::elements_of(anchor.type().shape) == 0)
     return false;

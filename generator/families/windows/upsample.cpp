@@ -5,12 +5,13 @@
 // does in FP32; nearest-exact. Thread: pure functions.
 #include "generator/families/windows/upsample.h"
 #include "generator/elements/window_text.h"
+#include "generator/ops/names.h"
 
 namespace warpwright::generator {
 namespace {
 
 bool claims(const GraphIndex &index, const model::Node &anchor) {
-  if (anchor.op != "upsample_nearest" || anchor.inputs.size() != 1)
+  if (anchor.op != op::upsample_nearest || anchor.inputs.size() != 1)
     return false;
   const model::Shape &in = index.node(anchor.inputs[0]).type().shape, &out = anchor.type().shape;
   if (in.size() != out.size() || model::elements_of(out) == 0)
