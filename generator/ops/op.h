@@ -4,7 +4,9 @@
 #pragma once
 
 #include "generator/ops/bounds.h"
+#include "generator/ops/expansion.h"
 #include "generator/ops/formula.h"
+#include "generator/ops/library_call.h"
 #include "support/error.h"
 
 #include <string_view>
@@ -58,12 +60,30 @@ using InferBounds = Bounds (*)(const model::Node &node, std::span<const Bounds> 
 using WriteElement = std::string (*)(const model::Node &node, const model::Node *second,
                                      std::span<const ElementText> operands);
 
+/// What a reduction along dimensions gives; those that are written out as simpler operators have none.
+enum class Reduction {
+  None,
+  Sum,
+  Mean,
+  Maximum,
+  Minimum,
+  Product,
+  Any,
+  All,
+  Variance,
+  ArgMaximum,
+  ArgMinimum
+};
+
 struct Op {
   std::string_view name;
   Kind kind = Kind::Opaque;
   std::size_t least_operands = 0, most_operands = 0;
   std::vector<AttributeRule> attributes = {};
   InferTypes infer = nullptr;
+  Reduction reduction = Reduction::None;
+  Expand expand = nullptr; ///< writes it out as simpler operators
+  CallLibrary library = nullptr; ///< PyTorch's operator; null: families lower it
   Recompute recompute = Free;
   Formula formula = {};
   WriteElement write = nullptr; ///< instead of the formula's text
@@ -72,6 +92,7 @@ struct Op {
   bool logical = false;         ///< of operands as booleans
   bool strided = false;         ///< a view that PyTorch makes without copying, whatever the strides
   bool selects = false;         ///< may leave elements of its first operand unread
+  bool moves = false;           ///< its elements are its operand's, in other places
   /// Of an operand that is one number everywhere, each result is that number.
   bool keeps_uniform = false;
 };

@@ -1,6 +1,7 @@
 #include "generator/planning/aten_lowering.h"
 
 #include "generator/ops/names.h"
+#include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 #include "generator/elements/memory_view.h"
@@ -27,44 +28,17 @@ public:
       return recorded();
     if (node_.op == op::matmul)
       return product();
-    static const std::map<std::string, AtenStep (AtenLowering::*)()> kOps = {
-        {"conv", &AtenLowering::convolution},
-        {"attention", &AtenLowering::attention},
-        {"sum", &AtenLowering::reduction},
-        {"mean", &AtenLowering::reduction},
-        {"amax", &AtenLowering::reduction},
-        {"amin", &AtenLowering::reduction},
-        {"any", &AtenLowering::reduction},
-        {"all", &AtenLowering::reduction},
-        {"prod", &AtenLowering::reduction},
-        {"logsumexp", &AtenLowering::reduction},
-        {"var", &AtenLowering::reduction},
-        {"norm", &AtenLowering::reduction},
-        {"argmax", &AtenLowering::arg_reduction},
-        {"argmin", &AtenLowering::arg_reduction},
-        {"softmax", &AtenLowering::softmax},
-        {"log_softmax", &AtenLowering::softmax},
-        {"layer_norm", &AtenLowering::layer_norm},
-        {"group_norm", &AtenLowering::group_norm},
-        {"batch_norm", &AtenLowering::batch_norm},
-        {"cumsum", &AtenLowering::scan},
-        {"cumprod", &AtenLowering::scan},
-        {"max_pool", &AtenLowering::pool},
-        {"avg_pool", &AtenLowering::pool},
-        {"adaptive_avg_pool", &AtenLowering::adaptive_pool},
-        {"adaptive_max_pool", &AtenLowering::adaptive_pool},
-        {"upsample_nearest", &AtenLowering::upsample},
-        {"scatter_add", &AtenLowering::scatter_add},
-    };
-    const auto found = kOps.find(node_.op);
-    if (found == kOps.end())
+    const CallLibrary library = op_of(node_).library;
+    if (!library)
       return fail("no ATen operator is known for \"" + node_.op + "\" (" + node_.name + ")",
                   "A family has to lower it");
-    AtenStep step = (this->*found->second)();
-    if (!error_.empty())
-      return fail(node_.name + ": " + error_);
-    if (step.results.empty())
-      step.results = {whole(node_.name)};
+    LibraryCall call{node_, {}};
+    for (const std::string &operand : node_.inputs)
+      call.inputs.push_back(view(operand));
+    auto step = library(call);
+    if (!step)
+      return fail(node_.name + ": " + step.error().message);
+    step->results = {whole(node_.name)};
     return step;
   }
 
@@ -74,169 +48,9 @@ private:
     return {memory.root, memory.offset, memory.shape, memory.strides};
   }
   TensorView input(std::size_t i) const { return view(node_.inputs.at(i)); }
-  /// The operands after the first, with none for those that `absent` names.
-  std::vector<AtenArgument> optional_inputs(std::initializer_list<const char *> names) const {
-    std::vector<AtenArgument> result;
-    std::size_t next = 1;
-    for (const char *name : names) {
-      if (is_absent(node_, name) || next >= node_.inputs.size())
-        result.push_back(std::monostate{});
-      else
-        result.push_back(input(next++));
-    }
-    return result;
-  }
   TensorView whole(const std::string &value) const {
     const model::TensorType type = region_type(graph_, region_, value);
     return {value, 0, type.shape, model::strides_of(type)};
-  }
-  const Shape &shape(std::size_t i) const { return graph_.node(node_.inputs.at(i)).type().shape; }
-  std::size_t spatial() const { return shape(0).size() - 2; }
-  Shape list(const char *name, std::int64_t fallback) const {
-    return list_attribute(node_, name, spatial(), fallback);
-  }
-  std::string dimensional(const std::string &name, const char *suffix = "d") const {
-    return "aten::" + name + std::to_string(spatial()) + suffix;
-  }
-
-  AtenStep convolution() {
-    const bool transposed = flag_attribute(node_, "transposed");
-    return {"aten::convolution",
-            {input(0), input(1),
-             node_.inputs.size() > 2 ? AtenArgument(input(2)) : AtenArgument(std::monostate{}),
-             list("stride", 1), list("padding", 0), list("dilation", 1), transposed,
-             list("output_padding", 0), integer_attribute(node_, "groups", 1)},
-            {},
-            {}};
-  }
-
-  AtenStep attention() {
-    AtenStep step{
-        "aten::scaled_dot_product_attention",
-        {input(0), input(1), input(2),
-         node_.inputs.size() > 3 ? AtenArgument(input(3)) : AtenArgument(std::monostate{}), 0.0,
-         flag_attribute(node_, "causal")},
-        {},
-        {}};
-    if (find_attribute(node_, "scale"))
-      step.keywords["scale"] = number_attribute(node_, "scale");
-    return step;
-  }
-
-  AtenStep reduction() {
-    const Shape dims = reduced_dims(node_, shape(0).size());
-    const bool keep = flag_attribute(node_, "keepdim");
-    const std::string &op = node_.op;
-    if (op == op::norm)
-      return {"aten::linalg_vector_norm",
-              {input(0), number_attribute(node_, "p", 2), dims, keep},
-              {},
-              {}};
-    if (op == op::var)
-      return {"aten::var.correction",
-              {input(0), dims},
-              {{"correction", number_attribute(node_, "correction", 1)}, {"keepdim", keep}},
-              {}};
-    if (op == op::prod && dims.size() != 1)
-      error_ = "ATen's prod takes one dimension";
-    static const std::map<std::string, const char *> kNames = {
-        {"sum", "aten::sum.dim_IntList"}, {"mean", "aten::mean.dim"},
-        {"amax", "aten::amax"},           {"amin", "aten::amin"},
-        {"any", "aten::any.dims"},        {"all", "aten::all.dims"},
-        {"prod", "aten::prod.dim_int"},   {"logsumexp", "aten::logsumexp"}};
-    if (op == op::prod)
-      return {kNames.at(op), {input(0), dims[0], keep}, {}, {}};
-    return {kNames.at(op), {input(0), dims, keep}, {}, {}};
-  }
-
-  AtenStep arg_reduction() {
-    const auto dims = list_attribute(node_, "dims");
-    AtenArgument dim = std::monostate{};
-    if (dims && dims->size() == 1)
-      dim = dims->front();
-    return {"aten::" + node_.op, {input(0), dim, flag_attribute(node_, "keepdim")}, {}, {}};
-  }
-
-  AtenStep softmax() {
-    return {"aten::_" + node_.op, {input(0), integer_attribute(node_, "dim"), false}, {}, {}};
-  }
-
-  AtenStep layer_norm() {
-    Shape normalized;
-    for (const std::int64_t dim : reduced_dims(node_, shape(0).size()))
-      normalized.push_back(shape(0)[dim]);
-    AtenStep step{"aten::layer_norm", {input(0), normalized}, {}, {}};
-    for (AtenArgument &argument : optional_inputs({"weight", "bias"}))
-      step.arguments.push_back(std::move(argument));
-    step.arguments.push_back(number_attribute(node_, "eps", 1e-5));
-    return step;
-  }
-
-  AtenStep group_norm() {
-    AtenStep step{"aten::group_norm", {input(0), integer_attribute(node_, "groups", 1)}, {}, {}};
-    for (AtenArgument &argument : optional_inputs({"weight", "bias"}))
-      step.arguments.push_back(std::move(argument));
-    step.arguments.push_back(number_attribute(node_, "eps", 1e-5));
-    return step;
-  }
-
-  AtenStep batch_norm() {
-    const bool training = flag_attribute(node_, "training");
-    if (training && node_.types.size() > 1)
-      error_ = "running statistics are updated by families only";
-    AtenStep step{"aten::batch_norm", {input(0)}, {}, {}};
-    for (AtenArgument &argument :
-         optional_inputs({"weight", "bias", "running_mean", "running_var"}))
-      step.arguments.push_back(std::move(argument));
-    for (AtenArgument argument :
-         {AtenArgument(training), AtenArgument(number_attribute(node_, "momentum", 0.1)),
-          AtenArgument(number_attribute(node_, "eps", 1e-5)), AtenArgument(true)})
-      step.arguments.push_back(std::move(argument));
-    return step;
-  }
-
-  AtenStep scan() {
-    return {"aten::" + node_.op, {input(0), integer_attribute(node_, "dim")}, {}, {}};
-  }
-
-  AtenStep pool() {
-    AtenStep step{dimensional(node_.op),
-                  {input(0), list("kernel", 1), list("stride", 1), list("padding", 0)},
-                  {},
-                  {}};
-    if (node_.op == op::max_pool)
-      step.arguments.push_back(list("dilation", 1));
-    step.arguments.push_back(flag_attribute(node_, "ceil"));
-    if (node_.op == op::avg_pool) {
-      step.arguments.push_back(flag_attribute(node_, "count_include_pad", true));
-      if (const std::int64_t divisor = integer_attribute(node_, "divisor");
-          divisor && spatial() > 1)
-        step.arguments.push_back(divisor);
-    }
-    return step;
-  }
-
-  AtenStep adaptive_pool() {
-    const Shape &to = node_.type().shape;
-    return {dimensional(node_.op),
-            {input(0), Shape(to.end() - static_cast<std::ptrdiff_t>(spatial()), to.end())},
-            {},
-            {}};
-  }
-
-  AtenStep upsample() {
-    const Shape &to = node_.type().shape;
-    return {dimensional("upsample_nearest"),
-            {input(0), Shape(to.end() - static_cast<std::ptrdiff_t>(spatial()), to.end())},
-            {},
-            {}};
-  }
-
-  AtenStep scatter_add() {
-    return {"aten::scatter_add",
-            {input(0), integer_attribute(node_, "dim"), input(1), input(2)},
-            {},
-            {}};
   }
 
   /// A matrix operand of a batched product: batch dimensions broadcast to those of the result.

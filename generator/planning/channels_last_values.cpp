@@ -3,6 +3,7 @@
 
 #include "generator/elements/family.h"
 #include "generator/ops/names.h"
+#include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 
@@ -121,11 +122,15 @@ bool by_library(const Node &node, const AnchorChoices &choices) {
 
 /// Positions that argmax gives are along one dimension; those of the whole tensor would change.
 bool is_turnable_reduction(const Node &node) {
-  static const std::set<std::string> kOps = {"sum",  "mean", "amax", "amin",
-                                             "prod", "any",  "all",  "var"};
-  if (node.op == op::argmax || node.op == op::argmin)
+  switch (op_of(node).reduction) {
+  case Reduction::None:
+    return false;
+  case Reduction::ArgMaximum:
+  case Reduction::ArgMinimum:
     return list_attribute(node, "dims").value_or(Shape{}).size() == 1;
-  return kOps.contains(node.op);
+  default:
+    return true;
+  }
 }
 
 bool is_turnable_batch_norm(const Node &node) {

@@ -44,9 +44,7 @@ std::optional<double> GraphFacts::constant(const std::string &name) const {
   const model::Node &node = index_.node(name);
   if (node.op == op::constant && !find_attribute(node, "values"))
     return number_attribute(node, "value");
-  static constexpr std::string_view kKeeping[] = {"expand", "reshape", "permute",
-                                                  "slice",  "flip",    "roll"};
-  if (std::ranges::find(kKeeping, node.op) != std::end(kKeeping))
+  if (op_of(node).moves)
     return constant(node.inputs[0]);
   return std::nullopt;
 }

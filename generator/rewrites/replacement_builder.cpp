@@ -1,48 +1,11 @@
 #include "generator/rewrites/replacement_builder.h"
 
-#include "generator/ops/attributes.h"
+#include "generator/ops/infer.h"
 #include "generator/ops/names.h"
 
 #include <algorithm>
 
 namespace warpwright::generator {
-namespace {
-
-bool is_reduction(const std::string &op) {
-  static constexpr std::string_view kOps[] = {"sum", "mean", "amax",      "amin", "prod",
-                                              "any", "all",  "logsumexp", "var",  "norm"};
-  return std::ranges::find(kOps, op) != std::end(kOps);
-}
-
-bool is_comparison(const std::string &op) {
-  static constexpr std::string_view kOps[] = {
-      "eq", "ne",          "lt",         "le",          "gt",
-      "ge", "logical_and", "logical_or", "logical_xor", "logical_not"};
-  return std::ranges::find(kOps, op) != std::end(kOps);
-}
-
-model::Shape reduced_shape(const model::Node &node, const model::Shape &shape) {
-  const model::Shape dims = reduced_dims(node, shape.size());
-  const bool keepdim = flag_attribute(node, "keepdim");
-  model::Shape result;
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    const bool reduced = std::ranges::find(dims, static_cast<std::int64_t>(i)) != dims.end();
-    if (!reduced || keepdim)
-      result.push_back(reduced ? 1 : shape[i]);
-  }
-  return result;
-}
-
-model::Shape matmul_shape(const model::Shape &a, const model::Shape &b) {
-  model::Shape shape =
-      broadcast(model::Shape(a.begin(), a.end() - 2), model::Shape(b.begin(), b.end() - 2));
-  shape.push_back(a[a.size() - 2]);
-  shape.push_back(b.back());
-  return shape;
-}
-
-} // namespace
-
 model::Shape broadcast(const model::Shape &a, const model::Shape &b) {
   model::Shape shape = a.size() >= b.size() ? a : b;
   const model::Shape &other = a.size() >= b.size() ? b : a;
@@ -75,38 +38,12 @@ std::string ReplacementBuilder::node(const std::string &op, std::vector<std::str
 
 std::string ReplacementBuilder::op(const std::string &op, std::vector<std::string> inputs,
                                    model::Attributes attributes) {
-  const model::Node shape_of{"", op, inputs, attributes, {}};
-  model::TensorType result = type(inputs[op == op::where ? 1 : 0]);
-  const model::Shape first = type(inputs[0]).shape;
-  if (op == op::matmul)
-    result.shape = matmul_shape(first, type(inputs[1]).shape);
-  else if (is_reduction(op))
-    result.shape = reduced_shape(shape_of, first);
-  else if (op == op::permute) {
-    const model::Shape dims = list_attribute(shape_of, "dims").value_or(model::Shape{});
-    for (std::size_t i = 0; i < dims.size(); ++i)
-      result.shape[i] = first[static_cast<std::size_t>(dims[i])];
-  } else if (op == op::slice) {
-    const auto dim = static_cast<std::size_t>(integer_attribute(shape_of, "dim"));
-    const std::int64_t step = integer_attribute(shape_of, "step", 1);
-    result.shape[dim] =
-        (integer_attribute(shape_of, "stop") - integer_attribute(shape_of, "start") + step - 1) /
-        step;
-  } else if (op == op::cat) {
-    const auto dim = static_cast<std::size_t>(integer_attribute(shape_of, "dim"));
-    for (std::size_t i = 1; i < inputs.size(); ++i)
-      result.shape[dim] += type(inputs[i]).shape[dim];
-  } else if (op == op::pad) {
-    const model::Shape low = list_attribute(shape_of, "low", first.size(), 0),
-                       high = list_attribute(shape_of, "high", first.size(), 0);
-    for (std::size_t i = 0; i < first.size(); ++i)
-      result.shape[i] += low[i] + high[i];
-  } else if (op != op::softmax && op != op::log_softmax && op != op::triu && op != op::tril)
-    for (const std::string &input : inputs)
-      result.shape = broadcast(result.shape, type(input).shape);
-  if (is_comparison(op) || op == op::any || op == op::all)
-    result.dtype = model::Dtype::Bool;
-  return node(op, std::move(inputs), std::move(attributes), std::move(result));
+  Types operands;
+  for (const std::string &input : inputs)
+    operands.push_back(type(input));
+  const auto types = infer_types({"", op, inputs, attributes, {}}, operands);
+  // What a rule must not build gets its operand's type: verification of the result says what is wrong with it.
+  return node(op, std::move(inputs), std::move(attributes), types ? types->front() : operands[0]);
 }
 
 std::string ReplacementBuilder::reshape(const std::string &x, model::Shape shape) {

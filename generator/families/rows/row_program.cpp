@@ -2,11 +2,13 @@
 #include "generator/families/rows/row_program.h"
 
 #include "generator/ops/names.h"
+#include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace warpwright::generator {
 namespace {
@@ -14,18 +16,34 @@ namespace {
 using model::Node;
 using model::Shape;
 
-constexpr std::pair<std::string_view, RowReduction::Kind> kReductions[] = {
-    {"sum", RowReduction::Kind::Sum},           {"mean", RowReduction::Kind::Mean},
-    {"amax", RowReduction::Kind::Maximum},      {"amin", RowReduction::Kind::Minimum},
-    {"prod", RowReduction::Kind::Product},      {"any", RowReduction::Kind::Any},
-    {"all", RowReduction::Kind::All},           {"var", RowReduction::Kind::Variance},
-    {"argmax", RowReduction::Kind::ArgMaximum}, {"argmin", RowReduction::Kind::ArgMinimum}};
-
-const RowReduction::Kind *reduction_kind(std::string_view op) {
-  for (const auto &[name, kind] : kReductions)
-    if (name == op)
-      return &kind;
-  return nullptr;
+std::optional<RowReduction::Kind> reduction_kind(std::string_view name) {
+  const Op *op = find_op(name);
+  switch (op ? op->reduction : Reduction::None) {
+    using enum RowReduction::Kind;
+  case Reduction::Sum:
+    return Sum;
+  case Reduction::Mean:
+    return Mean;
+  case Reduction::Maximum:
+    return Maximum;
+  case Reduction::Minimum:
+    return Minimum;
+  case Reduction::Product:
+    return Product;
+  case Reduction::Any:
+    return Any;
+  case Reduction::All:
+    return All;
+  case Reduction::Variance:
+    return Variance;
+  case Reduction::ArgMaximum:
+    return ArgMaximum;
+  case Reduction::ArgMinimum:
+    return ArgMinimum;
+  case Reduction::None:
+    return std::nullopt;
+  }
+  std::unreachable();
 }
 
 /// The groups that a shape's dimensions make when `dims` are reduced. Extents of 1 belong to any group.
@@ -66,7 +84,7 @@ public:
 
 private:
   Result<RowValue> classify(const Node &node) {
-    if (const auto *kind = reduction_kind(node.op))
+    if (const auto kind = reduction_kind(node.op))
       return classify_reduction(node, *kind);
     int pass = 0;
     bool any_element = false, any_row = false;
@@ -231,7 +249,7 @@ private:
 
 } // namespace
 
-bool is_plain_reduction(const std::string &op) { return reduction_kind(op) != nullptr; }
+bool is_plain_reduction(const std::string &op) { return reduction_kind(op).has_value(); }
 
 Result<RowProgram> make_row_program(const GraphIndex &graph, const Region &region,
                                     const RowProgramOptions &options) {

@@ -15,24 +15,26 @@ constexpr AttributeRule kStride = {"stride", List, false}, kPadding = {"padding"
 Bounds first(const Node &, std::span<const Bounds> x) { return x[0]; }
 
 Op product(std::string_view name, std::size_t least, std::size_t most, InferTypes infer,
-           std::vector<AttributeRule> attributes) {
+           CallLibrary library, std::vector<AttributeRule> attributes) {
   return {.name = name,
           .kind = Kind::Product,
           .least_operands = least,
           .most_operands = most,
           .attributes = std::move(attributes),
           .infer = infer,
+          .library = library,
           .selects = true};
 }
 
-Op window(std::string_view name, InferTypes infer, std::vector<AttributeRule> attributes,
-          InferBounds bounds, bool keeps_uniform, bool selects) {
+Op window(std::string_view name, InferTypes infer, CallLibrary library,
+          std::vector<AttributeRule> attributes, InferBounds bounds, bool keeps_uniform, bool selects) {
   return {.name = name,
           .kind = Kind::Window,
           .least_operands = 1,
           .most_operands = 1,
           .attributes = std::move(attributes),
           .infer = infer,
+          .library = library,
           .bounds = bounds,
           .selects = selects,
           .keeps_uniform = keeps_uniform};
@@ -46,10 +48,11 @@ Bounds average(const Node &node, std::span<const Bounds> x) {
 } // namespace
 
 const std::vector<Op> kProducts = {
-    product("matmul", 2, 2, infer::matmul,
+    product("matmul", 2, 2, infer::matmul, nullptr,
             {{"fill", Text, false}, {"a_fill", Text, false}, {"b_fill", Text, false}}),
-    product("attention", 3, 4, infer::attention, {{"causal", Flag}, {"scale", Number}}),
-    product("conv", 2, 3, infer::conv,
+    product("attention", 3, 4, infer::attention, library::attention,
+            {{"causal", Flag}, {"scale", Number}}),
+    product("conv", 2, 3, infer::conv, library::convolution,
             {kStride,
              kPadding,
              kDilation,
@@ -59,9 +62,10 @@ const std::vector<Op> kProducts = {
 };
 
 const std::vector<Op> kWindows = {
-    window("max_pool", infer::max_pool, {{"kernel", List}, kStride, kPadding, kDilation, kCeil},
+    window("max_pool", infer::max_pool, library::max_pool,
+           {{"kernel", List}, kStride, kPadding, kDilation, kCeil},
            first, true, true),
-    window("avg_pool", infer::avg_pool,
+    window("avg_pool", infer::avg_pool, library::avg_pool,
            {{"kernel", List},
             kStride,
             kPadding,
@@ -69,9 +73,9 @@ const std::vector<Op> kWindows = {
             {"count_include_pad", Flag, false},
             {"divisor", Integer, false}},
            average, false, true),
-    window("adaptive_avg_pool", infer::adaptive_pool, {}, first, true, false),
-    window("adaptive_max_pool", infer::adaptive_pool, {}, first, true, false),
-    window("upsample_nearest", infer::upsample_nearest, {{"scales", List}}, first, true, true),
+    window("adaptive_avg_pool", infer::adaptive_pool, library::resize, {}, first, true, false),
+    window("adaptive_max_pool", infer::adaptive_pool, library::resize, {}, first, true, false),
+    window("upsample_nearest", infer::upsample_nearest, library::resize, {{"scales", List}}, first, true, true),
 };
 
 } // namespace warpwright::generator::table

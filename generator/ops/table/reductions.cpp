@@ -20,14 +20,16 @@ Bounds sum_bounds(const Node &, std::span<const Bounds> x) {
   return found;
 }
 
-Op reduction(std::string_view name, InferTypes infer, InferBounds bounds = nullptr,
-             std::vector<AttributeRule> more = {}) {
+Op reduction(std::string_view name, Reduction kind, InferTypes infer, CallLibrary library,
+             InferBounds bounds = nullptr, std::vector<AttributeRule> more = {}) {
   Op op{.name = name,
         .kind = Kind::Reduction,
         .least_operands = 1,
         .most_operands = 1,
         .attributes = {{"dims", List, false}, {"keepdim", Flag, false}},
         .infer = infer,
+        .reduction = kind,
+        .library = library,
         .bounds = bounds};
   op.attributes.insert(op.attributes.end(), more.begin(), more.end());
   return op;
@@ -45,10 +47,16 @@ Op scan(std::string_view name, InferBounds bounds = nullptr) {
           .most_operands = 1,
           .attributes = {{"dim", Integer}},
           .infer = infer::scan,
+          .library = library::scan,
           .bounds = bounds};
 }
 
-Op norm(std::string_view name, std::size_t most, InferTypes infer,
+Op expanding(Op op, Expand expand) {
+  op.expand = expand;
+  return op;
+}
+
+Op norm(std::string_view name, std::size_t most, InferTypes infer, Expand expand, CallLibrary library,
         std::vector<AttributeRule> attributes, InferBounds bounds = nullptr) {
   return {.name = name,
           .kind = Kind::Norm,
@@ -56,6 +64,8 @@ Op norm(std::string_view name, std::size_t most, InferTypes infer,
           .most_operands = most,
           .attributes = std::move(attributes),
           .infer = infer,
+          .expand = expand,
+          .library = library,
           .bounds = bounds};
 }
 
@@ -64,34 +74,37 @@ constexpr AttributeRule kAbsent = {"absent", Text, false}, kEps = {"eps", Number
 } // namespace
 
 const std::vector<Op> kReductions = {
-    reduction("sum", infer::reduction, sum_bounds),
-    uniform(reduction("amax", infer::reduction, first)),
-    uniform(reduction("amin", infer::reduction, first)),
-    reduction("prod", infer::reduction),
-    uniform(reduction("mean", infer::floating_reduction, first)),
-    reduction("logsumexp", infer::floating_reduction),
-    reduction("any", infer::truth_reduction),
-    reduction("all", infer::truth_reduction),
-    reduction("argmax", infer::arg_reduction),
-    reduction("argmin", infer::arg_reduction),
-    reduction("var", infer::floating_reduction, not_negative, {{"correction", Number, false}}),
-    reduction("norm", infer::floating_reduction, not_negative, {{"p", Number}}),
+    reduction("sum", Reduction::Sum, infer::reduction, library::sum, sum_bounds),
+    uniform(reduction("amax", Reduction::Maximum, infer::reduction, library::reduction, first)),
+    uniform(reduction("amin", Reduction::Minimum, infer::reduction, library::reduction, first)),
+    reduction("prod", Reduction::Product, infer::reduction, library::prod),
+    uniform(reduction("mean", Reduction::Mean, infer::floating_reduction, library::mean, first)),
+    expanding(reduction("logsumexp", Reduction::None, infer::floating_reduction, library::reduction),
+              expansion::logsumexp),
+    reduction("any", Reduction::Any, infer::truth_reduction, library::any),
+    reduction("all", Reduction::All, infer::truth_reduction, library::all),
+    reduction("argmax", Reduction::ArgMaximum, infer::arg_reduction, library::arg_reduction),
+    reduction("argmin", Reduction::ArgMinimum, infer::arg_reduction, library::arg_reduction),
+    reduction("var", Reduction::Variance, infer::floating_reduction, library::var, not_negative, {{"correction", Number, false}}),
+    expanding(reduction("norm", Reduction::None, infer::floating_reduction, library::norm, not_negative,
+                        {{"p", Number}}),
+              expansion::norm),
     scan("cumsum", sum_bounds),
     scan("cumprod"),
 };
 
 const std::vector<Op> kNorms = {
-    norm("softmax", 1, infer::softmax, {{"dim", Integer}},
+    norm("softmax", 1, infer::softmax, expansion::softmax, library::softmax, {{"dim", Integer}},
          [](const Node &, std::span<const Bounds>) -> Bounds {
            return {0, 1};
          }),
-    norm("log_softmax", 1, infer::softmax, {{"dim", Integer}},
+    norm("log_softmax", 1, infer::softmax, expansion::log_softmax, library::softmax, {{"dim", Integer}},
          [](const Node &, std::span<const Bounds>) -> Bounds {
            return {.high = 0};
          }),
-    norm("layer_norm", 3, infer::layer_norm, {{"dims", List}, kEps, kAbsent}),
-    norm("group_norm", 3, infer::group_norm, {{"groups", Integer}, kEps, kAbsent}),
-    norm("batch_norm", 5, infer::batch_norm,
+    norm("layer_norm", 3, infer::layer_norm, expansion::layer_norm, library::layer_norm, {{"dims", List}, kEps, kAbsent}),
+    norm("group_norm", 3, infer::group_norm, expansion::group_norm, library::group_norm, {{"groups", Integer}, kEps, kAbsent}),
+    norm("batch_norm", 5, infer::batch_norm, expansion::batch_norm, library::batch_norm,
          {{"training", Flag}, kEps, {"momentum", Number, false}, kAbsent}),
 };
 

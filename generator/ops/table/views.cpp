@@ -25,8 +25,14 @@ Op view(std::string_view name, InferTypes infer, std::vector<AttributeRule> attr
           .bounds = bounds};
 }
 
+Op moving(Op op) {
+  op.moves = true;
+  return op;
+}
+
+/// Moves its operand's elements by strides alone.
 Op strided(Op op) {
-  op.strided = true;
+  op.strided = op.moves = true;
   return op;
 }
 
@@ -56,8 +62,8 @@ const std::vector<Op> kViews = {
     selecting(strided(view(
         "slice", infer::slice,
         {{"dim", Integer}, {"start", Integer}, {"stop", Integer}, {"step", Integer, false}}))),
-    view("flip", infer::flip, {{"dims", List}}),
-    view("roll", infer::roll, {{"shifts", List}, {"dims", List}}),
+    moving(view("flip", infer::flip, {{"dims", List}})),
+    moving(view("roll", infer::roll, {{"shifts", List}, {"dims", List}})),
     {.name = "cat",
      .kind = Kind::View,
      .least_operands = 1,
@@ -91,6 +97,7 @@ const std::vector<Op> kViews = {
      .most_operands = 3,
      .attributes = {{"dim", Integer}},
      .infer = infer::scatter_add,
+     .library = library::scatter_add,
      .selects = true},
 };
 

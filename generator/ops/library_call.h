@@ -1,0 +1,46 @@
+// Operators as calls of PyTorch's own (ATen's): what Op::library does. Thread: pure functions.
+#pragma once
+
+#include "support/error.h"
+#include "support/model/graph.h"
+#include "support/model/plan.h"
+
+namespace warpwright::generator {
+
+/// A node and where its operands lie.
+struct LibraryCall {
+  const model::Node &node;
+  std::vector<model::TensorView> inputs;
+};
+
+/// @return a step without results: those are the caller's
+/// Errors: no ATen operator does this, with the reason.
+using CallLibrary = Result<model::AtenStep> (*)(const LibraryCall &call);
+
+namespace library {
+
+Result<model::AtenStep> convolution(const LibraryCall &);
+Result<model::AtenStep> attention(const LibraryCall &);
+Result<model::AtenStep> scatter_add(const LibraryCall &);
+Result<model::AtenStep> sum(const LibraryCall &);
+Result<model::AtenStep> mean(const LibraryCall &);
+Result<model::AtenStep> any(const LibraryCall &);
+Result<model::AtenStep> all(const LibraryCall &);
+/// ATen's operator has the node's name.
+Result<model::AtenStep> reduction(const LibraryCall &);
+Result<model::AtenStep> prod(const LibraryCall &);
+Result<model::AtenStep> var(const LibraryCall &);
+Result<model::AtenStep> norm(const LibraryCall &);
+Result<model::AtenStep> arg_reduction(const LibraryCall &);
+Result<model::AtenStep> softmax(const LibraryCall &);
+Result<model::AtenStep> layer_norm(const LibraryCall &);
+Result<model::AtenStep> group_norm(const LibraryCall &);
+Result<model::AtenStep> batch_norm(const LibraryCall &);
+Result<model::AtenStep> scan(const LibraryCall &);
+Result<model::AtenStep> max_pool(const LibraryCall &);
+Result<model::AtenStep> avg_pool(const LibraryCall &);
+/// To a size: adaptive pools and upsampling.
+Result<model::AtenStep> resize(const LibraryCall &);
+
+} // namespace library
+} // namespace warpwright::generator
