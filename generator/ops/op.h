@@ -9,6 +9,7 @@
 #include "generator/ops/library_call.h"
 #include "support/error.h"
 
+#include <concepts>
 #include <string_view>
 #include <vector>
 
@@ -51,7 +52,7 @@ enum class Kind {
 };
 
 /// What computing an element of an inline node again costs, in floating-point operations.
-enum Recompute { Free = 0, Cheap = 1, IndexMath = 4, Expensive = 10 };
+enum Recompute { Free = 0, Cheap = 1, Address = 4, Expensive = 10 };
 
 /// @param operands bounds of the node's inputs
 using InferBounds = Bounds (*)(const model::Node &node, std::span<const Bounds> operands);
@@ -75,6 +76,9 @@ enum class Reduction {
   ArgMinimum
 };
 
+/// A value of a pointwise operator, written independently of its formula: tests judge by it.
+using Reference = double (*)(const model::Node &node, std::span<const double> operands);
+
 struct Op {
   std::string_view name;
   Kind kind = Kind::Opaque;
@@ -95,6 +99,25 @@ struct Op {
   bool moves = false;           ///< its elements are its operand's, in other places
   /// Of an operand that is one number everywhere, each result is that number.
   bool keeps_uniform = false;
+  Reference reference = nullptr;
+  Bounds domain = {}; ///< of operands that tests draw: beyond it has no value, or magnifies rounding
+
+  /// @param value double(double), double(double, double) or double(const Node &, double), without captures
+  template <class Value> Op judged_by(Value) && {
+    reference = [](const model::Node &node, std::span<const double> x) -> double {
+      if constexpr (std::invocable<Value, const model::Node &, double>)
+        return Value{}(node, x[0]);
+      else if constexpr (std::invocable<Value, double, double>)
+        return Value{}(x[0], x[1]);
+      else
+        return Value{}(x[0]);
+    };
+    return std::move(*this);
+  }
+  Op within(Bounds values) && {
+    domain = values;
+    return std::move(*this);
+  }
 };
 
 inline constexpr std::size_t kAnyNumber = 65536;

@@ -8,6 +8,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+from tracing.operators_table import pointwise
+
 DTYPES = {name: getattr(torch, name) for name in
           "bool int8 uint8 int16 int32 int64 float16 bfloat16 float32 float64 uint16 uint32 uint64".split() if hasattr(torch, name)}
 
@@ -28,12 +30,12 @@ class Node:
         return self.attributes[name]
 
 
-UNARY = {name: getattr(torch, name) for name in
-         ("neg abs sign exp expm1 log log1p log2 sqrt rsqrt reciprocal sin cos tan atan tanh erf erfc floor ceil round trunc "
-          "logical_not relu sigmoid square").split()}
-UNARY.update(silu=F.silu, mish=F.mish, softsign=F.softsign, hardsigmoid=F.hardsigmoid, hardswish=F.hardswish)
-BINARY = {name: getattr(torch, name) for name in
-          ("add sub mul div pow maximum minimum remainder atan2 eq ne lt le gt ge logical_and logical_or logical_xor").split()}
+def of_pytorch(names):
+    return {name: getattr(torch, name, None) or getattr(F, name) for name in names if name != "cast"}
+
+
+UNARY = of_pytorch(pointwise(1) + pointwise(1, truth=True))
+BINARY = of_pytorch(pointwise(2) + pointwise(2, truth=True))
 
 
 def constant(n):

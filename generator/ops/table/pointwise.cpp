@@ -125,6 +125,12 @@ std::string power(const Node &, const Node *second, Operands operands) {
   return ElementText(base + ", " + y.bare(), x.dtype()).call("pow").bare();
 }
 
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+/// log(1 + e^x) without overflow.
+double log_of_one_and_exp(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
+
 double remainder_of(double a, double b) {
   const double rest = std::fmod(a, b);
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
@@ -136,7 +142,8 @@ using namespace element;
 
 const std::vector<Op> kPointwise = {
     unary("neg", Cheap, formula([](auto x) { return -x; }),
-          [](const Node &, std::span<const Bounds> x) -> Bounds { return {-x[0].high, -x[0].low}; }),
+          [](const Node &, std::span<const Bounds> x) -> Bounds { return {-x[0].high, -x[0].low}; })
+        .judged_by([](double x) { return -x; }),
     written(unary("abs", Cheap, formula([](auto x) { return fabs(x); }),
                   [](const Node &, std::span<const Bounds> x) { return bounds::magnitude(x[0]); }),
             [](const Node &, const Node *, Operands operands) {
@@ -144,7 +151,8 @@ const std::vector<Op> kPointwise = {
               return model::is_floating(operands[0].dtype())
                          ? operands[0].call("fabs").bare()
                          : "(" + x + " < 0 ? -" + x + " : " + x + ")";
-            }),
+            })
+        .judged_by([](double x) { return std::abs(x); }),
     written(valued(unary("sign", Cheap, {}, unit),
                    [](const Node &, std::span<const double> x) -> double {
                      return (0 < x[0]) - (x[0] < 0);
@@ -153,18 +161,25 @@ const std::vector<Op> kPointwise = {
               const std::string &x = operands[0].bare(), zero = operands[0].number(0).bare();
               return "(" + compute_type_of(operands[0].dtype()) + ")((" + zero + " < " + x +
                      ") - (" + x + " < " + zero + "))";
-            }),
-    rounding("floor", WARPWRIGHT_ROUNDING(floor)),
-    rounding("ceil", WARPWRIGHT_ROUNDING(ceil)),
-    rounding("round", WARPWRIGHT_ROUNDING(rint)),
-    rounding("trunc", WARPWRIGHT_ROUNDING(trunc)),
+            })
+        .judged_by([](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }),
+    rounding("floor", WARPWRIGHT_ROUNDING(floor))
+        .judged_by([](double x) { return std::floor(x); }),
+    rounding("ceil", WARPWRIGHT_ROUNDING(ceil))
+        .judged_by([](double x) { return std::ceil(x); }),
+    rounding("round", WARPWRIGHT_ROUNDING(rint))
+        .judged_by([](double x) { return std::nearbyint(x); }),
+    rounding("trunc", WARPWRIGHT_ROUNDING(trunc))
+        .judged_by([](double x) { return std::trunc(x); }),
     unary("relu", Cheap, formula([](auto x) { return select(x < 0.0, 0.0, x); }),
-          monotone<[](double x) { return std::max(x, 0.0); }>),
+          monotone<[](double x) { return std::max(x, 0.0); }>)
+        .judged_by([](double x) { return x < 0 ? 0.0 : x; }),
     unary("square", Cheap, formula([](auto x) { return x * x; }),
           [](const Node &, std::span<const Bounds> x) -> Bounds {
             const Bounds size = bounds::magnitude(x[0]);
             return {size.low * size.low, size.high * size.high};
-          }),
+          })
+        .judged_by([](double x) { return x * x; }),
     {.name = "logical_not",
      .kind = Kind::Pointwise,
      .least_operands = 1,
@@ -172,7 +187,8 @@ const std::vector<Op> kPointwise = {
      .infer = infer::logical_not,
      .recompute = Cheap,
      .write = [](const Node &, const Node *, Operands x) { return "(!" + x[0].bare() + ")"; },
-     .logical = true},
+     .logical = true,
+     .reference = [](const Node &, std::span<const double> x) { return x[0] == 0 ? 1.0 : 0.0; }},
     {.name = "cast",
      .kind = Kind::Pointwise,
      .least_operands = 1,
@@ -180,45 +196,80 @@ const std::vector<Op> kPointwise = {
      .infer = infer::cast,
      .recompute = Cheap,
      .bounds = [](const Node &, std::span<const Bounds> x) { return x[0]; },
-     .keeps_uniform = true},
+     .keeps_uniform = true,
+     .reference = [](const Node &, std::span<const double> x) { return x[0]; }},
 
     floating("exp", formula([](auto x) { return exp(x); }),
-             monotone<[](double x) { return std::exp(x); }>),
-    floating("expm1", formula([](auto x) { return expm1(x); })),
-    floating("log", formula([](auto x) { return log(x); })),
-    floating("log1p", formula([](auto x) { return log1p(x); })),
-    floating("log2", formula([](auto x) { return log2(x); })),
+             monotone<[](double x) { return std::exp(x); }>)
+        .judged_by([](double x) { return std::exp(x); }),
+    floating("expm1", formula([](auto x) { return expm1(x); }))
+        .judged_by([](double x) { return std::expm1(x); }),
+    floating("log", formula([](auto x) { return log(x); }))
+        .judged_by([](double x) { return std::log(x); })
+        .within({.low = 0.01}),
+    floating("log1p", formula([](auto x) { return log1p(x); }))
+        .judged_by([](double x) { return std::log1p(x); })
+        .within({.low = -0.9}),
+    floating("log2", formula([](auto x) { return log2(x); }))
+        .judged_by([](double x) { return std::log2(x); })
+        .within({.low = 0.01}),
     floating("sqrt", formula([](auto x) { return sqrt(x); }),
              [](const Node &, std::span<const Bounds> x) -> Bounds {
                return {std::sqrt(std::max(x[0].low, 0.0)),
                        x[0].high < 0 ? 0 : std::sqrt(x[0].high)};
-             }),
-    floating("rsqrt", formula([](auto x) { return rsqrt(x); })),
-    floating("reciprocal", formula([](auto x) { return 1.0 / x; })),
-    floating("sin", formula([](auto x) { return sin(x); }), unit),
-    floating("cos", formula([](auto x) { return cos(x); }), unit),
-    floating("tan", formula([](auto x) { return tan(x); })),
-    floating("atan", formula([](auto x) { return atan(x); })),
+             })
+        .judged_by([](double x) { return std::sqrt(x); })
+        .within({.low = 0}),
+    floating("rsqrt", formula([](auto x) { return rsqrt(x); }))
+        .judged_by([](double x) { return 1 / std::sqrt(x); })
+        .within({.low = 0.01}),
+    floating("reciprocal", formula([](auto x) { return 1.0 / x; }))
+        .judged_by([](double x) { return 1 / x; })
+        .within({.low = 0.01}),
+    floating("sin", formula([](auto x) { return sin(x); }), unit)
+        .judged_by([](double x) { return std::sin(x); }),
+    floating("cos", formula([](auto x) { return cos(x); }), unit)
+        .judged_by([](double x) { return std::cos(x); }),
+    floating("tan", formula([](auto x) { return tan(x); }))
+        .judged_by([](double x) { return std::tan(x); })
+        .within({-1.5, 1.5}),
+    floating("atan", formula([](auto x) { return atan(x); }))
+        .judged_by([](double x) { return std::atan(x); }),
     floating("tanh", formula([](auto x) { return tanh(x); }),
-             monotone<[](double x) { return std::tanh(x); }>),
-    floating("erf", formula([](auto x) { return erf(x); }), unit),
-    floating("erfc", formula([](auto x) { return erfc(x); })),
+             monotone<[](double x) { return std::tanh(x); }>)
+        .judged_by([](double x) { return std::tanh(x); }),
+    floating("erf", formula([](auto x) { return erf(x); }), unit)
+        .judged_by([](double x) { return std::erf(x); }),
+    floating("erfc", formula([](auto x) { return erfc(x); }))
+        .judged_by([](double x) { return std::erfc(x); }),
     floating("sigmoid", formula([](auto x) { return 1.0 / (1.0 + exp(-x)); }),
-             monotone<[](double x) { return 1 / (1 + std::exp(-x)); }>),
-    floating("silu", formula([](auto x) { return x / (1.0 + exp(-x)); })),
-    floating("mish", formula([](auto x) { return x * tanh(log1p(exp(x))); })),
-    floating("softsign", formula([](auto x) { return x / (1.0 + fabs(x)); }), unit),
+             monotone<[](double x) { return 1 / (1 + std::exp(-x)); }>)
+        .judged_by([](double x) { return logistic(x); }),
+    floating("silu", formula([](auto x) { return x / (1.0 + exp(-x)); }))
+        .judged_by([](double x) { return x * logistic(x); }),
+    floating("mish", formula([](auto x) { return x * tanh(log1p(exp(x))); }))
+        .judged_by([](double x) { return x * std::tanh(log_of_one_and_exp(x)); }),
+    floating("softsign", formula([](auto x) { return x / (1.0 + fabs(x)); }), unit)
+        .judged_by([](double x) { return x / (1 + std::abs(x)); }),
     floating("hardsigmoid", formula([](auto x) { return minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }),
-             monotone<[](double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }>, {}, Cheap),
+             monotone<[](double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }>, {}, Cheap)
+        .judged_by([](double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }),
     floating("hardswish",
              formula([](auto x) { return x * minimum(maximum(x + 3.0, 0.0), 6.0) / 6.0; }), nullptr,
-             {}, Cheap),
+             {}, Cheap)
+        .judged_by([](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }),
     floating("gelu", formula_of_node([](const Node &node, auto x) {
                if (text_attribute(node, "approximate", "none") == "tanh")
                  return 0.5 * x * (1.0 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
                return x * 0.5 * (1.0 + erf(x * 0.7071067811865476));
              }),
-             nullptr, {{"approximate", Text, false}}),
+             nullptr, {{"approximate", Text, false}})
+        .judged_by([](const Node &node, double x) {
+          if (text_attribute(node, "approximate", "none") == "none")
+            return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+          return 0.5 * x *
+                 (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+        }),
     floating("elu", formula_of_node([](const Node &node, auto x) {
                const double scale = number_attribute(node, "scale", 1);
                return select(x <= 0.0,
@@ -227,11 +278,20 @@ const std::vector<Op> kPointwise = {
                              x * scale);
              }),
              nullptr,
-             {{"alpha", Number, false}, {"scale", Number, false}, {"input_scale", Number, false}}),
+             {{"alpha", Number, false}, {"scale", Number, false}, {"input_scale", Number, false}})
+        .judged_by([](const Node &node, double x) {
+          const double scale = number_attribute(node, "scale", 1);
+          return x > 0 ? scale * x
+                       : scale * number_attribute(node, "alpha", 1) *
+                             std::expm1(x * number_attribute(node, "input_scale", 1));
+        }),
     floating("leaky_relu", formula_of_node([](const Node &node, auto x) {
                return select(x > 0.0, x, x * number_attribute(node, "negative_slope", 0.01));
              }),
-             nullptr, {{"negative_slope", Number}}, Cheap),
+             nullptr, {{"negative_slope", Number}}, Cheap)
+        .judged_by([](const Node &node, double x) {
+          return x < 0 ? number_attribute(node, "negative_slope", 0.01) * x : x;
+        }),
     floating("softplus", formula_of_node([](const Node &node, auto x) {
                const double beta = number_attribute(node, "beta", 1);
                const auto scaled = parenthesised(x * beta);
@@ -241,58 +301,83 @@ const std::vector<Op> kPointwise = {
              [](const Node &, std::span<const Bounds>) {
                return Bounds{.low = 0};
              },
-             {{"beta", Number, false}, {"threshold", Number, false}}),
+             {{"beta", Number, false}, {"threshold", Number, false}})
+        .judged_by([](const Node &node, double x) {
+          const double beta = number_attribute(node, "beta", 1);
+          return x * beta > number_attribute(node, "threshold", 20)
+                     ? x
+                     : log_of_one_and_exp(x * beta) / beta;
+        }),
 
     binary("add", Cheap, formula_of_two([](auto a, auto b) { return a + b; }),
            [](const Node &, std::span<const Bounds> x) -> Bounds {
              return {x[0].low + x[1].low, x[0].high + x[1].high};
-           }),
+           })
+        .judged_by([](double a, double b) { return a + b; }),
     binary("sub", Cheap, formula_of_two([](auto a, auto b) { return a - b; }),
            [](const Node &, std::span<const Bounds> x) -> Bounds {
              return {x[0].low - x[1].high, x[0].high - x[1].low};
-           }),
+           })
+        .judged_by([](double a, double b) { return a - b; }),
     selecting(binary(
         "mul", Cheap, formula_of_two([](auto a, auto b) { return a * b; }),
-        [](const Node &, std::span<const Bounds> x) { return bounds::product(x[0], x[1]); })),
+        [](const Node &, std::span<const Bounds> x) { return bounds::product(x[0], x[1]); }))
+        .judged_by([](double a, double b) { return a * b; }),
     selecting(binary("div", Expensive, formula_of_two([](auto a, auto b) { return a / b; }),
                      [](const Node &, std::span<const Bounds> x) -> Bounds {
                        const Bounds by = x[1];
                        const bool is_far = (by.low > 0 || by.high < 0) && std::isfinite(by.low) &&
                                            std::isfinite(by.high);
                        return is_far ? bounds::product(x[0], {1 / by.high, 1 / by.low}) : Bounds{};
-                     })),
+                     }))
+        .judged_by([](double a, double b) { return a / b; }),
     valued(written(binary("pow", Expensive, {}), power),
-           [](const Node &, std::span<const double> x) { return std::pow(x[0], x[1]); }),
+           [](const Node &, std::span<const double> x) { return std::pow(x[0], x[1]); })
+        .judged_by([](double a, double b) { return std::pow(a, b); })
+        .within({0.01, 10}),
     binary("maximum", Cheap, formula_of_two([](auto a, auto b) { return maximum(a, b); }),
            [](const Node &, std::span<const Bounds> x) -> Bounds {
              return {std::max(x[0].low, x[1].low), std::max(x[0].high, x[1].high)};
-           }),
+           })
+        .judged_by([](double a, double b) { return std::isnan(a) || a > b ? a : b; }),
     binary("minimum", Cheap, formula_of_two([](auto a, auto b) { return minimum(a, b); }),
            [](const Node &, std::span<const Bounds> x) -> Bounds {
              return {std::min(x[0].low, x[1].low), std::min(x[0].high, x[1].high)};
-           }),
+           })
+        .judged_by([](double a, double b) { return std::isnan(a) || a < b ? a : b; }),
     valued(written(binary("remainder", Expensive, {}),
                    [](const Node &, const Node *, Operands x) {
                      return "warpwright_remainder(" + x[0].bare() + ", " + x[1].bare() + ")";
                    }),
-           [](const Node &, std::span<const double> x) { return remainder_of(x[0], x[1]); }),
+           [](const Node &, std::span<const double> x) { return remainder_of(x[0], x[1]); })
+        .judged_by([](double a, double b) { return a - b * std::floor(a / b); }),
     valued(written(binary("atan2", Expensive, {}),
                    [](const Node &, const Node *, Operands x) {
                      return ElementText(x[0].bare() + ", " + x[1].bare(), x[0].dtype())
                          .call("atan2")
                          .bare();
                    }),
-           [](const Node &, std::span<const double> x) { return std::atan2(x[0], x[1]); }),
+           [](const Node &, std::span<const double> x) { return std::atan2(x[0], x[1]); })
+        .judged_by([](double a, double b) { return std::atan2(a, b); }),
 
-    boolean("eq", WARPWRIGHT_SIGN(==), true),
-    boolean("ne", WARPWRIGHT_SIGN(!=), true),
-    boolean("lt", WARPWRIGHT_SIGN(<), true),
-    boolean("le", WARPWRIGHT_SIGN(<=), true),
-    boolean("gt", WARPWRIGHT_SIGN(>), true),
-    boolean("ge", WARPWRIGHT_SIGN(>=), true),
-    boolean("logical_and", WARPWRIGHT_SIGN(&&), false),
-    boolean("logical_or", WARPWRIGHT_SIGN(||), false),
-    boolean("logical_xor", WARPWRIGHT_SIGN(!=), false),
+    boolean("eq", WARPWRIGHT_SIGN(==), true)
+        .judged_by([](double a, double b) { return a == b ? 1.0 : 0.0; }),
+    boolean("ne", WARPWRIGHT_SIGN(!=), true)
+        .judged_by([](double a, double b) { return a != b ? 1.0 : 0.0; }),
+    boolean("lt", WARPWRIGHT_SIGN(<), true)
+        .judged_by([](double a, double b) { return a < b ? 1.0 : 0.0; }),
+    boolean("le", WARPWRIGHT_SIGN(<=), true)
+        .judged_by([](double a, double b) { return a <= b ? 1.0 : 0.0; }),
+    boolean("gt", WARPWRIGHT_SIGN(>), true)
+        .judged_by([](double a, double b) { return a > b ? 1.0 : 0.0; }),
+    boolean("ge", WARPWRIGHT_SIGN(>=), true)
+        .judged_by([](double a, double b) { return a >= b ? 1.0 : 0.0; }),
+    boolean("logical_and", WARPWRIGHT_SIGN(&&), false)
+        .judged_by([](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }),
+    boolean("logical_or", WARPWRIGHT_SIGN(||), false)
+        .judged_by([](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }),
+    boolean("logical_xor", WARPWRIGHT_SIGN(!=), false)
+        .judged_by([](double a, double b) { return (a != 0) != (b != 0) ? 1.0 : 0.0; }),
     {.name = "where",
      .kind = Kind::Pointwise,
      .least_operands = 3,
@@ -301,7 +386,8 @@ const std::vector<Op> kPointwise = {
      .recompute = Cheap,
      .bounds = [](const Node &,
                   std::span<const Bounds> x) { return bounds::hull(x[1], x[2]); },
-     .selects = true},
+     .selects = true,
+     .reference = [](const Node &, std::span<const double> x) { return x[0] != 0 ? x[1] : x[2]; }},
 };
 
 } // namespace warpwright::generator::table

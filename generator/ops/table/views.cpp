@@ -48,7 +48,7 @@ Op indexed(std::string_view name, InferTypes infer, std::vector<AttributeRule> a
           .most_operands = 2,
           .attributes = std::move(attributes),
           .infer = infer,
-          .recompute = IndexMath,
+          .recompute = Address,
           .bounds = first,
           .selects = true};
 }

@@ -1,4 +1,6 @@
 // Pointwise regions: ops, views and dtypes against the interpreter, by hand and at random.
+#include "generator/ops/names.h"
+#include "generator/ops/op.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
 #include "tests/generator/devices.h"
@@ -14,14 +16,16 @@ using model::Shape;
 
 namespace {
 
-constexpr const char *kUnary[] = {
-    "neg",  "abs",  "sign",     "exp",         "expm1",     "sin",       "cos",
-    "atan", "tanh", "erf",      "erfc",        "floor",     "ceil",      "round",
-    "relu", "silu", "sigmoid",  "mish",        "softsign",  "trunc",     "square",
-    "elu",  "gelu", "softplus", "hardsigmoid", "hardswish", "leaky_relu"};
-constexpr const char *kBinary[] = {"add", "sub", "mul", "maximum", "minimum", "div", "remainder"};
-constexpr const char *kComparison[] = {"eq", "ne", "lt", "le", "gt", "ge"};
-
+/// Pointwise operators with this many operands, defined everywhere.
+std::vector<std::string> operators(std::size_t operands, bool truth) {
+  std::vector<std::string> names;
+  for (const Op *op : all_ops())
+    if (op->kind == Kind::Pointwise && op->most_operands == operands &&
+        (op->compares || op->logical) == truth && op->name != op::cast &&
+        std::isinf(op->domain.low) && std::isinf(op->domain.high))
+      names.emplace_back(op->name);
+  return names;
+}
 /// A random graph of pointwise ops and views over one shape and what views make of it.
 class RandomGraph {
 public:
@@ -44,6 +48,11 @@ public:
   }
 
 private:
+  const std::vector<std::string> unary_ = operators(1, false), binary_ = operators(2, false),
+                                 truth_ = operators(2, true);
+  const std::string &one_of(const std::vector<std::string> &names) {
+    return names[static_cast<std::size_t>(pick(0, static_cast<int>(names.size()) - 1))];
+  }
   int pick(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
   const Shape &shape(const std::string &value) { return g_.type(value).shape; }
 
@@ -74,13 +83,13 @@ private:
     case 0:
     case 1:
     case 2:
-      return g_.op(kUnary[pick(0, std::size(kUnary) - 1)], {x});
+      return g_.op(one_of(unary_), {x});
     case 3:
     case 4:
-      return g_.op(kBinary[pick(0, std::size(kBinary) - 1)], {x, partner(x)});
+      return g_.op(one_of(binary_), {x, partner(x)});
     case 5:
       return g_.op("where",
-                   {g_.op(kComparison[pick(0, 5)], {x, g_.constant(0.1, dtype_)}), x, partner(x)});
+                   {g_.op(one_of(truth_), {x, g_.constant(0.1, dtype_)}), x, partner(x)});
     case 6: {
       Shape dims(rank);
       for (int d = 0; d < rank; ++d)
@@ -141,6 +150,36 @@ TEST_CASE("Random pointwise graphs and views come out as the interpreter says") 
     options.tolerance = 1e-4; // chains of exponentials
     options.compile_for_gpu = seed % 8 == 0;
     CHECK(check_graph(RandomGraph(seed, Dtype::Float32).make(), options) == "");
+  }
+}
+
+TEST_CASE("Each pointwise operator computes what its reference says, in its domain") {
+  for (const Op *op : all_ops()) {
+    if (op->kind != Kind::Pointwise || op->name == op::cast)
+      continue;
+    CAPTURE(op->name);
+    GraphBuilder g;
+    HarnessOptions options;
+    std::mt19937_64 random(7);
+    std::uniform_real_distribution<double> draw(std::max(op->domain.low, -4.0), std::min(op->domain.high, 4.0));
+    std::vector<std::string> operands;
+    for (std::size_t i = 0; i < op->most_operands; ++i) {
+      operands.push_back(g.input("x" + std::to_string(i), {6, 11}));
+      Array values(Dtype::Float32, {6, 11});
+      for (double &value : values.values)
+        value = static_cast<float>(draw(random));
+      options.leaves[operands.back()] = std::move(values);
+    }
+    if (op->name == op::where)
+      operands[0] = g.op("lt", {operands[0], operands[1]});
+    model::Attributes attributes;
+    for (const AttributeRule &rule : op->attributes)
+      if (rule.required)
+        attributes[std::string(rule.name)] = 0.2;
+    options.compile_for_gpu = false; // graphs at random below are
+    options.tolerance = 2e-5;
+    CHECK(bool(op->reference));
+    CHECK(check_graph(g.graph({g.op(std::string(op->name), operands, attributes)}), options) == "");
   }
 }
 

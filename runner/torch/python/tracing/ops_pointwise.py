@@ -4,20 +4,14 @@ import math
 import torch
 
 from .call import is_floating
+from .operators_table import pointwise
 from .registry import handles
 
-SAME = ("neg abs sign exp expm1 log log1p log2 sqrt rsqrt reciprocal sin cos tan atan tanh erf erfc floor ceil round trunc "
-        "relu sigmoid silu mish hardsigmoid hardswish").split()
 
-
-@handles(*[name for name in SAME if name != "round"])
+@handles(*pointwise(1))  # PyTorch's have the same names
 def unary(call):
-    return call.builder.unary(call.func._schema.name.split("::")[-1], call("self", call.dtype))
-
-
-@handles("round")
-def round_(call):
-    return NotImplemented if call.get("decimals", 0) else unary(call)
+    name = call.func._schema.name.split("::")[-1]
+    return NotImplemented if call.get("decimals", 0) else call.builder.unary(name, call("self", call.dtype))  # of round
 
 
 @handles("absolute", "negative", "fix", "sgn", "special_expm1", "special_log1p", "special_erf", "special_erfc", "special_expit",
@@ -36,11 +30,6 @@ def logical_not(call):
 @handles("bitwise_not")
 def bitwise_not(call):
     return call.builder.unary("logical_not", call("self"), dtype="bool") if call.dtype == "bool" else NotImplemented
-
-
-@handles("square")
-def square(call):
-    return call.builder.unary("square", call("self", call.dtype))
 
 
 # Two operands.

@@ -1,0 +1,13 @@
+"""The generator's table of operators (generator/ops/table), as the build wrote it: `cmake --build BUILD --target update_operators`."""
+import json
+import os
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "operators.json"), encoding="utf-8") as file:
+    OPERATORS = json.load(file)
+
+
+def pointwise(operands, truth=False):
+    """Names of pointwise operators with so many operands and no attributes. @param truth those that give booleans"""
+    return [name for name, op in OPERATORS.items()
+            if op["kind"] == "pointwise" and op["operands"] == [operands, operands] and not op["attributes"]
+            and op.get("truth", False) == truth]
