@@ -30,6 +30,10 @@ std::vector<Diagnostic> run_rules(const ParsedUnit &unit, const FileFacts &facts
 /// slicer/: one self-contained text with #line directives that NVRTC and the CPU backend accept.
 /// Errors: what cannot be sliced (a construct or a missing declaration), where, and what to do.
 Result<std::string> slice_kernel(const ParsedUnit &unit, const clang::FunctionDecl &kernel);
+/// slicer/: the texts of a host function or class and of the user's declarations that it depends on,
+/// in the order of the files, with #line directives; no text to compile.
+/// Errors: the declaration is not in the file's text.
+Result<std::string> slice_host(const ParsedUnit &unit, const clang::NamedDecl &declaration);
 /// task/: buffers, sizes, scalars and the reference plan of a kernel, from guards, index ranges,
 /// launch sites, allocation sizes and the structured comment above the kernel. `facts` is that
 /// kernel's.

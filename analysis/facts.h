@@ -114,11 +114,7 @@ struct InferredTask {
   model::Task task;
   std::vector<MissingFact> missing;
   std::vector<std::string> assumptions; ///< "x holds n elements, from the guard i < n on line 12"
-  /// Of a C++ function over tensors, whose task holds it as a module. What it computes, where the text says that; absent: a runner
-  /// traces it.
-  std::optional<model::Graph> graph;
-  std::string
-      comment; ///< likewise the structured comment to complete; else it is suggested_spec()'s
+  std::string comment; ///< of a C++ function over tensors: the structured comment to complete
 };
 
 /// Where the `forward` of a torch::nn::Module in C++ is written, and what its object holds as it was made for the task.
@@ -126,8 +122,6 @@ struct CppForward {
   Range range;       ///< its definition
   Range name_range;  ///< of "forward" in it
   Range declaration; ///< in the class, where the definition is not; else empty
-  /// How forward reaches the object's tensors, by the name under which each is registered: "fc.weight" -> "fc->weight".
-  std::map<std::string, std::string> state;
   std::vector<std::pair<std::string, std::string>> numbers; ///< members and their values: "slope_", "0.1"
   /// Likewise parameters of the constructor; empty: it has none.
   std::vector<std::pair<std::string, std::string>> made_with;

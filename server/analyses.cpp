@@ -13,7 +13,7 @@
 #include "analysis/full_parser.h"
 #include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
-#include "generator/torch_cpp/kernels.h"
+#include "analysis/torch_cpp/kernels.h"
 #include "server/project.h"
 #include "support/exclusive.h"
 
@@ -94,7 +94,7 @@ public:
 
   std::optional<AnalysisResult> full(const std::string &path, const std::string &text,
                                      std::stop_token stop) {
-    if (analysis::is_python(path) || generator::is_host_cpp(path))
+    if (analysis::is_python(path) || analysis::is_host_cpp(path))
       return std::nullopt; // the first pass says all
     const config::FileSettings settings = project_settings_.read(path);
     if (settings.parse.cuda_path.empty() || stop.stop_requested() ||
@@ -229,11 +229,11 @@ private:
     if (known)
       return known;
     auto made = std::make_shared<StubFacts>(StubFacts{path, text, settings.flags, {}, {}});
-    if (generator::is_host_cpp(path)) // nothing else of it is of interest
+    if (analysis::is_host_cpp(path)) // nothing else of it is of interest
       made->facts = {.path = path, .pass = analysis::Pass::Stub};
     else
       made->facts = analysis::analyze({path, text}, settings);
-    generator::add_torch_functions({path, text}, settings, made->torch);
+    analysis::add_torch_functions({path, text}, settings, made->torch);
     stubs_.with([&](auto &stubs) {
       stubs.push_front(made);
       if (stubs.size() > kMostStubs)

@@ -57,7 +57,10 @@ struct HostUse : clang::RecursiveASTVisitor<HostUse> {
 
 class Slicer {
 public:
-  explicit Slicer(const ParsedUnit &unit) : unit_(unit), inventory_(take_inventory(unit)) {
+  enum class Side { Device, Host };
+
+  Slicer(const ParsedUnit &unit, Side side)
+      : unit_(unit), side_(side), inventory_(take_inventory(unit)) {
     chosen_.resize(inventory_.items.size());
     for (std::size_t file = 0; file < inventory_.files.size(); ++file)
       pieces_.push_back(pieces_of(file));
@@ -67,7 +70,7 @@ public:
           macros_.insert(directive.name);
   }
 
-  Result<std::string> run(const clang::FunctionDecl &kernel) {
+  Result<std::string> run(const clang::NamedDecl &kernel) {
     const auto root = std::ranges::find_if(inventory_.items, [&](const Item &item) {
       return std::ranges::any_of(item.declarations, [&](const clang::Decl *declaration) {
         return holds(declaration, kernel);
@@ -79,6 +82,8 @@ public:
                   "Write the kernel out instead of generating it by nested macros");
     choose(root - inventory_.items.begin());
     close();
+    if (side_ == Side::Host)
+      return emit_file(0);
     if (Result<void> checked = check(kernel); !checked)
       return std::unexpected(checked.error());
     std::string body = emit_file(0);
@@ -86,7 +91,7 @@ public:
   }
 
 private:
-  static bool holds(const clang::Decl *declaration, const clang::FunctionDecl &kernel) {
+  static bool holds(const clang::Decl *declaration, const clang::NamedDecl &kernel) {
     if (declaration == &kernel)
       return true;
     const auto *templated = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration);
@@ -120,7 +125,7 @@ private:
   }
 
   bool is_needed(const Item &item) const {
-    if (item.is_host_only || item.is_using)
+    if (item.is_using || (item.is_host_only && side_ == Side::Device))
       return false;
     auto needed = [&](const std::string &name) { return needed_.contains(name); };
     return std::ranges::any_of(item.names, needed) || std::ranges::any_of(item.operands, needed);
@@ -144,7 +149,7 @@ private:
 
   // ---- errors
 
-  Result<void> check(const clang::FunctionDecl &kernel) {
+  Result<void> check(const clang::NamedDecl &kernel) {
     const std::string what = "cannot slice " + kernel.getNameAsString() + ": ";
     for (std::size_t i = 0; i < inventory_.items.size(); ++i)
       if (chosen_[i])
@@ -364,7 +369,7 @@ private:
     const SourceText &source = *inventory_.files[file];
     switch (directive.kind) {
     case Kind::Include: {
-      if (is_device_header(directive.name))
+      if (is_device_header(directive.name) && side_ == Side::Device)
         return uses_header(directive.name) ? "#include <" + directive.name + ">\n" : "";
       const auto child = source.includes.find(directive.range.begin);
       return child == source.includes.end() ? "" : emit_file(child->second);
@@ -390,7 +395,7 @@ private:
     if (item.is_using ? !is_used_namespace(*item.names.begin()) : !chosen_[index])
       return {};
     const SourceText &source = *inventory_.files[item.file];
-    std::vector<TextEdit> edits = item.edits;
+    std::vector<TextEdit> edits = side_ == Side::Device ? item.edits : std::vector<TextEdit>();
     for (TextEdit &edit : edits)
       edit.range = {edit.range.begin - item.range.begin, edit.range.end - item.range.begin};
     const Result<std::string> text = apply_edits(source.of(item.range), edits);
@@ -419,6 +424,7 @@ private:
   }
 
   const ParsedUnit &unit_;
+  const Side side_;
   Inventory inventory_;
   std::vector<bool> chosen_;
   std::vector<std::vector<Piece>> pieces_;
@@ -449,10 +455,14 @@ std::string headers_of_instantiations(const clang::FunctionDecl &kernel, const s
 } // namespace
 
 Result<std::string> slice_kernel(const ParsedUnit &unit, const clang::FunctionDecl &kernel) {
-  auto slice = Slicer(unit).run(kernel);
+  auto slice = Slicer(unit, Slicer::Side::Device).run(kernel);
   if (slice)
     slice = headers_of_instantiations(kernel, *slice) + *slice;
   return slice;
+}
+
+Result<std::string> slice_host(const ParsedUnit &unit, const clang::NamedDecl &declaration) {
+  return Slicer(unit, Slicer::Side::Host).run(declaration);
 }
 
 } // namespace warpwright::analysis

@@ -5,7 +5,7 @@
 #include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
 #include "analysis/task/infer_task.h"
-#include "generator/torch_cpp/kernels.h"
+#include "analysis/torch_cpp/kernels.h"
 #include "server/cli/sources.h"
 
 #include <algorithm>
@@ -45,11 +45,11 @@ void complete_tasks(Input &input, const std::optional<analysis::Spec> &given) {
 
 /// Parses; for a guard.
 analysis::FileFacts facts_of(Input input, const std::optional<analysis::Spec> &spec) {
-  input.facts = generator::is_host_cpp(input.file.path)
+  input.facts = analysis::is_host_cpp(input.file.path)
                     ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
                     : analysis::analyze(input.file, input.settings.parse);
   complete_tasks(input, spec);
-  generator::add_torch_functions(input.file, input.settings.parse, input.facts,
+  analysis::add_torch_functions(input.file, input.settings.parse, input.facts,
                                  spec.value_or(analysis::Spec{}));
   return std::move(input.facts);
 }
@@ -102,7 +102,7 @@ Error explain_no_kernels(const Input &input, const std::filesystem::path &path) 
           "cannot parse " + path.string() + ":" + std::to_string(diagnostic.line) + ":" +
               std::to_string(diagnostic.column) + ": " + diagnostic.message,
           "Make the file compile first; flags come from compile_commands.json or .warpwright.toml"};
-  if (generator::is_host_cpp(path.string()))
+  if (analysis::is_host_cpp(path.string()))
     return {"no torch function in " + path.string(),
             "One takes a torch::Tensor and returns tensors (docs/torch-cpp.md)"};
   return {"no kernel in " + path.string(), "A kernel is a function declared __global__"};

@@ -71,16 +71,35 @@ std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
   return replaced(text, "@CAPABILITY@", std::to_string(variant.compute_capability));
 }
 
+/// The object's tensors are found by the names under which it registers them, which are those of the task.
+constexpr const char *kWithState = R"(
+/// Behind the inputs of a call the object's own tensors; nothing where the object does not hold them all.
+std::vector<at::Tensor> with_state(std::vector<at::Tensor> inputs, const torch::nn::Module &object) {
+  const auto parameters = object.named_parameters(), buffers = object.named_buffers();
+  for (const char *name : {@STATE@}) {
+    const at::Tensor *tensor = parameters.find(name);
+    if (!tensor)
+      tensor = buffers.find(name);
+    if (!tensor)
+      return {};
+    inputs.push_back(*tensor);
+  }
+  return inputs;
+}
+)";
+
+/// @param state names of the object's tensors, quoted; empty: it needs none
 std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
-                    const model::Plan &plan, const CppVariant &variant) {
+                    const model::Plan &plan, const CppVariant &variant, const std::string &state) {
   return commented("Warpwright's variant " + variant.plan + " of " + function.name + ". " +
                    variant.comment) +
          "namespace " + namespace_of(function) +
          " {\nnamespace {\n\nconst char *const kSource = " + "R\"warpwright(" + plan.source +
          ")warpwright\";\n\n" + runtime_text(steps, plan, variant) +
+         (state.empty() ? "" : replaced(kWithState, "@STATE@", state)) +
          "\n/// Nothing where the arguments are not those that the variant was verified for.\n"
          "std::vector<at::Tensor> run(const std::vector<at::Tensor> &inputs) {\n" +
-         steps.checks +
+         (state.empty() ? "" : "  if (inputs.empty())\n    return {};\n") + steps.checks +
          "  const c10::cuda::CUDAGuard guard(inputs[0].device());\n"
          "  const Kernels *kernels = launcher().loaded();\n  if (!kernels)\n    return {};\n"
          "  const cudaStream_t stream = at::cuda::getCurrentCUDAStream();\n"
@@ -92,6 +111,7 @@ std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
 /// Arguments of the function as its task has them: tensors in order, conditions on the rest.
 struct Arguments {
   std::string tensors, conditions, all;
+  std::string state; ///< names of the object's tensors, quoted: behind the tensors of the call
 };
 
 /// What stands between the brackets of "[torch.randn([2, 3]), 4, None]", split at the outer commas.
@@ -153,17 +173,12 @@ std::size_t given_tensors(const model::TorchModule &module) {
 }
 
 /// The object's tensors and what it holds else, behind forward's own arguments.
-Result<void> add_state(const analysis::CppForward &forward, const model::Task &task,
-                       const std::vector<std::string> &inputs, Arguments &arguments) {
-  for (std::size_t i = given_tensors(*task.module); i < task.buffers.size(); ++i) {
-    const model::Buffer &buffer = task.buffers[i];
-    if (std::ranges::find(inputs, buffer.name) == inputs.end())
-      continue;
-    const auto path = forward.state.find(buffer.torch_name);
-    if (path == forward.state.end())
-      return fail("forward cannot reach the tensor '" + buffer.torch_name + "' of its object");
-    arguments.tensors += (arguments.tensors.empty() ? "" : ", ") + path->second;
-  }
+void add_state(const analysis::CppForward &forward, const model::Task &task,
+               const std::vector<std::string> &inputs, Arguments &arguments) {
+  for (std::size_t i = given_tensors(*task.module); i < task.buffers.size(); ++i)
+    if (std::ranges::find(inputs, task.buffers[i].name) != inputs.end())
+      arguments.state +=
+          (arguments.state.empty() ? "" : ", ") + quoted(task.buffers[i].torch_name);
   std::string conditions = task.module->mode == model::ModuleMode::Train
                                ? "is_training() && "
                                : "!is_training() && ";
@@ -172,7 +187,6 @@ Result<void> add_state(const analysis::CppForward &forward, const model::Task &t
   if (!forward.numbers.empty())
     conditions += joined(forward.numbers) + " && ";
   arguments.conditions = conditions + arguments.conditions;
-  return {};
 }
 
 /// Without what only the method that is called through a base class may have.
@@ -204,7 +218,12 @@ std::string new_body(const model::Task &task, const analysis::Kernel &function,
   for (std::ptrdiff_t i = 0; i < outputs; ++i)
     results += (i ? ", results[" : "results[") + std::to_string(i) + "]";
   results += lists ? "}" : "";
-  const std::string called = "::" + namespace_of(function) + "::run({" + arguments.tensors + "})";
+  const std::string called = "::" + namespace_of(function) + "::run(" +
+                             (arguments.state.empty()
+                                  ? "{" + arguments.tensors + "}"
+                                  : "::" + namespace_of(function) + "::with_state({" +
+                                        arguments.tensors + "}, *this)") +
+                             ")";
   std::string now = "{\n";
   if (arguments.conditions.empty())
     now += "  if (auto results = " + called + "; !results.empty())\n    return " + results + ";\n";
@@ -255,8 +274,7 @@ Result<std::string> write_cpp_variant(const model::Task &task, const analysis::K
     return fail("the plan has no kernel");
   Arguments arguments = arguments_of(function, *task.module);
   if (forward)
-    if (auto added = add_state(*forward, task, steps->inputs, arguments); !added)
-      return std::unexpected(added.error());
+    add_state(*forward, task, steps->inputs, arguments);
   const std::string &source = task.module->source;
   const Range range = forward ? forward->range : function.range;
   const Range name_range = forward ? forward->name_range : function.name_range;
@@ -272,7 +290,7 @@ Result<std::string> write_cpp_variant(const model::Task &task, const analysis::K
   const std::size_t includes =
       place_of_includes(source, std::min(range.begin, function.range.begin));
   edits.push_back(
-      {{includes, includes}, kIncludes + ("\n" + helpers(function, *steps, plan, variant))});
+      {{includes, includes}, kIncludes + ("\n" + helpers(function, *steps, plan, variant, arguments.state))});
   edits.push_back({{range.begin, function.body_range.end},
                    (forward ? without_specifiers(original) : original) + body + "\n\n" + now});
   if (forward)

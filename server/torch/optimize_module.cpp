@@ -170,14 +170,6 @@ Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
 
 namespace {
 
-/// Whether the module computes something else than its graph: what was read from a text may be wrong, what was traced is not.
-bool is_misread(const TorchOutcome &outcome) {
-  return !outcome.variants.empty() && !outcome.best &&
-         std::ranges::all_of(outcome.variants, [](const generator::TorchVariant &variant) {
-           return variant.verdict.outcome == model::Outcome::WrongResult;
-         });
-}
-
 model::TorchModule module_of(const OptimizeRequest &request, const analysis::Kernel &kernel) {
   model::TorchModule module = *kernel.task.task.module;
   if (module.language == "python")
@@ -185,7 +177,7 @@ model::TorchModule module_of(const OptimizeRequest &request, const analysis::Ker
   return module;
 }
 
-/// One search, over one graph of the module.
+/// One search, over the traced graph of the module.
 struct Attempt {
   const OptimizeRequest &request;
   const analysis::Kernel &kernel;
@@ -201,11 +193,9 @@ struct Attempt {
     return std::unexpected(error);
   }
 
-  /// @return nullopt: the graph was read from the text, and is not what the module computes
-  std::optional<Result<OptimizeSummary>> with(Result<runner::TracedModule> traced) const {
+  Result<OptimizeSummary> with(Result<runner::TracedModule> traced) const {
     if (!traced)
       return report(traced.error());
-    const bool was_read = traced->torch.empty();
     const std::string &file = request.snapshot->facts.path;
     const model::TorchModule module = module_of(request, kernel);
     const auto task = make_torch_task(kernel.name, file, module, *traced);
@@ -235,8 +225,6 @@ struct Attempt {
       return told(summary_of(outcome));
     if (const auto fault = fault_of_reference(outcome))
       return report(*fault);
-    if (was_read && is_misread(outcome) && !stop.stop_requested())
-      return std::nullopt;
     if (outcome.error)
       return std::unexpected(*outcome.error);
     return told(summary_of(outcome));
@@ -308,16 +296,12 @@ Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
   if (!device)
     return std::unexpected(device.error());
   const Attempt attempt{request, *kernel, client, *device, events, stop, policy};
-  if (kernel->task.graph)
-    if (auto summary = attempt.with(
-            Result<runner::TracedModule>({*kernel->task.graph, kernel->task.task.buffers, ""})))
-      return *summary;
   if (events.on_stage)
     events.on_stage("tracing");
   auto traced = client.trace(module_of(request, *kernel));
   if (stop.stop_requested())
     return OptimizeSummary{};
-  return attempt.with(std::move(traced)).value_or(OptimizeSummary{});
+  return attempt.with(std::move(traced));
 }
 
 } // namespace warpwright::server

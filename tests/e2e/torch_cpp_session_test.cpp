@@ -111,7 +111,7 @@ TORCH_MODULE(Scaled);
         "  torch::Tensor forward_as_written(const torch::Tensor &x) { return torch::relu(x * "
         "scale) + offset_; }",
         "  if (!is_training() && warpwright_made_as_verified_ && offset_ == ",
-        "::warpwright_ScaledImpl::run({x, scale})",
+        "::warpwright_ScaledImpl::run(::warpwright_ScaledImpl::with_state({x}, *this))",
         "warpwright_made_as_verified_ = width == static_cast<std::decay_t<decltype(width)>>(40) && "
         "offset == ",
         "  bool warpwright_made_as_verified_ = false;"})

@@ -76,6 +76,12 @@ def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2
     with made_on(device), torch.no_grad():
         module = sources.make_module(namespace, "Model", "get_init_inputs", mode).to(device)
         inputs = sources.make_inputs(namespace, "get_inputs")
+    expect_same(traced, module, inputs, device, tolerance)
+    return traced
+
+
+def expect_same(traced, module, inputs, device="cpu", tolerance=2e-3):
+    """The graph and the module give the same for these inputs. @raise AssertionError with what differs"""
     moved = map_tensors(lambda tensor: tensor.to(device), inputs)
     names = list(moved) if isinstance(moved, dict) else sources.argument_names(module, len(moved))
     arguments, keywords = ([], moved) if isinstance(moved, dict) else (moved, {})
@@ -102,7 +108,6 @@ def compare(text, device="cpu", sizes=(0, 2 ** 29), operations=1e18, tolerance=2
             close(buffer["name"], updates[buffer["name"]], state(buffer), tolerance)
         elif buffer["direction"] == "in":
             assert buffer["name"] not in updates
-    return traced
 
 
 def made_on(device):

@@ -1,0 +1,125 @@
+#include "analysis/torch_cpp/kernels.h"
+
+#include "analysis/torch_cpp/module_classes.h"
+#include "analysis/torch_cpp/own_headers.h"
+
+#include <algorithm>
+
+namespace warpwright::analysis {
+namespace {
+
+using namespace torch_cpp;
+
+bool speaks_of_tensors(const std::string &text) {
+  return text.contains("Tensor") &&
+         (text.contains("torch") || text.contains("at::") || text.contains("ATen"));
+}
+
+/// "Warpwright's variant 0123456789abcdef of NAME."; empty where the text holds none.
+std::string applied_variant(std::string_view text, const std::string &name) {
+  const std::string_view mark = "Warpwright's variant ";
+  const std::size_t end = text.find(" of " + name + ". ");
+  const std::size_t begin = end == std::string_view::npos ? end : text.substr(0, end).rfind(mark);
+  return begin == std::string_view::npos
+             ? ""
+             : std::string(text.substr(begin, end - begin)) + " of " + name + ".";
+}
+
+/// What functions and modules have in common.
+/// @param called the function, or the module's forward
+std::optional<Kernel> kernel_of(const ParsedUnit &unit,
+                                          const clang::NamedDecl &declaration,
+                                          const clang::FunctionDecl &called, Inputs inputs) {
+  const auto whole = unit.range_of(declaration.getSourceRange());
+  const auto name = unit.range_of(clang::SourceRange(declaration.getLocation()));
+  const auto body = unit.range_of(called.getBody()->getSourceRange());
+  if (!whole || !name || !body)
+    return std::nullopt; // made by a macro
+  Kernel kernel;
+  kernel.name = declaration.getNameAsString();
+  kernel.range = *whole;
+  kernel.name_range = *name;
+  kernel.body_range = *body;
+  kernel.line = unit.line_index().line_of(name->begin) + 1;
+  for (const clang::ParmVarDecl *parameter : called.parameters())
+    kernel.parameters.push_back({.name = parameter->getNameAsString(),
+                                 .type = std::string(unit.text_of(parameter->getSourceRange()))});
+  InferredTask &task = kernel.task;
+  task.inferred = inputs.missing.empty();
+  task.missing = std::move(inputs.missing);
+  task.assumptions = std::move(inputs.assumptions);
+  task.comment = std::move(inputs.comment);
+  task.task.name = kernel.name;
+  task.task.file = unit.file().path;
+  if (holds_variant_of(unit, kernel.name))
+    kernel.applied_variant = applied_variant(unit.text(), kernel.name);
+  return kernel;
+}
+
+std::optional<Kernel> kernel_of(const ParsedUnit &unit,
+                                          const clang::FunctionDecl &function, Inputs inputs) {
+  const std::vector<Input> given = inputs.inputs;
+  auto kernel = kernel_of(unit, function, function, std::move(inputs));
+  if (!kernel)
+    return std::nullopt;
+  kernel->task.task.module = module_of(unit, function, given);
+  kernel->qualified_name = kernel->task.task.module->model;
+  const clang::FunctionDecl *own = as_written(unit, function);
+  kernel->slice = slice_of(unit, own ? *own : function, own ? *own : function) + "\n# " +
+                  kernel->task.task.module->inputs + "\n";
+  add_own_headers(unit, *kernel->task.task.module);
+  return kernel;
+}
+
+/// @param module its forward as its user wrote it
+std::optional<Kernel> kernel_of(const ParsedUnit &unit,
+                                          const ModuleClass &module, ModuleInputs inputs) {
+  auto kernel = kernel_of(unit, *module.type, *module.forward, inputs.call);
+  if (kernel)
+    kernel->forward = forward_facts(unit, module, inputs);
+  if (!kernel || !kernel->forward)
+    return std::nullopt;
+  kernel->task.task.module = module_of(unit, module, inputs);
+  kernel->qualified_name = module.type->getQualifiedNameAsString();
+  model::TorchModule &task = *kernel->task.task.module;
+  kernel->slice =
+      slice_of(unit, *module.type, *module.forward) + "\n# " + task.inputs + ", " + task.init_inputs + (task.mode == model::ModuleMode::Train ? ", training" : "") + "\n";
+  add_own_headers(unit, task);
+  return kernel;
+}
+
+} // namespace
+
+bool is_host_cpp(const std::string &path) {
+  return path.ends_with(".cpp") || path.ends_with(".cc") || path.ends_with(".cxx");
+}
+
+void add_torch_functions(const SourceFile &file, const ParseSettings &settings,
+                         FileFacts &facts, const Spec &extra) {
+  if (!speaks_of_tensors(file.text))
+    return;
+  const auto unit = parse_stub(file, settings);
+  if (!unit)
+    return;
+  for (const clang::FunctionDecl *function : torch_functions(**unit)) {
+    const clang::FunctionDecl *own = as_written(**unit, *function);
+    Inputs inputs = inputs_of(**unit, own ? *own : *function, extra);
+    if (inputs.error)
+      facts.diagnostics.push_back(*inputs.error);
+    if (auto kernel = kernel_of(**unit, *function, std::move(inputs)))
+      facts.kernels.push_back(std::move(*kernel));
+  }
+  for (ModuleClass module : torch_modules(**unit)) {
+    if (const clang::CXXMethodDecl *own = as_written(**unit, module))
+      module.forward = own;
+    ModuleInputs inputs = inputs_of(**unit, module, extra);
+    if (inputs.call.error)
+      facts.diagnostics.push_back(*inputs.call.error);
+    if (auto kernel = kernel_of(**unit, module, std::move(inputs)))
+      facts.kernels.push_back(std::move(*kernel));
+  }
+  std::ranges::stable_sort(facts.kernels, {},
+                           [](const Kernel &kernel) { return kernel.range.begin; });
+}
+
+} // namespace warpwright::analysis
