@@ -62,7 +62,7 @@ ARROWS = {
     "symbolic": ["support"],
     "model": ["support", "symbolic"],
     "arch": ["support", "symbolic", "model"],
-    "ops": SUPPORT,
+    "ops": [*SUPPORT, "device"],
     "device": [],
     "rewrites": [*SUPPORT, "ops"],
     "elements": [*SUPPORT, "ops"],
@@ -109,7 +109,7 @@ PARTS = {"generator/ops/table": "generator/ops"}  # folders that belong to anoth
 
 def tracked():
     files = subprocess.run(["git", "-C", ROOT, "ls-files"], capture_output=True, text=True, check=True).stdout.split("\n")
-    return [file for file in files if file.endswith((".h", ".cpp", ".inc")) and place_of(file)]
+    return [file for file in files if file.endswith((".h", ".cpp", ".cuh", ".cu")) and place_of(file)]
 
 
 def place_of(file):
