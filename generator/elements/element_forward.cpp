@@ -1,8 +1,8 @@
 #include "generator/elements/element_forward.h"
 
 #include "generator/ops/names.h"
+#include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
-#include "generator/ops/attributes.h"
 
 #include <algorithm>
 
@@ -13,8 +13,7 @@ using model::Shape;
 
 bool keeps_elements(const GraphIndex &graph, const Node &node, const std::string &operand) {
   const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
-  if (node.op == op::permute || node.op == op::flip || node.op == op::roll || node.op == op::reshape ||
-      node.op == op::layout || node.op == op::triu || node.op == op::tril)
+  if (op_of(node).to_result)
     return true;
   if (!is_pointwise(node) && node.op != op::expand)
     return false;
@@ -24,32 +23,12 @@ bool keeps_elements(const GraphIndex &graph, const Node &node, const std::string
 Lanes forward(ElementPass &pass, const GraphIndex &graph, const Node &node,
               const std::string &operand, const Lanes &lanes) {
   const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
-  if (node.op == op::reshape)
-    return pass.reshape(lanes, from, to);
-  IndexMath &math = pass.math();
+  if (const ToResult to_result = op_of(node).to_result)
+    return to_result(pass.math(), node, from, lanes);
   Lanes moved;
-  for (const auto &lane : lanes) {
-    std::vector<IndexForm> index(to.size());
-    if (node.op == op::permute) {
-      const Shape dims = *list_attribute(node, "dims");
-      for (std::size_t d = 0; d < dims.size(); ++d)
-        index[d] = lane[dims[d]];
-    } else if (node.op == op::flip) {
-      index = lane;
-      for (const std::int64_t dim : *list_attribute(node, "dims"))
-        index[dim] = math.add(IndexMath::constant(to[dim] - 1), math.scale(lane[dim], -1));
-    } else if (node.op == op::roll) {
-      index = lane;
-      const Shape dims = *list_attribute(node, "dims"), shifts = *list_attribute(node, "shifts");
-      for (std::size_t d = 0; d < dims.size(); ++d) {
-        const std::int64_t size = to[dims[d]], shift = (shifts[d] % size + size) % size;
-        index[dims[d]] = math.modulo(math.add(lane[dims[d]], IndexMath::constant(shift)), size);
-      }
-    } else {
-      std::ranges::copy(lane, index.end() - static_cast<std::ptrdiff_t>(from.size()));
-    }
-    moved.push_back(std::move(index));
-  }
+  for (const auto &lane : lanes)
+    std::ranges::copy(lane, moved.emplace_back(to.size()).end() -
+                                static_cast<std::ptrdiff_t>(from.size()));
   return moved;
 }
 

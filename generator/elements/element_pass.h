@@ -5,8 +5,8 @@
 // once in a scope. ElementWriter owns the names; this leaves out stores. Thread: one.
 #pragma once
 
-#include "support/symbolic/index_math.h"
 #include "generator/elements/region.h"
+#include "generator/ops/index_map.h"
 
 #include <functional>
 #include <optional>
@@ -15,8 +15,6 @@
 
 namespace warpwright::generator {
 
-/// For each lane, an index for each dimension.
-using Lanes = std::vector<std::vector<IndexForm>>;
 /// One expression a lane.
 using LaneValues = std::vector<std::string>;
 
@@ -47,8 +45,6 @@ public:
   /// whole vectors fill; else 0.
   int vector_direction(const std::vector<IndexForm> &offsets, const model::TensorType &type);
   std::string offset_text(const IndexForm &offset, const model::TensorType &type) const;
-  /// The same elements, in row-major order, seen with another shape.
-  Lanes reshape(const Lanes &lanes, const model::Shape &shape, const model::Shape &other);
   /// Loads that were no vector although lanes differed, and those that were.
   int scalar_loads = 0, vector_loads = 0;
   std::vector<IndexForm> last_offsets; ///< of the latest load from memory
@@ -60,17 +56,16 @@ private:
   LaneValues view(const model::Node &node, const Lanes &lanes);
   LaneValues indexed(const model::Node &node, const Lanes &lanes);
   LaneValues constant(const model::Node &node, const Lanes &lanes);
-  LaneValues pad(const model::Node &node, const Lanes &lanes);
   LaneValues cat(const model::Node &node, const Lanes &lanes);
   /// Where all parts lie in memory and all lanes are in the same one: its address is chosen, and loaded from once. Branches around a load
   /// for each part would keep loads of other elements from being under way.
   std::optional<LaneValues> cat_in_memory(const model::Node &node, const Lanes &lanes);
-  LaneValues masked(const model::Node &node, const Lanes &lanes);
   Lanes broadcast(const Lanes &lanes, const model::Shape &to) const;
-  IndexForm tame(const IndexForm &form, std::int64_t size);
 
   /// "0 <= form && form < size" without what always holds; empty: always true; "false": never.
   std::string inside(const IndexForm &form, std::int64_t low, std::int64_t high) const;
+  /// The same of all of them.
+  std::string condition_of(const std::vector<Guard> &guards) const;
   /// Where its lane's condition holds, the body's value; elsewhere what was there.
   using Body = std::function<LaneValues(const Lanes &)>;
   void guarded(const LaneValues &conditions, const Lanes &lanes, const LaneValues &results,

@@ -2,6 +2,7 @@
 #include "generator/elements/element_pass.h"
 
 #include "generator/ops/names.h"
+#include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"
 #include "generator/elements/table_form.h"
@@ -33,107 +34,43 @@ void collect_numbers(const nlohmann::json &json, std::vector<double> &numbers) {
 
 } // namespace
 
-IndexForm ElementPass::tame(const IndexForm &form, std::int64_t size) {
-  const IndexRange range = math_.range(form);
-  if (range.low >= 0 && range.high < size)
-    return form;
-  return math_.assume(form, {0, size - 1});
-}
-
-Lanes ElementPass::reshape(const Lanes &lanes, const Shape &to, const Shape &from) {
-  Lanes result(lanes.size(), std::vector<IndexForm>(from.size()));
-  // Dimensions line up where the products of what lies behind them are equal: each such group is flattened on its own.
-  std::size_t i = 0, j = 0;
-  while (i < from.size() || j < to.size()) {
-    const std::size_t i0 = i, j0 = j;
-    std::int64_t a = i < from.size() ? from[i++] : 1, b = j < to.size() ? to[j++] : 1;
-    while (a != b) {
-      if (a < b && i < from.size())
-        a *= from[i++];
-      else if (j < to.size())
-        b *= to[j++];
-      else
-        break;
-    }
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-      auto &index = result[lane];
-      // One dimension on either side, besides those of size 1, passes as it is.
-      std::vector<std::size_t> wide_from, wide_to;
-      for (std::size_t k = i0; k < i; ++k)
-        if (from[k] != 1)
-          wide_from.push_back(k);
-      for (std::size_t k = j0; k < j; ++k)
-        if (to[k] != 1)
-          wide_to.push_back(k);
-      if (wide_from.size() == 1 && wide_to.size() == 1) {
-        index[wide_from[0]] = lanes[lane][wide_to[0]];
-        continue;
-      }
-      IndexForm flat;
-      for (const std::size_t k : wide_to)
-        flat = math_.add(math_.scale(flat, to[k]), tame(lanes[lane][k], to[k]));
-      std::int64_t inner = 1;
-      for (auto k = wide_from.rbegin(); k != wide_from.rend(); ++k) {
-        IndexForm part = math_.divide(flat, inner);
-        index[*k] = *k == wide_from.front() ? part : math_.modulo(part, from[*k]);
-        inner *= from[*k];
-      }
-    }
-  }
-  return result;
-}
-
 LaneValues ElementPass::view(const Node &node, const Lanes &lanes) {
-  const std::string &op = node.op;
-  if (op == op::cat)
+  const FromResult from_result = op_of(node).from_result;
+  if (!from_result)
     return cat(node, lanes);
-  if (op == op::pad)
-    return pad(node, lanes);
-  if (op == op::triu || op == op::tril || op == op::diag_embed)
-    return masked(node, lanes);
-  const std::string &source = node.inputs[0];
-  const Shape &from = graph_.node(source).type().shape;
-  if (op == op::reshape)
-    return evaluate(source, reshape(lanes, node.type().shape, from));
-  if (op == op::layout)
-    return evaluate(source, lanes);
-  if (op == op::expand)
-    return evaluate(source, broadcast(lanes, from));
-  Lanes moved;
-  for (const auto &lane : lanes) {
-    std::vector<IndexForm> index = lane;
-    if (op == op::permute) {
-      const Shape dims = *list_attribute(node, "dims");
-      for (std::size_t d = 0; d < dims.size(); ++d)
-        index[dims[d]] = lane[d];
-    } else if (op == op::slice) {
-      const std::size_t dim = integer_attribute(node, "dim");
-      index[dim] = math_.add(math_.scale(lane[dim], integer_attribute(node, "step", 1)),
-                             IndexMath::constant(integer_attribute(node, "start")));
-    } else if (op == op::flip) {
-      for (const std::int64_t dim : *list_attribute(node, "dims"))
-        index[dim] = math_.add(IndexMath::constant(from[dim] - 1), math_.scale(lane[dim], -1));
-    } else if (op == op::roll) {
-      const Shape dims = *list_attribute(node, "dims"), shifts = *list_attribute(node, "shifts");
-      for (std::size_t d = 0; d < dims.size(); ++d) {
-        const std::int64_t size = from[dims[d]], shift = (shifts[d] % size + size) % size;
-        index[dims[d]] =
-            math_.modulo(math_.add(lane[dims[d]], IndexMath::constant(size - shift)), size);
-      }
-    } else { // diagonal: the other dimensions, then the diagonal's
-      const std::size_t dim1 = integer_attribute(node, "dim1", 0),
-                        dim2 = integer_attribute(node, "dim2", 1);
-      const std::int64_t offset = integer_attribute(node, "offset");
-      index.assign(from.size(), {});
-      for (std::size_t d = 0, next = 0; d < from.size(); ++d)
-        if (d != dim1 && d != dim2)
-          index[d] = lane[next++];
-      index[dim1] = math_.add(lane.back(), IndexMath::constant(std::max<std::int64_t>(-offset, 0)));
-      index[dim2] = math_.add(lane.back(), IndexMath::constant(std::max<std::int64_t>(offset, 0)));
-    }
-    moved.push_back(std::move(index));
+  const std::string &operand = node.inputs[0];
+  const ViewSource source =
+      from_result(math_, node, graph_.node(operand).type().shape, lanes);
+  LaneValues conditions;
+  for (const std::vector<Guard> &guards : source.guards)
+    conditions.push_back(condition_of(guards));
+  if (std::ranges::all_of(conditions, [](const auto &c) { return c.empty(); }))
+    return evaluate(operand, source.lanes);
+  const std::string type = compute_type_of(node.type().dtype),
+                    value = literal(number_attribute(node, "value"), node.type().dtype);
+  if (lanes.size() == 1 || !source.readable) { // what is masked need not be read
+    const LaneValues results = declare(type, LaneValues(lanes.size(), value));
+    guarded(conditions, source.lanes, results,
+            [&](const Lanes &chosen) { return evaluate(operand, chosen); });
+    return results;
   }
-  return evaluate(source, moved);
+  LaneValues values = evaluate(operand, source.lanes);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!conditions[i].empty())
+      values[i] = "(" + conditions[i] + " ? " + values[i] + " : " + value + ")";
+  return name_values(type, values);
+}
+
+std::string ElementPass::condition_of(const std::vector<Guard> &guards) const {
+  std::string condition;
+  for (const auto &[form, low, high] : guards) {
+    const std::string test = inside(form, low, high);
+    if (test == "false")
+      return test;
+    if (!test.empty())
+      condition += (condition.empty() ? "" : " && ") + test;
+  }
+  return condition;
 }
 
 std::string ElementPass::inside(const IndexForm &form, std::int64_t low, std::int64_t high) const {
@@ -168,34 +105,6 @@ void ElementPass::guarded(const LaneValues &conditions, const Lanes &lanes,
     return run(conditions[0], lanes, results);
   for (std::size_t i = 0; i < lanes.size(); ++i)
     run(conditions[i], {lanes[i]}, {results[i]});
-}
-
-LaneValues ElementPass::pad(const Node &node, const Lanes &lanes) {
-  const model::TensorType &source = graph_.node(node.inputs[0]).type();
-  const Shape low = list_attribute(node, "low", source.shape.size(), 0);
-  Lanes moved;
-  LaneValues conditions;
-  for (const auto &lane : lanes) {
-    auto &index = moved.emplace_back();
-    std::string condition;
-    for (std::size_t d = 0; d < lane.size(); ++d) {
-      index.push_back(math_.add(lane[d], IndexMath::constant(-low[d])));
-      const std::string test = inside(index[d], 0, source.shape[d] - 1);
-      if (test == "false" || condition == "false")
-        condition = "false";
-      else if (!test.empty())
-        condition += (condition.empty() ? "" : " && ") + test;
-    }
-    conditions.push_back(condition);
-  }
-  if (std::ranges::all_of(conditions, [](const auto &c) { return c.empty(); }))
-    return evaluate(node.inputs[0], moved);
-  const std::string value = literal(number_attribute(node, "value"), node.type().dtype);
-  const LaneValues results =
-      declare(compute_type_of(node.type().dtype), LaneValues(lanes.size(), value));
-  guarded(conditions, moved, results,
-          [&](const Lanes &chosen) { return evaluate(node.inputs[0], chosen); });
-  return results;
 }
 
 std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const Lanes &lanes) {
@@ -284,40 +193,6 @@ LaneValues ElementPass::cat(const Node &node, const Lanes &lanes) {
     start += size;
   }
   return results;
-}
-
-LaneValues ElementPass::masked(const Node &node, const Lanes &lanes) {
-  const std::int64_t diagonal = integer_attribute(node, "diagonal");
-  Lanes sources;
-  LaneValues conditions;
-  for (const auto &lane : lanes) {
-    const std::size_t rank = lane.size();
-    const IndexForm distance = // column - row
-        math_.add(lane[rank - 1], math_.scale(lane[rank - 2], -1));
-    sources.push_back(lane);
-    if (node.op == op::diag_embed) {
-      sources.back().pop_back();
-      conditions.push_back(inside(distance, 0, 0));
-    } else if (node.op == op::triu) {
-      conditions.push_back(inside(distance, diagonal, IndexMath::kUnbounded));
-    } else {
-      conditions.push_back(inside(distance, -IndexMath::kUnbounded, diagonal));
-    }
-  }
-  if (std::ranges::all_of(conditions, [](const auto &c) { return c.empty(); }))
-    return evaluate(node.inputs[0], sources);
-  const std::string type = compute_type_of(node.type().dtype), zero = literal(0, node.type().dtype);
-  if (lanes.size() == 1 || node.op == op::diag_embed) { // what is masked need not be read
-    const LaneValues results = declare(type, LaneValues(lanes.size(), zero));
-    guarded(conditions, sources, results,
-            [&](const Lanes &chosen) { return evaluate(node.inputs[0], chosen); });
-    return results;
-  }
-  LaneValues values = evaluate(node.inputs[0], sources);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!conditions[i].empty())
-      values[i] = "(" + conditions[i] + " ? " + values[i] + " : " + zero + ")";
-  return name_values(type, values);
 }
 
 LaneValues ElementPass::indexed(const Node &node, const Lanes &lanes) {

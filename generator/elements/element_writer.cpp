@@ -135,7 +135,7 @@ void ElementWriter::store_all(ElementPass &pass, const Lanes &lanes, LaneValues 
   if (region_.anchor.empty()) {
     for (std::size_t i = 0; i < region_.outputs.size(); ++i) {
       const model::Shape &shape = graph_.node(region_.outputs[i]).type().shape;
-      write(pass, i, shape == stored_shape() ? lanes : pass.reshape(lanes, stored_shape(), shape));
+      write(pass, i, shape == stored_shape() ? lanes : reshaped(pass.math(), lanes, stored_shape(), shape));
     }
     return;
   }

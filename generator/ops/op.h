@@ -6,6 +6,7 @@
 #include "generator/ops/bounds.h"
 #include "generator/ops/expansion.h"
 #include "generator/ops/formula.h"
+#include "generator/ops/index_map.h"
 #include "generator/ops/library_call.h"
 #include "support/error.h"
 
@@ -85,6 +86,8 @@ struct Op {
   std::size_t least_operands = 0, most_operands = 0;
   std::vector<AttributeRule> attributes = {};
   InferTypes infer = nullptr;
+  FromResult from_result = nullptr; ///< of views with one operand
+  ToResult to_result = nullptr;
   Reduction reduction = Reduction::None;
   Expand expand = nullptr; ///< writes it out as simpler operators
   CallLibrary library = nullptr; ///< PyTorch's operator; null: families lower it

@@ -5,7 +5,7 @@
 // fiber kernel are cloned, because the two read their context from different places.
 #pragma once
 
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "runner/cpu/prelude_cache.h"
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "runner/torch/child_host.h"
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 #include "support/error.h"
 
 namespace warpwright::runner {

@@ -7,7 +7,7 @@
 // action.
 #pragma once
 
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 
 #include <chrono>
 #include <optional>

@@ -7,7 +7,7 @@
 // fibers, with the context in the launcher. Thread: one at a time.
 #pragma once
 
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 
 #include <llvm/IR/Module.h>
 #include <string>

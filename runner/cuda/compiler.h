@@ -7,7 +7,7 @@
 #include "support/shared_library.h"
 #include "runner/cuda/toolkit.h"
 #include "runner/verify/compile_cache.h"
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 #include "support/error.h"
 
 namespace warpwright::runner::cuda {

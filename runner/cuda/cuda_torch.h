@@ -4,7 +4,7 @@
 // Everything torch starts goes to the stream of use_stream(). Thread: the job thread.
 #pragma once
 
-#include "runner/torch/host.h"
+#include "runner/device/torch_host.h"
 
 #include <chrono>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runner/verify/compile_cache.h"
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 #include "support/error.h"
 
 #include <memory>

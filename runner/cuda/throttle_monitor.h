@@ -4,7 +4,7 @@
 #pragma once
 
 #include "support/shared_library.h"
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 
 #include <chrono>
 #include <string>

@@ -7,7 +7,7 @@
 #include "runner/fleet/recent.h"
 #include "runner/fleet/runner_topology.h"
 #include "runner/worker/lost_worker.h"
-#include "runner/verify/verifier.h"
+#include "runner/judge/verifier.h"
 #include "support/hash.h"
 #include "support/log.h"
 #include "support/model/json.h"

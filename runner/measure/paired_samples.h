@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runner/measure/median_interval.h"
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 
 #include <span>
 

@@ -1,6 +1,6 @@
 #include "runner/measure/reference_alone.h"
 #include "runner/measure/median_interval.h"
-#include "runner/torch/host.h"
+#include "runner/device/torch_host.h"
 
 #include <sstream>
 

@@ -5,7 +5,7 @@
 #include "runner/measure/paired_samples.h"
 #include "runner/measure/roofline.h"
 #include "runner/measure/timed_run_check.h"
-#include "runner/torch/host.h"
+#include "runner/device/torch_host.h"
 
 #include <algorithm>
 #include <limits>

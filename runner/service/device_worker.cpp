@@ -3,7 +3,7 @@
 #include "runner/service/device_worker.h"
 #include "runner/isolation/supervised.h"
 #include "runner/torch/python_programs.h"
-#include "runner/verify/verifier.h"
+#include "runner/judge/verifier.h"
 #include "runner/worker/service_cache.h"
 #include "runner/worker/worker.h"
 #include "support/log.h"

@@ -2,7 +2,7 @@
 // alone or without hidden sizes, examined by NVIDIA's tools.
 #include "runner/service/device_worker.h"
 #include "runner/service/second_measurement.h"
-#include "runner/verify/verifier.h"
+#include "runner/judge/verifier.h"
 #include "support/log.h"
 #include "support/model/json.h"
 

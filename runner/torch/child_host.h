@@ -7,7 +7,7 @@
 // Thread: the job thread.
 #pragma once
 
-#include "runner/torch/host.h"
+#include "runner/device/torch_host.h"
 #include "runner/torch/python_programs.h"
 #include "support/error.h"
 #include "support/rpc/frame_reader.h"

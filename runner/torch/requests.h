@@ -3,7 +3,7 @@
 // The hosts differ in how a request gets there and in what an address is; this is the part that is the same. Thread: any.
 #pragma once
 
-#include "runner/torch/host.h"
+#include "runner/device/torch_host.h"
 
 namespace warpwright::runner::requests {
 

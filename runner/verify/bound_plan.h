@@ -4,7 +4,7 @@
 // Thread: values, any.
 #pragma once
 
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 #include "support/model/task.h"
 
 #include <map>

@@ -5,7 +5,7 @@
 // functions. Thread: the job thread.
 #pragma once
 
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 #include "runner/verify/element_math.h"
 #include "support/model/task.h"
 

@@ -9,7 +9,7 @@
 // Thread: the job thread. The Device must outlive it.
 #pragma once
 
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 #include "runner/verify/element_math.h"
 
 #include <string>

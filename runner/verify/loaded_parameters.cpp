@@ -1,5 +1,5 @@
 #include "runner/verify/loaded_parameters.h"
-#include "runner/torch/host.h"
+#include "runner/device/torch_host.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 // buffers like all others, to which a plain run publishes them. Thread: the job thread.
 #pragma once
 
-#include "runner/torch/host.h"
+#include "runner/device/torch_host.h"
 #include "runner/verify/bound_plan.h"
 
 #include <functional>

@@ -2,10 +2,10 @@
 // interpreter, torch wants it so), another reads and writes JSON-RPC. So stages go out while a job runs, and
 // the end of stdin ends the process at once, whatever runs.
 #include "runner/worker/worker.h"
-#include "runner/torch/host.h"
+#include "runner/device/torch_host.h"
 #include "runner/verify/bound_plan.h"
 #include "runner/verify/checker.h"
-#include "runner/verify/verifier.h"
+#include "runner/judge/verifier.h"
 #include "support/model/json.h"
 #include "support/rpc/connection.h"
 

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "runner/isolation/isolation.h"
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 #include "support/error.h"
 
 #include <functional>

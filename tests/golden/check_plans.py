@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares what plan_hashes makes of the corpus with plans.tsv.
 
-usage: tests/golden/check_plans.py PLAN_HASHES [--every N] [--most-nodes N] [--write]
+usage: tests/golden/check_plans.py PLAN_HASHES [--every N] [--most-nodes N] [--write | --add]
 
-Exit code: 1 when a line differs. --write writes plans.tsv anew. Standard library only.
+Exit code: 1 when a line differs. --write writes plans.tsv anew; --add writes lines that it lacks into it. Standard library only.
 """
 import argparse
 import os
@@ -25,6 +25,7 @@ def main():
     parser.add_argument("--every", default="1")
     parser.add_argument("--most-nodes", default="1000000")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--add", action="store_true")
     arguments = parser.parse_args()
     which = [] if arguments.write else ["--every", arguments.every, "--most-nodes", arguments.most_nodes]
     run = subprocess.run([arguments.program, GRAPHS, *which], stdout=subprocess.PIPE, text=True, check=True)
@@ -35,6 +36,10 @@ def main():
     with open(PLANS, encoding="utf-8") as file:
         golden = keyed(file.read())
     found = keyed(run.stdout)
+    if arguments.add:
+        golden = {**found, **golden}
+        with open(PLANS, "w", encoding="utf-8") as file:
+            file.writelines(line + "\n" for line in golden.values())
     graphs = {key[0] for key in found}
     wanted = {key: line for key, line in golden.items() if key[0] in graphs}
     different = [key for key in sorted({*wanted, *found}) if wanted.get(key) != found.get(key)]

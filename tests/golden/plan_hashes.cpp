@@ -45,14 +45,14 @@ struct Options {
 };
 
 struct Device {
+  explicit Device(const char *name) : name(name), facts(arch::gpu_named(name).value()) {}
   const char *name;
   DeviceFacts facts;
 };
 
-/// Devices of the golden files: an H200, and the CPU backend.
-std::vector<Device> devices() {
-  return {{"h200", {arch::gpu_named("h200").value()}}, {"cpu", {arch::gpu_named("cpu").value()}}};
-}
+/// Devices of the golden files: an H200 and the CPU backend; for a sample of the graphs, other GPUs too.
+constexpr const char *kDevices[] = {"h200", "cpu"}, *kOtherGpus[] = {"a100", "h20", "rtx4090", "b200"};
+constexpr std::size_t kSampledEvery = 10, kSampledMostNodes = 40;
 
 /// The plans of one kind, in order.
 class Plans {
@@ -91,14 +91,15 @@ public:
       : id_(std::move(id)), task_(std::move(task)), graph_(std::move(graph)),
         buffers_(std::move(buffers)), recipe_(std::move(recipe)), device_(device), list_(list) {}
 
-  std::string text() {
+  /// @param search false: without a recipe's plan and what a search proposes
+  std::string text(bool search) {
     const std::vector<PlanStart> starts = plan_starts(graph_, device_.facts);
     std::string text = starts_text(starts);
-    if (recipe_)
+    if (recipe_ && search)
       text += recipe_text();
     if (!starts.empty())
       text += configurations_text(starts.front());
-    return text + search_text();
+    return search ? text + search_text() : text;
   }
 
 private:
@@ -175,7 +176,7 @@ private:
   model::Graph graph_;
   PlanBuffers buffers_;
   std::optional<Recipe> recipe_;
-  const Device &device_;
+  Device device_;
   bool list_;
 };
 
@@ -224,8 +225,15 @@ Result<std::string> rendered(const json &line, bool list) {
     recipe = std::move(*read);
   }
   std::string text;
-  for (const Device &device : devices())
-    text += Rendering(id, *task, *graph, *named, recipe, device, list).text();
+  const auto render = [&](const char *gpu, bool search) {
+    text += Rendering(id, *task, *graph, *named, recipe, Device(gpu), list).text(search);
+  };
+  for (const char *device : kDevices)
+    render(device, true);
+  if (line.at("number").get<std::size_t>() % kSampledEvery == 0 &&
+      graph->nodes.size() <= kSampledMostNodes)
+    for (const char *gpu : kOtherGpus)
+      render(gpu, false);
   return text;
 }
 
@@ -257,9 +265,9 @@ Result<std::vector<json>> read_corpus(const Options &options) {
     if (!graph.is_object())
       return fail(options.graphs + ": line " + std::to_string(number + 1) + " is no object");
     const bool wanted = options.ids.empty() ? number % options.every == 0 : options.ids.contains(graph.value("id", ""));
+    graph["number"] = number++;
     if (wanted && graph.at("graph").at("nodes").size() <= options.most_nodes)
       corpus.push_back(std::move(graph));
-    ++number;
   }
   return corpus;
 }

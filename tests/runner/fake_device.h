@@ -7,8 +7,8 @@
 // time_as_called() adds 5000 ns.
 #pragma once
 
-#include "runner/torch/host.h"
-#include "runner/verify/device.h"
+#include "runner/device/torch_host.h"
+#include "runner/device/device.h"
 #include "runner/verify/torch_operations.h"
 
 #include <algorithm>

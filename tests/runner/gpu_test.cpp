@@ -3,7 +3,7 @@
 // gpu_service_test.cpp.
 #include "runner/cuda/device.h"
 #include "runner/measure/session.h"
-#include "runner/verify/verifier.h"
+#include "runner/judge/verifier.h"
 #include "tests/runner/tasks.h"
 
 #include <iostream>

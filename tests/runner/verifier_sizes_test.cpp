@@ -1,7 +1,7 @@
 // At which sizes the verifier asks a candidate, on the fake device: the task's, smaller ones where it is slow, and those that nobody
 // named.
 #include "runner/verify/hidden_sizes.h"
-#include "runner/verify/verifier.h"
+#include "runner/judge/verifier.h"
 #include "tests/runner/fake_device.h"
 #include "tests/runner/tasks.h"
 

@@ -1,6 +1,6 @@
 // The verifier against a fake device whose kernels misbehave in one way each.
 #include "runner/measure/session.h"
-#include "runner/verify/verifier.h"
+#include "runner/judge/verifier.h"
 #include "tests/runner/fake_device.h"
 #include "tests/runner/tasks.h"
 

@@ -1,7 +1,7 @@
 // What the verifier makes of values: answers that need no work, rows of very different magnitude, and tasks that
 // magnify rounding.
 #include "runner/verify/checker.h"
-#include "runner/verify/verifier.h"
+#include "runner/judge/verifier.h"
 #include "tests/runner/fake_device.h"
 #include "tests/runner/tasks.h"
 

@@ -40,6 +40,11 @@ class Arrows(unittest.TestCase):
                  "support/d.h": "namespace w::y {\nstruct Shape {};\n}\n"}
         self.assertEqual(self.in_tree(files, arrows.twice_defined), {("w::x", "Shape"): ["support/a.h", "support/b.h"]})
 
+    def test_folders_that_include_each_other_are_found(self):
+        files = {"runner/verify/a.h": '#include "runner/measure/b.h"\n', "runner/measure/b.h": '#include "runner/cuda/c.h"\n',
+                 "runner/cuda/c.h": '#include "runner/verify/a.h"\n', "runner/deep/d.cpp": '#include "runner/cuda/c.h"\n'}
+        self.assertEqual(self.in_tree(files, arrows.circles), [{"runner/verify", "runner/measure", "runner/cuda"}])
+
     def test_every_place_has_arrows_and_names_places(self):
         self.assertEqual(set(arrows.PLACES), set(arrows.ARROWS))
         for place, used in arrows.ARROWS.items():

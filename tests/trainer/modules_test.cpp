@@ -8,7 +8,7 @@
 #include "trainer/environment/recorded.h"
 #include "trainer/records/record_book.h"
 #include "trainer/tokens/graph_words.h"
-#include "trainer/tokens/prompt.h"
+#include "trainer/policy/prompt.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>

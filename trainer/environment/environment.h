@@ -7,7 +7,7 @@
 // Thread: any; calls may block for the time of a measurement. `measure` may be called by several threads at once.
 #pragma once
 
-#include "trainer/environment/training_task.h"
+#include "trainer/tasks/training_task.h"
 #include "trainer/records/record_book.h"
 
 #include <memory>

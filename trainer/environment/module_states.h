@@ -7,7 +7,7 @@
 #include "runner/connect/connect.h"
 #include "support/exclusive.h"
 #include "trainer/environment/env_line.h"
-#include "trainer/environment/training_task.h"
+#include "trainer/tasks/training_task.h"
 #include "trainer/records/record.h"
 
 #include <map>

@@ -1,6 +1,6 @@
 #include "trainer/policy/analysis_truth.h"
 
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 
 #include <algorithm>
 #include <cmath>

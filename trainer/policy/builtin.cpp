@@ -3,7 +3,7 @@
 
 #include "support/model/json.h"
 #include "trainer/policy/analysis_truth.h"
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 
 #include <algorithm>
 #include <chrono>

@@ -6,7 +6,7 @@
 
 #include "trainer/network/network.h"
 #include "trainer/policy/policy.h"
-#include "trainer/tokens/prompt.h"
+#include "trainer/policy/prompt.h"
 #include "trainer/tokens/vocabulary.h"
 
 #include <random>

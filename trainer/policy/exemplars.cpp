@@ -1,6 +1,6 @@
 #include "trainer/policy/exemplars.h"
 
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // The proposers that do not learn: random, evolutionary and dense search.
 #include "trainer/policy/policy.h"
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 
 #include <algorithm>
 #include <deque>

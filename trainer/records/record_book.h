@@ -14,7 +14,7 @@
 #pragma once
 
 #include "support/model/task.h"
-#include "trainer/environment/training_task.h"
+#include "trainer/tasks/training_task.h"
 #include "trainer/records/record.h"
 
 #include <fstream>

@@ -8,7 +8,7 @@
 #include "trainer/policy/analysis_truth.h"
 #include "trainer/policy/exemplars.h"
 #include "trainer/policy/reward.h"
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 #include "trainer/stages/adversary.h"
 #include "trainer/stages/learning.h"
 #include "trainer/stages/progress.h"

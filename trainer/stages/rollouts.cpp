@@ -1,7 +1,7 @@
 #include "trainer/stages/rollouts.h"
 
 #include "trainer/environment/env_line.h"
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 #include "trainer/stages/each_of.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // correct, not what is fast, as the second stage of CUDA-L1 does. Leaves out a memory of earlier rounds.
 #include "support/model/json.h"
 #include "trainer/policy/exemplars.h"
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 #include "trainer/stages/learning.h"
 #include "trainer/stages/progress.h"
 #include "trainer/stages/rollouts.h"

@@ -5,7 +5,7 @@
 // Loss: cross-entropy of the answer's tokens under the mask of legal moves. Leaves out the prompt's own tokens from the loss.
 #include "trainer/policy/analysis_truth.h"
 #include "trainer/policy/exemplars.h"
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 #include "trainer/stages/learning.h"
 #include "trainer/stages/progress.h"
 #include "trainer/stages/stages.h"

@@ -1,6 +1,6 @@
 #include "trainer/stages/statistics.h"
 
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 
 #include <algorithm>
 #include <cmath>

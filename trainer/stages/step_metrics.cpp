@@ -1,7 +1,7 @@
 #include "trainer/stages/step_metrics.h"
 
 #include "trainer/policy/reward.h"
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 
 #include <algorithm>
 #include <cmath>

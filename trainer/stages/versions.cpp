@@ -1,9 +1,9 @@
 #include "trainer/stages/versions.h"
 
 #include "trainer/policy/reward.h"
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 #include "trainer/stages/each_of.h"
-#include "trainer/tokens/prompt.h"
+#include "trainer/policy/prompt.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "support/symbolic/expression.h"
-#include "trainer/environment/training_task.h"
+#include "trainer/tasks/training_task.h"
 
 #include <optional>
 #include <string>

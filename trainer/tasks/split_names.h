@@ -1,7 +1,7 @@
 // The splits by name, as suites and options write them. Thread: any.
 #pragma once
 
-#include "trainer/environment/training_task.h"
+#include "trainer/tasks/training_task.h"
 
 #include <optional>
 #include <string_view>

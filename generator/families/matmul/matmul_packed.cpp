@@ -1,8 +1,8 @@
-// FP32-accurate product from float16 parts on Hopper's tensor cores, and that of float16 and bfloat16; see device/packed.inc.
+// FP32-accurate product from float16 parts on Hopper's tensor cores, and that of float16 and bfloat16; see device/packed.cuh.
 //
 // The first kernel reads both operands, with what fusion put before them, and packs them; the second multiplies. With too few tiles to fill the
 // device k is split, each part with scales of its own, and a third kernel adds the partial sums in order. Sums that half pairs leave in
-// doubt (device/half_pairs.inc) are added again in FP32 by the second kernel, which therefore also reads the operands. Thread: pure functions.
+// doubt (device/half_pairs.cuh) are added again in FP32 by the second kernel, which therefore also reads the operands. Thread: pure functions.
 #include "generator/families/matmul/matmul_text.h"
 
 #include <algorithm>
@@ -13,26 +13,13 @@ namespace {
 constexpr int kTileM = 128, kStripRows = 8, kStagingBytes = 8 * 16 * 40 * 4;
 
 constexpr const char *kDevice =
-#include "generator/device/half_pairs.inc"
-#include "generator/device/packed.inc"
-#include "generator/device/sum_again.inc"
+    "\n"
+#include "generator/device/half_pairs.cuh.inc"
+    "\n"
+#include "generator/device/packed.cuh.inc"
+    "\n"
+#include "generator/device/sum_again.cuh.inc"
     ;
-
-constexpr std::string_view kMultiply = R"cuda(template <> struct Multiply<@WIDTH@, @BFLOAT16@> {
-  static __device__ __forceinline__ void begin(float (&d)[@COUNT@]) {
-    asm volatile("wgmma.fence.sync.aligned;" : @OPERANDS@ :: "memory");
-  }
-  static __device__ __forceinline__ void add(float (&d)[@COUNT@], unsigned long long a,
-                                             unsigned long long b, int accumulate) {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %@ACCUMULATE@, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n@WIDTH@k16.f32.@INPUT@.@INPUT@ {@NAMES@}, %@A@, %@B@, p, 1, 1, 0, 0;\n}\n"
-                 : @OPERANDS@ : "l"(a), "l"(b), "r"(accumulate));
-  }
-  static __device__ __forceinline__ void finish(float (&d)[@COUNT@]) {
-    asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" : @OPERANDS@ :: "memory");
-  }
-};
-)cuda";
 
 constexpr std::string_view kKernels = R"cuda(
 extern "C" __global__ void __launch_bounds__(512, 2) @PREFIX@_pack(@PACK_PARAMETERS@) {
@@ -99,35 +86,6 @@ constexpr std::string_view kAgain = R"cuda(    [[maybe_unused]] const int batch 
         [&](const int k) { float one[1]; load_a(in_a, k, one); return one[0]; },
         [&](const int k, const int j) { float one[1]; load_b(in_b + j, k, one); return one[0]; }, values);
 )cuda";
-
-/// The specialisation for wgmma of `width` columns.
-std::string multiply_text(int width, bool bfloat16) {
-  std::string names, operands;
-  const int count = width / 2;
-  for (int i = 0; i < count; ++i) {
-    names += (i ? ", %" : "%") + std::to_string(i);
-    operands += (i ? ", \"+f\"(d[" : "\"+f\"(d[") + std::to_string(i) + "])";
-  }
-  return fill_places(kMultiply, {{"WIDTH", std::to_string(width)},
-                                 {"BFLOAT16", bfloat16 ? "true" : "false"},
-                                 {"INPUT", bfloat16 ? "bf16" : "f16"},
-                                 {"COUNT", std::to_string(count)},
-                                 {"NAMES", names},
-                                 {"OPERANDS", operands},
-                                 {"A", std::to_string(count)},
-                                 {"B", std::to_string(count + 1)},
-                                 {"ACCUMULATE", std::to_string(count + 2)}});
-}
-
-/// The device text with all widths that configurations use.
-std::string device_text() {
-  std::string text = kDevice, multiply;
-  for (const int width : {64, 96, 128, 192})
-    for (const bool bfloat16 : {false, true})
-      multiply += multiply_text(width, bfloat16);
-  const std::string place = "$MULTIPLY";
-  return text.replace(text.find(place), place.size(), multiply);
-}
 
 } // namespace
 
@@ -268,7 +226,7 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
       {"STORE", splits > 1 ? text.store_partial(text.store_wide()) : text.store(text.store_wide())},
       {"ITEMS", std::to_string(items)},
       {"WIDE", std::to_string(text.store_wide())}};
-  lowering.source = device_text() + fill_places(fill_places(kKernels, places), places);
+  lowering.source = kDevice + fill_places(fill_places(kKernels, places), places);
   lowering.steps.push_back(
       launch_of(prefix + "_pack", blocks_a + blocks_b, 512, arguments_with(text.writer(), packs)));
   lowering.steps.push_back(launch_of(prefix + "_multiply",

@@ -1,4 +1,4 @@
-// Matrix times vector, and times a few of them: bound by reading the wide operand once. See device/thin.inc.
+// Matrix times vector, and times a few of them: bound by reading the wide operand once. See device/thin.cuh.
 //
 // The thin operand has at most kMostThin rows (of the left operand) or columns (of the right one); every one of them costs a register for each
 // row that a thread owns. Thread: pure functions.
@@ -10,7 +10,8 @@ namespace {
 constexpr int kMostThin = 16;
 
 constexpr const char *kDevice =
-#include "generator/device/thin.inc"
+    "\n"
+#include "generator/device/thin.cuh.inc"
     ;
 
 constexpr std::string_view kKernel = R"cuda(

@@ -1,4 +1,4 @@
-// Matrix product on ordinary cores: any type, any layout, also where there are no tensor cores. See device/tile_simt.inc.
+// Matrix product on ordinary cores: any type, any layout, also where there are no tensor cores. See device/tile_simt.cuh.
 //
 // With too few tiles to fill the device k is split, and a second kernel adds the partial sums in order, so that results repeat.
 // Thread: pure functions.
@@ -8,7 +8,8 @@ namespace warpwright::generator {
 namespace {
 
 constexpr const char *kDevice =
-#include "generator/device/tile_simt.inc"
+    "\n"
+#include "generator/device/tile_simt.cuh.inc"
     ;
 
 constexpr std::string_view kKernel = R"cuda(

@@ -1,4 +1,4 @@
-// FP32-accurate product on tensor cores in one kernel; see device/split_tf32.inc.
+// FP32-accurate product on tensor cores in one kernel; see device/split_tf32.cuh.
 //
 // Operands that are plain memory are copied to shared memory asynchronously; what fusion put before them is computed on the way there.
 // A cluster of blocks may share a tile, each with a part of k, which fills the device for small results without another launch.
@@ -9,8 +9,10 @@ namespace warpwright::generator {
 namespace {
 
 constexpr const char *kDevice =
-#include "generator/device/split_tf32.inc"
-#include "generator/device/sum_again.inc"
+    "\n"
+#include "generator/device/split_tf32.cuh.inc"
+    "\n"
+#include "generator/device/sum_again.cuh.inc"
     ;
 
 constexpr std::string_view kKernel = R"cuda(

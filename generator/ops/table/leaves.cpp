@@ -40,7 +40,12 @@ const std::vector<Op> kLeaves = {
 };
 
 const std::vector<Op> kInternal = {
-    {.name = kLayoutOp, .kind = Kind::View},
+    {.name = kLayoutOp,
+     .kind = Kind::View,
+     .from_result = [](IndexMath &, const model::Node &, const model::Shape &,
+                       const Lanes &lanes) -> ViewSource { return {lanes}; },
+     .to_result = [](IndexMath &, const model::Node &, const model::Shape &,
+                     const Lanes &lanes) { return lanes; }},
     {.name = kLayoutsOp, .kind = Kind::Internal},
 };
 

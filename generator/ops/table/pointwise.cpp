@@ -93,6 +93,13 @@ template <class Value> Op rounding(std::string_view name, WriteElement write, Va
   },                                                                                               \
       [](double x) { return std::function(x); }
 
+/// A function of CUDA's library, called by its own name.
+#define WARPWRIGHT_FUNCTION(function)                                                              \
+  Formula {                                                                                        \
+    [](const Node &, Operands x) { return x[0].call(#function); },                                 \
+        [](const Node &, std::span<const double> x) -> double { return std::function(x[0]); }      \
+  }
+
 template <double (*function)(double)>
 Bounds monotone(const Node &, std::span<const Bounds> x) {
   return {function(x[0].low), function(x[0].high)};
@@ -242,6 +249,29 @@ const std::vector<Op> kPointwise = {
         .judged_by([](double x) { return std::erf(x); }),
     floating("erfc", formula([](auto x) { return erfc(x); }))
         .judged_by([](double x) { return std::erfc(x); }),
+    floating("exp2", WARPWRIGHT_FUNCTION(exp2))
+        .judged_by([](double x) { return std::exp2(x); }),
+    floating("log10", WARPWRIGHT_FUNCTION(log10))
+        .judged_by([](double x) { return std::log10(x); })
+        .within({.low = 0.01}),
+    floating("sinh", WARPWRIGHT_FUNCTION(sinh))
+        .judged_by([](double x) { return std::sinh(x); }),
+    floating("cosh", WARPWRIGHT_FUNCTION(cosh))
+        .judged_by([](double x) { return std::cosh(x); }),
+    floating("asin", WARPWRIGHT_FUNCTION(asin))
+        .judged_by([](double x) { return std::asin(x); })
+        .within({-0.99, 0.99}),
+    floating("acos", WARPWRIGHT_FUNCTION(acos))
+        .judged_by([](double x) { return std::acos(x); })
+        .within({-0.99, 0.99}),
+    floating("asinh", WARPWRIGHT_FUNCTION(asinh))
+        .judged_by([](double x) { return std::asinh(x); }),
+    floating("acosh", WARPWRIGHT_FUNCTION(acosh))
+        .judged_by([](double x) { return std::acosh(x); })
+        .within({.low = 1.01}),
+    floating("atanh", WARPWRIGHT_FUNCTION(atanh))
+        .judged_by([](double x) { return std::atanh(x); })
+        .within({-0.99, 0.99}),
     floating("sigmoid", formula([](auto x) { return 1.0 / (1.0 + exp(-x)); }),
              monotone<[](double x) { return 1 / (1 + std::exp(-x)); }>)
         .judged_by([](double x) { return logistic(x); }),

@@ -14,15 +14,166 @@ Bounds first_or_zero(const Node &, std::span<const Bounds> x) {
   return bounds::hull(x[0], {0, 0});
 }
 
-Op view(std::string_view name, InferTypes infer, std::vector<AttributeRule> attributes = {},
-        InferBounds bounds = first) {
+Op view(std::string_view name, InferTypes infer, FromResult from_result, ToResult to_result,
+        std::vector<AttributeRule> attributes = {}, InferBounds bounds = first) {
   return {.name = name,
           .kind = Kind::View,
           .least_operands = 1,
           .most_operands = 1,
           .attributes = std::move(attributes),
           .infer = infer,
+          .from_result = from_result,
+          .to_result = to_result,
           .bounds = bounds};
+}
+
+using model::Shape;
+
+/// Moves each lane by `move(lane, index)`, which changes a copy of it.
+template <class Move> Lanes each(const Lanes &lanes, Move move) {
+  Lanes moved;
+  for (const std::vector<IndexForm> &lane : lanes) {
+    moved.push_back(lane);
+    move(lane, moved.back());
+  }
+  return moved;
+}
+
+IndexForm plus(IndexMath &math, const IndexForm &form, std::int64_t value) {
+  return math.add(form, IndexMath::constant(value));
+}
+
+Shape dims_of(const Node &node) { return *list_attribute(node, "dims"); }
+
+Lanes same(IndexMath &, const Node &, const Shape &, const Lanes &lanes) { return lanes; }
+
+ViewSource reshape_source(IndexMath &math, const Node &node, const Shape &operand,
+                          const Lanes &lanes) {
+  return {reshaped(math, lanes, node.type().shape, operand)};
+}
+Lanes reshape_result(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes) {
+  return reshaped(math, lanes, operand, node.type().shape);
+}
+
+ViewSource permute_source(IndexMath &, const Node &node, const Shape &, const Lanes &lanes) {
+  return {each(lanes, [dims = dims_of(node)](const auto &lane, auto &index) {
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      index[dims[d]] = lane[d];
+  })};
+}
+Lanes permute_result(IndexMath &, const Node &node, const Shape &, const Lanes &lanes) {
+  return each(lanes, [dims = dims_of(node)](const auto &lane, auto &index) {
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      index[d] = lane[dims[d]];
+  });
+}
+
+ViewSource expand_source(IndexMath &, const Node &, const Shape &operand, const Lanes &lanes) {
+  return {each(lanes, [&](const auto &lane, auto &index) {
+    index.assign(lane.end() - static_cast<std::ptrdiff_t>(operand.size()), lane.end());
+    for (std::size_t d = 0; d < operand.size(); ++d)
+      if (operand[d] == 1)
+        index[d] = IndexMath::constant(0);
+  })};
+}
+
+ViewSource slice_source(IndexMath &math, const Node &node, const Shape &, const Lanes &lanes) {
+  const std::size_t dim = integer_attribute(node, "dim");
+  return {each(lanes, [&](const auto &lane, auto &index) {
+    index[dim] = plus(math, math.scale(lane[dim], integer_attribute(node, "step", 1)),
+                      integer_attribute(node, "start"));
+  })};
+}
+
+Lanes flip_result(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes) {
+  return each(lanes, [&](const auto &lane, auto &index) {
+    for (const std::int64_t dim : dims_of(node))
+      index[dim] =
+          math.add(IndexMath::constant(operand[dim] - 1), math.scale(lane[dim], -1));
+  });
+}
+ViewSource flip_source(IndexMath &math, const Node &node, const Shape &operand,
+                       const Lanes &lanes) {
+  return {flip_result(math, node, operand, lanes)};
+}
+
+/// @param sign 1: to where elements are moved; -1: from where they come
+Lanes rolled(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes,
+             std::int64_t sign) {
+  const Shape dims = dims_of(node), shifts = *list_attribute(node, "shifts");
+  return each(lanes, [&](const auto &lane, auto &index) {
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const std::int64_t size = operand[dims[d]], shift = (shifts[d] % size + size) % size;
+      index[dims[d]] =
+          math.modulo(plus(math, lane[dims[d]], sign > 0 ? shift : size - shift), size);
+    }
+  });
+}
+Lanes roll_result(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes) {
+  return rolled(math, node, operand, lanes, 1);
+}
+ViewSource roll_source(IndexMath &math, const Node &node, const Shape &operand,
+                       const Lanes &lanes) {
+  return {rolled(math, node, operand, lanes, -1)};
+}
+
+/// The operand's other dimensions come first in the result, then the diagonal's.
+ViewSource diagonal_source(IndexMath &math, const Node &node, const Shape &operand,
+                           const Lanes &lanes) {
+  const std::size_t dim1 = integer_attribute(node, "dim1", 0),
+                    dim2 = integer_attribute(node, "dim2", 1);
+  const std::int64_t offset = integer_attribute(node, "offset");
+  return {each(lanes, [&](const auto &lane, auto &index) {
+    index.assign(operand.size(), {});
+    for (std::size_t d = 0, next = 0; d < operand.size(); ++d)
+      if (d != dim1 && d != dim2)
+        index[d] = lane[next++];
+    index[dim1] = plus(math, lane.back(), std::max<std::int64_t>(-offset, 0));
+    index[dim2] = plus(math, lane.back(), std::max<std::int64_t>(offset, 0));
+  })};
+}
+
+ViewSource pad_source(IndexMath &math, const Node &node, const Shape &operand,
+                      const Lanes &lanes) {
+  const Shape low = list_attribute(node, "low", operand.size(), 0);
+  ViewSource source;
+  for (const auto &lane : lanes) {
+    auto &index = source.lanes.emplace_back();
+    auto &guards = source.guards.emplace_back();
+    for (std::size_t d = 0; d < lane.size(); ++d) {
+      index.push_back(plus(math, lane[d], -low[d]));
+      guards.push_back({index[d], 0, operand[d] - 1});
+    }
+  }
+  return source;
+}
+
+/// column - row
+IndexForm from_diagonal(IndexMath &math, const std::vector<IndexForm> &lane) {
+  return math.add(lane[lane.size() - 1], math.scale(lane[lane.size() - 2], -1));
+}
+
+ViewSource triu_source(IndexMath &math, const Node &node, const Shape &, const Lanes &lanes) {
+  ViewSource source{lanes, {}, true};
+  for (const auto &lane : lanes)
+    source.guards.push_back({{from_diagonal(math, lane), integer_attribute(node, "diagonal"),
+                              IndexMath::kUnbounded}});
+  return source;
+}
+
+ViewSource tril_source(IndexMath &math, const Node &node, const Shape &, const Lanes &lanes) {
+  ViewSource source{lanes, {}, true};
+  for (const auto &lane : lanes)
+    source.guards.push_back({{from_diagonal(math, lane), -IndexMath::kUnbounded,
+                              integer_attribute(node, "diagonal")}});
+  return source;
+}
+
+ViewSource diag_embed_source(IndexMath &math, const Node &, const Shape &, const Lanes &lanes) {
+  ViewSource source{each(lanes, [](const auto &, auto &index) { index.pop_back(); })};
+  for (const auto &lane : lanes)
+    source.guards.push_back({{from_diagonal(math, lane), 0, 0}});
+  return source;
 }
 
 Op moving(Op op) {
@@ -56,14 +207,14 @@ Op indexed(std::string_view name, InferTypes infer, std::vector<AttributeRule> a
 } // namespace
 
 const std::vector<Op> kViews = {
-    strided(view("reshape", infer::reshape)),
-    strided(view("permute", infer::permute, {{"dims", List}})),
-    strided(view("expand", infer::expand)),
+    strided(view("reshape", infer::reshape, reshape_source, reshape_result)),
+    strided(view("permute", infer::permute, permute_source, permute_result, {{"dims", List}})),
+    strided(view("expand", infer::expand, expand_source, nullptr)),
     selecting(strided(view(
-        "slice", infer::slice,
+        "slice", infer::slice, slice_source, nullptr,
         {{"dim", Integer}, {"start", Integer}, {"stop", Integer}, {"step", Integer, false}}))),
-    moving(view("flip", infer::flip, {{"dims", List}})),
-    moving(view("roll", infer::roll, {{"shifts", List}, {"dims", List}})),
+    moving(view("flip", infer::flip, flip_source, flip_result, {{"dims", List}})),
+    moving(view("roll", infer::roll, roll_source, roll_result, {{"shifts", List}, {"dims", List}})),
     {.name = "cat",
      .kind = Kind::View,
      .least_operands = 1,
@@ -77,16 +228,16 @@ const std::vector<Op> kViews = {
              all = bounds::hull(all, one);
            return all;
          }},
-    selecting(view("pad", infer::pad, {{"low", List}, {"high", List}, {"value", Number, false}},
+    selecting(view("pad", infer::pad, pad_source, nullptr, {{"low", List}, {"high", List}, {"value", Number, false}},
                    [](const Node &node, std::span<const Bounds> x) {
                      const double value = number_attribute(node, "value");
                      return bounds::hull(x[0], {value, value});
                    })),
-    selecting(view("triu", infer::triangle, {{"diagonal", Integer, false}}, first_or_zero)),
-    selecting(view("tril", infer::triangle, {{"diagonal", Integer, false}}, first_or_zero)),
-    selecting(view("diagonal", infer::diagonal,
+    selecting(view("triu", infer::triangle, triu_source, same, {{"diagonal", Integer, false}}, first_or_zero)),
+    selecting(view("tril", infer::triangle, tril_source, same, {{"diagonal", Integer, false}}, first_or_zero)),
+    selecting(view("diagonal", infer::diagonal, diagonal_source, nullptr,
                    {{"offset", Integer, false}, {"dim1", Integer}, {"dim2", Integer}})),
-    view("diag_embed", infer::diag_embed, {}, first_or_zero),
+    view("diag_embed", infer::diag_embed, diag_embed_source, nullptr, {}, first_or_zero),
 
     indexed("gather", infer::gather, {{"dim", Integer}}),
     indexed("index_select", infer::index_select, {{"dim", Integer}}),

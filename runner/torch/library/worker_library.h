@@ -1,7 +1,7 @@
 /* The C interface of libwarpwright-worker.so: a worker inside a Python interpreter (or any program that holds torch).
  *
  * The program is started in its enclosure, imports torch, and runs the worker on its main thread; the worker then asks it for what a torch host
- * does (runner/torch/host.h, runner/cuda/cuda_torch.h) by method names and JSON texts. Calls that lie within a measured time go
+ * does (runner/device/torch_host.h, runner/cuda/cuda_torch.h) by method names and JSON texts. Calls that lie within a measured time go
  * through functions of their own. All texts are UTF-8. Thread: the main thread; answers are given from within the callbacks.
  */
 #pragma once
@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 typedef struct warpwright_callbacks {
-  /* Answers by warpwright_answer(), with JSON; 0: done. Else the answer is {"kind", "message"}: runner/verify/device.h's faults. */
+  /* Answers by warpwright_answer(), with JSON; 0: done. Else the answer is {"kind", "message"}: runner/device/device.h's faults. */
   int32_t (*request)(const char *method, const char *parameters);
 } warpwright_callbacks;
 

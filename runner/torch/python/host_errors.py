@@ -1,4 +1,4 @@
-"""What went wrong in a torch host, in the terms of the runner's faults (runner/verify/device.h). Thread: any."""
+"""What went wrong in a torch host, in the terms of the runner's faults (runner/device/device.h). Thread: any."""
 
 import contextlib
 import traceback

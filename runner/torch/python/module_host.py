@@ -69,7 +69,7 @@ class ModuleHost:
                 target.copy_(source)
 
     def bind_module(self, compiled, arguments, outputs, exact):
-        """A handle of a call of the module; see runner/torch/host.h."""
+        """A handle of a call of the module; see runner/device/torch_host.h."""
         kind = ExactCall if exact else ModuleCall
         return self._keep(kind(self._module(), compiled, arguments, outputs, self.device))
 

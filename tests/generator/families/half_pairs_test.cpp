@@ -18,8 +18,8 @@ using namespace warpwright::generator;
 namespace {
 
 constexpr const char *kHalfPairs =
-#include "generator/device/half_pairs.inc"
-#include "generator/device/sum_again.inc"
+#include "generator/device/half_pairs.cuh.inc"
+#include "generator/device/sum_again.cuh.inc"
     ;
 
 /// One warp a product of rows of `a` and `b`, which lie along k.

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "generator/elements/family.h"
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 #include "tests/generator/graph_interpreter.h"
 
 namespace warpwright::generator {

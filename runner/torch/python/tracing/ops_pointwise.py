@@ -14,8 +14,8 @@ def unary(call):
     return NotImplemented if call.get("decimals", 0) else call.builder.unary(name, call("self", call.dtype))  # of round
 
 
-@handles("absolute", "negative", "fix", "sgn", "special_expm1", "special_log1p", "special_erf", "special_erfc", "special_expit",
-         "positive")
+@handles("absolute", "negative", "fix", "sgn", "special_exp2", "special_expm1", "special_log1p", "special_erf", "special_erfc",
+         "special_expit", "positive")
 def alias(call):
     name = call.func._schema.name.split("::")[-1].replace("special_", "")
     name = {"absolute": "abs", "negative": "neg", "fix": "trunc", "sgn": "sign", "expit": "sigmoid"}.get(name, name)
@@ -212,16 +212,6 @@ def lerp(call):
 def frac(call):
     x = call("self")
     return call.builder.binary("sub", x, call.builder.unary("trunc", x))
-
-
-@handles("exp2", "special_exp2")
-def exp2(call):
-    return call.builder.binary("pow", 2.0, call("self", call.dtype))
-
-
-@handles("log10")
-def log10(call):
-    return call.builder.binary("mul", call.builder.unary("log", call("self", call.dtype)), 1 / math.log(10))
 
 
 @handles("xlogy", "special_xlogy")

@@ -1,4 +1,3 @@
-R"cuda(
 // FP32 product on the tensor cores of sm_80 and later, in one kernel: operands split into two TF32 parts as they leave shared memory,
 // low * high + high * low + high * high, partial sums of 32 steps of k added to the total in ordinary registers, since tensor cores
 // truncate.
@@ -254,4 +253,3 @@ struct Tile {
 
 } // namespace warpwright_tf32
 #endif
-)cuda"

@@ -1,12 +1,12 @@
 // The steps in order; the first that fails ends the verification, and its sentence is the verdict's
 // message.
-#include "runner/verify/verifier.h"
+#include "runner/judge/verifier.h"
 #include "runner/verify/controls.h"
 #include "runner/verify/drawings.h"
 #include "runner/verify/hidden_sizes.h"
 #include "runner/verify/loaded_parameters.h"
 #include "runner/verify/main_sizes.h"
-#include "runner/verify/measuring_step.h"
+#include "runner/judge/measuring_step.h"
 #include "runner/verify/plan_run.h"
 #include "runner/verify/reference_probe.h"
 #include "runner/verify/reference_problems.h"

@@ -1,7 +1,7 @@
-#include "trainer/tokens/prompt.h"
+#include "trainer/policy/prompt.h"
 
 #include "support/model/json.h"
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 #include "trainer/tokens/graph_words.h"
 #include "trainer/tokens/source_words.h"
 #include "trainer/tokens/vocabulary.h"

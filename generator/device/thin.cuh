@@ -1,4 +1,3 @@
-R"cuda(
 // A matrix times a few vectors: the wide operand is read once, straight from memory.
 //
 // Wide operands that run along k: a warp takes kRows rows, its lanes steps of k, and adds its lanes' sums by shuffles. Those that run across
@@ -143,4 +142,3 @@ __device__ __forceinline__ void rows_across_k(int rows, int first_row, int first
 
 } // namespace warpwright_thin
 #endif
-)cuda"

@@ -1,4 +1,3 @@
-R"cuda(
 // Sums of products in plain FP32, for what products of parts on tensor cores leave in doubt.
 #ifndef WARPWRIGHT_SUM_AGAIN
 #define WARPWRIGHT_SUM_AGAIN
@@ -39,4 +38,3 @@ __device__ __forceinline__ void add(int first, int last, LoadA load_a, LoadB loa
 
 } // namespace warpwright_again
 #endif
-)cuda"

@@ -1,4 +1,3 @@
-R"cuda(
 // A tile of a matrix product on ordinary cores: register tiles over double-buffered shared memory, any type.
 //
 // A warp covers 4 x 8 thread tiles, and a thread's rows and columns stand in groups of four, a quarter of the tile apart, so that loads from
@@ -129,4 +128,3 @@ struct Tile {
 
 } // namespace warpwright_simt
 #endif
-)cuda"

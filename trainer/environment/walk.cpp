@@ -1,4 +1,4 @@
-#include "trainer/policy/walk.h"
+#include "trainer/environment/walk.h"
 
 #include <algorithm>
 

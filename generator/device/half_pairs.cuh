@@ -1,4 +1,3 @@
-R"cuda(
 // FP32 numbers as pairs of float16, and which sums of their products are as exact as FP32's.
 //
 // The elements of a row are scaled by a power of two that brings the largest magnitude into [2^14, 2^15), and x = high + 2^-11 low. An
@@ -84,4 +83,3 @@ __device__ __forceinline__ bool value_of(float sum, int shifts, float doubt, flo
 
 } // namespace warpwright_split
 #endif
-)cuda"

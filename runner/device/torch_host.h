@@ -7,7 +7,7 @@
 // Nothing here decides what is right or how long something took. Thread: the job thread.
 #pragma once
 
-#include "runner/verify/device.h"
+#include "runner/device/device.h"
 #include "support/model/task.h"
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace warpwright::runner {
 
-// TensorArgument, CallHandle and the operation that calls are runner/verify/device.h's.
+// TensorArgument, CallHandle and the operation that calls are runner/device/device.h's.
 
 /// What a drawing depends on. Parameters have a seed of their own, so that what does not depend on the inputs can be told.
 struct TorchSeeds {

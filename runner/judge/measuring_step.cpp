@@ -1,6 +1,6 @@
 // After timing the candidate is verified twice: by the module that was timed, whose variables hold whatever
 // the runs left there, and by one that is loaded anew.
-#include "runner/verify/measuring_step.h"
+#include "runner/judge/measuring_step.h"
 #include "runner/measure/evidence.h"
 #include "runner/measure/host_clock.h"
 #include "runner/measure/roofline.h"

@@ -1,0 +1,62 @@
+#include "generator/ops/index_map.h"
+
+namespace warpwright::generator {
+
+using model::Shape;
+
+namespace {
+
+/// The form, known to be an index of an extent.
+IndexForm clamp_to_extent(IndexMath &math, const IndexForm &form, std::int64_t size) {
+  const IndexRange range = math.range(form);
+  if (range.low >= 0 && range.high < size)
+    return form;
+  return math.assume(form, {0, size - 1});
+}
+
+} // namespace
+
+Lanes reshaped(IndexMath &math, const Lanes &lanes, const Shape &to, const Shape &from) {
+  Lanes result(lanes.size(), std::vector<IndexForm>(from.size()));
+  // Dimensions line up where the products of what lies behind them are equal: each such group is flattened on its own.
+  std::size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    const std::size_t i0 = i, j0 = j;
+    std::int64_t a = i < from.size() ? from[i++] : 1, b = j < to.size() ? to[j++] : 1;
+    while (a != b) {
+      if (a < b && i < from.size())
+        a *= from[i++];
+      else if (j < to.size())
+        b *= to[j++];
+      else
+        break;
+    }
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      auto &index = result[lane];
+      // One dimension on either side, besides those of size 1, passes as it is.
+      std::vector<std::size_t> wide_from, wide_to;
+      for (std::size_t k = i0; k < i; ++k)
+        if (from[k] != 1)
+          wide_from.push_back(k);
+      for (std::size_t k = j0; k < j; ++k)
+        if (to[k] != 1)
+          wide_to.push_back(k);
+      if (wide_from.size() == 1 && wide_to.size() == 1) {
+        index[wide_from[0]] = lanes[lane][wide_to[0]];
+        continue;
+      }
+      IndexForm flat;
+      for (const std::size_t k : wide_to)
+        flat = math.add(math.scale(flat, to[k]), clamp_to_extent(math, lanes[lane][k], to[k]));
+      std::int64_t inner = 1;
+      for (auto k = wide_from.rbegin(); k != wide_from.rend(); ++k) {
+        IndexForm part = math.divide(flat, inner);
+        index[*k] = *k == wide_from.front() ? part : math.modulo(part, from[*k]);
+        inner *= from[*k];
+      }
+    }
+  }
+  return result;
+}
+
+} // namespace warpwright::generator
