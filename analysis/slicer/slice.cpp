@@ -59,8 +59,10 @@ class Slicer {
 public:
   enum class Side { Device, Host };
 
-  Slicer(const ParsedUnit &unit, Side side)
-      : unit_(unit), side_(side), inventory_(take_inventory(unit)) {
+  /// @param variant_scope where the declaration's applied variant keeps its kernels, no dependency of what the user wrote; nullopt: none
+  Slicer(const ParsedUnit &unit, Side side, std::optional<std::string> variant_scope = std::nullopt)
+      : unit_(unit), side_(side), variant_scope_(std::move(variant_scope)),
+        inventory_(take_inventory(unit)) {
     chosen_.resize(inventory_.items.size());
     for (std::size_t file = 0; file < inventory_.files.size(); ++file)
       pieces_.push_back(pieces_of(file));
@@ -126,6 +128,8 @@ private:
 
   bool is_needed(const Item &item) const {
     if (item.is_using || (item.is_host_only && side_ == Side::Device))
+      return false;
+    if (variant_scope_ && std::ranges::find(item.scopes, *variant_scope_) != item.scopes.end())
       return false;
     auto needed = [&](const std::string &name) { return needed_.contains(name); };
     return std::ranges::any_of(item.names, needed) || std::ranges::any_of(item.operands, needed);
@@ -425,6 +429,7 @@ private:
 
   const ParsedUnit &unit_;
   const Side side_;
+  const std::optional<std::string> variant_scope_;
   Inventory inventory_;
   std::vector<bool> chosen_;
   std::vector<std::vector<Piece>> pieces_;
@@ -462,7 +467,8 @@ Result<std::string> slice_kernel(const ParsedUnit &unit, const clang::FunctionDe
 }
 
 Result<std::string> slice_host(const ParsedUnit &unit, const clang::NamedDecl &declaration) {
-  return Slicer(unit, Slicer::Side::Host).run(declaration);
+  const std::string scope = "namespace warpwright_" + declaration.getNameAsString() + " {";
+  return Slicer(unit, Slicer::Side::Host, scope).run(declaration);
 }
 
 } // namespace warpwright::analysis

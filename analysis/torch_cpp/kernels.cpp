@@ -27,9 +27,8 @@ std::string applied_variant(std::string_view text, const std::string &name) {
 
 /// What functions and modules have in common.
 /// @param called the function, or the module's forward
-std::optional<Kernel> kernel_of(const ParsedUnit &unit,
-                                          const clang::NamedDecl &declaration,
-                                          const clang::FunctionDecl &called, Inputs inputs) {
+std::optional<Kernel> kernel_of(const ParsedUnit &unit, const clang::NamedDecl &declaration,
+                                const clang::FunctionDecl &called, Inputs inputs) {
   const auto whole = unit.range_of(declaration.getSourceRange());
   const auto name = unit.range_of(clang::SourceRange(declaration.getLocation()));
   const auto body = unit.range_of(called.getBody()->getSourceRange());
@@ -56,8 +55,8 @@ std::optional<Kernel> kernel_of(const ParsedUnit &unit,
   return kernel;
 }
 
-std::optional<Kernel> kernel_of(const ParsedUnit &unit,
-                                          const clang::FunctionDecl &function, Inputs inputs) {
+std::optional<Kernel> kernel_of(const ParsedUnit &unit, const clang::FunctionDecl &function,
+                                Inputs inputs) {
   const std::vector<Input> given = inputs.inputs;
   auto kernel = kernel_of(unit, function, function, std::move(inputs));
   if (!kernel)
@@ -72,8 +71,8 @@ std::optional<Kernel> kernel_of(const ParsedUnit &unit,
 }
 
 /// @param module its forward as its user wrote it
-std::optional<Kernel> kernel_of(const ParsedUnit &unit,
-                                          const ModuleClass &module, ModuleInputs inputs) {
+std::optional<Kernel> kernel_of(const ParsedUnit &unit, const ModuleClass &module,
+                                ModuleInputs inputs) {
   auto kernel = kernel_of(unit, *module.type, *module.forward, inputs.call);
   if (kernel)
     kernel->forward = forward_facts(unit, module, inputs);
@@ -82,8 +81,9 @@ std::optional<Kernel> kernel_of(const ParsedUnit &unit,
   kernel->task.task.module = module_of(unit, module, inputs);
   kernel->qualified_name = module.type->getQualifiedNameAsString();
   model::TorchModule &task = *kernel->task.task.module;
-  kernel->slice =
-      slice_of(unit, *module.type, *module.forward) + "\n# " + task.inputs + ", " + task.init_inputs + (task.mode == model::ModuleMode::Train ? ", training" : "") + "\n";
+  kernel->slice = slice_of(unit, *module.type, *module.forward) + "\n# " + task.inputs + ", " +
+                  task.init_inputs +
+                  (task.mode == model::ModuleMode::Train ? ", training\n" : "\n");
   add_own_headers(unit, task);
   return kernel;
 }

@@ -74,7 +74,8 @@ std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
 /// The object's tensors are found by the names under which it registers them, which are those of the task.
 constexpr const char *kWithState = R"(
 /// Behind the inputs of a call the object's own tensors; nothing where the object does not hold them all.
-std::vector<at::Tensor> with_state(std::vector<at::Tensor> inputs, const torch::nn::Module &object) {
+std::vector<at::Tensor> with_state(std::vector<at::Tensor> inputs,
+                                   const torch::nn::Module &object) {
   const auto parameters = object.named_parameters(), buffers = object.named_buffers();
   for (const char *name : {@STATE@}) {
     const at::Tensor *tensor = parameters.find(name);
@@ -289,8 +290,8 @@ Result<std::string> write_cpp_variant(const model::Task &task, const analysis::K
   std::vector<TextEdit> edits;
   const std::size_t includes =
       place_of_includes(source, std::min(range.begin, function.range.begin));
-  edits.push_back(
-      {{includes, includes}, kIncludes + ("\n" + helpers(function, *steps, plan, variant, arguments.state))});
+  const std::string added = helpers(function, *steps, plan, variant, arguments.state);
+  edits.push_back({{includes, includes}, kIncludes + ("\n" + added)});
   edits.push_back({{range.begin, function.body_range.end},
                    (forward ? without_specifiers(original) : original) + body + "\n\n" + now});
   if (forward)

@@ -60,7 +60,7 @@ template <class T, size_t N, template <class> class P = DefaultPtrTraits> using 
 template <class T, size_t N> using TensorAccessor = PackedTensorAccessor<T, N>;
 struct WwDtype { bool operator==(ScalarType) const; bool operator!=(ScalarType) const; bool operator==(WwDtype) const; operator ScalarType() const; };
 // ATen's operators by name. Arguments are whatever converts to Any, so that one declaration stands for every overload with one tensor as
-// its result; which arguments mean what, generator/torch_cpp knows.
+// its result; what they compute, a runner's trace says.
 struct Any { Any(); template <class T> Any(const T &); Any(std::initializer_list<Any>); };
 #define WW_ARGUMENTS Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}
 #define WW_OPERATORS(X) \

@@ -1,5 +1,5 @@
 // Built-in stand-ins of torch::nn's modules, for files that speak of them: they take as long to parse as torch.h.
-// What those of the library hold and compute, generator/torch_cpp knows by their names.
+// What those of the library hold and compute, a runner's trace says.
 #pragma once
 #ifdef WW_ARGUMENTS // of torch.h, which a file may do without that speaks of other modules
 namespace torch {

@@ -49,7 +49,7 @@ struct Net : torch::nn::Module {
   torch::Tensor forward(torch::Tensor x) { return doubled(x); }
   torch::Tensor doubled(const torch::Tensor &x) { ++calls; return x + x; }
   int calls = 0;
-};)") == "Net [torch.randn([4])] made with [], obstacle: line 5 changes a member of the object, which a "
+};)") == "Net [torch.randn([4])] made with [], obstacle: line 6 changes a member of the object, which a "
          "plan does not do\n");
 }
 

@@ -22,7 +22,7 @@ std::string text_of(const Kernel &kernel) {
 
 FileFacts torch_facts(const std::string &snippet) {
   FileFacts facts;
-  add_torch_functions({"/snippet.cpp", "#include <torch/torch.h>\n#line 1\n" + snippet}, {}, facts);
+  add_torch_functions({"/snippet.cpp", "#include <torch/torch.h>\n" + snippet}, {}, facts);
   return facts;
 }
 
