@@ -133,7 +133,7 @@ private:
   /// Runs one pass in a guard, unless it has failed too often.
   /// @param work owns what it uses
   Facts held(const std::string &path, const std::string &text, analysis::Pass pass,
-             const analysis::Limits &limits, std::function<Facts()> work) {
+             const Limits &limits, std::function<Facts()> work) {
     const Failed before = failed_.with([&](auto &failed) { return failed[{path, pass}]; });
     if (before.count >= kMostFailures)
       return fail(before.reason.message + ", " + std::to_string(before.count) +

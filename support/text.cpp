@@ -1,6 +1,7 @@
 #include "support/text.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cctype>
 
 namespace warpwright {
@@ -180,6 +181,13 @@ bool mentions(std::string_view text, std::string_view name) {
       return true;
   }
   return false;
+}
+
+std::string exact_number(double value) {
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "%.17g", value);
+  const std::string text = digits;
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
 } // namespace warpwright

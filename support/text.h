@@ -60,4 +60,7 @@ std::string indentation_at(std::string_view text, std::size_t offset);
 /// Is `name` in `text` as a whole identifier?
 bool mentions(std::string_view text, std::string_view name);
 
+/// A finite double that reads back as the same value, with a point or an exponent: "0.25", "3.0", "1e-05".
+std::string exact_number(double value);
+
 } // namespace warpwright

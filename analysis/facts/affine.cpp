@@ -6,7 +6,7 @@
 // everything is an unknown of its own. Thread: that of the unit.
 #include "analysis/facts/affine.h"
 
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 
 #include <clang/AST/ExprCXX.h>
 #include <clang/Lex/Lexer.h>

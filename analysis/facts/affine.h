@@ -9,7 +9,7 @@
 
 #include "analysis/facts.h"
 #include "analysis/facts/flow.h"
-#include "analysis/facts/polynomial.h"
+#include "support/symbolic/polynomial.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>

@@ -5,7 +5,7 @@
 // Thread: that of the unit.
 #include "analysis/facts/affine.h"
 
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 
 #include <clang/AST/ExprCXX.h>
 

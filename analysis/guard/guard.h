@@ -9,7 +9,7 @@
 #pragma once
 
 #include "analysis/analyze.h"
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 
 #include <functional>
 #include <memory>
@@ -17,6 +17,13 @@
 #include <type_traits>
 
 namespace warpwright::analysis {
+
+/// While somebody types: longer than any file of the public programs in tests/analysis/corpus takes, by far.
+constexpr Limits kEditorLimits{std::chrono::seconds(2), std::size_t{1} << 30};
+/// In a command, or one move of a search.
+constexpr Limits kCommandLimits{std::chrono::seconds(10), std::size_t{1} << 30};
+/// With real headers, of which a framework's take tens of seconds and gigabytes to precompile.
+constexpr Limits kFullLimits{std::chrono::seconds(60), std::size_t{4} << 30};
 
 /// Runs `work` under `limits` and waits for it. Inside a guard it runs at once, under the limits there.
 /// @param work must own all that it uses: after an error it may still be running

@@ -3,7 +3,7 @@
 // Of other threads nothing is counted; each pays one test a call. Buffers that LLVM takes with malloc (small vectors
 // that grew, keys of string maps) are not seen: the arenas of trees, macros and source text are, and they are nearly
 // all of it. Left out under sanitizers, which replace the same functions and have limits of their own. Thread: any.
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 
 #include <cstdlib>
 #include <malloc.h>
@@ -25,7 +25,7 @@ namespace {
 void *counted(void *memory) {
   if (!memory)
     throw std::bad_alloc();
-  auto *budget = warpwright::analysis::current_budget;
+  auto *budget = warpwright::current_budget;
   if (budget && !budget->allocate(malloc_usable_size(memory))) {
     budget->release(malloc_usable_size(memory));
     std::free(memory);
@@ -35,7 +35,7 @@ void *counted(void *memory) {
 }
 
 void freed(void *memory) noexcept {
-  if (auto *budget = warpwright::analysis::current_budget; budget && memory)
+  if (auto *budget = warpwright::current_budget; budget && memory)
     budget->release(malloc_usable_size(memory));
   std::free(memory);
 }

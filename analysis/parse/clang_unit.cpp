@@ -4,7 +4,7 @@
 // ones included. Thread: that of the unit.
 #include "analysis/parse/clang_unit.h"
 
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 #include "analysis/parse/watch_parse.h"
 
 #include <clang/AST/ASTConsumer.h>

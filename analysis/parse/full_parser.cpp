@@ -4,7 +4,7 @@
 // Diagnostics of the preamble are collected when it is built and repeated with each unit that uses
 // it. Thread: that of the parser.
 #include "analysis/full_parser.h"
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 #include "analysis/parse/clang_unit.h"
 #include "analysis/parse/project_headers.h"
 #include "analysis/parse/watch_parse.h"

@@ -1,7 +1,7 @@
 // The two hooks that Clang has; see watch_parse.h. Thread: that of the parse.
 #include "analysis/parse/watch_parse.h"
 
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 
 #include <clang/Lex/Lexer.h>
 #include <clang/Sema/Sema.h>

@@ -2,7 +2,7 @@
 // express. Thread: the unit's.
 #include "analysis/task/host_expression.h"
 
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Lex/Lexer.h>

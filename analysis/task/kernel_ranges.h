@@ -9,7 +9,7 @@
 // is unbounded. Thread: the unit's.
 #pragma once
 
-#include "analysis/task/interval.h"
+#include "support/symbolic/interval.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>

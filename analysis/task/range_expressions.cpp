@@ -1,7 +1,7 @@
 // Expressions and memory accesses of the range interpreter.
 // Thread: the unit's.
 #include "analysis/facts/affine.h"
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 #include "analysis/task/host_program.h"
 #include "analysis/task/range_interpreter.h"
 #include "support/model/dtype.h"

@@ -205,11 +205,8 @@ std::string cpp_literal(const Value &value) {
     return std::to_string(*integer);
   if (const auto *text = value.as<std::string>())
     return '"' + *text + '"';
-  if (const auto number = value.number()) {
-    char digits[40];
-    std::snprintf(digits, sizeof digits, "%.17g", *number);
-    return digits;
-  }
+  if (const auto number = value.number())
+    return exact_number(*number);
   std::string list = "{";
   for (const std::int64_t one : value.integers().value_or(model::Shape{}))
     list += (list.size() > 1 ? ", " : "") + std::to_string(one);

@@ -179,10 +179,7 @@ std::string python_number(double value) {
     return "float('nan')";
   if (std::isinf(value))
     return value > 0 ? "float('inf')" : "-float('inf')";
-  char digits[40];
-  std::snprintf(digits, sizeof digits, "%.17g", value);
-  const std::string text = digits;
-  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+  return exact_number(value);
 }
 
 /// An expression over torch that draws it.

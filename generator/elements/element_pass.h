@@ -26,7 +26,7 @@ public:
     std::unordered_map<std::string, int> input_numbers;
     std::unordered_map<std::string, LaneValues>
         bound; ///< values that a family handed over: one for all lanes, or one a lane
-    std::unordered_map<std::string, IndexRange> ranges; ///< of variables
+    std::unordered_map<std::string, Interval> ranges; ///< of variables
     int *names = nullptr;                               ///< counter of local names
   };
 

@@ -74,7 +74,7 @@ std::string ElementPass::condition_of(const std::vector<Guard> &guards) const {
 }
 
 std::string ElementPass::inside(const IndexForm &form, std::int64_t low, std::int64_t high) const {
-  const IndexRange range = math_.range(form);
+  const Interval range = math_.range(form);
   if (range.high < low || range.low > high)
     return "false";
   std::string text;
@@ -136,7 +136,7 @@ std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const Lan
     const std::string place =
         "in" + std::to_string(number->second) + " + " + offset_text(first, type);
     // The parts are in order, so that the first whose end is not reached holds the element.
-    const std::string before_end = inside(lanes[0][dim], -IndexMath::kUnbounded, start - 1);
+    const std::string before_end = inside(lanes[0][dim], -Interval::kInfinity, start - 1);
     if (before_end == "false")
       continue;
     last_offsets = where;

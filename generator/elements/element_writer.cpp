@@ -65,7 +65,7 @@ std::vector<model::Argument> ElementWriter::arguments() const {
 
 void ElementWriter::bound(const std::string &variable, std::int64_t size) {
   environment_.ranges.insert_or_assign(variable,
-                                       IndexRange{0, std::max<std::int64_t>(size, 1) - 1});
+                                       Interval{0, std::max<std::int64_t>(size, 1) - 1});
 }
 
 void ElementWriter::bind(const std::string &value, const std::string &expression) {

@@ -8,7 +8,7 @@ namespace {
 
 /// The form, known to be an index of an extent.
 IndexForm clamp_to_extent(IndexMath &math, const IndexForm &form, std::int64_t size) {
-  const IndexRange range = math.range(form);
+  const Interval range = math.range(form);
   if (range.low >= 0 && range.high < size)
     return form;
   return math.assume(form, {0, size - 1});

@@ -1,6 +1,7 @@
 // Driver calls without the measuring device: that one times kernels of its own when it starts, which a
 // profiler would report and a sanitizer would slow down.
 #include "runner/deep/plain_launch.h"
+#include "plan/program.h"
 #include "runner/cuda/compiler.h"
 #include "runner/cuda/function_launch.h"
 #include "runner/cuda/handles.h"
@@ -87,12 +88,9 @@ private:
     auto compiler = cuda::Compiler::make({10 * major + minor, cache});
     if (!compiler)
       return std::unexpected(compiler.error());
-    CompileRequest request{wanted_.plan.source, wanted_.plan.options, {}};
+    CompileRequest request{wanted_.plan.source, wanted_.plan.options,
+                           plan::kernels_of(wanted_.plan)};
     request.options.emplace_back("-lineinfo");
-    for (const model::Step &step : wanted_.plan.steps)
-      if (const auto *launch = std::get_if<model::LaunchStep>(&step))
-        if (compiled_.kernel_index.emplace(launch->kernel, request.kernels.size()).second)
-          request.kernels.push_back(launch->kernel);
     auto output = (*compiler)->compile(request);
     if (!output)
       return std::unexpected(error_of(output.error()));
@@ -124,7 +122,7 @@ private:
     for (const model::Temporary &temporary : wanted_.plan.temporaries)
       if (auto made = allocate(temporary.name, temporary.dtype, temporary.extent, sizes); !made)
         return made;
-    auto operations = bind_plan(wanted_.plan, compiled_, wanted_.task, sizes, bound_);
+    auto operations = bind_plan(wanted_.plan, {}, wanted_.task, sizes, bound_);
     if (!operations)
       return std::unexpected(error_of(operations.error()));
     for (int run = 0; run < wanted_.repeat; ++run) {
@@ -227,7 +225,6 @@ private:
   cuda::CUdevice device_ = 0;
   std::unique_ptr<cuda::PrimaryContext> context_;
   cuda::Stream stream_;
-  CompiledPlan compiled_; ///< without a Program: only where each kernel is
   cuda::Module module_;
   std::vector<cuda::CUfunction> functions_;
   std::vector<cuda::Memory> buffers_;

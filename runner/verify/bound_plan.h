@@ -1,6 +1,6 @@
 // A plan at given sizes and addresses: operations that a device can run as they are.
 //
-// Everything a launch needs becomes a number here: shapes, byte addresses, packed arguments.
+// plan/program.h makes numbers of the plan's expressions; here they get byte addresses and the bytes of kernels' parameters.
 // Thread: values, any.
 #pragma once
 
@@ -11,10 +11,9 @@
 
 namespace warpwright::runner {
 
-/// A compiled plan: the program, and where each launch step's kernel is in it.
+/// A compiled plan: kernels in the order of plan::kernels_of().
 struct CompiledPlan {
-  std::unique_ptr<Program> program;                ///< null where the plan launches nothing
-  std::map<std::string, std::size_t> kernel_index; ///< name expression -> index
+  std::unique_ptr<Program> program; ///< null where the plan launches nothing
 };
 
 /// Compiles all kernels that the plan launches.
@@ -41,8 +40,5 @@ DeviceResult<std::vector<Operation>> bind_plan(const model::Plan &plan,
 
 /// Starts all operations in order, without waiting; results of torch calls are published.
 DeviceResult<void> run(Device &device, const std::vector<Operation> &operations);
-
-/// "n=1024, rows=3"
-std::string describe_sizes(const Sizes &sizes);
 
 } // namespace warpwright::runner

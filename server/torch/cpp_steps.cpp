@@ -2,10 +2,10 @@
 // calls are the operator's own memory.
 #include "server/torch/cpp_steps.h"
 
-#include "server/torch/step_values.h"
+#include "support/model/graph.h"
+#include "support/text.h"
 
 #include <algorithm>
-#include <set>
 
 namespace warpwright::server {
 namespace {
@@ -64,6 +64,10 @@ std::string c_type(Dtype dtype) {
     return "signed char";
   case Dtype::UInt8:
     return "unsigned char";
+  case Dtype::Float16:
+    return "at::Half";
+  case Dtype::BFloat16:
+    return "at::BFloat16";
   default:
     return "int";
   }
@@ -84,154 +88,99 @@ std::string number(double value) {
   return exact_number(value);
 }
 
-std::string triple(const std::array<std::int64_t, 3> &values) {
+std::string triple(const std::array<std::uint32_t, 3> &values) {
   return "dim3(" + std::to_string(values[0]) + ", " + std::to_string(values[1]) + ", " +
          std::to_string(values[2]) + ")";
 }
 
 class Writer {
 public:
-  Writer(const model::Task &task, const model::Plan &plan, std::size_t given)
-      : task_(task), plan_(plan), given_(given) {}
+  Writer(const model::Task &task, const plan::Program &program, std::size_t given)
+      : task_(task), program_(program), given_(given) {}
 
   Result<CppSteps> write() {
-    for (const model::Step &step : plan_.steps)
-      if (const auto *aten = std::get_if<model::AtenStep>(&step))
-        for (const model::TensorView &result : aten->results)
-          adopted_.insert(result.buffer);
-    if (auto declared = declare_buffers(); !declared)
+    steps_.kernels = program_.kernels;
+    if (auto declared = declare_places(); !declared)
       return std::unexpected(declared.error());
-    for (const model::Step &step : plan_.steps)
-      if (auto written = write_step(step); !written)
+    for (const plan::Step &step : program_.steps)
+      if (auto written = std::visit([&](const auto &one) { return write_step(one); }, step);
+          !written)
         return std::unexpected(written.error());
-    for (const Buffer &buffer : task_.buffers)
-      if (buffer.direction == Direction::Out)
-        steps_.outputs += (steps_.outputs.empty() ? "" : ", ") + buffer.name + "_";
+    for (const plan::Place &place : program_.places)
+      if (place.kind == plan::Place::Kind::Output)
+        steps_.outputs += (steps_.outputs.empty() ? "" : ", ") + place.name + "_";
     return std::move(steps_);
   }
 
 private:
-  Result<void> declare_buffers() {
-    std::string outputs;
-    for (const Buffer &buffer : task_.buffers) {
-      const std::string dtype = scalar_type(buffer.dtype);
+  Result<void> declare_places() {
+    std::string made;
+    for (std::size_t i = 0; i < program_.places.size(); ++i) {
+      const plan::Place &place = program_.places[i];
+      const std::string dtype = scalar_type(place.dtype);
       if (dtype.empty())
-        return fail("no dtype of torch for the buffer " + buffer.name);
-      if (buffer.direction == Direction::Out) {
-        if (!adopted_.contains(buffer.name))
-          outputs += "  at::Tensor " + buffer.name + "_ = at::empty(" + list(buffer.shape) +
-                     ", on_device.dtype(" + dtype + "));\n";
-        else
-          outputs += "  at::Tensor " + buffer.name + "_;\n";
-        continue;
+        return fail("torch has no dtype " + std::string(model::name(place.dtype)) + " for " +
+                    place.name);
+      if (place.kind == plan::Place::Kind::Argument) {
+        if (i < given_ || place.is_used)
+          declare_input(place, dtype);
+      } else if (place.is_an_operators) {
+        made += "  at::Tensor " + place.name + "_;\n";
+      } else {
+        const bool is_output = place.kind == plan::Place::Kind::Output;
+        made += "  at::Tensor " + place.name + "_ = at::empty(" +
+                list(is_output ? place.shape : std::vector{place.elements}) +
+                ", on_device.dtype(" + dtype + "));\n";
       }
-      if (static_cast<std::size_t>(&buffer - task_.buffers.data()) >= given_ &&
-          !is_used(buffer.name))
-        continue;
-      const std::string input = "inputs[" + std::to_string(steps_.inputs.size()) + "]";
-      steps_.inputs.push_back(buffer.name);
-      steps_.checks += "  if (!fits(" + input + ", " + dtype + ", " + list(buffer.shape) +
-                       "))\n    return {};\n";
-      steps_.body += "  at::Tensor " + buffer.name + "_ = " + input + ";\n";
     }
-    steps_.body += outputs;
-    for (const model::Temporary &temporary : plan_.temporaries) {
-      const std::string dtype = scalar_type(temporary.dtype);
-      const auto extent = temporary.extent.evaluate(task_.sizes);
-      if (!extent || dtype.empty())
-        return fail("the temporary " + temporary.name + " has no size or dtype in torch");
-      if (adopted_.contains(temporary.name))
-        steps_.body += "  at::Tensor " + temporary.name + "_;\n";
-      else
-        steps_.body += "  at::Tensor " + temporary.name + "_ = at::empty({" +
-                       std::to_string(*extent) + "}, on_device.dtype(" + dtype + "));\n";
-    }
+    steps_.body += made;
     return {};
   }
 
-  bool is_used(const std::string &buffer) const {
-    const auto views = [&](const model::AtenArgument &argument) {
-      const auto *one = std::get_if<model::TensorView>(&argument);
-      const auto *several = std::get_if<std::vector<model::TensorView>>(&argument);
-      return (one && one->buffer == buffer) ||
-             (several &&
-              std::ranges::find(*several, buffer, &model::TensorView::buffer) != several->end());
-    };
-    return std::ranges::any_of(plan_.steps, [&](const model::Step &step) {
-      if (const auto *launch = std::get_if<model::LaunchStep>(&step))
-        return std::ranges::any_of(launch->arguments, [&](const model::Argument &argument) {
-          const auto *use = std::get_if<model::BufferArgument>(&argument);
-          return use && use->buffer == buffer;
-        });
-      if (const auto *fill = std::get_if<model::FillStep>(&step))
-        return fill->buffer == buffer;
-      const auto *aten = std::get_if<model::AtenStep>(&step);
-      return aten && (std::ranges::any_of(aten->arguments, views) ||
-                      std::ranges::find(aten->results, buffer, &model::TensorView::buffer) !=
-                          aten->results.end());
-    });
+  void declare_input(const plan::Place &place, const std::string &dtype) {
+    const std::string input = "inputs[" + std::to_string(steps_.inputs.size()) + "]";
+    steps_.inputs.push_back(place.name);
+    steps_.checks += "  if (!fits(" + input + ", " + dtype + ", " + list(place.shape) +
+                     "))\n    return {};\n";
+    steps_.body += "  at::Tensor " + place.name + "_ = " + input + ";\n";
   }
 
-  Result<void> write_step(const model::Step &step) {
-    if (const auto *launch = std::get_if<model::LaunchStep>(&step))
-      return write_launch(*launch);
-    if (const auto *fill = std::get_if<model::FillStep>(&step)) {
-      steps_.body += "  C10_CUDA_CHECK(cudaMemsetAsync(" + fill->buffer + "_.data_ptr(), " +
-                     std::to_string(fill->byte) + ", " + fill->buffer + "_.nbytes(), stream));\n";
-      return {};
-    }
-    if (const auto *aten = std::get_if<model::AtenStep>(&step))
-      return write_aten(*aten);
+  Result<void> write_step(const plan::Launch &launch) {
+    std::string arguments;
+    for (const plan::Argument &argument : launch.arguments)
+      arguments +=
+          ", " + std::visit([&](const auto &value) { return argument_text(value); }, argument);
+    steps_.body += std::string("  launch") + (launch.cooperative ? "_together" : "") +
+                   "(kernels->functions[" + std::to_string(launch.kernel) + "], " +
+                   triple(launch.grid) + ", " + triple(launch.block) + ", " +
+                   std::to_string(launch.shared_bytes) + ", stream" + arguments + ");\n";
+    return {};
+  }
+
+  Result<void> write_step(const plan::Fill &fill) {
+    const std::string buffer = program_.places[fill.place].name + "_";
+    steps_.body += "  C10_CUDA_CHECK(cudaMemsetAsync(" + buffer + ".data_ptr(), " +
+                   std::to_string(fill.byte) + ", " + buffer + ".nbytes(), stream));\n";
+    return {};
+  }
+
+  Result<void> write_step(const model::ModuleStep *) {
     return fail("a plan holds the module itself as a step");
   }
 
-  Result<void> write_launch(const model::LaunchStep &launch) {
-    const auto values = launch_values(launch, task_.sizes);
-    if (!values)
-      return std::unexpected(values.error());
-    std::string arguments;
-    for (const ArgumentValue &argument : values->arguments)
-      arguments +=
-          ", " + std::visit([](const auto &value) { return argument_text(value); }, argument);
-    const std::size_t which = kernel_index(launch.kernel, values->shared_bytes);
-    const auto product = [](const std::array<std::int64_t, 3> &of) {
-      return of[0] * of[1] * of[2];
-    };
-    if (launch.cooperative)
-      steps_.together[which] = std::max(steps_.together[which], product(values->grid));
-    steps_.threads[which] = std::max(steps_.threads[which], product(values->block));
-    steps_.body += std::string("  launch") + (launch.cooperative ? "_together" : "") +
-                   "(kernels->functions[" + std::to_string(which) + "], " + triple(values->grid) +
-                   ", " + triple(values->block) + ", " + std::to_string(values->shared_bytes) +
-                   ", stream" + arguments + ");\n";
-    return {};
+  std::string argument_text(const plan::PlaceArgument &argument) const {
+    return "address(" + program_.places[argument.place].name + "_, " +
+           std::to_string(argument.offset) + ")";
   }
-
-  std::size_t kernel_index(const std::string &kernel, std::int64_t shared) {
-    const auto known = std::ranges::find(steps_.kernels, kernel);
-    const auto index = static_cast<std::size_t>(known - steps_.kernels.begin());
-    if (known == steps_.kernels.end()) {
-      steps_.kernels.push_back(kernel);
-      steps_.shared_bytes.push_back(shared);
-      steps_.together.push_back(0);
-      steps_.threads.push_back(1);
-    }
-    steps_.shared_bytes[index] = std::max(steps_.shared_bytes[index], shared);
-    return index;
-  }
-
-  static std::string argument_text(const BufferPlace &place) {
-    return "address(" + place.buffer + "_, " + std::to_string(place.offset) + ")";
-  }
-  static std::string argument_text(const SizeValue &size) {
-    return "static_cast<" + c_type(size.dtype) + ">(" + std::to_string(size.value) + ")";
-  }
-  static std::string argument_text(const model::ConstantArgument &constant) {
-    return "static_cast<" + c_type(constant.dtype) + ">(" + number(constant.value) + ")";
+  static std::string argument_text(const plan::NumberArgument &argument) {
+    const auto *real = std::get_if<double>(&argument.value);
+    return "static_cast<" + c_type(argument.dtype) + ">(" +
+           (real ? number(*real) : std::to_string(std::get<std::int64_t>(argument.value))) + ")";
   }
 
   std::string view(const model::TensorView &tensor) const {
-    return tensor.buffer + "_.as_strided(" + list(tensor.shape) + ", " + list(strides_of(tensor)) +
+    return tensor.buffer + "_.as_strided(" + list(tensor.shape) + ", " +
+           list(model::strides_of({model::Dtype::Float32, tensor.shape, tensor.strides})) +
            ", " + tensor.buffer + "_.storage_offset() + " + std::to_string(tensor.offset) + ")";
   }
 
@@ -263,7 +212,8 @@ private:
     return "\"" + word + "\"";
   }
 
-  Result<void> write_aten(const model::AtenStep &step) {
+  Result<void> write_step(const model::AtenStep *given) {
+    const model::AtenStep &step = *given;
     const std::string name = step.op.substr(step.op.find("::") + 2);
     std::string call = "at::" + name.substr(0, name.find('.')) + "(";
     bool first = true;
@@ -302,9 +252,8 @@ private:
   }
 
   const model::Task &task_;
-  const model::Plan &plan_;
+  const plan::Program &program_;
   const std::size_t given_;
-  std::set<std::string> adopted_;
   CppSteps steps_;
   int calls_ = 0;
 };
@@ -313,7 +262,10 @@ private:
 
 Result<CppSteps> write_cpp_steps(const model::Task &task, const model::Plan &plan,
                                  std::size_t given) {
-  return Writer(task, plan, given).write();
+  const auto program = plan::program_of(plan, task, task.sizes);
+  if (!program)
+    return std::unexpected(program.error());
+  return Writer(task, *program, given).write();
 }
 
 } // namespace warpwright::server

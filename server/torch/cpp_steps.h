@@ -1,8 +1,7 @@
 // The statements that run a plan's steps in C++, as a function over tensors. Used by cpp_writer. Thread: pure functions.
 #pragma once
 
-#include "support/error.h"
-#include "support/model/task.h"
+#include "plan/program.h"
 
 #include <string>
 #include <vector>
@@ -14,11 +13,7 @@ struct CppSteps {
   std::string checks;               ///< "if (...) return {};" of every input
   std::string body;                 ///< from the inputs to the outputs
   std::string outputs;              ///< "y_, z_"
-  std::vector<std::string> kernels; ///< functions[i] is that of kernels[i]
-  std::vector<std::int64_t> shared_bytes; ///< the most that kernels[i] is launched with
-  std::vector<std::int64_t>
-      together;                      ///< the most blocks that must be on the device at once; 0: any
-  std::vector<std::int64_t> threads; ///< of a block, the most
+  std::vector<plan::Kernel> kernels; ///< functions[i] is that of kernels[i]
 };
 
 /// Errors: a step or dtype that C++ cannot spell.

@@ -44,14 +44,15 @@ std::string namespace_of(const analysis::Kernel &function) { return "warpwright_
 
 std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
                          const CppVariant &variant) {
-  std::string names, options;
-  for (std::size_t i = 0; i < steps.kernels.size(); ++i)
-    names += (i ? ", " : "") + quoted(steps.kernels[i]);
-  const auto numbers = [](const std::vector<std::int64_t> &values) {
-    std::string text;
-    for (const std::int64_t value : values)
-      text += (text.empty() ? "" : ", ") + std::to_string(value);
-    return text;
+  std::string options;
+  const auto listed = [&](const auto &text) {
+    std::string list;
+    for (const plan::Kernel &kernel : steps.kernels)
+      list += (list.empty() ? "" : ", ") + text(kernel);
+    return list;
+  };
+  const auto numbers = [&](auto member) {
+    return listed([&](const plan::Kernel &kernel) { return std::to_string(kernel.*member); });
   };
   const bool says_standard = std::ranges::any_of(
       plan.options, [](const std::string &option) { return option.contains("-std="); });
@@ -60,10 +61,10 @@ std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
   for (const std::string &option : plan.options)
     options += ", " + quoted(option);
   std::string text = replaced(kRuntimeCppVariant, "@COUNT@", std::to_string(steps.kernels.size()));
-  text = replaced(text, "@NAMES@", names);
-  text = replaced(text, "@SHARED@", numbers(steps.shared_bytes));
-  text = replaced(text, "@TOGETHER@", numbers(steps.together));
-  text = replaced(text, "@THREADS@", numbers(steps.threads));
+  text = replaced(text, "@NAMES@", listed([](const plan::Kernel &one) { return quoted(one.name); }));
+  text = replaced(text, "@SHARED@", numbers(&plan::Kernel::shared_bytes));
+  text = replaced(text, "@TOGETHER@", numbers(&plan::Kernel::resident_blocks));
+  text = replaced(text, "@THREADS@", numbers(&plan::Kernel::threads));
   text = replaced(text, "@OPTIONS@", options);
   text = replaced(text, "@TARGET@",
                   variant.compute_capability ? arch::compile_target(variant.compute_capability)

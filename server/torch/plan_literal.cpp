@@ -2,7 +2,8 @@
 #include "server/torch/plan_literal.h"
 
 #include "arch/gpu.h"
-#include "server/torch/step_values.h"
+#include "plan/program.h"
+#include "support/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,21 +45,20 @@ std::string list(const std::vector<std::int64_t> &values) {
   return "[" + joined(values, [](std::int64_t value) { return std::to_string(value); }) + "]";
 }
 
-std::string triple(const std::array<std::int64_t, 3> &values) {
-  return "(" + joined(values, [](std::int64_t value) { return std::to_string(value); }) + ")";
+std::string triple(const std::array<std::uint32_t, 3> &values) {
+  return "(" + joined(values, [](std::uint32_t value) { return std::to_string(value); }) + ")";
 }
 
 class Writer {
 public:
-  Writer(const model::Task &task, const model::Plan &plan) : task_(task), plan_(plan) {}
+  explicit Writer(const plan::Program &program) : program_(program) {}
 
   Result<std::string> steps() const {
     std::string text;
-    for (const model::Step &step : plan_.steps) {
-      auto line = step_text(step);
-      if (!line)
-        return line;
-      text += "        " + *line + ",\n";
+    for (const plan::Step &step : program_.steps) {
+      if (std::holds_alternative<const model::ModuleStep *>(step))
+        return fail("a plan holds the module itself as a step");
+      text += "        " + std::visit([&](const auto &one) { return text_of(one); }, step) + ",\n";
     }
     return text;
   }
@@ -66,76 +66,62 @@ public:
   std::string buffers(const std::vector<const Buffer *> &all) const {
     std::string text;
     for (const Buffer *buffer : all)
-      text += "        (" + python_text(buffer->name) + ", " + python_text(model::name(buffer->dtype)) +
-              ", " + list(buffer->shape) + "),\n";
+      text += tensor(buffer->name, buffer->dtype, buffer->shape);
     return text;
   }
 
-  Result<std::string> temporaries() const {
+  std::string temporaries() const {
     std::string text;
-    for (const model::Temporary &temporary : plan_.temporaries) {
-      auto elements = value_of(temporary.extent);
-      if (!elements)
-        return elements;
-      text += "        (" + python_text(temporary.name) + ", " + python_text(model::name(temporary.dtype)) +
-              ", [" + *elements + "]),\n";
-    }
+    for (const plan::Place &place : program_.places)
+      if (place.kind == plan::Place::Kind::Temporary)
+        text += tensor(place.name, place.dtype, {place.elements});
     return text;
   }
 
 private:
-  Result<std::string> value_of(const Expression &expression) const {
-    const auto value = expression.evaluate(task_.sizes);
-    if (!value)
-      return std::unexpected(value.error());
-    return std::to_string(*value);
+  static std::string tensor(const std::string &name, model::Dtype dtype,
+                            const std::vector<std::int64_t> &shape) {
+    return "        (" + python_text(name) + ", " + python_text(model::name(dtype)) + ", " +
+           list(shape) + "),\n";
   }
 
-  Result<std::string> step_text(const model::Step &step) const {
-    if (const auto *launch = std::get_if<model::LaunchStep>(&step))
-      return launch_text(*launch);
-    if (const auto *fill = std::get_if<model::FillStep>(&step))
-      return "(\"fill\", " + python_text(fill->buffer) + ", " + std::to_string(fill->byte) + ")";
-    if (const auto *aten = std::get_if<model::AtenStep>(&step))
-      return aten_text(*aten);
-    return fail("a plan holds the module itself as a step");
-  }
-
-  Result<std::string> launch_text(const model::LaunchStep &launch) const {
-    const auto values = launch_values(launch, task_.sizes);
-    if (!values)
-      return std::unexpected(values.error());
-    const std::string arguments = joined(values->arguments, [](const ArgumentValue &argument) {
-      return std::visit([](const auto &value) { return argument_text(value); }, argument);
+  std::string text_of(const plan::Launch &launch) const {
+    const std::string arguments = joined(launch.arguments, [&](const plan::Argument &argument) {
+      return std::visit([&](const auto &value) { return text_of(value); }, argument);
     });
-    return "(\"launch\", " + python_text(launch.kernel) + ", " + triple(values->grid) + ", " +
-           triple(values->block) + ", " + std::to_string(values->shared_bytes) + ", [" + arguments +
+    return "(\"launch\", " + python_text(program_.kernels[launch.kernel].name) + ", " +
+           triple(launch.grid) + ", " + triple(launch.block) + ", " +
+           std::to_string(launch.shared_bytes) + ", [" + arguments +
            (launch.cooperative ? "], True)" : "])");
   }
 
-  static std::string argument_text(const BufferPlace &place) {
-    return "(\"buffer\", " + python_text(place.buffer) + ", " + std::to_string(place.offset) + ")";
-  }
-  static std::string argument_text(const SizeValue &size) {
-    return "(" + python_text(model::name(size.dtype)) + ", " + std::to_string(size.value) + ")";
-  }
-  static std::string argument_text(const model::ConstantArgument &constant) {
-    return "(" + python_text(model::name(constant.dtype)) + ", " + constant_text(constant) + ")";
+  std::string text_of(const plan::Fill &fill) const {
+    return "(\"fill\", " + python_text(program_.places[fill.place].name) + ", " +
+           std::to_string(fill.byte) + ")";
   }
 
-  static std::string constant_text(const model::ConstantArgument &constant) {
-    const bool is_float =
-        constant.dtype == model::Dtype::Float16 || constant.dtype == model::Dtype::BFloat16 ||
-        constant.dtype == model::Dtype::Float32 || constant.dtype == model::Dtype::Float64;
-    return is_float ? number(constant.value)
-                    : std::to_string(static_cast<std::int64_t>(constant.value));
+  std::string text_of(const plan::PlaceArgument &argument) const {
+    return "(\"buffer\", " + python_text(program_.places[argument.place].name) + ", " +
+           std::to_string(argument.offset) + ")";
+  }
+
+  static std::string text_of(const plan::NumberArgument &argument) {
+    const auto *real = std::get_if<double>(&argument.value);
+    return "(" + python_text(model::name(argument.dtype)) + ", " +
+           (real ? number(*real) : std::to_string(std::get<std::int64_t>(argument.value))) + ")";
+  }
+
+  static std::string text_of(const model::ModuleStep *) { return {}; }
+
+  static std::vector<std::int64_t> strides(const model::TensorView &view) {
+    return model::strides_of({model::Dtype::Float32, view.shape, view.strides});
   }
 
   static std::string view(const model::TensorView &tensor) {
     if (tensor.buffer.empty())
       return "None";
     return "(\"view\", " + python_text(tensor.buffer) + ", " + std::to_string(tensor.offset) + ", " +
-           list(tensor.shape) + ", " + list(strides_of(tensor)) + ")";
+           list(tensor.shape) + ", " + list(strides(tensor)) + ")";
   }
 
   static std::string value_text(const model::AtenArgument &argument) {
@@ -156,21 +142,21 @@ private:
     return "None";
   }
 
-  static Result<std::string> aten_text(const model::AtenStep &step) {
+  static std::string text_of(const model::AtenStep *given) {
+    const model::AtenStep &step = *given;
     const std::string keywords = joined(step.keywords, [](const auto &keyword) {
       return python_text(keyword.first) + ": " + value_text(keyword.second);
     });
     const std::string results = joined(step.results, [](const model::TensorView &result) {
       return result.buffer.empty() ? "None"
                                    : "(" + python_text(result.buffer) + ", " + list(result.shape) +
-                                         ", " + list(strides_of(result)) + ")";
+                                         ", " + list(strides(result)) + ")";
     });
     return "(\"aten\", " + python_text(step.op) + ", [" + joined(step.arguments, value_text) + "], {" +
            keywords + "}, [" + results + "])";
   }
 
-  const model::Task &task_;
-  const model::Plan &plan_;
+  const plan::Program &program_;
 };
 
 std::set<std::string> state_of(const model::Graph &graph) {
@@ -259,12 +245,13 @@ Result<std::string> plan_literal(const model::Task &task, const model::Graph &gr
     if (buffer.direction != Direction::Out && own.contains(buffer.name))
       state.push_back(&buffer);
   }
-  const Writer writer(task, plan);
-  auto temporaries = writer.temporaries();
-  auto steps = writer.steps();
-  for (const auto *part : {&temporaries, &steps})
-    if (!*part)
-      return std::unexpected(part->error());
+  const auto program = plan::program_of(plan, task, task.sizes);
+  if (!program)
+    return std::unexpected(program.error());
+  const Writer writer(*program);
+  const auto steps = writer.steps();
+  if (!steps)
+    return steps;
   const std::string inputs = patterns.inputs.empty()
                                  ? "[" + repeated(arguments.size() - state.size()) + "]"
                                  : patterns.inputs;
@@ -278,7 +265,7 @@ Result<std::string> plan_literal(const model::Task &task, const model::Graph &gr
          joined_lines(patterns.guards) + "    ],\n    \"inputs\": " + inputs + ",\n    \"outputs\": " + outputs + ",\n    \"state\": [" +
          names + "],\n    \"arguments\": [\n" + writer.buffers(arguments) +
          "    ],\n    \"results\": [\n" + writer.buffers(results) +
-         "    ],\n    \"temporaries\": [\n" + *temporaries + "    ],\n    \"capability\": " +
+         "    ],\n    \"temporaries\": [\n" + writer.temporaries() + "    ],\n    \"capability\": " +
          number_or_none(device.compute_capability) + ",\n    \"target\": " +
          (device.compute_capability
               ? python_text(arch::compile_target(device.compute_capability))

@@ -11,13 +11,6 @@
 
 namespace warpwright {
 
-struct Expression::Node {
-  enum class Kind { Constant, Symbol, Operator } kind = Kind::Constant;
-  std::int64_t value = 0;
-  std::string name; ///< of the symbol, the operator or the call
-  std::vector<std::shared_ptr<const Node>> children;
-};
-
 namespace {
 
 using Node = Expression::Node;
@@ -141,7 +134,8 @@ private:
     const std::size_t begin = position_;
     auto is_word = [&](std::size_t i) {
       return i < text_.size() &&
-             (std::isalnum(static_cast<unsigned char>(text_[i])) || text_[i] == '_');
+             (std::isalnum(static_cast<unsigned char>(text_[i])) || text_[i] == '_' ||
+              text_[i] == '.');
     };
     while (is_word(position_))
       ++position_;
@@ -299,6 +293,13 @@ Result<Expression> Expression::parse(const std::string &text) {
 
 Result<std::int64_t> Expression::evaluate(const Sizes &sizes) const {
   return evaluate_node(*root_, sizes);
+}
+
+std::string describe_sizes(const Sizes &sizes) {
+  std::string text;
+  for (const auto &[name, value] : sizes)
+    text += (text.empty() ? "" : ", ") + name + "=" + std::to_string(value);
+  return text.empty() ? "its fixed sizes" : text;
 }
 
 } // namespace warpwright

@@ -2,7 +2,8 @@
 //
 // Launch shapes, buffer extents and integer arguments travel as such texts in tasks and plans, so that one
 // plan serves every size binding. C semantics on 64-bit integers, division truncating toward zero; operators
-// + - * / % << >> & | ^ ~ ! < <= > >= == != && || ?: and the calls min, max, ceil_div, round_up.
+// + - * / % << >> & | ^ ~ ! < <= > >= == != && || ?: and the calls min, max, ceil_div, round_up. Names may hold
+// points: threadIdx.x.
 // Thread: values, any.
 #pragma once
 
@@ -13,11 +14,14 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace warpwright {
 
 /// Symbol name -> value, e.g. {"n": 1048576}.
 using Sizes = std::map<std::string, std::int64_t>;
+/// "n=1024, rows=3"
+std::string describe_sizes(const Sizes &sizes);
 
 class Expression {
 public:
@@ -39,7 +43,13 @@ public:
 
   friend bool operator==(const Expression &a, const Expression &b) { return a.text_ == b.text_; }
 
-  struct Node;
+  struct Node {
+    enum class Kind { Constant, Symbol, Operator } kind = Kind::Constant;
+    std::int64_t value = 0;
+    std::string name; ///< of the symbol, the operator ("neg" of one operand, "?") or the call
+    std::vector<std::shared_ptr<const Node>> children;
+  };
+  const Node &root() const { return *root_; }
 
 private:
   std::string text_;

@@ -9,11 +9,6 @@
 namespace warpwright::generator {
 namespace {
 
-std::int64_t clamp(__int128 value) {
-  const __int128 limit = IndexMath::kUnbounded;
-  return static_cast<std::int64_t>(std::clamp<__int128>(value, -limit, limit));
-}
-
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
@@ -36,114 +31,32 @@ bool is_word(const std::string &text) {
 
 } // namespace
 
-/// Recursive descent; gives up (failed) on what is no plain index arithmetic.
-class IndexParser {
-public:
-  IndexParser(IndexMath &math, const std::string &text) : math_(math), text_(text) {}
+IndexForm IndexMath::opaque(const IndexForm &a, const std::string &operation, const IndexForm &b) {
+  return atom("(" + text(a) + " " + operation + " " + text(b) + ")", {0, Interval::kInfinity});
+}
 
-  std::optional<IndexForm> run() {
-    IndexForm form = sum();
-    skip();
-    if (failed_ || at_ != text_.size())
-      return std::nullopt;
-    return form;
-  }
-
-private:
-  void skip() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])))
-      ++at_;
-  }
-  bool take(char c) {
-    skip();
-    if (at_ >= text_.size() || text_[at_] != c)
-      return false;
-    ++at_;
-    return true;
-  }
-
-  IndexForm sum() {
-    IndexForm form = product();
-    while (!failed_) {
-      if (take('+'))
-        form = math_.add(form, product());
-      else if (take('-'))
-        form = math_.add(form, math_.scale(product(), -1));
-      else
-        break;
-    }
-    return form;
-  }
-
-  IndexForm product() {
-    IndexForm form = factor();
-    while (!failed_) {
-      if (take('*')) {
-        const IndexForm other = factor();
-        if (other.is_constant())
-          form = math_.scale(form, other.constant);
-        else if (form.is_constant())
-          form = math_.scale(other, form.constant);
-        else
-          form = opaque(form, "*", other);
-      } else if (take('/')) {
-        const IndexForm other = factor();
-        form = other.is_constant() && other.constant > 0 ? math_.divide(form, other.constant)
-                                                         : opaque(form, "/", other);
-      } else if (take('%')) {
-        const IndexForm other = factor();
-        form = other.is_constant() && other.constant > 0 ? math_.modulo(form, other.constant)
-                                                         : opaque(form, "%", other);
-      } else {
-        break;
-      }
-    }
-    return form;
-  }
-
-  IndexForm opaque(const IndexForm &a, const std::string &operation, const IndexForm &b) {
-    return math_.atom("(" + math_.text(a) + " " + operation + " " + math_.text(b) + ")",
-                      {0, IndexMath::kUnbounded});
-  }
-
-  IndexForm factor() {
-    skip();
-    if (take('-'))
-      return math_.scale(factor(), -1);
-    if (take('(')) {
-      IndexForm form = sum();
-      if (!take(')'))
-        failed_ = true;
-      return form;
-    }
-    const std::size_t start = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) ||
-                                  text_[at_] == '_' || text_[at_] == '.'))
-      ++at_;
-    if (at_ == start) {
-      failed_ = true;
-      return {};
-    }
-    std::string word = text_.substr(start, at_ - start);
-    if (std::isdigit(static_cast<unsigned char>(word.front()))) {
-      std::size_t used = 0;
-      const std::int64_t value = std::stoll(word, &used);
-      const std::string suffix = word.substr(used);
-      failed_ |= !std::ranges::all_of(
-          suffix, [](char c) { return c == 'L' || c == 'l' || c == 'u' || c == 'U'; });
-      return IndexMath::constant(value);
-    }
-    skip();
-    if (at_ < text_.size() && (text_[at_] == '(' || text_[at_] == '[' || text_[at_] == ':'))
-      failed_ = true;
-    return math_.atom(word, {0, IndexMath::kUnbounded});
-  }
-
-  IndexMath &math_;
-  const std::string &text_;
-  std::size_t at_ = 0;
-  bool failed_ = false;
-};
+std::optional<IndexForm> IndexMath::form_of(const Expression::Node &node) {
+  using Kind = Expression::Node::Kind;
+  if (node.kind == Kind::Constant)
+    return constant(node.value);
+  if (node.kind == Kind::Symbol)
+    return atom(node.name, {0, Interval::kInfinity});
+  const auto a = form_of(*node.children[0]);
+  if (a && node.name == "neg")
+    return scale(*a, -1);
+  if (!a || !std::set<std::string>{"+", "-", "*", "/", "%"}.contains(node.name))
+    return std::nullopt;
+  const auto b = form_of(*node.children[1]);
+  if (!b)
+    return std::nullopt;
+  if (node.name == "+" || node.name == "-")
+    return add(*a, node.name == "-" ? scale(*b, -1) : *b);
+  if (node.name == "*" && (a->is_constant() || b->is_constant()))
+    return b->is_constant() ? scale(*a, b->constant) : scale(*b, a->constant);
+  if (node.name != "*" && b->is_constant() && b->constant > 0)
+    return node.name == "/" ? divide(*a, b->constant) : modulo(*a, b->constant);
+  return opaque(*a, node.name, *b);
+}
 
 int IndexMath::intern(const std::string &key, Atom atom) {
   const auto [found, added] = numbers_.try_emplace(key, static_cast<int>(atoms_.size()));
@@ -152,36 +65,36 @@ int IndexMath::intern(const std::string &key, Atom atom) {
   return found->second;
 }
 
-IndexForm IndexMath::atom(const std::string &text, IndexRange range) {
+IndexForm IndexMath::atom(const std::string &text, Interval range) {
   const int number = intern("t" + text, {Kind::Text, text, {}, 1, range});
   Atom &atom = atoms_[number];
-  atom.range.low = std::max(atom.range.low, range.low);
-  atom.range.high = std::min(atom.range.high, range.high);
-  if (atom.range.low == atom.range.high)
+  atom.range = intersect(atom.range, range);
+  if (atom.range.is_number())
     return constant(atom.range.low);
   return single(number);
 }
 
-IndexForm IndexMath::assume(const IndexForm &form, IndexRange range) {
+IndexForm IndexMath::assume(const IndexForm &form, Interval range) {
   const std::string whole = text(form);
   const std::string key =
       "a" + std::to_string(range.low) + ":" + std::to_string(range.high) + whole;
   return single(intern(key, {Kind::Text, whole, {}, 1, range}));
 }
 
-void IndexMath::bound(const std::string &text, IndexRange range) { atom(text, range); }
+void IndexMath::bound(const std::string &text, Interval range) { atom(text, range); }
 
-IndexForm IndexMath::parse(const std::string &text, IndexRange range) {
+IndexForm IndexMath::parse(const std::string &text, Interval range) {
   if (range.low == range.high)
     return constant(range.low);
-  std::optional<IndexForm> form = IndexParser(*this, text).run();
+  const auto parsed = Expression::parse(text);
+  const auto form = parsed ? form_of(parsed->root()) : std::nullopt;
   if (!form)
     return atom(is_word(text) ? text : "(" + text + ")", range);
   // The contract on the whole narrows a lone variable, the commonest index.
   if (const Atom *alone = sole_atom(*form); alone && alone->kind == Kind::Text)
     return atom(alone->text, range);
   // So it does several, where all count upwards.
-  const IndexRange known = this->range(*form);
+  const Interval known = this->range(*form);
   if (known.low >= 0 &&
       std::ranges::all_of(form->terms, [](const auto &t) { return t.second > 0; }))
     for (const auto &[number, coefficient] : form->terms) {
@@ -212,14 +125,11 @@ IndexForm IndexMath::scale(const IndexForm &a, std::int64_t factor) const {
   return form;
 }
 
-IndexRange IndexMath::range(const IndexForm &form) const {
-  __int128 low = form.constant, high = form.constant;
-  for (const auto &[atom, coefficient] : form.terms) {
-    const IndexRange &range = atoms_[atom].range;
-    low += static_cast<__int128>(coefficient) * (coefficient > 0 ? range.low : range.high);
-    high += static_cast<__int128>(coefficient) * (coefficient > 0 ? range.high : range.low);
-  }
-  return {clamp(low), clamp(high)};
+Interval IndexMath::range(const IndexForm &form) const {
+  Interval whole = Interval::of(form.constant);
+  for (const auto &[atom, coefficient] : form.terms)
+    whole = whole + Interval::of(coefficient) * atoms_[atom].range;
+  return whole;
 }
 
 IndexMath::Split IndexMath::split(const IndexForm &form, std::int64_t divisor) const {
@@ -239,7 +149,7 @@ std::int64_t IndexMath::common_factor(const IndexForm &rest, std::int64_t diviso
   for (const std::int64_t factor : candidates) {
     if (factor <= 1 || factor >= divisor)
       continue;
-    const IndexRange left = range(split(rest, factor).rest);
+    const Interval left = range(split(rest, factor).rest);
     if (left.low >= 0 && left.high < factor)
       return factor;
   }
@@ -253,8 +163,8 @@ const IndexMath::Atom *IndexMath::sole_atom(const IndexForm &form) const {
 }
 
 IndexForm IndexMath::quotient_atom(const IndexForm &operand, std::int64_t divisor) {
-  const IndexRange inside = range(operand);
-  const IndexRange outside{floor_divide(inside.low, divisor), inside.high / divisor};
+  const Interval inside = range(operand);
+  const Interval outside{floor_divide(inside.low, divisor), inside.high / divisor};
   return single(intern("q" + key_of(operand) + "/" + std::to_string(divisor),
                        {Kind::Quotient, "", operand, divisor, outside}));
 }
@@ -268,7 +178,7 @@ IndexForm IndexMath::divide(const IndexForm &a, std::int64_t divisor) {
   if (divisor == 1)
     return a;
   auto [multiple, rest] = split(a, divisor);
-  const IndexRange left = range(rest);
+  const Interval left = range(rest);
   if (left.low < 0) // no multiple may be taken out: C++ rounds towards zero
     return quotient_atom(a, divisor);
   IndexForm quotient = multiple;
@@ -301,11 +211,11 @@ IndexForm IndexMath::divide(const IndexForm &a, std::int64_t divisor) {
 IndexForm IndexMath::modulo(const IndexForm &a, std::int64_t divisor) {
   if (divisor == 1)
     return {};
-  const IndexRange whole = range(a);
+  const Interval whole = range(a);
   if (whole.low >= 0 && whole.high < divisor)
     return a;
   const IndexForm rest = split(a, divisor).rest;
-  const IndexRange left = range(rest);
+  const Interval left = range(rest);
   if (left.low < 0)
     return remainder_atom(a, divisor);
   if (left.high < divisor)

@@ -7,8 +7,12 @@
 // out products of two variables: they are atoms by their text. Thread: one.
 #pragma once
 
+#include "support/symbolic/expression.h"
+#include "support/symbolic/interval.h"
+
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -23,23 +27,16 @@ struct IndexForm {
   bool operator==(const IndexForm &) const = default;
 };
 
-struct IndexRange {
-  std::int64_t low = 0, high = 0; ///< inclusive
-};
-
 class IndexMath {
 public:
-  /// No bound is known.
-  static constexpr std::int64_t kUnbounded = std::int64_t{1} << 60;
-
   static IndexForm constant(std::int64_t value) { return {{}, value}; }
   /// A text that is taken as it stands: a variable, or something that no rule sees through.
-  IndexForm atom(const std::string &text, IndexRange range);
+  IndexForm atom(const std::string &text, Interval range);
   /// The form, known to lie in `range` where it is used, which does not follow from its parts (a guard stands before it).
-  IndexForm assume(const IndexForm &form, IndexRange range);
+  IndexForm assume(const IndexForm &form, Interval range);
   /// An integer expression in C++ as people write indices: + - * / % of variables, literals and parentheses. Variables that
   /// are not known yet are 0 or more. The whole lies in `range`.
-  IndexForm parse(const std::string &text, IndexRange range);
+  IndexForm parse(const std::string &text, Interval range);
 
   IndexForm add(const IndexForm &a, const IndexForm &b);
   IndexForm scale(const IndexForm &a, std::int64_t factor) const;
@@ -47,9 +44,9 @@ public:
   IndexForm divide(const IndexForm &a, std::int64_t divisor);
   IndexForm modulo(const IndexForm &a, std::int64_t divisor);
 
-  IndexRange range(const IndexForm &form) const;
+  Interval range(const IndexForm &form) const;
   /// Narrows what is known of a variable.
-  void bound(const std::string &text, IndexRange range);
+  void bound(const std::string &text, Interval range);
   /// C++ text that binds as tightly as a primary expression. @param wide computes in 64 bits
   std::string text(const IndexForm &form, bool wide = false) const;
 
@@ -60,10 +57,11 @@ private:
     std::string text; ///< of Text
     IndexForm operand;
     std::int64_t divisor = 1;
-    IndexRange range;
+    Interval range;
   };
-  friend class IndexParser;
-
+  /// nullopt: it holds more than + - * / %.
+  std::optional<IndexForm> form_of(const Expression::Node &node);
+  IndexForm opaque(const IndexForm &a, const std::string &operation, const IndexForm &b);
   IndexForm single(int atom) const { return {{{atom, 1}}, 0}; }
   int intern(const std::string &key, Atom atom);
   IndexForm quotient_atom(const IndexForm &operand, std::int64_t divisor);

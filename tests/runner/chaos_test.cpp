@@ -321,7 +321,7 @@ TEST_CASE("an orphan below this process is seen, so that what is left over would
   parent->wait();
   CHECK(wait_until([&] { return all_processes()[orphan].parent == getpid(); }));
   CHECK(descendants(getpid()) == std::vector<pid_t>{orphan});
-  CHECK(command_of(orphan).find("sleep") != std::string::npos);
+  CHECK(wait_until([&] { return command_of(orphan).contains("sleep"); })); // the shell forks, then executes
   ::kill(orphan, SIGKILL);
   waitpid(orphan, nullptr, 0);
   CHECK(descendants(getpid()).empty());

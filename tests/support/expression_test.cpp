@@ -71,7 +71,7 @@ TEST_CASE("a bad expression is refused with its place and reason") {
   check_error("f(n, 2)", "unknown function f");
   check_error("min(n)", "takes two arguments");
   check_error("3 n", "unexpected 'n'");
-  check_error("1.5f", "unexpected '.'");
+  check_error("1.5f", "no integer");
   check_error("12ab", "no integer");
   check_error("99999999999999999999", "64 bits");
   check_error(std::string(5000, '('), "too deeply nested");

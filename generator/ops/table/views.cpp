@@ -157,14 +157,14 @@ ViewSource triu_source(IndexMath &math, const Node &node, const Shape &, const L
   ViewSource source{lanes, {}, true};
   for (const auto &lane : lanes)
     source.guards.push_back({{from_diagonal(math, lane), integer_attribute(node, "diagonal"),
-                              IndexMath::kUnbounded}});
+                              Interval::kInfinity}});
   return source;
 }
 
 ViewSource tril_source(IndexMath &math, const Node &node, const Shape &, const Lanes &lanes) {
   ViewSource source{lanes, {}, true};
   for (const auto &lane : lanes)
-    source.guards.push_back({{from_diagonal(math, lane), -IndexMath::kUnbounded,
+    source.guards.push_back({{from_diagonal(math, lane), -Interval::kInfinity,
                               integer_attribute(node, "diagonal")}});
   return source;
 }

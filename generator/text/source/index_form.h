@@ -7,14 +7,13 @@
 // Thread: that of the unit.
 #pragma once
 
-#include "analysis/facts/polynomial.h"
+#include "support/symbolic/polynomial.h"
 #include "generator/text/source/kernel_source.h"
 
 #include <array>
 
 namespace warpwright::generator {
 
-using analysis::Polynomial;
 
 /// An element of a global array: `base[index]`, `*(base + index)`, `*base`, also through a local pointer.
 struct ElementAccess {

@@ -4,7 +4,7 @@
 // search. Texts change by whole tokens and lines, as most changes of single bytes only give the parser one more error.
 // No files are read. The budget ends what nests too deeply, as it does in a guard; libFuzzer's timeout ends the rest.
 #include "analysis/analyze.h"
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 #include "support/model/json.h"
 #include "tests/runner/fuzz/fuzz_target.h"
 

@@ -2,10 +2,10 @@
 //
 // Source text is hostile input: hash rounds, macros and templates of a few lines can keep a parser busy for ever.
 // Clang has no way to be told to stop, and analysis is recursive, so both look at a budget as they go: the parser at
-// each token and instantiation (parse/watch_parse.h), analysis at each checkpoint(), memory in `operator new`
-// (memory.cpp). The first limit that is passed is noted; from then on a checkpoint throws, and the parser sees no more
+// each token and instantiation (analysis/parse/watch_parse.h), analysis at each checkpoint(), memory in `operator new`
+// (analysis/guard/memory.cpp). The first limit that is passed is noted; from then on a checkpoint throws, and the parser sees no more
 // text. Where that does not end it, allocating and parsing throw too, somewhat later. guard.h catches all of it.
-// Leaves out threads and signals, which are the guard's. Thread: a budget belongs to one.
+// Leaves out threads and signals, which are the guard's (analysis/guard/guard.h). Thread: a budget belongs to one.
 #pragma once
 
 #include <chrono>
@@ -13,20 +13,13 @@
 #include <cstdint>
 #include <exception>
 
-namespace warpwright::analysis {
+namespace warpwright {
 
 /// What one analysis may use.
 struct Limits {
   std::chrono::milliseconds cpu_time{0}; ///< of its thread: on a busy machine nothing fails that else would not
   std::size_t memory_bytes = 0;          ///< held at one time, allocated by its thread
 };
-
-/// While somebody types: longer than any file of the public programs in tests/analysis/corpus takes, by far.
-constexpr Limits kEditorLimits{std::chrono::seconds(2), std::size_t{1} << 30};
-/// In a command, or one move of a search.
-constexpr Limits kCommandLimits{std::chrono::seconds(10), std::size_t{1} << 30};
-/// With real headers, of which a framework's take tens of seconds and gigabytes to precompile.
-constexpr Limits kFullLimits{std::chrono::seconds(60), std::size_t{4} << 30};
 
 enum class Exhausted { Nothing, Time, Memory, Depth };
 
@@ -78,4 +71,4 @@ inline void checkpoint() {
     budget->check();
 }
 
-} // namespace warpwright::analysis
+} // namespace warpwright

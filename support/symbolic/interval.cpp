@@ -1,8 +1,8 @@
-#include "analysis/task/interval.h"
+#include "support/symbolic/interval.h"
 
 #include <initializer_list>
 
-namespace warpwright::analysis {
+namespace warpwright {
 namespace {
 
 bool is_infinite(std::int64_t value) {
@@ -67,4 +67,4 @@ Interval bit_and(Interval a, Interval b) {
   return {0, limit};
 }
 
-} // namespace warpwright::analysis
+} // namespace warpwright

@@ -4,13 +4,13 @@
 // multiply large ones. Coefficients go through unsigned arithmetic, so that overflow wraps and is no undefined
 // behaviour. Rules that compare every access with every other spend their time here, so each operation is a
 // checkpoint. Thread: values, any.
-#include "analysis/facts/polynomial.h"
+#include "support/symbolic/polynomial.h"
 
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 
 #include <algorithm>
 
-namespace warpwright::analysis {
+namespace warpwright {
 namespace {
 
 std::int64_t wrapped_product(std::int64_t a, std::int64_t b) {
@@ -163,4 +163,4 @@ Polynomial operator*(const Polynomial &a, const Polynomial &b) {
   return result;
 }
 
-} // namespace warpwright::analysis
+} // namespace warpwright

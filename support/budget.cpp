@@ -1,10 +1,10 @@
 // Clocks, stack and bytes against their limits; see budget.h.
-#include "analysis/guard/budget.h"
+#include "support/budget.h"
 
 #include <algorithm>
 #include <ctime>
 
-namespace warpwright::analysis {
+namespace warpwright {
 namespace {
 
 /// Looks between two readings of the clock, which cost far more than a look.
@@ -76,4 +76,4 @@ bool Budget::allocate(std::size_t bytes) {
   return !(was_passed && used_bytes_ > hard(limit)) || bytes < 4096;
 }
 
-} // namespace warpwright::analysis
+} // namespace warpwright

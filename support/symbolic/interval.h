@@ -1,11 +1,11 @@
-// Closed intervals of 64-bit integers with infinite ends, the values of the range analysis.
+// Closed intervals of 64-bit integers with infinite ends: what is known of a value.
 // Saturating. Thread: values, any.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
-namespace warpwright::analysis {
+namespace warpwright {
 
 struct Interval {
   static constexpr std::int64_t kInfinity = std::int64_t{1} << 60;
@@ -40,4 +40,4 @@ Interval shift_left(Interval a, Interval b);
 Interval shift_right(Interval a, Interval b);
 Interval bit_and(Interval a, Interval b);
 
-} // namespace warpwright::analysis
+} // namespace warpwright
