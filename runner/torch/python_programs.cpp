@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// As direct_call.py's cache_folder() has it.
+/// As warpwright_runtime's cache_folder() has it.
 fs::path extension_folder() {
   const auto value = [](const char *name) {
     const char *text = std::getenv(name);

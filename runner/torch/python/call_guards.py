@@ -1,5 +1,5 @@
 """What a plan is verified for besides its tensors: the module's submodules with their classes and modes, what forward read of them, their
-hooks, and the framework's flags. Tracer and worker write it down here; direct_call/guards.h asks it at each call.
+hooks, and the framework's flags. Tracer and worker write it down here; warpwright_runtime's call/guards.h asks it at each call.
 
 A description is a dict of literals:
     modules     [(parent's index or -1, name, class, number of children)], parents first; the module itself has guard_values.ROOT as its class
@@ -14,7 +14,7 @@ import inspect
 
 import torch
 
-from guard_values import ROOT, Scope, described, name_of
+from warpwright_runtime.guard_values import ROOT, Scope, described, name_of
 
 HOOKS = ("_forward_hooks", "_forward_pre_hooks")  # those that run without gradients
 TABLES = ("_parameters", "_buffers", "_modules")

@@ -1,7 +1,7 @@
 """Where this interpreter and its packages lie, as JSON on stdout: `python3 interpreter_paths.py [FOLDER]`.
 
 The runner starts it alone, without any code of a task, before it starts a worker with this interpreter (runner/torch/python_programs.h): those
-paths are what the worker will see. With FOLDER the extension that calls candidates (direct_call.py) is compiled there unless it is there.
+paths are what the worker will see. With FOLDER the extension that calls candidates (warpwright_runtime) is compiled there unless it is there.
 Thread: the first.
 """
 

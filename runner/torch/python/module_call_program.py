@@ -1,6 +1,6 @@
 """A candidate as a torch module: what a program that uses it would call.
 
-CompiledCall is what an exported ModelNew is (direct_call.py): the user's own class whose forward looks up the module's tensors, checks
+CompiledCall is what an exported ModelNew is (warpwright_runtime): the user's own class whose forward looks up the module's tensors, checks
 them, makes outputs and scratch memory, starts the kernels through the executor and calls ATen for library steps, in order.
 PythonCall does the same in Python where that extension could not be compiled; it takes longer. The C++ side numbers the places of
 memory: arguments, outputs, temporaries, then the results of torch calls. Thread: the main thread.
@@ -13,13 +13,11 @@ import types
 import torch
 
 import call_guards
-import direct_call
-import guard_values
 import user_module
 from host_errors import HostError
 from tensors import as_tensor, contiguous_strides, dtype_of, span
-
-ALIGNMENT = 256
+from warpwright_runtime.description import describe, operation, size_of
+from warpwright_runtime.guard_values import for_call
 
 
 class Borrowed:
@@ -57,11 +55,11 @@ class Program:
         self.first_output = len(arguments)
         self.first_temporary = self.first_output + len(outputs)
         self.first_result = self.first_temporary + len(temporaries)
-        self.made = []  # (place, shape, dtype) of outputs that no torch call makes
+        self.made = []  # (place, dtype, shape) of outputs that no torch call makes
         self.flats = []  # the same of temporaries that torch calls read, one-dimensional
         self.returned = []  # places
         self.results = [(dtype_of(output["dtype"]), list(output["shape"])) for output in outputs]
-        self.workspace, self.offsets = 0, []  # bytes in all; (place, offset) of the other temporaries
+        self.scratch = []  # (place, bytes) of the other temporaries
         self.describe_outputs(outputs)
         self.describe_temporaries(temporaries)
         self.borrowed = [self.borrow(call) for call in self.calls]
@@ -73,20 +71,18 @@ class Program:
             source = made_by_torch.get(tensor.data_ptr()) if tensor.numel() else None
             self.returned.append(self.first_output + i if source is None else source)
             if source is None:
-                self.made.append((self.first_output + i, tuple(output["shape"]), dtype_of(output["dtype"])))
+                self.made.append((self.first_output + i, dtype_of(output["dtype"]), tuple(output["shape"])))
 
     def describe_temporaries(self, temporaries):
         used = self.used_places()
         for i, temporary in enumerate(temporaries):
             place = self.first_temporary + i
             strides = temporary.get("strides") or contiguous_strides(temporary["shape"])
-            elements = span(temporary["shape"], strides)
+            dtype, shape = dtype_of(temporary["dtype"]), (span(temporary["shape"], strides),)
             if place in used:
-                self.flats.append((place, (elements,), dtype_of(temporary["dtype"])))
-                continue
-            self.offsets.append((place, self.workspace))
-            size = elements * torch.empty(0, dtype=dtype_of(temporary["dtype"])).element_size()
-            self.workspace += (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+                self.flats.append((place, dtype, shape))
+            else:
+                self.scratch.append((place, size_of(dtype, shape)))
 
     def used_places(self):
         used = set()
@@ -187,36 +183,28 @@ def guards_for(loaded, kind):
     owner = call_guards.owner_of(loaded.namespace)
     if loaded.guards is None:  # no run of the module came before: what it reads is not known
         loaded.guards = call_guards.of_model(loaded.model(), call_guards.Reads(loaded.model(), owner), owner)
-    return [guard_values.for_call(loaded.guards, owner, lambda one: one is kind)]
+    return [for_call(loaded.guards, owner, lambda one: one is kind)]
 
 
 def description(host, program, state, inputs, guards):
-    def tensors(places):
-        return [(one.dtype, list(one.shape)) for one in places]
-
-    return {
-        "name": "the candidate",
-        "names": [one["name"] for one in program.arguments],
-        "guards": guards,
-        "inputs": inputs,
-        "state": [name.split(".") for name in state],
-        "arguments": tensors(program.places[:program.first_output]),
-        "outputs": [(dtype, list(shape)) for _, shape, dtype in program.made],
-        "made": [place for place, _, _ in program.made],
-        "returned": program.returned,
-        "results": program.results,
-        "flats": [(dtype, list(shape)) for _, shape, dtype in program.flats],
-        "flat_places": [place for place, _, _ in program.flats],
-        "workspace_bytes": program.workspace,
-        "workspace_places": [place for place, _ in program.offsets],
-        "workspace_offsets": [offset for _, offset in program.offsets],
-        "places": len(program.places),
-        "steps": operations(program),
-        "device": host.device,
-        "prepare": lambda _index, executor=program.executor: executor,
-        "stream": torch._C._cuda_getCurrentRawStream if host.device.type == "cuda" else None,
-        "start": ctypes.cast(host.start, ctypes.c_void_p).value,
-    }
+    return describe(
+        name="the candidate",
+        names=[one["name"] for one in program.arguments],
+        guards=guards,
+        inputs=inputs,
+        state=[name.split(".") for name in state],
+        arguments=[(one.dtype, list(one.shape)) for one in program.places[:program.first_output]],
+        outputs=program.made,
+        returned=program.returned,
+        results=program.results,
+        flats=program.flats,
+        scratch=program.scratch,
+        places=len(program.places),
+        steps=operations(program),
+        device=host.device,
+        prepare=lambda _index, executor=program.executor: executor,
+        start=ctypes.cast(host.start, ctypes.c_void_p).value,
+    )
 
 
 def operations(program):
@@ -230,7 +218,7 @@ def operations(program):
                    for i, (output, argument) in enumerate(zip(call.outputs, updated))]
         layouts = [(torch.uint8, [], []) if output is None else (output.dtype, output.shape, output.stride())
                    for output in call.outputs]
-        steps.append(direct_call.operation(call.function, values, keywords, results, updated, layouts))
+        steps.append(operation(call.function, values, keywords, results, updated, layouts))
         next_result += len(call.outputs)
     return steps
 
@@ -256,16 +244,12 @@ class PythonCall(torch.nn.Module):
     def forward(self, *arguments):
         program = self.program
         held = dict(enumerate(arguments))
-        for place, shape, dtype in program.made + program.flats:
+        for place, dtype, shape in program.made + program.flats:
             held[place] = torch.empty(shape, dtype=dtype, device=program.device)
+        scratch = [(place, torch.empty(size, dtype=torch.uint8, device=program.device)) for place, size in program.scratch]
         addresses = self.array()
-        for place, tensor in held.items():
+        for place, tensor in [*held.items(), *scratch]:
             addresses[place] = tensor.data_ptr()
-        if program.workspace:
-            workspace = torch.empty(program.workspace, dtype=torch.uint8, device=program.device)
-            base = workspace.data_ptr()
-            for place, offset in program.offsets:
-                addresses[place] = base + offset
         next_result = program.first_result
         for group, call, borrowed, updated in zip(program.groups, program.calls, program.borrowed, program.updated):
             if call is None:

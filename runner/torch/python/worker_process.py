@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-import direct_call
+from warpwright_runtime import extension
 
 LIBRARY = "libwarpwright-worker.so"
 EXTENSION_TIMEOUT_S = 45  # a worker that does not start in a minute is given up
@@ -80,11 +80,11 @@ def one_at_a_time(folder):
 
 
 def build_direct_call(folder):
-    """direct_call.py's extension, compiled by a process of its own where no worker before has; else a line on stderr. In a process without
+    """warpwright_runtime's extension, compiled by a process of its own where no worker before has; else a line on stderr. In a process without
     tasks: what is kept lies where no worker can write."""
-    command = [sys.executable, "-B", direct_call.__file__, folder]
+    command = [sys.executable, "-B", extension.__file__, folder]
     try:
-        path = direct_call.library_path(direct_call.read_source(), folder)
+        path = extension.library_path(extension.read_source(), folder)
         with one_at_a_time(folder):
             if not os.path.exists(path):
                 built = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -96,10 +96,10 @@ def build_direct_call(folder):
 
 
 def direct_call_library():
-    """(file name, bytes) of direct_call.py's extension; None and a line on stderr where it is not."""
+    """(file name, bytes) of warpwright_runtime's extension; None and a line on stderr where it is not."""
     try:
-        folder = os.environ.get("WARPWRIGHT_DIRECT_CALL") or direct_call.cache_folder()
-        path = direct_call.library_path(direct_call.read_source(), folder)
+        folder = os.environ.get("WARPWRIGHT_DIRECT_CALL") or extension.cache_folder()
+        path = extension.library_path(extension.read_source(), folder)
         with open(path, "rb") as file:
             return os.path.basename(path), file.read()
     except (OSError, AttributeError) as error:
@@ -117,7 +117,7 @@ def load_direct_call(library):
             path = os.path.join(folder, name)
             with open(path, "wb") as file:
                 file.write(content)
-            return direct_call.load(path)
+            return extension.load(path)
     except (OSError, ImportError) as error:
         print(f"candidates are called from Python, which takes longer: {error}", file=sys.stderr, flush=True)
         return None

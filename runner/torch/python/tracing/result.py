@@ -2,7 +2,7 @@
 import torch
 
 import call_guards
-import guard_values
+from warpwright_runtime import guard_values
 from .builder import Builder, contiguous_strides
 from .call import dtype_name
 from .errors import Refusal

@@ -1,10 +1,8 @@
-"""The C++ of direct_call/ as a module of this interpreter: compiled once a torch and Python, kept in a folder, and described to.
+"""The C++ of call/ as a module of this interpreter: compiled once a torch and Python, and kept in a folder.
 
-    python3 direct_call.py FOLDER        # compiles if need be, and prints the library's path
+    python3 extension.py FOLDER        # compiles if need be, and prints the library's path
 
-This text is also in every exported ModelNew, so it imports nothing but torch and Python's own library. A description (plan.h) numbers
-the places of memory: the call's arguments (inputs, then the module's own tensors), outputs, temporaries, results of operators.
-Thread: one.
+Imports neither torch nor this package where it does not need them: that takes seconds. Thread: one.
 """
 
 import hashlib
@@ -19,15 +17,18 @@ import sysconfig
 import tempfile
 
 SOURCES = ("objects.h", "arguments.h", "operation.h", "known.h", "guards.h", "plan.h", "executor.h", "module.cpp")  # each needs those before it
+SOURCE = ""  # the C++, in a file that brings this package along
 COMPILE_TIMEOUT_S = 180
 STANDARDS = ("c++17", "c++20")  # the oldest that this torch's headers take
 
 
 def read_source():
     """The C++ as one text."""
+    if SOURCE:
+        return SOURCE
     text = ""
     for name in SOURCES:
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "direct_call", name), encoding="utf-8") as file:
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "call", name), encoding="utf-8") as file:
             text += file.read()
     return text
 
@@ -100,22 +101,18 @@ def load(path):
     return module
 
 
-# ---- Descriptions
+_loaded = {}  # path -> the extension
 
-def operation(function, values, keywords, results, copies, layouts):
-    """One operator's call, as operation.h takes it.
-    function: torch.ops' overload; values, keywords: its arguments, ("view", place, offset, shape, strides) for tensors;
-    results: the place of each result, -1 for none; copies: the argument that each is to be copied to, -1 for none;
-    layouts: (dtype, shape, strides) of each result"""
-    arguments = []
-    for index, argument in enumerate(function._schema.arguments):
-        if index < len(values):
-            arguments.append(values[index])
-        else:
-            arguments.append(keywords.get(argument.name, ...))
-    name, _, overload = str(function._schema).partition("(")[0].partition(".")
-    return {"name": name, "overload": overload, "arguments": arguments, "results": list(results), "copies": list(copies),
-            "layouts": [(dtype, list(shape), list(strides)) for dtype, shape, strides in layouts]}
+
+def load_once(source):
+    """@raise OSError with what the compiler said"""
+    try:
+        path = build(source, cache_folder())
+    except PermissionError:
+        path = build(source, tempfile.mkdtemp(prefix="warpwright-"))
+    if path not in _loaded:
+        _loaded[path] = load(path)
+    return _loaded[path]
 
 
 def main():

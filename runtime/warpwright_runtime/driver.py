@@ -1,0 +1,64 @@
+"""The CUDA driver by ctypes: loading kernels, and what a device and a function of it have. Errors: RuntimeError with the driver's text.
+Thread: any, with the device's context current.
+"""
+
+import ctypes
+
+OWN_SHARED = 1  # CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+MULTIPROCESSORS, COOPERATIVE_LAUNCH, MAX_SHARED = 16, 95, 97  # CUdevice_attribute
+
+
+class Driver:
+    def __init__(self):
+        self.library = ctypes.CDLL("libcuda.so.1")
+
+    def address(self, name):
+        return ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value
+
+    def check(self, status):
+        if status:
+            text = ctypes.c_char_p()
+            self.library.cuGetErrorString(status, ctypes.byref(text))
+            raise RuntimeError(f"loading the verified kernels: {text.value.decode() if text.value else status}")
+
+    def context(self):
+        context = ctypes.c_void_p()
+        self.check(self.library.cuCtxGetCurrent(ctypes.byref(context)))
+        return context.value
+
+    def load(self, cubin, lowered):
+        """{kernel's name: CUfunction}; the module lives as long as the process."""
+        module, functions = ctypes.c_void_p(), {}
+        self.check(self.library.cuModuleLoadData(ctypes.byref(module), cubin))
+        for name, symbol in lowered.items():
+            function = ctypes.c_void_p()
+            self.check(self.library.cuModuleGetFunction(ctypes.byref(function), module, symbol.encode()))
+            functions[name] = function.value
+        return functions
+
+    def allow_shared(self, function, size_bytes):
+        self.check(self.library.cuFuncSetAttribute(ctypes.c_void_p(function), MAX_DYNAMIC_SHARED, size_bytes))
+
+    def own_shared(self, function):
+        """Bytes of the kernel's own arrays."""
+        value = ctypes.c_int()
+        self.check(self.library.cuFuncGetAttribute(ctypes.byref(value), OWN_SHARED, ctypes.c_void_p(function)))
+        return value.value
+
+    def most_shared(self):
+        """Bytes that a block may have."""
+        return self.attribute(MAX_SHARED)
+
+    def resident_blocks(self, function, threads, shared_bytes):
+        """Blocks that the device of the current context holds at once, whatever else runs there."""
+        blocks = ctypes.c_int()
+        self.check(self.library.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            ctypes.byref(blocks), ctypes.c_void_p(function), threads, ctypes.c_size_t(shared_bytes)))
+        return blocks.value * self.attribute(MULTIPROCESSORS) if self.attribute(COOPERATIVE_LAUNCH) else 0
+
+    def attribute(self, which):
+        device, value = ctypes.c_int(), ctypes.c_int()
+        self.check(self.library.cuCtxGetDevice(ctypes.byref(device)))
+        self.check(self.library.cuDeviceGetAttribute(ctypes.byref(value), which, device))
+        return value.value
