@@ -25,6 +25,7 @@ PLACES = {
     "plan": ["plan/*"],
     "ops": ["generator/ops/*"],
     "device": ["generator/device/*"],
+    "runtime": ["runtime/*"],
     "rewrites": ["generator/rewrites/*"],
     "elements": ["generator/elements/*"],
     **{f"families/{name}": [f"generator/families/{name}/*"]
@@ -66,6 +67,7 @@ ARROWS = {
     "plan": ["support", "symbolic", "model"],
     "ops": [*SUPPORT, "device"],
     "device": [],
+    "runtime": [],
     "rewrites": [*SUPPORT, "ops"],
     "elements": [*SUPPORT, "ops"],
     **{family: [*ELEMENTS, "device"] for family in FAMILIES},
@@ -85,7 +87,7 @@ ARROWS = {
     "runner/adversary": [*SUPPORT, "runner/connect"],
     "runner/main": [*SUPPORT, *CLIENT, "runner", "runner/adversary"],
     "server/report": SUPPORT,
-    "server": [*SUPPORT, "plan", "analysis", *PLANNING, *TEXT, "search", "torch_cpp", *CLIENT, "trainer/policy", "server/report"],
+    "server": [*SUPPORT, "plan", "analysis", *PLANNING, *TEXT, "search", "torch_cpp", *CLIENT, "trainer/policy", "server/report", "runtime"],
     "trainer/policy": [*SUPPORT, "trainer"],
     "trainer": [*SUPPORT, *CLIENT, "runner/adversary", "trainer/policy", "server/report"],
 }

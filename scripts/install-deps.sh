@@ -9,7 +9,7 @@ set -euo pipefail
 
 packages=(
   # build
-  cmake ninja-build ccache pkg-config xz-utils python3 git ca-certificates
+  cmake ninja-build ccache pkg-config xz-utils python3 python3-pip python3-setuptools python3-wheel git ca-certificates
   clang-22 libclang-rt-22-dev lld-22 libclang-22-dev llvm-22-dev libpolly-22-dev libzstd-dev zlib1g-dev
   # libraries
   nlohmann-json3-dev libboost1.81-dev libboost-context1.81-dev libsqlite3-dev libsqlitecpp-dev libssl-dev

@@ -53,13 +53,18 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
                                  Policies &policies, const OptimizeEvents &events,
                                  std::stop_token stop);
 
+/// How the variant of a Python module is put into its file.
+struct VariantForm {
+  bool in_place = false;   ///< into the class's forward; else as a class of its own
+  bool standalone = false; ///< with all that its kernels need; else it imports warpwright_runtime
+};
+
 /// The edits that turn `text` into the variant of `entry`: its moves made again on this text, so
 /// that unrelated edits survive, and compared with the plan that was verified. Of torch modules see
-/// server/torch/optimize_module.h. @param form "in-place", or empty. Errors: the text no longer
-/// leads to the code that was verified.
+/// server/torch/optimize_module.h. Errors: the text no longer leads to the code that was verified.
 Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
                                             const runner::LedgerEntry &entry,
-                                            const std::string &form);
+                                            const VariantForm &form);
 
 /// The structured comment that asks for the facts that `kernel` lacks, to be inserted above it.
 /// Errors: the kernel is not there, or lacks nothing.

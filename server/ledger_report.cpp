@@ -69,7 +69,7 @@ cli::KernelReport kernel_report(const ReportedKernel &reported, const std::strin
   const runner::LedgerEntry &best = *reported.status.best;
   report.baselines = baseline_lines(best.verdict);
   const std::string &before = *reported.snapshot->text;
-  const auto edits = variant_edits(report.file, before, best, "");
+  const auto edits = variant_edits(report.file, before, best, {});
   if (const auto after =
           edits ? apply_edits(before, *edits) : Result<std::string>(std::unexpected(edits.error())))
     report.diff = unified_diff(before, *after, "a" + report.file, "b" + report.file);

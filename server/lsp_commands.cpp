@@ -252,7 +252,8 @@ LspServer::edit_maker(const std::string &command, const protocol::KernelReferenc
   if (!entry)
     return refuse(kRequestFailed, "no verified variant of '" + kernel->name +
                                       "' fits the code as it stands. Optimise it again");
-  return [snapshot, entry = *entry, form = reference.form.value_or(""),
+  return [snapshot, entry = *entry,
+          form = VariantForm{reference.form == "in-place", settings_.standalone},
           make = environment_.variant_edits] {
     return make(snapshot->facts.path, *snapshot->text, entry, form);
   };

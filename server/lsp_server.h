@@ -25,7 +25,7 @@ struct LspEnvironment {
   Optimizer::Connect connect_runner;
   Optimizer::Run optimize;
   std::function<Result<std::vector<TextEdit>>(const std::string &path, const std::string &text,
-                                              const runner::LedgerEntry &, const std::string &form)>
+                                              const runner::LedgerEntry &, const VariantForm &)>
       variant_edits;
   std::function<Result<std::vector<TextEdit>>(const Snapshot &, const std::string &kernel)>
       missing_facts_edits;

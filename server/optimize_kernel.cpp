@@ -150,7 +150,7 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
 
 Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
                                             const runner::LedgerEntry &entry,
-                                            const std::string &form) {
+                                            const VariantForm &form) {
   if (entry.task.module)
     return module_variant_edits(text, entry, form);
   const Error changed{"the code around '" + entry.kernel +

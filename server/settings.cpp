@@ -96,6 +96,7 @@ std::vector<std::string> update_settings(Settings &settings, const Json &json) {
   });
   read("hover", "true or false", boolean(settings.hover));
   read("inlayHints", "true or false", boolean(settings.inlay_hints));
+  read("standalone", "true or false", boolean(settings.standalone));
   read("trusted", "true or false", [&](const Json &value) {
     return value.is_boolean() && (settings.trusted = value.get<bool>(), true);
   });

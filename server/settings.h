@@ -25,6 +25,7 @@ struct Settings {
   std::set<std::string> disabled_rules;
   bool hover = true;
   bool inlay_hints = true;
+  bool standalone = false; ///< applied variants of Python modules need no package
   /// The client's own notion of trust in the workspace. false: nothing is built or run, and no
   /// runner is asked; absent: server/trust.h decides, and asks.
   std::optional<bool> trusted;
@@ -32,7 +33,7 @@ struct Settings {
 };
 
 /// Overwrites the members that `json` has: {"runner": "", "python": "", "device": "", "budget": "30s" or 30
-/// (seconds), "maxVariants": 20, "policy": "builtin", "disabledRules": [], "hover": true, "inlayHints": true, "trusted": true}.
+/// (seconds), "maxVariants": 20, "policy": "builtin", "disabledRules": [], "hover": true, "inlayHints": true, "standalone": false, "trusted": true}.
 /// null changes nothing.
 /// @return one sentence for each member that could not be used
 std::vector<std::string> update_settings(Settings &settings, const nlohmann::json &json);

@@ -30,7 +30,7 @@ mkdir -p "$STATE/weights" && cp -u trainer/weights/policy.safetensors "$STATE/we
 for program in warpwright warpwright-runner warpwright-collect warpwright-train warpwright-worker-cpu; do
   [ -x "$W/$program" ] || cp "$BIN/$program" "$W/" 2>/dev/null
 done
-[ -d "$W/torch" ] || { cp -r "$BIN/torch" "$W/" && cp -r runner/torch/python/. "$W/torch/"; }
+[ -d "$W/torch" ] || { cp -r "$BIN/torch" "$W/" && cp -r runner/torch/python/. "$W/torch/" && cp -r runtime/warpwright_runtime "$W/torch/"; }
 [ -z "$DEVICE" ] && DEVICE=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | awk '{print $NF}')
 if [ ! -e "$W/libwarpwright-network.so" ]; then
   if [ "$DEVICE" = cpu ]; then cp "$BIN/libwarpwright-network.so" "$W/"; else

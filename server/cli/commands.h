@@ -39,6 +39,7 @@ struct OptimizeOptions {
   ApplyMode apply = ApplyMode::Never;
   bool in_place =
       false;          ///< of Python modules: change the class's forward instead of adding a class
+  bool standalone = false; ///< of Python modules: the variant brings along what it needs
   std::optional<model::ModuleMode> mode; ///< of Python modules; absent: what their files say
   std::string output; ///< path that the best variant is written to, instead of the file itself
   bool json = false;
@@ -66,10 +67,15 @@ struct TrustOptions {
   bool yes = false;    ///< approve without a question
 };
 
+struct InstallRuntimeOptions {
+  std::string python; ///< empty: $WARPWRIGHT_PYTHON, else python3
+};
+
 /// Each returns the exit code.
 int run_optimize(const OptimizeOptions &options);
 int run_analyze(const AnalyzeOptions &options);
 int run_doctor(const DoctorOptions &options);
 int run_trust(const TrustOptions &options);
+int run_install_runtime(const InstallRuntimeOptions &options); ///< does not return where pip starts
 
 } // namespace warpwright::cli

@@ -49,6 +49,7 @@ struct Options {
   AnalyzeOptions analyze;
   DoctorOptions doctor;
   TrustOptions trust;
+  InstallRuntimeOptions install_runtime;
   server::BenchCommand bench;
   std::string budget, apply;
   server::LspOptions lsp;
@@ -81,6 +82,9 @@ void add_optimize(CLI::App &app, Options &all) {
       "Write the best variant back; =checked also takes what was only checked on a CPU");
   command->add_flag("--in-place", options.in_place,
                     "Of Python modules: change the class's forward instead of adding a class");
+  command->add_flag("--standalone", options.standalone,
+                    "Of Python modules: write all that the kernels need into the file, which else "
+                    "imports warpwright_runtime");
   command
       ->add_option_function<std::string>(
           "--mode",
@@ -160,6 +164,13 @@ void add_trust(CLI::App &app, Options &all) {
   revoke->excludes(yes);
 }
 
+void add_install_runtime(CLI::App &app, Options &all) {
+  CLI::App *command = app.add_subcommand(
+      "install-runtime", "Install what applied variants of Python modules import, with pip");
+  command->add_option("--python", all.install_runtime.python,
+                      "The Python to install it for; default: $WARPWRIGHT_PYTHON, else python3");
+}
+
 CLI::App *add_lsp(CLI::App &app, Options &all) {
   CLI::App *command = app.add_subcommand(
       "lsp", "Serve an editor: the Language Server Protocol on stdin and stdout");
@@ -208,6 +219,7 @@ int run(int argc, char **argv) {
       "env", "Serve a trainer: tasks, moves and plans over JSON-RPC on stdin and stdout");
   add_doctor(app, options);
   add_trust(app, options);
+  add_install_runtime(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
@@ -223,6 +235,8 @@ int run(int argc, char **argv) {
     return run_analyze(options.analyze);
   if (app.got_subcommand("trust"))
     return run_trust(options.trust);
+  if (app.got_subcommand("install-runtime"))
+    return run_install_runtime(options.install_runtime);
   if (app.got_subcommand("doctor"))
     return run_doctor(options.doctor);
   if (kernelbench) {

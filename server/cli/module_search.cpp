@@ -151,8 +151,7 @@ KernelOutcome optimize_module(const server::SnapshotPtr &snapshot, const std::st
   if (!status.best)
     return outcome;
   report.baselines = baseline_lines(status.best->verdict);
-  const auto edits = server::module_variant_edits(*snapshot->text, *status.best,
-                                                  options.in_place ? "in-place" : "");
+  const auto edits = server::module_variant_edits(*snapshot->text, *status.best, options.form);
   const auto text = edits ? apply_edits(*snapshot->text, *edits)
                           : Result<std::string>(std::unexpected(edits.error()));
   if (text) {

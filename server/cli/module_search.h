@@ -10,7 +10,7 @@ namespace warpwright::cli {
 
 struct ModuleSearchOptions {
   std::string device; ///< empty: the runner's best
-  bool in_place = false;
+  server::VariantForm form = {};
   std::optional<model::ModuleMode> mode = std::nullopt; ///< absent: what its file says
 };
 

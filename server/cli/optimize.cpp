@@ -229,7 +229,7 @@ Result<std::size_t> optimize_python_file(Run &run, const std::filesystem::path &
       continue;
     KernelOutcome outcome =
         optimize_module(*snapshot, name, path.string(), setup_of(run),
-                        {.device = run.options.device, .in_place = run.options.in_place, .mode = run.options.mode});
+                        {.device = run.options.device, .form = {run.options.in_place, run.options.standalone}, .mode = run.options.mode});
     if (run.options.apply != ApplyMode::Never && !outcome.report.error)
       outcome.report.apply = apply(run, path, *(*snapshot)->text, outcome);
     finish_kernel(run, std::move(outcome));

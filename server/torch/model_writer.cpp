@@ -26,6 +26,10 @@ std::string commented(const std::string &text) {
   return result;
 }
 
+std::string include_of(const NamedText &header) {
+  return "#include <warpwright/" + std::string(header.name) + ">\n";
+}
+
 /// The names that a module's addition brings into the user's file, unique by the class.
 struct Names {
   explicit Names(const std::string &model) : call("_warpwright_" + model) {}
@@ -35,36 +39,77 @@ struct Names {
   std::string exported() const { return call + "_exported"; }
 };
 
-/// One for all modules of a process that bring the same text.
-Result<std::string> runtime_loader() {
-  auto python = raw_string(kRuntimePython), cpp = raw_string(kRuntimeCpp);
-  for (const auto *part : {&python, &cpp})
-    if (!*part)
-      return std::unexpected(part->error());
-  const std::string name =
-      "_warpwright_runtime_" + sha256_hex(std::string(kRuntimePython) + kRuntimeCpp).substr(0, 16);
-  return "def " + std::string(kLoader) +
-         "():\n"
-         "    import sys\n"
-         "    import types\n\n"
-         "    if \"" +
-         name +
-         "\" not in sys.modules:\n"
-         "        module = types.ModuleType(\"" +
-         name +
-         "\")\n"
-         // A type checker knows no such attribute of a module.
-         "        vars(module)[\"EXTENSION\"] = " +
-         *cpp +
-         "\n"
-         "        exec(compile(" +
-         *python + ", \"" + name +
-         "\", \"exec\"), module.__dict__)\n"
-         "        sys.modules[\"" +
-         name +
-         "\"] = module\n"
-         "    return sys.modules[\"" +
-         name + "\"]\n";
+/// The function that gives the package, or what stands in for it: the user's own forward.
+const std::string kPackageLoader = "def " + std::string(kLoader) + R"python(():
+    try:
+        import warpwright_runtime
+        return warpwright_runtime
+    except ImportError:
+        import types
+        import warnings
+
+        why, calls = "the package warpwright-runtime is not installed (run: warpwright install-runtime)", {}
+
+        class OwnForward:
+            def __init__(self, plan, owner):
+                warnings.warn(f"{plan['name']}: the verified kernels are not used, its own forward runs: {why}", RuntimeWarning)
+
+            def outputs_of(self, module, inputs):
+                calls[why] = calls.get(why, 0) + 1
+
+            def forward_of(self, original):
+                def forward(self, *inputs, **keywords):
+                    calls[why] = calls.get(why, 0) + 1
+                    return original(self, *inputs, **keywords)
+
+                return forward
+
+        return types.SimpleNamespace(ExportedPlan=OwnForward, fallbacks_of=lambda owner: lambda: dict(calls))
+)python";
+
+/// The function that makes the package of the texts that it holds: one for all modules of a process that bring the same.
+Result<std::string> standalone_loader() {
+  std::string modules, all = runtime_extension();
+  for (const NamedText &part : runtime_modules()) {
+    const auto text = raw_string(std::string(part.text));
+    if (!text)
+      return text;
+    modules += "            (\"" + std::string(part.name) + "\", " + *text + "),\n";
+    all += part.text;
+  }
+  const auto extension = raw_string(runtime_extension());
+  if (!extension)
+    return extension;
+  return "def " + std::string(kLoader) + R"python(():
+    import sys
+    import types
+
+    name = "_warpwright_runtime_)python" +
+         sha256_hex(all).substr(0, 16) + R"python("
+    if name not in sys.modules:
+        package = types.ModuleType(name)
+        vars(package)["__path__"] = []  # a package, whose parts are made here
+        sys.modules[name] = package
+        for part, text in (
+)python" + modules +
+         R"python(        ):
+            module = types.ModuleType(f"{name}.{part}")
+            vars(module)["__package__"] = name
+            exec(compile(text, module.__name__, "exec"), vars(module))
+            sys.modules[module.__name__] = vars(package)[part] = module
+            if part == "extension":
+                vars(module)["SOURCE"] = )python" +
+         *extension + R"python(
+    return sys.modules[name + ".exported_plan"]
+)python";
+}
+
+/// A plan's source with includes in place of the package's device headers.
+std::string with_includes(std::string source) {
+  for (const NamedText &header : device_headers())
+    if (const std::size_t at = source.find(header.text); at != std::string::npos)
+      source.replace(at, header.text.size(), include_of(header));
+  return source;
 }
 
 } // namespace
@@ -76,17 +121,16 @@ Result<ModelAddition> write_addition(const model::Task &task, const model::Graph
   if (text.patterns.guards.empty())
     return fail("the runner does not say what forward was traced with", "Use a runner of this version");
   const Names names(task.module->model);
-  auto source = raw_string(plan.source.empty() ? "\n" : plan.source);
+  auto source = raw_string(plan.source.empty() ? "\n" : with_includes(plan.source));
   auto literal =
       plan_literal(task, graph, plan, text.patterns, names.source(), text.device);
-  auto loader = runtime_loader();
-  for (const auto *part : {&source, &literal, &loader})
+  for (const auto *part : {&source, &literal})
     if (!*part)
       return std::unexpected(part->error());
   ModelAddition addition;
   addition.call = names.call;
   addition.kernels = commented(text.comment) + names.source() + " = " + *source + "\n\n" +
-                     names.plan() + " = " + *literal + "\n\n" + *loader + "\n\n" +
+                     names.plan() + " = " + *literal + "\n\n" + kPackageLoader + "\n\n" +
                      names.exported() + " = " + kLoader + "().ExportedPlan(" + names.plan() +
                      ", __name__)\nwarpwright_fallbacks = " + kLoader +
                      "().fallbacks_of(__name__)  # (): {why: calls that your own forward answered}\n" +
@@ -107,6 +151,18 @@ Result<std::string> write_model(const model::Task &task, const model::Graph &gra
   const std::string &original = task.module->source;
   return original + (original.ends_with('\n') ? "" : "\n") + "\n\n" + addition->kernels + "\n\n" +
          addition->subclass;
+}
+
+Result<std::string> standalone_text(std::string text) {
+  const auto loader = standalone_loader();
+  const std::size_t at = text.find(kPackageLoader);
+  if (!loader || at == std::string::npos)
+    return loader ? text : loader;
+  for (const NamedText &header : device_headers())
+    if (const std::size_t included = text.find(include_of(header)); included != std::string::npos)
+      text.replace(included, include_of(header).size(), header.text);
+  text.replace(text.find(kPackageLoader), kPackageLoader.size(), *loader);
+  return text;
 }
 
 } // namespace warpwright::server

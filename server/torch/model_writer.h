@@ -1,12 +1,12 @@
-// A verified plan as Python that stands alone: the user's file, and a `ModelNew` that computes the same with the plan's kernels.
+// A verified plan as Python: the user's file, and a `ModelNew` that computes the same with the plan's kernels.
 //
 // `ModelNew` derives from the user's class, so parameters, state and constructor stay the user's. Its forward calls one C++ function,
 // which is the same for all plans and is compiled once a machine: it launches the plan's kernels, which NVRTC compiles at import, and
-// calls ATen for library steps, in order, on the current stream. The runner times candidates through the same function. The text
-// imports torch and nothing of ours. What the plan was verified for (shapes, dtypes, layout, a CUDA device, the submodules and their
-// modes, what forward read of them, flags) is asked at every call, and whatever else comes, or needs gradients, goes to the user's own
-// forward: counted by reason in warpwright_fallbacks(), and said once. So does everything on a machine without a GPU of that kind,
-// where nothing is compiled.
+// calls ATen for library steps, in order, on the current stream. The runner times candidates through the same function. It is in the
+// package warpwright_runtime (runtime/), which the text imports; a standalone text holds the package. What the plan was verified for
+// (shapes, dtypes, layout, a CUDA device, the submodules and their modes, what forward read of them, flags) is asked at every call, and
+// whatever else comes, or needs gradients, goes to the user's own forward: counted by reason in warpwright_fallbacks(), and said once. So
+// does everything without the package, and on a machine without a GPU of that kind, where nothing is compiled.
 // Thread: pure functions.
 #pragma once
 
@@ -43,5 +43,8 @@ Result<ModelAddition> write_addition(const model::Task &task, const model::Graph
 /// @param graph of the task's module, before any rewrite: says which buffers are the module's own
 Result<std::string> write_model(const model::Task &task, const model::Graph &graph,
                                 const model::Plan &plan, const ModelText &text);
+
+/// What write_addition() or write_model() gave, alone or in a file, with all that its kernels need in place of the import of the package.
+Result<std::string> standalone_text(std::string text);
 
 } // namespace warpwright::server

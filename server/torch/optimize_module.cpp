@@ -151,17 +151,21 @@ Result<std::string> module_variant_text(const TorchTask &traced, const model::Pl
 
 Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
                                                    const runner::LedgerEntry &entry,
-                                                   const std::string &form) {
+                                                   const VariantForm &form) {
   if (entry.task.module && entry.task.module->language == "cpp")
     return entry.variant_text.empty()
                ? fail("the variant of '" + entry.kernel + "' could not be written as C++",
                       "Its plan has a step that C++ cannot spell; optimise again for another")
                : cpp_variant_edits(entry.task.module->source, entry.variant_text, text);
-  const auto variant = analysis::appended_variant(entry.variant_text, entry.kernel);
+  const Result<std::string> whole =
+      form.standalone ? standalone_text(entry.variant_text) : entry.variant_text;
+  if (!whole)
+    return std::unexpected(whole.error());
+  const auto variant = analysis::appended_variant(*whole, entry.kernel);
   if (!variant)
     return fail("the variant of '" + entry.kernel + "' could not be written as Python",
                 "Its plan has a step that C++ cannot spell; optimise again for another");
-  const auto changed = form == "in-place" ? analysis::with_variant_in_place(text, *variant)
+  const auto changed = form.in_place ? analysis::with_variant_in_place(text, *variant)
                                           : analysis::with_variant_appended(text, *variant);
   if (!changed)
     return std::unexpected(changed.error());

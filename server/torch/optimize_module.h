@@ -26,10 +26,10 @@ ModuleProblem problem_of(const Error &error);
 Result<std::string> module_variant_text(const TorchTask &traced, const model::Plan &plan,
                                         const model::Verdict &verdict);
 
-/// The edits that put the variant of `entry` into `text`. @param form "in-place": into the class's forward; else as a class of its own
+/// The edits that put the variant of `entry` into `text`.
 /// Errors: an entry without a variant's text; a class that is no longer there.
 Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
                                                    const runner::LedgerEntry &entry,
-                                                   const std::string &form);
+                                                   const VariantForm &form);
 
 } // namespace warpwright::server

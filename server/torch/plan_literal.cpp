@@ -3,6 +3,7 @@
 
 #include "arch/gpu.h"
 #include "plan/program.h"
+#include "support/hash.h"
 #include "support/text.h"
 
 #include <algorithm>
@@ -271,7 +272,8 @@ Result<std::string> plan_literal(const model::Task &task, const model::Graph &gr
               ? python_text(arch::compile_target(device.compute_capability))
               : "None") +
          ",\n    \"multiprocessors\": " + number_or_none(device.multiprocessors) +
-         ",\n    \"source\": " + source + ",\n    \"options\": [" + joined(plan.options, python_text) +
+         ",\n    \"source\": " + source + ",\n    \"sha256\": " +
+         python_text(sha256_hex(plan.source.empty() ? "\n" : plan.source)) + ",\n    \"options\": [" + joined(plan.options, python_text) +
          "],\n    \"steps\": [\n" + *steps + "    ],\n}\n";
 }
 

@@ -1,11 +1,23 @@
-// The texts that every exported module brings along: how a plan is called (runner/torch/python/direct_call*, as the runner's worker
-// does it) and how its kernels are compiled and loaded (server/torch/runtime/). Thread: constants.
+// Texts that exported modules may bring along, embedded. Thread: constants.
 #pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace warpwright::server {
 
-extern const char *const kRuntimePython; ///< a module's text
-extern const char *const kRuntimeCpp;    ///< of the extension that it compiles
+struct NamedText {
+  std::string_view name, text;
+};
+
+/// The Python modules of the package warpwright_runtime, each after those that it imports.
+const std::vector<NamedText> &runtime_modules();
+/// The C++ that the package's extension is compiled from, as one text.
+const std::string &runtime_extension();
+/// Device headers, longest first: warpwright_runtime has them in its folder include/warpwright.
+const std::vector<NamedText> &device_headers();
+
 /// What a variant in a C++ file brings along. @COUNT@ kernels, their @NAMES@ and @SHARED@ bytes, further @OPTIONS@ of NVRTC, the
 /// @CAPABILITY@ of the GPU or 0 are filled in.
 extern const char *const kRuntimeCppVariant;

@@ -187,7 +187,7 @@ server::LspEnvironment fake_environment(std::shared_ptr<FakeRunner> runner,
   environment.optimize = fake_optimize;
   environment.variant_edits = [](const std::string &, const std::string &,
                                  const runner::LedgerEntry &entry,
-                                 const std::string &) -> Result<std::vector<TextEdit>> {
+                                 const server::VariantForm &) -> Result<std::vector<TextEdit>> {
     return std::vector<TextEdit>{{{0, 0}, "// " + entry.plan.moves[0] + "\n"}};
   };
   environment.missing_facts_edits = [](const server::Snapshot &,

@@ -36,8 +36,8 @@ struct ModuleSession {
     };
     environment.variant_edits =
         [forms = forms](const std::string &, const std::string &, const runner::LedgerEntry &,
-                        const std::string &form) -> Result<std::vector<TextEdit>> {
-      forms->push_back(form);
+                        const server::VariantForm &form) -> Result<std::vector<TextEdit>> {
+      forms->push_back(form.in_place ? "in-place" : "");
       return std::vector<TextEdit>{{{0, 0}, "# applied\n"}};
     };
   }
