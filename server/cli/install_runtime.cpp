@@ -1,7 +1,7 @@
 // The package warpwright_runtime for a Python: its wheel lies beside the programs, and pip installs it.
 #include "server/cli/commands.h"
 
-#include "server/cli/terminal.h"
+#include "support/error.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -27,19 +27,24 @@ std::optional<fs::path> find_wheel() {
   return std::nullopt;
 }
 
+int fail_with(const Error &error) {
+  std::cerr << "warpwright: " << describe(error) << '\n';
+  return kFailed;
+}
+
 } // namespace
 
 int run_install_runtime(const InstallRuntimeOptions &options) {
   const auto wheel = find_wheel();
   if (!wheel)
-    return print_failure({"the package warpwright-runtime is not beside this program",
+    return fail_with({"the package warpwright-runtime is not beside this program",
                           "Install Warpwright from its packages, or build the target warpwright_runtime_wheel"});
   const char *chosen = std::getenv("WARPWRIGHT_PYTHON");
   const std::string python = !options.python.empty() ? options.python : chosen && *chosen ? chosen : "python3";
   std::cout << python << " -m pip install " << wheel->string() << std::endl;
   execlp(python.c_str(), python.c_str(), "-m", "pip", "install", "--no-index", "--no-deps", "--force-reinstall",
          wheel->c_str(), static_cast<char *>(nullptr));
-  return print_failure({"cannot start " + python + ": " + std::strerror(errno), "Name a Python with --python"});
+  return fail_with({"cannot start " + python + ": " + std::strerror(errno), "Name a Python with --python"});
 }
 
 } // namespace warpwright::cli

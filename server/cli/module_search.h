@@ -4,7 +4,7 @@
 #pragma once
 
 #include "server/cli/kernel_search.h"
-#include "server/snapshot.h"
+#include "server/engine.h"
 
 namespace warpwright::cli {
 

@@ -48,7 +48,8 @@ const std::string kPackageLoader = "def " + std::string(kLoader) + R"python(():
         import types
         import warnings
 
-        why, calls = "the package warpwright-runtime is not installed (run: warpwright install-runtime)", {}
+        why = "the package warpwright-runtime is not installed (run: warpwright install-runtime)"
+        calls = globals().setdefault("_warpwright_calls", {})
 
         class OwnForward:
             def __init__(self, plan, owner):
@@ -94,7 +95,7 @@ Result<std::string> standalone_loader() {
 )python" + modules +
          R"python(        ):
             module = types.ModuleType(f"{name}.{part}")
-            vars(module)["__package__"] = name
+            vars(module).update(__package__=name, __file__=module.__name__)
             exec(compile(text, module.__name__, "exec"), vars(module))
             sys.modules[module.__name__] = vars(package)[part] = module
             if part == "extension":

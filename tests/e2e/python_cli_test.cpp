@@ -118,6 +118,47 @@ TEST_CASE("optimize prints variants of a module, and writes one only where it wa
   CHECK(place.run({python(), "model.py"}).output == "torch.Size([24, 40])\n");
 }
 
+TEST_CASE("an applied variant finds its package once that is installed, and a standalone one needs none") {
+  if (!has_torch())
+    return;
+  const Workplace place;
+  for (const bool standalone : {false, true}) {
+    std::vector<std::string> arguments{"--apply=checked", "--output", standalone ? "alone.py" : "made.py"};
+    if (standalone)
+      arguments.push_back("--standalone");
+    const Ended made = place.optimize(arguments);
+    CHECK_MESSAGE(made.code == 0, made.output << made.errors);
+  }
+  std::ofstream(place.path / "use.py")
+      << "import sys, torch\n"
+         "module = __import__(sys.argv[1])\n"
+         "x = module.get_inputs()[0]\n"
+         "same = torch.equal(module.ModelNew(1.5)(x), module.Model(1.5)(x))\n"
+         "print(same, module.warpwright_fallbacks())\n";
+  const auto used = [&](const std::string &name) {
+    return place.run({"env", "PYTHONPATH=packages", "CUDA_VISIBLE_DEVICES=", python(), "use.py", name});
+  };
+  const std::string no_gpu = "True {'there is no CUDA GPU': 1}\n";
+  const Ended without = used("made");
+  CHECK_MESSAGE(without.output == "True {'the package warpwright-runtime is not installed (run: warpwright "
+                                  "install-runtime)': 1}\n",
+                without.output << without.errors);
+  CHECK(has(without.errors, "the verified kernels are not used"));
+  CHECK(used("alone").output == no_gpu);
+  const std::string program = WARPWRIGHT_BINARY_DIR "/warpwright";
+  const Ended installed =
+      place.run({"env", "PIP_TARGET=packages", program, "install-runtime", "--python", python()});
+  CHECK_MESSAGE(installed.code == 0, installed.output << installed.errors);
+  const Ended with = used("made");
+  CHECK_MESSAGE(with.output == no_gpu, with.output << with.errors);
+  const fs::path package = place.path / "packages/warpwright_runtime";
+  for (const char *part : {"call/module.cpp", "include/warpwright/rows.cuh"})
+    CHECK(fs::exists(package / part));
+  CHECK(has(place.text("made.py"), "import warpwright_runtime"));
+  CHECK_FALSE(has(place.text("alone.py"), "import warpwright_runtime"));
+  CHECK(place.text("made.py").size() * 5 < place.text("alone.py").size());
+}
+
 TEST_CASE("a report holds what a replay of the best variant needs") {
   if (!has_torch()) {
     MESSAGE("all cases skipped: python3 has no torch");

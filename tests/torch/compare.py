@@ -15,7 +15,8 @@ import sys
 import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "runner", "torch", "python")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "runner", "torch", "python"),
+                os.path.join(HERE, "..", "..", "runtime")]
 
 import graph_run  # noqa: E402
 import trace as tracer  # noqa: E402

@@ -44,7 +44,7 @@ _guards = fakes.guards_of(Model(), torch.ones(8), owner=__name__)
 {change}
 _warpwright_Model_exported = fakes.FakePlan(dict(
     fakes.PLAN, name="Model", guards=[_guards], state=["w"]), fakes.FakeDriver({{"k": fakes.add_scaled}}), __name__)
-warpwright_fallbacks = fakes.runtime.fallbacks_of(__name__)
+warpwright_fallbacks = fakes.exported_plan.fallbacks_of(__name__)
 
 
 class ModelNew(Model):

@@ -4,6 +4,7 @@ is a fake whose kernels are Python functions. Usage: exported_plan_test.py
 
 import copy
 import ctypes
+import hashlib
 import os
 import pickle
 import struct
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -23,26 +25,9 @@ except ImportError:
     sys.exit(0)
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
-def load_runtime():
-    """As an exported file does it."""
-    module = types.ModuleType("exported_runtime")
-    module.__file__ = os.path.join(PYTHON, "direct_call.py")
-    text = "\n".join(read(path) for path in (module.__file__, os.path.join(PYTHON, "guard_values.py"),
-                                             os.path.join(ROOT, "server", "torch", "runtime", "exported_plan.py")))
-    exec(compile(text, "exported_runtime", "exec"), module.__dict__)
-    module.EXTENSION = module.read_source()
-    sys.modules["exported_runtime"] = module
-    return module
-
-
-runtime = load_runtime()
-sys.path.insert(0, PYTHON)
+sys.path[:0] = [PYTHON, os.path.join(ROOT, "runtime")]
 import call_guards  # noqa: E402
+from warpwright_runtime import exported_plan, extension, guard_values, nvrtc  # noqa: E402
 LAUNCH = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p,
                            ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
 TOGETHER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
@@ -97,7 +82,7 @@ class FakeDriver:
         return self.multiprocessors * (2048 // threads)
 
 
-class FakePlan(runtime.ExportedPlan):
+class FakePlan(exported_plan.ExportedPlan):
     device = "cpu"
 
     def __init__(self, plan, driver, owner=__name__):
@@ -109,9 +94,6 @@ class FakePlan(runtime.ExportedPlan):
 
     def compile(self):
         return b"", {}
-
-    def stream(self):
-        return None
 
     def prepare(self, index):
         return self.fitting_executor(self.driver, self.driver.functions)
@@ -156,7 +138,7 @@ def guards_of(model, *inputs, owner=__name__):
     reads = call_guards.Reads(model, owner)
     with reads, torch.no_grad():
         model(*inputs)
-    return eval(runtime.literal(call_guards.of_model(model, reads, owner)))
+    return eval(guard_values.literal(call_guards.of_model(model, reads, owner)))
 
 
 class Silent(Plain):
@@ -394,7 +376,7 @@ class Calls(unittest.TestCase):
 
     @unittest.skipIf(torch.cuda.is_available(), "for machines without a GPU")
     def test_without_a_gpu_the_user_s_forward_runs(self):
-        plan = runtime.ExportedPlan(PLAN)
+        plan = exported_plan.ExportedPlan(PLAN)
         model = type("ModelNew", (Plain,), {"forward": plan.forward_of(Plain.forward)})()
         with torch.no_grad():
             model(self.x)
@@ -404,7 +386,7 @@ class Calls(unittest.TestCase):
 class Compiling(unittest.TestCase):
     def compile(self, source, kernels):
         try:
-            return runtime.compile_kernels(source, kernels, [], "sm_90a")
+            return nvrtc.compile_kernels(source, kernels, [], "sm_90a")
         except OSError as error:
             if "no NVRTC" in str(error):
                 self.skipTest(str(error))
@@ -426,6 +408,19 @@ class Compiling(unittest.TestCase):
         self.assertEqual(first[1]["plain"], "plain")
         self.assertIn("k", first[1]["k<3>"])
 
+    def test_device_headers_stand_for_the_text_that_was_verified(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(nvrtc, "HEADERS", folder):
+            os.mkdir(os.path.join(folder, "warpwright"))
+            with open(os.path.join(folder, "warpwright", "one.cuh"), "w", encoding="utf-8") as file:
+                file.write("// of one\n")
+            whole, short = "int a;\n// of one\nint b;\n", "int a;\n#include <warpwright/one.cuh>\nint b;\n"
+            sha256 = hashlib.sha256(whole.encode()).hexdigest()
+            self.assertEqual(nvrtc.whole_source(short, sha256), whole)
+            self.assertEqual(nvrtc.whole_source(whole, sha256), whole)
+            for other in (short.replace("one", "two"), whole + " "):
+                with self.assertRaisesRegex(ValueError, "another version of warpwright-runtime"):
+                    nvrtc.whole_source(other, sha256)
+
     def test_what_nvrtc_says_is_told(self):
         with self.assertRaisesRegex(OSError, "undefined"):
             self.compile("__global__ void k(float *x) { x[0] = y; }", ["k"])
@@ -433,7 +428,7 @@ class Compiling(unittest.TestCase):
 
 if __name__ == "__main__":
     try:
-        runtime.load_once(runtime.EXTENSION)
+        extension.load_once(extension.read_source())
     except OSError as error:
         print(f"{error}: all cases skipped")
         sys.exit(0)

@@ -1,4 +1,5 @@
 #include "server/torch/model_writer.h"
+#include "server/torch/runtime_text.h"
 
 #include <doctest/doctest.h>
 
@@ -121,4 +122,22 @@ TEST_CASE("what cannot be spelled is refused with the reason") {
   Written no_module;
   no_module.task.module.reset();
   CHECK_FALSE(write_model(no_module.task, no_module.graph, no_module.plan, guarded()));
+}
+
+TEST_CASE("a standalone text holds the package and the device headers that the other one imports and includes") {
+  Written given;
+  for (const NamedText &header : device_headers())
+    given.plan.source = std::string(header.text) + given.plan.source;
+  const auto small = write_model(given.task, given.graph, given.plan, guarded());
+  REQUIRE(small);
+  CHECK(small->find("import warpwright_runtime\n") != std::string::npos);
+  const auto alone = standalone_text(*small);
+  REQUIRE(alone);
+  CHECK(alone->find("import warpwright_runtime\n") == std::string::npos);
+  CHECK(alone->find(runtime_extension()) != std::string::npos);
+  CHECK(alone->find("r'''" + given.plan.source + "'''") != std::string::npos);
+  for (const NamedText &header : device_headers()) {
+    CHECK(small->find("#include <warpwright/" + std::string(header.name) + ">\n") != std::string::npos);
+    CHECK(small->find(header.text) == std::string::npos);
+  }
 }
