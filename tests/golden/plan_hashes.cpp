@@ -5,12 +5,13 @@
 // A line a graph, device and kind of plan: "current/1/18  h200  starts  6  <hash>", with the number of plans and a hash over theirs and
 // their moves, in order. Kinds: `starts` of a search; `recipe`, of a graph that has one; `configurations`, every one of every group of regions of the first start; `search`, the
 // plans that a search proposes under verdicts that are made up from the plans' hashes. --list prints each plan, to find the one
-// that changed. Nothing is run. Thread: graphs are shared among all cores.
+// that changed; --sources instead the source of each recipe's plan, as a line of JSON. Nothing is run. Thread: graphs are shared among all cores.
 #include "generator/planning/layouts.h"
 #include "generator/planning/module_task.h"
 #include "generator/search/plan_starts.h"
 #include "generator/search/plan_walk.h"
 #include "generator/search/torch_search.h"
+#include "plan/program.h"
 #include "support/hash.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"
@@ -30,7 +31,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char *kUsage = "usage: plan_hashes GRAPHS.jsonl[.xz] [--id ID]... [--every N] [--most-nodes N] [--list]\n";
+constexpr const char *kUsage = "usage: plan_hashes GRAPHS.jsonl[.xz] [--id ID]... [--every N] [--most-nodes N] [--list | --sources]\n";
 /// Plans of graphs with more nodes than this take long: fewer are made of them.
 constexpr std::size_t kLargeGraph = 120;
 constexpr int kProposals = 48, kProposalsOfLarge = 8;
@@ -41,7 +42,7 @@ struct Options {
   std::set<std::string> ids; ///< empty: all
   std::size_t every = 1;     ///< of the graphs one in so many
   std::size_t most_nodes = std::numeric_limits<std::size_t>::max(); ///< larger graphs are left out
-  bool list = false;
+  bool list = false, sources = false;
 };
 
 struct Device {
@@ -84,12 +85,27 @@ private:
   int count_ = 0;
 };
 
+struct Row {
+  std::string id;
+  model::Task task;
+  model::Graph graph;
+  PlanBuffers buffers;
+  std::optional<Recipe> recipe;
+};
+
 class Rendering {
 public:
-  Rendering(std::string id, model::Task task, model::Graph graph, PlanBuffers buffers,
-            std::optional<Recipe> recipe, const Device &device, bool list)
-      : id_(std::move(id)), task_(std::move(task)), graph_(std::move(graph)),
-        buffers_(std::move(buffers)), recipe_(std::move(recipe)), device_(device), list_(list) {}
+  Rendering(const Row &row, const Device &device, bool list)
+      : id_(row.id), task_(row.task), graph_(row.graph), buffers_(row.buffers), recipe_(row.recipe),
+        device_(device), list_(list) {}
+
+  Result<BuiltPlan> recipe_plan() const {
+    if (!recipe_)
+      return fail("no recipe");
+    const auto graph = rewritten(with_separate_bias(graph_), recipe_->rewrites);
+    return graph ? build_choices(*graph, buffers_, device_.facts, recipe_->choices, false)
+                 : Result<BuiltPlan>(std::unexpected(graph.error()));
+  }
 
   /// @param search false: without a recipe's plan and what a search proposes
   std::string text(bool search) {
@@ -120,9 +136,7 @@ private:
 
   std::string recipe_text() const {
     Plans found = plans("recipe");
-    const auto graph = rewritten(with_separate_bias(graph_), recipe_->rewrites);
-    found.add("", graph ? build_choices(*graph, buffers_, device_.facts, recipe_->choices, false)
-                        : Result<BuiltPlan>(std::unexpected(graph.error())));
+    found.add("", recipe_plan());
     return found.text();
   }
 
@@ -171,11 +185,11 @@ private:
     return found.text();
   }
 
-  std::string id_;
-  model::Task task_;
-  model::Graph graph_;
-  PlanBuffers buffers_;
-  std::optional<Recipe> recipe_;
+  const std::string &id_;
+  const model::Task &task_;
+  const model::Graph &graph_;
+  const PlanBuffers &buffers_;
+  const std::optional<Recipe> &recipe_;
   Device device_;
   bool list_;
 };
@@ -199,7 +213,7 @@ Result<model::Buffer> buffer_of(const json &entry) {
   return buffer;
 }
 
-Result<std::string> rendered(const json &line, bool list) {
+Result<Row> row_of(const json &line) {
   auto graph = model::graph_from_json(line.at("graph"));
   if (!graph)
     return std::unexpected(graph.error());
@@ -224,22 +238,43 @@ Result<std::string> rendered(const json &line, bool list) {
       return std::unexpected(read.error());
     recipe = std::move(*read);
   }
+  return Row{id, std::move(*task), std::move(*graph), std::move(*named), std::move(recipe)};
+}
+
+std::string hashes(const Row &row, std::size_t number, bool list) {
   std::string text;
   const auto render = [&](const char *gpu, bool search) {
-    text += Rendering(id, *task, *graph, *named, recipe, Device(gpu), list).text(search);
+    text += Rendering(row, Device(gpu), list).text(search);
   };
   for (const char *device : kDevices)
     render(device, true);
-  if (line.at("number").get<std::size_t>() % kSampledEvery == 0 &&
-      graph->nodes.size() <= kSampledMostNodes)
+  if (number % kSampledEvery == 0 && row.graph.nodes.size() <= kSampledMostNodes)
     for (const char *gpu : kOtherGpus)
       render(gpu, false);
   return text;
 }
 
-std::string render(const json &line, bool list) {
-  auto text = rendered(line, list);
-  return text ? *text : line.at("id").get<std::string>() + "\t" + text.error().message + "\n";
+/// The recipe's plan for an H200, with what NVRTC needs, as a line of JSON; empty where there is none.
+std::string source_line(const Row &row) {
+  const auto built = Rendering(row, Device("h200"), false).recipe_plan();
+  if (!built)
+    return "";
+  return json{{"id", row.id},
+              {"source", built->plan.source},
+              {"kernels", plan::kernels_of(built->plan)},
+              {"options", built->plan.options},
+              {"steps", built->plan.steps.size()},
+              {"tensors", row.task.buffers.size() + built->plan.temporaries.size()}}
+             .dump() +
+         "\n";
+}
+
+std::string render(const json &line, const Options &options) {
+  const auto row = row_of(line);
+  if (!row)
+    return line.at("id").get<std::string>() + "\t" + row.error().message + "\n";
+  return options.sources ? source_line(*row)
+                         : hashes(*row, line.at("number").get<std::size_t>(), options.list);
 }
 
 Result<std::vector<json>> read_corpus(const Options &options) {
@@ -280,6 +315,8 @@ int main(int argc, char **argv) {
     const std::string word = argv[i];
     if (word == "--list")
       options.list = true;
+    else if (word == "--sources")
+      options.sources = true;
     else if (word == "--id" && i + 1 < argc)
       options.ids.insert(argv[++i]);
     else if (word == "--every" && i + 1 < argc)
@@ -307,7 +344,7 @@ int main(int argc, char **argv) {
     for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
       threads.emplace_back([&] {
         for (std::size_t at = next++; at < corpus->size(); at = next++)
-          texts[at] = render((*corpus)[at], options.list);
+          texts[at] = render((*corpus)[at], options);
       });
   }
   for (const std::string &text : texts)
