@@ -7,11 +7,9 @@
 // the 95th percentile, and how much of the median are states (parsing, legal moves), the rest being the network; then the 95th percentile
 // in time of this thread, which other work on the machine does not lengthen.
 #include "analysis/analyze.h"
-#include "generator/search/env.h"
-#include "generator/text/states/open_states.h"
+#include "server/policy/space_environment.h"
 #include "support/hash.h"
 #include "support/model/json.h"
-#include "trainer/environment/live.h"
 #include "trainer/inference/matrix.h"
 #include "trainer/inference/plain_network.h"
 #include "trainer/policy/builtin.h"
@@ -41,22 +39,23 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// States made in this process, with the time that they took.
-class TimedEnv final : public EnvLine {
+/// States of a text, with the time that they took.
+class TimedSpace final : public generator::Space {
 public:
-  explicit TimedEnv(double &milliseconds) : milliseconds_(milliseconds) {}
-  Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) override {
+  explicit TimedSpace(const TrainingTask &task)
+      : space_({{task.path, task.text}, {}, task.kernel, {}}) {}
+  Result<Moves> legal(const Moves &moves) override {
     const auto start = Clock::now();
-    auto answer = generator::answer_env(method, params, open_);
-    milliseconds_ += milliseconds_since(start);
-    if (!answer)
-      return fail(answer.error().message);
-    return std::move(*answer);
+    auto legal = space_.legal(moves);
+    milliseconds += milliseconds_since(start);
+    return legal;
   }
+  bool is_candidate(const Moves &moves) override { return space_.is_candidate(moves); }
+
+  double milliseconds = 0;
 
 private:
-  double &milliseconds_;
-  generator::OpenStates open_;
+  generator::TextSpace space_;
 };
 
 struct Times {
@@ -81,30 +80,23 @@ void print_row(const std::string &name, const Times &times) {
 Result<Times> measure(const PlainPolicy &policy, const TrainingTask &task,
                       const model::Task &definition, int rounds) {
   Times times;
-  double environment_ms = 0;
-  Exclusive<RecordBook> records;
-  auto environment =
-      LiveEnvironment::over(std::make_unique<TimedEnv>(environment_ms), {}, records, std::nullopt);
-  if (auto known = records.with([&](RecordBook &book) { // as the editor knows it
-        return book.add_task(task, model::to_json(definition), model::hash(definition));
-      });
-      !known)
-    return std::unexpected(known.error());
+  TimedSpace space(task);
+  server::SpaceEnvironment environment(space, model::to_json(definition), "", std::nullopt);
   BuiltinPolicy builtin(policy.network, policy.vocabulary, {}, 1);
   Proposer proposer(builtin, {}, 1);
   std::vector<TriedVersion> tried;
   for (int round = 0; round < rounds; ++round) {
-    environment_ms = 0;
+    space.milliseconds = 0;
     const auto start = Clock::now();
     const double thread = thread_milliseconds();
-    auto proposal = proposer.propose(task, tried, *environment);
+    auto proposal = proposer.propose(task, tried, environment);
     const double whole = milliseconds_since(start), of_thread = thread_milliseconds() - thread;
     if (!proposal)
       return std::unexpected(proposal.error());
     if (proposal->exhausted)
       break;
     times.whole.push_back(whole);
-    times.environment.push_back(environment_ms);
+    times.environment.push_back(space.milliseconds);
     times.of_thread.push_back(of_thread);
     model::Verdict verdict;
     verdict.outcome = model::Outcome::Verified;

@@ -46,7 +46,7 @@ public:
   Starts(const Graph &traced, const DeviceFacts &facts)
       : traced_(with_separate_bias(traced)), facts_(facts) {
     Simplified simplified = simplify(traced_);
-    guess_ = {"ours", std::move(simplified.graph), std::move(simplified.applied), {}};
+    guess_ = {{std::move(simplified.graph), std::move(simplified.applied), {}}, "ours"};
   }
 
   std::vector<PlanStart> all() && {
@@ -54,7 +54,7 @@ public:
     choose_for_anchors(index);
     if (facts_.tf32)
       if (auto mixed = mixture(index, guess_.choices.anchors, last_.choices.anchors, facts_))
-        starts_.push_back({"mixture", guess_.graph, guess_.rewrites, {std::move(*mixed), {}}});
+        starts_.push_back({{guess_.graph, guess_.rewrites, {std::move(*mixed), {}}}, "mixture"});
     starts_.push_back(guess_);
     // Everything of ours, then the library for what is heavy; single changes mix them. FP32-accurate convolutions are the guess once
     // TF32 is refused.
@@ -66,7 +66,7 @@ public:
     if (convolutions_ > 0 && facts_.tf32)
       add(std::move(exact_), true);
     if (!guess_.rewrites.empty())
-      add({"plain", std::move(traced_), {}, {}}, true);
+      add({{std::move(traced_), {}, {}}, "plain"}, true);
     add(std::move(alone_), true);
     return std::move(starts_);
   }
@@ -142,19 +142,15 @@ std::vector<PlanStart> plan_starts(const Graph &traced, const DeviceFacts &facts
   return Starts(traced, facts).all();
 }
 
-std::optional<PlanStart> rewritten_everywhere(const PlanStart &base, std::string_view rule) {
-  PlanStart start = base;
-  start.name = rule;
+std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::string_view rule) {
+  PlanStart start{base, rule};
   for (std::size_t round = 0; round < base.graph.nodes.size(); ++round) {
     const auto legal = rewrites(GraphIndex(start.graph));
     const auto next = std::ranges::find(legal, rule, &Rewrite::rule);
     if (next == legal.end())
       break;
-    auto changed = apply(start.graph, *next);
-    if (!changed)
+    if (!rewrite(start, *next))
       break;
-    start.graph = std::move(*changed);
-    start.rewrites.push_back(rewrite_words(rule, next->node));
   }
   if (start.rewrites.size() == base.rewrites.size())
     return std::nullopt;
@@ -164,32 +160,8 @@ std::optional<PlanStart> rewritten_everywhere(const PlanStart &base, std::string
   return start;
 }
 
-Result<BuiltPlan> build_choices(const Graph &graph, const PlanBuffers &buffers,
-                                const DeviceFacts &facts, PlanChoices choices, bool exact) {
-  DeviceFacts allowed = facts;
-  allowed.tf32 = facts.tf32 && !exact;
-  if (!allowed.tf32)
-    std::erase_if(choices.configurations, [](const auto &entry) { return is_tf32(entry.second); });
-  auto built = build_plan(graph, buffers, allowed, choices);
-  if (!built)
-    return built;
-  for (const BuiltRegion &region : built->regions)
-    if (region.configuration.contains("math"))
-      built->applied.configurations[region_key(region.planned.region)] = region.configuration;
-  return built;
-}
-
-std::string rewrite_words(std::string_view rule, const std::string &node) {
-  return std::string(rule) + "(%" + node + ")";
-}
-
 bool is_heavy(const Node &node) {
   return node.op == op::matmul || node.op == op::conv || node.op == op::attention;
-}
-
-bool is_tf32(const Configuration &configuration) {
-  const auto math = configuration.find("math");
-  return math != configuration.end() && (math->second == 1 || math->second == 2);
 }
 
 } // namespace warpwright::generator

@@ -124,7 +124,7 @@ Result<void> PlanWalk::start() {
       heavy.anchors[node.name] = {is_heavy(node) ? kLibraryFamily : "", false, false};
     }
   for (const PlanChoices &choices : {all, heavy, PlanChoices{}}) {
-    go_to({traced_, {}, choices, false, {}});
+    go_to({{traced_, {}, choices}, {}});
     if (built_)
       return {};
   }
@@ -133,12 +133,9 @@ Result<void> PlanWalk::start() {
 
 void PlanWalk::go_to(Position position) {
   position_ = std::move(position);
-  built_ = build_choices(position_.graph, buffers_, facts_, position_.choices, position_.exact);
-  if (!built_)
-    return;
-  position_.choices = built_->applied;
-  built_->plan.moves.insert(built_->plan.moves.begin(), position_.rewrites.begin(),
-                            position_.rewrites.end());
+  built_ = build_state(position_, buffers_, facts_);
+  if (built_)
+    position_.choices = built_->applied;
 }
 
 Recipe PlanWalk::recipe() const { return {position_.rewrites, position_.choices}; }
@@ -171,9 +168,7 @@ std::vector<PlanWalk::Step> PlanWalk::steps() const {
   add_rewrites(steps);
   add_regions(steps);
   add_layouts(steps);
-  const bool has_tf32 = std::ranges::any_of(built_->regions, [](const BuiltRegion &region) {
-    return is_tf32(region.configuration) || region.planned.choice.channels_last;
-  });
+  const bool has_tf32 = std::ranges::any_of(built_->regions, [](const BuiltRegion &region) { return is_tf32(region); });
   if (facts_.tf32 && !position_.exact && has_tf32)
     steps.push_back({"exact()", [this] {
                        Position next = position_;
@@ -188,7 +183,7 @@ std::vector<PlanWalk::Step> PlanWalk::steps() const {
 void PlanWalk::add_starts(std::vector<Step> &steps) const {
   for (PlanStart &start : plan_starts(traced_, facts_))
     steps.push_back({"begin(with=" + std::string(start.name) + ")", [start = std::move(start)] {
-                       return Position{start.graph, start.rewrites, start.choices, start.exact, {}};
+                       return Position{start, {}};
                      }});
 }
 
@@ -216,9 +211,7 @@ void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
   for (const auto &[rule, places] : choices) {
     steps.push_back({"rewrite(rule=" + std::string(rule) + ")", [this, rule = rule] {
                        Position next = position_;
-                       auto changed = rewritten_everywhere(
-                           {rule, position_.graph, position_.rewrites, {}}, rule);
-                       if (changed) {
+                       if (auto changed = rewritten_everywhere(position_, rule)) {
                          next.graph = std::move(changed->graph);
                          next.rewrites = std::move(changed->rewrites);
                        }
@@ -230,10 +223,7 @@ void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
       steps.push_back({"rewrite_at(rule=" + std::string(rule) + ",place=" + std::to_string(i) + ")",
                        [this, rewrite = places[i]] {
                          Position next = position_;
-                         if (auto changed = apply(position_.graph, rewrite)) {
-                           next.graph = std::move(*changed);
-                           next.rewrites.push_back(rewrite_words(rewrite.rule, rewrite.node));
-                         }
+                         static_cast<void>(generator::rewrite(next, rewrite)); // legal, as was found
                          return next;
                        }});
   }
@@ -261,16 +251,10 @@ void PlanWalk::add_configurations(std::vector<Step> &steps, const std::string &r
   for (const Configuration &configuration : offered) {
     if (configuration == first.configuration)
       continue;
-    std::vector<std::string> keys;
-    for (const BuiltRegion *alike : group.regions)
-      if (std::ranges::find(alike->configurations, configuration) != alike->configurations.end())
-        keys.push_back(region_key(alike->planned.region));
-    steps.push_back({text_of(region, configuration, names), [this, configuration, keys] {
+    steps.push_back({text_of(region, configuration, names), [this, configuration, group] {
                        Position next = position_;
-                       for (const std::string &key : keys) {
-                         next.choices.configurations[key] = configuration;
+                       for (const std::string &key : configure(next, group.regions, configuration))
                          next.decided.insert(kConfiguration + key);
-                       }
                        return next;
                      }});
   }
@@ -282,16 +266,11 @@ bool PlanWalk::is_decided(const RegionGroup &group, const std::string &what) con
 
 PlanWalk::Step PlanWalk::choice_of(const RegionGroup &group, std::string text,
                                    const AnchorChoice &choice, const std::string &what) const {
-  std::vector<std::string> anchors;
-  for (const BuiltRegion *region : group.regions)
-    anchors.push_back(region->planned.region.anchor);
-  return {std::move(text), [this, choice, what, anchors] {
+  return {std::move(text), [this, choice, what, group] {
             Position next = position_;
-            for (const std::string &anchor : anchors) {
-              next.choices.anchors[anchor] = choice;
-              next.choices.configurations.erase(anchor);
-              next.decided.insert(what + anchor);
-            }
+            choose(next, group.regions, choice);
+            for (const BuiltRegion *region : group.regions)
+              next.decided.insert(what + region->planned.region.anchor);
             return next;
           }};
 }

@@ -25,7 +25,7 @@ namespace warpwright::generator {
 
 /// Alike regions of a built plan.
 struct RegionGroup {
-  std::vector<const BuiltRegion *> regions;
+  AlikeRegions regions;
   double seconds = 0; ///< estimated, of all of them
 };
 /// All of a plan's, those first that take the most time.
@@ -49,11 +49,7 @@ public:
   Recipe recipe() const;
 
 private:
-  struct Position {
-    model::Graph graph; ///< after rewrites
-    std::vector<std::string> rewrites;
-    PlanChoices choices;
-    bool exact = false;
+  struct Position : GraphState {
     /// What was chosen of a region, which no later move chooses again: "family conv_1", "configuration conv_1".
     std::set<std::string> decided;
   };

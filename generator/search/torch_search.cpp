@@ -19,12 +19,8 @@ using model::Graph;
 using model::Node;
 
 /// A change of the fastest so far, and how much of the time it may touch.
-struct Change {
+struct Change : GraphState {
   double weight = 0;
-  Graph graph;
-  std::vector<std::string> rewrites;
-  PlanChoices choices;
-  bool exact = false; ///< no TF32, whatever the reference may do
 };
 
 } // namespace
@@ -45,27 +41,25 @@ struct DescentPolicy::State {
   const model::Task &task;
   Graph traced;
   DeviceFacts facts;
-  std::vector<Change> starts;    ///< in the order to be tried
-  std::vector<Change> fallbacks; ///< plain ways, for when nothing else is right or left
+  std::vector<GraphState> starts;    ///< in the order to be tried
+  std::vector<GraphState> fallbacks; ///< plain ways, for when nothing else is right or left
   std::size_t next_start = 0, next_fallback = 0;
   std::vector<Change> changes;       ///< of the fastest so far, the best last
   std::optional<std::size_t> around; ///< which of the tried variants `changes` are of
   std::vector<model::Plan> proposed;
   std::string why;
 
-  std::optional<TorchProposal> build(const Change &change) {
-    auto buffers = plan_buffers(task, change.graph);
+  std::optional<TorchProposal> build(const GraphState &state) {
+    auto buffers = plan_buffers(task, state.graph);
     if (!buffers)
       return note(buffers.error());
-    auto built = build_choices(change.graph, *buffers, facts, change.choices, change.exact);
+    auto built = build_state(state, *buffers, facts);
     if (!built)
       return note(built.error());
-    built->plan.moves.insert(built->plan.moves.begin(), change.rewrites.begin(),
-                             change.rewrites.end());
     if (built->kernels == 0 || std::ranges::find(proposed, built->plan) != proposed.end())
       return std::nullopt;
     proposed.push_back(built->plan);
-    return TorchProposal{change.graph, change.rewrites, change.choices, std::move(*built)};
+    return TorchProposal{state, std::move(*built)};
   }
 
   std::optional<TorchProposal> note(const Error &error) {
@@ -79,9 +73,7 @@ struct DescentPolicy::State {
     fallbacks.clear();
     next_start = next_fallback = 0;
     for (PlanStart &start : plan_starts(traced, facts))
-      (start.fallback ? fallbacks : starts)
-          .push_back({0, std::move(start.graph), std::move(start.rewrites),
-                      std::move(start.choices), start.exact});
+      (start.fallback ? fallbacks : starts).push_back(std::move(start));
   }
 
   /// Where a plan that multiplied in TF32 was refused, PyTorch did not, and all plans from now on are FP32-accurate. The library's
@@ -92,7 +84,7 @@ struct DescentPolicy::State {
         return;
       const bool used =
           std::ranges::any_of(variant.proposal.built.regions, [](const BuiltRegion &region) {
-            return is_tf32(region.configuration) || region.planned.choice.channels_last;
+            return is_tf32(region);
           });
       if (!used || variant.verdict.outcome != model::Outcome::WrongResult)
         continue;
@@ -100,10 +92,6 @@ struct DescentPolicy::State {
       make_starts();
       around.reset();
     }
-  }
-
-  void add(double weight, const Change &base, PlanChoices choices) {
-    changes.push_back({weight, base.graph, base.rewrites, std::move(choices), false});
   }
 
   /// What the family itself expects, where that is more: a recurrent layer waits more than it computes.
@@ -120,9 +108,9 @@ struct DescentPolicy::State {
   /// All single changes of a variant.
   void make_changes(const TorchProposal &from) {
     changes.clear();
-    const Change base{0, from.graph, from.rewrites, from.built.applied, false};
+    const GraphState base{from.graph, from.rewrites, from.built.applied};
     const GraphIndex planned(from.built.graph), index(base.graph);
-    std::map<std::string, std::vector<const BuiltRegion *>> alike;
+    std::map<std::string, AlikeRegions> alike;
     double total = 0;
     std::map<std::string, double> seconds;
     for (const BuiltRegion &region : from.built.regions) {
@@ -143,12 +131,9 @@ struct DescentPolicy::State {
     for (const Rewrite &rewrite : generator::rewrites(index)) {
       if (rewrite.always || rewrite.rule == "attention")
         continue;
-      auto changed = apply(base.graph, rewrite);
-      if (!changed)
+      Change change{base};
+      if (!generator::rewrite(change, rewrite))
         continue;
-      Change change = base;
-      change.graph = std::move(*changed);
-      change.rewrites.push_back(rewrite_words(rewrite.rule, rewrite.node));
       const auto own = seconds.find(rewrite.node);
       change.weight =
           (rewrite.rule == kPlanOfItsOwn ? 1 : 0.3) * (own == seconds.end() ? total : own->second);
@@ -157,19 +142,15 @@ struct DescentPolicy::State {
     std::ranges::stable_sort(changes, {}, &Change::weight);
   }
 
-  void change_configurations(const Change &base, const std::vector<const BuiltRegion *> &regions,
+  void change_configurations(const GraphState &base, const AlikeRegions &regions,
                              double weight) {
     const BuiltRegion &first = *regions.front();
     int rank = 0;
     for (const Configuration &configuration : first.configurations) {
       if (configuration == first.configuration)
         continue;
-      PlanChoices choices = base.choices;
-      for (const BuiltRegion *region : regions)
-        if (std::ranges::find(region->configurations, configuration) !=
-            region->configurations.end())
-          choices.configurations[region_key(region->planned.region)] = configuration;
-      add(weight / (1.5 + rank++), base, std::move(choices));
+      Change &change = changes.emplace_back(Change{base, weight / (1.5 + rank++)});
+      configure(change, regions, configuration);
     }
   }
 
@@ -181,20 +162,15 @@ struct DescentPolicy::State {
     return 0;
   }
 
-  void change_anchors(const Change &base, const GraphIndex &index,
-                      const std::vector<const BuiltRegion *> &regions, double weight) {
+  void change_anchors(const GraphState &base, const GraphIndex &index,
+                      const AlikeRegions &regions, double weight) {
     const AnchorChoice &now = regions.front()->planned.choice;
     const Node &anchor = index.node(regions.front()->planned.region.anchor);
     std::vector<std::string> others{kLibraryFamily};
     for (const Family *family : claiming_families(index, anchor))
       others.emplace_back(family->name);
     const auto with = [&](const AnchorChoice &choice, double likely) {
-      PlanChoices choices = base.choices;
-      for (const BuiltRegion *region : regions) {
-        choices.anchors[region->planned.region.anchor] = choice;
-        choices.configurations.erase(region->planned.region.anchor);
-      }
-      add(weight * likely, base, std::move(choices));
+      choose(changes.emplace_back(Change{base, weight * likely}), regions, choice);
     };
     const double least = estimate_of(index, anchor, now.family);
     for (const std::string &other : others)
@@ -210,7 +186,7 @@ struct DescentPolicy::State {
   }
 
   /// The other layout for all convolutions of the library at once: conversions between layouts cost as much as they save.
-  void change_layouts(const Change &base, double weight) {
+  void change_layouts(const GraphState &base, double weight) {
     for (const bool last : {true, false}) {
       if (last && !facts.tf32)
         continue;
@@ -222,7 +198,7 @@ struct DescentPolicy::State {
         if (node.op == op::conv && !choices.anchors.contains(node.name))
           choices.anchors[node.name] = {kLibraryFamily, true, last};
       if (choices != base.choices)
-        add(weight * 0.9, base, std::move(choices));
+        changes.emplace_back(Change{base, weight * 0.9}).choices = std::move(choices);
     }
   }
 };
@@ -235,7 +211,7 @@ DescentPolicy::DescentPolicy(const model::Task &task, const Graph &graph, const 
     return;
   auto start = rewritten(with_separate_bias(graph), known->rewrites);
   if (start)
-    state_->starts.insert(state_->starts.begin(), {0, std::move(*start), std::move(known->rewrites),
+    state_->starts.insert(state_->starts.begin(), {std::move(*start), std::move(known->rewrites),
                                                    std::move(known->choices)});
 }
 

@@ -8,6 +8,7 @@
 // fused, nothing rewritten) comes last. A learned policy implements the same interface. Leaves out running and measuring: `evaluate` does. Thread: one.
 #pragma once
 
+#include "generator/search/graph_state.h"
 #include "generator/search/recipe.h"
 #include "support/model/verdict.h"
 
@@ -17,10 +18,7 @@
 
 namespace warpwright::generator {
 
-struct TorchProposal {
-  model::Graph graph;                ///< after rewrites
-  std::vector<std::string> rewrites; ///< "matmul-diagonal(%mm)"
-  PlanChoices choices;
+struct TorchProposal : GraphState {
   BuiltPlan built; ///< whose plan's moves name rewrites and regions
 };
 

@@ -1,30 +1,14 @@
 // The trainer's own proposer over states that the generator makes in this process.
 #include "server/policy/adviser.h"
 
-#include "generator/search/env.h"
-#include "generator/text/states/open_states.h"
+#include "server/policy/space_environment.h"
 #include "support/hash.h"
 #include "support/model/json.h"
-#include "trainer/environment/live.h"
 #include "trainer/policy/builtin.h"
 #include "trainer/policy/proposer.h"
 
 namespace warpwright::server {
 namespace {
-
-/// `warpwright env` without the process.
-class EnvHere final : public trainer::EnvLine {
-public:
-  Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) override {
-    auto answer = generator::answer_env(method, params, open_);
-    if (!answer)
-      return fail(answer.error().message);
-    return std::move(*answer);
-  }
-
-private:
-  generator::OpenStates open_;
-};
 
 std::vector<trainer::TriedVersion> versions_of(const std::vector<generator::Variant> &tried) {
   std::vector<trainer::TriedVersion> versions;
@@ -45,9 +29,7 @@ public:
   BuiltinAdviser(const trainer::PlainPolicy &policy, const model::Task &task,
                  std::optional<model::DeviceInfo> device)
       : task_(task), policy_(policy.network, policy.vocabulary, {}, kSeed),
-        proposer_(policy_, {}, kSeed),
-        environment_(trainer::LiveEnvironment::over(std::make_unique<EnvHere>(), {}, records_,
-                                                    std::move(device))) {}
+        proposer_(policy_, {}, kSeed), device_(std::move(device)) {}
 
   std::string_view name() const override { return "builtin"; }
 
@@ -59,12 +41,10 @@ public:
     task.kernel = original.kernel;
     task.flags = original.settings.flags;
     task.id = task.kernel + "/" + sha256_hex(task.text);
-    const auto known = records_.with([&](trainer::RecordBook &book) {
-      return book.add_task(task, model::to_json(task_), model::hash(task_));
-    });
-    if (!known)
-      return std::unexpected(known.error());
-    auto proposal = proposer_.propose(task, versions_of(tried), *environment_);
+    if (!space_)
+      space_.emplace(original);
+    SpaceEnvironment environment(*space_, model::to_json(task_), "", device_);
+    auto proposal = proposer_.propose(task, versions_of(tried), environment);
     if (!proposal)
       return std::unexpected(proposal.error());
     return Advice{std::move(proposal->moves), std::move(proposal->plan),
@@ -78,8 +58,8 @@ private:
   model::Task task_;
   trainer::BuiltinPolicy policy_;
   trainer::Proposer proposer_;
-  Exclusive<trainer::RecordBook> records_; ///< in memory: states of this search
-  std::unique_ptr<trainer::LiveEnvironment> environment_;
+  std::optional<model::DeviceInfo> device_;
+  std::optional<generator::TextSpace> space_; ///< of the first call's source: a search has one
 };
 
 } // namespace

@@ -103,7 +103,7 @@ public:
     if (!recipe_)
       return fail("no recipe");
     const auto graph = rewritten(with_separate_bias(graph_), recipe_->rewrites);
-    return graph ? build_choices(*graph, buffers_, device_.facts, recipe_->choices, false)
+    return graph ? build_choices({*graph, {}, recipe_->choices}, buffers_, device_.facts)
                  : Result<BuiltPlan>(std::unexpected(graph.error()));
   }
 
@@ -124,7 +124,7 @@ private:
   Plans plans(const char *kind) const { return Plans(id_ + "\t" + device_.name + "\t" + kind, list_); }
 
   Result<BuiltPlan> build(const PlanStart &start, const PlanChoices &choices) const {
-    return build_choices(start.graph, buffers_, device_.facts, choices, start.exact);
+    return build_choices({start.graph, {}, choices, start.exact}, buffers_, device_.facts);
   }
 
   std::string starts_text(const std::vector<PlanStart> &starts) const {

@@ -58,15 +58,8 @@ LiveEnvironment::without_runner(const EnvironmentConfig &config, Exclusive<Recor
   auto env = EnvPool::start(config.warpwright, config.env_processes);
   if (!env)
     return std::unexpected(env.error());
-  return over(std::move(*env), config, records, std::move(device));
-}
-
-std::unique_ptr<LiveEnvironment> LiveEnvironment::over(std::unique_ptr<EnvLine> env,
-                                                       const EnvironmentConfig &config,
-                                                       Exclusive<RecordBook> &records,
-                                                       std::optional<model::DeviceInfo> device) {
   std::unique_ptr<LiveEnvironment> environment(new LiveEnvironment(config, records));
-  environment->env_ = std::move(env);
+  environment->env_ = std::move(*env);
   environment->device_ = std::move(device);
   environment->modules_ = std::make_unique<ModuleStates>(
       *environment->env_,

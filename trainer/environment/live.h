@@ -23,11 +23,6 @@ public:
   static Result<std::unique_ptr<LiveEnvironment>>
   without_runner(const EnvironmentConfig &config, Exclusive<RecordBook> &records,
                  std::optional<model::DeviceInfo> device);
-  /// The same with states from whoever answers `env`, in this process for instance.
-  static std::unique_ptr<LiveEnvironment> over(std::unique_ptr<EnvLine> env,
-                                               const EnvironmentConfig &config,
-                                               Exclusive<RecordBook> &records,
-                                               std::optional<model::DeviceInfo> device);
 
   std::string_view name() const override { return "live"; }
   Result<TaskView> open(const TrainingTask &task) override;

@@ -1,0 +1,72 @@
+#include "generator/search/graph_state.h"
+
+#include <algorithm>
+
+namespace warpwright::generator {
+
+Result<BuiltPlan> build_choices(const GraphState &state, const PlanBuffers &buffers,
+                                const DeviceFacts &facts) {
+  DeviceFacts allowed = facts;
+  allowed.tf32 = facts.tf32 && !state.exact;
+  PlanChoices choices = state.choices;
+  if (!allowed.tf32)
+    std::erase_if(choices.configurations, [](const auto &entry) { return is_tf32(entry.second); });
+  auto built = build_plan(state.graph, buffers, allowed, choices);
+  if (!built)
+    return built;
+  for (const BuiltRegion &region : built->regions)
+    if (region.configuration.contains("math"))
+      built->applied.configurations[region_key(region.planned.region)] = region.configuration;
+  return built;
+}
+
+Result<BuiltPlan> build_state(const GraphState &state, const PlanBuffers &buffers,
+                              const DeviceFacts &facts) {
+  auto built = build_choices(state, buffers, facts);
+  if (built)
+    built->plan.moves.insert(built->plan.moves.begin(), state.rewrites.begin(), state.rewrites.end());
+  return built;
+}
+
+std::vector<std::string> configure(GraphState &state, const AlikeRegions &regions,
+                                   const Configuration &configuration) {
+  std::vector<std::string> keys;
+  for (const BuiltRegion *region : regions)
+    if (std::ranges::find(region->configurations, configuration) != region->configurations.end())
+      keys.push_back(region_key(region->planned.region));
+  for (const std::string &key : keys)
+    state.choices.configurations[key] = configuration;
+  return keys;
+}
+
+void choose(GraphState &state, const AlikeRegions &regions, const AnchorChoice &choice) {
+  for (const BuiltRegion *region : regions) {
+    const std::string &anchor = region->planned.region.anchor;
+    state.choices.anchors[anchor] = choice;
+    state.choices.configurations.erase(anchor);
+  }
+}
+
+Result<void> rewrite(GraphState &state, const Rewrite &rewrite) {
+  auto changed = apply(state.graph, rewrite);
+  if (!changed)
+    return std::unexpected(changed.error());
+  state.graph = std::move(*changed);
+  state.rewrites.push_back(rewrite_words(rewrite.rule, rewrite.node));
+  return {};
+}
+
+std::string rewrite_words(std::string_view rule, const std::string &node) {
+  return std::string(rule) + "(%" + node + ")";
+}
+
+bool is_tf32(const Configuration &configuration) {
+  const auto math = configuration.find("math");
+  return math != configuration.end() && (math->second == 1 || math->second == 2);
+}
+
+bool is_tf32(const BuiltRegion &region) {
+  return is_tf32(region.configuration) || region.planned.choice.channels_last;
+}
+
+} // namespace warpwright::generator
