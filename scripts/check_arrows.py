@@ -45,7 +45,7 @@ PLACES = {
     "runner/adversary": ["runner/adversary/*"],
     "runner/main": ["runner/main.cpp"],
     "runner": ["runner/*"],
-    "trainer/policy": ["trainer/policy/*", "trainer/tokens/*", "trainer/inference/*"],
+    "trainer/policy": ["trainer/environment/environment.h", "trainer/policy/*", "trainer/tokens/*", "trainer/inference/*"],
     "trainer": ["trainer/*"],
     "server/report": ["server/cli/report/*"],
     "server": ["server/*"],

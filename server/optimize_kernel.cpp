@@ -129,7 +129,7 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   Trial trial(request, events);
   CandidateEvaluator evaluator(client, verify_options(request));
   const std::stop_callback forward(stop, [&] { evaluator.give_up().request_stop(); });
-  generator::SearchEvents search_events;
+  generator::TextSearchEvents search_events;
   search_events.evaluate = [&](const model::Task &task, const model::Plan &plan,
                                std::stop_token token) {
     return evaluator.evaluate(task, plan, std::move(token), events.on_stage,

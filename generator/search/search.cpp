@@ -1,4 +1,4 @@
-// The loop of a search: propose, render, evaluate, until something ends it; see search.h.
+// A search over texts; see search.h.
 #include "generator/search/search.h"
 
 #include "support/model/json.h"
@@ -17,8 +17,8 @@ Variant unrendered(State state, const Error &error) {
   return variant;
 }
 
-/// What tells one candidate from another: the file's text, or the plan that is not in it.
-std::string identity(const State &state) {
+/// The file's text, or the plan's hash where the file does not hold the plan.
+std::string deduplication_key(const State &state) {
   const Provenance &from = state.provenance;
   return from.answer && !from.not_applicable.empty() ? model::hash(*from.answer) : state.file.text;
 }
@@ -26,29 +26,23 @@ std::string identity(const State &state) {
 } // namespace
 
 std::vector<Variant> search(const State &original, const model::Task &task, Policy &policy,
-                            const SearchLimits &limits, const SearchEvents &events,
+                            const SearchLimits &limits, const TextSearchEvents &events,
                             std::stop_token stop) {
-  const auto deadline = std::chrono::steady_clock::now() + limits.budget;
-  std::vector<Variant> tried;
-  std::set<std::string> texts{original.file.text};
-  while (!stop.stop_requested() && static_cast<int>(tried.size()) < limits.max_variants &&
-         std::chrono::steady_clock::now() < deadline) {
-    auto state = policy.propose(original, tried);
-    if (!state)
-      break;
-    if (!texts.insert(identity(*state)).second)
-      continue;
-    auto plan = render_plan(*state, task);
-    if (!plan) {
-      tried.push_back(unrendered(std::move(*state), plan.error()));
-    } else {
-      model::Verdict verdict = events.evaluate(task, *plan, stop);
-      tried.push_back({std::move(*state), std::move(*plan), std::move(verdict)});
+  std::set<std::string> seen{original.file.text};
+  const auto propose = [&](const std::vector<Variant> &tried) -> std::optional<Variant> {
+    while (auto state = policy.propose(original, tried)) {
+      if (!seen.insert(deduplication_key(*state)).second)
+        continue;
+      auto plan = render_plan(*state, task);
+      return plan ? Variant{std::move(*state), std::move(*plan), {}}
+                  : unrendered(std::move(*state), plan.error());
     }
-    if (events.on_variant)
-      events.on_variant(tried.back(), tried.size());
-  }
-  return tried;
+    return std::nullopt;
+  };
+  const auto plan_of = [](const Variant &variant) {
+    return variant.plan.steps.empty() ? nullptr : &variant.plan;
+  };
+  return run_search<Variant>(task, propose, plan_of, limits, events, std::move(stop));
 }
 
 const Variant *best_variant(const std::vector<Variant> &variants) {

@@ -4,12 +4,10 @@
 // token asks. Nothing is shared.
 #pragma once
 
+#include "generator/search/search_loop.h"
 #include "generator/text/states/generator.h"
-#include "support/model/verdict.h"
 
-#include <functional>
 #include <memory>
-#include <stop_token>
 
 namespace warpwright::generator {
 
@@ -33,21 +31,11 @@ public:
 /// Where nothing was timed (CPU backend) it walks breadth-first.
 std::unique_ptr<Policy> make_beam_policy(std::uint64_t seed = 0);
 
-struct SearchLimits {
-  int max_variants = 64;
-  std::chrono::milliseconds budget{30'000};
-};
-
-struct SearchEvents {
-  /// Runs one candidate. Called once a variant, in order.
-  std::function<model::Verdict(const model::Task &, const model::Plan &, std::stop_token)> evaluate;
-  std::function<void(const Variant &, std::size_t tried)>
-      on_variant; ///< for progress; may be empty
-};
+using TextSearchEvents = SearchEvents<Variant>;
 
 /// Runs until the budget, the limit, the policy or the stop token ends it. The variants in the order tried.
 std::vector<Variant> search(const State &original, const model::Task &task, Policy &policy,
-                            const SearchLimits &limits, const SearchEvents &events,
+                            const SearchLimits &limits, const TextSearchEvents &events,
                             std::stop_token stop);
 
 /// The verified variant with the largest speedup whose interval lies above 1, of those that are in the file's text; null when there is

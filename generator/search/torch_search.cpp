@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <future>
 
 namespace warpwright::generator {
 namespace {
@@ -277,64 +275,18 @@ const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants
   return best;
 }
 
-namespace {
-
-/// Whether there are variants and all of them were wrong: then another one may be right.
-bool all_refused(const std::vector<TorchVariant> &tried) {
-  return !tried.empty() && std::ranges::all_of(tried, [](const TorchVariant &variant) {
-    return variant.verdict.outcome == model::Outcome::WrongResult;
-  });
-}
-
-} // namespace
-
 std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,
-                                       const TorchSearchLimits &limits,
-                                       const TorchSearchEvents &events, std::stop_token stop,
-                                       std::vector<TorchVariant> tried) {
-  struct InWork {
-    TorchProposal proposal;
-    std::future<model::Verdict> verdict = {};
+                                       SearchLimits limits, const TorchSearchEvents &events,
+                                       std::stop_token stop, std::vector<TorchVariant> tried) {
+  limits.free_refusals = limits.max_variants / 2;
+  limits.outlasts_refusals = true;
+  const auto propose = [&](const std::vector<TorchVariant> &so_far) -> std::optional<TorchVariant> {
+    auto proposal = policy.propose(so_far);
+    return proposal ? std::optional(TorchVariant{std::move(*proposal), {}}) : std::nullopt;
   };
-  std::deque<InWork> in_work; // whose elements stay where they are
-  const auto start = std::chrono::steady_clock::now();
-  // A plan refused takes little time: so many more are free.
-  int counted = 0, free_of_charge = limits.max_variants / 2;
-  bool enough = false;
-  // Who waited for a GPU that others had, and then was refused, has tried little: the budget ends what has more to show than wrong results.
-  const auto may_begin = [&] {
-    const auto begun = static_cast<int>(in_work.size());
-    const bool in_time = std::chrono::steady_clock::now() - start < limits.budget;
-    return !enough && begun < limits.at_once && counted + begun < limits.max_variants &&
-           !stop.stop_requested() && (in_time || (begun == 0 && all_refused(tried)));
-  };
-  while (true) {
-    while (may_begin()) {
-      auto proposal = policy.propose(tried);
-      if (!proposal)
-        break;
-      InWork &next = in_work.emplace_back(InWork{std::move(*proposal)});
-      next.verdict = std::async(std::launch::async, [&events, &task, &stop, &next] {
-        return events.evaluate(task, next.proposal.built.plan, stop);
-      });
-    }
-    if (in_work.empty())
-      return tried;
-    model::Verdict verdict = in_work.front().verdict.get();
-    TorchVariant variant{std::move(in_work.front().proposal), std::move(verdict)};
-    in_work.pop_front();
-    if (stop.stop_requested())
-      continue; // it was interrupted, as all that are in work
-    const auto &time = variant.verdict.candidate_time;
-    enough |= variant.verdict.outcome == model::Outcome::Verified && time &&
-              time->median_ns <= limits.enough_ns;
-    const bool refused = variant.verdict.outcome == model::Outcome::WrongResult;
-    if (!refused || free_of_charge-- <= 0)
-      ++counted;
-    tried.push_back(std::move(variant));
-    if (events.on_variant)
-      events.on_variant(tried.back(), tried.size());
-  }
+  const auto plan_of = [](const TorchVariant &variant) { return &variant.proposal.built.plan; };
+  return run_search<TorchVariant>(task, propose, plan_of, limits, events, std::move(stop),
+                                  std::move(tried));
 }
 
 } // namespace warpwright::generator

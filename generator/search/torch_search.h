@@ -10,11 +10,9 @@
 
 #include "generator/search/graph_state.h"
 #include "generator/search/recipe.h"
-#include "support/model/verdict.h"
+#include "generator/search/search_loop.h"
 
-#include <chrono>
 #include <memory>
-#include <stop_token>
 
 namespace warpwright::generator {
 
@@ -55,25 +53,13 @@ private:
   std::unique_ptr<State> state_;
 };
 
-struct TorchSearchLimits {
-  int max_variants = 48;                     ///< half as many refused ones are not counted
-  std::chrono::milliseconds budget{120'000}; ///< ends a search that has more than wrong results
-  /// Variants in work at a time: the next is compiled while one is judged, at the price of what that one would have taught.
-  int at_once = 1;
-  /// A verified variant that takes no longer than this ends the search: 0: none does.
-  double enough_ns = 0;
-};
-
-struct TorchSearchEvents {
-  /// Runs one candidate; may block. From several threads where limits.at_once says so.
-  std::function<model::Verdict(const model::Task &, const model::Plan &, std::stop_token)> evaluate;
-  std::function<void(const TorchVariant &, std::size_t tried)> on_variant; ///< may be empty
-};
+using TorchSearchEvents = SearchEvents<TorchVariant>;
 
 /// Runs until the budget, the limit, the policy or the stop token ends it. The variants in the order tried.
+/// Half as many refused plans as variants are not counted, and the budget ends a search that has more than wrong results.
 /// @param tried what an earlier search with this policy tried, with what has been found out since; the limits count from here
 std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,
-                                       const TorchSearchLimits &limits,
+                                       SearchLimits limits,
                                        const TorchSearchEvents &events, std::stop_token stop,
                                        std::vector<TorchVariant> tried = {});
 

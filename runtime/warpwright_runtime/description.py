@@ -16,10 +16,7 @@ def describe(*, outputs, flats, scratch, device, **described):
     described: name, names (of the arguments), guards, inputs (their patterns, `...` for a tensor), state (paths of the module's tensors),
     arguments and results [(dtype, shape)], returned (places), places (how many), steps (operation() or the number of a group of
     launches), prepare (device index -> executor, or why there is none), start (address of the function that starts a group)"""
-    offsets, size = [], 0
-    for _, needed in scratch:
-        offsets.append(size)
-        size += -(-needed // ALIGNMENT) * ALIGNMENT
+    offsets, size = layout(scratch)
     return {
         **described,
         "outputs": [(dtype, list(shape)) for _, dtype, shape in outputs],
@@ -32,6 +29,15 @@ def describe(*, outputs, flats, scratch, device, **described):
         "device": device,
         "stream": torch._C._cuda_getCurrentRawStream if device.type == "cuda" else None,
     }
+
+
+def layout(scratch):
+    """Where each temporary begins in the one allocation, and its size: ([bytes], bytes)."""
+    offsets, size = [], 0
+    for _, needed in scratch:
+        offsets.append(size)
+        size += -(-needed // ALIGNMENT) * ALIGNMENT
+    return offsets, size
 
 
 def size_of(dtype, shape):

@@ -171,7 +171,7 @@ KernelOutcome optimize_kernel(const analysis::SourceFile &file,
 
   Evaluation evaluation(setup, file, kernel);
   const std::stop_callback forward(setup.stop, [&] { evaluation.give_up().request_stop(); });
-  generator::SearchEvents events;
+  generator::TextSearchEvents events;
   events.evaluate = [&](const model::Task &task, const model::Plan &plan, std::stop_token stop) {
     return evaluation.evaluate(task, plan, stop);
   };

@@ -91,7 +91,7 @@ private:
           return evaluator.evaluate(of, plan, stop, events_.on_stage);
         },
         events_.on_variant};
-    generator::TorchSearchLimits search = limits_.search;
+    generator::SearchLimits search = limits_.search;
     search.enough_ns = enough_ns(task.task, device_);
     outcome.variants =
         generator::search_torch(task.task, policy, search, search_events,

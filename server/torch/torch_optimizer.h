@@ -22,7 +22,7 @@ struct ModulePolicy {
 };
 
 struct TorchLimits {
-  generator::TorchSearchLimits search{
+  generator::SearchLimits search{
       .max_variants = 8, .budget = std::chrono::seconds{60}, .at_once = 2};
   std::chrono::milliseconds measure_budget{300};         ///< of each candidate while searching
   std::chrono::milliseconds final_measure_budget{1'000}; ///< of the best, against each baseline

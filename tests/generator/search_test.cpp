@@ -108,7 +108,7 @@ TEST_CASE("the search finds the fastest variant and never tries a text twice") {
   auto policy = make_beam_policy();
   std::set<std::string> texts{original.file.text};
   std::size_t shown = 0;
-  SearchEvents events;
+  TextSearchEvents events;
   events.evaluate = [](const model::Task &, const model::Plan &plan, std::stop_token) {
     return timed(plan);
   };
@@ -131,7 +131,7 @@ TEST_CASE("the search finds the fastest variant and never tries a text twice") {
 TEST_CASE("without times the search walks breadth first and has no best variant") {
   const State original = state_of(kScale);
   auto policy = make_beam_policy();
-  SearchEvents events;
+  TextSearchEvents events;
   events.evaluate = [](const model::Task &, const model::Plan &, std::stop_token) {
     return verified(std::nullopt);
   };
@@ -147,12 +147,12 @@ TEST_CASE("the search stops when asked, and a ratio that may be chance is not be
   const State original = state_of(kScale);
   auto policy = make_beam_policy(7);
   std::stop_source stop;
-  SearchEvents events;
+  TextSearchEvents events;
   events.evaluate = [&](const model::Task &, const model::Plan &, std::stop_token token) {
     CHECK_FALSE(token.stop_requested());
-    stop.request_stop();
     return verified(1.04);
   };
+  events.on_variant = [&](const Variant &, std::size_t) { stop.request_stop(); };
   const auto variants =
       search(original, task_of(original), *policy,
              {.max_variants = 12, .budget = std::chrono::minutes(2)}, events, stop.get_token());

@@ -16,7 +16,7 @@ import call_guards
 import user_module
 from host_errors import HostError
 from tensors import as_tensor, contiguous_strides, dtype_of, span
-from warpwright_runtime.description import describe, operation, size_of
+from warpwright_runtime.description import describe, layout, operation, size_of
 from warpwright_runtime.guard_values import for_call
 
 
@@ -246,10 +246,13 @@ class PythonCall(torch.nn.Module):
         held = dict(enumerate(arguments))
         for place, dtype, shape in program.made + program.flats:
             held[place] = torch.empty(shape, dtype=dtype, device=program.device)
-        scratch = [(place, torch.empty(size, dtype=torch.uint8, device=program.device)) for place, size in program.scratch]
         addresses = self.array()
-        for place, tensor in [*held.items(), *scratch]:
+        for place, tensor in held.items():
             addresses[place] = tensor.data_ptr()
+        offsets, size = layout(program.scratch)
+        workspace = torch.empty(size, dtype=torch.uint8, device=program.device)
+        for (place, _), offset in zip(program.scratch, offsets):
+            addresses[place] = workspace.data_ptr() + offset
         next_result = program.first_result
         for group, call, borrowed, updated in zip(program.groups, program.calls, program.borrowed, program.updated):
             if call is None:

@@ -243,7 +243,7 @@ TEST_CASE("A variant that is quick enough ends the search, a wrong one does not"
     verdict.candidate_time->median_ns = times[std::min(calls++, 4)];
     return verdict;
   };
-  TorchSearchLimits limits{.max_variants = 8, .budget = std::chrono::hours(1)};
+  SearchLimits limits{.max_variants = 8, .budget = std::chrono::hours(1)};
   limits.enough_ns = 100;
   CHECK(search_torch(task, policy, limits, events, {}).size() == 4);
 }

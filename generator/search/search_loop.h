@@ -1,0 +1,99 @@
+// The loop of every search: propose, evaluate, until something ends it. What a variant is, and who proposes, the caller says.
+//
+// Thread: one search runs on one thread; `evaluate` may block (it asks a runner), is called from others where limits.at_once is more than 1,
+// and must return when the stop token asks.
+#pragma once
+
+#include "support/model/plan.h"
+#include "support/model/task.h"
+#include "support/model/verdict.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <future>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+namespace warpwright::generator {
+
+struct SearchLimits {
+  int max_variants = 64;
+  std::chrono::milliseconds budget{30'000};
+  /// Variants in work at a time: the next is compiled while one is judged, at the price of what that one would have taught.
+  int at_once = 1;
+  /// A verified variant that takes no longer than this ends the search: 0: none does.
+  double enough_ns = 0;
+  /// Wrong results that max_variants does not count: a plan refused takes little time.
+  int free_refusals = 0;
+  /// The budget does not end a search that has only wrong results: who waited for a GPU that others had has tried little.
+  bool outlasts_refusals = false;
+};
+
+template <class Variant> struct SearchEvents {
+  /// Runs one candidate.
+  std::function<model::Verdict(const model::Task &, const model::Plan &, std::stop_token)> evaluate;
+  std::function<void(const Variant &, std::size_t tried)> on_variant; ///< for progress; may be empty
+};
+
+/// @param propose (tried) -> optional<Variant>: the next, without its verdict; nullopt where there is nothing before more was tried
+/// @param plan_of (variant) -> const model::Plan *; null where the variant needs no run: its verdict is there
+/// @param tried what an earlier search tried; the limits count from here
+/// @return the variants in the order tried
+template <class Variant, class Propose, class PlanOf>
+std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf plan_of,
+                                const SearchLimits &limits, const SearchEvents<Variant> &events,
+                                std::stop_token stop, std::vector<Variant> tried = {}) {
+  struct InWork {
+    Variant variant;
+    std::future<model::Verdict> verdict = {};
+  };
+  std::deque<InWork> in_work; // whose elements stay where they are
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_wrong = [](const Variant &variant) {
+    return variant.verdict.outcome == model::Outcome::WrongResult;
+  };
+  int counted = 0, free_of_charge = limits.free_refusals;
+  bool enough = false;
+  const auto may_begin = [&] {
+    const auto begun = static_cast<int>(in_work.size());
+    const bool in_time = std::chrono::steady_clock::now() - start < limits.budget;
+    const bool goes_on = limits.outlasts_refusals && begun == 0 && !tried.empty() &&
+                         std::ranges::all_of(tried, is_wrong);
+    return !enough && begun < limits.at_once && counted + begun < limits.max_variants &&
+           !stop.stop_requested() && (in_time || goes_on);
+  };
+  while (true) {
+    while (may_begin()) {
+      std::optional<Variant> proposed = propose(tried);
+      if (!proposed)
+        break;
+      InWork &next = in_work.emplace_back(InWork{std::move(*proposed)});
+      const model::Plan *plan = plan_of(next.variant);
+      const auto how = plan && limits.at_once > 1 ? std::launch::async : std::launch::deferred;
+      next.verdict = std::async(how, [&, plan] {
+        return plan ? events.evaluate(task, *plan, stop) : std::move(next.variant.verdict);
+      });
+    }
+    if (in_work.empty())
+      return tried;
+    model::Verdict verdict = in_work.front().verdict.get();
+    Variant variant = std::move(in_work.front().variant);
+    variant.verdict = std::move(verdict);
+    in_work.pop_front();
+    if (stop.stop_requested())
+      continue; // it was interrupted, as all that are in work
+    const auto &time = variant.verdict.candidate_time;
+    enough |= variant.verdict.outcome == model::Outcome::Verified && time &&
+              time->median_ns <= limits.enough_ns;
+    if (!is_wrong(variant) || free_of_charge-- <= 0)
+      ++counted;
+    tried.push_back(std::move(variant));
+    if (events.on_variant)
+      events.on_variant(tried.back(), tried.size());
+  }
+}
+
+} // namespace warpwright::generator
