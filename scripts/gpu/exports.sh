@@ -8,6 +8,7 @@
 # tests/torch/export_check.py found) and OUT/log.txt.
 # A call of ten minutes holds "real cli" (the default), "modules" or "bench".
 # usage: [PART="real cli"] [BUDGET_S=560] [JOBS=6] [KERNELBENCH=... SIZES=current] [STATE=build/exports] scripts/gpu/exports.sh ARCHIVE OUT
+# FORM=package: the exports import warpwright_runtime, else they hold it.
 # (ARCHIVE is scripts/gpu/pack.sh's, or a build's bin directory)
 set -uo pipefail
 begun=$SECONDS
@@ -26,6 +27,7 @@ else
   [ -d "$bin" ] && [ ! "$archive" -nt "$bin" ] || { tar -C "$state" -xJf "$archive" && touch "$bin"; } || exit 1
 fi
 chmod 755 "$state" # workers give up root
+if [ "${FORM:-}" = package ]; then export PYTHONPATH=$bin/torch; form=--import-runtime; else form=; fi
 export PYTHONUNBUFFERED=1 XDG_CACHE_HOME=$state/cache PYTHONWARNINGS=ignore
 failed=0
 left() { echo $((${BUDGET_S:-560} - (SECONDS - begun))); }
@@ -38,7 +40,7 @@ plans() { # plans NAME FOLDER SECONDS OPTIONS...: of a folder's tasks, exported 
   note "$name: plans, $seconds s"
   mkdir -p "$state/$name"
   timeout -k 10 $((seconds + 60)) "$bin/warpwright" optimize --kernelbench "$folder" --results "$state/$name.jsonl" \
-    --export "$state/$name" --json "$state/$name.json" --minutes "$(python3 -c "print($seconds / 60)")" "$@" \
+    --export "$state/$name" $form --json "$state/$name.json" --minutes "$(python3 -c "print($seconds / 60)")" "$@" \
     >"$state/$name.log" 2>&1 &
   planning=$!
 }
@@ -87,7 +89,7 @@ for part in ${PART:-real cli}; do
     for file in level1/07_bert_layer level1/04_llama_mlp level2/01_resnet_basic_block; do
       note "warpwright optimize $file"
       timeout 100 "$bin/warpwright" optimize "bench/real/$file.py" --budget 25s --max-variants 4 --apply --ledger "$state/cli/ledger.db" \
-        --output "$state/cli/$(basename $file).py" 2>&1 | tail -n 12 | cut -c1-200 | tee -a "$out/log.txt"
+        --output "$state/cli/$(basename $file).py" $([ -n "$form" ] || echo --standalone) 2>&1 | tail -n 12 | cut -c1-200 | tee -a "$out/log.txt"
     done
     planning=
     checked cli eval

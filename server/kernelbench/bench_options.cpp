@@ -31,6 +31,9 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
   command.add_option(
       "--export", bench.export_folder,
       "Write each verified candidate as a ModelNew that imports only torch to this folder");
+  command.add_flag("--import-runtime", bench.import_runtime,
+                   "With --export: the files import warpwright_runtime instead of holding it")
+      ->needs("--export");
   command.add_flag("--run-exports", bench.run_exports,
                    "With --export: at the end call each file once in a fresh Python, with your "
                    "rights; a task whose export does not run its kernels has no candidate")

@@ -121,7 +121,7 @@ std::string measured_text(const BenchResult &result) {
   return text;
 }
 
-Result<void> export_model(const std::filesystem::path &folder, const BenchResult &result,
+Result<void> export_model(const BenchRunOptions &options, const BenchResult &result,
                           const TorchOutcome &outcome) {
   const TorchTask &task = *outcome.task;
   auto text =
@@ -129,11 +129,11 @@ Result<void> export_model(const std::filesystem::path &folder, const BenchResult
                   {.comment = measured_text(result),
                    .device = verified_device(result.device),
                    .patterns = task.patterns});
-  if (text) // for harnesses that know nothing of us
+  if (text && !options.import_runtime) // for harnesses that know nothing of us
     text = standalone_text(*text);
   if (!text)
     return std::unexpected(text.error());
-  const auto path = export_path(folder, result);
+  const auto path = export_path(options.export_folder, result);
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
   return write_atomically(path, *text);
@@ -274,7 +274,7 @@ private:
       BenchResult result = bench_result_of(*task, outcome);
       Result<void> written;
       if (is_exported(result))
-        written = export_model(options_.export_folder, result, outcome);
+        written = export_model(options_, result, outcome);
       if (!written)
         result.reason = "not exported: " + describe(written.error());
       keep(std::move(result));
