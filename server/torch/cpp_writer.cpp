@@ -22,13 +22,6 @@ constexpr const char *kIncludes = R"(#include <ATen/cuda/CUDAContext.h>
 #include <vector>
 )";
 
-std::string replaced(std::string text, const std::string &what, const std::string &by) {
-  for (std::size_t at = text.find(what); at != std::string::npos;
-       at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-  return text;
-}
-
 std::string quoted(const std::string &text) {
   return '"' + replaced(replaced(text, "\\", "\\\\"), "\"", "\\\"") + '"';
 }

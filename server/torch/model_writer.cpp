@@ -108,8 +108,7 @@ Result<std::string> standalone_loader() {
 /// A plan's source with includes in place of the package's device headers.
 std::string with_includes(std::string source) {
   for (const NamedText &header : device_headers())
-    if (const std::size_t at = source.find(header.text); at != std::string::npos)
-      source.replace(at, header.text.size(), include_of(header));
+    source = replaced(std::move(source), header.text, include_of(header));
   return source;
 }
 
@@ -160,8 +159,7 @@ Result<std::string> standalone_text(std::string text) {
   if (!loader || at == std::string::npos)
     return loader ? text : loader;
   for (const NamedText &header : device_headers())
-    if (const std::size_t included = text.find(include_of(header)); included != std::string::npos)
-      text.replace(included, include_of(header).size(), header.text);
+    text = replaced(std::move(text), include_of(header), header.text);
   text.replace(text.find(kPackageLoader), kPackageLoader.size(), *loader);
   return text;
 }

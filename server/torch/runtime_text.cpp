@@ -66,6 +66,13 @@ const std::vector<NamedText> &device_headers() {
   return headers;
 }
 
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
 const char *const kRuntimeCppVariant =
 #include "server/torch/cpp_variant.inc.inc"
     ;

@@ -166,7 +166,8 @@ with torch.no_grad():
 print("same")
 )";
   const auto run = run_captured({"python3", (folder / "compare.py").string()}, "",
-                                std::chrono::seconds(200), {});
+                                std::chrono::seconds(200),
+                                {.environment = {"PYTHONPATH=" + place("WARPWRIGHT_BIN", WARPWRIGHT_BINARY_DIR) + "/torch"}});
   REQUIRE(run.has_value());
   INFO(run->errors);
   CHECK(run->output == "same\n");
