@@ -1,0 +1,141 @@
+// The C functions of libwarpwright-core.so, which the Python package calls: JSON in, JSON out, no exception leaves.
+//
+// An answer is {"error": TEXT} or the documented object. Each returned text is freed by ww_free(). Thread: any.
+#include "regions/partition.h"
+#include "regions/program.h"
+#include "regions/store.h"
+#include "runner/measure/median_interval.h"
+#include "support/hash.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace warpwright::regions {
+namespace {
+
+using nlohmann::json;
+
+/// A whole graph counts as faster where the lower end of the ratio's interval is above it.
+constexpr double kFaster = 1.01;
+
+json failure(const Error &error) { return {{"error", describe(error)}}; }
+
+char *text_of(const json &answer) {
+  const std::string text = answer.dump();
+  auto *copy = static_cast<char *>(std::malloc(text.size() + 1));
+  if (copy)
+    std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+template <class Answer>
+char *answered(const char *request, Answer answer) {
+  try {
+    return text_of(answer(json::parse(request)));
+  } catch (const std::exception &error) {
+    return text_of({{"error", error.what()}});
+  }
+}
+
+Store store_of(const json &request) {
+  return {request.at("store").get<std::string>(), request.at("environment")};
+}
+
+json border_json(const Border &border) {
+  return {{"name", border.name}, {"order", border.order}, {"copied", border.is_copied}};
+}
+
+json borders(const std::vector<Border> &all) {
+  json list = json::array();
+  for (const Border &border : all)
+    list.push_back(border_json(border));
+  return list;
+}
+
+json without(const Graph &graph) {
+  std::map<std::string, int> reasons;
+  for (const Node &node : graph.nodes)
+    if (const std::string reason = reason_against(node); !node.op.empty() && !reason.empty())
+      ++reasons[node.op + ": " + reason];
+  return reasons;
+}
+
+/// Regions with their keys and what is known of each.
+json regions_of(const json &request) {
+  const auto graph = graph_of(request.at("graph"));
+  if (!graph)
+    return failure(graph.error());
+  const Store store = store_of(request);
+  json regions = json::array();
+  std::string keys;
+  int operators = 0, covered = 0;
+  for (const Node &node : graph->nodes)
+    operators += !node.op.empty() && !node.is_view;
+  for (const std::vector<std::size_t> &indices : partition(*graph)) {
+    const auto program = program_of(*graph, indices);
+    if (!program || program->outputs.empty())
+      continue;
+    const std::string key = key_of(program->document);
+    keys += key;
+    covered += program->operators;
+    regions.push_back({{"key", key},
+                       {"program", program->document},
+                       {"inputs", borders(program->inputs)},
+                       {"outputs", borders(program->outputs)},
+                       {"operators", program->operators},
+                       {"has_plan", store.read(Store::Kind::Plan, key).has_value() &&
+                                        !store.read(Store::Kind::Quarantine, key).has_value()}});
+  }
+  const std::string key = sha256_hex(request.at("graph").dump() + request.value("mode", ""));
+  const auto binding = store.read(Store::Kind::Binding, key);
+  return {{"key", key},         {"regions", std::move(regions)}, {"operators", operators},
+          {"covered", covered}, {"outside", without(*graph)},    {"binding", binding ? *binding : json()}};
+}
+
+Store::Kind kind_of(const std::string &name) {
+  return name == "plan"      ? Store::Kind::Plan
+         : name == "job"     ? Store::Kind::Job
+         : name == "binding" ? Store::Kind::Binding
+                             : Store::Kind::Quarantine;
+}
+
+json read_record(const json &request) {
+  const auto found = store_of(request).read(kind_of(request.at("kind")), request.at("key"));
+  return {{"record", found ? *found : json()}};
+}
+
+json write_record(const json &request) {
+  const auto written = store_of(request).write(kind_of(request.at("kind")), request.at("key"), request.at("record"));
+  return written ? json::object() : failure(written.error());
+}
+
+json folder(const json &request) { return {{"folder", store_of(request).folder().string()}}; }
+
+/// {"ratio", "low", "high", "faster"} of paired times.
+json decide(const json &request) {
+  const auto reference = request.at("reference").get<std::vector<double>>();
+  const auto candidate = request.at("candidate").get<std::vector<double>>();
+  if (reference.empty() || reference.size() != candidate.size())
+    return {{"error", "pairs of times are wanted"}};
+  const auto ratio = runner::median_ratio_interval(reference, candidate);
+  return {{"ratio", ratio.median}, {"low", ratio.low}, {"high", ratio.high}, {"faster", ratio.low > kFaster}};
+}
+
+} // namespace
+} // namespace warpwright::regions
+
+extern "C" {
+using namespace warpwright::regions;
+
+/// {"store", "environment", "mode", "graph"} -> {"key", "regions", "operators", "covered", "outside", "binding"}
+char *ww_regions(const char *request) { return answered(request, regions_of); }
+/// {"store", "environment", "kind", "key"} -> {"record"}
+char *ww_read(const char *request) { return answered(request, read_record); }
+/// {"store", "environment", "kind", "key", "record"} -> {}
+char *ww_write(const char *request) { return answered(request, write_record); }
+/// {"store", "environment"} -> {"folder"}
+char *ww_folder(const char *request) { return answered(request, folder); }
+/// {"reference": [ns], "candidate": [ns]} -> {"ratio", "low", "high", "faster"}
+char *ww_decide(const char *request) { return answered(request, decide); }
+void ww_free(char *text) { std::free(text); }
+}

@@ -1,0 +1,165 @@
+#include "regions/partition.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <set>
+
+namespace warpwright::regions {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array kDtypes = {"bool",  "uint8", "int8",     "int16",   "int32",
+                                "int64", "float16", "bfloat16", "float32", "float64"};
+constexpr std::array kBadTags = {"nondeterministic_seeded", "data_dependent_output", "dynamic_output_shape"};
+
+bool has_unknown(const json &argument) {
+  if (argument.is_array())
+    return std::ranges::any_of(argument, has_unknown);
+  return argument.is_object() && argument.contains("other");
+}
+
+bool has_tag(const Node &node, const char *tag) { return std::ranges::find(node.tags, tag) != node.tags.end(); }
+
+/// Nodes that may run, in an order that keeps allowed ones together, as runs between those that are not.
+std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
+  std::map<std::string, std::size_t> maker;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const Value &result : graph.nodes[i].results)
+      maker[result.name] = i;
+  std::vector<std::size_t> waits(graph.nodes.size(), 0);
+  std::vector<std::set<std::size_t>> users(graph.nodes.size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const std::string &name : read_values(graph.nodes[i]))
+      waits[i] += users[maker.at(name)].insert(i).second;
+  std::set<std::size_t> allowed, others; // that are ready, in the graph's order
+  const auto ready = [&](std::size_t i) { (reason_against(graph.nodes[i]).empty() ? allowed : others).insert(i); };
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (waits[i] == 0)
+      ready(i);
+  std::vector<std::vector<std::size_t>> runs(1);
+  while (!allowed.empty() || !others.empty()) {
+    std::set<std::size_t> &from = allowed.empty() ? others : allowed;
+    const std::size_t next = *from.begin();
+    if (&from == &allowed)
+      runs.back().push_back(next);
+    else if (!runs.back().empty() && !graph.nodes[next].op.empty())
+      runs.emplace_back();
+    from.erase(next);
+    for (const std::size_t user : users[next])
+      if (--waits[user] == 0)
+        ready(user);
+  }
+  return runs;
+}
+
+/// Cuts one run. Where the widths of cuts are equal the first is taken, so that the same layers are cut the same way.
+class Cutter {
+public:
+  Cutter(const Graph &graph, const std::vector<std::size_t> &run, const Limits &limits) : run_(run), limits_(limits) {
+    std::map<std::string, std::size_t> made_at;
+    std::vector<std::size_t> last(run.size(), 0);
+    for (std::size_t at = 0; at < run.size(); ++at) {
+      computing_.push_back(!graph.nodes[run[at]].is_view && !graph.nodes[run[at]].args.empty());
+      for (const std::string &name : read_values(graph.nodes[run[at]]))
+        if (const auto found = made_at.find(name); found != made_at.end())
+          last[found->second] = at;
+      for (const Value &result : graph.nodes[run[at]].results)
+        made_at[result.name] = at;
+    }
+    width_.assign(run.size() + 1, 0);
+    for (std::size_t at = 0; at < run.size(); ++at)
+      for (std::size_t cut = at + 1; cut <= last[at]; ++cut)
+        ++width_[cut];
+  }
+
+  std::vector<std::vector<std::size_t>> parts() const {
+    std::vector<std::vector<std::size_t>> parts;
+    for (std::size_t begin = 0; begin < run_.size();) {
+      const std::size_t end = end_of(begin);
+      parts.emplace_back(run_.begin() + static_cast<std::ptrdiff_t>(begin), run_.begin() + static_cast<std::ptrdiff_t>(end));
+      begin = end;
+    }
+    return parts;
+  }
+
+private:
+  std::size_t end_of(std::size_t begin) const {
+    const auto left = std::count(computing_.begin() + static_cast<std::ptrdiff_t>(begin), computing_.end(), true);
+    if (left <= limits_.most)
+      return run_.size();
+    std::size_t best = run_.size();
+    int computing = 0;
+    for (std::size_t cut = begin + 1; cut < run_.size(); ++cut) {
+      computing += computing_[cut - 1];
+      if (computing > limits_.most)
+        break;
+      if (computing >= limits_.fewest && computing_[cut - 1] && (best == run_.size() || width_[cut] < width_[best]))
+        best = cut;
+    }
+    return best;
+  }
+
+  const std::vector<std::size_t> &run_;
+  const Limits &limits_;
+  std::vector<bool> computing_;
+  std::vector<int> width_; ///< values made before a position that are read behind it
+};
+
+/// One cheap operator gains nothing from a plan.
+bool is_worth_it(const Graph &graph, const std::vector<std::size_t> &region) {
+  int computing = 0;
+  for (const std::size_t index : region) {
+    const Node &node = graph.nodes[index];
+    if (node.is_view || read_values(node).empty())
+      continue;
+    if (!has_tag(node, "pointwise"))
+      return true;
+    ++computing;
+  }
+  return computing > 1;
+}
+
+} // namespace
+
+std::string reason_against(const Node &node) {
+  if (node.op.empty())
+    return "an input";
+  if (!node.op.starts_with("aten.") && !node.op.starts_with("prims."))
+    return "no operator of ATen";
+  if (node.writes)
+    return "writes to an argument";
+  for (const char *tag : kBadTags)
+    if (has_tag(node, tag))
+      return tag;
+  if (node.op.starts_with("aten.as_strided"))
+    return "depends on how its argument lies in memory";
+  if (has_unknown(node.args) || std::ranges::any_of(node.kwargs, has_unknown))
+    return "an argument is known only at run time";
+  const std::string device = device_of(node);
+  if (device.empty())
+    return "gives no tensor";
+  for (const Value &result : node.results) {
+    if (result.type.dtype.empty())
+      continue;
+    if (!result.type.is_static)
+      return "a size is known only at run time";
+    if (std::ranges::find(kDtypes, result.type.dtype) == kDtypes.end())
+      return "computes with " + result.type.dtype;
+    if (result.type.device != device)
+      return "is on two devices";
+  }
+  return "";
+}
+
+std::vector<std::vector<std::size_t>> partition(const Graph &graph, const Limits &limits) {
+  std::vector<std::vector<std::size_t>> regions;
+  for (const std::vector<std::size_t> &run : runs_of(graph))
+    for (std::vector<std::size_t> &part : Cutter(graph, run, limits).parts())
+      if (is_worth_it(graph, part))
+        regions.push_back(std::move(part));
+  return regions;
+}
+
+} // namespace warpwright::regions

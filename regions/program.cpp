@@ -1,0 +1,284 @@
+#include "regions/program.h"
+
+#include "support/hash.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace warpwright::regions {
+namespace {
+
+using nlohmann::json;
+
+bool is_contiguous(const TensorType &type, const std::vector<std::size_t> &order) {
+  std::int64_t expected = 1;
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const std::int64_t extent = type.shape[order[i]];
+    if (extent == 1)
+      continue;
+    if (type.strides[order[i]] != expected)
+      return false;
+    expected *= extent;
+  }
+  return true;
+}
+
+Border border_of(const Value &value) {
+  Border border{value.name, std::vector<std::size_t>(value.type.shape.size()), false};
+  std::iota(border.order.begin(), border.order.end(), std::size_t{0});
+  if (is_contiguous(value.type, border.order)) {
+    border.order.clear();
+    return border;
+  }
+  std::ranges::stable_sort(border.order, [&](std::size_t a, std::size_t b) {
+    return value.type.strides[a] > value.type.strides[b];
+  });
+  if (!is_contiguous(value.type, border.order)) {
+    border.order.clear();
+    border.is_copied = true;
+  }
+  return border;
+}
+
+std::vector<std::int64_t> permuted(const std::vector<std::int64_t> &shape, const std::vector<std::size_t> &order) {
+  if (order.empty())
+    return shape;
+  std::vector<std::int64_t> result;
+  for (const std::size_t dimension : order)
+    result.push_back(shape[dimension]);
+  return result;
+}
+
+/// Values by the places that a program gives them.
+class Places {
+public:
+  void add(const std::string &name, std::size_t owner, std::size_t result) { places_[name] = {owner, result}; }
+  bool has(const std::string &name) const { return places_.contains(name); }
+  json reference(const std::string &name) const {
+    const auto &[owner, result] = places_.at(name);
+    return json::array({owner, result});
+  }
+  /// The argument with places for names and without devices, which are the caller's.
+  json rewritten(const json &argument) const {
+    if (argument.is_array()) {
+      json parts = json::array();
+      for (const json &part : argument)
+        parts.push_back(rewritten(part));
+      return parts;
+    }
+    if (!argument.is_object())
+      return argument;
+    if (argument.contains("n"))
+      return {{"v", reference(argument.at("n").get<std::string>())}};
+    if (argument.contains("device"))
+      return {{"device", ""}};
+    return argument;
+  }
+
+private:
+  std::map<std::string, std::pair<std::size_t, std::size_t>> places_;
+};
+
+/// Values that nodes outside the region read, as operators made them: a view of one is made anew outside.
+std::vector<const Value *> outputs_of(const Graph &graph, const std::set<std::size_t> &inside) {
+  std::map<std::string, const Node *> maker;
+  for (const std::size_t index : inside)
+    for (const Value &result : graph.nodes[index].results)
+      maker[result.name] = &graph.nodes[index];
+  std::set<std::string> wanted;
+  const auto want = [&](std::string name) {
+    for (auto found = maker.find(name); found != maker.end(); found = maker.find(name)) {
+      if (!found->second->is_view) {
+        wanted.insert(name);
+        return;
+      }
+      name = read_values(*found->second).front();
+    }
+  };
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (!inside.contains(i))
+      std::ranges::for_each(read_values(graph.nodes[i]), want);
+  std::ranges::for_each(graph.outputs, want);
+  std::vector<const Value *> outputs;
+  for (const std::size_t index : inside)
+    for (const Value &result : graph.nodes[index].results)
+      if (wanted.contains(result.name))
+        outputs.push_back(&result);
+  return outputs;
+}
+
+} // namespace
+
+Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &indices) {
+  const std::set<std::size_t> inside(indices.begin(), indices.end());
+  std::set<std::string> made;
+  std::map<std::string, const Value *> values;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const Value &result : graph.nodes[i].results) {
+      values[result.name] = &result;
+      if (inside.contains(i))
+        made.insert(result.name);
+    }
+  Program program;
+  Places places;
+  json inputs = json::array(), operators = json::array(), outputs = json::array();
+  for (const std::size_t index : indices)
+    for (const std::string &name : read_values(graph.nodes[index])) {
+      if (made.contains(name) || places.has(name))
+        continue;
+      const Value &value = *values.at(name);
+      if (!value.type.is_static)
+        return fail("'" + name + "' has a size that is known only at run time");
+      if (value.type.device != device_of(graph.nodes[indices.front()]))
+        return fail("'" + name + "' is on another device than the operators that read it");
+      Border border = border_of(value);
+      inputs.push_back({{"dtype", value.type.dtype}, {"shape", permuted(value.type.shape, border.order)}, {"order", border.order}});
+      places.add(name, program.inputs.size(), 0);
+      program.inputs.push_back(std::move(border));
+    }
+  for (const std::size_t index : indices) {
+    const Node &node = graph.nodes[index];
+    json kwargs = json::object();
+    for (const auto &[key, argument] : node.kwargs.items())
+      kwargs[key] = places.rewritten(argument);
+    for (std::size_t i = 0; i < node.results.size(); ++i)
+      places.add(node.results[i].name, inputs.size() + operators.size(), i);
+    operators.push_back({{"op", node.op}, {"args", places.rewritten(node.args)}, {"kwargs", std::move(kwargs)}, {"results", node.results.size()}});
+    program.operators += !node.is_view;
+  }
+  for (const Value *value : outputs_of(graph, inside)) {
+    Border border = border_of(*value);
+    if (border.is_copied)
+      return fail("'" + value->name + "' is not dense");
+    outputs.push_back({{"value", places.reference(value->name)}, {"order", border.order}});
+    program.outputs.push_back(std::move(border));
+  }
+  program.document = {{"inputs", std::move(inputs)}, {"operators", std::move(operators)}, {"outputs", std::move(outputs)}};
+  return program;
+}
+
+std::string key_of(const json &program) { return sha256_hex(program.dump()); }
+
+namespace {
+
+std::string list_of(const std::vector<std::string> &parts) {
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string order_text(const json &order) { return "(" + list_of([&] {
+    std::vector<std::string> parts;
+    for (const json &one : order)
+      parts.push_back(one.dump());
+    return parts;
+  }()) + ",)"; }
+
+json inverse(const json &order) {
+  std::vector<std::size_t> result(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    result[order[i].get<std::size_t>()] = i;
+  return result;
+}
+
+class PythonText {
+public:
+  explicit PythonText(const json &program) : program_(program), inputs_(program.at("inputs").size()) {}
+
+  std::string forward() const {
+    std::vector<std::string> parameters = {"self"};
+    std::string body;
+    for (std::size_t i = 0; i < inputs_; ++i) {
+      parameters.push_back(name(i));
+      if (const json &order = program_["inputs"][i]["order"]; !order.empty())
+        body += "        " + name(i) + " = " + name(i) + ".permute" + order_text(inverse(order)) + "\n";
+    }
+    const json &operators = program_["operators"];
+    for (std::size_t k = 0; k < operators.size(); ++k)
+      body += "        " + name(inputs_ + k) + " = " + call(operators[k]) + "\n";
+    std::vector<std::string> results;
+    for (const json &output : program_["outputs"]) {
+      std::string text = value(output["value"]);
+      if (!output["order"].empty())
+        text += ".permute" + order_text(output["order"]);
+      results.push_back(text + ".contiguous()");
+    }
+    return "    def forward(" + list_of(parameters) + "):\n" + body + "        return " +
+           (results.size() == 1 ? results[0] : "(" + list_of(results) + ")") + "\n";
+  }
+
+private:
+  std::string name(std::size_t k) const { return (k < inputs_ ? "a" : "b") + std::to_string(k < inputs_ ? k : k - inputs_); }
+
+  std::string value(const json &reference) const {
+    const auto k = reference[0].get<std::size_t>();
+    const bool is_one = k < inputs_ || program_["operators"][k - inputs_]["results"] == 1;
+    return name(k) + (is_one ? "" : "[" + reference[1].dump() + "]");
+  }
+
+  /// A conversion by PyTorch's own method: the operator for it is new in version 2.
+  std::string call(const json &one) const {
+    std::vector<std::string> arguments;
+    for (const json &argument : one["args"])
+      arguments.push_back(text(argument));
+    const std::string op = one["op"].get<std::string>();
+    if (op.starts_with("prims.convert_element_type"))
+      return arguments[0] + ".to(" + arguments[1] + ")";
+    for (const auto &[key, argument] : one["kwargs"].items())
+      arguments.push_back(key + "=" + text(argument));
+    return "torch.ops." + op + "(" + list_of(arguments) + ")";
+  }
+
+  std::string text(const json &argument) const {
+    if (argument.is_null())
+      return "None";
+    if (argument.is_boolean())
+      return argument.get<bool>() ? "True" : "False";
+    if (argument.is_array()) {
+      std::vector<std::string> parts;
+      for (const json &part : argument)
+        parts.push_back(text(part));
+      return "[" + list_of(parts) + "]";
+    }
+    if (!argument.is_object())
+      return argument.is_string() ? "\"" + argument.get<std::string>() + "\"" : argument.dump();
+    if (argument.contains("v"))
+      return value(argument["v"]);
+    if (argument.contains("float"))
+      return "float(\"" + argument["float"].get<std::string>() + "\")";
+    if (argument.contains("device"))
+      return inputs_ > 0 ? "a0.device" : "\"cpu\"";
+    return "torch." + argument.begin().value().get<std::string>();
+  }
+
+  const json &program_;
+  const std::size_t inputs_;
+};
+
+std::string drawing(const json &input, const json &profile) {
+  const std::string dtype = input["dtype"].get<std::string>(), shape = input["shape"].dump();
+  if (dtype == "bool")
+    return "torch.rand(" + shape + ") < 0.5";
+  if (dtype.find("float") == std::string::npos) {
+    const bool known = profile.is_object() && profile.contains("low");
+    return "torch.randint(" + (known ? profile["low"].dump() : "0") + ", " +
+           (known ? std::to_string(profile["high"].get<std::int64_t>() + 1) : "2") + ", " + shape + ", dtype=torch." + dtype + ")";
+  }
+  const double scale = profile.is_object() ? profile.value("scale", 1.0) : 1.0;
+  const std::string factor = scale == 1.0 ? "" : json(scale).dump() + " * ";
+  return factor + "torch.randn(" + shape + ")" + (dtype == "float32" ? "" : ".to(torch." + dtype + ")");
+}
+
+} // namespace
+
+std::string python_of(const json &program, const json &profile) {
+  std::string drawings;
+  for (std::size_t i = 0; i < program.at("inputs").size(); ++i)
+    drawings += "        " + drawing(program["inputs"][i], profile.is_array() && i < profile.size() ? profile[i] : json()) + ",\n";
+  return "\"\"\"A region of a model, as torch.compile has it.\"\"\"\nimport torch\n\n\nclass Model(torch.nn.Module):\n" +
+         PythonText(program).forward() + "\n\ndef get_inputs():\n    return [\n" + drawings + "    ]\n\n\ndef get_init_inputs():\n    return []\n";
+}
+
+} // namespace warpwright::regions

@@ -1,0 +1,44 @@
+"""libwarpwright-core.so by ctypes: regions, keys, records and decisions are made there (regions/core.cpp)."""
+
+import ctypes
+import functools
+import json
+import os
+
+NAME = "libwarpwright-core.so"
+
+
+class CoreError(RuntimeError):
+    """What the library could not do, and what to do about it."""
+
+
+def library_path():
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), NAME)
+    above = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), NAME)
+    for path in (os.environ.get("WARPWRIGHT_CORE", ""), beside, above):
+        if path and os.path.exists(path):
+            return path
+    raise CoreError(f"{NAME} is not beside the package {os.path.dirname(beside)}: install the package warpwright anew")
+
+
+@functools.lru_cache(maxsize=None)
+def library():
+    loaded = ctypes.CDLL(library_path())
+    for name in ("regions", "read", "write", "folder", "decide"):
+        function = getattr(loaded, "ww_" + name)
+        function.argtypes, function.restype = [ctypes.c_char_p], ctypes.c_void_p
+    loaded.ww_free.argtypes, loaded.ww_free.restype = [ctypes.c_void_p], None
+    return loaded
+
+
+def ask(name, **request):
+    """The answer to one request, a dict. @raise CoreError"""
+    loaded = library()
+    text = getattr(loaded, "ww_" + name)(json.dumps(request).encode())
+    try:
+        answer = json.loads(ctypes.string_at(text))
+    finally:
+        loaded.ww_free(text)
+    if "error" in answer:
+        raise CoreError(answer["error"])
+    return answer

@@ -1,0 +1,134 @@
+"""The backend of torch.compile: Inductor, with regions exchanged for plans that made the whole graph faster.
+
+A graph comes here after PyTorch captured, differentiated and decomposed it. The core cuts it into regions; where a binding for the graph
+is in the store, its regions become calls of the operator, and Inductor compiles the rest. Whatever goes wrong here ends in Inductor's own
+code for the graph, said once. This file holds all that is private to PyTorch.
+"""
+
+import functools
+import os
+import warnings
+
+import torch
+from torch._inductor import compile_fx as inductor
+
+from . import calls, core, graphs
+from .environment import environment, store
+
+OURS = "warpwright."
+OPTIONS = {"search": "queue", "store": None, "force": False}
+
+
+class Session:
+    """What a search wants of graphs that are compiled meanwhile (search.py). Absent: bindings are used, and nothing else."""
+
+    current = None
+
+    def compile(self, gm, inputs, compiled, found):
+        """@param compiled (graph) -> the function that Inductor makes of it"""
+        raise NotImplementedError
+
+
+class Backend:
+    __name__ = "warpwright"
+
+    def __call__(self, gm, inputs, *, mode=None, options=None, **_):
+        ours = {key[len(OURS):]: value for key, value in (options or {}).items() if key.startswith(OURS)}
+        unknown = set(ours) - set(OPTIONS)
+        if unknown:
+            raise ValueError(f"torch.compile(backend='warpwright') has no option {OURS}{min(unknown)}; its own are "
+                             + ", ".join(OURS + one for one in OPTIONS))
+        theirs = {key: value for key, value in (options or {}).items() if not key.startswith(OURS)}
+        patches = {**(torch._inductor.list_mode_options(mode) if mode and mode != "default" else {}), **theirs}
+        inner = functools.partial(compile_inner, {**OPTIONS, **ours}, mode or "default")
+        return inductor.compile_fx(gm, inputs, inner_compile=inner, config_patches=patches or None)
+
+    def reset(self):
+        calls.reset()
+
+
+backend = Backend()
+_said = set()
+
+
+def say(error):
+    text = f"warpwright: this graph is Inductor's alone: {type(error).__name__}: {error}"
+    if text not in _said:
+        _said.add(text)
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+def device_of(gm):
+    for node in gm.graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and value.device.type == "cuda":
+            return value.device
+    return torch.device("cpu")
+
+
+def look(gm, mode):
+    """What the core says of a graph (regions/core.cpp)."""
+    return core.ask("regions", store=store(), environment=environment(device_of(gm)), mode=mode, graph=graphs.describe(gm))
+
+
+def wanted_regions(found, force):
+    """The regions to exchange: all with force (tests), else those that were confirmed for the whole graph."""
+    if force:
+        return found["regions"]
+    confirmed = set((found["binding"] or {}).get("regions", ()))
+    return [one for one in found["regions"] if one["key"] in confirmed and one["has_plan"]]
+
+
+def with_plans(gm, regions):
+    device = device_of(gm)
+    regions = [dict(one, plan=calls.named(one["key"], one["program"])) for one in regions]
+    for region in regions:
+        calls.bound(region["plan"], device)
+    return graphs.exchanged(gm, regions, calls.CALL)
+
+
+def compile_inner(ours, mode, gm, inputs, **keywords):
+    def compiled(graph):
+        return inductor.compile_fx_inner(graph, inputs, **keywords)
+
+    if ours["search"] == "off" and not ours["force"]:
+        return compiled(gm)
+    try:
+        with override_store(ours["store"]):
+            found = look(gm, mode)
+            if Session.current is not None:
+                return Session.current.compile(gm, inputs, compiled, found)
+            regions = wanted_regions(found, ours["force"])
+            if regions:
+                return compiled(with_plans(gm, regions))
+            if ours["search"] == "queue":
+                queue(gm, found)
+    except Exception as error:  # never the user's loss
+        if os.environ.get("WARPWRIGHT_RAISE"):
+            raise
+        say(error)
+    return compiled(gm)
+
+
+def queue(gm, found):
+    """Writes a job for each region that nobody searched yet."""
+    place = {"store": store(), "environment": environment(device_of(gm))}
+    for region in found["regions"]:
+        if not region["has_plan"] and not core.ask("read", kind="job", key=region["key"], **place)["record"]:
+            core.ask("write", kind="job", key=region["key"], record={"program": region["program"], "profile": None}, **place)
+
+
+class override_store:
+    def __init__(self, folder):
+        self.folder, self.before = folder, os.environ.get("WARPWRIGHT_STORE")
+
+    def __enter__(self):
+        if self.folder:
+            os.environ["WARPWRIGHT_STORE"] = str(self.folder)
+
+    def __exit__(self, *_):
+        if self.folder:
+            if self.before is None:
+                del os.environ["WARPWRIGHT_STORE"]
+            else:
+                os.environ["WARPWRIGHT_STORE"] = self.before

@@ -1,0 +1,34 @@
+"""What a verdict depends on besides the graph, and where records are kept."""
+
+import functools
+import os
+
+import torch
+
+
+def store():
+    """The folder of records. WARPWRIGHT_STORE names another."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.environ.get("WARPWRIGHT_STORE") or os.path.join(base, "warpwright", "store")
+
+
+@functools.lru_cache(maxsize=None)
+def device_facts(index):
+    if index is None:
+        return {"device": "cpu"}
+    found = torch.cuda.get_device_properties(index)
+    return {"device": found.name, "capability": 10 * found.major + found.minor, "multiprocessors": found.multi_processor_count}
+
+
+def precision_flags():
+    """The settings that change what a product or a convolution may round to, read by the API in use: mixing both raises."""
+    return {"matmul": torch.get_float32_matmul_precision(), "cudnn_tf32": bool(torch._C._get_cudnn_allow_tf32())}
+
+
+def environment(device):
+    """@param device of a graph's tensors, a torch.device"""
+    index = None
+    if device.type == "cuda":
+        index = torch.cuda.current_device() if device.index is None else device.index
+    return {**device_facts(index), **precision_flags(), "torch": torch.__version__, "cuda": torch.version.cuda or "",
+            "cudnn": torch.backends.cudnn.version() or 0}

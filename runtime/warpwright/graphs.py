@@ -1,0 +1,200 @@
+"""FX graphs of ATen operators as JSON, programs of regions as FX modules, and the exchange of a region for a call.
+
+What may be a region, and which, the core decides (core.py); here is only the form.
+"""
+
+import copy
+import math
+import operator
+
+import torch
+from torch.fx import Graph, GraphModule, Node
+from torch.fx.passes.tools_common import legalize_graph
+
+
+def name_of(value):
+    """"bfloat16" of torch.bfloat16."""
+    return str(value).replace("torch.", "")
+
+
+def operator_name(target):
+    return str(target) if isinstance(target, torch._ops.OpOverload) else ""
+
+
+def integer(value):
+    return value if type(value) is int else None
+
+
+def tensor_json(name, value):
+    return {"name": name, "dtype": name_of(value.dtype), "shape": [integer(one) for one in value.shape], "device": str(value.device),
+            "strides": [integer(one) for one in value.stride()] if value.layout == torch.strided else [None]}
+
+
+def argument_json(value):
+    if isinstance(value, Node):
+        return {"n": value.name}
+    if isinstance(value, (list, tuple)):
+        return [argument_json(one) for one in value]
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else {"float": str(value)}
+    for kind, label in ((torch.dtype, "dtype"), (torch.device, "device"), (torch.layout, "layout"), (torch.memory_format, "memory_format")):
+        if isinstance(value, kind):
+            return {label: name_of(value)}
+    return {"other": type(value).__name__}
+
+
+def argument_of(value, values):
+    """What argument_json() wrote, with `values[k][i]` for {"v": [k, i]}."""
+    if isinstance(value, list):
+        return [argument_of(one, values) for one in value]
+    if not isinstance(value, dict):
+        return value
+    (label, found), = value.items()
+    if label == "v":
+        return values(*found)
+    if label == "float":
+        return float(found)
+    if label == "device":
+        return torch.device(found) if found else None
+    return getattr(torch, found)
+
+
+def results_json(node, picks):
+    """The results by the nodes that pick them, where there are several."""
+    value = node.meta.get("val")
+    if isinstance(value, torch.Tensor):
+        return [tensor_json(node.name, value)]
+    if not isinstance(value, (list, tuple)):
+        return []
+    return [tensor_json(picks.get((node, index), ""), one) if isinstance(one, torch.Tensor) else None for index, one in enumerate(value)]
+
+
+def describe(gm):
+    """The graph as the core takes it (regions/graph.h)."""
+    picks, nodes, outputs = {}, [], []
+    for node in gm.graph.nodes:
+        if node.target is operator.getitem and isinstance(node.args[0], Node) and node.args[0].op == "call_function":
+            picks.setdefault((node.args[0], node.args[1]), node.name)
+    picked = set(picks.values())
+    for node in gm.graph.nodes:
+        if node.op == "output":
+            outputs = [one.name for one in torch.utils._pytree.tree_leaves(node.args) if isinstance(one, Node)]
+        elif node.name in picked:
+            continue
+        else:
+            nodes.append(node_json(node, picks))
+    return {"nodes": nodes, "outputs": outputs}
+
+
+def node_json(node, picks):
+    results = results_json(node, picks)
+    if not any(results):  # no tensor, which no region may read
+        results = [{"name": node.name, "dtype": "", "shape": [None], "strides": [None], "device": ""}]
+    if node.op != "call_function":
+        return {"op": "", "results": results}
+    name, schema = operator_name(node.target), getattr(node.target, "_schema", None)
+    aliases = [one.alias_info for one in schema.returns if one.alias_info] if schema else []
+    writes = schema is None or any(one.alias_info and one.alias_info.is_write for one in schema.arguments)
+    return {"op": name or "other", "args": argument_json(node.args), "kwargs": {key: argument_json(one) for key, one in node.kwargs.items()},
+            "results": results, "tags": [tag.name for tag in getattr(node.target, "tags", ())], "view": bool(aliases) and not writes, "writes": writes}
+
+
+def function_of(name):
+    """The overload "aten.mm.default" names. @raise AttributeError for one that this torch does not have"""
+    space, packet, overload = name.split(".")
+    return getattr(getattr(getattr(torch.ops, space), packet), overload)
+
+
+def module_of(program, device):
+    """The region's ATen program, run operator by operator. Inputs and outputs are contiguous, as a plan has them."""
+    graph, made = Graph(), []
+    for index, one in enumerate(program["inputs"]):
+        value = graph.placeholder(f"a{index}")
+        made.append(value)
+    for index, one in enumerate(program["inputs"]):
+        if one["order"]:
+            made[index] = graph.call_function(torch.ops.aten.permute.default, (made[index], inverse(one["order"])))
+
+    counts = [1] * len(made)
+
+    def value(k, i):
+        return made[k] if counts[k] == 1 else graph.call_function(operator.getitem, (made[k], i))
+
+    for one in program["operators"]:
+        keywords = {key: argument_of(part, value) for key, part in one["kwargs"].items()}
+        if "device" in keywords:
+            keywords["device"] = device
+        made.append(graph.call_function(function_of(one["op"]), tuple(argument_of(one["args"], value)), keywords))
+        counts.append(one["results"])
+    outputs = []
+    for one in program["outputs"]:
+        result = value(*one["value"])
+        if one["order"]:
+            result = graph.call_function(torch.ops.aten.permute.default, (result, one["order"]))
+        outputs.append(graph.call_method("contiguous", (result,)))
+    graph.output(outputs)
+    return GraphModule(torch.nn.Module(), graph)
+
+
+def inverse(order):
+    result = [0] * len(order)
+    for place, dimension in enumerate(order):
+        result[dimension] = place
+    return result
+
+
+def exchanged(gm, regions, call):
+    """A copy of the graph in which each region is one call of the operator `call`."""
+    gm = copy.deepcopy(gm)
+    nodes = {node.name: node for node in gm.graph.nodes}  # by the names that regions know, also when they were exchanged
+    for region in regions:
+        exchange(gm.graph, region, call, nodes)
+    drop_unread(gm.graph)
+    legalize_graph(gm)
+    gm.recompile()
+    return gm
+
+
+def drop_unread(graph):
+    """Operators that regions compute now. PyTorch's own elimination wants a graph in order, which this one is not yet."""
+    waiting = [node for node in graph.nodes if not node.users]
+    while waiting:
+        node = waiting.pop()
+        if node.op != "call_function" or node.users or node.is_impure():
+            continue
+        read = node.all_input_nodes
+        graph.erase_node(node)
+        waiting += [one for one in read if not one.users]
+
+
+def exchange(graph, region, call, nodes):
+    last = next(node for node in reversed(graph.nodes) if node.op == "output")
+    permute, clone = torch.ops.aten.permute.default, torch.ops.aten.clone.default
+
+    def made(target, args, kwargs, value):
+        node = graph.call_function(target, args, kwargs)
+        node.meta["val"] = value
+        return node
+
+    with graph.inserting_before(last):
+        given = []
+        for border in region["inputs"]:
+            node = nodes[border["name"]]
+            if border["order"]:
+                node = made(permute, (node, border["order"]), {}, node.meta["val"].permute(border["order"]))
+            elif border["copied"]:
+                keywords = {"memory_format": torch.contiguous_format}
+                node = made(clone, (node,), keywords, clone(node.meta["val"], **keywords))
+            given.append(node)
+        olds = [nodes[border["name"]] for border in region["outputs"]]
+        values = [old.meta["val"].permute(border["order"]) if border["order"] else old.meta["val"]
+                  for old, border in zip(olds, region["outputs"])]
+        result = made(call, (given, region["plan"]), {}, values)
+        for index, (old, border) in enumerate(zip(olds, region["outputs"])):
+            new = made(operator.getitem, (result, index), {}, values[index])
+            if border["order"]:
+                new = made(permute, (new, inverse(border["order"])), {}, old.meta["val"])
+            old.replace_all_uses_with(new)
+            nodes[border["name"]] = new
