@@ -37,6 +37,12 @@ bool is_key(const std::string &key) {
 Store::Store(const fs::path &root, const json &environment)
     : folder_(root / sha256_hex(environment.dump()).substr(0, 16)), environment_(environment) {}
 
+Store Store::at(fs::path folder) {
+  Store store;
+  store.folder_ = std::move(folder);
+  return store;
+}
+
 fs::path Store::path(Kind kind, const std::string &key) const { return folder_ / folder_of(kind) / (key + ".json"); }
 
 std::optional<json> Store::read(Kind kind, const std::string &key) const {
@@ -55,7 +61,7 @@ Result<void> Store::write(Kind kind, const std::string &key, json document) cons
   if (error)
     return fail("cannot make " + path(kind, key).parent_path().string() + ": " + error.message(),
                 "Name a folder that can be written: WARPWRIGHT_STORE");
-  if (!fs::exists(folder_ / "environment.json"))
+  if (!environment_.is_null() && !fs::exists(folder_ / "environment.json"))
     if (auto written = write_atomically(folder_ / "environment.json", environment_.dump(1)); !written)
       return written;
   document["format"] = kFormat;

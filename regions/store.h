@@ -24,6 +24,8 @@ public:
 
   /// @param environment what a verdict depends on; any object
   Store(const std::filesystem::path &root, const nlohmann::json &environment);
+  /// The folder of one environment that is there.
+  static Store at(std::filesystem::path folder);
 
   /// Absent: not there, damaged, or of another format.
   std::optional<nlohmann::json> read(Kind kind, const std::string &key) const;
@@ -34,6 +36,7 @@ public:
   const std::filesystem::path &folder() const { return folder_; }
 
 private:
+  Store() = default;
   std::filesystem::path path(Kind kind, const std::string &key) const;
   std::filesystem::path folder_;
   nlohmann::json environment_;

@@ -24,7 +24,7 @@ class Session:
 
     current = None
 
-    def compile(self, gm, inputs, compiled, found):
+    def compile(self, gm, inputs, compiled, found, mode):
         """@param compiled (graph) -> the function that Inductor makes of it"""
         raise NotImplementedError
 
@@ -97,7 +97,7 @@ def compile_inner(ours, mode, gm, inputs, **keywords):
         with override_store(ours["store"]):
             found = look(gm, mode)
             if Session.current is not None:
-                return Session.current.compile(gm, inputs, compiled, found)
+                return Session.current.compile(gm, inputs, compiled, dict(found, is_backward=keywords.get("is_backward")), mode)
             regions = wanted_regions(found, ours["force"])
             if regions:
                 return compiled(with_plans(gm, regions))

@@ -1,0 +1,80 @@
+// `warpwright-search`: plans for the regions that the Python package warpwright queued. JSON lines on stdout say how far it is.
+#include "runner/connect/choose_device.h"
+#include "server/cli/interrupt.h"
+#include "server/regions/region_search.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <mutex>
+
+namespace {
+
+using namespace warpwright;
+using nlohmann::json;
+
+struct Command {
+  std::string store, runner = "local:?workers=1", device;
+  int budget_seconds = 600, max_variants = 6;
+  double measure_seconds = 0.3;
+  server::RegionSearchOptions search;
+};
+
+void say(const json &line) {
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
+  std::cout << line.dump() << std::endl; // whoever reads wants it now
+}
+
+Result<void> run(Command &command, std::stop_token stop) {
+  auto client = runner::BlockingClient::connect(command.runner);
+  if (!client)
+    return std::unexpected(client.error());
+  const auto info = (*client)->info();
+  if (!info)
+    return std::unexpected(info.error());
+  const auto device = runner::choose_device(*info, command.device);
+  if (!device)
+    return std::unexpected(device.error());
+  command.search.budget = std::chrono::seconds(command.budget_seconds);
+  command.search.verify.device = command.device;
+  command.search.verify.timeout = std::chrono::minutes(4); // torch.compile of a region is in it
+  command.search.limits.search.max_variants = static_cast<std::size_t>(command.max_variants);
+  command.search.limits.measure_budget = std::chrono::milliseconds(static_cast<int>(command.measure_seconds * 1000));
+  command.search.limits.thorough_search = false;
+  say({{"event", "start"}, {"device", device->name}});
+  return server::search_regions(
+      regions::Store::at(command.store), **client, *device, command.search,
+      {[](const std::string &key, const std::string &stage) { say({{"event", "stage"}, {"key", key}, {"stage", stage}}); },
+       [](const server::RegionResult &result, std::size_t done, std::size_t all) {
+         say({{"event", "region"},
+              {"key", result.key},
+              {"outcome", result.outcome},
+              {"reason", result.reason},
+              {"ratio", result.ratio ? json(*result.ratio) : json()},
+              {"done", done},
+              {"all", all}});
+       }},
+      stop);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Command command;
+  CLI::App app("Search plans for the regions of PyTorch models that are queued in a store", "warpwright-search");
+  app.add_option("--store", command.store, "The folder of one environment in the store")->required()->check(CLI::ExistingDirectory);
+  app.add_option("--runner", command.runner, "Runner to use; default: start one");
+  app.add_option("--device", command.device, "Device of the runner: cuda:0, cpu; default: its best");
+  app.add_option("--keys", command.search.keys, "Only these jobs")->delimiter(',');
+  app.add_option("--budget-seconds", command.budget_seconds, "No region is begun after it");
+  app.add_option("--max-variants", command.max_variants, "Plans to try for each region")->check(CLI::Range(1, 64));
+  app.add_option("--measure-seconds", command.measure_seconds, "Time to measure each plan of a search");
+  CLI11_PARSE(app, argc, argv);
+  const cli::Interrupt interrupt;
+  if (const auto done = run(command, interrupt.token()); !done) {
+    say({{"event", "error"}, {"message", describe(done.error())}});
+    return 1;
+  }
+  say({{"event", "end"}});
+  return 0;
+}

@@ -1,0 +1,106 @@
+#include "server/regions/region_search.h"
+
+#include "regions/program.h"
+#include "server/torch/plan_literal.h"
+#include "support/model/json.h"
+
+namespace warpwright::server {
+namespace {
+
+using nlohmann::json;
+using regions::Store;
+
+constexpr const char *kCompiled = "torch.compile+graph";
+
+const model::Baseline *baseline(const model::Verdict &verdict, const std::string &name) {
+  for (const model::Baseline &one : verdict.baselines)
+    if (one.name == name && one.speedup)
+      return &one;
+  return nullptr;
+}
+
+RegionResult judged(const std::string &key, const TorchOutcome &outcome, bool is_measured) {
+  RegionResult result{key, "no plan", "", std::nullopt};
+  if (!outcome.best) {
+    result.reason = outcome.error                ? describe(*outcome.error)
+                    : outcome.variants.empty()   ? "nothing was generated"
+                                                 : outcome.variants.back().verdict.message;
+    return result;
+  }
+  if (!is_measured) {
+    result.outcome = "verified";
+    return result;
+  }
+  if (!outcome.final_verdict) {
+    result.reason = outcome.unconfirmed.empty() ? "it was not measured" : outcome.unconfirmed;
+    return result;
+  }
+  const model::Baseline *compiled = baseline(*outcome.final_verdict, kCompiled);
+  const model::Speedup *speedup = compiled                       ? &*compiled->speedup
+                                  : outcome.final_verdict->speedup ? &*outcome.final_verdict->speedup
+                                                                 : nullptr;
+  if (!speedup) {
+    result.reason = "it has no time";
+    return result;
+  }
+  result.ratio = speedup->ratio;
+  result.outcome = speedup->low > 1 ? "faster" : "not faster";
+  return result;
+}
+
+/// Errors: a plan with a step that PyTorch cannot do.
+Result<json> record_of(const json &job, const TorchOutcome &outcome, const RegionResult &result, const model::DeviceInfo &device) {
+  const TorchTask &task = *outcome.task;
+  const model::Plan &plan = outcome.variants[*outcome.best].proposal.built.plan;
+  const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : outcome.variants[*outcome.best].verdict;
+  const auto literal = plan_literal(task.task, task.graph, plan, task.patterns, "\"\"",
+                                    device.kind == "cuda" ? verified_device(device) : VerifiedDevice{});
+  if (!literal)
+    return std::unexpected(literal.error());
+  return json{{"program", job.at("program")},
+              {"plan", *literal},
+              {"source", plan.source},
+              {"moves", plan.moves},
+              {"outcome", result.outcome},
+              {"ratio", result.ratio ? json(*result.ratio) : json()},
+              {"verdict", model::to_json(verdict)}};
+}
+
+} // namespace
+
+Result<void> search_regions(const Store &store, runner::BlockingClient &client, const model::DeviceInfo &device,
+                            const RegionSearchOptions &options, const RegionSearchEvents &events, std::stop_token stop) {
+  const auto end = std::chrono::steady_clock::now() + options.budget;
+  const std::vector<std::string> keys = options.keys.empty() ? store.keys(Store::Kind::Job) : options.keys;
+  std::size_t done = 0;
+  for (const std::string &key : keys) {
+    ++done;
+    auto job = store.read(Store::Kind::Job, key);
+    if (!job || stop.stop_requested() || std::chrono::steady_clock::now() >= end)
+      continue;
+    const auto stage = [&](const std::string &text) { events.on_stage(key, text); };
+    const model::TorchModule module{.source = regions::python_of(job->at("program"), job->value("profile", json()))};
+    stage("tracing");
+    const TorchEvents torch_events{{}, stage};
+    const TorchOutcome outcome = optimize_torch_module("region " + key.substr(0, 12), key + ".py", module, client.trace(module),
+                                                       client, device, options.verify, options.limits, torch_events, stop);
+    RegionResult result = judged(key, outcome, device.kind == "cuda" && options.limits.measure);
+    if (result.outcome == "faster" || result.outcome == "verified") {
+      const auto record = record_of(*job, outcome, result, device);
+      if (!record) {
+        result = {key, "no plan", describe(record.error()), std::nullopt};
+      } else if (auto written = store.write(Store::Kind::Plan, key, *record); !written) {
+        return written;
+      }
+    }
+    if (stop.stop_requested() && result.outcome == "no plan")
+      continue; // it was cut short: the next search tries it again
+    (*job)["searched"] = {{"outcome", result.outcome}, {"reason", result.reason}, {"ratio", result.ratio ? json(*result.ratio) : json()}};
+    if (auto written = store.write(Store::Kind::Job, key, *job); !written)
+      return written;
+    events.on_result(result, done, keys.size());
+  }
+  return {};
+}
+
+} // namespace warpwright::server

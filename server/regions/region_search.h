@@ -1,0 +1,39 @@
+// The search for plans of a model's regions: each job of a store traced, optimised, verified, and kept where it is faster.
+//
+// A region is faster where its plan beats torch.compile's code for that region alone, both as CUDA graphs, by the interval of the ratio.
+// Whether the whole model gains is measured by the Python package in the user's process. Without a GPU a verified plan is kept and says
+// that it was not measured.
+#pragma once
+
+#include "regions/store.h"
+#include "runner/connect/connect.h"
+#include "server/torch/torch_optimizer.h"
+
+namespace warpwright::server {
+
+struct RegionSearchOptions {
+  std::vector<std::string> keys; ///< of jobs; empty: all that are there
+  TorchLimits limits;
+  runner::VerifyOptions verify;
+  std::chrono::seconds budget{600}; ///< no region is begun after it
+};
+
+struct RegionResult {
+  std::string key;
+  std::string outcome; ///< "faster", "not faster", "verified" (not measured), "no plan"
+  std::string reason;  ///< why not, for people
+  std::optional<double> ratio; ///< to torch.compile in a CUDA graph
+};
+
+struct RegionSearchEvents {
+  std::function<void(const std::string &key, const std::string &stage)> on_stage;
+  std::function<void(const RegionResult &, std::size_t done, std::size_t all)> on_result;
+};
+
+/// Blocks; ends early, with what is found kept, when `stop` is requested.
+/// Errors: the store cannot be written.
+Result<void> search_regions(const regions::Store &store, runner::BlockingClient &client,
+                            const model::DeviceInfo &device, const RegionSearchOptions &options,
+                            const RegionSearchEvents &events, std::stop_token stop);
+
+} // namespace warpwright::server
