@@ -3,7 +3,8 @@
 // Exports use this text, from the package or inside of a standalone file, and the runner's worker compiles it too, so as-called
 // times are those of an export. make() takes a description (description.py) and gives a function (module, *inputs): it looks up the
 // module's own tensors, asks whether everything is as the plan was verified, makes outputs and scratch memory with at::empty, starts
-// runs of kernels through a C function, calls ATen for library steps, and returns the outputs, or NotImplemented where anything is
+// runs of kernels through a C function, calls ATen for library steps, and returns the outputs, or NotImplemented where
+// anything differs from what was verified.
 #include "executor.h"
 #include "plan.h"
 
