@@ -1,5 +1,5 @@
-// The rules of registry.cpp, by the file that holds each. docs/internals/rewrites.md says what each rule
-// matches and needs. Thread: pure functions.
+// The rules of registry.cpp, by the file that holds each. docs/internals/rewrites.md says what each
+// rule matches and needs. Thread: pure functions.
 #pragma once
 
 #include "generator/rewrites/rewrite.h"

@@ -21,7 +21,8 @@ struct Family {
 
   std::unexpected<Error> refuse(const toml::node *node, const std::string &message) const {
     const std::string line = node ? ":" + std::to_string(node->source().begin.line) : "";
-    return fail(path.string() + line + ": " + message, "docs/internals/task-suite.md says what it may hold");
+    return fail(path.string() + line + ": " + message,
+                "docs/internals/task-suite.md says what it may hold");
   }
 };
 
