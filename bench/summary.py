@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps bench/results/summary.json and the tables that README.md and docs/measuring.md make of it.
+"""Keeps bench/results/summary.json and the tables that README.md and docs/internals/measuring.md make of it.
 
 usage: bench/summary.py merge ENTRIES.json...   put new measurements in, by key, and write the tables anew
        bench/summary.py table                   write the tables anew
@@ -21,8 +21,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 # The documents with a table between the two marks, and which keys each shows.
 RUNNER_KEYS = ("adversary.", "fault.", "honesty.", "runner.", "throughput.")
-TABLES = {"README.md": ("",), "docs/measuring.md": RUNNER_KEYS}
-# Drawn by bench/honesty/plots.py; docs/measuring.md shows those that are there.
+TABLES = {"README.md": ("",), "docs/internals/measuring.md": RUNNER_KEYS}
+# Drawn by bench/honesty/plots.py; docs/internals/measuring.md shows those that are there.
 PLOTS = {"measuring_aa": "A/A pairs: ratios with their intervals", "measuring_cupti": "Device time against CUPTI",
          "measuring_repeat": "Ratios in fresh processes", "measuring_throughput": "Candidates a minute"}
 PROMISES = {"honesty.aa_false_rate": "<= 0.05", "honesty.aa_pairs": ">= 200", "honesty.repeatability": "<= 0.01",
@@ -123,7 +123,8 @@ def with_table(text, entries, name="README.md", images=()):
     if begin < 0 or end < begin:
         raise Problem(f"{name} has no {BEGIN} ... {END}")
     shown = table([entry for entry in entries if entry["key"].startswith(TABLES[name])])
-    plots = "".join(f"\n![{PLOTS[image]}](images/{image}.svg)\n" for image in images)
+    folder = os.path.relpath("docs/images", os.path.dirname(name) or ".")
+    plots = "".join(f"\n![{PLOTS[image]}]({folder}/{image}.svg)\n" for image in images)
     return f"{text[:begin]}{BEGIN}\n{shown}{plots}{text[end:]}"
 
 

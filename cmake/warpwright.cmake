@@ -40,7 +40,7 @@ if(WARPWRIGHT_CCACHE)
 endif()
 
 # No target sees the source root: each sees links to the headers of its own folders and of those of the targets that it links, so an include
-# of anything else does not compile. scripts/check_arrows.py says which folder may link which.
+# of anything else does not compile. The table in ARCHITECTURE.md says which folder may link which.
 function(warpwright_headers target)
   foreach(folder ${ARGN})
     string(REPLACE "/" "." name ${folder})

@@ -1,96 +1,121 @@
 #!/usr/bin/env python3
-"""Checks that includes follow the table below: who may use whom.
+"""Checks that includes follow the table of arrows in ARCHITECTURE.md: who may use whom.
 
 usage: scripts/check_arrows.py [--list]
 
-A place is a set of files that is, or will be, one folder; the first pattern that fits a file decides. A file may include its own place and
-those that its place names. Breaks that are known stand in KNOWN, a list that may only become shorter: the exit code is 1 for a break that is not in it, for an entry that is none any more, for a type that one namespace
-defines twice, and for folders that include each other in a circle and are not in CIRCLES. --list prints all breaks. Standard library only.
+A place is a set of files; the first row of the table that fits a file decides. A file may include files of its own
+place, and of the places that its row names. The exit code is 1 for
+- a table that cannot be read, or a row that no file fits;
+- an include against the arrows that is not in KNOWN, and an entry of KNOWN that breaks nothing any more;
+- a type that one namespace defines twice;
+- folders that include each other in a circle and are not in CIRCLES, and entries of CIRCLES that are no circle any more.
+KNOWN and CIRCLES may only become shorter. --list prints all includes against the arrows. Standard library only.
 """
 import collections
-import fnmatch
+import functools
 import os
 import re
 import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TABLE = os.path.join(ROOT, "ARCHITECTURE.md")
+BEGIN, END = "<!-- arrows:begin -->", "<!-- arrows:end -->"
+HEADER = ["place", "files", "holds", "may use"]
+ANY = "NAME"
 
-# place: patterns of its files; * crosses folders.
-PLACES = {
-    "symbolic": ["support/symbolic/*"],
-    "model": ["support/model/*"],
-    "support": ["support/*"],
-    "arch": ["arch/*"],
-    "plan": ["plan/*"],
-    "ops": ["generator/ops/*"],
-    "device": ["generator/device/*"],
-    "runtime": ["runtime/*"],
-    "rewrites": ["generator/rewrites/*"],
-    "elements": ["generator/elements/*"],
-    **{f"families/{name}": [f"generator/families/{name}/*"]
-       for name in ("matmul", "rows", "convolution", "windows", "scan", "recurrent", "pointwise")},
-    "families": ["generator/families/*"],
-    "planning": ["generator/planning/*"],
-    "search": ["generator/search/*"],
-    **{f"text/{name}": [f"generator/text/{name}/*"] for name in ("source", "templates", "lift", "moves", "states")},
-    "torch_cpp": ["analysis/torch_cpp/*"],
-    "tools": ["generator/tools/*"],
-    "device headers": ["analysis/stub/include/*", "runner/cpu/shim/*"],
-    "analysis": ["analysis/*"],
-    "runner/client": ["runner/client/*", "runner/net/*"],
-    "runner/fleet": ["runner/fleet/*"],
-    "runner/connect": ["runner/connect/*"],
-    "runner/ledger": ["runner/ledger/*"],
-    "runner/adversary": ["runner/adversary/*"],
-    "runner/main": ["runner/main.cpp"],
-    "runner": ["runner/*"],
-    "trainer/policy": ["trainer/environment/environment.h", "trainer/policy/*", "trainer/tokens/*", "trainer/inference/*"],
-    "trainer": ["trainer/*"],
-    "server/report": ["server/cli/report/*"],
-    "server": ["server/*"],
-}
 
-SUPPORT = ["support", "symbolic", "model", "arch"]
-FAMILIES = [place for place in PLACES if place.startswith("families/")]
-ELEMENTS = [*SUPPORT, "ops", "elements"]
-PLANNING = [*ELEMENTS, "families", "rewrites", "planning"]
-TEXT = ["text/source", "text/templates", "text/lift", "text/moves", "text/states"]
-CLIENT = ["runner/client", "runner/fleet", "runner/connect", "runner/ledger"]
+class TableError(Exception):
+    """Why the table of arrows cannot be read, with its line."""
 
-# place: what it may use besides itself.
-ARROWS = {
-    "support": [],
-    "symbolic": ["support"],
-    "model": ["support", "symbolic"],
-    "arch": ["support", "symbolic", "model"],
-    "plan": ["support", "symbolic", "model"],
-    "ops": [*SUPPORT, "device"],
-    "device": [],
-    "runtime": [],
-    "rewrites": [*SUPPORT, "ops"],
-    "elements": [*SUPPORT, "ops"],
-    **{family: [*ELEMENTS, "device"] for family in FAMILIES},
-    "families": [*ELEMENTS, *FAMILIES],
-    "planning": PLANNING,
-    **{place: [*SUPPORT, "analysis", *TEXT[:i]] for i, place in enumerate(TEXT)},
-    "search": [*PLANNING, *TEXT, "analysis"],
-    "torch_cpp": [*SUPPORT, "analysis"],
-    "tools": [*PLANNING, "search"],
-    "device headers": [],
-    "analysis": SUPPORT,
-    "runner": [*SUPPORT, "plan", *CLIENT],
-    "runner/client": SUPPORT,
-    "runner/fleet": [*SUPPORT, "runner/client", "runner"],
-    "runner/connect": [*SUPPORT, "runner/client", "runner/fleet"],
-    "runner/ledger": SUPPORT,
-    "runner/adversary": [*SUPPORT, "runner/connect"],
-    "runner/main": [*SUPPORT, *CLIENT, "runner", "runner/adversary"],
-    "server/report": SUPPORT,
-    "server": [*SUPPORT, "plan", "analysis", *PLANNING, *TEXT, "search", "torch_cpp", *CLIENT, "trainer/policy", "server/report", "runtime"],
-    "trainer/policy": [*SUPPORT, "trainer"],
-    "trainer": [*SUPPORT, *CLIENT, "runner/adversary", "trainer/policy", "server/report"],
-}
+
+class Arrows:
+    """The table: a row a place, its files and the places that it may use.
+
+    The files of a place are folders ("arch/") and files, in backquotes. NAME stands for any one folder, in the files and
+    in the place's name: each such folder is a place of its own. A row without files is a group: its name stands for the
+    places that it uses.
+    """
+
+    def __init__(self, text):
+        self.rows = []  # (place, pattern of its files)
+        self.uses = {}  # place: the places that it may use besides itself
+        self.groups = {}
+        named = {}
+        for number, cells in self.cells_of(text):
+            self.read_row(number, cells, named)
+        for name, (number, _) in self.groups.items():
+            self.resolve(name, number)
+        for place, (number, names) in named.items():
+            self.uses[place] = [one for name in names for one in self.resolve(name, number)]
+
+    @staticmethod
+    def cells_of(text):
+        lines = text.split("\n")
+        if lines.count(BEGIN) != 1 or lines.count(END) != 1 or lines.index(END) < lines.index(BEGIN):
+            raise TableError(f"the table of arrows must stand between one line {BEGIN} and one line {END}")
+        first = lines.index(BEGIN) + 1
+        rows = []
+        for number, line in enumerate(lines[first:lines.index(END)], first + 1):
+            if not (line.startswith("|") and line.endswith("|")):
+                raise TableError(f"line {number}: not a row of a table: {line!r}")
+            rows.append((number, [cell.strip() for cell in line[1:-1].split("|")]))
+            if len(rows[-1][1]) != len(HEADER):
+                raise TableError(f"line {number}: {len(rows[-1][1])} cells, not {len(HEADER)} ({', '.join(HEADER)})")
+        if len(rows) < 3 or rows[0][1] != HEADER or any(set(cell) != {"-"} for cell in rows[1][1]):
+            raise TableError(f"line {first + 1}: the table must begin with | {' | '.join(HEADER)} | and a line of dashes, and have rows")
+        return rows[2:]
+
+    def read_row(self, number, cells, named):
+        place, files, _, names = cells
+        name = place.strip("*")
+        if not name or name in self.groups or name in named:
+            raise TableError(f"line {number}: {'the name ' + name + ' stands twice' if name else 'a place without a name'}")
+        names = [] if names == "nothing" else [one.strip() for one in names.split(",")]
+        if not all(names):
+            raise TableError(f"line {number}: {place} must say which places it may use, or: nothing")
+        if not files:
+            self.groups[name] = (number, names)
+            return
+        if not re.fullmatch(r"`[^`\s]+`( `[^`\s]+`)*", files):
+            raise TableError(f"line {number}: the files of {place} must be paths in backquotes, with a space between: {files}")
+        paths = files.replace("`", "").split()
+        if any((path.count(ANY), place.count(ANY)) not in ((0, 0), (1, 1)) for path in paths):
+            raise TableError(f"line {number}: {ANY} must stand once in the place and in each of its files, or nowhere")
+        pattern = "|".join(re.escape(path) + (".*" if path.endswith("/") else "") for path in paths)
+        self.rows.append((place, re.compile(pattern.replace(ANY, "(?P<name>[^/]+)"))))
+        named[place] = (number, names)
+
+    def resolve(self, name, number, within=()):
+        if name in within:
+            raise TableError(f"line {number}: the group {name} is made of itself")
+        if name in self.groups:
+            line, names = self.groups[name]
+            return [one for inner in names for one in self.resolve(inner, line, (*within, name))]
+        if all(name != place for place, _ in self.rows):
+            raise TableError(f"line {number}: there is no place or group {name}")
+        return [name]
+
+    @functools.lru_cache(maxsize=None)
+    def row_of(self, file):
+        """(row, place) of a file, which differ where the row has NAME; (None, None) for a file that is in no row."""
+        for place, pattern in self.rows:
+            match = pattern.fullmatch(file)
+            if match:
+                return place, place.replace(ANY, match["name"]) if ANY in place else place
+        return None, None
+
+    def allows(self, file, included):
+        row, place = self.row_of(file)
+        used_row, used = self.row_of(included)
+        return used is None or used == place or used_row in self.uses[row]
+
+
+@functools.lru_cache(maxsize=None)
+def table():
+    with open(TABLE, encoding="utf-8") as file:
+        return Arrows(file.read())
+
 
 # "file -> file" that break the arrows. Remove what is mended; add nothing.
 KNOWN = """
@@ -110,22 +135,16 @@ def tracked():
 
 
 def place_of(file):
-    for place, patterns in PLACES.items():
-        if any(fnmatch.fnmatchcase(file, pattern) for pattern in patterns):
-            return place
-    return None
+    return table().row_of(file)[1]
+
+
+def includes_of(file):
+    with open(os.path.join(ROOT, file), encoding="utf-8") as text:
+        return re.findall(r'^\s*#include "([^"]+)"', text.read(), re.M)
 
 
 def breaks(files):
-    found = []
-    for file in files:
-        place = place_of(file)
-        with open(os.path.join(ROOT, file), encoding="utf-8") as text:
-            for included in re.findall(r'^\s*#include "([^"]+)"', text.read(), re.M):
-                used = place_of(included)
-                if used and used != place and used not in ARROWS[place]:
-                    found.append(f"{file} -> {included}")
-    return found
+    return [f"{file} -> {included}" for file in files for included in includes_of(file) if not table().allows(file, included)]
 
 
 def folder_of(file):
@@ -137,10 +156,9 @@ def circles(files):
     """Sets of folders that reach each other by includes."""
     uses = collections.defaultdict(set)
     for file in files:
-        with open(os.path.join(ROOT, file), encoding="utf-8") as text:
-            for included in re.findall(r'^\s*#include "([^"]+)"', text.read(), re.M):
-                if place_of(included) and os.path.exists(os.path.join(ROOT, included)):
-                    uses[folder_of(file)].add(folder_of(included))
+        for included in includes_of(file):
+            if place_of(included) and os.path.exists(os.path.join(ROOT, included)):
+                uses[folder_of(file)].add(folder_of(included))
     reached = {}
     for folder in uses:
         seen, left = set(), [folder]
@@ -186,6 +204,11 @@ def twice_defined(files):
 
 
 def main():
+    try:
+        rows = [place for place, _ in table().rows]
+    except (OSError, TableError) as error:
+        print(f"{os.path.basename(TABLE)}: {error}")
+        return 1
     files = tracked()
     found = breaks(files)
     known = [line for line in KNOWN.strip().split("\n") if line]
@@ -194,13 +217,15 @@ def main():
         return 0
     problems = [f"against the arrows: {one}" for one in found if one not in known]
     problems += [f"mended, and still in KNOWN: {one}" for one in known if one not in found]
+    used = {table().row_of(file)[0] for file in files}
+    problems += [f"no file is in the place {row} of the table" for row in rows if row not in used]
     problems += [f"{'::'.join(name)} is defined twice: {', '.join(where)}" for name, where in twice_defined(files).items()]
     found_circles = circles(files)
     problems += [f"folders in a circle: {', '.join(sorted(one))}" for one in found_circles if one not in CIRCLES]
     problems += [f"mended, and still in CIRCLES: {', '.join(sorted(one))}" for one in CIRCLES if one not in found_circles]
     for problem in problems:
         print(problem)
-    print(f"{len(files)} files in {len(PLACES)} places: {len(found)} known breaks, {len(found_circles)} known circles, {len(problems)} problems")
+    print(f"{len(files)} files in {len(rows)} places: {len(found)} known breaks, {len(found_circles)} known circles, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -52,6 +52,7 @@ if [ -n "$bin" ]; then
   [ ! -d "$bin/torch" ] || cp -r "$bin/torch" server/bin/torch
   find server -name __pycache__ -prune -exec rm -rf {} +
   cp "$root"/docs/*.md server/share/doc/warpwright
+  install -D -m 644 -t server/share/doc/warpwright/internals "$root"/docs/internals/*.md
   install -D -m 644 -t server/share/warpwright "$bin"/../share/warpwright_runtime-*.whl
   weights=$root/trainer/weights/policy.safetensors
   [ ! -f "$weights" ] || install -D -m 644 "$weights" server/share/warpwright/policy.safetensors

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the plots of docs/measuring.md from the committed results: bench/results/GPU/*.json.xz to docs/images/*.svg.
+"""Draws the plots of docs/internals/measuring.md from bench/results/GPU/*.json.xz into docs/images.
 
 usage: bench/honesty/plots.py RESULTS_DIR IMAGES_DIR
 

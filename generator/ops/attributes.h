@@ -1,4 +1,4 @@
-// Attributes of a node read as what the op's definition (docs/op-graph.md) says they are.
+// Attributes of a node read as what the op's definition (docs/internals/op-graph.md) says they are.
 //
 // An absent attribute, or one of another kind, gives the fallback: verify() has said which ones an op must have. An integer is taken
 // where a list of one or a number is asked for. Thread: any.

@@ -37,7 +37,7 @@ Softmax softmax_parts(Expander &out, const Node &node, const TensorType &x) {
   return {shifted, exponential, total, kept};
 }
 
-/// Names of the optional operands that are there, by their order in docs/op-graph.md.
+/// Names of the optional operands that are there, by their order in docs/internals/op-graph.md.
 std::map<std::string, std::string> optional_operands(const Node &node,
                                                      std::initializer_list<const char *> names) {
   std::map<std::string, std::string> found;

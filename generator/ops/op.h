@@ -1,4 +1,5 @@
-// The operators of graphs, a row each: what docs/op-graph.md says, and what rewrites, planning and families ask.
+// The table of graph operators, one row each. docs/internals/op-graph.md describes the operators;
+// rewrites, planning and families read the rows.
 //
 // Rows stand in table/, by kind. An operator is added by adding its row. Thread: immutable.
 #pragma once

@@ -1,4 +1,5 @@
-// The text form of op graphs (docs/op-graph.md), one line a node, for people, tests and messages.
+// The text form of op graphs (docs/internals/op-graph.md), one line a node, for people, tests and
+// messages.
 //
 // What print writes, parse reads back as the same graph. Thread: any.
 #pragma once

@@ -2,7 +2,8 @@
 //
 // A rule looks at one node and says what else its value may be computed from; it checks everything that this needs: shapes, dtypes,
 // users. Rules are one idea a file, in the table in registry.cpp. Those that save work on every device are applied by simplify()
-// until nothing changes; the others are choices for a search. docs/rewrites.md lists each with its condition and its saving.
+// until nothing changes; the others are choices for a search. docs/internals/rewrites.md lists
+// each with its condition and its saving.
 // All of them take values to be finite, where PyTorch carries infinities and NaN along (x - x is 0 here), and none keys on names,
 // on constants of a program or on particular shapes. A rewrite may be wrong only in rounding; the runner measures that.
 // Thread: pure functions.

@@ -1,4 +1,5 @@
-// The rules of registry.cpp, by the file that holds each. What one matches and needs is said in docs/rewrites.md. Thread: pure functions.
+// The rules of registry.cpp, by the file that holds each. docs/internals/rewrites.md says what each
+// rule matches and needs. Thread: pure functions.
 #pragma once
 
 #include "generator/rewrites/rewrite.h"

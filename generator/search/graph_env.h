@@ -4,7 +4,7 @@
 // device that plans are for, and the moves made so far, as generator/search/plan_walk.h lists them. Nothing is kept between calls, and the
 // user's Python never runs here. Methods:
 //   tasks {graph, task}         -> {"kernels": [{"name", "inferred": true, "task", "graph": text}]}; of `task` it needs module and buffers;
-//                                  the text (docs/op-graph.md) is for people and prompts: groups of regions as comments, long constants cut
+//                                  the text (docs/internals/op-graph.md) is for people and prompts: groups of regions as comments, long constants cut
 //   moves {state}               -> {"moves": [{"move", "name", "parameters", "is_template"}], "text"}; equal texts: equal plans
 //   apply {state, "move"}       -> {"text", "moves", "recipe"}: the recipe makes the plan again in a search (recipe.h)
 //   plan  {state}               -> the plan

@@ -1,5 +1,5 @@
 // One side of a torch task made ready for timing: a graph that torch captured, with our two time stamps in it, and a call from
-// Python. docs/torch-worker.md says what lies between the clocks.
+// Python. docs/internals/torch-worker.md says what lies between the clocks.
 //
 // Torch captures because its allocator must know: what a capture allocates stays where it is as long as the graph lives, so the
 // addresses of torch's results, which later kernels of the same recording read, are fixed in it. Thread: the job thread.

@@ -5,8 +5,8 @@
 // Nagaraja, Order Statistics, 7.1). It is what the percentile bootstrap of a median tends to, without the
 // bootstrap's own noise and its shortfall at few samples. Measuring stops when the interval is narrow, which
 // favours intervals that are narrow by luck; therefore each is made at 99%, and covers 95% and more after
-// stopping (simulated in tests/runner/measure_test.cpp; figures in docs/measuring.md). Samples that follow
-// their predecessors count for fewer. Pairs stay pairs: drift that hits both sides cancels in their ratio.
+// stopping (simulated in tests/runner/measure_test.cpp; figures in docs/internals/measuring.md).
+// Samples that follow their predecessors count for fewer. Pairs stay pairs: drift that hits both sides cancels in their ratio.
 // Thread: pure functions.
 #pragma once
 

@@ -137,7 +137,7 @@ def literal(value):
 
 
 def for_call(guards, owner, is_root):
-    """A description (call_guards.py) with what direct_call/guards.h asks of Python. is_root: whether a class is the module's own"""
+    """A description (call_guards.py) with what call/guards.h asks of Python. is_root: whether a class is the module's own"""
     import torch
 
     hooks = torch.nn.modules.module

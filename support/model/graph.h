@@ -1,7 +1,7 @@
 // An op graph: what a torch module computes, traced at fixed shapes.
 //
 // Nodes stand in an order in which every node's inputs come before it. Op names and attributes are those of
-// docs/op-graph.md, close to ATen's and few: the tracer (runner/torch/python/trace.py) has
+// docs/internals/op-graph.md, close to ATen's and few: the tracer (runner/torch/python/trace.py) has
 // normalised overloads, in-place forms and device variants away. Effects on module state (running statistics) are
 // `updates`. What has no op of its own is "aten": a call of the ATen operator in `target`, opaque to rewrites. Its JSON is
 // support/model/graph_json.h's. The graph leaves out autograd, device placement and memory: a plan decides those. Thread: values, any.

@@ -137,7 +137,7 @@ struct ClockRecord {
   bool operator==(const ClockRecord &) const = default;
 };
 
-/// What holds a plan back, by rule from its rates: see docs/measuring.md.
+/// What holds a plan back, by rule from its rates: see docs/internals/measuring.md.
 enum class Bound { Memory, Compute, Latency };
 
 /// Achieved rates of one side: the task's least work over the median device time.

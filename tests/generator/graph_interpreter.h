@@ -1,4 +1,5 @@
-// The reference evaluation of op graphs: one plain loop an op, in double precision, as docs/op-graph.md defines the ops.
+// The reference evaluation of op graphs: one plain loop an op, in double precision, as
+// docs/internals/op-graph.md defines the ops.
 //
 // Property tests compare rewrites, families and plans with it. What it leaves out: `aten` nodes (an error that says so), strides (every
 // value is taken by index), speed. Ops are grouped by file: graph_interpreter_pointwise.cpp, _views.cpp, _rows.cpp, _windows.cpp.

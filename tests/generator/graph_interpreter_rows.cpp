@@ -150,7 +150,8 @@ Array normalised(const Array &x, std::size_t count, double eps, GroupOf &&group_
   return result;
 }
 
-/// The optional operands of a node, by their order in docs/op-graph.md; null for those that `absent` names.
+/// The optional operands of a node, by their order in docs/internals/op-graph.md; null for those
+/// that `absent` names.
 std::vector<const Array *> optional_operands(const model::Node &node, const Operands &inputs,
                                              const std::vector<std::string> &names) {
   std::vector<const Array *> found;

@@ -41,7 +41,7 @@ std::string check_plan_results(const BuiltPlan &built, const model::Graph &graph
 
 /// As the file says. @return empty when all is well; else the first failure, with the choices and the source of the plan
 std::string check_graph(const model::Graph &graph, const HarnessOptions &options = {});
-/// Of a graph in the text form of docs/op-graph.md.
+/// Of a graph in the text form of docs/internals/op-graph.md.
 std::string check_graph(const std::string &text, const HarnessOptions &options = {});
 
 } // namespace warpwright::generator

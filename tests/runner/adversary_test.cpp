@@ -63,7 +63,7 @@ TEST_CASE("every way to cheat that a plan leaves open has a case") {
 }
 
 TEST_CASE("the documentation has a line for every case, and none that is gone") {
-  std::ifstream file(WARPWRIGHT_SOURCE_DIR "/docs/adversary.md");
+  std::ifstream file(WARPWRIGHT_SOURCE_DIR "/docs/internals/adversary.md");
   std::set<std::string> documented, cases;
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("| `"))

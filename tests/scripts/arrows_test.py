@@ -45,10 +45,42 @@ class Arrows(unittest.TestCase):
                  "runner/cuda/c.h": '#include "runner/verify/a.h"\n', "runner/deep/d.cpp": '#include "runner/cuda/c.h"\n'}
         self.assertEqual(self.in_tree(files, arrows.circles), [{"runner/verify", "runner/measure", "runner/cuda"}])
 
-    def test_every_place_has_arrows_and_names_places(self):
-        self.assertEqual(set(arrows.PLACES), set(arrows.ARROWS))
-        for place, used in arrows.ARROWS.items():
-            self.assertLessEqual(set(used), set(arrows.PLACES), place)
+    def test_one_family_may_not_use_another(self):
+        files = {"generator/families/scan/scan.cpp": '#include "generator/families/scan/scan.h"\n'
+                                                     '#include "generator/families/rows/rows.h"\n'
+                                                     '#include "generator/elements/family.h"\n',
+                 "generator/families/registry.cpp": '#include "generator/families/rows/rows.h"\n'}
+        self.assertEqual(self.in_tree(files, arrows.breaks), ["generator/families/scan/scan.cpp -> generator/families/rows/rows.h"])
+
+    def test_rows_folders_and_groups_of_the_table(self):
+        table = self.table("| deep | `a/b/` `a/c.h` | | nothing |", "| a | `a/` | | deep |", "| *all* | | | a, deep |",
+                           "| kinds/NAME | `kinds/NAME/` | | all |", "| kinds | `kinds/` | | all, kinds/NAME |")
+        self.assertEqual([table.row_of(file)[1] for file in ("a/b/x.h", "a/c.h", "a/d.h", "kinds/x/y.h", "kinds/z.h", "e.h")],
+                         ["deep", "deep", "a", "kinds/x", "kinds", None])
+        self.assertTrue(table.allows("a/d.h", "a/b/x.h"))
+        self.assertFalse(table.allows("a/b/x.h", "a/d.h"))
+        self.assertTrue(table.allows("kinds/x/y.h", "a/c.h"))
+        self.assertFalse(table.allows("kinds/x/y.h", "kinds/z/y.h"))
+        self.assertTrue(table.allows("kinds/z.h", "kinds/x/y.h"))
+
+    def test_a_malformed_table_is_refused_with_its_line(self):
+        a = "| a | `a/` | | nothing |"
+        for rows, message in (((a, a), "line 5: the name a stands twice"), (("| a | `a/` | nothing |",), "line 4: 3 cells, not 4"),
+                              (("| a | a/ | | nothing |",), "line 4: the files of a must be paths in backquotes"),
+                              (("| a | `a/` | | b |",), "line 4: there is no place or group b"),
+                              (("| a | `a/` | | |",), "line 4: a must say which places it may use"),
+                              ((a, "| *g* | | | g |"), "line 5: the group g is made of itself"),
+                              (("| a | `a/NAME/` | | nothing |",), "line 4: NAME must stand once"), (("text",), "line 4: not a row"), ((), "line 2: the table must begin")):
+            with self.assertRaises(arrows.TableError) as caught:
+                self.table(*rows)
+            self.assertIn(message, str(caught.exception))
+        for text in ("", f"{arrows.END}\n{arrows.BEGIN}", f"{arrows.BEGIN}\n{arrows.BEGIN}\n{arrows.END}"):
+            with self.assertRaisesRegex(arrows.TableError, "the table of arrows must stand between"):
+                arrows.Arrows(text)
+
+    @staticmethod
+    def table(*rows):
+        return arrows.Arrows("\n".join([arrows.BEGIN, "| place | files | holds | may use |", "|---|---|---|---|", *rows, arrows.END]))
 
     def test_this_tree_has_no_new_break(self):
         self.assertEqual(arrows.main(), 0)

@@ -1,4 +1,5 @@
-"""Runs a graph of docs/op-graph.md with plain torch operations: the proof that a trace says what the module does.
+"""Runs a graph (docs/internals/op-graph.md) with plain torch operations, to prove that it computes what its
+module computes.
 
 Every op is written from its description in that document, not from the tracer, so that both can be held against the module.
 """

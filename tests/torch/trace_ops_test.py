@@ -1,4 +1,4 @@
-"""Every op of docs/op-graph.md comes out of the calls that PyTorch offers for it, and computes what the module computes."""
+"""Traces PyTorch's calls for every op of docs/internals/op-graph.md, and compares graph and module."""
 import unittest
 
 import torch

@@ -21,7 +21,8 @@ struct Family {
 
   std::unexpected<Error> refuse(const toml::node *node, const std::string &message) const {
     const std::string line = node ? ":" + std::to_string(node->source().begin.line) : "";
-    return fail(path.string() + line + ": " + message, "docs/task-suite.md says what it may hold");
+    return fail(path.string() + line + ": " + message,
+                "docs/internals/task-suite.md says what it may hold");
   }
 };
 
@@ -147,7 +148,7 @@ Result<std::vector<SuiteTask>> load_suite(const fs::path &folder) {
     return fail("cannot read the task suite " + folder.string() + ": " + error.message());
   if (files.empty())
     return fail("there is no family.toml below " + folder.string(),
-                "Name the folder of a task suite (docs/task-suite.md)");
+                "Name the folder of a task suite (docs/internals/task-suite.md)");
   std::ranges::sort(files);
   std::vector<SuiteTask> tasks;
   for (const fs::path &file : files)

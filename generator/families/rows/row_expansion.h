@@ -16,7 +16,7 @@ struct ExpandedRegion {
   Region region; ///< inputs and outputs have the names that they had
 };
 
-/// Errors: an operand or attribute that is not as docs/op-graph.md says, with the node.
+/// Errors: an operand or attribute that is not as docs/internals/op-graph.md says, with the node.
 Result<ExpandedRegion> expand_region(const GraphIndex &graph, const Region &region);
 
 } // namespace warpwright::generator

@@ -26,7 +26,7 @@ WARM_CALLS = 4  # right before one that is timed
 
 class GpuHost(ModuleHost):
     """@param start the executor's C function: (executor, group, addresses) -> CUresult
-    @param extension direct_call's module, None where it could not be compiled
+    @param extension the module compiled from warpwright_runtime/call, None where it could not be compiled
     @param turn a GpuTurn where the GPU may be shared"""
 
     def __init__(self, device, start, extension=None, turn=None):

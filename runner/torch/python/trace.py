@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The op graph of a torch module (docs/op-graph.md) as JSON.
+"""The op graph of a torch module (docs/internals/op-graph.md) as JSON.
 
     python3 trace.py FILE [--model Model] [--inputs get_inputs] [--init-inputs get_init_inputs] [--eval]
 

@@ -1,9 +1,11 @@
 // One call of a plan from Python with as little host work as torch allows: an extension module of the user's interpreter.
 //
-// The same text is in every exported ModelNew and is compiled by the runner's worker, so that what is timed "as called" is what an
-// export does. make() takes a description (direct_call.py says what is in it) and gives a function (module, *inputs): it looks up the
-// module's own tensors, asks whether everything is as the plan was verified, makes outputs and scratch memory with at::empty, starts
-// runs of kernels through a C function, calls ATen for library steps, and returns the outputs, or NotImplemented where anything is
+// Exports use this text, from the package or inside of a standalone file, and the runner's worker
+// compiles it too, so as-called times are those of an export. make() takes a description
+// (description.py) and gives a function (module, *inputs). The function looks up the module's own
+// tensors, checks that everything is as verified, makes outputs and scratch memory with at::empty,
+// starts runs of kernels through a C function, calls ATen for library steps, and returns the
+// outputs, or NotImplemented where anything differs from what was verified.
 #include "executor.h"
 #include "plan.h"
 

@@ -102,7 +102,7 @@ using Held = c10::SmallVector<const at::Tensor *, 32>;
 /// One call of an operator through torch's dispatcher.
 class Operation {
 public:
-  /// @param description what direct_call.py's operation() gives
+  /// @param description the result of description.py's operation()
   explicit Operation(PyObject *description)
       : operator_(c10::Dispatcher::singleton().findSchemaOrThrow(
             text(field(description, "name")).c_str(),

@@ -25,7 +25,7 @@ TEST_CASE("the tracer's table of operators is the generator's") {
 }
 
 TEST_CASE("the document names every operator") {
-  const std::string document = text_of("docs/op-graph.md");
+  const std::string document = text_of("docs/internals/op-graph.md");
   for (const Op *op : all_ops()) {
     const std::string name(op->name);
     bool named = false;
