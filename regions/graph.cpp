@@ -58,7 +58,7 @@ std::vector<std::string> read_values(const Node &node) {
 
 std::string device_of(const Node &node) {
   for (const Value &result : node.results)
-    if (!result.type.dtype.empty())
+    if (!result.type.dtype.empty() && !result.name.empty())
       return result.type.device;
   return "";
 }

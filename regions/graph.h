@@ -49,7 +49,7 @@ struct Graph {
 /// Names of the values that arguments read, in their order, with repeats.
 std::vector<std::string> read_values(const Node &node);
 
-/// Device of the first tensor that the node gives; empty: it gives none.
+/// Device of the first tensor of the node that is read; empty: there is none.
 std::string device_of(const Node &node);
 
 /// @param document {"nodes": [{"op", "args", "kwargs", "results": [{"name", "dtype", "shape", "strides", "device"}], "tags", "view",

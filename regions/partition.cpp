@@ -123,6 +123,17 @@ bool is_worth_it(const Graph &graph, const std::vector<std::size_t> &region) {
 
 } // namespace
 
+std::optional<Attention> attention_of(const std::string &op, const json &args) {
+  Attention found;
+  if (op.starts_with("aten._scaled_dot_product_efficient_attention") || op.starts_with("aten._scaled_dot_product_cudnn_attention"))
+    found = {3, 5, 6}; // (query, key, value, bias, compute_log_sumexp, dropout, is_causal)
+  else if (!op.starts_with("aten._scaled_dot_product_flash_attention"))
+    return std::nullopt; // (query, key, value, dropout, is_causal)
+  if (args.size() > found.dropout && args[found.dropout] != 0)
+    return std::nullopt;
+  return found;
+}
+
 std::string reason_against(const Node &node) {
   if (node.op.empty())
     return "an input";
@@ -131,7 +142,7 @@ std::string reason_against(const Node &node) {
   if (node.writes)
     return "writes to an argument";
   for (const char *tag : kBadTags)
-    if (has_tag(node, tag))
+    if (has_tag(node, tag) && !attention_of(node.op, node.args)) // whose tag says nothing of its dropout
       return tag;
   if (node.op.starts_with("aten.as_strided"))
     return "depends on how its argument lies in memory";
@@ -141,7 +152,7 @@ std::string reason_against(const Node &node) {
   if (device.empty())
     return "gives no tensor";
   for (const Value &result : node.results) {
-    if (result.type.dtype.empty())
+    if (result.type.dtype.empty() || result.name.empty())
       continue;
     if (!result.type.is_static)
       return "a size is known only at run time";

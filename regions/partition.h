@@ -7,6 +7,8 @@
 
 #include "regions/graph.h"
 
+#include <optional>
+
 namespace warpwright::regions {
 
 struct Limits {
@@ -16,6 +18,14 @@ struct Limits {
 
 /// Indices into graph.nodes, each region's in an order in which they can run.
 std::vector<std::vector<std::size_t>> partition(const Graph &graph, const Limits &limits = {});
+
+/// Where an implementation of attention has its arguments, behind query, key and value.
+struct Attention {
+  std::optional<std::size_t> bias;
+  std::size_t dropout = 3, causal = 4;
+};
+/// Absent: another operator, or an attention that draws random numbers.
+std::optional<Attention> attention_of(const std::string &op, const nlohmann::json &args);
 
 /// Why no region may hold the node; empty: one may.
 std::string reason_against(const Node &node);

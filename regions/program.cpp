@@ -2,7 +2,10 @@
 
 #include "support/hash.h"
 
+#include "regions/partition.h"
+
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -226,9 +229,23 @@ private:
     const std::string op = one["op"].get<std::string>();
     if (op.starts_with("prims.convert_element_type"))
       return arguments[0] + ".to(" + arguments[1] + ")";
+    if (const auto attention = attention_of(op, one["args"]))
+      return attention_text(*attention, one, arguments);
     for (const auto &[key, argument] : one["kwargs"].items())
       arguments.push_back(key + "=" + text(argument));
     return "torch.ops." + op + "(" + list_of(arguments) + ")";
+  }
+
+  /// PyTorch's public operator, of which the graph has one implementation; its other results are not read.
+  std::string attention_text(const Attention &places, const json &one, const std::vector<std::string> &arguments) const {
+    std::string text = "(torch.nn.functional.scaled_dot_product_attention(" + arguments[0] + ", " + arguments[1] + ", " + arguments[2];
+    if (places.bias && *places.bias < arguments.size())
+      text += ", attn_mask=" + arguments[*places.bias];
+    if (places.causal < arguments.size())
+      text += ", is_causal=" + arguments[places.causal];
+    if (one["kwargs"].contains("scale"))
+      text += ", scale=" + this->text(one["kwargs"]["scale"]);
+    return text + "),)";
   }
 
   std::string text(const json &argument) const {
@@ -257,6 +274,9 @@ private:
   const std::size_t inputs_;
 };
 
+/// Of the mean: constant inputs vary a little, so that a plan may not take them for constants.
+constexpr double kLeastSpread = 0.05;
+
 std::string drawing(const json &input, const json &profile) {
   const std::string dtype = input["dtype"].get<std::string>(), shape = input["shape"].dump();
   if (dtype == "bool")
@@ -266,9 +286,15 @@ std::string drawing(const json &input, const json &profile) {
     return "torch.randint(" + (known ? profile["low"].dump() : "0") + ", " +
            (known ? std::to_string(profile["high"].get<std::int64_t>() + 1) : "2") + ", " + shape + ", dtype=torch." + dtype + ")";
   }
-  const double scale = profile.is_object() ? profile.value("scale", 1.0) : 1.0;
-  const std::string factor = scale == 1.0 ? "" : json(scale).dump() + " * ";
-  return factor + "torch.randn(" + shape + ")" + (dtype == "float32" ? "" : ".to(torch." + dtype + ")");
+  const std::string drawn = "torch.randn(" + shape + ")", conversion = dtype == "float32" ? "" : ".to(torch." + dtype + ")";
+  if (!profile.is_object() || !profile.contains("mean"))
+    return drawn + conversion;
+  const double mean = profile["mean"].get<double>(), low = profile["low"].get<double>();
+  const double spread = std::max(profile["std"].get<double>(), kLeastSpread * std::abs(mean));
+  std::string text = "(" + json(mean).dump() + " + " + json(spread).dump() + " * " + drawn + ")";
+  if (low >= 0) // a variance, a mask, a probability
+    text += ".abs().clamp_min(" + json(low / 2).dump() + ")";
+  return text + conversion;
 }
 
 } // namespace

@@ -33,7 +33,7 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
 std::string key_of(const nlohmann::json &program);
 
 /// The program as a Python file with `Model`, `get_inputs` and `get_init_inputs`, which runners trace and verify against.
-/// @param profile by input: {"low", "high"} of integers, as a real call had them; null: unknown
+/// @param profile by input, as a real call had them: {"low", "high"} of integers, {"mean", "std", "low"} of others; null: unknown
 std::string python_of(const nlohmann::json &program, const nlohmann::json &profile);
 
 } // namespace warpwright::regions

@@ -24,7 +24,10 @@ LIBRARY.define("call(Tensor[] inputs, str plan) -> Tensor[]")
 CALL = torch.ops.warpwright.call.default
 
 _bound = {}  # (plan, device) -> Bound
+_installed = []
+_past, _past_runs = {}, [0]  # of bindings that were forgotten
 _lock = threading.Lock()
+NO_GPU = "there is no CUDA GPU"
 
 
 class Bound:
@@ -33,49 +36,47 @@ class Bound:
     def __init__(self, plan, device):
         key, _, packed = plan.partition(":")
         self.program = module_of(json.loads(zlib.decompress(base64.b64decode(packed))), device)
-        self.counts, self.kernels, self.why = {}, None, f"its record is not in the store {store()}"
+        self.counts, self.exported, self.why = {}, None, f"its record is not in the store {store()}"
         try:
             record = core.ask("read", store=store(), environment=environment(device), kind="plan", key=key)["record"]
         except core.CoreError as error:
             self.why, record = str(error), None
         if record and "plan" in record:
-            self.kernels = self.compiled(record, key)
+            self.bind(record, plan, key)
 
-    def compiled(self, record, plan):
+    def bind(self, record, plan, key):
+        """Compiles the kernels, and has the operator call them."""
         from warpwright_runtime.exported_plan import ExportedPlan
 
-        class RegionPlan(ExportedPlan):
-            def is_root(self, kind):
-                return True
-
-        literal = dict(ast.literal_eval(record["plan"]), source=record["source"], name=f"region {plan[:12]}")
-        exported = RegionPlan(literal, "warpwright")
+        exported = ExportedPlan(dict(ast.literal_eval(record["plan"]), source=record["source"], name=f"region {key[:12]}"), "warpwright")
         if not exported.functions:
             self.why = exported.why
-            return None
-        stand_in, call = torch.nn.Module(), exported.call  # guards ask a module for its mode and nothing else
-        stand_in.training = "T" in literal["guards"][0]["training"] if literal["guards"] else True
+            return
+        install(exported.extension)
+        exported.extension.bind_region((plan, exported.functions[0]))
         self.exported = exported
-        return lambda inputs: call(stand_in, *inputs)
 
-    def __call__(self, inputs):
-        outputs = self.kernels(inputs) if self.kernels else self.refused()
-        if outputs is NotImplemented:
-            return self.program(*inputs)
-        return list(outputs) if isinstance(outputs, tuple) else [outputs]
-
-    def refused(self):
-        self.counts[self.why] = self.counts.get(self.why, 0) + 1
-        if self.counts[self.why] == 1 and not self.why.startswith("there is no CUDA GPU"):
-            warnings.warn(f"warpwright: a plan's kernels are not used, its ATen program runs: {self.why} (said once; "
-                          "warpwright.fallbacks() counts)", RuntimeWarning, stacklevel=4)
-        return NotImplemented
+    def otherwise(self, inputs):
+        """The program's result. What the kernels refused was counted where they did."""
+        if self.exported is None:
+            self.counts[self.why] = self.counts.get(self.why, 0) + 1
+            if self.counts[self.why] == 1 and self.why != NO_GPU:
+                warnings.warn(f"warpwright: a plan's kernels are not used, its ATen program runs: {self.why} (said once; "
+                              "warpwright.fallbacks() counts)", RuntimeWarning, stacklevel=4)
+        return self.program(*inputs)
 
     def fallbacks(self):
-        return {**self.counts, **(self.exported.fallbacks() if self.kernels else {})}
+        return {**self.counts, **(self.exported.fallbacks() if self.exported else {})}
 
     def runs(self):
-        return self.exported.runs() if self.kernels else 0
+        return self.exported.runs() if self.exported else 0
+
+
+def install(extension):
+    """The operator's C++ for GPUs: one for a process."""
+    if extension not in _installed:
+        extension.install_operator(call)
+        _installed.append(extension)
 
 
 def named(key, program):
@@ -95,7 +96,11 @@ def bound(plan, device):
 
 
 def call(inputs, plan):
-    return bound(plan, inputs[0].device)(inputs)
+    """What the operator's C++ did not answer, and all of it without a GPU."""
+    key = (plan, inputs[0].device)
+    if key not in _bound and bound(*key).exported is not None:
+        return CALL(inputs, plan)
+    return bound(*key).otherwise(inputs)
 
 
 def fake(inputs, plan):
@@ -108,12 +113,17 @@ torch.library.register_fake("warpwright::call", fake, lib=LIBRARY)
 
 def reset():
     """Forgets bindings, as after torch._dynamo.reset()."""
+    for why, count in fallbacks().items():
+        _past[why] = count
+    _past_runs[0] = runs()
     _bound.clear()
+    for extension in _installed:
+        extension.bind_region(())
 
 
 def fallbacks():
     """{why: how many calls of operators the ATen program answered} in this process."""
-    total = {}
+    total = dict(_past)
     for one in _bound.values():
         for why, count in one.fallbacks().items():
             total[why] = total.get(why, 0) + count
@@ -122,4 +132,4 @@ def fallbacks():
 
 def runs():
     """How many calls of operators kernels answered in this process."""
-    return sum(one.runs() for one in _bound.values())
+    return _past_runs[0] + sum(one.runs() for one in _bound.values())

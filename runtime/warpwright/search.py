@@ -6,6 +6,7 @@ early loses nothing that was found.
 """
 
 import json
+import math
 import os
 import random
 import shutil
@@ -73,10 +74,14 @@ def boxed(call):
 
 
 def profile_of(value):
-    """{"low", "high"} of integers; None: nothing is known, or needs to be."""
-    if not isinstance(value, torch.Tensor) or value.dtype.is_floating_point or value.dtype == torch.bool or not value.numel():
+    """What inputs are drawn like: {"low", "high"} of integers, {"mean", "std", "low"} of others; None: nothing is known."""
+    if not isinstance(value, torch.Tensor) or value.dtype == torch.bool or value.is_complex() or not value.numel():
         return None
-    return {"low": int(value.min()), "high": int(value.max())}
+    if not value.dtype.is_floating_point:
+        return {"low": int(value.min()), "high": int(value.max())}
+    wide = value.detach().float()
+    found = {"mean": float(wide.mean()), "std": float(wide.std(correction=0)), "low": float(wide.min())}
+    return found if all(map(math.isfinite, found.values())) else None
 
 
 class Confirming(dynamo.Session):

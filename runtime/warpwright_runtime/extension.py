@@ -16,7 +16,7 @@ import sys
 import sysconfig
 import tempfile
 
-SOURCES = ("objects.h", "arguments.h", "operation.h", "known.h", "guards.h", "plan.h", "executor.h", "module.cpp")  # each needs those before it
+SOURCES = ("objects.h", "arguments.h", "operation.h", "known.h", "guards.h", "plan.h", "executor.h", "region_operator.h", "module.cpp")  # each needs those before it
 SOURCE = ""  # the C++, in a file that brings this package along
 COMPILE_TIMEOUT_S = 180
 STANDARDS = ("c++17", "c++20")  # the oldest that this torch's headers take

@@ -47,6 +47,8 @@ const std::string &runtime_extension() {
              ,
 #include "runtime/warpwright_runtime/call/executor.h.inc"
              ,
+#include "runtime/warpwright_runtime/call/region_operator.h.inc"
+             ,
 #include "runtime/warpwright_runtime/call/module.cpp.inc"
          })
       all += part;

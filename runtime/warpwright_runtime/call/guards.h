@@ -115,6 +115,9 @@ public:
     return true;
   }
 
+  /// Which of the framework's flags is not as verified; null: none.
+  const char *other_flags() const { return flags_.why_not(); }
+
 private:
   struct Submodule {
     size_t parent = 0;

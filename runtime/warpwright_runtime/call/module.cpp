@@ -8,6 +8,7 @@
 // outputs, or NotImplemented where anything differs from what was verified.
 #include "executor.h"
 #include "plan.h"
+#include "region_operator.h"
 
 #include <torch/csrc/Exceptions.h>
 
@@ -81,7 +82,32 @@ PyObject *executor(PyObject *, PyObject *description) {
   });
 }
 
+/// (function(inputs, plan))
+PyObject *install_operator(PyObject *, PyObject *otherwise) {
+  return guarded([&]() -> PyObject * {
+    RegionOperator::get().install(otherwise);
+    Py_RETURN_NONE;
+  });
+}
+
+/// (the operator's plan, what make() gave); (): forgets all
+PyObject *bind_region(PyObject *, PyObject *pair) {
+  return guarded([&]() -> PyObject * {
+    if (length(pair) == 0) {
+      RegionOperator::get().unbind_all();
+      Py_RETURN_NONE;
+    }
+    const Object name = item(pair, 0), function = item(pair, 1);
+    if (!PyCFunction_Check(function.get()) || PyCFunction_GET_FUNCTION(function.get()) != call_method.ml_meth)
+      throw std::invalid_argument("bind_region() takes what make() gave");
+    RegionOperator::get().bind(text(name.get()), static_cast<Plan *>(PyCapsule_GetPointer(PyCFunction_GET_SELF(function.get()), nullptr)), function.get());
+    Py_RETURN_NONE;
+  });
+}
+
 PyMethodDef methods[] = {
+    {"install_operator", install_operator, METH_O, "install_operator(otherwise): warpwright::call on GPUs"},
+    {"bind_region", bind_region, METH_O, "bind_region((plan, function)): what the operator calls for a plan"},
     {"make", make, METH_O, "make(description): a function (module, *inputs)"},
     {"counts", counts, METH_O, "counts(function): (calls that ran the kernels, {why not: calls})"},
     {"executor", executor, METH_O, "executor((groups, places, driver functions...)): a handle"},

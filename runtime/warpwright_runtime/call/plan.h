@@ -65,20 +65,32 @@ public:
     std::string why;
     if (count < 1 || !is_plain_context(why) || !take(values, count, given, why))
       return refuse(why);
-    Held held(places_, nullptr);
-    c10::SmallVector<uint64_t, 32> addresses(places_ + 1, 0);
-    const c10::Device device =
-        given.empty() ? c10::Device(device_, 0) : THPVariable_Unpack(given[0]).device();
-    if (!fit(given, device, held, addresses, why))
+    Held tensors;
+    for (PyObject *value : given)
+      tensors.push_back(&THPVariable_Unpack(value));
+    std::vector<at::Tensor> outputs;
+    if (!run_on(tensors, outputs, why))
       return refuse(why);
-    const c10::OptionalDeviceGuard guard(device);
-    const int64_t executor = executor_of(device, why);
-    if (executor == kNotHere)
-      return refuse(why);
-    const at::AutoDispatchBelowADInplaceOrView below;
-    PyObject *outputs = run(device, executor, held, addresses);
-    ++ran_;
-    return outputs;
+    if (outputs.size() == 1)
+      return THPVariable_Wrap(std::move(outputs[0]));
+    Object all = owned(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
+    for (size_t i = 0; i < outputs.size(); ++i)
+      PyTuple_SET_ITEM(all.get(), static_cast<Py_ssize_t>(i), THPVariable_Wrap(std::move(outputs[i])));
+    return all.release();
+  }
+
+  /// The same without a module: what an operator of a graph is given.
+  /// @return false where something is not as verified, which is counted and said
+  bool call_region(at::TensorList inputs, std::vector<at::Tensor> &outputs) {
+    std::string why;
+    Held tensors;
+    for (const at::Tensor &input : inputs)
+      tensors.push_back(&input);
+    const char *flags = guards_.empty() ? nullptr : guards_[0].other_flags();
+    if (is_plain_context(why) && !flags && run_on(tensors, outputs, why))
+      return true;
+    Py_DECREF(refuse(flags ? flags : why));
+    return false;
   }
 
   /// (calls that ran the kernels, {why others did not: how many})
@@ -149,7 +161,23 @@ private:
     return argument < names_.size() ? names_[argument] : "a tensor";
   }
 
-  bool fit(const Given &given, c10::Device device, Held &held,
+  bool run_on(const Held &given, std::vector<at::Tensor> &outputs, std::string &why) {
+    Held held(places_, nullptr);
+    c10::SmallVector<uint64_t, 32> addresses(places_ + 1, 0);
+    const c10::Device device = given.empty() ? c10::Device(device_, 0) : given[0]->device();
+    if (!fit(given, device, held, addresses, why))
+      return false;
+    const c10::OptionalDeviceGuard guard(device);
+    const int64_t executor = executor_of(device, why);
+    if (executor == kNotHere)
+      return false;
+    const at::AutoDispatchBelowADInplaceOrView below;
+    run(device, executor, held, addresses, outputs);
+    ++ran_;
+    return true;
+  }
+
+  bool fit(const Held &given, c10::Device device, Held &held,
            c10::SmallVectorImpl<uint64_t> &addresses, std::string &why) {
     if (given.size() != arguments_.size() || device.type() != device_) {
       why = "its tensors are on no GPU";
@@ -157,7 +185,7 @@ private:
     }
     const bool records = c10::GradMode::is_enabled();
     for (size_t i = 0; i < given.size(); ++i) {
-      const at::Tensor &tensor = THPVariable_Unpack(given[i]);
+      const at::Tensor &tensor = *given[i];
       if (const char *other = misfit(tensor, arguments_[i], device, records)) {
         why = name_of(i) + " " + other;
         return false;
@@ -199,8 +227,8 @@ private:
     return c10::DispatchKeySet(c10::DispatchKey::ADInplaceOrView) | c10::autograd_dispatch_keyset;
   }
 
-  PyObject *run(c10::Device device, int64_t executor, Held &held,
-                c10::SmallVectorImpl<uint64_t> &addresses) {
+  void run(c10::Device device, int64_t executor, Held &held,
+           c10::SmallVectorImpl<uint64_t> &addresses, std::vector<at::Tensor> &outputs) {
     c10::SmallVector<at::Tensor, 16>
         own; // never grows beyond what is reserved: `held` points into it
     own.reserve(places_ + 1 + results_);
@@ -230,24 +258,20 @@ private:
       else if (const int32_t status = start_(executor, step.group, addresses.data()))
         throw std::runtime_error("launching the plan's kernels: CUDA error " +
                                  std::to_string(status));
-    if (returned_.size() == 1)
-      return returned(0, held);
-    Object values = owned(PyTuple_New(static_cast<Py_ssize_t>(returned_.size())));
     for (size_t i = 0; i < returned_.size(); ++i)
-      PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(i), returned(i, held));
-    return values.release();
+      outputs.push_back(returned(i, held));
   }
 
   /// An operator may have made it with other dimensions, which lie in memory as the output's do.
-  PyObject *returned(size_t i, const Held &held) const {
+  at::Tensor returned(size_t i, const Held &held) const {
     const at::Tensor &tensor = *held[static_cast<size_t>(returned_[i])];
     const std::vector<int64_t> &shape = results_as_[i].shape;
     if (tensor.sizes() == shape && tensor.is_contiguous())
-      return THPVariable_Wrap(tensor);
+      return tensor;
     std::vector<int64_t> strides(shape.size(), 1);
     for (size_t d = shape.size(); d-- > 1;)
       strides[d - 1] = strides[d] * std::max<int64_t>(shape[d], 1);
-    return THPVariable_Wrap(at::as_strided(tensor, shape, strides, tensor.storage_offset()));
+    return at::as_strided(tensor, shape, strides, tensor.storage_offset());
   }
 
   template <class Keep>
