@@ -1,10 +1,11 @@
-// The search strategy that needs no learning: templates, then one choice of each move, then the fastest so far.
+// The search strategy that needs no learning: templates, then one choice of each move, then the
+// fastest so far.
 //
-// A state that is expanded offers every template and the first choice of every move at once, and its other
-// choices when nothing better is left. Where speedups are known the fastest verified state is expanded next, else
-// the states in the order tried. Leaves out any model of what a move is worth.
-#include "generator/text/moves/move_kind.h"
+// An expanded state offers every template and the first choice of every move at once, and its other
+// choices when nothing better is left. The fastest verified state is expanded next where speedups
+// are known, else the states in the order tried. Leaves out any model of the worth of a move.
 #include "generator/search/search.h"
+#include "generator/text/moves/move_kind.h"
 
 #include <algorithm>
 #include <deque>
@@ -31,23 +32,18 @@ public:
       expand(original);
     }
     for (;;) {
-      if (!soon_.empty()) {
-        if (auto state = take(soon_))
-          return state;
-        continue;
-      }
-      if (const State *next = next_to_expand(tried)) {
+      const State *next = preferred_.empty() ? next_to_expand(tried) : nullptr;
+      if (next)
         expand(*next);
-        continue;
-      }
-      if (later_.empty())
+      else if (preferred_.empty() && remaining_.empty())
         return std::nullopt;
-      if (auto state = take(later_))
+      else if (auto state = take(preferred_.empty() ? remaining_ : preferred_))
         return state;
     }
   }
 
 private:
+  /// The state of the first candidate; nullopt for one that was proposed before.
   std::optional<State> take(std::deque<Candidate> &queue) {
     const Candidate candidate = std::move(queue.front());
     queue.pop_front();
@@ -58,7 +54,8 @@ private:
     return std::move(*state);
   }
 
-  /// block_size(x=64) + block_size(x=128) is block_size(x=128), where the text comes out the same.
+  /// Drops a move that the last one supersedes, as in block_size(x=64) + block_size(x=128), where
+  /// the text comes out the same without it.
   void drop_superseded(State &state) const {
     const std::string &last = state.moves.back().name;
     for (std::size_t i = 0; i + 1 < state.moves.size(); ++i) {
@@ -76,44 +73,33 @@ private:
 
   /// The fastest verified state that was not expanded, or the first where nothing was timed.
   const State *next_to_expand(const std::vector<Variant> &tried) const {
-    const Variant *best = nullptr;
-    for (const Variant &variant : tried) {
-      if (variant.verdict.outcome != model::Outcome::Verified ||
-          !variant.state.provenance.not_applicable.empty() ||
-          expanded_.contains(variant.state.file.text))
-        continue;
-      const auto ratio = [](const Variant &v) {
-        return v.verdict.speedup ? v.verdict.speedup->ratio : 0.0;
-      };
-      if (!best || ratio(variant) > ratio(*best))
-        best = &variant;
-    }
+    const Variant *best = fastest(tried, [&](const Variant &variant) {
+      return variant.state.provenance.not_applicable.empty() &&
+             !expanded_.contains(variant.state.file.text);
+    });
     return best ? &best->state : nullptr;
   }
 
   void expand(const State &state) {
     expanded_.insert(state.file.text);
     proposed_.insert(state.file.text);
-    std::vector<Move> moves = legal_moves(state);
     std::set<std::string> seen;
     std::vector<Candidate> others;
-    for (const Move &move : moves) {
+    for (const Move &move : legal_moves(state)) {
       const MoveKind *kind = find_move_kind(move.name);
       const bool first = seen.insert(move.name).second;
-      if (kind && kind->is_template)
-        soon_.push_back({state, move});
-      else if (first)
+      if (!(kind && kind->is_template) && first)
         others.push_back({state, move});
       else
-        later_.push_back({state, move});
+        (kind && kind->is_template ? preferred_ : remaining_).push_back({state, move});
     }
     if (shuffles_)
       std::ranges::shuffle(others, random_);
-    soon_.insert(soon_.end(), others.begin(), others.end());
+    preferred_.insert(preferred_.end(), others.begin(), others.end());
   }
 
   State original_;
-  std::deque<Candidate> soon_, later_;
+  std::deque<Candidate> preferred_, remaining_;
   std::set<std::string> expanded_, proposed_; ///< texts
   std::mt19937_64 random_;
   bool shuffles_;

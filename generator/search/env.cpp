@@ -1,10 +1,10 @@
-// The methods of `warpwright env`, decode, call, encode each; see env.h.
+// The methods of `warpwright env` on CUDA files, and its server; see env.h.
 #include "generator/search/env.h"
 
 #include "analysis/guard/guard.h"
-#include "generator/text/states/generator.h"
 #include "generator/search/graph_env.h"
 #include "generator/text/moves/move_kind.h"
+#include "generator/text/states/generator.h"
 #include "generator/text/states/open_states.h"
 #include "support/model/json.h"
 
@@ -110,10 +110,7 @@ rpc::Outcome answer_apply(const State &state, const Json &params, OpenStates &op
   auto next = move ? open.apply(state, *move) : Result<State>(std::unexpected(move.error()));
   if (!next)
     return invalid(describe(next.error()));
-  Json moves = Json::array();
-  for (const Move &made : next->moves)
-    moves.push_back(to_string(made));
-  return Json{{"text", next->file.text}, {"moves", moves}};
+  return Json{{"text", next->file.text}, {"moves", to_strings(next->moves)}};
 }
 
 rpc::Outcome answer_plan(const State &state, const Json &params) {
@@ -123,14 +120,14 @@ rpc::Outcome answer_plan(const State &state, const Json &params) {
 }
 
 rpc::Outcome dispatch(const std::string &method, const Json &params, OpenStates &open) {
+  if (method != "tasks" && method != "moves" && method != "apply" && method != "plan")
+    return std::unexpected(
+        rpc::RpcError{rpc::kMethodNotFound,
+                      "no method " + method + "; there are tasks, moves, apply and plan", nullptr});
   if (params.contains("graph"))
     return answer_graph_env(method, params);
   if (method == "tasks")
     return answer_tasks(params);
-  if (method != "moves" && method != "apply" && method != "plan")
-    return std::unexpected(
-        rpc::RpcError{rpc::kMethodNotFound,
-                      "no method " + method + "; there are tasks, moves, apply and plan", nullptr});
   auto state = state_of(params);
   if (!state)
     return invalid(describe(state.error()));

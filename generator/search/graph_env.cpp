@@ -1,9 +1,9 @@
-// Decode, walk, encode each; see graph_env.h.
+// The methods of `warpwright env` on torch modules; see graph_env.h.
 #include "generator/search/graph_env.h"
 
+#include "generator/ops/text.h"
 #include "generator/planning/module_task.h"
 #include "generator/search/plan_walk.h"
-#include "generator/ops/text.h"
 #include "support/hash.h"
 #include "support/model/graph_json.h"
 #include "support/model/json.h"
@@ -13,7 +13,7 @@ namespace {
 
 using rpc::Json;
 
-/// Of a constant's values, or of a call's arguments, in a text for people and prompts.
+/// Longest text of a constant's values or a call's arguments in a text for people and prompts.
 constexpr std::size_t kMostAttribute = 60;
 
 rpc::Outcome refused(const Error &error) {
@@ -37,7 +37,7 @@ std::string text_for_prompts(const model::Graph &graph, const BuiltPlan &built,
   return text + print_graph(shown);
 }
 
-/// What a state has to be told.
+/// The parameters of a call.
 struct Call {
   model::Graph graph;
   model::Task task;
@@ -71,7 +71,7 @@ Result<PlanWalk> walk_of(const Call &call, const Json &params) {
   return walk;
 }
 
-/// Equal for equal plans; of a state without a plan it says so.
+/// A text that is equal for equal plans; it says so for a state without a plan.
 std::string text_of(const PlanWalk &walk) {
   return walk.built() ? model::hash(walk.built()->plan)
                       : "no plan: " + sha256_hex(Json(walk.moves()).dump());
@@ -95,7 +95,7 @@ rpc::Outcome answer_tasks(const Call &call) {
                  {"graph", text_for_prompts(call.graph, *walk->built(), call.facts.rates.node)}}}}};
 }
 
-/// "family(region=0,name=rows)" -> its name, and its parameters by name.
+/// "family(region=0,name=rows)" as JSON: its text, its name, and its parameters by name.
 Json described(const std::string &move) {
   const std::size_t open = move.find('(');
   Json parameters = Json::object();
@@ -136,10 +136,6 @@ rpc::Outcome answer_plan(const PlanWalk &walk, const model::Task &task) {
 } // namespace
 
 rpc::Outcome answer_graph_env(const std::string &method, const Json &params) {
-  if (method != "tasks" && method != "moves" && method != "apply" && method != "plan")
-    return std::unexpected(
-        rpc::RpcError{rpc::kMethodNotFound,
-                      "no method " + method + "; there are tasks, moves, apply and plan", nullptr});
   const auto call = call_of(params);
   if (!call)
     return refused(call.error());

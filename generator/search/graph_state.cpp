@@ -1,3 +1,4 @@
+// Single changes of a state, and the plan of one; see graph_state.h.
 #include "generator/search/graph_state.h"
 
 #include <algorithm>
@@ -24,7 +25,8 @@ Result<BuiltPlan> build_state(const GraphState &state, const PlanBuffers &buffer
                               const DeviceFacts &facts) {
   auto built = build_choices(state, buffers, facts);
   if (built)
-    built->plan.moves.insert(built->plan.moves.begin(), state.rewrites.begin(), state.rewrites.end());
+    built->plan.moves.insert(built->plan.moves.begin(), state.rewrites.begin(),
+                             state.rewrites.end());
   return built;
 }
 
@@ -65,8 +67,14 @@ bool is_tf32(const Configuration &configuration) {
   return math != configuration.end() && (math->second == 1 || math->second == 2);
 }
 
-bool is_tf32(const BuiltRegion &region) {
-  return is_tf32(region.configuration) || region.planned.choice.channels_last;
+bool uses_tf32(const BuiltPlan &built) {
+  return std::ranges::any_of(built.regions, [](const BuiltRegion &region) {
+    return is_tf32(region.configuration) || region.planned.choice.channels_last;
+  });
+}
+
+bool holds(const model::Graph &graph, const std::string &name) {
+  return std::ranges::find(graph.nodes, name, &model::Node::name) != graph.nodes.end();
 }
 
 } // namespace warpwright::generator

@@ -1,10 +1,11 @@
+// Starts by estimates of the families, each a state with a name; see plan_starts.h.
 #include "generator/search/plan_starts.h"
 
 #include "generator/elements/family.h"
+#include "generator/ops/cost.h"
 #include "generator/ops/names.h"
 #include "generator/planning/convolution_choice.h"
 #include "generator/planning/layouts.h"
-#include "generator/ops/cost.h"
 #include "generator/rewrites/rewrite.h"
 
 #include <algorithm>
@@ -15,16 +16,18 @@ namespace {
 using model::Graph;
 using model::Node;
 
-/// As likely right as not for transposed convolutions, except those with short sums.
+/// The rewrite that is as likely right as not for transposed convolutions without short sums.
 constexpr std::string_view kPhases = "conv-phases";
 
-/// Graphs with so many convolutions are networks, whose layers are best by different families and by the library.
+/// Number of convolutions from which a graph is a network: its layers are best by different
+/// families and by the library.
 constexpr std::ptrdiff_t kNetwork = 4;
 
-/// Operations from which a convolution may gain more by the library's channels-last kernels than the layouts cost.
+/// Operations from which convolutions may gain more by the library's channels-last kernels than the
+/// conversions of layouts cost.
 constexpr double kLarge = 5e10;
 
-/// The family that says it is the quickest, where several do; null where there is nothing to choose.
+/// The family with the least estimate; null where no family has one.
 const Family *quickest_family(const GraphIndex &graph, const Node &node, const DeviceFacts &facts) {
   const Family *best = nullptr;
   double least = 0;
@@ -40,7 +43,7 @@ const Family *quickest_family(const GraphIndex &graph, const Node &node, const D
   return best;
 }
 
-/// Everything of ours, the library for what is heavy, and the plain ways: what becomes of each anchor.
+/// Collects the starts: first one choice for each anchor in each of them, then their order.
 class Starts {
 public:
   Starts(const Graph &traced, const DeviceFacts &facts)
@@ -53,14 +56,15 @@ public:
     const GraphIndex index(guess_.graph);
     choose_for_anchors(index);
     if (facts_.tf32)
-      if (auto mixed = mixture(index, guess_.choices.anchors, last_.choices.anchors, facts_))
+      if (auto mixed =
+              mixture(index, guess_.choices.anchors, channels_last_.choices.anchors, facts_))
         starts_.push_back({{guess_.graph, guess_.rewrites, {std::move(*mixed), {}}}, "mixture"});
     starts_.push_back(guess_);
-    // Everything of ours, then the library for what is heavy; single changes mix them. FP32-accurate convolutions are the guess once
-    // TF32 is refused.
+    // The families of this project first, then the library for heavy nodes; single changes mix
+    // them. Once TF32 is refused, the guess has FP32-accurate convolutions already.
     add_choices_of_rewrites();
     if (convolutions_ > 0)
-      add(std::move(last_), !(facts_.tf32 && (network() || flops_ > kLarge)));
+      add(std::move(channels_last_), !(facts_.tf32 && (network() || flops_ > kLarge)));
     if (heavy_)
       add(std::move(library_), convolutions_ == 0);
     if (convolutions_ > 0 && facts_.tf32)
@@ -80,10 +84,10 @@ private:
   }
 
   void choose_for_anchors(const GraphIndex &index) {
-    exact_ = library_ = last_ = alone_ = guess_;
+    exact_ = library_ = channels_last_ = alone_ = guess_;
     exact_.name = "exact";
     library_.name = "library";
-    last_.name = "channels_last";
+    channels_last_.name = "channels_last";
     alone_.name = "alone";
     exact_.exact = true;
     DeviceFacts accurate = facts_;
@@ -105,11 +109,12 @@ private:
       }
       if (const Family *other = quickest_family(index, node, accurate))
         exact_.choices.anchors[node.name].family = other->name;
-      // In a network the library gets what it multiplies on tensor cores; it was never quicker elsewhere.
+      // In a network the library gets the nodes that it multiplies on tensor cores; it was never
+      // quicker elsewhere.
       const bool ours = network() && family && (node.op != op::conv || family->ordinary_cores);
-      for (PlanStart *start : {&library_, &last_})
+      for (PlanStart *start : {&library_, &channels_last_})
         start->choices.anchors[node.name].family = ours ? family->name : kLibraryFamily;
-      last_.choices.anchors[node.name].channels_last = node.op == op::conv && !ours;
+      channels_last_.choices.anchors[node.name].channels_last = node.op == op::conv && !ours;
     }
   }
 
@@ -129,7 +134,7 @@ private:
 
   Graph traced_; ///< with separate biases
   const DeviceFacts &facts_;
-  PlanStart guess_, exact_, library_, last_, alone_;
+  PlanStart guess_, exact_, library_, channels_last_, alone_;
   std::ptrdiff_t convolutions_ = 0;
   bool heavy_ = false, short_sums_ = false;
   double flops_ = 0; ///< of convolutions
@@ -147,14 +152,12 @@ std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::strin
   for (std::size_t round = 0; round < base.graph.nodes.size(); ++round) {
     const auto legal = rewrites(GraphIndex(start.graph));
     const auto next = std::ranges::find(legal, rule, &Rewrite::rule);
-    if (next == legal.end())
-      break;
-    if (!rewrite(start, *next))
+    if (next == legal.end() || !rewrite(start, *next))
       break;
   }
   if (start.rewrites.size() == base.rewrites.size())
     return std::nullopt;
-  Simplified again = simplify(start.graph, {{"attention"}}); // which would undo it
+  Simplified again = simplify(start.graph, {{std::string(kAttention)}}); // it would undo the rule
   start.graph = std::move(again.graph);
   start.rewrites.insert(start.rewrites.end(), again.applied.begin(), again.applied.end());
   return start;

@@ -1,7 +1,8 @@
-// Where a search over plans of a graph begins: whole choices that estimates or experience favour, and plain ones to fall back on.
+// Starts of a search over plans of a graph: whole choices that estimates or experience favor, and
+// plain ones as fallbacks.
 //
-// torch_search.h tries them in this order; plan_walk.h offers them as moves. Leaves out single changes of a plan, which those two make.
-// Thread: pure functions.
+// torch_search.h tries them in this order; plan_walk.h offers them as moves. Leaves out single
+// changes of a plan, which those two make.
 #pragma once
 
 #include "generator/search/graph_state.h"
@@ -11,22 +12,27 @@
 namespace warpwright::generator {
 
 struct PlanStart : GraphState {
-  /// "mixture", "ours", "library", "channels_last", "exact", "plain", "alone", or the rule that was applied everywhere.
+  /// "mixture", "ours", "library", "channels_last", "exact", "plain", "alone", or the name of the
+  /// rule that was applied everywhere.
   std::string_view name;
   bool fallback = false; ///< for when nothing else is right or left
 };
 
-/// In the order to be tried, the fallbacks among themselves likewise.
+/// The starts in the order to be tried; so are the fallbacks among them.
 std::vector<PlanStart> plan_starts(const model::Graph &traced, const DeviceFacts &facts);
 
-/// A rewrite that is a choice, wherever it is legal, and what is always good after it.
-/// @return graph and rewrites; nullopt where it is legal nowhere
+/// A state after an optional rewrite wherever it is legal, and the rewrites that are always good
+/// after it.
+/// @return nullopt where the rewrite is legal nowhere
 std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::string_view rule);
 
-/// The choice among rewrites that is as likely right as not; of the others the families know better.
+/// A rewrite that is always good, but that kPlanOfItsOwn undoes.
+inline constexpr std::string_view kAttention = "attention";
+
+/// The optional rewrite that is as likely right as not; families have estimates for the others.
 inline constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
 
-/// Products, convolutions and attention: what a library's own kernels are for.
+/// Is it a product, a convolution or attention, for which the library has kernels of its own?
 bool is_heavy(const model::Node &node);
 
 } // namespace warpwright::generator

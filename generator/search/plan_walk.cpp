@@ -1,10 +1,11 @@
+// The moves of a state, each a text and a change of the state; see plan_walk.h.
 #include "generator/search/plan_walk.h"
 
 #include "generator/ops/names.h"
 #include "generator/planning/aten_lowering.h"
 #include "generator/planning/region_kind.h"
-#include "generator/search/torch_search.h"
 #include "generator/rewrites/rewrite.h"
+#include "generator/search/torch_search.h"
 
 #include <algorithm>
 #include <set>
@@ -15,21 +16,17 @@ namespace {
 using model::Graph;
 using model::Node;
 
-/// What is offered of each kind: those that take the most time, and the best guesses.
+/// Limits of a list of moves: the groups that take the most time, and the best guesses.
 constexpr std::size_t kMostGroups = 12, kMostConfigurations = 24, kMostPlaces = 6;
-/// Of one configuration, where they tell it from the others: an answer of a policy is short.
+/// Limit of a configuration's parameters in a move, if they tell it from the others: answers of a
+/// policy are short.
 constexpr std::size_t kMostParameters = 8;
-/// What is decided of a region, once; its key follows.
+/// Kinds of choices that are made once for a region, whose key follows.
 const std::string kFamily = "family ", kFusion = "fusion ", kLayout = "layout ",
                   kConfiguration = "configuration ";
-/// A rewrite that is always good, but undone by a choice.
-constexpr std::string_view kAttention = "attention";
 
-bool holds(const Graph &graph, const std::string &name) {
-  return std::ranges::find(graph.nodes, name, &Node::name) != graph.nodes.end();
-}
-
-/// Whether the library can compute an anchor by itself: not batch norms that update statistics, nor what ATen has no operator for.
+/// Can the library compute an anchor by itself? Not batch norms that update statistics, nor nodes
+/// without an operator of ATen.
 bool has_operator(const GraphIndex &graph, const Node &anchor) {
   return lower_aten(graph, region_of(graph, {anchor.name}, anchor.name)).has_value();
 }
@@ -62,7 +59,7 @@ std::string text_of(const std::string &region, const Configuration &configuratio
   return text + ")";
 }
 
-/// Those of the names that tell the configurations apart, rather those that most of them have.
+/// Names that suffice to tell the configurations apart, preferably those that most of them have.
 std::set<std::string> needed(std::set<std::string> names,
                              const std::vector<Configuration> &configurations) {
   const auto tell_apart = [&](const std::set<std::string> &some) {
@@ -114,7 +111,8 @@ Result<PlanWalk> PlanWalk::begin(const model::Task &task, const Graph &graph,
   return walk;
 }
 
-/// The library for everything that it has an operator for; else for what is heavy; else whatever can be planned.
+/// Goes to the library for every node that it has an operator for; else for heavy nodes; else to
+/// any plan. Errors: a graph without a plan.
 Result<void> PlanWalk::start() {
   PlanChoices all, heavy;
   const GraphIndex index(traced_);
@@ -150,7 +148,9 @@ std::vector<std::string> PlanWalk::legal() const {
 Result<void> PlanWalk::make(const std::string &move) {
   for (const Step &step : steps())
     if (step.text == move) {
-      go_to(step.next());
+      Position next = position_;
+      step.change(next);
+      go_to(std::move(next));
       moves_.push_back(move);
       return {};
     }
@@ -168,23 +168,19 @@ std::vector<PlanWalk::Step> PlanWalk::steps() const {
   add_rewrites(steps);
   add_regions(steps);
   add_layouts(steps);
-  const bool has_tf32 = std::ranges::any_of(built_->regions, [](const BuiltRegion &region) { return is_tf32(region); });
-  if (facts_.tf32 && !position_.exact && has_tf32)
-    steps.push_back({"exact()", [this] {
-                       Position next = position_;
+  if (facts_.tf32 && !position_.exact && uses_tf32(*built_))
+    steps.push_back({"exact()", [](Position &next) {
                        next.exact = true;
                        for (auto &[anchor, choice] : next.choices.anchors)
                          choice.channels_last = false;
-                       return next;
                      }});
   return steps;
 }
 
 void PlanWalk::add_starts(std::vector<Step> &steps) const {
   for (PlanStart &start : plan_starts(traced_, facts_))
-    steps.push_back({"begin(with=" + std::string(start.name) + ")", [start = std::move(start)] {
-                       return Position{start, {}};
-                     }});
+    steps.push_back({"begin(with=" + std::string(start.name) + ")",
+                     [start](Position &next) { next = {start, {}}; }});
 }
 
 void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
@@ -198,33 +194,28 @@ void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
   const bool keeps_attention = std::ranges::none_of(
       position_.rewrites, [](const auto &words) { return words.starts_with(kPlanOfItsOwn); });
   if (simplifies)
-    steps.push_back({"simplify()", [this, keeps_attention] {
-                       Position next = position_;
+    steps.push_back({"simplify()", [keeps_attention](Position &next) {
                        Simplification how;
                        if (!keeps_attention)
                          how.without.emplace_back(kAttention);
-                       Simplified simplified = simplify(position_.graph, how);
+                       Simplified simplified = simplify(next.graph, how);
                        next.graph = std::move(simplified.graph);
                        std::ranges::move(simplified.applied, std::back_inserter(next.rewrites));
-                       return next;
                      }});
   for (const auto &[rule, places] : choices) {
-    steps.push_back({"rewrite(rule=" + std::string(rule) + ")", [this, rule = rule] {
-                       Position next = position_;
-                       if (auto changed = rewritten_everywhere(position_, rule)) {
+    steps.push_back({"rewrite(rule=" + std::string(rule) + ")", [rule = rule](Position &next) {
+                       if (auto changed = rewritten_everywhere(next, rule)) {
                          next.graph = std::move(changed->graph);
                          next.rewrites = std::move(changed->rewrites);
                        }
-                       return next;
                      }});
     if (places.size() < 2)
       continue;
     for (std::size_t i = 0; i < std::min(places.size(), kMostPlaces); ++i)
       steps.push_back({"rewrite_at(rule=" + std::string(rule) + ",place=" + std::to_string(i) + ")",
-                       [this, rewrite = places[i]] {
-                         Position next = position_;
-                         static_cast<void>(generator::rewrite(next, rewrite)); // legal, as was found
-                         return next;
+                       [rewrite = places[i]](Position &next) {
+                         static_cast<void>(
+                             generator::rewrite(next, rewrite)); // legal, as was found
                        }});
   }
 }
@@ -251,34 +242,29 @@ void PlanWalk::add_configurations(std::vector<Step> &steps, const std::string &r
   for (const Configuration &configuration : offered) {
     if (configuration == first.configuration)
       continue;
-    steps.push_back({text_of(region, configuration, names), [this, configuration, group] {
-                       Position next = position_;
+    steps.push_back({text_of(region, configuration, names), [configuration, group](Position &next) {
                        for (const std::string &key : configure(next, group.regions, configuration))
                          next.decided.insert(kConfiguration + key);
-                       return next;
                      }});
   }
 }
 
-bool PlanWalk::is_decided(const RegionGroup &group, const std::string &what) const {
-  return position_.decided.contains(what + region_key(group.regions.front()->planned.region));
+bool PlanWalk::is_decided(const RegionGroup &group, const std::string &kind) const {
+  return position_.decided.contains(kind + region_key(group.regions.front()->planned.region));
 }
 
 PlanWalk::Step PlanWalk::choice_of(const RegionGroup &group, std::string text,
-                                   const AnchorChoice &choice, const std::string &what) const {
-  return {std::move(text), [this, choice, what, group] {
-            Position next = position_;
+                                   const AnchorChoice &choice, const std::string &kind) const {
+  return {std::move(text), [choice, kind, group](Position &next) {
             choose(next, group.regions, choice);
             for (const BuiltRegion *region : group.regions)
-              next.decided.insert(what + region->planned.region.anchor);
-            return next;
+              next.decided.insert(kind + region->planned.region.anchor);
           }};
 }
 
 void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &region,
                                   const RegionGroup &group) const {
   const PlannedRegion &first = group.regions.front()->planned;
-  // Channels-last plans write out norms: what these consist of are no anchors of the graph.
   if (!holds(position_.graph, first.region.anchor) || is_decided(group, kConfiguration))
     return;
   const GraphIndex index(position_.graph);
@@ -307,7 +293,8 @@ void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &r
         {now.family, now.fuse, !now.channels_last}, kLayout));
 }
 
-/// For all convolutions of the library at once: conversions between layouts cost as much as they save.
+/// Adds layouts of all convolutions of the library at once: single conversions between layouts cost
+/// as much as they save.
 void PlanWalk::add_layouts(std::vector<Step> &steps) const {
   std::vector<std::string> convolutions;
   for (const BuiltRegion &region : built_->regions)
@@ -317,20 +304,20 @@ void PlanWalk::add_layouts(std::vector<Step> &steps) const {
       convolutions.push_back(anchor);
   if (convolutions.size() < 2 || position_.decided.contains(kLayout))
     return;
-  for (const bool last : {true, false}) {
+  for (const bool channels_last : {true, false}) {
     PlanChoices choices = position_.choices;
     for (const std::string &anchor : convolutions) {
-      const auto [choice, is_new] = choices.anchors.try_emplace(anchor, AnchorChoice{kLibraryFamily});
-      choice->second.channels_last = last;
+      const auto [choice, is_new] =
+          choices.anchors.try_emplace(anchor, AnchorChoice{kLibraryFamily});
+      choice->second.channels_last = channels_last;
     }
-    if (choices == position_.choices || (last && (!facts_.tf32 || position_.exact)))
+    if (choices == position_.choices || (channels_last && (!facts_.tf32 || position_.exact)))
       continue;
     steps.push_back(
-        {std::string("layouts(to=") + (last ? "channels_last)" : "contiguous)"), [this, choices] {
-           Position next = position_;
+        {std::string("layouts(to=") + (channels_last ? "channels_last)" : "contiguous)"),
+         [choices](Position &next) {
            next.choices = choices;
            next.decided.insert(kLayout);
-           return next;
          }});
   }
 }

@@ -1,18 +1,23 @@
-// Plans of a traced module as states that moves lead through: what a learned policy acts in, as `warpwright env` serves it.
+// Walks along moves through plans of a traced module, the states in which a learned policy acts, as
+// `warpwright env` serves them.
 //
-// The first state is the module as nearly as a plan can say it: the library's operators one after another, nothing rewritten, only pointwise
-// chains in kernels of ours. From there `begin(with=ours)` and its like go to a whole plan of the search's (plan_starts.h), and the other
-// moves change one thing, of the fastest so far or of anything else:
-//   begin(with=ours)                  first only: a start of the search, or a rewrite everywhere ("conv-phases")
+// The first state is the module as nearly as a plan can say it: the library's operators one after
+// another, nothing rewritten, only pointwise chains in kernels of this project. `begin(with=ours)`
+// and the like go on to a whole plan of the search (plan_starts.h); the other moves change one
+// thing:
+//   begin(with=ours)                  first only: a start, or a rewrite everywhere ("conv-phases")
 //   simplify()                        the rewrites that are always good
-//   rewrite(rule=fold-scale)          a rewrite that is a choice, wherever it is legal; rewrite_at(rule=.., place=1): at one place
-//   family(region=0,name=rows)        who writes a region; "aten" is the library
-//   configure(region=0,threads=128)   how: the parameters in which the family's configurations differ
-//   separate(region=0), fuse(region=0)  nothing before or behind it, or what fusion finds
-//   layout(region=0,to=channels_last)   of the library's convolutions; layouts(to=..): of all of them
+//   rewrite(rule=fold-scale)          an optional rewrite wherever it is legal;
+//                                     rewrite_at(rule=.., place=1): at one place
+//   family(region=0,name=rows)        the family of a region; "aten" is the library
+//   configure(region=0,threads=128)   the parameters in which the family's configurations differ
+//   separate(region=0), fuse(region=0)  no fusion around a region, or all that is found
+//   layout(region=0,to=channels_last)   of a convolution of the library; layouts(to=..): of all
 //   exact()                           no TF32
-// Each is chosen once: nothing is undone, and who writes a region is chosen before how. Regions that are alike (region_kind.h) are one number and change together; numbers go by estimated time, 0 takes the most. So no move
-// knows names, and one list of moves means the same in many modules. Leaves out which moves are good. Thread: values, one.
+// Each is chosen once: nothing is undone, and a region's family is chosen before its configuration.
+// Regions that are alike (region_kind.h) share one number and change together; numbers go by
+// estimated time, 0 takes the most. So no move knows names, and one list of moves means the same in
+// many modules. Leaves out which moves are good.
 #pragma once
 
 #include "generator/search/plan_starts.h"
@@ -28,7 +33,7 @@ struct RegionGroup {
   AlikeRegions regions;
   double seconds = 0; ///< estimated, of all of them
 };
-/// All of a plan's, those first that take the most time.
+/// The groups of a plan, by falling time.
 std::vector<RegionGroup> region_groups(const BuiltPlan &built, const arch::NodeRates &rates);
 
 class PlanWalk {
@@ -37,25 +42,25 @@ public:
   static Result<PlanWalk> begin(const model::Task &task, const model::Graph &graph,
                                 const DeviceFacts &facts);
 
-  /// What make() takes now, in the order of the file's comment. None where the state has no plan.
+  /// The moves that make() takes now, in the order of the file's comment; none without a plan.
   std::vector<std::string> legal() const;
-  /// Errors: a move that is not legal here.
+  /// Makes a move. Errors: it is not legal here.
   Result<void> make(const std::string &move);
 
   /// The state's plan. Errors: why there is none.
   const Result<BuiltPlan> &built() const { return built_; }
   const std::vector<std::string> &moves() const { return moves_; }
-  /// What makes the plan again in a search (torch_search.h).
+  /// The recipe that makes the plan again in a search (torch_search.h).
   Recipe recipe() const;
 
 private:
   struct Position : GraphState {
-    /// What was chosen of a region, which no later move chooses again: "family conv_1", "configuration conv_1".
+    /// The choices that no later move makes again: "family conv_1", "configuration conv_1".
     std::set<std::string> decided;
   };
   struct Step {
     std::string text;
-    std::function<Position()> next;
+    std::function<void(Position &)> change;
   };
 
   PlanWalk(model::Graph traced, PlanBuffers buffers, const DeviceFacts &facts)
@@ -72,15 +77,15 @@ private:
   void add_anchor_changes(std::vector<Step> &steps, const std::string &region,
                           const RegionGroup &group) const;
   void add_layouts(std::vector<Step> &steps) const;
-  bool is_decided(const RegionGroup &group, const std::string &what) const;
+  bool is_decided(const RegionGroup &group, const std::string &kind) const;
   Step choice_of(const RegionGroup &group, std::string text, const AnchorChoice &choice,
-                 const std::string &what) const;
+                 const std::string &kind) const;
 
   model::Graph traced_;
   PlanBuffers buffers_;
   DeviceFacts facts_;
   std::vector<std::string> moves_;
-  Position position_; ///< its choices are those that were applied
+  Position position_; ///< with the applied choices
   Result<BuiltPlan> built_ = fail("nothing was built");
 };
 

@@ -1,29 +1,20 @@
+// Recipes as JSON, and replay of their rewrites; see recipe.h.
 #include "generator/search/recipe.h"
-#include "generator/rewrites/rewrite.h"
+
+#include "generator/search/graph_state.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace warpwright::generator {
-namespace {
 
 using nlohmann::json;
-
-json to_json(const AnchorChoice &choice) {
-  return {
-      {"family", choice.family}, {"fuse", choice.fuse}, {"channels_last", choice.channels_last}};
-}
-
-AnchorChoice anchor_choice_from(const json &document) {
-  return {document.at("family"), document.at("fuse"), document.at("channels_last")};
-}
-
-} // namespace
 
 json to_json(const Recipe &recipe) {
   json anchors = json::object();
   for (const auto &[name, choice] : recipe.choices.anchors)
-    anchors[name] = to_json(choice);
+    anchors[name] = {
+        {"family", choice.family}, {"fuse", choice.fuse}, {"channels_last", choice.channels_last}};
   return {{"rewrites", recipe.rewrites},
           {"anchors", std::move(anchors)},
           {"configurations", recipe.choices.configurations}};
@@ -33,7 +24,8 @@ Result<Recipe> recipe_from_json(const json &document) {
   try {
     Recipe recipe{document.at("rewrites"), {}};
     for (const auto &[name, choice] : document.at("anchors").items())
-      recipe.choices.anchors[name] = anchor_choice_from(choice);
+      recipe.choices.anchors[name] = {choice.at("family"), choice.at("fuse"),
+                                      choice.at("channels_last")};
     document.at("configurations").get_to(recipe.choices.configurations);
     return recipe;
   } catch (const json::exception &error) {
@@ -49,7 +41,7 @@ Result<model::Graph> rewritten(model::Graph graph, const std::vector<std::string
   for (const std::string &wanted : rewrites) {
     const auto legal = generator::rewrites(GraphIndex(graph));
     const auto next = std::ranges::find_if(legal, [&](const Rewrite &rewrite) {
-      return std::string(rewrite.rule) + "(%" + rewrite.node + ")" == wanted;
+      return rewrite_words(rewrite.rule, rewrite.node) == wanted;
     });
     if (next == legal.end())
       return fail("the rewrite " + wanted + " is not legal here");

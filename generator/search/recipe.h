@@ -1,7 +1,9 @@
-// What makes a plan of a traced graph again: the rewrites and choices that a search ended with, as JSON that outlives the process.
+// The recipe of a plan of a traced graph: the rewrites and choices that a search ended with, as
+// JSON that outlives the process.
 //
-// A search begun with a recipe tries it first, so what was found once need not be found again. A recipe is never trusted: where the graph
-// has changed a rewrite may no longer match, a family may give way, and the plan is verified and measured as any other. Thread: pure functions.
+// A search that is given a recipe tries it first, so that its plan need not be found again. A
+// recipe is never trusted: where the graph has changed, a rewrite may no longer match and a family
+// may give way, and the plan is verified and measured as any other.
 #pragma once
 
 #include "generator/planning/plan_builder.h"
@@ -20,7 +22,7 @@ nlohmann::json to_json(const Recipe &recipe);
 /// Errors: a document of another form.
 Result<Recipe> recipe_from_json(const nlohmann::json &document);
 
-/// The graph after the rewrites. Errors: one that is not legal where its turn comes.
+/// The graph after the rewrites, in their order. Errors: a rewrite that is not legal at its turn.
 Result<model::Graph> rewritten(model::Graph graph, const std::vector<std::string> &rewrites);
 
 } // namespace warpwright::generator

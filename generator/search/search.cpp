@@ -3,13 +3,12 @@
 
 #include "support/model/json.h"
 
-#include <algorithm>
 #include <set>
 
 namespace warpwright::generator {
 namespace {
 
-/// A state whose plan cannot be rendered is a variant too, so that its reason is shown.
+/// The variant of a state whose plan cannot be rendered, so that the reason is shown.
 Variant unrendered(State state, const Error &error) {
   Variant variant{std::move(state), {}, {}};
   variant.verdict.outcome = model::Outcome::Unsupported;
@@ -46,16 +45,10 @@ std::vector<Variant> search(const State &original, const model::Task &task, Poli
 }
 
 const Variant *best_variant(const std::vector<Variant> &variants) {
-  const Variant *best = nullptr;
-  for (const Variant &variant : variants) {
-    const auto &verdict = variant.verdict;
-    if (verdict.outcome != model::Outcome::Verified || !verdict.speedup ||
-        verdict.speedup->low <= 1 || !variant.state.provenance.not_applicable.empty())
-      continue;
-    if (!best || verdict.speedup->ratio > best->verdict.speedup->ratio)
-      best = &variant;
-  }
-  return best;
+  return fastest(variants, [](const Variant &variant) {
+    const auto &speedup = variant.verdict.speedup;
+    return speedup && speedup->low > 1 && variant.state.provenance.not_applicable.empty();
+  });
 }
 
 } // namespace warpwright::generator

@@ -1,7 +1,8 @@
-// The loop of every search: propose, evaluate, until something ends it. What a variant is, and who proposes, the caller says.
+// The loop of every search: propose and evaluate until a limit or the stop token ends it. The
+// caller provides the type of variants and the proposer.
 //
-// Thread: one search runs on one thread; `evaluate` may block (it asks a runner), is called from others where limits.at_once is more than 1,
-// and must return when the stop token asks.
+// Thread: one search runs on one thread. `evaluate` may block (it asks a runner), runs on other
+// threads where limits.at_once is more than 1, and must return when the stop token asks.
 #pragma once
 
 #include "support/model/plan.h"
@@ -22,25 +23,45 @@ namespace warpwright::generator {
 struct SearchLimits {
   int max_variants = 64;
   std::chrono::milliseconds budget{30'000};
-  /// Variants in work at a time: the next is compiled while one is judged, at the price of what that one would have taught.
+  /// Variants in work at a time: the next is compiled while one is judged, and proposed without its
+  /// verdict.
   int at_once = 1;
-  /// A verified variant that takes no longer than this ends the search: 0: none does.
+  /// A verified variant that takes no longer than this ends the search; 0: none does.
   double enough_ns = 0;
-  /// Wrong results that max_variants does not count: a plan refused takes little time.
+  /// Wrong results that max_variants does not count: a refused plan takes little time.
   int free_refusals = 0;
-  /// The budget does not end a search that has only wrong results: who waited for a GPU that others had has tried little.
+  /// The budget does not end a search with only wrong results: it may have waited for a busy GPU.
   bool outlasts_refusals = false;
 };
 
-template <class Variant> struct SearchEvents {
+template <class Variant>
+struct SearchEvents {
   /// Runs one candidate.
   std::function<model::Verdict(const model::Task &, const model::Plan &, std::stop_token)> evaluate;
-  std::function<void(const Variant &, std::size_t tried)> on_variant; ///< for progress; may be empty
+  /// Reports progress; may be empty.
+  std::function<void(const Variant &, std::size_t tried)> on_variant;
 };
 
-/// @param propose (tried) -> optional<Variant>: the next, without its verdict; nullopt where there is nothing before more was tried
-/// @param plan_of (variant) -> const model::Plan *; null where the variant needs no run: its verdict is there
-/// @param tried what an earlier search tried; the limits count from here
+/// The verified variant with the largest speedup among those that `counts` accepts, the first where
+/// none was timed; null when there is none.
+template <class Variant, class Counts>
+const Variant *fastest(const std::vector<Variant> &variants, Counts counts) {
+  const Variant *best = nullptr;
+  const auto ratio = [](const Variant &variant) {
+    return variant.verdict.speedup ? variant.verdict.speedup->ratio : 0.0;
+  };
+  for (const Variant &variant : variants)
+    if (variant.verdict.outcome == model::Outcome::Verified && counts(variant) &&
+        (!best || ratio(variant) > ratio(*best)))
+      best = &variant;
+  return best;
+}
+
+/// @param propose (tried) -> optional<Variant>: the next, without its verdict; nullopt where there
+///   is
+///   none before more was tried
+/// @param plan_of (variant) -> const model::Plan *; null where the variant has its verdict already
+/// @param tried variants of an earlier search; the limits count from here
 /// @return the variants in the order tried
 template <class Variant, class Propose, class PlanOf>
 std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf plan_of,
@@ -50,7 +71,7 @@ std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf
     Variant variant;
     std::future<model::Verdict> verdict = {};
   };
-  std::deque<InWork> in_work; // whose elements stay where they are
+  std::deque<InWork> in_work; // a deque: its elements stay at their addresses
   const auto start = std::chrono::steady_clock::now();
   const auto is_wrong = [](const Variant &variant) {
     return variant.verdict.outcome == model::Outcome::WrongResult;
@@ -84,7 +105,7 @@ std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf
     variant.verdict = std::move(verdict);
     in_work.pop_front();
     if (stop.stop_requested())
-      continue; // it was interrupted, as all that are in work
+      continue; // it was interrupted, as all in work
     const auto &time = variant.verdict.candidate_time;
     enough |= variant.verdict.outcome == model::Outcome::Verified && time &&
               time->median_ns <= limits.enough_ns;

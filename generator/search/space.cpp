@@ -1,4 +1,4 @@
-// Walks along moves, each state from the one before it.
+// States by their lists of moves, each from the one before it; see space.h.
 #include "generator/search/space.h"
 
 #include <algorithm>
@@ -9,8 +9,9 @@ namespace {
 constexpr std::size_t kMostTexts = 20'000; ///< kept at once; a few KB each
 constexpr std::size_t kMostWalks = 32;     ///< kept at once; each holds a graph and a plan
 
-/// Forgets all states but the first where there are too many.
-template <class States> void bound(States &states, std::size_t most) {
+/// Drops all states but the first where there are too many.
+template <class States>
+void bound(States &states, std::size_t most) {
   if (states.size() >= most)
     std::erase_if(states, [](const auto &entry) { return !entry.first.empty(); });
 }
@@ -40,10 +41,7 @@ Result<Space::Moves> TextSpace::legal(const Moves &moves) {
   const auto legal = at ? open_.legal(*at) : Result<std::vector<Move>>(std::unexpected(at.error()));
   if (!legal)
     return std::unexpected(legal.error());
-  Moves texts;
-  for (const Move &move : *legal)
-    texts.push_back(to_string(move));
-  return texts;
+  return to_strings(*legal);
 }
 
 Result<const PlanWalk *> GraphSpace::walk(const Moves &moves) {

@@ -1,7 +1,8 @@
-// States of one kernel or module that lists of moves lead to, from the source as it is: what a policy chooses in.
+// Spaces that a policy chooses in: the states of one kernel or module that lists of moves lead to.
 //
-// Two spaces: texts of a CUDA file, and plans of a traced module (plan_walk.h). States that were reached are kept, so that a walk along
-// moves makes each once. Leaves out which moves are good, and running anything. Thread: one.
+// Two spaces: texts of a CUDA file, and plans of a traced module (plan_walk.h). Reached states are
+// kept, so that a walk along moves makes each once. Leaves out which moves are good, and running
+// anything. Thread: one an object.
 #pragma once
 
 #include "generator/search/plan_walk.h"
@@ -15,9 +16,9 @@ class Space {
 public:
   using Moves = std::vector<std::string>;
   virtual ~Space() = default;
-  /// Moves that may follow. Errors: `moves` are not legal, or a state that cannot be read.
+  /// The moves that may follow. Errors: `moves` are not legal, or a state cannot be read.
   virtual Result<Moves> legal(const Moves &moves) = 0;
-  /// Whether the state is worth a verdict: a plan with a kernel of ours, or a text whose plan may yet turn out not to exist.
+  /// Is the state worth a verdict? A plan with a kernel of this project is, and so is any text.
   virtual bool is_candidate(const Moves &moves) = 0;
 };
 
@@ -39,12 +40,12 @@ private:
 /// Plans of a traced module.
 class GraphSpace final : public Space {
 public:
-  /// @param task, graph outlive the space
+  /// `task` and `graph` must outlive the space.
   GraphSpace(const model::Task &task, const model::Graph &graph, Result<DeviceFacts> facts)
       : task_(task), graph_(graph), facts_(std::move(facts)) {}
   Result<Moves> legal(const Moves &moves) override;
   bool is_candidate(const Moves &moves) override;
-  /// The state. Errors: moves that are not legal; a graph that no plan computes.
+  /// The walk at a state. Errors: moves that are not legal; a graph that no plan computes.
   Result<const PlanWalk *> walk(const Moves &moves);
 
 private:

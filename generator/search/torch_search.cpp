@@ -1,11 +1,12 @@
+// Descent over single changes of plans, and the search that runs it; see torch_search.h.
 #include "generator/search/torch_search.h"
 
+#include "generator/ops/cost.h"
 #include "generator/ops/names.h"
 #include "generator/planning/layouts.h"
-#include "generator/search/plan_starts.h"
 #include "generator/planning/region_kind.h"
-#include "generator/ops/cost.h"
 #include "generator/rewrites/rewrite.h"
+#include "generator/search/plan_starts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,13 +41,14 @@ struct DescentPolicy::State {
   Graph traced;
   DeviceFacts facts;
   std::vector<GraphState> starts;    ///< in the order to be tried
-  std::vector<GraphState> fallbacks; ///< plain ways, for when nothing else is right or left
+  std::vector<GraphState> fallbacks; ///< plain states, for when nothing else is right or left
   std::size_t next_start = 0, next_fallback = 0;
-  std::vector<Change> changes;       ///< of the fastest so far, the best last
-  std::optional<std::size_t> around; ///< which of the tried variants `changes` are of
+  std::vector<Change> changes;           ///< of the fastest so far, the best last
+  std::optional<std::size_t> changes_of; ///< place of the tried variant that `changes` start from
   std::vector<model::Plan> proposed;
   std::string why;
 
+  /// The proposal of a state; nullopt for a state without a plan, or with one proposed before.
   std::optional<TorchProposal> build(const GraphState &state) {
     auto buffers = plan_buffers(task, state.graph);
     if (!buffers)
@@ -60,6 +62,16 @@ struct DescentPolicy::State {
     return TorchProposal{state, std::move(*built)};
   }
 
+  /// The first state from `next` on that makes a new plan; nullopt when none is left.
+  std::optional<TorchProposal> build_next(const std::vector<GraphState> &states,
+                                          std::size_t &next) {
+    while (next < states.size())
+      if (auto proposal = build(states[next++]))
+        return proposal;
+    return std::nullopt;
+  }
+
+  /// Keeps the first error.
   std::optional<TorchProposal> note(const Error &error) {
     if (why.empty())
       why = describe(error);
@@ -74,25 +86,23 @@ struct DescentPolicy::State {
       (start.fallback ? fallbacks : starts).push_back(std::move(start));
   }
 
-  /// Where a plan that multiplied in TF32 was refused, PyTorch did not, and all plans from now on are FP32-accurate. The library's
-  /// channels-last convolutions are in TF32.
+  /// Where a plan that multiplied in TF32 was refused, PyTorch did not use TF32, and all later
+  /// plans are FP32-accurate.
   void learn_accuracy(const std::vector<TorchVariant> &tried) {
     for (const TorchVariant &variant : tried) {
       if (!facts.tf32)
         return;
-      const bool used =
-          std::ranges::any_of(variant.proposal.built.regions, [](const BuiltRegion &region) {
-            return is_tf32(region);
-          });
-      if (!used || variant.verdict.outcome != model::Outcome::WrongResult)
+      if (!uses_tf32(variant.proposal.built) ||
+          variant.verdict.outcome != model::Outcome::WrongResult)
         continue;
       facts.tf32 = false;
       make_starts();
-      around.reset();
+      changes_of.reset();
     }
   }
 
-  /// What the family itself expects, where that is more: a recurrent layer waits more than it computes.
+  /// Estimated seconds of a region, or its family's own estimate where that is more: a recurrent
+  /// layer waits more than it computes.
   double seconds_of(const GraphIndex &planned, const PlannedRegion &region) const {
     const double seconds = estimated_seconds(planned, region, facts.rates.node);
     if (!region.family || !region.family->estimate || region.region.anchor.empty())
@@ -120,14 +130,12 @@ struct DescentPolicy::State {
       for (const BuiltRegion *region : regions)
         weight += seconds_of(planned, region->planned);
       change_configurations(base, regions, weight);
-      // Channels-last plans write out norms: what these consist of are no anchors of the graph.
-      if (const std::string &anchor = regions.front()->planned.region.anchor;
-          std::ranges::find(base.graph.nodes, anchor, &Node::name) != base.graph.nodes.end())
+      if (holds(base.graph, regions.front()->planned.region.anchor))
         change_anchors(base, index, regions, weight);
     }
     change_layouts(base, total);
     for (const Rewrite &rewrite : generator::rewrites(index)) {
-      if (rewrite.always || rewrite.rule == "attention")
+      if (rewrite.always || rewrite.rule == kAttention)
         continue;
       Change change{base};
       if (!generator::rewrite(change, rewrite))
@@ -140,8 +148,7 @@ struct DescentPolicy::State {
     std::ranges::stable_sort(changes, {}, &Change::weight);
   }
 
-  void change_configurations(const GraphState &base, const AlikeRegions &regions,
-                             double weight) {
+  void change_configurations(const GraphState &base, const AlikeRegions &regions, double weight) {
     const BuiltRegion &first = *regions.front();
     int rank = 0;
     for (const Configuration &configuration : first.configurations) {
@@ -152,7 +159,7 @@ struct DescentPolicy::State {
     }
   }
 
-  /// Of an anchor by a family, microseconds; 0 where it does not say.
+  /// A family's estimate for an anchor, microseconds; 0 for a family without one.
   double estimate_of(const GraphIndex &index, const Node &anchor, std::string_view name) const {
     for (const Family *family : claiming_families(index, anchor))
       if (family->name == name && family->estimate)
@@ -160,8 +167,8 @@ struct DescentPolicy::State {
     return 0;
   }
 
-  void change_anchors(const GraphState &base, const GraphIndex &index,
-                      const AlikeRegions &regions, double weight) {
+  void change_anchors(const GraphState &base, const GraphIndex &index, const AlikeRegions &regions,
+                      double weight) {
     const AnchorChoice &now = regions.front()->planned.choice;
     const Node &anchor = index.node(regions.front()->planned.region.anchor);
     std::vector<std::string> others{kLibraryFamily};
@@ -183,18 +190,19 @@ struct DescentPolicy::State {
       with({now.family, now.fuse, !now.channels_last}, 0.8);
   }
 
-  /// The other layout for all convolutions of the library at once: conversions between layouts cost as much as they save.
+  /// The other layout for all convolutions of the library at once: single conversions between
+  /// layouts cost as much as they save.
   void change_layouts(const GraphState &base, double weight) {
-    for (const bool last : {true, false}) {
-      if (last && !facts.tf32)
+    for (const bool channels_last : {true, false}) {
+      if (channels_last && !facts.tf32)
         continue;
       PlanChoices choices = base.choices;
       for (auto &[name, choice] : choices.anchors)
         if (choice.family == kLibraryFamily)
-          choice.channels_last = last;
+          choice.channels_last = channels_last;
       for (const Node &node : base.graph.nodes)
         if (node.op == op::conv && !choices.anchors.contains(node.name))
-          choices.anchors[node.name] = {kLibraryFamily, true, last};
+          choices.anchors[node.name] = {kLibraryFamily, true, channels_last};
       if (choices != base.choices)
         changes.emplace_back(Change{base, weight * 0.9}).choices = std::move(choices);
     }
@@ -220,35 +228,23 @@ const std::string &DescentPolicy::why() const { return state_->why; }
 std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVariant> &tried) {
   State &state = *state_;
   state.learn_accuracy(tried);
-  while (state.next_start < state.starts.size())
-    if (auto proposal = state.build(state.starts[state.next_start++]))
-      return proposal;
+  if (auto proposal = state.build_next(state.starts, state.next_start))
+    return proposal;
   const TorchVariant *best = best_torch_variant(tried);
-  if (best) {
-    const std::size_t at = static_cast<std::size_t>(best - tried.data());
-    if (state.around != at) {
-      state.make_changes(best->proposal);
-      state.around = at;
-    }
-  }
-  const auto next_fallback = [&]() -> std::optional<TorchProposal> {
-    while (state.next_fallback < state.fallbacks.size())
-      if (auto proposal = state.build(state.fallbacks[state.next_fallback++]))
-        return proposal;
-    return std::nullopt;
-  };
+  const auto at = best ? static_cast<std::size_t>(best - tried.data()) : 0;
   const bool all_tried = state.proposed.size() == tried.size();
   if (!best) {
     if (!all_tried)
       return std::nullopt;
-    if (auto proposal = next_fallback())
+    if (auto proposal = state.build_next(state.fallbacks, state.next_fallback))
       return proposal;
     if (tried.empty())
       return std::nullopt;
-    if (!state.around) { // nothing is right yet: change what was guessed first
-      state.make_changes(tried.front().proposal);
-      state.around = 0;
-    }
+  }
+  // While nothing is right, the first guess is changed.
+  if (best ? state.changes_of != at : !state.changes_of) {
+    state.make_changes(tried[at].proposal);
+    state.changes_of = at;
   }
   while (!state.changes.empty()) {
     const Change change = std::move(state.changes.back());
@@ -256,7 +252,7 @@ std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVaria
     if (auto proposal = state.build(change))
       return proposal;
   }
-  return all_tried ? next_fallback() : std::nullopt;
+  return all_tried ? state.build_next(state.fallbacks, state.next_fallback) : std::nullopt;
 }
 
 Recipe recipe_of(const TorchProposal &proposal) {
@@ -264,15 +260,7 @@ Recipe recipe_of(const TorchProposal &proposal) {
 }
 
 const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants) {
-  const TorchVariant *best = nullptr;
-  const auto score = [](const TorchVariant &variant) {
-    return variant.verdict.speedup ? variant.verdict.speedup->ratio : 0;
-  };
-  for (const TorchVariant &variant : variants)
-    if (variant.verdict.outcome == model::Outcome::Verified &&
-        (!best || score(variant) > score(*best)))
-      best = &variant;
-  return best;
+  return fastest(variants, [](const TorchVariant &) { return true; });
 }
 
 std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &policy,

@@ -1,8 +1,7 @@
-// Taking bounds checks off a body, and the shapes that recognisers share; see flat_body.h.
+// Removal of bounds checks from a body, and match of loops and accumulations; see flat_body.h.
 #include "generator/text/lift/flat_body.h"
 
-#include "generator/text/source/launch_site.h"
-#include "generator/text/source/render.h"
+#include "generator/text/lift/launches.h"
 
 #include <algorithm>
 
@@ -14,8 +13,9 @@ using clang::isa;
 namespace {
 
 /// Adds `condition` (negated for an early return) to the bounds.
-bool add_bounds(const IndexReader &form, const clang::Expr *condition, bool negated, FlatBody &body) {
-  const auto *binary = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(condition));
+bool add_bounds(const IndexReader &form, const clang::Expr *condition, bool negated,
+                FlatBody &body) {
+  const auto *binary = as<clang::BinaryOperator>(condition);
   if (!binary)
     return false;
   const auto opcode = binary->getOpcode();
@@ -57,10 +57,9 @@ bool flatten_into(const IndexReader &form, const std::vector<const clang::Stmt *
 }
 
 bool is_increment(const clang::Expr *expression, const clang::VarDecl *counter) {
-  expression = strip(expression);
-  if (const auto *unary = clang::dyn_cast_or_null<clang::UnaryOperator>(expression))
+  if (const auto *unary = as<clang::UnaryOperator>(expression))
     return unary->isIncrementOp() && variable_of(unary->getSubExpr()) == counter;
-  const auto *binary = clang::dyn_cast_or_null<clang::BinaryOperator>(expression);
+  const auto *binary = as<clang::BinaryOperator>(expression);
   const auto *one =
       binary ? clang::dyn_cast_or_null<clang::IntegerLiteral>(strip_casts(binary->getRHS()))
              : nullptr;
@@ -70,7 +69,7 @@ bool is_increment(const clang::Expr *expression, const clang::VarDecl *counter) 
 
 Accumulation with_value(const clang::VarDecl *accumulator, const clang::Expr *value,
                         Combine combine) {
-  const auto *product = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(value));
+  const auto *product = as<clang::BinaryOperator>(value);
   if (product && product->getOpcode() == clang::BO_Mul)
     return {accumulator, {product->getLHS(), product->getRHS()}, combine};
   return {accumulator, {value}, combine};
@@ -97,13 +96,10 @@ std::optional<Accumulation> accumulation_of_assignment(const clang::BinaryOperat
     if ((name == "fmaf" || name == "fma" || name == "__fmaf_rn") && call->getNumArgs() == 3 &&
         variable_of(call->getArg(2)) == target)
       return Accumulation{target, {call->getArg(0), call->getArg(1)}, Combine::Sum};
-    const bool maximum = name == "fmaxf" || name == "fmax" || name == "max";
-    const bool minimum = name == "fminf" || name == "fmin" || name == "min";
-    if ((maximum || minimum) && call->getNumArgs() == 2) {
+    if (const auto combine = combine_of_function(name); combine && call->getNumArgs() == 2) {
       const bool first = variable_of(call->getArg(0)) == target;
       if (first || variable_of(call->getArg(1)) == target)
-        return Accumulation{
-            target, {call->getArg(first ? 1 : 0)}, maximum ? Combine::Maximum : Combine::Minimum};
+        return Accumulation{target, {call->getArg(first ? 1 : 0)}, *combine};
     }
   }
   return std::nullopt;
@@ -124,13 +120,19 @@ std::optional<FlatBody> flatten(const IndexReader &form) {
                                                                        : std::nullopt;
 }
 
+Result<FlatBody> replaceable_body(const IndexReader &form) {
+  if (const std::string reason = refuses_templates(form.source()); !reason.empty())
+    return fail(reason);
+  auto body = flatten(form);
+  if (!body)
+    return fail("a branch is no bounds check");
+  return *body;
+}
+
 std::optional<CountedLoop> counted_loop(const IndexReader &form, const clang::Stmt *statement) {
   const auto *loop = dyn_cast<clang::ForStmt>(statement);
-  const auto *init = loop ? clang::dyn_cast_or_null<clang::DeclStmt>(loop->getInit()) : nullptr;
-  const auto *counter =
-      init && init->isSingleDecl() ? dyn_cast<clang::VarDecl>(init->getSingleDecl()) : nullptr;
-  const auto *condition =
-      loop ? clang::dyn_cast_or_null<clang::BinaryOperator>(strip(loop->getCond())) : nullptr;
+  const clang::VarDecl *counter = loop ? only_variable(loop->getInit()) : nullptr;
+  const auto *condition = loop ? as<clang::BinaryOperator>(loop->getCond()) : nullptr;
   if (!counter || !counter->hasInit() || !condition || condition->getOpcode() != clang::BO_LT ||
       variable_of(condition->getLHS()) != counter || !is_increment(loop->getInc(), counter) ||
       !writes_of(loop->getBody(), counter).empty())
@@ -144,8 +146,7 @@ std::optional<CountedLoop> counted_loop(const IndexReader &form, const clang::St
 std::optional<Accumulation> accumulation(const clang::Stmt *statement) {
   if (const auto *branch = dyn_cast<clang::IfStmt>(statement)) {
     // if (value > acc) acc = value;
-    const auto *condition =
-        clang::dyn_cast_or_null<clang::BinaryOperator>(strip(branch->getCond()));
+    const auto *condition = as<clang::BinaryOperator>(branch->getCond());
     const auto then = statements_of(branch->getThen());
     const auto *assign = then.size() == 1 ? dyn_cast<clang::BinaryOperator>(then[0]) : nullptr;
     if (!condition || branch->getElse() || !assign || assign->getOpcode() != clang::BO_Assign)
@@ -160,42 +161,47 @@ std::optional<Accumulation> accumulation(const clang::Stmt *statement) {
                          (left && (opcode == clang::BO_LT || opcode == clang::BO_LE));
     return Accumulation{target, {assign->getRHS()}, maximum ? Combine::Maximum : Combine::Minimum};
   }
-  const auto *expression = dyn_cast<clang::Expr>(statement);
-  const auto *assign = expression ? dyn_cast<clang::BinaryOperator>(strip(expression)) : nullptr;
+  const auto *assign = as<clang::BinaryOperator>(dyn_cast<clang::Expr>(statement));
   return assign && assign->isAssignmentOp() ? accumulation_of_assignment(assign) : std::nullopt;
+}
+
+Result<AccumulationLoop> only_accumulation(const IndexReader &form, const FlatBody &body) {
+  const auto is_loop = [](const clang::Stmt *statement) { return isa<clang::ForStmt>(statement); };
+  const auto declares = [](const clang::Stmt *statement) {
+    return isa<clang::DeclStmt>(statement);
+  };
+  const auto at = std::ranges::find_if(body.statements, is_loop), end = body.statements.end();
+  const auto loop = at == end ? std::nullopt : counted_loop(form, *at);
+  const auto inside = statements_of(loop ? loop->loop->getBody() : nullptr);
+  const auto sum = inside.empty() ? std::nullopt : accumulation(inside.back());
+  if (!sum || !sum->accumulator->isLocalVarDecl() || !sum->accumulator->hasInit())
+    return fail("there is no loop that accumulates over a row");
+  if (!std::all_of(inside.begin(), inside.end() - 1, declares) || std::any_of(at + 1, end, is_loop))
+    return fail("the kernel does more than one accumulation");
+  return AccumulationLoop{*loop, *sum, {body.statements.begin(), at}, inside, {at + 1, end}};
 }
 
 const clang::VarDecl *variable_with_value(const IndexReader &form, const FlatBody &body,
                                           const Polynomial &value) {
   for (const clang::Stmt *statement : body.statements)
-    if (const auto *declaration = dyn_cast<clang::DeclStmt>(statement))
-      for (const clang::Decl *declared : declaration->decls())
-        if (const auto *variable = dyn_cast<clang::VarDecl>(declared);
-            variable && variable->hasInit())
-          if (form.of(variable->getInit()) == value &&
-              writes_of(form.source().body(), variable).empty())
-            return variable;
+    for (const clang::VarDecl *variable : variables_of(statement))
+      if (variable->hasInit() && form.of(variable->getInit()) == value &&
+          is_written_once(form.source(), variable))
+        return variable;
   return nullptr;
 }
 
 std::optional<std::string> statements_text(const KernelSource &source,
                                            const std::vector<const clang::Stmt *> &statements,
-                                           const std::vector<TextEdit> &edits) {
+                                           const Edits &edits) {
   if (statements.empty())
     return std::string();
   auto first = source.range_of(statements.front());
   auto last = source.statement_range(statements.back());
   if (!first || !last)
     return std::nullopt;
-  std::vector<TextEdit> shifted;
-  for (const TextEdit &edit : edits)
-    if (edit.range.begin >= first->begin && edit.range.end <= last->end)
-      shifted.push_back(
-          {{edit.range.begin - first->begin, edit.range.end - first->begin}, edit.replacement});
-  auto text = apply_edits(source.text().substr(first->begin, last->end - first->begin), shifted);
-  return text ? std::optional(
-                    in_levels(source, rebase(*text, indentation_at(source.text(), first->begin))))
-              : std::nullopt;
+  auto text = source.level_text({first->begin, last->end}, edits);
+  return text ? std::optional(*text) : std::nullopt;
 }
 
 std::optional<std::string> epilogue_text(const IndexReader &form,
@@ -206,20 +212,16 @@ std::optional<std::string> epilogue_text(const IndexReader &form,
   std::vector<const clang::Stmt *> needed = last, prefix;
   for (std::size_t i = 0; i < needed.size(); ++i) {
     for (const auto *statement : find_all<clang::DeclStmt>(needed[i]))
-      for (const clang::Decl *declared : statement->decls())
-        if (const auto *variable = dyn_cast<clang::VarDecl>(declared))
-          known.insert(variable);
+      for (const clang::VarDecl *variable : variables_of(statement))
+        known.insert(variable);
     for (const auto *reference : find_all<clang::DeclRefExpr>(needed[i])) {
       const auto *variable = dyn_cast<clang::VarDecl>(reference->getDecl());
       if (!builtin_of(reference).empty() || reference->getDecl()->getName().ends_with("Idx"))
         return std::nullopt;
       if (!variable || !variable->isLocalVarDecl() || known.contains(variable))
         continue;
-      auto declaration = std::ranges::find_if(before, [&](const clang::Stmt *statement) {
-        const auto *candidate = dyn_cast<clang::DeclStmt>(statement);
-        return candidate && candidate->isSingleDecl() && candidate->getSingleDecl() == variable;
-      });
-      if (declaration == before.end() || !writes_of(form.source().body(), variable).empty())
+      const auto declaration = std::ranges::find(before, variable, only_variable);
+      if (declaration == before.end() || !is_written_once(form.source(), variable))
         return std::nullopt;
       known.insert(variable);
       needed.push_back(*declaration);
@@ -242,57 +244,6 @@ bool is_uniform(const KernelSource &source, const Polynomial &value) {
   return std::ranges::all_of(value.symbols(), [&](const std::string &symbol) {
     return source.parameter(symbol) != nullptr;
   });
-}
-
-std::optional<std::string> at_launch(const KernelSource &source,
-                                     const clang::CUDAKernelCallExpr *launch,
-                                     const Polynomial &value) {
-  std::map<std::string, std::string> names;
-  for (const std::string &symbol : value.symbols()) {
-    auto argument = source.argument_text(launch, symbol);
-    if (!argument)
-      return std::nullopt;
-    names[symbol] = *argument;
-  }
-  return to_source(value, names);
-}
-
-Result<std::vector<TextEdit>> reshape_launches(
-    const KernelSource &source,
-    const std::function<std::optional<ShapeTexts>(const clang::CUDAKernelCallExpr *)> &shape) {
-  std::vector<TextEdit> edits;
-  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const LaunchSite site(source, launch);
-    auto texts = shape(launch);
-    if (!texts)
-      return fail("the launch's arguments cannot be read");
-    const std::size_t not_before = site.arguments_declared_at();
-    add_edits(edits, site.grid().replace(texts->first, not_before));
-    add_edits(edits, site.block().replace(texts->second));
-  }
-  return edits;
-}
-
-std::string ceil_div_text(const std::string &text, int divisor) {
-  return "(" + as_summand(text) + " + " + std::to_string(divisor - 1) + ") / " +
-         std::to_string(divisor);
-}
-
-std::string refuses_templates(const KernelSource &source) {
-  if (source.launches().empty())
-    return "there is no launch to reshape";
-  for (const clang::CUDAKernelCallExpr *launch : source.launches())
-    if (LaunchSite(source, launch).has_shared_bytes())
-      return "the launch has dynamic shared memory";
-  if (source.kernel()->hasAttr<clang::CUDALaunchBoundsAttr>())
-    return "__launch_bounds__ fixes the block";
-  if (source.kernel()->getTemplatedKind() != clang::FunctionDecl::TK_NonTemplate)
-    return "the kernel is a template";
-  const std::string_view body =
-      source.text().substr(source.body_inside().begin, source.body_inside().size());
-  if (body.find("#if") != std::string_view::npos)
-    return "the kernel has conditional compilation";
-  return {};
 }
 
 } // namespace warpwright::generator

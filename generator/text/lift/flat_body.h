@@ -1,12 +1,12 @@
-// A kernel's body with its bounds checks taken off: what lifting matches against.
+// A kernel's body without its bounds checks: the form that lifting matches.
 //
-// `if (r >= M || c >= N) return;` and a last `if (r < M && c < N) {...}` become bounds; what stays is the list of
-// statements that run for elements inside. Also the small shapes that all recognisers share: counted loops and
-// accumulations. Thread: that of the unit.
+// `if (r >= M || c >= N) return;` and a last `if (r < M && c < N) {...}` become bounds. The other
+// statements, which run for elements inside the bounds, stay as a list. Also here: shapes that all
+// recognisers share, as counted loops and accumulations.
 #pragma once
 
-#include "generator/text/source/guarded.h"
-#include "generator/text/templates/reduce.h"
+#include "generator/text/source/combine.h"
+#include "generator/text/source/index_form.h"
 
 namespace warpwright::generator {
 
@@ -18,8 +18,11 @@ struct FlatBody {
 };
 /// nullopt when a branch is no bounds check.
 std::optional<FlatBody> flatten(const IndexReader &form);
+/// The body of a kernel that a template may replace.
+/// Errors: grounds to refuse any template (launches.h), or a branch that is no bounds check.
+Result<FlatBody> replaceable_body(const IndexReader &form);
 
-/// `for (int k = begin; k < end; ++k)`.
+/// A loop `for (int k = begin; k < end; ++k)`.
 struct CountedLoop {
   const clang::ForStmt *loop = nullptr;
   const clang::VarDecl *counter = nullptr;
@@ -28,7 +31,8 @@ struct CountedLoop {
 };
 std::optional<CountedLoop> counted_loop(const IndexReader &form, const clang::Stmt *statement);
 
-/// `acc += value`, `acc = acc + value`, `acc = fmaf(a, b, acc)`, `acc = fmaxf(acc, value)`, `if (v > acc) acc = v`.
+/// A statement `acc += value`, `acc = acc + value`, `acc = fmaf(a, b, acc)`,
+/// `acc = fmaxf(acc, value)` or `if (v > acc) acc = v`.
 struct Accumulation {
   const clang::VarDecl *accumulator = nullptr;
   std::vector<const clang::Expr *> factors; ///< two for fmaf and products, else one
@@ -36,40 +40,35 @@ struct Accumulation {
 };
 std::optional<Accumulation> accumulation(const clang::Stmt *statement);
 
+/// The single loop of an accumulation and the statements around it.
+struct AccumulationLoop {
+  CountedLoop loop;
+  Accumulation sum; ///< the last statement of the loop; the others declare variables
+  std::vector<const clang::Stmt *> before, inside, after;
+};
+/// The only loop of the body, which accumulates into a local variable.
+/// Errors: there is no such loop, or the kernel does more.
+Result<AccumulationLoop> only_accumulation(const IndexReader &form, const FlatBody &body);
+
 /// The local variable whose value is exactly `value`; null when there is none.
 const clang::VarDecl *variable_with_value(const IndexReader &form, const FlatBody &body,
                                           const Polynomial &value);
 
-/// Text of `last` statements of the user, preceded by the earlier declarations that they need, in two spaces a level.
-/// nullopt when they need a variable that is neither declared so nor in `available`, or the thread's position.
+/// Text of the user's statements `last` behind the earlier declarations that they need, in two
+/// spaces a level. nullopt when they need the thread's position, or a variable that is neither
+/// declared so nor in `available`.
 std::optional<std::string> epilogue_text(const IndexReader &form,
                                          const std::vector<const clang::Stmt *> &before,
                                          const std::vector<const clang::Stmt *> &last,
                                          const std::set<const clang::VarDecl *> &available);
 
-/// Source of statements with `edits` (offsets of the file) applied, in two spaces a level; nullopt inside macros.
+/// Source of statements with `edits` (offsets of the file) applied, in two spaces a level; nullopt
+/// inside macros.
 std::optional<std::string> statements_text(const KernelSource &source,
                                            const std::vector<const clang::Stmt *> &statements,
-                                           const std::vector<TextEdit> &edits = {});
+                                           const Edits &edits = {});
 
-/// Only parameters and numbers?
+/// Does the value consist of parameters and numbers alone?
 bool is_uniform(const KernelSource &source, const Polynomial &value);
-
-/// Text of a polynomial over parameters at a launch, from the arguments passed there.
-std::optional<std::string> at_launch(const KernelSource &source,
-                                     const clang::CUDAKernelCallExpr *launch,
-                                     const Polynomial &value);
-
-/// Edits that give every launch the grid and block that `shape` returns for its texts; nullopt from `shape` fails.
-using ShapeTexts = std::pair<std::array<std::string, 3>, std::array<std::string, 3>>;
-Result<std::vector<TextEdit>> reshape_launches(
-    const KernelSource &source,
-    const std::function<std::optional<ShapeTexts>(const clang::CUDAKernelCallExpr *)> &shape);
-
-/// "(text + 127) / 128".
-std::string ceil_div_text(const std::string &text, int divisor);
-
-/// Common grounds for refusing any template; empty when there is none.
-std::string refuses_templates(const KernelSource &source);
 
 } // namespace warpwright::generator

@@ -1,5 +1,4 @@
-// Recognising the naive matrix product: one thread an element of C, a loop over k.
-// Thread: that of the unit.
+// Recogniser of the naive matrix product: one thread an element of C, a loop over k.
 #pragma once
 
 #include "generator/text/lift/flat_body.h"
@@ -12,7 +11,7 @@ struct Matmul {
   Polynomial rows, cols; ///< over the kernel's parameters
 };
 
-/// Errors: what is missing.
+/// Errors: the part of the product that is missing.
 Result<Matmul> match_matmul(const KernelSource &source);
 
 } // namespace warpwright::generator

@@ -1,38 +1,35 @@
-// block_size(x[, y]): another block shape, with the grid, and the constants that the kernel relies on, following.
+// block_size(x[, y]): another block shape, with the grid, and the constants that the kernel relies
+// on, following.
 //
-// A block written as a constant of the file (`#define BLOCK 256`) that serves this kernel alone is changed at its
-// definition; otherwise its uses in this kernel and its launches become numbers. A number in a kernel that says
-// `blockDim` is its own, unless shared arrays or `blockIdx.x * 256` rely on it. A grid that must follow the block and
-// shows no sign of it, or a block that is a length of the data, makes the move illegal.
-#include "generator/text/moves/moves.h"
-
-#include "generator/text/source/render.h"
+// A block written as a constant of the file (`#define BLOCK 256`) that serves this kernel alone is
+// changed at its definition; otherwise its uses in this kernel and its launches become numbers. In
+// a kernel that uses `blockDim` an equal number means something else, unless shared arrays or
+// `blockIdx.x * 256` rely on it. The move is illegal when a grid must follow the block and shows no
+// sign of it, and when the block is also a length of the data.
+#include "generator/text/moves/move_kind.h"
 
 #include <algorithm>
 #include <cctype>
 #include <regex>
 
 namespace warpwright::generator {
-
 namespace {
 
 struct BlockUse {
   std::int64_t x = 0, y = 1;
   std::string name;                ///< the constant it is written as; empty for a number
   std::optional<Range> definition; ///< of the constant's number, where it serves this kernel alone
+
+  bool is_two_dimensional() const { return y != 1; }
+  /// The block's text in the kernel.
+  std::string token() const { return name.empty() ? std::to_string(x) : name; }
 };
 
-bool is_identifier(const std::string &text) {
-  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
-
 std::size_t count_mentions(std::string_view text, const std::string &name) {
-  std::string without = rename(text, name, "");
-  return (text.size() - without.size()) / name.size();
+  return (text.size() - rename(text, name, "").size()) / name.size();
 }
 
-/// The number in `#define NAME 256` or `NAME = 256`.
+/// The place of the number in `#define NAME 256` or `NAME = 256`; nullopt for other definitions.
 std::optional<Range> definition_of(std::string_view text, const std::string &name) {
   for (std::size_t at = text.find(name); at != std::string_view::npos;
        at = text.find(name, at + 1)) {
@@ -53,13 +50,13 @@ std::optional<Range> definition_of(std::string_view text, const std::string &nam
   return std::nullopt;
 }
 
+/// The same where nothing but this kernel and its launches mentions the name.
 std::optional<Range> exclusive_definition(const KernelSource &source, const std::string &name) {
   auto definition = definition_of(source.text(), name);
   if (!definition)
     return std::nullopt;
   auto kernel = source.unit().range_of(source.kernel()->getSourceRange());
-  std::size_t own =
-      kernel ? count_mentions(source.text().substr(kernel->begin, kernel->size()), name) : 0;
+  std::size_t own = kernel ? count_mentions(source.text_of(*kernel), name) : 0;
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
     own += count_mentions(source.text_of(launch), name);
     const LaunchSite site(source, launch);
@@ -72,6 +69,7 @@ std::optional<Range> exclusive_definition(const KernelSource &source, const std:
   return count_mentions(source.text(), name) == own + 1 ? definition : std::nullopt;
 }
 
+/// The block of all launches. Errors: why it cannot be changed.
 Result<BlockUse> block_use(const KernelSource &source) {
   if (source.launches().empty())
     return fail("there is no launch");
@@ -101,182 +99,164 @@ Result<BlockUse> block_use(const KernelSource &source) {
   return use;
 }
 
-std::string body_of(const KernelSource &source) {
-  return std::string(source.text().substr(source.body_inside().begin, source.body_inside().size()));
-}
-
-/// Whether elements are dealt out by block and thread, so that the grid must change with the block.
-bool deals_by_block(const KernelSource &source, const char *axis) {
-  const std::string body = body_of(source);
-  const std::string axis_text = axis;
-  return body.find("blockDim." + axis_text) != std::string::npos &&
-         body.find("blockIdx." + axis_text) != std::string::npos &&
-         body.find("gridDim." + axis_text) == std::string::npos;
-}
-
-/// What stands for the block in the kernel's text.
-std::string token_of(const BlockUse &use) {
-  return use.name.empty() ? std::to_string(use.x) : use.name;
+/// Are elements dealt out by block and thread, so that the grid must change with the block?
+bool deals_by_block(const std::string &body, const std::string &axis) {
+  return body.contains("blockDim." + axis) && body.contains("blockIdx." + axis) &&
+         !body.contains("gridDim." + axis);
 }
 
 enum class Factor { None, BlockIndex, Data };
 
-/// What the text multiplies by the token; what is data in one place is data.
+/// Classifies the factor next to each use of the block size; one data factor decides for all uses.
 Factor factor_of(const std::string &body, const std::string &token) {
   const std::regex product("(blockIdx\\.x|[\\w\\]\\)])\\s*\\*\\s*" + token + "\\b|\\b" + token +
                            "\\s*\\*\\s*(blockIdx\\.x|[\\w(])");
   Factor found = Factor::None;
   for (std::sregex_iterator match(body.begin(), body.end(), product), end; match != end; ++match) {
-    const bool is_index = match->str(1) == "blockIdx.x" || match->str(2) == "blockIdx.x";
-    if (!is_index)
+    if (match->str(1) != "blockIdx.x" && match->str(2) != "blockIdx.x")
       return Factor::Data;
     found = Factor::BlockIndex;
   }
   return found;
 }
 
-/// `sums[blockIdx.x] = sum`.
+/// Does a block store a result of its own, as in `sums[blockIdx.x] = sum`?
 bool stores_by_block(const std::string &body) {
   static const std::regex store(R"(\[\s*blockIdx\.x\s*\]\s*=[^=])");
   return std::regex_search(body, store);
 }
 
-/// Whether the kernel's text changes with the block.
+/// Does the kernel's text change with the block?
 bool text_follows(const std::string &body, const BlockUse &use) {
-  return !use.name.empty() || body.find("blockDim.x") == std::string::npos ||
-         body.find("__shared__") != std::string::npos ||
-         factor_of(body, token_of(use)) == Factor::BlockIndex;
+  return !use.name.empty() || !body.contains("blockDim.x") || body.contains("__shared__") ||
+         factor_of(body, use.token()) == Factor::BlockIndex;
 }
 
-struct Replacement {
-  std::map<std::string, std::string> tokens;
-  std::string operator()(std::string text) const {
-    for (const auto &[from, to] : tokens)
-      text = rename(text, from, "\x01" + to);
-    std::erase(text, '\x01');
-    return text;
-  }
-};
-
-Replacement replacement_of(const BlockUse &use, std::int64_t old_value, std::int64_t value) {
-  Replacement replace;
-  replace.tokens[std::to_string(old_value)] = std::to_string(value);
-  replace.tokens[std::to_string(old_value - 1)] = std::to_string(value - 1);
-  if (!use.name.empty())
-    replace.tokens[use.name] = std::to_string(value);
-  return replace;
+/// `text` with whole tokens replaced, each once.
+std::string with_tokens(std::string text, const std::map<std::string, std::string> &tokens) {
+  for (const auto &[from, to] : tokens)
+    text = rename(text, from, "\x01" + to);
+  std::erase(text, '\x01');
+  return text;
 }
 
-/// Grid extent `d` with the block's number or constant replaced; the text unchanged where neither occurs.
+/// Grid extent `d` with the block's number or constant replaced; the text unchanged where neither
+/// occurs.
 std::string following_grid(const KernelSource &source, const LaunchSite &site, int d,
                            const BlockUse &use, std::int64_t value) {
   const std::int64_t old_value = d == 0 ? use.x : use.y;
   std::string text = site.grid().text(d);
-  // A variable that other launches share keeps its value: this launch gets what it was computed from.
+  // A variable that other launches share keeps its value: this launch gets the variable's
+  // initialiser.
   const clang::VarDecl *shared =
       use.name.empty() ? nullptr : variable_of(site.grid().expression(d));
   if (auto init = shared && shared->isLocalVarDecl() && shared->hasInit()
                       ? source.range_of(shared->getInit())
                       : std::nullopt)
-    text = source.text().substr(init->begin, init->size());
-  const std::string followed = replacement_of(use, old_value, value)(text);
+    text = source.text_of(*init);
+  std::map<std::string, std::string> tokens{
+      {std::to_string(old_value), std::to_string(value)},
+      {std::to_string(old_value - 1), std::to_string(value - 1)}};
+  if (!use.name.empty())
+    tokens[use.name] = std::to_string(value);
+  const std::string followed = with_tokens(text, tokens);
   return followed == text ? site.grid().text(d) : followed;
 }
 
-/// Whether the grid's extent changes by itself when the block's variable or constant does.
-bool follows_by_name(const LaunchSite &site, const BlockUse &use, int d) {
+/// Does extent `d` of the grid change with the block, by itself or by the edits of this move?
+bool grid_follows(const KernelSource &source, const LaunchSite &site, const BlockUse &use, int d) {
   const std::string &text = site.grid().text(d);
-  const bool by_member = text.find(d == 0 ? ".x" : ".y") != std::string::npos &&
-                         text.find("grid.") != 0 && site.grid().expression(d);
-  return by_member || (!use.name.empty() && mentions(text, use.name));
+  const bool by_member = text.contains(d == 0 ? ".x" : ".y") && !text.starts_with("grid.") &&
+                         site.grid().expression(d);
+  return by_member || (!use.name.empty() && mentions(text, use.name)) ||
+         following_grid(source, site, d, use, 7) != text;
 }
 
-Choices two_dimensional(const KernelSource &source, const BlockUse &use) {
-  const std::string body = body_of(source);
-  if (body.find("__shared__") != std::string::npos || mentions(body, std::to_string(use.x)) ||
+/// Errors: why the move is illegal for a two-dimensional block.
+Result<void> check_two_dimensional(const KernelSource &source, const BlockUse &use) {
+  const std::string body = source.body_text();
+  if (body.contains("__shared__") || mentions(body, std::to_string(use.x)) ||
       mentions(body, std::to_string(use.y)))
-    return Choices::none("the kernel relies on its two-dimensional block");
+    return fail("the kernel relies on its two-dimensional block");
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
     const LaunchSite site(source, launch);
-    for (int d = 0; d < 2; ++d) {
-      const bool follows = follows_by_name(site, use, d) ||
-                           following_grid(source, site, d, use, 7) != site.grid().text(d);
-      if (!site.grid().expression(d) || (!follows && deals_by_block(source, d == 0 ? "x" : "y")))
-        return Choices::none("the grid does not follow from the block");
-    }
+    for (int d = 0; d < 2; ++d)
+      if (!site.grid().expression(d) ||
+          (!grid_follows(source, site, use, d) && deals_by_block(body, d == 0 ? "x" : "y")))
+        return fail("the grid does not follow from the block");
   }
-  Choices legal;
-  for (auto [x, y] :
-       {std::pair{32, 4}, {32, 8}, {64, 4}, {16, 16}, {32, 16}, {64, 8}, {128, 2}, {32, 32}})
-    if (x != use.x || y != use.y)
-      legal.choices.push_back({{"x", std::to_string(x)}, {"y", std::to_string(y)}});
-  return legal;
+  return {};
 }
 
-} // namespace
-
-Choices check_block_size(const KernelSource &source) {
-  auto use = block_use(source);
-  if (!use)
-    return Choices::none(use.error().message);
-  if (use->y != 1)
-    return two_dimensional(source, *use);
-  const std::string body = body_of(source);
-  if (body.find("__shared__") != std::string::npos && mentions(body, std::to_string(use->x / 2)))
-    return Choices::none("the kernel relies on half its block as a number");
+/// Errors: why the move is illegal for a one-dimensional block.
+Result<void> check_one_dimensional(const KernelSource &source, const BlockUse &use) {
+  const std::string body = source.body_text();
+  if (body.contains("__shared__") && mentions(body, std::to_string(use.x / 2)))
+    return fail("the kernel relies on half its block as a number");
+  const bool says_block = body.contains("blockDim.x") || mentions(body, std::to_string(use.x)) ||
+                          (!use.name.empty() && mentions(body, use.name));
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const LaunchSite site(source, launch);
-    const bool follows = follows_by_name(site, *use, 0) ||
-                         following_grid(source, site, 0, *use, 7) != site.grid().text(0);
-    if (!follows && deals_by_block(source, "x"))
-      return Choices::none("the grid does not follow from the block");
-    const bool says_block = body.find("blockDim.x") != std::string::npos ||
-                            mentions(body, std::to_string(use->x)) ||
-                            (!use->name.empty() && mentions(body, use->name));
+    const bool follows = grid_follows(source, LaunchSite(source, launch), use, 0);
+    if (!follows && deals_by_block(body, "x"))
+      return fail("the grid does not follow from the block");
     if (!follows && !says_block)
-      return Choices::none("the kernel does not say how it depends on its block");
+      return fail("the kernel does not say how it depends on its block");
     if (follows && stores_by_block(body))
-      return Choices::none(
-          "a result a block is stored, so that their number is part of the result");
-    if (!follows && text_follows(body, *use) && factor_of(body, token_of(*use)) == Factor::Data)
-      return Choices::none("the block's size is a length of the data, too");
+      return fail("a result a block is stored, so that their number is part of the result");
+    if (!follows && text_follows(body, use) && factor_of(body, use.token()) == Factor::Data)
+      return fail("the block's size is a length of the data, too");
   }
-  std::vector<int> sizes;
-  for (int size : {64, 128, 256, 512, 1024})
-    if (size != use->x)
-      sizes.push_back(size);
-  return {choices_of("x", sizes), {}};
+  return {};
 }
 
-Result<Edits> apply_block_size(const KernelSource &source, const Parameters &parameters) {
-  auto use = block_use(source);
-  if (!use)
-    return std::unexpected(use.error());
-  const int x = number(parameters, "x"), y = use->y == 1 ? 1 : number(parameters, "y");
-  if (use->definition && use->y == 1)
-    return Edits{{*use->definition, std::to_string(x)}};
+/// Edits that give every launch, and the kernel's text where it follows, the block x by y.
+Edits block_edits(const KernelSource &source, const BlockUse &use, int x, int y) {
+  if (use.definition && !use.is_two_dimensional())
+    return {{*use.definition, std::to_string(x)}};
   Edits edits;
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
     const LaunchSite site(source, launch);
-    const std::int64_t extents[] = {x, y};
-    for (int d = 0; d < (use->y == 1 ? 1 : 2); ++d) {
-      const std::string grid = following_grid(source, site, d, *use, extents[d]);
+    const int extents[] = {x, y};
+    for (int d = 0; d < (use.is_two_dimensional() ? 2 : 1); ++d) {
+      const std::string grid = following_grid(source, site, d, use, extents[d]);
       if (grid != site.grid().text(d))
         add_edits(edits, site.grid().replace(d, grid));
       if (site.block().text(d) != std::to_string(extents[d]))
         add_edits(edits, site.block().replace(d, std::to_string(extents[d])));
     }
   }
-  const Range inside = source.body_inside();
-  const std::string body = body_of(source);
-  Replacement in_kernel;
-  in_kernel.tokens[token_of(*use)] = std::to_string(x);
-  if (use->y == 1 && text_follows(body, *use))
-    for (TextEdit edit : diff_edits(body, in_kernel(body))) {
-      edit.range = {edit.range.begin + inside.begin, edit.range.end + inside.begin};
-      edits.push_back(edit);
-    }
+  const std::string body = source.body_text();
+  const std::size_t begin = source.body_inside().begin;
+  if (!use.is_two_dimensional() && text_follows(body, use))
+    for (const TextEdit &edit :
+         diff_edits(body, with_tokens(body, {{use.token(), std::to_string(x)}})))
+      edits.push_back({{edit.range.begin + begin, edit.range.end + begin}, edit.replacement});
   return edits;
+}
+
+} // namespace
+
+Result<Offer> offer_block_size(const KernelSource &source) {
+  const auto use = block_use(source);
+  if (!use)
+    return std::unexpected(use.error());
+  const auto checked = use->is_two_dimensional() ? check_two_dimensional(source, *use)
+                                                 : check_one_dimensional(source, *use);
+  if (!checked)
+    return std::unexpected(checked.error());
+  auto choices =
+      use->is_two_dimensional()
+          ? choice_table(
+                {"x", "y"},
+                {{32, 4}, {32, 8}, {64, 4}, {16, 16}, {32, 16}, {64, 8}, {128, 2}, {32, 32}})
+          : choices_of("x", {64, 128, 256, 512, 1024});
+  std::erase_if(choices, [&](const Parameters &choice) {
+    return number(choice, "x") == use->x &&
+           (!choice.contains("y") || number(choice, "y") == use->y);
+  });
+  return Offer{choices, [&source, use = *use](const Parameters &choice) {
+                 return block_edits(source, use, number(choice, "x"), number(choice, "y"));
+               }};
 }
 
 } // namespace warpwright::generator

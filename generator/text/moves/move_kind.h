@@ -1,41 +1,52 @@
-// What a move is made of: a name, the legal choices of its parameters in a state, and the edits it makes.
+// A move: its name, and its offer in a state, which is the legal choices of its parameters and the
+// edits that each choice makes.
 //
-// One file a move in this folder, one line each in registry.cpp. `check` must be cheap (no second parse) and
-// must refuse with a reason what it cannot prove; `apply` is called only with parameters that `check` offered.
-// Thread: that of the state's unit.
+// Each move is one file in this folder and one line in registry.cpp. An offer must be cheap (no
+// second parse) and must refuse with a reason every kernel that it cannot prove to be legal.
 #pragma once
 
-#include "generator/text/source/index_form.h"
 #include "generator/text/source/launch_site.h"
 
 namespace warpwright::generator {
 
 using Parameters = std::map<std::string, std::string>;
 
-/// Legal parameter choices; when there are none, `refusal` says why.
-struct Choices {
+struct Offer {
   std::vector<Parameters> choices;
-  std::string refusal;
-  static Choices none(std::string reason) { return {{}, std::move(reason)}; }
+  /// Edits of one of `choices`. Errors: code that cannot be edited after all.
+  std::function<Result<Edits>(const Parameters &)> edits;
 };
-
-using Edits = std::vector<TextEdit>;
 
 struct MoveKind {
   std::string_view name;
   bool is_template; ///< replaces the whole computation: the search tries these first
-  Choices (*check)(const KernelSource &);
-  Result<Edits> (*apply)(const KernelSource &, const Parameters &);
+  /// The source must outlive the offer. Errors: why the move is illegal.
+  Result<Offer> (*offer)(const KernelSource &);
 };
 
 /// Every move, in the order in which they are proposed.
 const std::vector<MoveKind> &move_registry();
+/// The move of this name, or null.
 const MoveKind *find_move_kind(std::string_view name);
 
-/// A parameter that `check` offered, as a number.
+/// The offer of a match with these choices.
+/// @param edits (match, choice) -> the edits of a choice
+/// Errors: that of `match`.
+template <class Match, class Edit>
+Result<Offer> offer_of(const Result<Match> &match, std::vector<Parameters> choices, Edit edits) {
+  if (!match)
+    return std::unexpected(match.error());
+  return Offer{std::move(choices),
+               [match = *match, edits](const Parameters &choice) { return edits(match, choice); }};
+}
+
+/// A parameter of a choice, as a number.
 int number(const Parameters &parameters, const std::string &name);
 
 /// One choice of a single parameter for each value.
 std::vector<Parameters> choices_of(const std::string &name, const std::vector<int> &values);
+/// One choice of several parameters for each row of values.
+std::vector<Parameters> choice_table(const std::vector<std::string> &names,
+                                     const std::vector<std::vector<int>> &rows);
 
 } // namespace warpwright::generator

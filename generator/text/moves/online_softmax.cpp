@@ -1,24 +1,25 @@
-// online_softmax(threads, row): softmax in three loops of one thread a row becomes the online template.
+// online_softmax(threads, row): softmax in three loops of one thread a row becomes the online
+// template.
 //
-// Recognised from a maximum, a sum of exponentials and a store along the same row, in three loops over the same
-// columns. The check is loose on what exactly is exponentiated: the runner compares with the original.
-#include "generator/text/moves/moves.h"
+// Recognised from a maximum, a sum of exponentials and a store along the same row, in three loops
+// over the same columns. The argument of the exponential is not checked exactly: the runner
+// compares with the original.
+#include "generator/text/moves/move_kind.h"
 
+#include "generator/text/lift/flat_body.h"
 #include "generator/text/moves/row_shape.h"
-#include "generator/text/source/render.h"
 #include "generator/text/templates/softmax.h"
 
 #include <algorithm>
 
 namespace warpwright::generator {
 
-using clang::dyn_cast;
 using clang::isa;
 
 namespace {
 
 struct Softmax {
-  SoftmaxTask task;
+  MatrixTask task;
   Polynomial rows;
 };
 
@@ -30,53 +31,43 @@ struct RowElement {
 /// Elements at row * stride + counter that a loop's body reads or writes.
 std::vector<RowElement> row_elements(const IndexReader &form, const CountedLoop &loop) {
   std::vector<RowElement> found;
-  for_each_node(loop.loop->getBody(), [&](const clang::Stmt *node) {
-    const bool may = isa<clang::ArraySubscriptExpr>(node) || isa<clang::UnaryOperator>(node);
-    auto element = may ? form.access(dyn_cast<clang::Expr>(node)) : std::nullopt;
-    if (!element || element->element_type != "float" || !isa<clang::ParmVarDecl>(element->base))
-      return;
-    if (element->index.coefficient_of(loop.name) == Polynomial(1) &&
-        element->index.without(loop.name).without("gid.x").is_zero())
-      found.push_back({element->base->getNameAsString(), element->index.coefficient_of("gid.x")});
-  });
+  for (const ElementAccess &element : form.accesses(loop.loop->getBody()))
+    if (element.element_type == "float" && isa<clang::ParmVarDecl>(element.base) &&
+        element.index.coefficient_of(loop.name) == Polynomial(1) &&
+        element.index.without(loop.name).without("gid.x").is_zero())
+      found.push_back({element.base->getNameAsString(), element.index.coefficient_of("gid.x")});
   return found;
 }
 
 bool calls_exponential(const clang::Stmt *root) {
-  bool found = false;
-  for (const auto *call : find_all<clang::CallExpr>(root)) {
+  return std::ranges::any_of(find_all<clang::CallExpr>(root), [](const clang::CallExpr *call) {
     const std::string name = callee_name(call);
-    found |= name == "expf" || name == "exp" || name == "__expf";
-  }
-  return found;
+    return name == "expf" || name == "exp" || name == "__expf";
+  });
 }
 
 bool divides_by(const clang::Stmt *root, const clang::VarDecl *sum) {
-  return std::ranges::any_of(find_all<clang::BinaryOperator>(root),
-                             [sum](const clang::BinaryOperator *binary) {
-                               return (binary->getOpcode() == clang::BO_Div ||
-                                       binary->getOpcode() == clang::BO_DivAssign) &&
-                                      variable_of(binary->getRHS()) == sum;
-                             });
+  return std::ranges::any_of(find_all<clang::BinaryOperator>(root), [&](const auto *binary) {
+    return (binary->getOpcode() == clang::BO_Div || binary->getOpcode() == clang::BO_DivAssign) &&
+           variable_of(binary->getRHS()) == sum;
+  });
 }
 
-/// A variable that was made as a quotient by the sum: 1 / sum, before the loop.
-bool is_share_of(const clang::Expr *factor, const clang::VarDecl *sum) {
-  const clang::VarDecl *variable = variable_of(factor);
-  return variable && variable->hasInit() && divides_by(variable->getInit(), sum);
-}
-
-bool divides(const clang::Stmt *root, const clang::VarDecl *sum) {
+/// Does it divide by the sum, or multiply by a variable that was initialised with such a quotient?
+bool scales_by(const clang::Stmt *root, const clang::VarDecl *sum) {
+  const auto is_share = [&](const clang::Expr *factor) {
+    const clang::VarDecl *variable = variable_of(factor);
+    return variable && variable->hasInit() && divides_by(variable->getInit(), sum);
+  };
   return divides_by(root, sum) ||
-         std::ranges::any_of(
-             find_all<clang::BinaryOperator>(root), [sum](const clang::BinaryOperator *binary) {
-               return (binary->getOpcode() == clang::BO_Mul ||
-                       binary->getOpcode() == clang::BO_MulAssign) &&
-                      (is_share_of(binary->getLHS(), sum) || is_share_of(binary->getRHS(), sum));
-             });
+         std::ranges::any_of(find_all<clang::BinaryOperator>(root), [&](const auto *binary) {
+           return (binary->getOpcode() == clang::BO_Mul ||
+                   binary->getOpcode() == clang::BO_MulAssign) &&
+                  (is_share(binary->getLHS()) || is_share(binary->getRHS()));
+         });
 }
 
-/// The one array that a loop stores to along the row.
+/// The array that a loop stores to last; empty for none.
 std::string stored_array(const IndexReader &form, const CountedLoop &loop) {
   std::string name;
   for (const auto *assign : find_all<clang::BinaryOperator>(loop.loop->getBody()))
@@ -86,12 +77,10 @@ std::string stored_array(const IndexReader &form, const CountedLoop &loop) {
 }
 
 Result<Softmax> match_softmax(const KernelSource &source) {
-  if (const std::string reason = refuses_templates(source); !reason.empty())
-    return fail(reason);
   const IndexReader form(source);
-  auto body = flatten(form);
+  const auto body = replaceable_body(form);
   if (!body)
-    return fail("a branch is no bounds check");
+    return std::unexpected(body.error());
   std::vector<CountedLoop> loops;
   for (const clang::Stmt *statement : body->statements) {
     if (isa<clang::ForStmt>(statement)) {
@@ -118,7 +107,7 @@ Result<Softmax> match_softmax(const KernelSource &source) {
     return fail("the first loop does not find a row's maximum");
   if (!sum || sum->combine != Combine::Sum || !calls_exponential(loops[1].loop))
     return fail("the second loop does not sum exponentials");
-  if (output.empty() || stored == written.end() || !divides(loops[2].loop, sum->accumulator))
+  if (output.empty() || stored == written.end() || !scales_by(loops[2].loop, sum->accumulator))
     return fail("the third loop does not store quotients");
   auto rows = body->bound_of(Polynomial::symbol("gid.x"));
   const clang::VarDecl *row = variable_with_value(form, *body, Polynomial::symbol("gid.x"));
@@ -139,23 +128,8 @@ Result<Softmax> match_softmax(const KernelSource &source) {
 
 } // namespace
 
-Choices check_online_softmax(const KernelSource &source) {
-  auto softmax = match_softmax(source);
-  if (!softmax)
-    return Choices::none(softmax.error().message);
-  return {row_choices(), {}};
-}
-
-Result<Edits> apply_online_softmax(const KernelSource &source, const Parameters &parameters) {
-  auto softmax = match_softmax(source);
-  if (!softmax)
-    return std::unexpected(softmax.error());
-  const RowThreads shape = row_shape(parameters);
-  auto edits = launch_rows(source, softmax->rows, shape);
-  if (edits)
-    edits->push_back(source.body_edit(
-        render_softmax(softmax->task, shape.threads, shape.threads_a_row, source.taken_names())));
-  return edits;
+Result<Offer> offer_online_softmax(const KernelSource &source) {
+  return offer_rows(source, match_softmax(source), render_softmax);
 }
 
 } // namespace warpwright::generator

@@ -1,55 +1,18 @@
-// privatize_histogram(bins): a block counts in shared memory and adds its counts to global memory at the end.
+// privatize_histogram(bins): a block counts in shared memory and adds its counts to global memory
+// at the end.
 //
-// The first `bins` counters are private; others go to global memory as before, and only counters that were
-// touched are added, so the move needs no knowledge of how many there are. Legal for a guarded kernel with one
-// atomicAdd of 4-byte values at an index that depends on data. Pays most together with grid_stride.
-#include "generator/text/moves/moves.h"
+// The first `bins` counters are private; others go to global memory as before. Only touched
+// counters are added, so the move needs no knowledge of their number. Legal for a guarded kernel
+// with one atomicAdd of 4-byte values at an index that depends on data. Pays most together with
+// grid_stride.
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/atomics.h"
-#include "generator/text/source/render.h"
+
+#include <algorithm>
 
 namespace warpwright::generator {
-
 namespace {
-
-struct Plan {
-  Guarded guarded;
-  AtomicAdd atomic;
-  std::string index; ///< as written
-  bool is_byte = false;
-};
-
-Result<Plan> make_plan(const IndexReader &form) {
-  auto guarded = match_guarded(form);
-  if (!guarded)
-    return std::unexpected(guarded.error());
-  auto atomic = only_atomic_add(form, *guarded);
-  if (!atomic)
-    return std::unexpected(atomic.error());
-  for (const clang::Stmt *statement : guarded->work)
-    if (has_return(statement) || has_collective(statement))
-      return fail("the work contains a return or a barrier");
-  static const std::set<std::string> kCounters{"int", "unsigned int", "float"};
-  if (!kCounters.contains(atomic->element_type))
-    return fail("the counters are not 4-byte numbers");
-  Plan plan{*guarded, *atomic, atomic->index ? form.source().text_of(atomic->index) : ""};
-  if (plan.index.empty())
-    return fail("the atomicAdd has one address for all threads");
-  if (auto index = form.of(atomic->index)) {
-    bool by_data = false;
-    for (const std::string &symbol : index->symbols())
-      by_data |= !is_position(symbol) && !form.source().parameter(symbol);
-    if (!by_data)
-      return fail("the atomicAdd's address does not depend on data");
-  }
-  const clang::Expr *index = strip_casts(atomic->index);
-  if (const clang::VarDecl *variable = variable_of(index); variable && variable->hasInit())
-    index = strip_casts(variable->getInit());
-  const std::string type = index->getType().getUnqualifiedType().getAsString(
-      form.source().unit().context().getPrintingPolicy());
-  plan.is_byte = type == "unsigned char" || type == "uint8_t";
-  return plan;
-}
 
 constexpr std::string_view kBefore = R"cuda(__shared__ $type $private_bins[$bins];
 for (int $bin = threadIdx.x; $bin < $bins; $bin += blockDim.x)
@@ -69,40 +32,64 @@ for (int $bin = threadIdx.x; $bin < $bins; $bin += blockDim.x)
   if ($private_bins[$bin] != 0)
     atomicAdd(&$base[$bin], $private_bins[$bin]);)cuda";
 
-} // namespace
-
-Choices check_privatize_histogram(const KernelSource &source) {
-  const IndexReader form(source);
-  auto plan = make_plan(form);
-  if (!plan)
-    return Choices::none(plan.error().message);
-  for (const clang::CUDAKernelCallExpr *launch : source.launches())
-    if (!LaunchSite(source, launch).block().is_one_dimensional())
-      return Choices::none("the block is not one-dimensional");
-  return {choices_of("bins", plan->is_byte ? std::vector{256} : std::vector{256, 1024, 4096}), {}};
+Result<AtomicAdd> match_counter(const IndexReader &form) {
+  auto atomic = match_atomic_add(form);
+  if (!atomic)
+    return atomic;
+  if (has_exit(atomic->guarded.work))
+    return fail("the work contains a return or a barrier");
+  const std::string &type = atomic->element_type;
+  if (type != "int" && type != "unsigned int" && type != "float")
+    return fail("the counters are not 4-byte numbers");
+  if (!atomic->index || form.source().text_of(atomic->index).empty())
+    return fail("the atomicAdd has one address for all threads");
+  const auto is_known = [&](const std::string &symbol) {
+    return is_position(symbol) || form.source().parameter(symbol);
+  };
+  if (auto index = form.of(atomic->index); index && std::ranges::all_of(index->symbols(), is_known))
+    return fail("the atomicAdd's address does not depend on data");
+  if (!has_one_dimensional_blocks(form.source()))
+    return fail("the block is not one-dimensional");
+  return atomic;
 }
 
-Result<Edits> apply_privatize_histogram(const KernelSource &source, const Parameters &parameters) {
-  const IndexReader form(source);
-  auto plan = make_plan(form);
-  if (!plan)
-    return std::unexpected(plan.error());
-  const Bindings bindings{{"type", plan->atomic.element_type},
-                          {"bins", parameters.at("bins")},
-                          {"index", plan->index},
-                          {"value", plan->atomic.value},
-                          {"base", plan->atomic.base->getNameAsString()}};
-  const std::set<std::string> &taken = source.taken_names();
-  const std::size_t begin = plan->atomic.statement.begin;
-  const std::string count = indent(render(plan->is_byte ? kByteCount : kCount, bindings, taken),
-                                   indentation_at(source.text(), begin), source.indent_step());
-  auto work = plan->guarded.work_text(
-      source, {{plan->atomic.statement, count.substr(count.find_first_not_of(" \t"))}});
-  if (!work)
-    return std::unexpected(work.error());
-  const std::string text = render(kBefore, bindings, taken) + guard_text(plan->guarded, *work) +
-                           render(kAfter, bindings, taken);
-  return Edits{replace_guarded(source, plan->guarded, text)};
+/// Is the index a byte, also through a local that holds it?
+bool is_byte(const KernelSource &source, const clang::Expr *index) {
+  index = strip_casts(index);
+  if (const clang::VarDecl *variable = variable_of(index); variable && variable->hasInit())
+    index = strip_casts(variable->getInit());
+  const std::string type = source.type_name(index->getType());
+  return type == "unsigned char" || type == "uint8_t";
+}
+
+} // namespace
+
+Result<Offer> offer_privatize_histogram(const KernelSource &source) {
+  const auto atomic = match_counter(IndexReader(source));
+  if (!atomic)
+    return std::unexpected(atomic.error());
+  const bool by_byte = is_byte(source, atomic->index);
+  const auto edits = [&source, by_byte,
+                      atomic = *atomic](const Parameters &choice) -> Result<Edits> {
+    const Bindings bindings{{"type", atomic.element_type},
+                            {"bins", choice.at("bins")},
+                            {"index", source.text_of(atomic.index)},
+                            {"value", atomic.value},
+                            {"base", atomic.base->getNameAsString()}};
+    const std::set<std::string> &taken = source.taken_names();
+    const std::string count =
+        indent(render(by_byte ? kByteCount : kCount, bindings, taken),
+               indentation_at(source.text(), atomic.statement.begin), source.indent_step());
+    auto work = atomic.guarded.work_text(
+        source, {{atomic.statement, count.substr(count.find_first_not_of(" \t"))}});
+    if (!work)
+      return std::unexpected(work.error());
+    return Edits{atomic.guarded.replace(source, render(kBefore, bindings, taken) +
+                                                    atomic.guard_text(*work) +
+                                                    render(kAfter, bindings, taken))};
+  };
+  return Offer{choices_of("bins", by_byte ? std::vector{256} : std::vector{256, 1024, 4096}),
+               edits};
 }
 
 } // namespace warpwright::generator

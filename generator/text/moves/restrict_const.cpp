@@ -1,46 +1,31 @@
-// restrict_const(): `const` on pointers that are only read and `__restrict__` on all, so that loads may move and
-// take the read-only path.
+// restrict_const(): `const` on pointers that are only read and `__restrict__` on all, so that loads
+// may move and take the read-only path.
 //
-// Illegal when a launch passes one pointer twice, or when a pointer is used other than by its elements.
-#include "generator/text/moves/moves.h"
+// Illegal when a launch passes one pointer twice, or when a pointer is used other than by its
+// elements.
+#include "generator/text/moves/move_kind.h"
 
 namespace warpwright::generator {
-
-using clang::dyn_cast;
-
 namespace {
 
-struct PointerUse {
-  bool only_elements = false, is_written = false;
-};
-
-PointerUse use_of(const KernelSource &source, const clang::ParmVarDecl *parameter) {
-  std::size_t uses = 0, elements = 0;
-  PointerUse use;
-  auto is_element = [&](const clang::Expr *expression) {
-    const auto *subscript = clang::dyn_cast_or_null<clang::ArraySubscriptExpr>(strip(expression));
+/// Is the parameter only used by its elements, none of which is written? Element assignments to
+/// class types go through operators, which this does not see.
+bool is_only_read(const KernelSource &source, const clang::ParmVarDecl *parameter) {
+  std::size_t elements = 0;
+  bool is_written = false;
+  const auto is_element = [&](const clang::Expr *expression) {
+    const auto *subscript = as<clang::ArraySubscriptExpr>(expression);
     return subscript && variable_of(subscript->getBase()) == parameter;
   };
   for_each_node(source.body(), [&](const clang::Stmt *node) {
-    const auto *reference = dyn_cast<clang::DeclRefExpr>(node);
-    uses += reference && reference->getDecl() == parameter;
-    const auto *subscript = dyn_cast<clang::ArraySubscriptExpr>(node);
-    elements += subscript && variable_of(subscript->getBase()) == parameter;
-    if (const auto *binary = dyn_cast<clang::BinaryOperator>(node);
-        binary && binary->isAssignmentOp())
-      use.is_written |= is_element(binary->getLHS());
-    if (const auto *unary = dyn_cast<clang::UnaryOperator>(node))
-      use.is_written |=
-          (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf) &&
-          is_element(unary->getSubExpr());
+    if (const auto *subscript = clang::dyn_cast<clang::ArraySubscriptExpr>(node))
+      elements += is_element(subscript);
+    if (const auto *binary = clang::dyn_cast<clang::BinaryOperator>(node))
+      is_written |= binary->isAssignmentOp() && is_element(binary->getLHS());
+    if (const auto *unary = clang::dyn_cast<clang::UnaryOperator>(node))
+      is_written |= writes_operand(unary) && is_element(unary->getSubExpr());
   });
-  use.only_elements = uses == elements && uses > 0;
-  return use;
-}
-
-/// Element assignments to class types go through operators, which the walk above does not see.
-bool is_plain(clang::QualType pointee) {
-  return pointee->isArithmeticType() || pointee->isDependentType();
+  return elements > 0 && uses_of(source.body(), parameter).size() == elements && !is_written;
 }
 
 Edits qualifiers(const KernelSource &source) {
@@ -49,13 +34,13 @@ Edits qualifiers(const KernelSource &source) {
     const clang::QualType type = parameter->getType();
     if (!type->isPointerType() || type.isRestrictQualified())
       continue;
-    auto whole = source.unit().range_of(parameter->getSourceRange());
-    auto name = source.unit().range_of(clang::SourceRange(parameter->getLocation()));
+    const auto whole = source.unit().range_of(parameter->getSourceRange());
+    const auto name = source.unit().range_of(clang::SourceRange(parameter->getLocation()));
     if (!whole || !name)
       continue;
-    const PointerUse use = use_of(source, parameter);
-    if (use.only_elements && !use.is_written && is_plain(type->getPointeeType()) &&
-        !type->getPointeeType().isConstQualified())
+    const clang::QualType element = type->getPointeeType();
+    if ((element->isArithmeticType() || element->isDependentType()) &&
+        !element.isConstQualified() && is_only_read(source, parameter))
       edits.push_back({{whole->begin, whole->begin}, "const "});
     edits.push_back({{name->begin, name->begin}, "__restrict__ "});
   }
@@ -64,23 +49,20 @@ Edits qualifiers(const KernelSource &source) {
 
 } // namespace
 
-Choices check_restrict_const(const KernelSource &source) {
+Result<Offer> offer_restrict_const(const KernelSource &source) {
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
     std::set<std::string> pointers;
     for (const clang::Expr *argument : launch->arguments())
       if (argument->getType()->isPointerType() && !pointers.insert(source.text_of(argument)).second)
-        return Choices::none("a launch passes the same pointer twice");
+        return fail("a launch passes the same pointer twice");
   }
   const clang::FunctionDecl *kernel = source.kernel();
   if (kernel->getPreviousDecl() || kernel->getMostRecentDecl() != kernel)
-    return Choices::none("the kernel is also declared elsewhere");
-  if (qualifiers(source).empty())
-    return Choices::none("every pointer already is __restrict__");
-  return {{Parameters{}}, {}};
-}
-
-Result<Edits> apply_restrict_const(const KernelSource &source, const Parameters &) {
-  return qualifiers(source);
+    return fail("the kernel is also declared elsewhere");
+  const Edits edits = qualifiers(source);
+  if (edits.empty())
+    return fail("every pointer already is __restrict__");
+  return Offer{{Parameters{}}, [edits](const Parameters &) { return edits; }};
 }
 
 } // namespace warpwright::generator

@@ -1,19 +1,16 @@
-// row_reduction(threads, row): a loop over a row in one thread becomes a row a warp or a row a block.
+// row_reduction(threads, row): a loop over a row in one thread becomes a row a warp or a row a
+// block.
 //
-// Recognised from `for (j = 0; j < cols; ++j) acc op= f(x[row * stride + j], ...)` in one thread a row; f and what
-// is done with the result stay the user's text. Sums, maxima and minima. Leaves out several results a row.
-#include "generator/text/moves/moves.h"
+// Recognised from `for (j = 0; j < cols; ++j) acc op= f(x[row * stride + j], ...)` in one thread a
+// row. f and the use of the result stay the user's text. Sums, maxima and minima. Leaves out
+// several results a row.
+#include "generator/text/moves/move_kind.h"
 
+#include "generator/text/lift/flat_body.h"
 #include "generator/text/moves/row_shape.h"
-#include "generator/text/source/render.h"
-
-#include <algorithm>
+#include "generator/text/templates/reduce.h"
 
 namespace warpwright::generator {
-
-using clang::dyn_cast;
-using clang::isa;
-
 namespace {
 
 struct RowReduction {
@@ -21,108 +18,80 @@ struct RowReduction {
   Polynomial rows;
 };
 
-/// Elements of the accumulation at row * stride + counter become placeholders; others must not depend on the row's
-/// position in another way.
+/// Edits that put placeholders in place of elements at row * stride + counter.
+/// Errors: an element that depends on the row's position in another way, or no such element.
 Result<Edits> take_arrays(const IndexReader &form, const CountedLoop &loop, ReduceTask &task,
                           Polynomial &stride) {
   Edits edits;
-  std::optional<std::string> problem;
-  for_each_node(loop.loop->getBody(), [&](const clang::Stmt *node) {
-    const auto *expression = dyn_cast<clang::Expr>(node);
-    const bool may =
-        expression && (isa<clang::ArraySubscriptExpr>(node) || isa<clang::UnaryOperator>(node));
-    auto element = may ? form.access(expression) : std::nullopt;
-    if (!element || !isa<clang::ParmVarDecl>(element->base) || !element->index.mentions("gid.x"))
-      return;
-    const Polynomial by_row = element->index.coefficient_of("gid.x");
-    auto range = form.source().range_of(expression);
-    const bool runs_along_row = element->index.coefficient_of(loop.name) == Polynomial(1) &&
-                                element->index.without("gid.x").without(loop.name).is_zero();
+  for (const ElementAccess &element : form.accesses(loop.loop->getBody())) {
+    if (!clang::isa<clang::ParmVarDecl>(element.base) || !element.index.mentions("gid.x"))
+      continue;
+    const Polynomial by_row = element.index.coefficient_of("gid.x");
+    const auto range = form.source().range_of(element.expression);
+    const bool runs_along_row = element.index.coefficient_of(loop.name) == Polynomial(1) &&
+                                element.index.without("gid.x").without(loop.name).is_zero();
     if (!range || !runs_along_row || !is_uniform(form.source(), by_row) ||
-        (!task.arrays.empty() && by_row != stride)) {
-      problem = "an element is not at row * stride + column";
-      return;
-    }
+        (!edits.empty() && by_row != stride))
+      return fail("an element is not at row * stride + column");
     stride = by_row;
-    const std::string name = element->base->getNameAsString();
-    auto known = std::ranges::find(task.arrays, name, &ReducedArray::pointer);
-    if (known == task.arrays.end())
-      known = task.arrays.insert(
-          known, {name, element->element_type, "e" + std::to_string(task.arrays.size())});
-    edits.push_back({*range, "$" + known->name});
-  });
-  if (problem)
-    return fail(*problem);
-  return task.arrays.empty() ? Result<Edits>(fail("the loop reads no row")) : Result<Edits>(edits);
+    edits.push_back(
+        {*range, task.placeholder(element.base->getNameAsString(), element.element_type)});
+  }
+  if (edits.empty())
+    return fail("the loop reads no row");
+  return edits;
 }
 
+/// Takes the accumulator's initial value. Errors: one that the template cannot start from.
 Result<void> take_initial(const IndexReader &form, const CountedLoop &loop,
                           const clang::VarDecl *accumulator, ReduceTask &task) {
   task.initial = form.source().text_of(accumulator->getInit());
-  const bool from_first = loop.begin == Polynomial(1) || loop.begin == Polynomial(0);
-  if (task.combine == Combine::Maximum || task.combine == Combine::Minimum)
-    return from_first && !task.initial.empty() ? Result<void>()
-                                               : fail("the loop starts neither at 0 nor at 1");
-  const clang::Expr *init = strip_casts(accumulator->getInit());
-  const auto *floating = clang::dyn_cast_or_null<clang::FloatingLiteral>(init);
-  const auto *integer = clang::dyn_cast_or_null<clang::IntegerLiteral>(init);
-  const bool zero =
-      (floating && floating->getValue().isZero()) || (integer && integer->getValue() == 0);
-  return zero && loop.begin == Polynomial(0) ? Result<void>()
-                                             : fail("the sum does not start at zero");
+  const bool from_zero = loop.begin == Polynomial(0);
+  if (task.combine == Combine::Maximum || task.combine == Combine::Minimum) {
+    if ((!from_zero && loop.begin != Polynomial(1)) || task.initial.empty())
+      return fail("the loop starts neither at 0 nor at 1");
+  } else if (!from_zero || !is_zero(accumulator->getInit())) {
+    return fail("the sum does not start at zero");
+  }
+  return {};
 }
 
 Result<RowReduction> match_row_reduction(const KernelSource &source) {
-  if (const std::string reason = refuses_templates(source); !reason.empty())
-    return fail(reason);
   const IndexReader form(source);
-  auto body = flatten(form);
+  const auto body = replaceable_body(form);
   if (!body)
-    return fail("a branch is no bounds check");
-  const auto at = std::ranges::find_if(body->statements,
-                                       [](const clang::Stmt *s) { return isa<clang::ForStmt>(s); });
-  auto loop = at == body->statements.end() ? std::nullopt : counted_loop(form, *at);
-  const auto inside =
-      loop ? statements_of(loop->loop->getBody()) : std::vector<const clang::Stmt *>{};
-  auto sum = inside.empty() ? std::nullopt : accumulation(inside.back());
-  if (!sum || !sum->accumulator->isLocalVarDecl() || !sum->accumulator->hasInit())
-    return fail("there is no loop that accumulates over a row");
-  const bool others_declare =
-      std::all_of(inside.begin(), inside.end() - 1,
-                  [](const clang::Stmt *s) { return isa<clang::DeclStmt>(s); });
-  const std::vector<const clang::Stmt *> before(body->statements.begin(), at),
-      after(at + 1, body->statements.end());
-  const bool single =
-      std::ranges::none_of(after, [](const clang::Stmt *s) { return isa<clang::ForStmt>(s); });
-  if (!others_declare || !single || after.empty() || has_collective(source.body()))
+    return std::unexpected(body.error());
+  const auto found = only_accumulation(form, *body);
+  if (!found)
+    return std::unexpected(found.error());
+  if (found->after.empty() || has_collective(source.body()))
     return fail("the kernel does more than one accumulation");
+  const clang::VarDecl *accumulator = found->sum.accumulator;
   auto rows = body->bound_of(Polynomial::symbol("gid.x"));
   const clang::VarDecl *row = variable_with_value(form, *body, Polynomial::symbol("gid.x"));
   if (!rows || !row || !is_uniform(source, *rows))
     return fail("the number of rows is not known");
   RowReduction result{{}, *rows};
   ReduceTask &task = result.task;
-  task.combine = sum->combine;
-  task.accumulator = sum->accumulator->getNameAsString();
-  task.accumulator_type = sum->accumulator->getType().getUnqualifiedType().getAsString(
-      source.unit().context().getPrintingPolicy());
-  static const std::set<std::string> kShuffled{"float", "double", "int", "unsigned int"};
-  if (!kShuffled.contains(task.accumulator_type))
+  task.combine = found->sum.combine;
+  task.accumulator = accumulator->getNameAsString();
+  task.accumulator_type = source.type_name(accumulator->getType());
+  if (!is_shuffled(task.accumulator_type))
     return fail("a value of type " + task.accumulator_type + " cannot be shuffled");
   Polynomial stride;
-  auto edits = take_arrays(form, *loop, task, stride);
+  auto edits = take_arrays(form, found->loop, task, stride);
   if (!edits)
     return std::unexpected(edits.error());
-  if (auto taken = take_initial(form, *loop, sum->accumulator, task); !taken)
+  if (auto taken = take_initial(form, found->loop, accumulator, task); !taken)
     return std::unexpected(taken.error());
-  auto statement = statements_text(source, inside, *edits);
-  auto epilogue = epilogue_text(form, before, after, {row, sum->accumulator});
+  auto statement = statements_text(source, found->inside, *edits);
+  auto epilogue = epilogue_text(form, found->before, found->after, {row, accumulator});
   if (!statement || !epilogue)
     return fail("the statements around the loop need values that the template does not have");
-  task.counter = loop->name;
+  task.counter = found->loop.name;
   task.index_type = "int";
   task.statement = *statement;
-  task.extent = *to_source(loop->end);
+  task.extent = *to_source(found->loop.end);
   task.row = row->getNameAsString();
   task.rows = *to_source(*rows);
   task.stride = *to_source(stride);
@@ -132,23 +101,8 @@ Result<RowReduction> match_row_reduction(const KernelSource &source) {
 
 } // namespace
 
-Choices check_row_reduction(const KernelSource &source) {
-  auto reduction = match_row_reduction(source);
-  if (!reduction)
-    return Choices::none(reduction.error().message);
-  return {row_choices(), {}};
-}
-
-Result<Edits> apply_row_reduction(const KernelSource &source, const Parameters &parameters) {
-  auto reduction = match_row_reduction(source);
-  if (!reduction)
-    return std::unexpected(reduction.error());
-  const RowThreads shape = row_shape(parameters);
-  auto edits = launch_rows(source, reduction->rows, shape);
-  if (edits)
-    edits->push_back(source.body_edit(render_row_reduction(
-        reduction->task, shape.threads, shape.threads_a_row, source.taken_names())));
-  return edits;
+Result<Offer> offer_row_reduction(const KernelSource &source) {
+  return offer_rows(source, match_row_reduction(source), render_row_reduction);
 }
 
 } // namespace warpwright::generator

@@ -1,24 +1,36 @@
-// The parameters (threads, row) that the templates over rows share: a warp or a block a row.
-//
-// Thread: that of the state's unit.
+// The offer of templates over rows: a warp or a block a row, by the parameters (threads, row).
 #pragma once
 
-#include "generator/text/lift/flat_body.h"
+#include "generator/text/lift/launches.h"
 #include "generator/text/moves/move_kind.h"
 
 namespace warpwright::generator {
 
-struct RowThreads {
-  int threads = 0;       ///< a block
-  int threads_a_row = 0; ///< 32 for a warp a row, else `threads`
-};
-
-/// {"threads", "row"}, the likeliest first.
-std::vector<Parameters> row_choices();
-RowThreads row_shape(const Parameters &parameters);
-
-/// Edits that launch `rows` rows in this shape. Errors: as reshape_launches().
-Result<Edits> launch_rows(const KernelSource &source, const Polynomial &rows,
-                          const RowThreads &shape);
+/// @param match the result of a recogniser: a task, and `rows` as a polynomial
+/// @param render (task, threads a block, threads a row, taken names) -> the body; a row has 32
+///   threads or the block's
+/// Errors: that of `match`.
+template <class Match, class Render>
+Result<Offer> offer_rows(const KernelSource &source, const Result<Match> &match, Render render) {
+  const auto edits = [&source, render](const Match &found, const Parameters &choice) {
+    const int threads = number(choice, "threads");
+    const int threads_a_row = choice.at("row") == "warp" ? 32 : threads;
+    return replace_kernel(
+        source, render(found.task, threads, threads_a_row, source.taken_names()), {found.rows},
+        [&](const std::vector<std::string> &rows) {
+          const int rows_a_block = threads / threads_a_row;
+          return ShapeTexts{
+              {rows_a_block > 1 ? ceil_div_text(rows[0], rows_a_block) : rows[0], "1", "1"},
+              {std::to_string(threads), "1", "1"}};
+        });
+  };
+  return offer_of(match,
+                  {{{"threads", "128"}, {"row", "warp"}},
+                   {{"threads", "256"}, {"row", "block"}},
+                   {{"threads", "128"}, {"row", "block"}},
+                   {{"threads", "512"}, {"row", "block"}},
+                   {{"threads", "256"}, {"row", "warp"}}},
+                  edits);
+}
 
 } // namespace warpwright::generator

@@ -1,15 +1,14 @@
-// shared_tiling(tile, padding): a recognised matrix product reads its operands through square shared-memory tiles,
-// one element of C a thread as before.
+// shared_tiling(tile, padding): a recognised matrix product reads its operands through square
+// shared-memory tiles, one element of C a thread as before.
 //
-// The textbook step before gemm: each element of A and B is read from global memory once a tile instead of once a
-// thread. Offered for operands that are not transposed, whose tiles load coalesced.
-#include "generator/text/moves/moves.h"
+// The textbook step before gemm: each element of A and B is read from global memory once a tile and
+// not once a thread. Offered for operands that are not transposed, whose tiles load coalesced.
+#include "generator/text/moves/move_kind.h"
 
+#include "generator/text/lift/launches.h"
 #include "generator/text/lift/matmul.h"
-#include "generator/text/source/render.h"
 
 namespace warpwright::generator {
-
 namespace {
 
 constexpr std::string_view kBody = R"cuda(__shared__ float $tile_a[$T][$T$pad];
@@ -37,54 +36,23 @@ if ($row < $rows && $col < $cols) {
 
 } // namespace
 
-Choices check_shared_tiling(const KernelSource &source) {
-  auto matmul = match_matmul(source);
-  if (!matmul)
-    return Choices::none(matmul.error().message);
-  if (matmul->task.a_transposed || matmul->task.b_transposed)
-    return Choices::none("an operand is transposed");
-  Choices legal;
-  for (int tile : {16, 32})
-    for (int padding : {0, 1})
-      legal.choices.push_back(
-          {{"tile", std::to_string(tile)}, {"padding", std::to_string(padding)}});
-  return legal;
-}
-
-Result<Edits> apply_shared_tiling(const KernelSource &source, const Parameters &parameters) {
-  auto matmul = match_matmul(source);
+Result<Offer> offer_shared_tiling(const KernelSource &source) {
+  const auto matmul = match_matmul(source);
   if (!matmul)
     return std::unexpected(matmul.error());
-  const GemmTask &task = matmul->task;
-  const int tile = number(parameters, "tile");
-  const std::string text = parameters.at("tile"), padding = parameters.at("padding");
-  auto edits = reshape_launches(
-      source, [&](const clang::CUDAKernelCallExpr *launch) -> std::optional<ShapeTexts> {
-        auto rows = at_launch(source, launch, matmul->rows),
-             cols = at_launch(source, launch, matmul->cols);
-        if (!rows || !cols)
-          return std::nullopt;
-        return ShapeTexts{{ceil_div_text(*cols, tile), ceil_div_text(*rows, tile), "1"},
-                          {text, text, "1"}};
-      });
-  if (!edits)
-    return edits;
-  edits->push_back(source.body_edit(render(kBody,
-                                           {{"T", text},
-                                            {"pad", padding == "0" ? "" : " + " + padding},
-                                            {"a", task.a},
-                                            {"b", task.b},
-                                            {"lda", parenthesised(task.lda)},
-                                            {"ldb", parenthesised(task.ldb)},
-                                            {"rows", parenthesised(task.rows)},
-                                            {"cols", parenthesised(task.cols)},
-                                            {"depth", parenthesised(task.depth)},
-                                            {"row", task.row_name},
-                                            {"col", task.col_name},
-                                            {"sum", task.sum_name},
-                                            {"epilogue", deepen(task.epilogue, "  ")}},
-                                           source.taken_names())));
-  return edits;
+  if (matmul->task.a_transposed || matmul->task.b_transposed)
+    return fail("an operand is transposed");
+  return Offer{choice_table({"tile", "padding"}, {{16, 0}, {16, 1}, {32, 0}, {32, 1}}),
+               [&source, matmul = *matmul](const Parameters &choice) {
+                 const std::string padding = choice.at("padding");
+                 Bindings bindings = matrix_bindings(matmul.task);
+                 bindings["T"] = choice.at("tile");
+                 bindings["pad"] = padding == "0" ? "" : " + " + padding;
+                 bindings["epilogue"] = deepen(matmul.task.epilogue, "  ");
+                 const int tile = number(choice, "tile");
+                 return replace_by_tiles(source, render(kBody, bindings, source.taken_names()),
+                                         {matmul.rows, matmul.cols, tile, tile, tile, tile});
+               }};
 }
 
 } // namespace warpwright::generator

@@ -1,15 +1,15 @@
-// shuffle_reduction(): a tree over a shared array becomes warp shuffles and one pass over the warps' results.
+// shuffle_reduction(): a tree over a shared array becomes warp shuffles and one pass over the
+// warps' results.
 //
-// Ten barriers become three. Legal for `for (s = blockDim.x / 2; s > 0; s >>= 1) if (t < s) a[t] op= a[t + s];`
-// with a barrier, one-dimensional blocks of a known multiple of 32. All trees of the kernel are rewritten.
-#include "generator/text/moves/moves.h"
+// Ten barriers become three. Legal for
+// `for (s = blockDim.x / 2; s > 0; s >>= 1) if (t < s) a[t] op= a[t + s];` with a barrier, in
+// one-dimensional blocks of a known multiple of 32. All trees of the kernel are rewritten.
+#include "generator/text/moves/move_kind.h"
 
-#include "generator/text/source/render.h"
 #include "generator/text/source/tree_reduction.h"
 #include "generator/text/templates/reduce.h"
 
 namespace warpwright::generator {
-
 namespace {
 
 constexpr std::string_view kShuffles = R"cuda({
@@ -26,41 +26,45 @@ $last    if ($thread == 0)
   __syncthreads();
 })cuda";
 
-} // namespace
-
-Choices check_shuffle_reduction(const KernelSource &source) {
-  const IndexReader form(source);
-  const auto block = form.block();
-  if (!block[0] || block[1] != 1 || block[2] != 1 || *block[0] % 32 != 0 || *block[0] < 64)
-    return Choices::none("the block is not known to be whole warps in one dimension");
-  if (find_trees(form).empty())
-    return Choices::none("there is no tree reduction over a shared array");
-  return {{Parameters{}}, {}};
+/// The shuffles in place of one tree. Errors: a tree from a macro.
+Result<TextEdit> replace_tree(const KernelSource &source, const Tree &tree) {
+  const auto range = source.range_of(tree.loop), whole = source.statement_range(tree.loop);
+  if (!range || !whole)
+    return fail("the reduction comes from a macro");
+  const std::string value = fresh_name("value", source.taken_names());
+  const std::string warp = render_warp_combine(tree.combine, tree.type, value);
+  const std::string text =
+      render(kShuffles, {{"type", tree.type},
+                         {"value", value},
+                         {"array", tree.array},
+                         {"thread", parenthesised(tree.thread)},
+                         {"warp", indent(warp, "  ", "  ")},
+                         {"last", indent(warp, "    ", "  ")},
+                         {"identity", identity_text(tree.combine, tree.type)}});
+  const std::string placed =
+      indent(text, indentation_at(source.text(), range->begin), source.indent_step());
+  return TextEdit{{range->begin, whole->end}, placed.substr(placed.find('{'))};
 }
 
-Result<Edits> apply_shuffle_reduction(const KernelSource &source, const Parameters &) {
+} // namespace
+
+Result<Offer> offer_shuffle_reduction(const KernelSource &source) {
   const IndexReader form(source);
-  Edits edits;
-  for (const Tree &tree : find_trees(form)) {
-    auto range = source.statement_range(tree.loop);
-    if (!range)
-      return fail("the reduction comes from a macro");
-    const std::size_t begin = source.range_of(tree.loop)->begin;
-    const std::string value = render("$value", {}, source.taken_names());
-    const std::string warp = render_warp_combine(tree.combine, tree.type, value);
-    const std::string text =
-        render(kShuffles, {{"type", tree.type},
-                           {"value", value},
-                           {"array", tree.array},
-                           {"thread", parenthesised(tree.thread)},
-                           {"warp", indent(warp, "  ", "  ")},
-                           {"last", indent(warp, "    ", "  ")},
-                           {"identity", identity_text(tree.combine, tree.type)}});
-    const std::string placed =
-        indent(text, indentation_at(source.text(), begin), source.indent_step());
-    edits.push_back({{begin, range->end}, placed.substr(placed.find('{'))});
-  }
-  return edits;
+  if (!form.has_whole_warps() || *form.block()[0] < 64)
+    return fail("the block is not known to be whole warps in one dimension");
+  const auto trees = find_trees(form);
+  if (trees.empty())
+    return fail("there is no tree reduction over a shared array");
+  return Offer{{Parameters{}}, [&source, trees](const Parameters &) -> Result<Edits> {
+                 Edits edits;
+                 for (const Tree &tree : trees) {
+                   auto edit = replace_tree(source, tree);
+                   if (!edit)
+                     return std::unexpected(edit.error());
+                   edits.push_back(std::move(*edit));
+                 }
+                 return edits;
+               }};
 }
 
 } // namespace warpwright::generator

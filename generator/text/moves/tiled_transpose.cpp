@@ -1,15 +1,14 @@
-// tiled_transpose(tile, rows): out[x * rows + y] = in[y * cols + x] goes through a padded shared-memory tile.
+// tiled_transpose(tile, rows): out[x * rows + y] = in[y * cols + x] goes through a padded
+// shared-memory tile.
 //
-// Recognised from one store of one element at exchanged indices; what is stored may be an expression of that
-// element. Leaves out batches and in-place transposes.
-#include "generator/text/moves/moves.h"
+// Recognised from one store of one element at exchanged indices; the stored value may be an
+// expression of that element. Leaves out batches and in-place transposes.
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/flat_body.h"
-#include "generator/text/source/render.h"
+#include "generator/text/lift/launches.h"
+#include "generator/text/templates/reduce.h"
 #include "generator/text/templates/transpose.h"
-#include "support/model/dtype.h"
-
-#include <algorithm>
 
 namespace warpwright::generator {
 
@@ -28,6 +27,7 @@ struct Store {
   ElementAccess target, element;
 };
 
+/// The only store of the body, of a value that reads one element of another array.
 std::optional<Store> only_store(const IndexReader &form, const FlatBody &body) {
   std::optional<Store> found;
   for (const clang::Stmt *statement : body.statements) {
@@ -37,12 +37,7 @@ std::optional<Store> only_store(const IndexReader &form, const FlatBody &body) {
     if (found || !assign || !assign->isAssignmentOp())
       return std::nullopt;
     auto target = form.access(assign->getLHS());
-    std::vector<ElementAccess> reads;
-    for_each_node(assign->getRHS(), [&](const clang::Stmt *node) {
-      const bool may = isa<clang::ArraySubscriptExpr>(node) || isa<clang::UnaryOperator>(node);
-      if (auto element = may ? form.access(dyn_cast<clang::Expr>(node)) : std::nullopt)
-        reads.push_back(*element);
-    });
+    const auto reads = form.accesses(assign->getRHS());
     if (!target || reads.size() != 1 || target->base == reads[0].base)
       return std::nullopt;
     found = Store{assign, *target, reads[0]};
@@ -50,7 +45,8 @@ std::optional<Store> only_store(const IndexReader &form, const FlatBody &body) {
   return found;
 }
 
-/// The position symbols of in[row * stride + col], and out[col * stride + row] for the same two.
+/// Finds the position symbols of in[row * stride + col]; false unless the store is to
+/// out[col * stride + row] for the same two.
 bool place_indices(const Store &store, std::string &row, std::string &col) {
   for (const std::string &symbol : store.element.index.symbols())
     if (is_position(symbol))
@@ -80,12 +76,11 @@ Result<Transpose> match_transpose(const KernelSource &source) {
     return fail("the bounds of rows and columns are not known");
   const Polynomial input_stride = store->element.index.coefficient_of(row),
                    output_stride = store->target.index.coefficient_of(col);
-  auto dtype = model::dtype_from_c_type(store->element.element_type);
   auto element = source.range_of(store->element.expression);
   auto value =
       element ? statements_text(source, {store->assign}, {{*element, "$element"}}) : std::nullopt;
-  if (!is_uniform(source, input_stride) || !is_uniform(source, output_stride) || !dtype || !value ||
-      value->find('=') == std::string::npos)
+  if (!is_uniform(source, input_stride) || !is_uniform(source, output_stride) ||
+      element_bytes(store->element.element_type) == 0 || !value || !value->contains('='))
     return fail("the store cannot be rewritten");
   Transpose result{{}, *rows, *cols};
   TransposeTask &task = result.task;
@@ -104,46 +99,33 @@ Result<Transpose> match_transpose(const KernelSource &source) {
       !epilogue_text(form, body->statements, {store->assign}, {row_variable, col_variable}))
     return fail("the stored value needs more than the element");
   task.store = std::string(store->assign->getOpcodeStr());
-  const std::string after = value->substr(value->find(task.store + " ") == std::string::npos
-                                              ? value->find('=') + 1
-                                              : value->find(task.store + " ") + task.store.size());
-  task.value = after.substr(after.find_first_not_of(" \n"),
-                            after.rfind(';') - after.find_first_not_of(" \n"));
+  const std::size_t spaced = value->find(task.store + " ");
+  const std::size_t behind =
+      spaced == std::string::npos ? value->find('=') + 1 : spaced + task.store.size();
+  const std::size_t begin = value->find_first_not_of(" \n", behind);
+  task.value = value->substr(begin, value->rfind(';') - begin);
   return result;
 }
 
 } // namespace
 
-Choices check_tiled_transpose(const KernelSource &source) {
-  auto transpose = match_transpose(source);
-  if (!transpose)
-    return Choices::none(transpose.error().message);
-  const auto bytes = model::size_bytes(*model::dtype_from_c_type(transpose->task.element));
-  Choices legal;
-  for (auto [tile, rows] : {std::pair{32, 8}, {32, 4}, {64, 8}, {64, 4}, {32, 16}})
-    if (tile * (tile + 1) * bytes <= 48 * 1024)
-      legal.choices.push_back({{"tile", std::to_string(tile)}, {"rows", std::to_string(rows)}});
-  return legal;
-}
-
-Result<Edits> apply_tiled_transpose(const KernelSource &source, const Parameters &parameters) {
-  auto transpose = match_transpose(source);
+Result<Offer> offer_tiled_transpose(const KernelSource &source) {
+  const auto transpose = match_transpose(source);
   if (!transpose)
     return std::unexpected(transpose.error());
-  const int tile = number(parameters, "tile"), block_rows = number(parameters, "rows");
-  auto edits = reshape_launches(
-      source, [&](const clang::CUDAKernelCallExpr *launch) -> std::optional<ShapeTexts> {
-        auto rows = at_launch(source, launch, transpose->rows),
-             cols = at_launch(source, launch, transpose->cols);
-        if (!rows || !cols)
-          return std::nullopt;
-        return ShapeTexts{{ceil_div_text(*cols, tile), ceil_div_text(*rows, tile), "1"},
-                          {std::to_string(tile), std::to_string(block_rows), "1"}};
-      });
-  if (edits)
-    edits->push_back(source.body_edit(
-        render_transpose(transpose->task, tile, block_rows, 1, source.taken_names())));
-  return edits;
+  auto choices = choice_table({"tile", "rows"}, {{32, 8}, {32, 4}, {64, 8}, {64, 4}, {32, 16}});
+  std::erase_if(choices,
+                [bytes = element_bytes(transpose->task.element)](const Parameters &choice) {
+                  const int tile = number(choice, "tile");
+                  return tile * (tile + 1) * bytes > 48 * 1024;
+                });
+  return Offer{choices, [&source, transpose = *transpose](const Parameters &choice) {
+                 const int tile = number(choice, "tile"), block_rows = number(choice, "rows");
+                 return replace_by_tiles(
+                     source,
+                     render_transpose(transpose.task, tile, block_rows, source.taken_names()),
+                     {transpose.rows, transpose.cols, tile, tile, tile, block_rows});
+               }};
 }
 
 } // namespace warpwright::generator

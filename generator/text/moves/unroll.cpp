@@ -1,49 +1,44 @@
 // unroll(factor): `#pragma unroll` before the innermost loops, so that more loads are in flight.
 //
 // Legal while the kernel has no such pragma and has a loop without a barrier in it.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 namespace warpwright::generator {
-
 namespace {
 
-std::vector<const clang::ForStmt *> innermost_loops(const KernelSource &source) {
-  std::vector<const clang::ForStmt *> loops;
-  for (const auto *loop : find_all<clang::ForStmt>(source.body())) {
-    const bool nests = !find_all<clang::ForStmt>(loop->getBody()).empty() ||
-                       !find_all<clang::WhileStmt>(loop->getBody()).empty();
-    auto range = source.range_of(loop);
-    const bool starts_line =
-        range &&
-        source.text().find_last_not_of(" \t", range->begin - 1) != std::string_view::npos &&
-        source.text()[source.text().find_last_not_of(" \t", range->begin - 1)] == '\n';
-    if (!nests && starts_line && !has_collective(loop->getBody()))
-      loops.push_back(loop);
-  }
-  return loops;
+bool starts_line(std::string_view text, std::size_t offset) {
+  const std::size_t before = text.find_last_not_of(" \t", offset - 1);
+  return before != std::string_view::npos && text[before] == '\n';
+}
+
+/// Offsets of the innermost loops that stand on lines of their own.
+std::vector<std::size_t> innermost_loops(const KernelSource &source) {
+  std::vector<std::size_t> begins;
+  for (const auto *loop : find_all<clang::ForStmt>(source.body()))
+    if (const auto range = source.range_of(loop);
+        range && starts_line(source.text(), range->begin) && !has_collective(loop->getBody()) &&
+        find_all<clang::ForStmt>(loop->getBody()).empty() &&
+        find_all<clang::WhileStmt>(loop->getBody()).empty())
+      begins.push_back(range->begin);
+  return begins;
 }
 
 } // namespace
 
-Choices check_unroll(const KernelSource &source) {
-  const std::string_view body =
-      source.text().substr(source.body_inside().begin, source.body_inside().size());
-  if (body.find("#pragma unroll") != std::string_view::npos)
-    return Choices::none("the kernel already has an unrolled loop");
-  if (innermost_loops(source).empty())
-    return Choices::none("there is no loop without a barrier");
-  return {choices_of("factor", {2, 4, 8}), {}};
-}
-
-Result<Edits> apply_unroll(const KernelSource &source, const Parameters &parameters) {
-  Edits edits;
-  for (const clang::ForStmt *loop : innermost_loops(source)) {
-    const std::size_t begin = source.range_of(loop)->begin;
-    edits.push_back({{begin, begin},
-                     "#pragma unroll " + parameters.at("factor") + "\n" +
-                         indentation_at(source.text(), begin)});
-  }
-  return edits;
+Result<Offer> offer_unroll(const KernelSource &source) {
+  if (source.body_text().contains("#pragma unroll"))
+    return fail("the kernel already has an unrolled loop");
+  const auto loops = innermost_loops(source);
+  if (loops.empty())
+    return fail("there is no loop without a barrier");
+  return Offer{choices_of("factor", {2, 4, 8}), [&source, loops](const Parameters &choice) {
+                 Edits edits;
+                 for (const std::size_t begin : loops)
+                   edits.push_back({{begin, begin},
+                                    "#pragma unroll " + choice.at("factor") + "\n" +
+                                        indentation_at(source.text(), begin)});
+                 return edits;
+               }};
 }
 
 } // namespace warpwright::generator

@@ -1,7 +1,5 @@
-// Finding the one atomicAdd of a kernel; see atomics.h.
+// Search for the one atomicAdd of a kernel; see atomics.h.
 #include "generator/text/source/atomics.h"
-
-#include "generator/text/source/render.h"
 
 namespace warpwright::generator {
 
@@ -9,12 +7,11 @@ using clang::dyn_cast;
 
 namespace {
 
-/// Whether an expression is a statement of its own, so that its value goes nowhere.
+/// Is the expression a statement of its own, so that its value is unused?
 bool stands_alone(const clang::Stmt *root, const clang::Expr *expression) {
   bool alone = false;
-  auto look = [&](const clang::Stmt *statement) {
-    const auto *candidate = clang::dyn_cast_or_null<clang::Expr>(statement);
-    alone |= candidate && strip(candidate) == expression;
+  const auto look = [&](const clang::Stmt *statement) {
+    alone |= as<clang::Expr>(clang::dyn_cast_or_null<clang::Expr>(statement)) == expression;
   };
   for_each_node(root, [&](const clang::Stmt *node) {
     if (const auto *compound = dyn_cast<clang::CompoundStmt>(node)) {
@@ -32,26 +29,33 @@ bool stands_alone(const clang::Stmt *root, const clang::Expr *expression) {
 
 } // namespace
 
-Result<AtomicAdd> only_atomic_add(const IndexReader &form, const Guarded &guarded) {
+const clang::CallExpr *only_atomic_call(const KernelSource &source) {
+  auto calls = find_all<clang::CallExpr>(source.body());
+  std::erase_if(calls, [](const auto *call) { return !callee_name(call).starts_with("atomic"); });
+  const bool is_add =
+      calls.size() == 1 && callee_name(calls[0]) == "atomicAdd" && calls[0]->getNumArgs() == 2;
+  return is_add ? calls[0] : nullptr;
+}
+
+Result<AtomicAdd> match_atomic_add(const IndexReader &form) {
   const KernelSource &source = form.source();
-  std::vector<const clang::CallExpr *> calls;
-  for (const auto *call : find_all<clang::CallExpr>(source.body()))
-    if (callee_name(call).starts_with("atomic"))
-      calls.push_back(call);
-  if (calls.size() != 1 || callee_name(calls[0]) != "atomicAdd" || calls[0]->getNumArgs() != 2)
+  auto guarded = match_guarded(form);
+  if (!guarded)
+    return std::unexpected(guarded.error());
+  AtomicAdd atomic{std::move(*guarded), only_atomic_call(source)};
+  if (!atomic.call)
     return fail("the kernel does not have exactly one atomicAdd");
-  AtomicAdd atomic{calls[0]};
-  auto range = source.range_of(calls[0]);
-  auto statement = source.statement_range(calls[0]);
-  if (!range || !statement || range->begin < guarded.work_range.begin ||
-      statement->end > guarded.work_range.end)
+  auto range = source.range_of(atomic.call);
+  auto statement = source.statement_range(atomic.call);
+  if (!range || !statement || range->begin < atomic.guarded.work_range.begin ||
+      statement->end > atomic.guarded.work_range.end)
     return fail("the atomicAdd is not a statement of the guarded work");
-  if (!stands_alone(source.body(), calls[0]))
+  if (!stands_alone(source.body(), atomic.call))
     return fail("the result of the atomicAdd is used");
   atomic.statement = {range->begin, statement->end};
-  atomic.address = source.text_of(calls[0]->getArg(0));
-  atomic.value = source.text_of(calls[0]->getArg(1));
-  const clang::Expr *pointer = strip(calls[0]->getArg(0));
+  atomic.address = source.text_of(atomic.call->getArg(0));
+  atomic.value = source.text_of(atomic.call->getArg(1));
+  const clang::Expr *pointer = strip(atomic.call->getArg(0));
   if (const auto *address = dyn_cast<clang::UnaryOperator>(pointer);
       address && address->getOpcode() == clang::UO_AddrOf)
     pointer = strip(address->getSubExpr());
@@ -67,19 +71,16 @@ Result<AtomicAdd> only_atomic_add(const IndexReader &form, const Guarded &guarde
   if (!atomic.base || !atomic.base->getType()->isPointerType() || atomic.address.empty() ||
       atomic.value.empty())
     return fail("the atomicAdd does not go to a parameter");
-  atomic.element_type = atomic.base->getType()->getPointeeType().getUnqualifiedType().getAsString(
-      source.unit().context().getPrintingPolicy());
+  atomic.element_type = source.type_name(atomic.base->getType()->getPointeeType());
   return atomic;
 }
 
-std::string guard_text(const Guarded &guarded, const std::string &work) {
-  const std::string inside = " {\n  " + deepen(work, "  ") + "\n}\n";
-  if (guarded.is_loop)
-    return "for (" + guarded.type + " " + guarded.name + " = " + guarded.start + "; " +
-           guarded.name + " < " + guarded.bound + "; " + guarded.name + " += " + guarded.step +
-           ")" + inside;
-  return "const " + guarded.type + " " + guarded.name + " = " + guarded.start + ";\nif (" +
-         guarded.name + " < " + guarded.bound + ")" + inside;
+std::string AtomicAdd::guard_text(const std::string &work) const {
+  const std::string head = guarded.is_loop ? guarded.loop_head(guarded.step)
+                                           : "const " + guarded.type + " " + guarded.name + " = " +
+                                                 guarded.start + ";\nif (" + guarded.name + " < " +
+                                                 guarded.bound + ")";
+  return head + " {\n  " + deepen(work, "  ") + "\n}\n";
 }
 
 } // namespace warpwright::generator

@@ -1,4 +1,4 @@
-// Atomic additions that stand as statements of a guarded kernel's work. Thread: that of the unit.
+// Atomic additions that stand as statements of a guarded kernel's work.
 #pragma once
 
 #include "generator/text/source/guarded.h"
@@ -6,20 +6,24 @@
 namespace warpwright::generator {
 
 struct AtomicAdd {
+  Guarded guarded;
   const clang::CallExpr *call = nullptr;
-  Range statement;     ///< without indentation, with the semicolon
-  std::string address; ///< first argument as written
-  std::string value;   ///< second argument as written
+  Range statement;            ///< without indentation, with the semicolon
+  std::string address, value; ///< source text of the two arguments
   std::string element_type;
   const clang::ParmVarDecl *base = nullptr;
   const clang::Expr *index = nullptr; ///< null for the pointer itself
+
+  /// The guard around `work`: "if (i < n) {...}" behind the index's declaration, or the loop.
+  std::string guard_text(const std::string &work) const;
 };
 
-/// The atomicAdd of the guarded work when there is exactly one, its result is unused and its base is a parameter.
-/// Errors: why not.
-Result<AtomicAdd> only_atomic_add(const IndexReader &form, const Guarded &guarded);
+/// The one atomicAdd of a guarded kernel: its result is unused and its base is a parameter.
+/// Errors: why the kernel has none.
+Result<AtomicAdd> match_atomic_add(const IndexReader &form);
 
-/// The guard around `work`: "if (i < n) {...}" with the index's declaration before it, or the loop.
-std::string guard_text(const Guarded &guarded, const std::string &work);
+/// The kernel's one call of an atomic function, where it is atomicAdd with two arguments; else
+/// null.
+const clang::CallExpr *only_atomic_call(const KernelSource &source);
 
 } // namespace warpwright::generator

@@ -1,50 +1,53 @@
-// Texts of combining; see combine.h.
+// C++ text of combinations; see combine.h.
 #include "generator/text/source/combine.h"
+
+#include <set>
 
 namespace warpwright::generator {
 namespace {
 
-std::string literal(const std::string &type, const std::string &floating,
-                    const std::string &integer) {
-  if (type == "float")
-    return floating + "f";
-  return type == "double" ? floating : integer;
+/// The text for float, double and other (integer) types.
+std::string by_type(const std::string &type, const char *single, const char *twice,
+                    const char *integer) {
+  return type == "float" ? single : type == "double" ? twice : integer;
 }
 
 } // namespace
 
+std::optional<Combine> combine_of_function(const std::string &name) {
+  if (name == "fmaxf" || name == "fmax" || name == "max")
+    return Combine::Maximum;
+  if (name == "fminf" || name == "fmin" || name == "min")
+    return Combine::Minimum;
+  return std::nullopt;
+}
+
 std::string combine_text(Combine combine, const std::string &type, const std::string &a,
                          const std::string &b) {
+  if (combine == Combine::Sum || combine == Combine::Product)
+    return a + (combine == Combine::Sum ? " + " : " * ") + b;
+  const std::string function = combine == Combine::Maximum ? by_type(type, "fmaxf", "fmax", "max")
+                                                           : by_type(type, "fminf", "fmin", "min");
+  return function + "(" + a + ", " + b + ")";
+}
+
+std::string identity_text(Combine combine, const std::string &type) {
   switch (combine) {
   case Combine::Sum:
-    return a + " + " + b;
+    return by_type(type, "0.0f", "0.0", "0");
   case Combine::Product:
-    return a + " * " + b;
+    return by_type(type, "1.0f", "1.0", "1");
   case Combine::Maximum:
-    return (type == "float" ? "fmaxf(" : type == "double" ? "fmax(" : "max(") + a + ", " + b + ")";
+    return by_type(type, "-3.402823466e+38f", "-1.7976931348623157e+308", "-2147483647 - 1");
   case Combine::Minimum:
-    return (type == "float" ? "fminf(" : type == "double" ? "fmin(" : "min(") + a + ", " + b + ")";
+    return by_type(type, "3.402823466e+38f", "1.7976931348623157e+308", "2147483647");
   }
   return {};
 }
 
-std::string identity_text(Combine combine, const std::string &type) {
-  const bool single = type == "float";
-  switch (combine) {
-  case Combine::Sum:
-    return literal(type, "0.0", "0");
-  case Combine::Product:
-    return literal(type, "1.0", "1");
-  case Combine::Maximum:
-    return single             ? "-3.402823466e+38f"
-           : type == "double" ? "-1.7976931348623157e+308"
-                              : "-2147483647 - 1";
-  case Combine::Minimum:
-    return single             ? "3.402823466e+38f"
-           : type == "double" ? "1.7976931348623157e+308"
-                              : "2147483647";
-  }
-  return {};
+bool is_shuffled(const std::string &type) {
+  static const std::set<std::string> kTypes{"float", "double", "int", "unsigned int"};
+  return kTypes.contains(type);
 }
 
 } // namespace warpwright::generator

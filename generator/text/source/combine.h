@@ -1,16 +1,21 @@
-// How a reduction combines two values, as C++ text. Thread: pure functions.
+// Ways in which a reduction combines two values, as C++ text.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace warpwright::generator {
 
 enum class Combine { Sum, Product, Maximum, Minimum };
 
+/// Maximum or minimum, for the name of a function that computes it ("fmaxf", "min"); else nullopt.
+std::optional<Combine> combine_of_function(const std::string &name);
 /// `a` and `b` combined, for values of a C type ("float", "int", ...).
 std::string combine_text(Combine combine, const std::string &type, const std::string &a,
                          const std::string &b);
-/// A constant that changes nothing when combined with.
+/// The constant that leaves any value as it is when combined with it.
 std::string identity_text(Combine combine, const std::string &type);
+/// May templates combine values of a C type by warp shuffles?
+bool is_shuffled(const std::string &type);
 
 } // namespace warpwright::generator

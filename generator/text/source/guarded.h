@@ -1,45 +1,44 @@
-// The shape that most element-wise kernels have: a global index, a bounds check, and the work behind it.
+// The shape of most element-wise kernels: a global index, a bounds check, and the work behind it.
 //
-//   int i = blockIdx.x * blockDim.x + threadIdx.x;      for (int i = ...; i < n; i += blockDim.x * gridDim.x)
-//   if (i < n) { work }    or  if (i >= n) return; work    { work }
+//   int i = blockIdx.x * blockDim.x + threadIdx.x;
+//   if (i < n) { work }    or    if (i >= n) return; work
 //
-// Thread: that of the unit.
+//   for (int i = ...; i < n; i += blockDim.x * gridDim.x) { work }
 #pragma once
 
 #include "generator/text/source/index_form.h"
 
 namespace warpwright::generator {
 
+/// The texts are the user's own.
 struct Guarded {
   const clang::VarDecl *index = nullptr;
   std::string name, type; ///< of the index: "i", "int"
-  std::string start;      ///< its initial value as written
-  std::string bound;      ///< as written
-  std::string step;       ///< of the loop as written; empty for the if forms
+  std::string start;      ///< its initial value
+  std::string bound;
+  std::string step; ///< of the loop; empty for the if forms
   bool is_loop = false;
-  bool has_braces = true; ///< the work was written in braces, or is more than one statement
+  bool has_braces = true; ///< the work stands in braces, or is more than one statement
   std::vector<const clang::Stmt *> work;
-  Range work_range; ///< from its first to its last statement
-  Range whole;      ///< from the index's declaration to the end of the work
-  std::string
-      kept_before; ///< statements between the declaration and the check that do not use the index
-  std::string moved_in; ///< declarations between them that do; part of the work
+  Range work_range;        ///< from its first to its last statement
+  Range whole;             ///< from the index's declaration to the end of the work
+  std::string kept_before; ///< statements between index and check that do not use the index
+  std::string moved_in;    ///< declarations between them that do; part of the work
 
   /// The symbol that stands for the index in IndexReader.
   std::string symbol() const { return is_loop ? name : "gid.x"; }
-  /// All of the work in two spaces a level, after `edits` (offsets of the file) were applied to it.
-  Result<std::string> work_text(const KernelSource &source,
-                                const std::vector<TextEdit> &edits = {}) const;
+  /// The work in two spaces a level, after `edits` (offsets of the file) were applied to it.
+  /// Errors: edits that clash.
+  Result<std::string> work_text(const KernelSource &source, const Edits &edits = {}) const;
+  /// "for (int i = start; i < bound; i += step)".
+  std::string loop_head(const std::string &loop_step) const;
+  /// `text` as a replacement of `whole`, in the user's indentation; ends without a newline.
+  TextEdit replace(const KernelSource &source, const std::string &text) const;
 };
 
-/// Errors: what keeps the kernel from having this shape.
+/// Errors: why the kernel does not have this shape.
 Result<Guarded> match_guarded(const IndexReader &form);
-
-/// `text` as a replacement of `guarded.whole`, in the user's indentation; ends without a newline.
-TextEdit replace_guarded(const KernelSource &source, const Guarded &guarded,
-                         const std::string &text);
-
-/// Text of the user's between two offsets, in two spaces a level with no base indentation.
-std::string in_levels(const KernelSource &source, std::string_view text);
+/// The if forms alone, with work that every thread runs to its end. Errors: as match_guarded().
+Result<Guarded> match_straight(const IndexReader &form);
 
 } // namespace warpwright::generator

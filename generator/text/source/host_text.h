@@ -1,4 +1,4 @@
-// Expressions over sizes as C++ at a launch: "ceil_div(n, 256)" as "(n + 255) / 256". Thread: any.
+// C++ text of expressions over sizes at a launch: "ceil_div(n, 256)" as "(n + 255) / 256".
 #pragma once
 
 #include "generator/text/source/render.h"
@@ -6,8 +6,8 @@
 
 namespace warpwright::generator {
 
-/// @param names texts of sizes where the launch has them; a size that it lacks stands under its own name
-/// Errors: a call that this does not know.
+/// @param names texts of sizes at the launch; a size without one keeps its own name
+/// Errors: a call of an unknown function.
 Result<std::string> host_text(const Expression &expression, const Bindings &names);
 
 } // namespace warpwright::generator

@@ -1,4 +1,4 @@
-// Building and normalising index polynomials; see index_form.h.
+// Construction of index polynomials from the AST; see index_form.h.
 #include "generator/text/source/index_form.h"
 
 #include "generator/text/source/launch_site.h"
@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kMaxDepth = 24; // nesting of opened variables; real indices stay below five
 
-std::string derived(const char *operation, const Polynomial &left, const Polynomial &right) {
-  return std::string(operation) + "(" + left.text() + "," + right.text() + ")";
+Polynomial derived(const char *operation, const Polynomial &left, const Polynomial &right) {
+  return Polynomial::symbol(std::string(operation) + "(" + left.text() + "," + right.text() + ")");
 }
 
 } // namespace
@@ -71,24 +71,23 @@ std::optional<Polynomial> IndexReader::raw(const clang::Expr *expression, int de
       return *left * Polynomial(std::int64_t(1) << *bits);
     return std::nullopt;
   case clang::BO_Div:
-    return Polynomial::symbol(derived("div", with_global_ids(*left), with_global_ids(*right)));
+    return derived("div", with_global_ids(*left), with_global_ids(*right));
   case clang::BO_Rem:
-    return Polynomial::symbol(derived("rem", with_global_ids(*left), with_global_ids(*right)));
+    return derived("rem", with_global_ids(*left), with_global_ids(*right));
   default:
     return std::nullopt;
   }
 }
 
-std::optional<Polynomial> IndexReader::of_variable(const clang::VarDecl *variable, int depth) const {
+std::optional<Polynomial> IndexReader::of_variable(const clang::VarDecl *variable,
+                                                   int depth) const {
   if (!variable->getType()->isIntegralOrEnumerationType() &&
       !variable->getType()->isDependentType())
     return std::nullopt;
   if (auto number = integer_value(source_, strip(variable->getInit()));
       number && variable->getType().isConstQualified())
     return Polynomial(*number);
-  const bool opened = variable->isLocalVarDecl() && variable->hasInit() &&
-                      writes_of(source_.body(), variable).empty();
-  if (opened)
+  if (variable->isLocalVarDecl() && variable->hasInit() && is_written_once(source_, variable))
     if (auto value = raw(variable->getInit(), depth + 1))
       return value;
   return Polynomial::symbol(variable->getNameAsString());
@@ -99,10 +98,10 @@ Polynomial IndexReader::with_global_ids(Polynomial value) const {
     const std::string axis(1, "xyz"[d]);
     const std::string thread = "threadIdx." + axis, block = "blockIdx." + axis,
                       extent = "blockDim." + axis;
-    const Polynomial factor = value.coefficient_of(thread);
-    if (factor.is_zero() || value.coefficient_of(block).is_zero())
+    const Polynomial factor = value.coefficient_of(thread),
+                     from_block = value.coefficient_of(block);
+    if (factor.is_zero() || from_block.is_zero())
       continue;
-    const Polynomial from_block = value.coefficient_of(block);
     const bool by_extent = from_block == factor * Polynomial::symbol(extent);
     const bool by_number = block_[d] && from_block == factor * Polynomial(*block_[d]);
     if (by_extent || by_number)
@@ -145,45 +144,34 @@ std::optional<ElementAccess> IndexReader::access(const clang::Expr *expression) 
       return ElementAccess{inner->base, index + inner->index, expression, inner->element_type};
     }
     const clang::VarDecl *variable = variable_of(pointer);
-    if (!variable)
+    if (!variable || !is_written_once(source_, variable))
       return std::nullopt;
     const clang::QualType type = variable->getType();
     if (isa<clang::ParmVarDecl>(variable) || type->isArrayType()) {
-      if (!writes_of(source_.body(), variable).empty())
-        return std::nullopt;
       const clang::QualType element =
           type->isArrayType() ? clang::QualType(type->getArrayElementTypeNoTypeQual(), 0)
                               : type->getPointeeType();
       if (element.isNull())
         return std::nullopt;
-      return ElementAccess{
-          variable, index, expression,
-          element.getUnqualifiedType().getAsString(source_.unit().context().getPrintingPolicy())};
+      return ElementAccess{variable, index, expression, source_.type_name(element)};
     }
-    if (!variable->hasInit() || !writes_of(source_.body(), variable).empty())
-      return std::nullopt;
     pointer = variable->getInit();
   }
   return std::nullopt;
 }
 
-std::optional<std::vector<ElementAccess>> IndexReader::accesses(const clang::Stmt *root) const {
+std::vector<ElementAccess> IndexReader::accesses(const clang::Stmt *root) const {
   std::vector<ElementAccess> found;
-  std::size_t uses = 0;
   for_each_node(root, [&](const clang::Stmt *node) {
-    const auto *expression = dyn_cast<clang::Expr>(node);
-    if (!expression)
-      return;
-    if (const auto *reference = dyn_cast<clang::DeclRefExpr>(expression))
-      uses +=
-          isa<clang::ParmVarDecl>(reference->getDecl()) && reference->getType()->isPointerType();
-    const bool may_access =
-        isa<clang::ArraySubscriptExpr>(expression) || isa<clang::UnaryOperator>(expression);
-    if (auto element = may_access ? access(expression) : std::nullopt)
-      if (isa<clang::ParmVarDecl>(element->base))
-        found.push_back(*element);
+    if (isa<clang::ArraySubscriptExpr>(node) || isa<clang::UnaryOperator>(node))
+      if (auto element = access(dyn_cast<clang::Expr>(node)))
+        found.push_back(std::move(*element));
   });
-  return uses == found.size() ? std::optional(found) : std::nullopt;
+  return found;
+}
+
+bool IndexReader::has_whole_warps() const {
+  return block_[0] && *block_[0] % 32 == 0 && block_[1] == 1 && block_[2] == 1;
 }
 
 std::optional<std::string> to_source(const Polynomial &value,
@@ -192,7 +180,7 @@ std::optional<std::string> to_source(const Polynomial &value,
   for (const auto &[monomial, coefficient] : value.terms()) {
     std::string term = coefficient == 1 && !monomial.empty() ? "" : std::to_string(coefficient);
     for (const std::string &symbol : monomial) {
-      auto named = names.find(symbol);
+      const auto named = names.find(symbol);
       if (named == names.end() && symbol.find_first_of(".(") != std::string::npos)
         return std::nullopt;
       term += (term.empty() ? "" : " * ") +
@@ -204,8 +192,7 @@ std::optional<std::string> to_source(const Polynomial &value,
 }
 
 bool is_position(const std::string &symbol) {
-  return symbol.starts_with("gid.") || symbol.find("threadIdx.") != std::string::npos ||
-         symbol.find("blockIdx.") != std::string::npos || symbol.find("gid.") != std::string::npos;
+  return symbol.contains("gid.") || symbol.contains("threadIdx.") || symbol.contains("blockIdx.");
 }
 
 } // namespace warpwright::generator

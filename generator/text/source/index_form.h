@@ -1,21 +1,20 @@
-// Index expressions as polynomials over what a thread can tell itself apart by: global ids, block ids, loop
-// counters, parameters.
+// Index expressions as polynomials over global ids, block ids, loop counters and parameters.
 //
-// Locals that are set once are opened, `blockIdx.x * blockDim.x + threadIdx.x` becomes the one symbol "gid.x" (also
-// with a number or macro for the block size), division and remainder become symbols of their own. Unlike
-// analysis/facts/affine.h this keeps loop counters as symbols by name, because templates match on them.
-// Thread: that of the unit.
+// Locals that are set once are replaced by their values, `blockIdx.x * blockDim.x + threadIdx.x`
+// becomes the one symbol "gid.x" (also with a number or macro for the block size), division and
+// remainder become symbols of their own. Unlike analysis/facts/affine.h this keeps loop counters as
+// symbols by name, because templates match on them.
 #pragma once
 
-#include "support/symbolic/polynomial.h"
 #include "generator/text/source/kernel_source.h"
+#include "support/symbolic/polynomial.h"
 
 #include <array>
 
 namespace warpwright::generator {
 
-
-/// An element of a global array: `base[index]`, `*(base + index)`, `*base`, also through a local pointer.
+/// An element of a global array: `base[index]`, `*(base + index)`, `*base`, also through a local
+/// pointer.
 struct ElementAccess {
   const clang::VarDecl *base = nullptr; ///< parameter or array variable
   Polynomial index;
@@ -27,14 +26,17 @@ class IndexReader {
 public:
   explicit IndexReader(const KernelSource &source);
 
-  /// nullopt for what is no integer arithmetic (loads, calls).
+  /// nullopt for anything but integer arithmetic (loads, calls).
   std::optional<Polynomial> of(const clang::Expr *expression) const;
+  /// nullopt for anything but an element, or for an index that of() cannot read.
   std::optional<ElementAccess> access(const clang::Expr *expression) const;
-  /// All element accesses of parameters below `root`, in order; nullopt when a pointer parameter is used in another way.
-  std::optional<std::vector<ElementAccess>> accesses(const clang::Stmt *root) const;
+  /// All element accesses below `root` that access() can read, in the order of the text.
+  std::vector<ElementAccess> accesses(const clang::Stmt *root) const;
 
-  /// The extents of the block where every launch agrees on a number.
+  /// Extents of the block, each where every launch has the same number.
   const std::array<std::optional<std::int64_t>, 3> &block() const { return block_; }
+  /// Is the block one-dimensional and known to be whole warps?
+  bool has_whole_warps() const;
   const KernelSource &source() const { return source_; }
 
 private:
@@ -46,12 +48,12 @@ private:
   std::array<std::optional<std::int64_t>, 3> block_;
 };
 
-/// C++ text of a polynomial whose symbols are parameters or constants; nullopt where it has others.
-/// `names` maps symbols to texts; a symbol that it lacks stands for itself when it is an identifier.
+/// C++ text of a polynomial over parameters and constants; nullopt where it has other symbols.
+/// `names` maps symbols to texts; an identifier that it lacks stands for itself.
 std::optional<std::string> to_source(const Polynomial &value,
                                      const std::map<std::string, std::string> &names = {});
 
-/// A symbol of a thread's position: "gid.x", "threadIdx.y", "blockIdx.x", or derived from one by / or %.
+/// Is it a thread's position: "gid.x", "threadIdx.y", "blockIdx.x", or one of them divided?
 bool is_position(const std::string &symbol);
 
 } // namespace warpwright::generator

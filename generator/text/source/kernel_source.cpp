@@ -1,13 +1,11 @@
-// Opening a state and walking its AST; see kernel_source.h.
+// Parsing of a state and walks over its AST; see kernel_source.h.
 #include "generator/text/source/kernel_source.h"
-
-#include "generator/text/source/render.h"
 
 #include <clang/AST/ParentMapContext.h>
 #include <clang/AST/StmtCXX.h>
 #include <clang/Basic/SourceManager.h>
 
-#include <set>
+#include <algorithm>
 
 namespace warpwright::generator {
 
@@ -45,12 +43,9 @@ void KernelSource::learn_style() {
   std::string_view rest = text();
   for (std::size_t at = rest.find("#define"); at != std::string_view::npos;
        at = rest.find("#define", at + 1)) {
-    std::size_t begin = std::min(rest.find_first_not_of(" \t", at + 7), rest.size());
-    std::size_t end = begin;
-    while (end < rest.size() &&
-           (std::isalnum(static_cast<unsigned char>(rest[end])) || rest[end] == '_'))
-      ++end;
-    taken_names_.insert(std::string(rest.substr(begin, end - begin)));
+    const std::size_t name = std::min(rest.find_first_not_of(" \t", at + 7), rest.size());
+    taken_names_.emplace(rest.begin() + name,
+                         std::find_if_not(rest.begin() + name, rest.end(), is_word));
   }
   auto kernel_range = unit_->range_of(kernel_->getSourceRange());
   const std::string outer =
@@ -70,7 +65,36 @@ void KernelSource::learn_style() {
 
 std::string KernelSource::text_of(const clang::Stmt *statement) const {
   auto range = range_of(statement);
-  return range ? std::string(text().substr(range->begin, range->size())) : std::string();
+  return range ? text_of(*range) : std::string();
+}
+
+Result<std::string> KernelSource::edited_text(Range range, const Edits &edits) const {
+  Edits shifted;
+  for (const TextEdit &edit : edits)
+    if (edit.range.begin >= range.begin && edit.range.end <= range.end)
+      shifted.push_back(
+          {{edit.range.begin - range.begin, edit.range.end - range.begin}, edit.replacement});
+  return apply_edits(text_of(range), shifted);
+}
+
+Result<std::string> KernelSource::level_text(Range range, const Edits &edits) const {
+  auto edited = edited_text(range, edits);
+  return edited ? in_levels(rebase(*edited, indentation_at(text(), range.begin))) : edited;
+}
+
+std::string KernelSource::in_levels(std::string_view text) const {
+  std::string result;
+  bool at_start = true;
+  for (std::size_t i = 0; i < text.size();) {
+    if (at_start && text.substr(i).starts_with(indent_step_)) {
+      result += "  ";
+      i += indent_step_.size();
+      continue;
+    }
+    at_start = text[i] == '\n';
+    result += text[i++];
+  }
+  return result;
 }
 
 std::optional<Range> KernelSource::range_of(const clang::Stmt *statement) const {
@@ -97,6 +121,10 @@ std::optional<Range> KernelSource::statement_range(const clang::Stmt *statement)
   return range;
 }
 
+std::string KernelSource::type_name(clang::QualType type) const {
+  return type.getUnqualifiedType().getAsString(unit_->context().getPrintingPolicy());
+}
+
 const clang::ParmVarDecl *KernelSource::parameter(std::string_view name) const {
   for (const clang::ParmVarDecl *parameter : kernel_->parameters())
     if (parameter->getName() == llvm::StringRef(name.data(), name.size()))
@@ -120,11 +148,9 @@ std::optional<std::string> KernelSource::argument_text(const clang::CUDAKernelCa
 }
 
 TextEdit KernelSource::body_edit(const std::string &text) const {
-  std::string trimmed = text;
-  while (!trimmed.empty() && (trimmed.back() == '\n' || trimmed.back() == ' '))
-    trimmed.pop_back();
   const std::string outer = body_indent_.substr(0, body_indent_.size() - indent_step_.size());
-  return {body_inside_, "\n" + indent(trimmed, body_indent_, indent_step_) + "\n" + outer};
+  return {body_inside_,
+          "\n" + indent(without_trailing_space(text), body_indent_, indent_step_) + "\n" + outer};
 }
 
 void for_each_node(const clang::Stmt *root, const std::function<void(const clang::Stmt *)> &visit) {
@@ -152,29 +178,37 @@ const clang::Expr *strip_casts(const clang::Expr *expression) {
 }
 
 const clang::VarDecl *variable_of(const clang::Expr *expression) {
-  const auto *reference = dyn_cast_or_null<clang::DeclRefExpr>(strip(expression));
+  const auto *reference = as<clang::DeclRefExpr>(expression);
   return reference ? dyn_cast<clang::VarDecl>(reference->getDecl()) : nullptr;
 }
 
+const clang::VarDecl *only_variable(const clang::Stmt *statement) {
+  const auto *declaration = dyn_cast_or_null<clang::DeclStmt>(statement);
+  return declaration && declaration->isSingleDecl()
+             ? dyn_cast<clang::VarDecl>(declaration->getSingleDecl())
+             : nullptr;
+}
+
+std::vector<const clang::VarDecl *> variables_of(const clang::Stmt *statement) {
+  std::vector<const clang::VarDecl *> variables;
+  if (const auto *declaration = dyn_cast<clang::DeclStmt>(statement))
+    for (const clang::Decl *declared : declaration->decls())
+      if (const auto *variable = dyn_cast<clang::VarDecl>(declared))
+        variables.push_back(variable);
+  return variables;
+}
+
 std::string builtin_of(const clang::Expr *expression) {
-  const clang::Expr *base = nullptr;
-  std::string member;
-  const clang::Expr *plain = strip_casts(expression);
-  if (const auto *access = dyn_cast_or_null<clang::MemberExpr>(plain)) {
-    base = access->getBase();
-    member = access->getMemberDecl()->getNameAsString();
-  }
-  const auto *reference = dyn_cast_or_null<clang::DeclRefExpr>(base ? strip(base) : nullptr);
-  if (!reference)
-    return {};
-  const std::string name = reference->getDecl()->getNameAsString();
+  const auto *member = dyn_cast_or_null<clang::MemberExpr>(strip_casts(expression));
+  const auto *base = member ? as<clang::DeclRefExpr>(member->getBase()) : nullptr;
+  const std::string name = base ? base->getDecl()->getNameAsString() : "";
   const bool known =
       name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim";
-  return known ? name + "." + member : std::string();
+  return known ? name + "." + member->getMemberDecl()->getNameAsString() : std::string();
 }
 
 std::string callee_name(const clang::Expr *expression) {
-  const auto *call = dyn_cast_or_null<clang::CallExpr>(expression ? strip(expression) : nullptr);
+  const auto *call = as<clang::CallExpr>(expression);
   if (!call)
     return {};
   if (const clang::FunctionDecl *function = call->getDirectCallee())
@@ -184,29 +218,32 @@ std::string callee_name(const clang::Expr *expression) {
   return {};
 }
 
+bool writes_operand(const clang::UnaryOperator *unary) {
+  return unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf;
+}
+
 std::vector<const clang::Stmt *> writes_of(const clang::Stmt *root,
                                            const clang::VarDecl *variable) {
   std::vector<const clang::Stmt *> writes;
   for_each_node(root, [&](const clang::Stmt *node) {
-    if (const auto *binary = dyn_cast<clang::BinaryOperator>(node)) {
-      if (binary->isAssignmentOp() && variable_of(binary->getLHS()) == variable)
-        writes.push_back(node);
-    } else if (const auto *unary = dyn_cast<clang::UnaryOperator>(node)) {
-      if ((unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf) &&
-          variable_of(unary->getSubExpr()) == variable)
-        writes.push_back(node);
-    }
+    const auto *binary = dyn_cast<clang::BinaryOperator>(node);
+    const auto *unary = dyn_cast<clang::UnaryOperator>(node);
+    if ((binary && binary->isAssignmentOp() && variable_of(binary->getLHS()) == variable) ||
+        (unary && writes_operand(unary) && variable_of(unary->getSubExpr()) == variable))
+      writes.push_back(node);
   });
   return writes;
 }
 
-bool references(const clang::Stmt *root, const clang::ValueDecl *declaration) {
-  bool found = false;
-  for_each_node(root, [&](const clang::Stmt *node) {
-    const auto *reference = dyn_cast<clang::DeclRefExpr>(node);
-    found |= reference && reference->getDecl() == declaration;
-  });
-  return found;
+bool is_written_once(const KernelSource &source, const clang::VarDecl *variable) {
+  return writes_of(source.body(), variable).empty();
+}
+
+std::vector<const clang::DeclRefExpr *> uses_of(const clang::Stmt *root,
+                                                const clang::ValueDecl *declaration) {
+  auto uses = find_all<clang::DeclRefExpr>(root);
+  std::erase_if(uses, [&](const auto *reference) { return reference->getDecl() != declaration; });
+  return uses;
 }
 
 namespace {
@@ -218,7 +255,7 @@ bool is_collective(const clang::CallExpr &call) {
       return true;
   if (name.ends_with("_sync") || name == "sync")
     return true;
-  if (const auto *member = dyn_cast<clang::MemberExpr>(strip(call.getCallee()));
+  if (const auto *member = as<clang::MemberExpr>(call.getCallee());
       member && member->getMemberDecl()->getNameAsString() == "sync")
     return true;
   const clang::FunctionDecl *callee = call.getDirectCallee();
@@ -252,13 +289,18 @@ bool has_collective(const clang::Stmt *root) {
   return has_collective(root, seen);
 }
 
-bool has_return(const clang::Stmt *root) { return !find_all<clang::ReturnStmt>(root).empty(); }
+bool has_exit(const std::vector<const clang::Stmt *> &statements) {
+  return std::ranges::any_of(statements, [](const clang::Stmt *statement) {
+    return !find_all<clang::ReturnStmt>(statement).empty() || has_collective(statement);
+  });
+}
 
 std::vector<const clang::Stmt *> statements_of(const clang::Stmt *statement) {
   if (const auto *compound = dyn_cast_or_null<clang::CompoundStmt>(statement))
     return {compound->body_begin(), compound->body_end()};
-  return statement ? std::vector<const clang::Stmt *>{statement}
-                   : std::vector<const clang::Stmt *>{};
+  if (!statement)
+    return {};
+  return {statement};
 }
 
 std::optional<std::int64_t> integer_value(const KernelSource &source,
@@ -279,6 +321,13 @@ std::optional<std::int64_t> integer_value(const KernelSource &source,
   return function || variable->getType().isConstQualified()
              ? integer_value(source, variable->getInit())
              : std::nullopt;
+}
+
+bool is_zero(const clang::Expr *expression) {
+  expression = strip_casts(expression);
+  const auto *floating = dyn_cast_or_null<clang::FloatingLiteral>(expression);
+  const auto *integer = dyn_cast_or_null<clang::IntegerLiteral>(expression);
+  return (floating && floating->getValue().isZero()) || (integer && integer->getValue() == 0);
 }
 
 } // namespace warpwright::generator

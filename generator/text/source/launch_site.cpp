@@ -1,9 +1,5 @@
-// Following launch shapes to where they are written; see launch_site.h.
+// Search for the place where a launch shape is written; see launch_site.h.
 #include "generator/text/source/launch_site.h"
-
-#include "generator/text/source/render.h"
-
-#include <clang/Basic/SourceManager.h>
 
 #include <algorithm>
 
@@ -21,7 +17,7 @@ bool is_dim3(clang::QualType type) {
   return record && (record->getName() == "dim3" || record->getName() == "uint3");
 }
 
-/// The constructor call of `dim3(a, b)`, `dim3{a, b}` or a variable's initialiser; null for copies.
+/// Constructor call of `dim3(a, b)`, `dim3{a, b}` or a variable's initialiser; null for copies.
 const clang::CXXConstructExpr *constructor_of(const clang::Expr *expression) {
   expression = strip(expression);
   if (const auto *cast = dyn_cast_or_null<clang::CXXFunctionalCastExpr>(expression))
@@ -40,19 +36,9 @@ bool inside(const clang::Stmt *root, const clang::Stmt *node) {
   return found;
 }
 
-std::vector<const clang::DeclRefExpr *> uses_of(const clang::Stmt *root,
-                                                const clang::VarDecl *variable) {
-  std::vector<const clang::DeclRefExpr *> uses;
-  for (const auto *reference : find_all<clang::DeclRefExpr>(root))
-    if (reference->getDecl() == variable)
-      uses.push_back(reference);
-  return uses;
-}
-
-} // namespace
-
+/// Is the variable used by nothing but launch shapes of this kernel?
 bool serves_only_this_kernel(const KernelSource &source, const clang::VarDecl *variable,
-                             int depth) {
+                             int depth = 0) {
   const clang::FunctionDecl *function = function_of(variable);
   if (!function || !function->hasBody() || isa<clang::ParmVarDecl>(variable) || depth > kMaxDepth)
     return false;
@@ -62,20 +48,18 @@ bool serves_only_this_kernel(const KernelSource &source, const clang::VarDecl *v
       if (inside(launch->getConfig(), use))
         return true;
     for (const clang::DeclStmt *statement : declarations)
-      for (const clang::Decl *declaration : statement->decls())
-        if (const auto *other = dyn_cast<clang::VarDecl>(declaration);
-            other && other != variable && other->hasInit())
-          if (inside(other->getInit(), use))
-            return serves_only_this_kernel(source, other, depth + 1);
+      for (const clang::VarDecl *other : variables_of(statement))
+        if (other != variable && other->hasInit() && inside(other->getInit(), use))
+          return serves_only_this_kernel(source, other, depth + 1);
     return false;
   };
   return std::ranges::all_of(uses_of(function->getBody(), variable), allowed);
 }
 
-LaunchShape::LaunchShape(const KernelSource &source, const clang::CUDAKernelCallExpr *,
-                         const clang::Expr *expression)
-    : source_(source), at_launch_(source.range_of(expression)) {
-  place_ = at_launch_;
+} // namespace
+
+LaunchShape::LaunchShape(const KernelSource &source, const clang::Expr *expression)
+    : source_(source), at_launch_(source.range_of(expression)), place_(at_launch_) {
   follow(expression, 0);
 }
 
@@ -138,25 +122,23 @@ std::optional<std::int64_t> LaunchShape::value(int dimension) const {
   return form_ == Form::Opaque ? std::nullopt : std::optional<std::int64_t>(1);
 }
 
-std::vector<TextEdit> LaunchShape::replace(const std::array<std::string, 3> &extents,
-                                           std::size_t not_before) const {
+Edits LaunchShape::replace(const std::array<std::string, 3> &extents,
+                           std::size_t not_before) const {
   int count = 3;
   while (count > 1 && extents[count - 1] == "1")
     --count;
   std::string arguments = extents[0];
   for (int d = 1; d < count; ++d)
     arguments += ", " + extents[d];
-  const bool in_place = form_ == Form::Arguments && place_ && place_->begin >= not_before;
-  if (in_place)
+  const bool is_free = place_ && place_->begin >= not_before;
+  if (is_free && form_ == Form::Arguments)
     return {{*place_, arguments}};
   const std::string whole = count == 1 ? arguments : "dim3(" + arguments + ")";
-  const bool in_scalar =
-      form_ == Form::Scalar && place_ && place_->begin >= not_before && count == 1;
-  const std::optional<Range> target = in_scalar ? place_ : at_launch_;
-  return target ? std::vector<TextEdit>{{*target, whole}} : std::vector<TextEdit>{};
+  const auto &target = is_free && form_ == Form::Scalar && count == 1 ? place_ : at_launch_;
+  return target ? Edits{{*target, whole}} : Edits{};
 }
 
-std::vector<TextEdit> LaunchShape::replace(int dimension, const std::string &text) const {
+Edits LaunchShape::replace(int dimension, const std::string &text) const {
   if (dimensions_[dimension].range)
     return {{*dimensions_[dimension].range, text}};
   std::array<std::string, 3> extents{dimensions_[0].text, dimensions_[1].text, dimensions_[2].text};
@@ -165,8 +147,8 @@ std::vector<TextEdit> LaunchShape::replace(int dimension, const std::string &tex
 }
 
 LaunchSite::LaunchSite(const KernelSource &source, const clang::CUDAKernelCallExpr *launch)
-    : source_(source), launch_(launch), grid_(source, launch, launch->getConfig()->getArg(0)),
-      block_(source, launch, launch->getConfig()->getArg(1)) {}
+    : source_(source), launch_(launch), grid_(source, launch->getConfig()->getArg(0)),
+      block_(source, launch->getConfig()->getArg(1)) {}
 
 std::size_t LaunchSite::arguments_declared_at() const {
   std::size_t latest = 0;
@@ -181,17 +163,29 @@ std::size_t LaunchSite::arguments_declared_at() const {
   return latest;
 }
 
-bool LaunchSite::has_shared_bytes() const {
+const clang::Expr *LaunchSite::shared_bytes() const {
   const clang::CallExpr *config = launch_->getConfig();
-  if (config->getNumArgs() < 3 || isa<clang::CXXDefaultArgExpr>(config->getArg(2)))
-    return false;
-  return integer_value(source_, config->getArg(2)) != 0;
+  return config->getNumArgs() > 2 && !isa<clang::CXXDefaultArgExpr>(config->getArg(2))
+             ? config->getArg(2)
+             : nullptr;
 }
 
-void add_edits(std::vector<TextEdit> &edits, const std::vector<TextEdit> &more) {
-  for (const TextEdit &edit : more)
-    if (std::ranges::find(edits, edit) == edits.end())
-      edits.push_back(edit);
+bool LaunchSite::has_shared_bytes() const {
+  return shared_bytes() && integer_value(source_, shared_bytes()) != 0;
+}
+
+bool has_one_dimensional_blocks(const KernelSource &source) {
+  return std::ranges::all_of(source.launches(), [&](const auto *launch) {
+    return LaunchSite(source, launch).block().is_one_dimensional();
+  });
+}
+
+void change_grids(Edits &edits, const KernelSource &source,
+                  const std::function<std::string(const std::string &)> &change) {
+  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
+    const LaunchSite site(source, launch);
+    add_edits(edits, site.grid().replace(0, change(site.grid().text(0))));
+  }
 }
 
 } // namespace warpwright::generator

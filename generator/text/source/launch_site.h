@@ -1,12 +1,13 @@
-// The grid and block of one launch: their values, and how to change them where the user wrote them.
+// Grid and block of one launch: their values, and edits of them where the user wrote them.
 //
-// A shape may be written in the launch (`<<<n / 256, 256>>>`, `<<<dim3(a, b), 256>>>`) or in a variable. When that
-// variable serves only launches of this kernel its initialiser is edited, else the launch itself. A shape that
-// cannot be followed is opaque: it can be replaced, and its extents read as `grid.x`.
-// Thread: that of the unit.
+// A shape is written in the launch (`<<<n / 256, 256>>>`, `<<<dim3(a, b), 256>>>`) or in a
+// variable. Edits change the variable's initialiser when it serves only launches of this kernel,
+// else the launch itself. A shape that cannot be followed is opaque: it can be replaced, and its
+// extents read as `grid.x`.
 #pragma once
 
 #include "generator/text/source/kernel_source.h"
+#include "generator/text/source/render.h"
 
 #include <array>
 
@@ -14,22 +15,21 @@ namespace warpwright::generator {
 
 class LaunchShape {
 public:
-  LaunchShape(const KernelSource &source, const clang::CUDAKernelCallExpr *launch,
-              const clang::Expr *expression);
+  LaunchShape(const KernelSource &source, const clang::Expr *expression);
 
-  /// 1 where omitted; nullopt where it is no constant.
+  /// The extent; 1 where omitted, nullopt where it is no constant.
   std::optional<std::int64_t> value(int dimension) const;
-  /// Of an extent as written, where it is written; "1" where omitted.
+  /// The extent's source text; "1" where omitted.
   const std::string &text(int dimension) const { return dimensions_[dimension].text; }
   /// The extent's expression; null where omitted or opaque.
   const clang::Expr *expression(int dimension) const { return dimensions_[dimension].expression; }
   bool is_one_dimensional() const { return value(1) == 1 && value(2) == 1; }
 
   /// Edits that give the shape these extents, trailing "1"s left out.
-  /// @param not_before offset that the texts' variables are declared at; a place before it is not used
-  std::vector<TextEdit> replace(const std::array<std::string, 3> &extents,
-                                std::size_t not_before = 0) const;
-  std::vector<TextEdit> replace(int dimension, const std::string &text) const;
+  /// @param not_before offset where the texts' variables are declared; edits lie behind it
+  Edits replace(const std::array<std::string, 3> &extents, std::size_t not_before = 0) const;
+  /// Edits that give the shape one other extent.
+  Edits replace(int dimension, const std::string &text) const;
 
 private:
   struct Dimension {
@@ -46,8 +46,8 @@ private:
   std::array<Dimension, 3> dimensions_;
   Form form_ = Form::Opaque;
   std::optional<Range> at_launch_; ///< the expression inside <<< >>>
-  std::optional<Range>
-      place_; ///< what to replace: an expression, or the arguments of a constructor
+  /// The text to replace: an expression, or the arguments of a constructor.
+  std::optional<Range> place_;
 };
 
 class LaunchSite {
@@ -55,9 +55,10 @@ public:
   LaunchSite(const KernelSource &source, const clang::CUDAKernelCallExpr *launch);
   const LaunchShape &grid() const { return grid_; }
   const LaunchShape &block() const { return block_; }
-  const clang::CUDAKernelCallExpr *launch() const { return launch_; }
   /// Offset of the last declaration that the launch's arguments need.
   std::size_t arguments_declared_at() const;
+  /// The expression of dynamic shared memory; null where the launch has none.
+  const clang::Expr *shared_bytes() const;
   bool has_shared_bytes() const;
 
 private:
@@ -66,11 +67,11 @@ private:
   LaunchShape grid_, block_;
 };
 
-/// Whether a variable is used by nothing but launch shapes of this kernel.
-bool serves_only_this_kernel(const KernelSource &source, const clang::VarDecl *variable,
-                             int depth = 0);
+/// Does every launch of the kernel have a one-dimensional block?
+bool has_one_dimensional_blocks(const KernelSource &source);
 
-/// Adds `more` to `edits`, each once: launches may share a variable.
-void add_edits(std::vector<TextEdit> &edits, const std::vector<TextEdit> &more);
+/// Adds edits that change the x extent of each launch's grid, by its text.
+void change_grids(Edits &edits, const KernelSource &source,
+                  const std::function<std::string(const std::string &)> &change);
 
 } // namespace warpwright::generator

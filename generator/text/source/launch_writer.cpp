@@ -1,15 +1,15 @@
+// Edits of a launch, from its callee to its shared memory; see launch_writer.h.
 #include "generator/text/source/launch_writer.h"
 
 #include "generator/text/source/host_text.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace warpwright::generator {
 namespace {
 
-constexpr std::int64_t kPlainSharedBytes = 48 << 10; ///< more needs an attribute set on the host
-
-using Edits = std::vector<TextEdit>;
+constexpr std::int64_t kPlainSharedBytes = 48 << 10; // more needs an attribute set on the host
 
 /// "<float, 4>" of "ns::kernel<float, 4>".
 std::string template_arguments(const std::string &kernel) {
@@ -30,6 +30,12 @@ bool same_value(const Expression &left, const Expression &right, const std::vect
          });
 }
 
+bool same_extents(const std::array<Expression, 3> &left, const std::array<Expression, 3> &right,
+                  const std::vector<Sizes> &sizes) {
+  return std::ranges::equal(left, right,
+                            [&](const auto &a, const auto &b) { return same_value(a, b, sizes); });
+}
+
 bool same_argument(const model::Argument &left, const model::Argument &right,
                    const std::vector<Sizes> &sizes) {
   const auto *a = std::get_if<model::SizeArgument>(&left);
@@ -37,7 +43,13 @@ bool same_argument(const model::Argument &left, const model::Argument &right,
   return a && b ? same_value(a->value, b->value, sizes) : left == right;
 }
 
-/// The user's launch turned into the answer's.
+bool same_arguments(const std::vector<model::Argument> &left,
+                    const std::vector<model::Argument> &right, const std::vector<Sizes> &sizes) {
+  return std::ranges::equal(
+      left, right, [&](const auto &a, const auto &b) { return same_argument(a, b, sizes); });
+}
+
+/// Collects the edits of one launch.
 class LaunchWriter {
 public:
   LaunchWriter(const KernelSource &source, const model::Task &task, const model::LaunchStep &wanted)
@@ -73,12 +85,7 @@ private:
   }
 
   Result<void> write_arguments() {
-    const bool same = wanted_.arguments.size() == reference_.arguments.size() &&
-                      std::ranges::equal(wanted_.arguments, reference_.arguments,
-                                         [&](const auto &a, const auto &b) {
-                                           return same_argument(a, b, sizes_);
-                                         });
-    if (same)
+    if (same_arguments(wanted_.arguments, reference_.arguments, sizes_))
       return {};
     std::string text;
     for (const model::Argument &argument : wanted_.arguments) {
@@ -105,39 +112,22 @@ private:
     return fail("its kernel takes an argument that the file's launch does not pass");
   }
 
-  Result<std::array<std::string, 3>> extents(const std::array<Expression, 3> &values) const {
-    std::array<std::string, 3> texts;
-    for (std::size_t i = 0; i < 3; ++i) {
-      auto text = host_text(values[i], names_);
-      if (!text)
-        return std::unexpected(text.error());
-      texts[i] = *text;
-    }
-    return texts;
-  }
-
-  bool differs(const std::array<Expression, 3> &a, const std::array<Expression, 3> &b) const {
-    return !std::ranges::equal(a, b, [&](const Expression &left, const Expression &right) {
-      return same_value(left, right, sizes_);
-    });
-  }
-
   Result<void> write_shape() {
     const LaunchSite site(source_, launch_);
-    const std::size_t not_before = site.arguments_declared_at();
-    const auto write = [&](const LaunchShape &shape, const auto &values) -> Result<void> {
-      auto texts = extents(values);
-      if (!texts)
-        return std::unexpected(texts.error());
-      add_edits(edits_, shape.replace(*texts, not_before));
-      return {};
-    };
-    if (differs(wanted_.grid, reference_.grid))
-      if (auto written = write(site.grid(), wanted_.grid); !written)
-        return written;
-    if (differs(wanted_.block, reference_.block))
-      if (auto written = write(site.block(), wanted_.block); !written)
-        return written;
+    for (const auto &[shape, wanted, old] :
+         {std::tuple(&site.grid(), &wanted_.grid, &reference_.grid),
+          std::tuple(&site.block(), &wanted_.block, &reference_.block)}) {
+      if (same_extents(*wanted, *old, sizes_))
+        continue;
+      std::array<std::string, 3> texts;
+      for (std::size_t i = 0; i < 3; ++i) {
+        auto text = host_text((*wanted)[i], names_);
+        if (!text)
+          return std::unexpected(text.error());
+        texts[i] = *text;
+      }
+      add_edits(edits_, shape->replace(texts, site.arguments_declared_at()));
+    }
     return write_shared();
   }
 
@@ -152,13 +142,11 @@ private:
     auto text = host_text(wanted_.shared_bytes, names_);
     if (!text)
       return std::unexpected(text.error());
-    const clang::CallExpr *config = launch_->getConfig();
-    const bool has_third =
-        config->getNumArgs() > 2 && !llvm::isa<clang::CXXDefaultArgExpr>(config->getArg(2));
-    const auto place = source_.range_of(config->getArg(has_third ? 2 : 1));
+    const clang::Expr *old = LaunchSite(source_, launch_).shared_bytes();
+    const auto place = source_.range_of(old ? old : launch_->getConfig()->getArg(1));
     if (!place)
       return fail("the launch's shape comes from a macro");
-    if (has_third)
+    if (old)
       edits_.push_back({*place, *text});
     else if (const auto block = std::ranges::find(edits_, *place, &TextEdit::range);
              block != edits_.end())
@@ -172,8 +160,8 @@ private:
   const clang::CUDAKernelCallExpr *launch_;
   const model::LaunchStep &reference_, &wanted_;
   std::vector<Sizes> sizes_;
-  std::vector<std::string> texts_; ///< of the arguments as written
-  Bindings names_;                 ///< of sizes, at the launch
+  std::vector<std::string> texts_; ///< source texts of the launch's arguments
+  Bindings names_;                 ///< texts of sizes at the launch
   Edits edits_;
 };
 
@@ -193,14 +181,9 @@ const model::LaunchStep *only_launch(const model::Plan &plan) {
 bool same_launch(const model::LaunchStep &left, const model::LaunchStep &right,
                  const model::Task &task) {
   const std::vector<Sizes> sizes = all_sizes(task);
-  bool same = left.arguments.size() == right.arguments.size() &&
-              same_value(left.shared_bytes, right.shared_bytes, sizes);
-  for (int i = 0; i < 3; ++i)
-    same = same && same_value(left.grid[i], right.grid[i], sizes) &&
-           same_value(left.block[i], right.block[i], sizes);
-  for (std::size_t i = 0; same && i < left.arguments.size(); ++i)
-    same = same_argument(left.arguments[i], right.arguments[i], sizes);
-  return same;
+  return same_arguments(left.arguments, right.arguments, sizes) &&
+         same_value(left.shared_bytes, right.shared_bytes, sizes) &&
+         same_extents(left.grid, right.grid, sizes) && same_extents(left.block, right.block, sizes);
 }
 
 Result<Edits> write_launch(const KernelSource &source, const model::Task &task,

@@ -1,10 +1,10 @@
-// Items and directives of the answer, each taken, known or refused, then put together in their order.
+// Choice of the answer's declarations and directives, each taken, known or refused; see
+// merge_source.h.
 #include "generator/text/source/merge_source.h"
 
-#include "generator/text/source/render.h"
+#include "analysis/slicer/declarations.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace warpwright::generator {
 namespace {
@@ -13,9 +13,11 @@ using analysis::slicer::Directive;
 using analysis::slicer::Inventory;
 using analysis::slicer::Item;
 using analysis::slicer::SourceText;
+using analysis::slicer::take_inventory;
 using Kind = Directive::Kind;
 
-/// Tokens with one space between them: equal for declarations that differ in white space and comments only.
+/// Tokens with one space between them: equal for declarations that differ in white space and
+/// comments only.
 std::string normalized(const SourceText &source, Range range) {
   std::string text;
   for (const auto &token : source.tokens)
@@ -24,39 +26,52 @@ std::string normalized(const SourceText &source, Range range) {
   return text;
 }
 
-/// What of the answer's source goes into the file.
+/// The declaration of the inventory's own file around an offset; null for none.
+const Item *item_at(const Inventory &inventory, std::size_t offset) {
+  for (const Item &item : inventory.items)
+    if (item.file == 0 && item.range.contains(offset))
+      return &item;
+  return nullptr;
+}
+
+/// The place of a new include: after the file's last one before `kernel`, else the file's start.
+std::size_t include_place(const SourceText &file, std::size_t kernel) {
+  std::size_t place = 0;
+  for (const Directive &directive : file.directives)
+    if (directive.kind == Kind::Include && directive.range.end < kernel)
+      place = std::min(file.text.find('\n', directive.range.end), file.text.size() - 1) + 1;
+  return place;
+}
+
 class Merge {
 public:
-  Merge(const Inventory &file, const Inventory &answer, std::string kernel)
-      : file_(file), answer_(answer), kernel_(std::move(kernel)) {}
+  Merge(const Inventory &file, const Inventory &answer, std::string kernel, std::string answered)
+      : file_(file), answer_(answer), kernel_(std::move(kernel)), answered_(std::move(answered)) {}
 
-  Result<void> run(const std::string &answered_kernel) {
+  Result<void> run() {
     for (const Item &item : answer_.items)
       if (item.file == 0)
-        if (auto taken = take(item, answered_kernel); !taken)
+        if (auto taken = take(item); !taken)
           return taken;
     for (const Directive &directive : source().directives)
-      if (std::ranges::none_of(answer_.items, [&](const Item &item) {
-            return item.file == 0 && item.range.contains(directive.range.begin);
-          }))
+      if (!item_at(answer_, directive.range.begin))
         if (auto taken = take(directive); !taken)
           return taken;
     if (!has_kernel_)
-      return fail("its source does not define " + answered_kernel);
+      return fail("its source does not define " + answered_);
     std::ranges::sort(pieces_, {}, [](const Piece &piece) { return piece.range.begin; });
     return {};
   }
 
   const std::string &includes() const { return includes_; }
   /// The declarations, with the answer's kernel under the user's name.
-  std::string text(const std::string &answered_kernel) const {
+  std::string text() const {
     std::string text;
-    for (std::size_t i = 0; i < pieces_.size(); ++i)
-      text += (i == 0                                                   ? ""
-               : pieces_[i].is_directive && pieces_[i - 1].is_directive ? "\n"
-                                                                        : "\n\n") +
-              with_comment(i);
-    return answered_kernel == kernel_ ? text : rename(text, answered_kernel, kernel_);
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      const bool directives = i > 0 && pieces_[i].is_directive && pieces_[i - 1].is_directive;
+      text += (i == 0 ? "" : directives ? "\n" : "\n\n") + with_comment(pieces_[i].range);
+    }
+    return answered_ == kernel_ ? text : rename(text, answered_, kernel_);
   }
 
 private:
@@ -67,8 +82,8 @@ private:
 
   const SourceText &source() const { return *answer_.files.front(); }
 
-  Result<void> take(const Item &item, const std::string &answered_kernel) {
-    const bool is_kernel = item.names.contains(answered_kernel);
+  Result<void> take(const Item &item) {
+    const bool is_kernel = item.names.contains(answered_);
     has_kernel_ |= is_kernel;
     if (item.is_host_only)
       return fail("its source holds host code");
@@ -79,34 +94,29 @@ private:
       auto known = is_known(item);
       if (!known || *known)
         return known ? Result<void>() : std::unexpected(known.error());
-    } else if (answered_kernel != kernel_ && mentions(source().of(item.range), kernel_)) {
+    } else if (answered_ != kernel_ && mentions(source().of(item.range), kernel_)) {
       return fail("its kernel uses the name " + kernel_ + " for something else");
     }
     Range range = item.range;
     constexpr std::string_view kExternC = "extern \"C\"";
-    if (source().of(range).starts_with(
-            kExternC)) { // the launch names it, so its linkage is the user's
-      range.begin += kExternC.size();
-      while (range.begin < range.end &&
-             std::isspace(static_cast<unsigned char>(source().text[range.begin])))
-        ++range.begin;
-    }
+    if (source().of(range).starts_with(kExternC)) // the linkage stays the user's
+      range.begin = std::min(
+          range.end, source().text.find_first_not_of(" \t\n\v\f\r", range.begin + kExternC.size()));
     pieces_.push_back({range});
     return {};
   }
 
-  /// Whether the file declares it alike. Errors: it declares something else of that name.
+  /// Does the file have the same declaration? Errors: it declares another thing of that name.
   Result<bool> is_known(const Item &item) const {
+    const std::string text = normalized(source(), item.range);
     bool known = false;
     for (const Item &other : file_.items)
-      for (const std::string &name : item.names) {
-        if (!other.names.contains(name))
-          continue;
-        known =
-            normalized(*file_.files[other.file], other.range) == normalized(source(), item.range);
-        if (!known)
-          return fail("the file declares another " + name);
-      }
+      for (const std::string &name : item.names)
+        if (other.names.contains(name)) {
+          known = true;
+          if (normalized(*file_.files[other.file], other.range) != text)
+            return fail("the file declares another " + name);
+        }
     return known;
   }
 
@@ -130,9 +140,8 @@ private:
     return {};
   }
 
-  /// A piece with the comment that stands before it.
-  std::string with_comment(std::size_t index) const {
-    const Range range = pieces_[index].range;
+  /// The text of a range with the comment before it.
+  std::string with_comment(Range range) const {
     std::size_t before = 0;
     for (const Item &item : answer_.items)
       if (item.file == 0 && item.range.end <= range.begin)
@@ -141,26 +150,35 @@ private:
       if (directive.range.end <= range.begin)
         before = std::max(before, directive.range.end);
     const std::string_view gap = source().of(Range{before, range.begin});
-    const std::size_t comment = std::min(gap.find("//"), gap.find("/*"));
-    const bool is_comment =
-        comment != std::string_view::npos && gap.find_first_not_of(" \t\r\n") == comment;
-    return std::string(is_comment ? gap.substr(comment) : "") + std::string(source().of(range));
+    const std::size_t comment = gap.find_first_not_of(" \t\r\n");
+    const std::string_view rest = gap.substr(std::min(comment, gap.size()));
+    const bool is_comment = rest.starts_with("//") || rest.starts_with("/*");
+    return std::string(is_comment ? rest : "") + std::string(source().of(range));
   }
 
   const Inventory &file_, &answer_;
-  std::string kernel_, includes_;
+  std::string kernel_, answered_, includes_;
   std::vector<Piece> pieces_;
   bool has_kernel_ = false;
 };
 
 } // namespace
 
-Result<MergedSource> merge_source(const Inventory &file, const Inventory &answer,
-                                  const std::string &kernel, const std::string &answered) {
-  Merge merge(file, answer, kernel);
-  if (auto merged = merge.run(answered); !merged)
+Result<Edits> merge_source(const KernelSource &source, const analysis::ParsedUnit &answer,
+                           const std::string &answered) {
+  const Inventory file = take_inventory(source.unit()), other = take_inventory(answer);
+  const auto body = source.range_of(source.body());
+  const Item *kernel = body ? item_at(file, body->begin) : nullptr;
+  if (!kernel)
+    return fail("the kernel's own text was not found in the file");
+  Merge merge(file, other, source.kernel()->getNameAsString(), answered);
+  if (auto merged = merge.run(); !merged)
     return std::unexpected(merged.error());
-  return MergedSource{merge.text(answered), merge.includes()};
+  Edits edits{{kernel->range, merge.text()}};
+  if (const std::size_t place = include_place(*file.files.front(), kernel->range.begin);
+      !merge.includes().empty())
+    edits.push_back({{place, place}, merge.includes()});
+  return edits;
 }
 
 } // namespace warpwright::generator

@@ -1,22 +1,19 @@
-// Device source of somebody else joined to the user's file: which of its declarations take the kernel's place, and which includes come new.
+// Edits that bring another program's device source into the user's file: declarations in place of
+// the kernel, and the includes that the file lacks.
 //
-// A declaration that the file has alike is left out; one that the file has otherwise is an error, because nothing says which is meant.
-// Leaves out namespaces, preprocessor conditions and host code. Thread: that of the units.
+// A declaration that the file has too is left out. One that the file has in another form is an
+// error, because nothing says which is meant. Namespaces, preprocessor conditions and host code are
+// errors too.
 #pragma once
 
-#include "analysis/slicer/declarations.h"
+#include "generator/text/source/kernel_source.h"
 
 namespace warpwright::generator {
 
-struct MergedSource {
-  std::string text;     ///< to stand in the kernel's place
-  std::string includes; ///< that the file lacks, a line each
-};
-
-/// @param kernel its name in the file @param answered its name in the answer; comes out as `kernel`
+/// Edits of the file. The answer's kernel comes under the name of the file's.
+/// @param answered name of the kernel in `answer`
 /// Errors: why the file cannot take it.
-Result<MergedSource> merge_source(const analysis::slicer::Inventory &file,
-                                  const analysis::slicer::Inventory &answer,
-                                  const std::string &kernel, const std::string &answered);
+Result<Edits> merge_source(const KernelSource &source, const analysis::ParsedUnit &answer,
+                           const std::string &answered);
 
 } // namespace warpwright::generator

@@ -1,29 +1,10 @@
-// The spelling of moves: "vectorize(width=4)", "restrict_const()", parameters in order of their names.
+// The spelling of moves: "vectorize(width=4)", "restrict_const()", parameters in order of their
+// names.
 #include "generator/text/source/state.h"
 
-#include <cctype>
+#include "generator/text/source/render.h"
 
 namespace warpwright::generator {
-namespace {
-
-bool is_identifier(std::string_view text) {
-  if (text.empty() || std::isdigit(static_cast<unsigned char>(text.front())))
-    return false;
-  for (char c : text)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_')
-      return false;
-  return true;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ')
-    text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ')
-    text.remove_suffix(1);
-  return text;
-}
-
-} // namespace
 
 std::string to_string(const Move &move) {
   std::string text = move.name + "(";
@@ -32,14 +13,21 @@ std::string to_string(const Move &move) {
   return text + ")";
 }
 
+std::vector<std::string> to_strings(const std::vector<Move> &moves) {
+  std::vector<std::string> texts;
+  for (const Move &move : moves)
+    texts.push_back(to_string(move));
+  return texts;
+}
+
 Result<Move> move_from_string(const std::string &text) {
   const auto bad = [&](const std::string &why) {
     return fail("\"" + text + "\" is no move: " + why, "Write it as name(parameter=value,...)");
   };
-  const std::string_view all = trim(text);
+  const std::string_view all = trimmed(text);
   const std::size_t open = all.find('(');
   Move move;
-  move.name = std::string(trim(all.substr(0, open)));
+  move.name = std::string(trimmed(all.substr(0, open)));
   if (!is_identifier(move.name))
     return bad("it does not start with a name");
   if (open == std::string_view::npos)
@@ -47,13 +35,14 @@ Result<Move> move_from_string(const std::string &text) {
   if (all.back() != ')')
     return bad("the parenthesis is not closed");
   std::string_view rest = all.substr(open + 1, all.size() - open - 2);
-  while (!trim(rest).empty()) {
+  while (!trimmed(rest).empty()) {
     const std::size_t comma = rest.find(',');
     const std::string_view part = rest.substr(0, comma);
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos)
       return bad("a parameter has no value");
-    const std::string name(trim(part.substr(0, equals))), value(trim(part.substr(equals + 1)));
+    const std::string name(trimmed(part.substr(0, equals))),
+        value(trimmed(part.substr(equals + 1)));
     if (!is_identifier(name) || value.empty() || value.find_first_of("()= ") != std::string::npos)
       return bad("a parameter is malformed");
     if (!move.parameters.emplace(name, value).second)

@@ -1,42 +1,54 @@
-// Placeholders and indentation, character by character; see render.h.
+// Placeholders, indentation and identifiers of texts; see render.h.
 #include "generator/text/source/render.h"
 
 #include <algorithm>
 #include <cctype>
+#include <ranges>
 
 namespace warpwright::generator {
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (;;) {
-    std::size_t end = text.find('\n');
-    lines.push_back(text.substr(0, end));
-    if (end == std::string_view::npos)
-      return lines;
-    text.remove_prefix(end + 1);
-  }
-}
 
 std::size_t white_prefix(std::string_view line) {
   return std::min(line.find_first_not_of(" \t"), line.size());
 }
 
+/// The lines that `change` makes of each line and its number.
 template <class Change>
 std::string map_lines(std::string_view text, Change change) {
   std::string result;
   std::size_t number = 0;
-  for (std::string_view line : lines_of(text)) {
+  for (const auto line : std::views::split(text, '\n')) {
     if (number)
       result += '\n';
-    result += change(line, number++);
+    result += change(std::string_view(line), number++);
   }
   return result;
 }
 
 } // namespace
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool is_identifier(std::string_view text) {
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text.front())) &&
+         std::ranges::all_of(text, is_word);
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
+std::string without_trailing_space(std::string text) {
+  text.resize(text.find_last_not_of(" \n") + 1);
+  return text;
+}
+
+std::string fresh_name(std::string name, const std::set<std::string> &taken) {
+  while (taken.contains(name))
+    name += '_';
+  return name;
+}
 
 std::string render(std::string_view text, const Bindings &bindings,
                    const std::set<std::string> &taken) {
@@ -46,18 +58,11 @@ std::string render(std::string_view text, const Bindings &bindings,
       result += text[i++];
       continue;
     }
-    std::size_t end = i + 1;
-    while (end < text.size() && is_word(text[end]))
-      ++end;
-    std::string name(text.substr(i + 1, end - i - 1));
-    if (auto bound = bindings.find(name); bound != bindings.end()) {
-      name = bound->second;
-    } else {
-      while (taken.contains(name))
-        name += '_';
-    }
-    result += name;
-    i = end;
+    const auto end = std::find_if_not(text.begin() + i + 1, text.end(), is_word);
+    const std::string name(text.begin() + i + 1, end);
+    const auto bound = bindings.find(name);
+    result += bound == bindings.end() ? fresh_name(name, taken) : bound->second;
+    i = static_cast<std::size_t>(end - text.begin());
   }
   return result;
 }
@@ -119,6 +124,17 @@ std::string parenthesised(const std::string &text) {
 
 std::string as_summand(const std::string &text) {
   return text.find_first_of("?<>=&|^!,") == std::string::npos ? text : "(" + text + ")";
+}
+
+std::string ceil_div_text(const std::string &text, int divisor) {
+  return "(" + as_summand(text) + " + " + std::to_string(divisor - 1) + ") / " +
+         std::to_string(divisor);
+}
+
+void add_edits(Edits &edits, const Edits &more) {
+  for (const TextEdit &edit : more)
+    if (std::ranges::find(edits, edit) == edits.end())
+      edits.push_back(edit);
 }
 
 } // namespace warpwright::generator

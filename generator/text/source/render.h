@@ -1,9 +1,9 @@
-// Text helpers of moves and templates: placeholders, indentation, names that clash with nothing.
+// Text helpers of moves and templates: placeholders, indentation, unused names.
 //
-// A template is CUDA text with `$name` where something of the user's goes. What the map does not bind is a
-// local of the template and becomes a fresh name. Indentation is written as two spaces and comes out as the
-// user's own. It leaves out any knowledge of C++ beyond identifiers and braces.
-// Thread: values, any.
+// A template is CUDA text with `$name` placeholders. A placeholder with a binding becomes the
+// user's text; one without is a local of the template and becomes a name that the file does not use
+// yet. Templates are indented by two spaces a level and come out in the user's own indentation.
+// Nothing here knows more of C++ than identifiers and brackets.
 #pragma once
 
 #include "support/text.h"
@@ -17,19 +17,32 @@
 namespace warpwright::generator {
 
 using Bindings = std::map<std::string, std::string>;
+using Edits = std::vector<TextEdit>;
 
-/// `text` with each `$name` replaced: by its binding, else by `name` itself, with `_` added while it is in `taken`.
+/// A letter, digit or underscore?
+bool is_word(char c);
+bool is_identifier(std::string_view text);
+/// `text` without the spaces at both ends.
+std::string_view trimmed(std::string_view text);
+/// `text` without the spaces and newlines at its end.
+std::string without_trailing_space(std::string text);
+
+/// `name`, with `_` added while it is in `taken`.
+std::string fresh_name(std::string name, const std::set<std::string> &taken);
+
+/// `text` with each `$name` replaced by its binding, else by fresh_name(name, taken).
 std::string render(std::string_view text, const Bindings &bindings,
                    const std::set<std::string> &taken = {});
 
-/// Lines of `text`, whose indentation counts in steps of two spaces, moved to `base` with `step` a level.
-/// Preprocessor lines are moved too; empty lines stay empty. No trailing newline is added or removed.
+/// Lines of `text`, indented in steps of two spaces, moved to `base` with `step` a level.
+/// Preprocessor lines are moved too; empty lines stay empty. No trailing newline is added or
+/// removed.
 std::string indent(std::string_view text, const std::string &base, const std::string &step);
 
 /// Adds `step` before each line of `text` but the first and empty ones.
 std::string deepen(std::string_view text, const std::string &step);
 
-/// Takes `indentation` away from the start of all lines but the first, as far as they have it.
+/// Removes `indentation` from the start of all lines but the first, as far as they have it.
 std::string rebase(std::string_view text, const std::string &indentation);
 
 /// Replaces each whole identifier `name` by `replacement`; identifiers behind `.` or `->` stay.
@@ -40,5 +53,11 @@ std::string parenthesised(const std::string &text);
 
 /// `text` in parentheses where an operator in it binds less tightly than +.
 std::string as_summand(const std::string &text);
+
+/// "(text + 127) / 128".
+std::string ceil_div_text(const std::string &text, int divisor);
+
+/// Appends the edits of `more` that `edits` lacks: launches may share a variable.
+void add_edits(Edits &edits, const Edits &more);
 
 } // namespace warpwright::generator

@@ -1,4 +1,4 @@
-// A version of the user's file and the moves that led to it. Thread: values.
+// A version of the user's file and the moves that led to it.
 #pragma once
 
 #include "analysis/analyze.h"
@@ -20,14 +20,17 @@ struct Move {
   auto operator<=>(const Move &) const = default;
 };
 std::string to_string(const Move &move);
+/// The moves as texts.
+std::vector<std::string> to_strings(const std::vector<Move> &moves);
+/// Errors: a text that is not of the form name(parameter=value,...).
 Result<Move> move_from_string(const std::string &text);
 
-/// Who proposed a state, and what it said; all empty of the search's own.
+/// The proposer of a state and its reasons; all empty for a state of the search itself.
 struct Provenance {
   std::string proposer; ///< "builtin", "endpoint"
-  std::string
-      analysis; ///< for people: what bounds the kernel, which earlier version was faster and why
-  std::optional<model::Plan> answer; ///< a whole plan that it wrote, where no moves lead here
+  /// Text for people: what bounds the kernel, which earlier version was faster and why.
+  std::string analysis;
+  std::optional<model::Plan> answer; ///< the proposer's whole plan, where no moves lead here
   std::string not_applicable;        ///< why `answer` is not in the file's text; empty: it is
 };
 
@@ -35,10 +38,10 @@ struct Provenance {
 struct State {
   analysis::SourceFile file;
   analysis::ParseSettings settings;
-  std::string kernel; ///< name of the kernel that is optimised
+  std::string kernel; ///< name of the kernel to optimise
   std::vector<Move> moves;
   Provenance provenance;
-  /// That moves choose numbers of blocks for; the CPU backend's where none is known.
+  /// The GPU that decides numbers of blocks; the CPU backend where none is known.
   arch::Gpu gpu = arch::gpu_named("cpu").value();
 };
 

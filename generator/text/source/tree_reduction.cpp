@@ -1,7 +1,5 @@
-// Matching trees, loop header first; see tree_reduction.h.
+// Match of tree reductions, loop header first; see tree_reduction.h.
 #include "generator/text/source/tree_reduction.h"
-
-#include <set>
 
 namespace warpwright::generator {
 
@@ -9,19 +7,9 @@ using clang::dyn_cast;
 
 namespace {
 
-std::optional<Combine> combine_of_call(const std::string &name) {
-  if (name == "fmaxf" || name == "fmax" || name == "max")
-    return Combine::Maximum;
-  if (name == "fminf" || name == "fmin" || name == "min")
-    return Combine::Minimum;
-  return std::nullopt;
-}
-
-/// `halving` counts s = half the block, s > 0, s >>= 1.
+/// The counter of a loop over s = half the block, s > 0, s >>= 1; null for other loops.
 const clang::VarDecl *halving_counter(const IndexReader &form, const clang::ForStmt *loop) {
-  const auto *init = clang::dyn_cast_or_null<clang::DeclStmt>(loop->getInit());
-  const auto *counter =
-      init && init->isSingleDecl() ? dyn_cast<clang::VarDecl>(init->getSingleDecl()) : nullptr;
+  const clang::VarDecl *counter = only_variable(loop->getInit());
   if (!counter || !counter->hasInit())
     return nullptr;
   const std::string start = form.source().text_of(counter->getInit());
@@ -30,8 +18,8 @@ const clang::VarDecl *halving_counter(const IndexReader &form, const clang::ForS
                        start == "blockDim.x/2" || start == "blockDim.x>>1";
   if (!by_name && !(half && form.block()[0] && *half * 2 == *form.block()[0]))
     return nullptr;
-  const auto *condition = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(loop->getCond()));
-  const auto *step = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(loop->getInc()));
+  const auto *condition = as<clang::BinaryOperator>(loop->getCond());
+  const auto *step = as<clang::BinaryOperator>(loop->getInc());
   if (!condition || !step || variable_of(condition->getLHS()) != counter ||
       variable_of(step->getLHS()) != counter)
     return nullptr;
@@ -44,17 +32,19 @@ const clang::VarDecl *halving_counter(const IndexReader &form, const clang::ForS
   return ends && halves ? counter : nullptr;
 }
 
-/// One element of a shared array: its array and index.
-std::optional<ElementAccess> shared_element(const IndexReader &form, const clang::Expr *expression) {
+/// The access to an element of a shared array; nullopt for other expressions.
+std::optional<ElementAccess> shared_element(const IndexReader &form,
+                                            const clang::Expr *expression) {
   auto element = form.access(expression);
   const bool shared = element && element->base->hasAttr<clang::CUDASharedAttr>();
   return shared ? element : std::nullopt;
 }
 
-/// `a[t] += a[t + s]`, `a[t] = a[t] + a[t + s]`, `a[t] = fmaxf(a[t], a[t + s])`.
+/// Fills the tree from `a[t] += a[t + s]`, `a[t] = a[t] + a[t + s]` or
+/// `a[t] = fmaxf(a[t], a[t + s])`; false for other statements.
 bool match_update(const IndexReader &form, const clang::Expr *statement, const std::string &counter,
                   Tree &tree) {
-  const auto *assign = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(statement));
+  const auto *assign = as<clang::BinaryOperator>(statement);
   if (!assign || !assign->isAssignmentOp())
     return false;
   std::vector<const clang::Expr *> operands;
@@ -65,8 +55,8 @@ bool match_update(const IndexReader &form, const clang::Expr *statement, const s
   } else if (const auto *sum = dyn_cast<clang::BinaryOperator>(value);
              sum && sum->getOpcode() == clang::BO_Add) {
     operands = {sum->getLHS(), sum->getRHS()};
-  } else if (auto combine = combine_of_call(callee_name(value))) {
-    const auto *call = clang::cast<clang::CallExpr>(strip(value));
+  } else if (auto combine = combine_of_function(callee_name(value))) {
+    const auto *call = clang::cast<clang::CallExpr>(value);
     if (call->getNumArgs() != 2)
       return false;
     tree.combine = *combine;
@@ -98,20 +88,19 @@ std::optional<Tree> match_tree(const IndexReader &form, const clang::ForStmt *lo
   const auto *barrier = dyn_cast<clang::Expr>(body[1]);
   if (!branch || branch->getElse() || !barrier || callee_name(barrier) != "__syncthreads")
     return std::nullopt;
-  const auto *condition = clang::dyn_cast_or_null<clang::BinaryOperator>(strip(branch->getCond()));
+  const auto *condition = as<clang::BinaryOperator>(branch->getCond());
   if (!condition || condition->getOpcode() != clang::BO_LT ||
-      variable_of(condition->getRHS()) != counter)
-    return std::nullopt;
-  if (form.of(condition->getLHS()) != Polynomial::symbol("threadIdx.x"))
+      variable_of(condition->getRHS()) != counter ||
+      form.of(condition->getLHS()) != Polynomial::symbol("threadIdx.x"))
     return std::nullopt;
   const auto update = statements_of(branch->getThen());
   Tree tree{loop};
   const auto *expression = update.size() == 1 ? dyn_cast<clang::Expr>(update[0]) : nullptr;
   if (!expression || !match_update(form, expression, counter->getNameAsString(), tree))
     return std::nullopt;
-  static const std::set<std::string> kShuffled{"float",        "double",    "int",
-                                               "unsigned int", "long long", "unsigned long long"};
-  return kShuffled.contains(tree.type) ? std::optional(tree) : std::nullopt;
+  const bool fits =
+      is_shuffled(tree.type) || tree.type == "long long" || tree.type == "unsigned long long";
+  return fits ? std::optional(tree) : std::nullopt;
 }
 
 } // namespace

@@ -1,18 +1,16 @@
 // Tree reductions over a shared array, as tutorials write them:
 //
 //   for (int s = blockDim.x / 2; s > 0; s >>= 1) { if (t < s) a[t] += a[t + s]; __syncthreads(); }
-//
-// Thread: that of the unit.
 #pragma once
 
-#include "generator/text/source/index_form.h"
 #include "generator/text/source/combine.h"
+#include "generator/text/source/index_form.h"
 
 namespace warpwright::generator {
 
 struct Tree {
   const clang::ForStmt *loop = nullptr;
-  std::string array, thread, type;
+  std::string array, thread, type; ///< source texts of the array and of t; the elements' C type
   Combine combine = Combine::Sum;
 };
 

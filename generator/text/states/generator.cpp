@@ -1,8 +1,7 @@
-// Legal moves and their application: parse, ask the table, edit, parse again. What parses runs in a guard.
+// Legal moves and their application by the table of moves; see generator.h. Parses run in a guard.
 #include "generator/text/states/generator.h"
 
 #include "analysis/guard/guard.h"
-
 #include "generator/text/moves/move_kind.h"
 #include "generator/text/states/open_states.h"
 
@@ -13,17 +12,17 @@ namespace warpwright::generator {
 std::vector<Move> legal_moves(const KernelSource &source) {
   std::vector<Move> moves;
   for (const MoveKind &kind : move_registry())
-    for (const Parameters &parameters : kind.check(source).choices)
-      moves.push_back({std::string(kind.name), parameters});
+    if (const auto offer = kind.offer(source))
+      for (const Parameters &parameters : offer->choices)
+        moves.push_back({std::string(kind.name), parameters});
   return moves;
 }
 
 std::vector<Move> legal_moves(const State &state) {
-  auto moves =
-      analysis::guarded(analysis::kCommandLimits, [state]() -> Result<std::vector<Move>> {
-        auto source = KernelSource::open(state);
-        return source ? legal_moves(*source) : std::vector<Move>{};
-      });
+  auto moves = analysis::guarded(analysis::kCommandLimits, [state]() -> Result<std::vector<Move>> {
+    auto source = KernelSource::open(state);
+    return source ? legal_moves(*source) : std::vector<Move>{};
+  });
   return moves ? std::move(*moves) : std::vector<Move>{};
 }
 
@@ -31,12 +30,11 @@ Result<State> apply_move(const KernelSource &source, const State &state, const M
   const MoveKind *kind = find_move_kind(move.name);
   if (!kind)
     return fail("unknown move " + move.name, "Ask for the legal moves of the state");
-  const Choices legal = kind->check(source);
-  if (std::ranges::find(legal.choices, move.parameters) == legal.choices.end())
-    return fail(
-        to_string(move) + " is not legal for " + state.kernel + ": " +
-        (legal.choices.empty() ? legal.refusal : "these parameters are not among the legal ones"));
-  auto edits = kind->apply(source, move.parameters);
+  const auto offer = kind->offer(source);
+  if (!offer || std::ranges::find(offer->choices, move.parameters) == offer->choices.end())
+    return fail(to_string(move) + " is not legal for " + state.kernel + ": " +
+                (offer ? "these parameters are not among the legal ones" : offer.error().message));
+  auto edits = offer->edits(move.parameters);
   if (!edits)
     return std::unexpected(edits.error());
   auto text = apply_edits(state.file.text, *edits);

@@ -1,9 +1,9 @@
-// The facade of the generator: legal moves of a state, applying one, and the plan of a state.
+// The facade of the generator: legal moves of a state, their application, and the plan of a state.
 //
-// A state is the text of the user's own file: a move is an edit of that text, and after it the file is parsed
-// again, so moves compose, come back in the surrounding style, and the diff to show is the diff of two texts.
-// Analysis may guess, the runner proves: a move promises to be legal by its checks, never to be right.
-// Thread: any; nothing is shared between calls.
+// A state is the text of the user's own file. A move is an edit of that text, after which the file
+// is parsed again. So moves compose, the result keeps the surrounding style, and the diff to show
+// is the diff of two texts. Analysis may guess, the runner proves: a move passes its checks, and
+// may still be wrong.
 #pragma once
 
 #include "generator/text/source/state.h"
@@ -19,8 +19,8 @@ std::vector<Move> legal_moves(const State &state);
 /// Errors: an unknown move, or one that is not legal here, with the reason.
 Result<State> apply_move(const State &state, const Move &move);
 
-/// The plan of a state for the task that was inferred from the original file: its slice and its launch over the
-/// task's buffers, scalars and sizes.
+/// The plan of a state for the task that was inferred from the original file: its slice and its
+/// launch over the task's buffers, scalars and sizes.
 /// Errors: a state that cannot be sliced or whose launch cannot be expressed over the task.
 Result<model::Plan> render_plan(const State &state, const model::Task &task);
 

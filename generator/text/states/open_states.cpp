@@ -1,3 +1,4 @@
+// Recently used states by their text; see open_states.h.
 #include "generator/text/states/open_states.h"
 
 #include "analysis/guard/guard.h"
@@ -7,7 +8,7 @@
 namespace warpwright::generator {
 namespace {
 
-constexpr std::size_t kKept = 4; ///< the source as it is, and the end of the walk
+constexpr std::size_t kKept = 4; // the original source, and the end of the walk
 
 } // namespace
 
@@ -20,8 +21,8 @@ Result<std::shared_ptr<const KernelSource>> OpenStates::open(const State &state)
     std::rotate(open_.begin(), known, known + 1);
     return open_.front().source;
   }
-  auto source = analysis::guarded(analysis::kCommandLimits,
-                                  [state] { return KernelSource::open(state); });
+  auto source =
+      analysis::guarded(analysis::kCommandLimits, [state] { return KernelSource::open(state); });
   if (!source)
     return std::unexpected(source.error());
   if (open_.size() == kKept)
@@ -35,10 +36,9 @@ Result<std::vector<Move>> OpenStates::legal(const State &state) {
   auto source = open(state);
   if (!source)
     return std::unexpected(source.error());
-  return analysis::guarded(analysis::kCommandLimits,
-                           [source = *source]() -> Result<std::vector<Move>> {
-                             return legal_moves(*source);
-                           });
+  return analysis::guarded(
+      analysis::kCommandLimits,
+      [source = *source]() -> Result<std::vector<Move>> { return legal_moves(*source); });
 }
 
 Result<State> OpenStates::apply(const State &state, const Move &move) {

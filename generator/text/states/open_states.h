@@ -1,7 +1,8 @@
-// Legal moves and their application over parsed states that are kept: whoever asks for the moves of a state applies one of them next.
+// Legal moves and their application over parsed states that are kept for the next call.
 //
-// legal_moves() and apply_move() of generator.h parse at each call; a walk along moves parses each state once here. It keeps a few states,
-// some megabytes each. Thread: one.
+// legal_moves() and apply_move() of generator.h parse at each call. A walk along moves asks for the
+// moves of a state and applies one of them next, so each state is parsed once here. A few states
+// are kept, some megabytes each. Thread: one an object.
 #pragma once
 
 #include "generator/text/source/kernel_source.h"
@@ -26,10 +27,11 @@ private:
   };
   Result<std::shared_ptr<const KernelSource>> open(const State &state);
 
-  std::deque<Open> open_; ///< the last used first
+  std::deque<Open> open_; ///< the most recently used first
 };
 
-/// As the functions of generator.h, on a source that is open. @param state its own
+/// As the functions of generator.h, on a source that is open.
+/// @param state the state that `source` was opened from
 std::vector<Move> legal_moves(const KernelSource &source);
 Result<State> apply_move(const KernelSource &source, const State &state, const Move &move);
 

@@ -1,6 +1,6 @@
 // The plan of a state: the slice of the edited file, and its launch over the original task.
 //
-// Fills and temporaries are the reference's: a move changes the kernel and its launch, never what surrounds them.
+// Fills and temporaries come from the reference: moves change only the kernel and its launch.
 #include "generator/text/states/generator.h"
 
 #include "analysis/guard/guard.h"
@@ -9,16 +9,9 @@
 #include <algorithm>
 
 namespace warpwright::generator {
-
 namespace {
 
-std::vector<std::string> spelled(const std::vector<Move> &moves) {
-  std::vector<std::string> texts;
-  for (const Move &move : moves)
-    texts.push_back(to_string(move));
-  return texts;
-}
-
+/// render_plan() without the guard.
 Result<model::Plan> parsed_plan(const State &state, const model::Task &task) {
   auto unit = analysis::parse_stub(state.file, state.settings);
   if (!unit)
@@ -42,7 +35,7 @@ Result<model::Plan> parsed_plan(const State &state, const model::Task &task) {
   model::Plan plan = task.reference;
   plan.source = std::move(*slice);
   *std::ranges::find_if(plan.steps, is_launch) = *launch;
-  plan.moves = spelled(state.moves);
+  plan.moves = to_strings(state.moves);
   return plan;
 }
 
@@ -51,7 +44,7 @@ Result<model::Plan> parsed_plan(const State &state, const model::Task &task) {
 Result<model::Plan> render_plan(const State &state, const model::Task &task) {
   if (state.provenance.answer && !state.provenance.not_applicable.empty()) {
     model::Plan answer = *state.provenance.answer;
-    answer.moves = spelled(state.moves);
+    answer.moves = to_strings(state.moves);
     return answer;
   }
   return analysis::guarded(analysis::kCommandLimits,

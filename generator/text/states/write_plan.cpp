@@ -1,4 +1,5 @@
-// Declarations of the answer into the file, its launch at the user's; then the proof that the file leads back to the answer's launch.
+// A plan's kernel and launch as edits of the user's file, and the proof that the edited file has
+// the same launch; see write_plan.h.
 #include "generator/text/states/write_plan.h"
 
 #include "analysis/guard/guard.h"
@@ -11,16 +12,10 @@
 namespace warpwright::generator {
 namespace {
 
-using analysis::slicer::Directive;
-using analysis::slicer::Inventory;
-using analysis::slicer::Item;
-using analysis::slicer::SourceText;
-using analysis::slicer::take_inventory;
-using Kind = Directive::Kind;
-
 constexpr std::string_view kRewrite = "rewrite";
 
-/// Everything but source and launch must be the reference's: it is what the user's file does around its launch.
+/// Requires that everything but source and launch equals the reference: the user's file does that
+/// much around its launch.
 Result<void> check_frame(const model::Plan &plan, const model::Plan &reference) {
   if (!only_launch(plan))
     return fail("it has " + std::to_string(plan.steps.size()) +
@@ -46,23 +41,7 @@ std::string base_name(const std::string &kernel) {
   return name.substr(name.rfind(':') + 1);
 }
 
-/// Where a new include goes: after the file's last one before `kernel`, else to its start.
-std::size_t include_place(const SourceText &file, std::size_t kernel) {
-  std::size_t place = 0;
-  for (const Directive &directive : file.directives)
-    if (directive.kind == Kind::Include && directive.range.end < kernel)
-      place = std::min(file.text.find('\n', directive.range.end), file.text.size() - 1) + 1;
-  return place;
-}
-
-const Item *item_of(const Inventory &inventory, std::size_t offset) {
-  for (const Item &item : inventory.items)
-    if (item.file == 0 && item.range.contains(offset))
-      return &item;
-  return nullptr;
-}
-
-/// The parse of the written file must be no worse than before, and lead back to the answer's launch.
+/// Requires that the written file parses no worse than before and has the answer's launch.
 Result<void> check_written(const State &before, const State &after, const model::Task &task,
                            const model::LaunchStep &wanted) {
   const auto errors = [](const State &state) -> Result<std::vector<std::string>> {
@@ -88,7 +67,7 @@ Result<void> check_written(const State &before, const State &after, const model:
   return {};
 }
 
-/// For a guard.
+/// write_plan() without the guard.
 Result<State> written_plan(const State &original, const model::Task &task,
                            const model::Plan &plan) {
   if (!only_launch(task.reference))
@@ -104,22 +83,13 @@ Result<State> written_plan(const State &original, const model::Task &task,
   if (!answer)
     return std::unexpected(answer.error());
   const model::LaunchStep &wanted = *only_launch(plan);
-  const Inventory file = take_inventory(source->unit()), answered = take_inventory(**answer);
-  const auto body = source->range_of(source->body());
-  const Item *kernel = body ? item_of(file, body->begin) : nullptr;
-  if (!kernel)
-    return fail("the kernel's own text was not found in the file");
-  const auto merged =
-      merge_source(file, answered, source->kernel()->getNameAsString(), base_name(wanted.kernel));
+  const auto merged = merge_source(*source, **answer, base_name(wanted.kernel));
   if (!merged)
     return std::unexpected(merged.error());
   auto edits = write_launch(*source, task, wanted);
   if (!edits)
     return std::unexpected(edits.error());
-  edits->push_back({kernel->range, merged->text});
-  if (const std::size_t place = include_place(*file.files.front(), kernel->range.begin);
-      !merged->includes.empty())
-    edits->push_back({{place, place}, merged->includes});
+  edits->insert(edits->end(), merged->begin(), merged->end());
   auto text = apply_edits(original.file.text, *edits);
   if (!text)
     return fail("its edits clash: " + text.error().message);
@@ -133,9 +103,8 @@ Result<State> written_plan(const State &original, const model::Task &task,
 } // namespace
 
 Result<State> write_plan(const State &original, const model::Task &task, const model::Plan &plan) {
-  return analysis::guarded(analysis::kCommandLimits, [original, task, plan] {
-    return written_plan(original, task, plan);
-  });
+  return analysis::guarded(analysis::kCommandLimits,
+                           [original, task, plan] { return written_plan(original, task, plan); });
 }
 
 State with_plan(const State &original, const model::Task &task, const model::Plan &plan,

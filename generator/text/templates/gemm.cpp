@@ -1,9 +1,10 @@
-// The text of the register-tiled GEMM; see gemm.h.
+// The register-tiled GEMM as CUDA text; see gemm.h.
 //
-// Layout: a warp covers 4 x 8 thread tiles, so that a fragment load is one broadcast pass; each thread tile is
-// split in groups of four rows and columns that lie a quarter tile apart, so that float4 loads from shared
-// memory hit distinct banks (CUTLASS, "efficient GEMM in CUDA"). The next tile travels through registers while
-// the current one is multiplied; one barrier a step is enough because the buffers alternate.
+// A warp covers 4 x 8 thread tiles, so that a fragment load is one broadcast pass. Each thread tile
+// is split into groups of four rows and columns a quarter tile apart, so that float4 loads from
+// shared memory hit distinct banks (CUTLASS, "efficient GEMM in CUDA"). The next tile travels
+// through registers while the current one is multiplied. One barrier a step is enough because the
+// buffers alternate.
 #include "generator/text/templates/gemm.h"
 
 namespace warpwright::generator {
@@ -158,69 +159,59 @@ for (int $i = 0; $i < $thread_m; ++$i) {
 }
 )cuda";
 
-struct Operand {
-  std::string suffix, pointer, ld, limit;
-  bool along_k;
-};
-
-Bindings operand_bindings(const Operand &operand, const std::set<std::string> &taken) {
-  auto fresh = [&](const std::string &name) { return render("$" + name, {}, taken); };
-  bool is_a = operand.suffix == "a";
-  return {{"loads", fresh("loads_" + operand.suffix)},
-          {"next", fresh("next_" + operand.suffix)},
-          {"tile", fresh("tile_" + operand.suffix)},
-          {"vectorised", fresh("vector_" + operand.suffix)},
-          {"first", fresh(is_a ? "first_row" : "first_col")},
-          {"extent", fresh(is_a ? "tile_m" : "tile_n")},
-          {"pointer", operand.pointer},
-          {"ld", parenthesised(operand.ld)},
-          {"limit", parenthesised(operand.limit)}};
+/// Bindings of one operand: its matrix, and the locals of its tile.
+Bindings operand_bindings(const GemmTask &task, bool is_a, const std::set<std::string> &taken) {
+  const auto local = [&](const char *name) {
+    return fresh_name(std::string(name) + (is_a ? "_a" : "_b"), taken);
+  };
+  return {{"loads", local("loads")},
+          {"next", local("next")},
+          {"tile", local("tile")},
+          {"vectorised", local("vector")},
+          {"first", fresh_name(is_a ? "first_row" : "first_col", taken)},
+          {"extent", fresh_name(is_a ? "tile_m" : "tile_n", taken)},
+          {"pointer", is_a ? task.a : task.b},
+          {"ld", parenthesised(is_a ? task.lda : task.ldb)},
+          {"limit", parenthesised(is_a ? task.rows : task.cols)}};
 }
 
 } // namespace
 
-bool GemmShape::valid() const {
-  bool divides = m % thread_m == 0 && n % thread_n == 0 && thread_m % 4 == 0 && thread_n % 4 == 0 &&
-                 k % 4 == 0;
-  if (!divides || (m / thread_m) % 4 != 0 || (n / thread_n) % 8 != 0)
-    return false;
-  bool whole_loads = m * k / 4 % threads() == 0 && n * k / 4 % threads() == 0;
-  int shared_bytes = 2 * k * (m + n + 8) * 4;
-  return whole_loads && threads() >= 32 && threads() <= 1024 && shared_bytes <= 48 * 1024;
+Bindings matrix_bindings(const GemmTask &task) {
+  return {{"a", task.a},
+          {"b", task.b},
+          {"c", task.c},
+          {"lda", parenthesised(task.lda)},
+          {"ldb", parenthesised(task.ldb)},
+          {"ldc", parenthesised(task.ldc)},
+          {"rows", parenthesised(task.rows)},
+          {"cols", parenthesised(task.cols)},
+          {"depth", parenthesised(task.depth)},
+          {"row", task.row_name},
+          {"col", task.col_name},
+          {"sum", task.sum_name}};
 }
 
 std::string render_gemm(const GemmTask &task, const GemmShape &shape,
                         const std::set<std::string> &names) {
   std::set<std::string> taken = names;
   taken.insert({task.row_name, task.col_name, task.sum_name});
-  Bindings common{{"BM", std::to_string(shape.m)},
-                  {"BN", std::to_string(shape.n)},
-                  {"BK", std::to_string(shape.k)},
-                  {"TM", std::to_string(shape.thread_m)},
-                  {"TN", std::to_string(shape.thread_n)},
-                  {"a", task.a},
-                  {"b", task.b},
-                  {"c", task.c},
-                  {"lda", parenthesised(task.lda)},
-                  {"ldb", parenthesised(task.ldb)},
-                  {"ldc", parenthesised(task.ldc)},
-                  {"rows", parenthesised(task.rows)},
-                  {"cols", parenthesised(task.cols)},
-                  {"depth", parenthesised(task.depth)},
-                  {"index", task.index_type},
-                  {"row", task.row_name},
-                  {"col", task.col_name},
-                  {"sum", task.sum_name},
-                  {"epilogue", deepen(task.epilogue, "      ")}};
-  Operand operands[] = {{"a", task.a, task.lda, task.rows, !task.a_transposed},
-                        {"b", task.b, task.ldb, task.cols, task.b_transposed}};
+  Bindings common = matrix_bindings(task);
+  common.insert({{"BM", std::to_string(shape.m)},
+                 {"BN", std::to_string(shape.n)},
+                 {"BK", std::to_string(shape.k)},
+                 {"TM", std::to_string(shape.thread_m)},
+                 {"TN", std::to_string(shape.thread_n)},
+                 {"index", task.index_type},
+                 {"epilogue", deepen(task.epilogue, "      ")}});
   std::string text = render(kHead, common, taken);
   std::string store = render("};\nauto $store = [&](int buffer) {\n", common, taken);
-  for (const Operand &operand : operands) {
-    Bindings bindings = operand_bindings(operand, taken);
+  for (const bool is_a : {true, false}) {
+    const bool along_k = is_a != (is_a ? task.a_transposed : task.b_transposed);
+    Bindings bindings = operand_bindings(task, is_a, taken);
     bindings.insert(common.begin(), common.end());
-    text += render(operand.along_k ? kFetchAlongK : kFetchAcrossK, bindings, taken);
-    store += render(operand.along_k ? kStoreAlongK : kStoreAcrossK, bindings, taken);
+    text += render(along_k ? kFetchAlongK : kFetchAcrossK, bindings, taken);
+    store += render(along_k ? kStoreAlongK : kStoreAcrossK, bindings, taken);
   }
   text += store + render(kMain, common, taken);
   return text + render(task.plain_store ? kPlainStore : kUserStore, common, taken);

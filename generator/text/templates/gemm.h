@@ -1,8 +1,8 @@
-// C = A * B in FP32 on the ordinary cores: register tiles over double-buffered shared-memory tiles.
+// Text of C = A * B in FP32 on the ordinary cores: register tiles over double-buffered
+// shared-memory tiles.
 //
-// Vector loads where pointers and row lengths are aligned, guarded scalar loads elsewhere, so any size and any
-// alignment is right. No TF32 and no reassociation beyond the naive loop's own order over k.
-// Thread: values, any.
+// Loads are vectors where pointers and row lengths are aligned and guarded scalars elsewhere, so
+// any size and any alignment is right. No TF32, and sums over k in the naive loop's order.
 #pragma once
 
 #include "generator/text/source/render.h"
@@ -11,15 +11,15 @@
 
 namespace warpwright::generator {
 
-/// A tile of `m` x `n` of C a block, steps of `k`, `thread_m` x `thread_n` of C a thread.
+/// A tile of `m` x `n` of C a block, steps of `k`, `thread_m` x `thread_n` of C a thread. Requires
+/// whole float4 a thread in both loads, multiples of 4 in the thread tile, and two tiles of each
+/// operand in 48 KB of static shared memory.
 struct GemmShape {
   int m = 128, n = 128, k = 16, thread_m = 8, thread_n = 8;
   int threads() const { return (m / thread_m) * (n / thread_n); }
-  /// Whole float4 a thread in both loads, multiples of 4 in the thread tile, 48 KB of static shared memory.
-  bool valid() const;
 };
 
-/// What of the user's goes into the body. Texts of expressions are used inside parentheses.
+/// The user's expressions and names that are spliced into the body, expressions in parentheses.
 struct GemmTask {
   std::string a, b, c;                      ///< pointers
   std::string rows, cols, depth;            ///< M, N, K
@@ -29,12 +29,15 @@ struct GemmTask {
   std::string row_name, col_name, sum_name; ///< the user's names in `epilogue`
   std::string index_type = "int";
   std::string epilogue; ///< the user's statements that store one element, first line not indented
-  bool plain_store = false; ///< `epilogue` is no more than C[row * ldc + col] = sum
+  bool plain_store = false; ///< `epilogue` is just C[row * ldc + col] = sum
 };
 
-/// The statements of the kernel's body, two spaces a level, for a one-dimensional block of shape.threads() and a
-/// grid of ceil(N / shape.n) by ceil(M / shape.m).
+/// Body for a one-dimensional block of shape.threads() in a grid of ceil(N / shape.n) by
+/// ceil(M / shape.m), two spaces a level.
 std::string render_gemm(const GemmTask &task, const GemmShape &shape,
                         const std::set<std::string> &taken);
+
+/// Bindings for the matrices, their extents, and the user's names.
+Bindings matrix_bindings(const GemmTask &task);
 
 } // namespace warpwright::generator

@@ -1,7 +1,9 @@
-// The texts of row and array reductions; see reduce.h.
+// Loops, shuffles and frames of row and array reductions; see reduce.h.
 #include "generator/text/templates/reduce.h"
 
 #include "support/model/dtype.h"
+
+#include <algorithm>
 
 namespace warpwright::generator {
 namespace {
@@ -58,27 +60,29 @@ if (threadIdx.x == 0) {
 }
 )cuda";
 
-int element_bytes(const std::string &type) {
-  auto dtype = model::dtype_from_c_type(type);
-  return dtype ? static_cast<int>(model::size_bytes(*dtype)) : 0;
-}
-
-/// A built-in type of 16 bytes, for loads only.
-std::string vector_type(int bytes) {
-  return bytes == 16 ? "uint4" : bytes == 8 ? "uint2" : "unsigned int";
-}
-
 struct LoopTexts {
   std::string first, step; ///< of the running index
   std::string base;        ///< added to every pointer; empty for none
 };
 
-/// Where the reduced elements start: the parameter, or a local that `declarations` declares.
+/// Elements in a 16-byte load of every array of a task; 0 when one cannot be loaded so.
+int vector_width(const ReduceTask &task) {
+  int width = 0;
+  for (const ReducedArray &array : task.arrays) {
+    const int bytes = element_bytes(array.element);
+    if (bytes == 0 || 16 % bytes != 0 || bytes < 2)
+      return 0;
+    width = width == 0 ? 16 / bytes : std::min(width, 16 / bytes);
+  }
+  return width;
+}
+
+/// The start of the reduced elements: the parameter, or a local that `declarations` then declares.
 std::string pointer_of(const ReducedArray &array, const LoopTexts &texts,
                        const std::set<std::string> &taken, std::string &declarations) {
   if (texts.base.empty())
     return array.pointer;
-  const std::string name = render("$" + array.pointer + "_row", {}, taken);
+  const std::string name = fresh_name(array.pointer + "_row", taken);
   declarations +=
       "const " + array.element + " *" + name + " = " + array.pointer + " + " + texts.base + ";\n";
   return name;
@@ -87,16 +91,16 @@ std::string pointer_of(const ReducedArray &array, const LoopTexts &texts,
 /// The accumulation as a lambda of the elements and the index, and the loops that call it.
 std::string render_loop(const ReduceTask &task, const LoopTexts &texts,
                         const std::set<std::string> &taken) {
-  auto fresh = [&](const std::string &name) { return render("$" + name, {}, taken); };
-  const std::string counter = task.counter, accumulate = fresh("accumulate"), part = fresh("part");
-  const std::string vector = fresh("vector");
+  const std::string counter = task.counter, accumulate = fresh_name("accumulate", taken),
+                    part = fresh_name("part", taken), vector = fresh_name("vector", taken);
   const int width = vector_width(task);
   Bindings elements;
   std::string declarations, parameters, scalars, parts, loads, aligned;
   int number = 0;
   for (const ReducedArray &array : task.arrays) {
     const std::string suffix = task.arrays.size() > 1 ? "_" + array.pointer : "";
-    const std::string element = fresh("element" + suffix), quad = fresh("quad" + suffix);
+    const std::string element = fresh_name("element" + suffix, taken),
+                      quad = fresh_name("quad" + suffix, taken);
     const std::string pointer = pointer_of(array, texts, taken, declarations);
     elements[array.name] = element;
     const std::string comma = number ? ", " : "";
@@ -135,24 +139,25 @@ std::string render_loop(const ReduceTask &task, const LoopTexts &texts,
   return text + render(kVectorLoop, bindings, taken);
 }
 
-std::string trimmed(std::string text) {
-  while (text.ends_with('\n'))
-    text.pop_back();
-  return text;
-}
-
 } // namespace
 
-int vector_width(const ReduceTask &task) {
-  int width = 0;
-  for (const ReducedArray &array : task.arrays) {
-    const int bytes = element_bytes(array.element);
-    if (bytes == 0 || 16 % bytes != 0 || bytes < 2)
-      return 0;
-    const int here = 16 / bytes;
-    width = width == 0 ? here : std::min(width, here);
-  }
-  return width;
+std::string ReduceTask::placeholder(const std::string &pointer, const std::string &element_type) {
+  auto known = std::ranges::find(arrays, pointer, &ReducedArray::pointer);
+  if (known == arrays.end())
+    known = arrays.insert(known, {pointer, element_type, "e" + std::to_string(arrays.size())});
+  return "$" + known->name;
+}
+
+std::string vector_type(int bytes) {
+  return bytes == 16  ? "uint4"
+         : bytes == 8 ? "uint2"
+         : bytes == 4 ? "unsigned int"
+                      : "unsigned short";
+}
+
+int element_bytes(const std::string &type) {
+  const auto dtype = model::dtype_from_c_type(type);
+  return dtype ? static_cast<int>(model::size_bytes(*dtype)) : 0;
 }
 
 std::string render_warp_combine(Combine combine, const std::string &type, const std::string &name) {
@@ -189,25 +194,25 @@ std::string render_row_reduction(const ReduceTask &task, int threads, int thread
        {"initial", task.initial},
        {"loop", render_loop(task, texts, taken)},
        {"combine",
-        trimmed(a_warp_a_row
-                    ? render_warp_combine(task.combine, task.accumulator_type, task.accumulator)
-                    : render_block_combine(task.combine, task.accumulator_type, task.accumulator))},
+        without_trailing_space(
+            a_warp_a_row
+                ? render_warp_combine(task.combine, task.accumulator_type, task.accumulator)
+                : render_block_combine(task.combine, task.accumulator_type, task.accumulator))},
        {"leader", a_warp_a_row ? "threadIdx.x % 32 == 0" : "threadIdx.x == 0"},
        {"epilogue", deepen(task.epilogue, "  ")}},
       taken);
 }
 
 std::string render_array_reduction(const ReduceTask &task, const std::set<std::string> &taken) {
-  auto fresh = [&](const std::string &name) { return render("$" + name, {}, taken); };
-  const LoopTexts texts{fresh("first"), fresh("stride"), ""};
+  const LoopTexts texts{fresh_name("first", taken), fresh_name("stride", taken), ""};
   return render(kArray,
                 {{"index", task.index_type},
                  {"type", task.accumulator_type},
                  {"accumulator", task.accumulator},
                  {"initial", task.initial},
                  {"loop", render_loop(task, texts, taken)},
-                 {"combine", trimmed(render_block_combine(task.combine, task.accumulator_type,
-                                                          task.accumulator))},
+                 {"combine", without_trailing_space(render_block_combine(
+                                 task.combine, task.accumulator_type, task.accumulator))},
                  {"epilogue", deepen(task.epilogue, "  ")}},
                 taken);
 }

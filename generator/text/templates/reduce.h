@@ -1,9 +1,8 @@
-// Reductions: a row by a warp or a block, a whole array by a grid; float4 loads, shuffles, one result a row or
-// one atomic a block.
+// Text of reductions: a row by a warp or a block, a whole array by a grid; float4 loads, shuffles,
+// one result a row or one atomic a block.
 //
-// The user's own accumulation statement is kept, with each load replaced by the element that was fetched. Only
-// the order of adding changes. Rows and arrays of any alignment: the vector path asks at run time.
-// Thread: values, any.
+// The user's own accumulation statement is kept, with each load replaced by the fetched element.
+// Only the order of adding changes. Rows and arrays may have any alignment: the kernel tests it.
 #pragma once
 
 #include "generator/text/source/combine.h"
@@ -22,6 +21,9 @@ struct ReducedArray {
 };
 
 struct ReduceTask {
+  /// The placeholder "$e0" of an array, which joins `arrays` where it is new.
+  std::string placeholder(const std::string &pointer, const std::string &element_type);
+
   std::vector<ReducedArray> arrays;
   Combine combine = Combine::Sum;
   std::string accumulator, accumulator_type; ///< the user's variable
@@ -30,22 +32,26 @@ struct ReduceTask {
   std::string index_type;                    ///< of counter and rows
   std::string statement;                     ///< one accumulation: "sum += $e0;"
   std::string extent;                        ///< elements a row, or of the array
-  std::string row, rows,
-      stride; ///< row reductions: the user's row variable, how many, elements between rows
-  std::string epilogue; ///< the user's statements once the result is known
+  std::string row, rows, stride; ///< of rows: the user's variable, their number, elements between
+  std::string epilogue;          ///< the user's statements once the result is known
 };
 
-/// Elements in a 16-byte load of the arrays of a task; 0 when they cannot be loaded so.
-int vector_width(const ReduceTask &task);
+/// A built-in type of so many bytes for vector loads: "uint4"; "unsigned short" for 2 bytes and
+/// less.
+std::string vector_type(int bytes);
+/// Bytes of an element of a C type; 0 for types without a dtype.
+int element_bytes(const std::string &type);
 
-/// `threads_a_row` threads a row (32 or the whole block) in blocks of `threads`: ceil(rows / (threads / threads_a_row)).
+/// Body for `threads_a_row` threads a row (32 or the whole block) in blocks of `threads`, of which
+/// a grid has ceil(rows / (threads / threads_a_row)).
 std::string render_row_reduction(const ReduceTask &task, int threads, int threads_a_row,
                                  const std::set<std::string> &taken);
 
-/// Blocks of whole warps in a grid of any size; every block runs `epilogue` once, in one thread.
+/// Body for blocks of whole warps in a grid of any size; one thread a block runs `epilogue`.
 std::string render_array_reduction(const ReduceTask &task, const std::set<std::string> &taken);
 
-/// Leaves the combination over a warp in all its lanes / over a block of whole warps in its first warp.
+/// Statements that combine `name` over a warp, for all its lanes, or over a block of whole warps,
+/// for its first warp.
 std::string render_warp_combine(Combine combine, const std::string &type, const std::string &name);
 std::string render_block_combine(Combine combine, const std::string &type, const std::string &name);
 

@@ -1,7 +1,7 @@
-// The text of the online softmax; see softmax.h.
+// The online softmax as CUDA text; see softmax.h.
 //
-// A thread that saw no element keeps the sum 0 and the lowest float as its maximum, which changes nothing when
-// combined. The second read of the row comes from the cache.
+// A thread without elements keeps the sum 0 and the lowest float as its maximum, which changes
+// nothing when combined. The second read of the row comes from the cache.
 #include "generator/text/templates/softmax.h"
 
 namespace warpwright::generator {
@@ -61,24 +61,17 @@ for (int warp = 1; warp < $warps; ++warp)
 
 } // namespace
 
-std::string render_softmax(const SoftmaxTask &task, int threads, int threads_a_row,
+std::string render_softmax(const MatrixTask &task, int threads, int threads_a_row,
                            const std::set<std::string> &taken) {
   const bool a_warp_a_row = threads_a_row < threads;
-  Bindings bindings{
-      {"index", task.index_type},
-      {"row", task.row_name},
-      {"rows", parenthesised(task.rows)},
-      {"cols", parenthesised(task.cols)},
-      {"input", task.input},
-      {"output", task.output},
-      {"input_stride", parenthesised(task.input_stride)},
-      {"output_stride", parenthesised(task.output_stride)},
-      {"group", std::to_string(threads_a_row)},
-      {"for", "for"},
-      {"warps", std::to_string(threads / 32)},
-      {"in_group", a_warp_a_row ? " % 32" : ""},
-      {"rows_a_block",
-       a_warp_a_row ? " * " + std::to_string(threads / 32) + " + threadIdx.x / 32" : ""}};
+  Bindings bindings = task.bindings();
+  bindings.insert(
+      {{"group", std::to_string(threads_a_row)},
+       {"for", "for"},
+       {"warps", std::to_string(threads / 32)},
+       {"in_group", a_warp_a_row ? " % 32" : ""},
+       {"rows_a_block",
+        a_warp_a_row ? " * " + std::to_string(threads / 32) + " + threadIdx.x / 32" : ""}});
   bindings["across"] = a_warp_a_row ? "" : render(kAcrossWarps, bindings, taken);
   return render(kBody, bindings, taken);
 }

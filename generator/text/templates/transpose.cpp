@@ -1,10 +1,11 @@
-// The text of the tiled transpose (NVIDIA, "An efficient matrix transpose in CUDA"); see transpose.h.
+// The tiled transpose (NVIDIA, "An efficient matrix transpose in CUDA") as CUDA text; see
+// transpose.h.
 #include "generator/text/templates/transpose.h"
 
 namespace warpwright::generator {
 namespace {
 
-constexpr std::string_view kBody = R"cuda(__shared__ $type $tile[$T][$T$pad];
+constexpr std::string_view kBody = R"cuda(__shared__ $type $tile[$T][$T + 1];
 const $index $first_row = blockIdx.y * $T;
 const $index $first_col = blockIdx.x * $T;
 {
@@ -30,27 +31,18 @@ __syncthreads();
 
 } // namespace
 
-std::string render_transpose(const TransposeTask &task, int tile, int block_rows, int padding,
+std::string render_transpose(const TransposeTask &task, int tile, int block_rows,
                              const std::set<std::string> &taken) {
-  auto fresh = [&](const std::string &name) { return render("$" + name, {}, taken); };
-  const std::string element = fresh("tile") + "[threadIdx.x][" + fresh("i") + "]";
-  return render(kBody,
-                {{"type", task.element},
-                 {"T", std::to_string(tile)},
-                 {"R", std::to_string(block_rows)},
-                 {"pad", padding ? " + " + std::to_string(padding) : ""},
-                 {"index", task.index_type},
-                 {"row", task.row_name},
-                 {"col", task.col_name},
-                 {"rows", parenthesised(task.rows)},
-                 {"cols", parenthesised(task.cols)},
-                 {"input", task.input},
-                 {"output", task.output},
-                 {"input_stride", parenthesised(task.input_stride)},
-                 {"output_stride", parenthesised(task.output_stride)},
-                 {"store", task.store},
-                 {"value", render(task.value, {{"element", element}}, taken)}},
-                taken);
+  const std::string element =
+      fresh_name("tile", taken) + "[threadIdx.x][" + fresh_name("i", taken) + "]";
+  Bindings bindings = task.bindings();
+  bindings.insert({{"type", task.element},
+                   {"T", std::to_string(tile)},
+                   {"R", std::to_string(block_rows)},
+                   {"col", task.col_name},
+                   {"store", task.store},
+                   {"value", render(task.value, {{"element", element}}, taken)}});
+  return render(kBody, bindings, taken);
 }
 
 } // namespace warpwright::generator

@@ -1,0 +1,74 @@
+// Launches of templates, from the arguments that the user's launches pass; see launches.h.
+#include "generator/text/lift/launches.h"
+
+#include "generator/text/source/launch_site.h"
+
+namespace warpwright::generator {
+namespace {
+
+/// Text of a polynomial over parameters at a launch, by the arguments there; nullopt where one
+/// cannot be read.
+std::optional<std::string> at_launch(const KernelSource &source,
+                                     const clang::CUDAKernelCallExpr *launch,
+                                     const Polynomial &value) {
+  std::map<std::string, std::string> names;
+  for (const std::string &symbol : value.symbols()) {
+    auto argument = source.argument_text(launch, symbol);
+    if (!argument)
+      return std::nullopt;
+    names[symbol] = *argument;
+  }
+  return to_source(value, names);
+}
+
+} // namespace
+
+Result<Edits>
+replace_kernel(const KernelSource &source, const std::string &body,
+               const std::vector<Polynomial> &sizes,
+               const std::function<ShapeTexts(const std::vector<std::string> &)> &shape) {
+  Edits edits;
+  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
+    const LaunchSite site(source, launch);
+    std::vector<std::string> texts;
+    for (const Polynomial &size : sizes) {
+      auto text = at_launch(source, launch, size);
+      if (!text)
+        return fail("the launch's arguments cannot be read");
+      texts.push_back(std::move(*text));
+    }
+    const ShapeTexts wanted = shape(texts);
+    add_edits(edits, site.grid().replace(wanted.grid, site.arguments_declared_at()));
+    add_edits(edits, site.block().replace(wanted.block));
+  }
+  edits.push_back(source.body_edit(body));
+  return edits;
+}
+
+Result<Edits> replace_by_tiles(const KernelSource &source, const std::string &body,
+                               const Tiling &tiling) {
+  return replace_kernel(source, body, {tiling.rows, tiling.cols},
+                        [&](const std::vector<std::string> &sizes) {
+                          return ShapeTexts{{ceil_div_text(sizes[1], tiling.tile_cols),
+                                             ceil_div_text(sizes[0], tiling.tile_rows), "1"},
+                                            {std::to_string(tiling.threads_x),
+                                             std::to_string(tiling.threads_y), "1"}};
+                        });
+}
+
+std::string refuses_templates(const KernelSource &source) {
+  if (source.launches().empty())
+    return "there is no launch to reshape";
+  for (const clang::CUDAKernelCallExpr *launch : source.launches())
+    if (LaunchSite(source, launch).has_shared_bytes())
+      return "the launch has dynamic shared memory";
+  if (source.kernel()->hasAttr<clang::CUDALaunchBoundsAttr>())
+    return "__launch_bounds__ fixes the block";
+  if (source.kernel()->getTemplatedKind() != clang::FunctionDecl::TK_NonTemplate)
+    return "the kernel is a template";
+  if (source.body_text().contains("#if"))
+    return "the kernel has conditional compilation";
+  return {};
+}
+
+} // namespace warpwright::generator
