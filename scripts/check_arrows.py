@@ -28,8 +28,8 @@ PLACES = {
     "runtime": ["runtime/*"],
     "rewrites": ["generator/rewrites/*"],
     "elements": ["generator/elements/*"],
-    **{f"families/{name}": [f"generator/families/{name}/*"]
-       for name in ("matmul", "rows", "convolution", "windows", "scan", "recurrent", "pointwise")},
+    **{f"families/{name}": [f"generator/families/{name}/*"] for name in sorted(os.listdir(os.path.join(ROOT, "generator/families")))
+       if "." not in name},
     "families": ["generator/families/*"],
     "planning": ["generator/planning/*"],
     "search": ["generator/search/*"],

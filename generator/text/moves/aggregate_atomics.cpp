@@ -2,7 +2,7 @@
 //
 // Each thread adds up privately, shuffles combine. Legal for a guarded kernel with one atomicAdd whose address is
 // the same for all threads and whose result is unused, in blocks of a known multiple of 32.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/atomics.h"
 #include "generator/text/source/render.h"

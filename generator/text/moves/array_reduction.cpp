@@ -3,7 +3,7 @@
 //
 // Recognised in two spellings: every thread adds its element atomically, or a tree over a shared array of
 // `i < n ? element : 0` ends in one atomicAdd a block. What an element contributes stays the user's expression.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/flat_body.h"
 #include "generator/text/source/atomics.h"

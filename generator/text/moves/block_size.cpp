@@ -4,7 +4,7 @@
 // definition; otherwise its uses in this kernel and its launches become numbers. A number in a kernel that says
 // `blockDim` is its own, unless shared arrays or `blockIdx.x * 256` rely on it. A grid that must follow the block and
 // shows no sign of it, or a block that is a length of the data, makes the move illegal.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/render.h"
 

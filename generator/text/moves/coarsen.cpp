@@ -2,7 +2,7 @@
 //
 // More loads in flight a thread and fewer blocks. Legal for a guarded element-wise kernel without barriers or
 // early exits in the work; a kernel that loops over its grid takes unroll instead.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/guarded.h"
 #include "generator/text/source/render.h"

@@ -2,7 +2,7 @@
 //
 // One double literal turns a whole expression into double precision, at 1/2 to 1/64 of the speed. Illegal where
 // the kernel mentions double itself, because then it is meant.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/render.h"
 

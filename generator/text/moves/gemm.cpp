@@ -1,5 +1,5 @@
 // gemm(bm, bn, bk, tm, tn): a recognised matrix product becomes the register-tiled GEMM template.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/matmul.h"
 

@@ -2,7 +2,7 @@
 //
 // Fewer blocks start, and what a thread sets up once serves many elements. Legal for a guarded element-wise
 // kernel without barriers or early exits in the work. Leaves out kernels over two dimensions.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/guarded.h"
 #include "generator/text/source/render.h"

@@ -2,7 +2,7 @@
 // may use more registers a thread, or must use fewer.
 //
 // Legal where every launch has a block of one known size and the kernel has no bounds yet.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include <algorithm>
 

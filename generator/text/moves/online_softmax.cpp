@@ -2,7 +2,7 @@
 //
 // Recognised from a maximum, a sum of exponentials and a store along the same row, in three loops over the same
 // columns. The check is loose on what exactly is exponentiated: the runner compares with the original.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/moves/row_shape.h"
 #include "generator/text/source/render.h"

@@ -2,7 +2,7 @@
 //
 // With rows of 32 words a column lies in one bank; one word of padding spreads it over all. Legal when the array
 // is only used as a[i][j], so that nothing depends on how far apart its rows lie.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include <clang/AST/TypeLoc.h>
 

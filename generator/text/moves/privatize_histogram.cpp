@@ -3,7 +3,7 @@
 // The first `bins` counters are private; others go to global memory as before, and only counters that were
 // touched are added, so the move needs no knowledge of how many there are. Legal for a guarded kernel with one
 // atomicAdd of 4-byte values at an index that depends on data. Pays most together with grid_stride.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/atomics.h"
 #include "generator/text/source/render.h"

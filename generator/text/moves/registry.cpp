@@ -1,33 +1,44 @@
-// The one table of moves. To add a move: its file, its line in moves.h and here, its test.
-#include "generator/text/moves/moves.h"
+// The table of moves, in the order in which a search proposes them. A move is added by its file in this folder, which defines
+// check_NAME() and apply_NAME(), and by its line here.
+#include "generator/text/moves/move_kind.h"
 
 #include <algorithm>
 #include <charconv>
 
 namespace warpwright::generator {
 
+// MOVE(name, is_template)
+#define WARPWRIGHT_MOVES(MOVE)                                                                     \
+  MOVE(gemm, true)                                                                                 \
+  MOVE(tiled_transpose, true)                                                                      \
+  MOVE(row_reduction, true)                                                                        \
+  MOVE(online_softmax, true)                                                                       \
+  MOVE(array_reduction, true)                                                                      \
+  MOVE(shared_tiling, true)                                                                        \
+  MOVE(float_literals, false)                                                                      \
+  MOVE(privatize_histogram, false)                                                                 \
+  MOVE(aggregate_atomics, false)                                                                   \
+  MOVE(shuffle_reduction, false)                                                                   \
+  MOVE(remap_threads, false)                                                                       \
+  MOVE(vectorize, false)                                                                           \
+  MOVE(grid_stride, false)                                                                         \
+  MOVE(coarsen, false)                                                                             \
+  MOVE(pad_shared, false)                                                                          \
+  MOVE(restrict_const, false)                                                                      \
+  MOVE(block_size, false)                                                                          \
+  MOVE(unroll, false)                                                                              \
+  MOVE(launch_bounds, false)
+
+#define WARPWRIGHT_DECLARE(name, is_template)                                                      \
+  Choices check_##name(const KernelSource &source);                                                \
+  Result<Edits> apply_##name(const KernelSource &source, const Parameters &parameters);
+WARPWRIGHT_MOVES(WARPWRIGHT_DECLARE)
+#undef WARPWRIGHT_DECLARE
+
 const std::vector<MoveKind> &move_registry() {
-  static const std::vector<MoveKind> kMoves{
-      {"gemm", true, check_gemm, apply_gemm},
-      {"tiled_transpose", true, check_tiled_transpose, apply_tiled_transpose},
-      {"row_reduction", true, check_row_reduction, apply_row_reduction},
-      {"online_softmax", true, check_online_softmax, apply_online_softmax},
-      {"array_reduction", true, check_array_reduction, apply_array_reduction},
-      {"shared_tiling", true, check_shared_tiling, apply_shared_tiling},
-      {"float_literals", false, check_float_literals, apply_float_literals},
-      {"privatize_histogram", false, check_privatize_histogram, apply_privatize_histogram},
-      {"aggregate_atomics", false, check_aggregate_atomics, apply_aggregate_atomics},
-      {"shuffle_reduction", false, check_shuffle_reduction, apply_shuffle_reduction},
-      {"remap_threads", false, check_remap_threads, apply_remap_threads},
-      {"vectorize", false, check_vectorize, apply_vectorize},
-      {"grid_stride", false, check_grid_stride, apply_grid_stride},
-      {"coarsen", false, check_coarsen, apply_coarsen},
-      {"pad_shared", false, check_pad_shared, apply_pad_shared},
-      {"restrict_const", false, check_restrict_const, apply_restrict_const},
-      {"block_size", false, check_block_size, apply_block_size},
-      {"unroll", false, check_unroll, apply_unroll},
-      {"launch_bounds", false, check_launch_bounds, apply_launch_bounds},
-  };
+#define WARPWRIGHT_ROW(name, is_template) {#name, is_template, check_##name, apply_##name},
+  static const std::vector<MoveKind> kMoves{WARPWRIGHT_MOVES(WARPWRIGHT_ROW)};
+#undef WARPWRIGHT_ROW
   return kMoves;
 }
 

@@ -3,7 +3,7 @@
 // Neighbouring threads differ in x, so x must drive the last index. Everything with x and y of a built-in index
 // is swapped in the kernel and in its launches, so what is computed stays the same. Illegal with shared memory
 // or warp operations, whose layout may depend on the linear thread number.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include <cctype>
 

@@ -2,7 +2,7 @@
 // take the read-only path.
 //
 // Illegal when a launch passes one pointer twice, or when a pointer is used other than by its elements.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 namespace warpwright::generator {
 

@@ -2,7 +2,7 @@
 //
 // Recognised from `for (j = 0; j < cols; ++j) acc op= f(x[row * stride + j], ...)` in one thread a row; f and what
 // is done with the result stay the user's text. Sums, maxima and minima. Leaves out several results a row.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/moves/row_shape.h"
 #include "generator/text/source/render.h"

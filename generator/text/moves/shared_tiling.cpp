@@ -3,7 +3,7 @@
 //
 // The textbook step before gemm: each element of A and B is read from global memory once a tile instead of once a
 // thread. Offered for operands that are not transposed, whose tiles load coalesced.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/matmul.h"
 #include "generator/text/source/render.h"

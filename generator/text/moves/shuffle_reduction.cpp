@@ -2,7 +2,7 @@
 //
 // Ten barriers become three. Legal for `for (s = blockDim.x / 2; s > 0; s >>= 1) if (t < s) a[t] op= a[t + s];`
 // with a barrier, one-dimensional blocks of a known multiple of 32. All trees of the kernel are rewritten.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/render.h"
 #include "generator/text/source/tree_reduction.h"

@@ -2,7 +2,7 @@
 //
 // Recognised from one store of one element at exchanged indices; what is stored may be an expression of that
 // element. Leaves out batches and in-place transposes.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/flat_body.h"
 #include "generator/text/source/render.h"

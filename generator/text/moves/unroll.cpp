@@ -1,7 +1,7 @@
 // unroll(factor): `#pragma unroll` before the innermost loops, so that more loads are in flight.
 //
 // Legal while the kernel has no such pragma and has a loop without a barrier in it.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 namespace warpwright::generator {
 

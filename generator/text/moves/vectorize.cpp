@@ -3,7 +3,7 @@
 // The vector path is taken where all pointers are aligned and all elements exist, the scalar path elsewhere, so
 // any pointer and any size is right. Legal for a guarded element-wise kernel in which each written array is
 // touched at the thread's own index only; arrays that are read elsewhere stay scalar.
-#include "generator/text/moves/moves.h"
+#include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/guarded.h"
 #include "generator/text/source/render.h"
