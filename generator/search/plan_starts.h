@@ -26,7 +26,4 @@ std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::strin
 /// The choice among rewrites that is as likely right as not; of the others the families know better.
 inline constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
 
-/// Products, convolutions and attention: what a library's own kernels are for.
-bool is_heavy(const model::Node &node);
-
 } // namespace warpwright::generator

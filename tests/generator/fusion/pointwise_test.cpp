@@ -1,9 +1,10 @@
 // Pointwise regions: ops, views and dtypes against the interpreter, by hand and at random.
 #include "generator/ops/names.h"
 #include "generator/ops/op.h"
+#include "generator/ops/text.h"
+#include "tests/generator/devices.h"
 #include "tests/generator/graph_builder.h"
 #include "tests/generator/plan_harness.h"
-#include "tests/generator/devices.h"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -180,6 +181,22 @@ TEST_CASE("Each pointwise operator computes what its reference says, in its doma
     options.tolerance = 2e-5;
     CHECK(bool(op->reference));
     CHECK(check_graph(g.graph({g.op(std::string(op->name), operands, attributes)}), options) == "");
+  }
+}
+
+TEST_CASE("The example of each other operator comes out as its reference says") {
+  for (const Op *op : all_ops()) {
+    if (op->example.empty())
+      continue;
+    CAPTURE(op->name);
+    auto graph =
+        parse_graph(std::string(kExampleLeaves) + std::string(op->example) + "\nreturn %y\n");
+    REQUIRE_MESSAGE(graph, (graph ? "" : describe(graph.error())));
+    const std::vector<std::string> read = graph->nodes.back().inputs;
+    std::erase_if(graph->nodes, [&](const model::Node &node) {
+      return node.name != "y" && std::ranges::find(read, node.name) == read.end();
+    });
+    CHECK(check_graph(*graph) == "");
   }
 }
 
