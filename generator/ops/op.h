@@ -136,6 +136,10 @@ struct Op {
     domain = values;
     return std::move(*this);
   }
+  Op gives(std::string_view words) && {
+    meaning = words;
+    return std::move(*this);
+  }
   Op for_example(std::string_view node) && {
     example = node;
     return std::move(*this);

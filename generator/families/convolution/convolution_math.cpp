@@ -319,7 +319,7 @@ std::string wgmma_functions(int channels) {
 }
 
 /// Products of fragments by generation, where mma.sync is not the instruction for them. A generation adds its line.
-const std::vector<TensorText> kProducts{};
+const std::vector<TensorText> kProducts = {};
 
 constexpr std::string_view kOwnMma = R"cuda(
 __device__ __forceinline__ void @PREFIX@_mma(float *sum, float a0, float a1, float a2, float a3,
