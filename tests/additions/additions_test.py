@@ -2,9 +2,10 @@
 """Adds an operator of each kind, a move, a family and a tensor-core generation to a copy of the source tree, counts the files that each
 touches, builds the copy and runs the programs that prove that each addition works.
 
-usage: additions_test.py BUILD [--keep]
+usage: additions_test.py BUILD
 
-BUILD is a configured build of this checkout; objects that an addition leaves alone come from its ccache. Exit code 77 where there is no
+BUILD is a configured build of this checkout; the copy stands in BUILD/additions, always at that place, since precompiled headers come from
+ccache only there. Objects that an addition leaves alone come from ccache, or from the copy of the run before. Exit code 77 where there is no
 ccache, for then the whole copy would be compiled. Standard library only.
 """
 import json
@@ -13,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -37,31 +37,47 @@ def tracked():
 
 
 def copy_tree(folder):
-    for path in tracked():
-        to = os.path.join(folder, path)
+    """Links the checkout's files into the copy and removes what the checkout no longer has; files of additions stay as they are."""
+    wanted = set(tracked())
+    added = {path for addition in ADDITIONS for path in [*addition.files, *addition.lines]}
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if os.path.join(parent, name) != os.path.join(folder, "build")]
+        for name in names:
+            path = os.path.relpath(os.path.join(parent, name), folder)
+            if path not in wanted | added:
+                os.unlink(os.path.join(parent, name))
+    for path in wanted - added:
+        source, to = os.path.join(ROOT, path), os.path.join(folder, path)
         os.makedirs(os.path.dirname(to), exist_ok=True)
+        if os.path.exists(to) and os.path.samefile(source, to):
+            continue
+        if os.path.lexists(to):
+            os.unlink(to)
         try:
-            os.link(os.path.join(ROOT, path), to)
+            os.link(source, to)
         except OSError:
-            shutil.copy2(os.path.join(ROOT, path), to)
-    dependencies = os.path.join(ROOT, "build", "dependencies")
-    if os.path.exists(dependencies):
-        os.makedirs(os.path.join(folder, "build"))
-        os.symlink(dependencies, os.path.join(folder, "build", "dependencies"))
+            shutil.copy2(source, to)
+    dependencies, link = os.path.join(ROOT, "build", "dependencies"), os.path.join(folder, "build", "dependencies")
+    if os.path.exists(dependencies) and not os.path.lexists(link):
+        os.makedirs(os.path.dirname(link), exist_ok=True)
+        os.symlink(dependencies, link)
 
 
 def write(folder, path, text):
-    """Never through a hard link into the checkout."""
+    """Never through a hard link into the checkout, and not where nothing changes, so that nothing is built again."""
     to = os.path.join(folder, path)
     os.makedirs(os.path.dirname(to), exist_ok=True)
     if os.path.exists(to):
+        with open(to, encoding="utf-8") as file:
+            if file.read() == text:
+                return
         os.unlink(to)
     with open(to, "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def add(folder, addition):
-    """@return the places that it touches: files, and folders that are new"""
+    """Additions touch no file in common. @return the places that it touches: files, and folders that are new"""
     touched = set()
     for path in addition.files:
         parent = os.path.dirname(path)
@@ -69,7 +85,7 @@ def add(folder, addition):
         with open(os.path.join(HERE, "files", path), encoding="utf-8") as file:
             write(folder, path, file.read())
     for path, insertions in addition.lines.items():
-        with open(os.path.join(folder, path), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
             text = file.read()
         for anchor, more in insertions:
             if text.count(anchor) != 1:
@@ -136,38 +152,32 @@ def main():
     if not cached(build, "WARPWRIGHT_CCACHE") or cached(build, "WARPWRIGHT_CCACHE").endswith("NOTFOUND"):
         print("there is no ccache: skipped")
         return 77
-    folder = tempfile.mkdtemp(prefix="warpwright-additions-")
+    folder = os.path.join(build, "additions")
     failed = []
-    try:
-        copy_tree(folder)
-        for addition in ADDITIONS:
-            touched = add(folder, addition)
-            print(f"{addition.name}: {len(touched)} of {addition.goal} files: {', '.join(sorted(touched))}")
-            if len(touched) > addition.goal:
-                failed.append(f"{addition.name} takes {len(touched)} files, not {addition.goal}")
-        # As deep below the copy as the build is below the checkout, so that compilers see equal paths.
-        copy = os.path.join(folder, os.path.relpath(build, ROOT))
-        same = [f"-D{name}={cached(build, name)}" for name in
-                ("CMAKE_BUILD_TYPE", "CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CXX_FLAGS_RELEASE", "CMAKE_CXX_FLAGS_DEBUG",
-                 "WARPWRIGHT_SANITIZE")]
-        code, said = run(["cmake", "-G", cached(build, "CMAKE_GENERATOR"), "-S", folder, "-B", copy, *same, "-DWARPWRIGHT_TRAINER=OFF",
-                          f"-DWARPWRIGHT_TESTED_DIR={ROOT}", f"-DWARPWRIGHT_TESTED_PROGRAMS={os.path.join(build, 'bin')}"], folder)
-        if code == 0:
-            targets = sorted({addition.target for addition in ADDITIONS})
-            code, said = run(["cmake", "--build", copy, "-j", "2", "--target", *targets], folder)
-        if code:
-            print(said[-6000:])
-            return 1
-        for addition in ADDITIONS:
-            wrong = prove(folder, copy, addition) if addition.arguments is not None else prove_generation(folder, copy)
-            print(f"{addition.name}: {'fails' if wrong else 'works'}")
-            if wrong:
-                failed.append(f"{addition.name} does not work: {wrong}")
-    finally:
-        if "--keep" in sys.argv:
-            print(folder)
-        else:
-            shutil.rmtree(folder)
+    copy_tree(folder)
+    for addition in ADDITIONS:
+        touched = add(folder, addition)
+        print(f"{addition.name}: {len(touched)} of {addition.goal} files: {', '.join(sorted(touched))}")
+        if len(touched) > addition.goal:
+            failed.append(f"{addition.name} takes {len(touched)} files, not {addition.goal}")
+    # As deep below the copy as the build is below the checkout, so that compilers see equal paths.
+    copy = os.path.join(folder, os.path.relpath(build, ROOT))
+    same = [f"-D{name}={cached(build, name)}" for name in
+            ("CMAKE_BUILD_TYPE", "CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CXX_FLAGS_RELEASE", "CMAKE_CXX_FLAGS_DEBUG",
+             "WARPWRIGHT_SANITIZE")]
+    code, said = run(["cmake", "-G", cached(build, "CMAKE_GENERATOR"), "-S", folder, "-B", copy, *same, "-DWARPWRIGHT_TRAINER=OFF",
+                      f"-DWARPWRIGHT_TESTED_DIR={ROOT}", f"-DWARPWRIGHT_TESTED_PROGRAMS={os.path.join(build, 'bin')}"], folder)
+    if code == 0:
+        targets = sorted({addition.target for addition in ADDITIONS})
+        code, said = run(["cmake", "--build", copy, "-j", "2", "--target", *targets], folder)
+    if code:
+        print(said[-6000:])
+        return 1
+    for addition in ADDITIONS:
+        wrong = prove(folder, copy, addition) if addition.arguments is not None else prove_generation(folder, copy)
+        print(f"{addition.name}: {'fails' if wrong else 'works'}")
+        if wrong:
+            failed.append(f"{addition.name} does not work: {wrong}")
     print("\n".join(failed))
     return 1 if failed else 0
 

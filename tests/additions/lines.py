@@ -9,22 +9,24 @@ POINTWISE = '''    floating("rad2deg", formula([](auto x) { return x * 57.295779
         .judged_by([](double x) { return x * 180 / std::numbers::pi; })
         .gives("degrees of x radians"),
 '''
-REDUCTION = '''    expanding(reduction("mean_square", Reduction::None, infer::floating_reduction, nullptr, not_negative)
-                  .for_example("%y: f32[2,8,9] = mean_square(%x) {dims=[1]}")
-                  .gives("mean of the squares along {dims}"),
+REDUCTION = '''    expanding(reduction("nansum", Reduction::None, infer::floating_reduction, library::reduction)
+                  .for_example("%y: f32[2,8,9] = nansum(%x) {dims=[1]}")
+                  .gives("sum along {dims} of what is a number"),
               [](Expander &out, const Node &node,
                  const model::TensorType &x) -> Result<std::vector<std::string>> {
-                const std::string squares = out.op("square", {node.inputs[0]}, x.shape);
+                const std::string &value = node.inputs[0];
+                const std::string is_nan = out.comparison("ne", {value, value}, x.shape);
+                const std::string numbers = out.op("where", {is_nan, out.constant(0), value}, x.shape);
                 const model::Shape dims = reduced_dims(node, x.shape.size());
-                out.finish("reshape", {out.reduce("mean", squares, x.shape, dims)});
+                out.finish("reshape", {out.reduce("sum", numbers, x.shape, dims)});
                 return {};
               }),
 '''
-REDUCTION_TWIN = '''  if (op == "mean_square") {
+REDUCTION_TWIN = '''  if (op == "nansum") {
     double sum = 0;
     for (const double value : values)
-      sum += value * value;
-    return sum / static_cast<double>(values.size());
+      sum += std::isnan(value) ? 0 : value;
+    return sum;
   }
 '''
 VIEW = '''ViewSource channel_shuffle_source(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes) {
