@@ -1,37 +1,12 @@
 #include "arch/gpu.h"
 
+#include "arch/generations.h"
+
 #include <algorithm>
 
 namespace warpwright::arch {
 namespace {
 
-constexpr int kKiB = 1024;
-
-/// What all GPUs of a range of capabilities have in common.
-struct Generation {
-  int first; ///< capability; up to the next row's
-  int shared_bytes_block, shared_bytes_multiprocessor, threads_multiprocessor;
-  TensorCores tensor_cores;
-  bool clusters, gangs;
-  bool own_instructions; ///< compile targets with an "a" behind have more
-};
-
-// In order.
-constexpr Generation kGenerations[] = {
-    {50, 48 * kKiB, 64 * kKiB, 2048, TensorCores::None, false, false, false},
-    {70, 96 * kKiB, 96 * kKiB, 2048, TensorCores::None, false, false, false},
-    {75, 64 * kKiB, 64 * kKiB, 1024, TensorCores::None, false, false, false},
-    {80, 163 * kKiB, 164 * kKiB, 2048, TensorCores::Mma, false, false, false},
-    {81, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, false, false, false},
-    {87, 163 * kKiB, 164 * kKiB, 1536, TensorCores::Mma, false, false, false},
-    {89, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, false, false, false},
-    {90, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Wgmma, true, true, true},
-    {100, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, true, true},
-    {110, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, false, true},
-    {120, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, true, false, true},
-    // What comes after: the least that any has had.
-    {130, 64 * kKiB, 64 * kKiB, 1024, TensorCores::Mma, true, false, false},
-};
 constexpr int kRegisters = 65536; ///< of a multiprocessor, of all generations
 
 const Generation &generation_of(int capability) {
@@ -57,16 +32,6 @@ Gpu gpu_of_capability(int capability, int multiprocessors, std::int64_t l2_bytes
           .gangs = generation.gangs,
           .rates = {}};
 }
-
-struct Named {
-  std::string_view name;
-  int capability, multiprocessors;
-  std::int64_t l2_mib;
-};
-constexpr Named kNamed[] = {
-    {"a100", 80, 108, 40},    {"rtx4090", 89, 128, 72}, {"h100", 90, 132, 50},   {"h200", 90, 132, 60},
-    {"h20", 90, 78, 60},      {"b200", 100, 148, 126},  {"rtx5090", 120, 170, 96},
-};
 
 /// Plans for the CPU backend are made as for an H200 without what takes inline PTX, so that they are of the kind that runs on a GPU.
 Gpu cpu() {
@@ -107,7 +72,7 @@ Gpu gpu_or_cpu(const std::optional<model::DeviceInfo> &device) {
 std::optional<Gpu> gpu_named(std::string_view name) {
   if (name == "cpu")
     return cpu();
-  for (const Named &one : kNamed)
+  for (const NamedGpu &one : kNamedGpus)
     if (one.name == name)
       return gpu_of_capability(one.capability, one.multiprocessors, one.l2_mib << 20);
   return std::nullopt;
@@ -115,7 +80,7 @@ std::optional<Gpu> gpu_named(std::string_view name) {
 
 std::vector<std::string_view> gpu_names() {
   std::vector<std::string_view> names{"cpu"};
-  for (const Named &one : kNamed)
+  for (const NamedGpu &one : kNamedGpus)
     names.push_back(one.name);
   return names;
 }

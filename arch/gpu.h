@@ -1,7 +1,7 @@
 // A GPU as kernels are planned for: what its generation can do, how large its parts are, and how quick they are.
 //
-// The only place that knows compute capabilities and sizes of GPUs (scripts/check_gpu_constants.py). Adding a generation: a row in gpu.cpp.
-// Sources: CUDA C++ Programming Guide, technical specifications by compute capability. Thread: values.
+// arch/ is the only place that knows compute capabilities and sizes of GPUs (scripts/check_gpu_constants.py). Adding a generation: a row in
+// generations.h. Thread: values.
 #pragma once
 
 #include "arch/rates.h"
@@ -16,8 +16,8 @@
 
 namespace warpwright::arch {
 
-/// Instructions that a generation multiplies tiles by: mma.sync with TF32 and bfloat16 operands, wgmma, tcgen05.
-enum class TensorCores { None, Mma, Wgmma, Tcgen05 };
+/// Instructions that a generation multiplies tiles by; enumerators in generations.h. 0: it has none.
+enum class TensorCores : int;
 
 struct Gpu {
   int capability = 0; ///< 10 * major + minor
@@ -27,13 +27,13 @@ struct Gpu {
   int registers_multiprocessor = 0;    ///< of 4 bytes
   int threads_multiprocessor = 0;
   std::int64_t l2_bytes = 0;
-  TensorCores tensor_cores = TensorCores::None;
+  TensorCores tensor_cores{};
   bool inline_ptx = true; ///< false on the CPU backend, which has none of what takes it either
   bool clusters = false;  ///< blocks that share shared memory
   bool gangs = false;     ///< groups of resident blocks that wait for each other were tried on it
   Rates rates;
 
-  bool has_tensor_cores() const { return tensor_cores != TensorCores::None; }
+  bool has_tensor_cores() const { return tensor_cores != TensorCores{}; }
 };
 
 /// The GPU that a runner describes; the CPU backend has a row of its own.

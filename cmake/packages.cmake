@@ -21,6 +21,7 @@ foreach(target warpwright warpwright-runner warpwright-worker-cpu warpwright-ker
 endforeach()
 install(TARGETS warpwright-worker LIBRARY DESTINATION ${programs}/torch)
 install(DIRECTORY runner/torch/python/ DESTINATION ${programs}/torch PATTERN __pycache__ EXCLUDE)
+install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/torch/tracing/operators.json DESTINATION ${programs}/torch/tracing)
 install(DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/torch/warpwright_runtime DESTINATION ${programs}/torch PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${shared} FILES_MATCHING PATTERN *.whl)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/links)

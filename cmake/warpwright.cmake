@@ -130,14 +130,18 @@ function(warpwright_folder path)
   endif()
 endfunction()
 
+# The checkout that tests are told of. tests/additions builds a copy of it and names the original, so that objects of tests come from ccache.
+set(WARPWRIGHT_TESTED_DIR ${CMAKE_SOURCE_DIR} CACHE PATH "Folder that tests read files of the source tree from")
+set(WARPWRIGHT_TESTED_PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} CACHE PATH "Folder that tests run programs from")
+
 # warpwright_test(name SOURCES... LINKS targets... LABELS labels...): one doctest executable, one CTest entry.
 function(warpwright_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;LABELS;PCH" ${ARGN})
   add_executable(${name} ${CMAKE_SOURCE_DIR}/tests/main.cpp ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE warpwright_options ${arg_LINKS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  target_compile_definitions(${name} PRIVATE WARPWRIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-    WARPWRIGHT_BINARY_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  target_compile_definitions(${name} PRIVATE WARPWRIGHT_SOURCE_DIR="${WARPWRIGHT_TESTED_DIR}"
+    WARPWRIGHT_BINARY_DIR="${WARPWRIGHT_TESTED_PROGRAMS}")
   if(arg_PCH)
     target_precompile_headers(${name} PRIVATE ${arg_PCH})
   endif()

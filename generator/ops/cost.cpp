@@ -1,8 +1,9 @@
 #include "generator/ops/cost.h"
 
-#include "generator/ops/names.h"
-#include "generator/ops/op_traits.h"
 #include "generator/ops/attributes.h"
+#include "generator/ops/names.h"
+#include "generator/ops/op.h"
+#include "generator/ops/op_traits.h"
 
 #include <algorithm>
 
@@ -11,13 +12,6 @@ namespace {
 
 double elements(const model::Shape &shape) {
   return static_cast<double>(model::elements_of(shape));
-}
-
-double window_of(const model::Node &node) {
-  double taps = 1;
-  for (const std::int64_t extent : list_attribute(node, "kernel").value_or(model::Shape{}))
-    taps *= static_cast<double>(extent);
-  return taps;
 }
 
 } // namespace
@@ -43,6 +37,39 @@ double convolution_flops(const model::Shape &x, const model::Shape &weight,
   return 2 * elements(transposed ? x : result) * elements(weight) / static_cast<double>(weight[0]);
 }
 
+namespace flops {
+
+namespace {
+
+const model::Shape &operand(const GraphIndex &index, const model::Node &node, std::size_t which) {
+  return index.node(node.inputs[which]).type().shape;
+}
+
+} // namespace
+
+double matmul(const GraphIndex &index, const model::Node &node) {
+  return matmul_flops(operand(index, node, 0), operand(index, node, 1));
+}
+
+double convolution(const GraphIndex &index, const model::Node &node) {
+  return convolution_flops(operand(index, node, 0), operand(index, node, 1), node.type().shape,
+                           flag_attribute(node, "transposed"));
+}
+
+double attention(const GraphIndex &index, const model::Node &node) {
+  return 4 * elements(operand(index, node, 0)) *
+         static_cast<double>(operand(index, node, 1).end()[-2]);
+}
+
+double pool(const GraphIndex &, const model::Node &node) {
+  double taps = 1;
+  for (const std::int64_t extent : list_attribute(node, "kernel").value_or(model::Shape{}))
+    taps *= static_cast<double>(extent);
+  return elements(node.type().shape) * taps;
+}
+
+} // namespace flops
+
 Cost cost_of(const GraphIndex &index, const model::Node &node) {
   if (is_buffer_leaf(node) || is_generated(node) || is_view(node) || node.op == op::item)
     return {};
@@ -53,17 +80,10 @@ Cost cost_of(const GraphIndex &index, const model::Node &node) {
     cost.bytes += bytes_of(type);
   if (node.op == op::aten || node.inputs.empty())
     return cost;
-  const model::Shape &first = index.node(node.inputs[0]).type().shape;
-  const double read = elements(first), written = elements(node.type().shape);
-  if (node.op == op::matmul)
-    cost.flops = matmul_flops(first, index.node(node.inputs[1]).type().shape);
-  else if (node.op == op::conv)
-    cost.flops = convolution_flops(first, index.node(node.inputs[1]).type().shape,
-                                   node.type().shape, flag_attribute(node, "transposed"));
-  else if (node.op == op::attention)
-    cost.flops = 4 * read * static_cast<double>(index.node(node.inputs[1]).type().shape.end()[-2]);
-  else if (node.op == op::avg_pool || node.op == op::max_pool)
-    cost.flops = written * window_of(node);
+  const double read = elements(index.node(node.inputs[0]).type().shape),
+               written = elements(node.type().shape);
+  if (const Flops flops = op_of(node).flops)
+    cost.flops = flops(index, node);
   else if (is_pointwise(node))
     cost.flops = written;
   else

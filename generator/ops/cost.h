@@ -1,4 +1,4 @@
-// What nodes cost before anything is fused: floating-point operations, and bytes that operands and results take. Thread: pure functions.
+// Cost of nodes before anything is fused: floating-point operations, and bytes of operands and results. Thread: pure functions.
 #pragma once
 
 #include "generator/ops/graph_index.h"
@@ -9,15 +9,26 @@ struct Cost {
   double flops = 0, bytes = 0;
 };
 
-/// Of a tensor of this type.
+/// Returns the size of a tensor of this type.
 double bytes_of(const model::TensorType &type);
 
 double matmul_flops(const model::Shape &a, const model::Shape &b);
-/// Of a node `conv`: multiplications and additions, padding included.
+/// Returns the multiplications and additions of a node `conv`, padding included.
 double convolution_flops(const model::Shape &x, const model::Shape &weight,
                          const model::Shape &result, bool transposed);
 
-/// Views cost nothing; `aten` nodes their bytes only.
+/// Floating-point operations of a node, for the table of operators.
+namespace flops {
+
+double matmul(const GraphIndex &index, const model::Node &node);
+double convolution(const GraphIndex &index, const model::Node &node);
+double attention(const GraphIndex &index, const model::Node &node);
+/// A window of {kernel}.
+double pool(const GraphIndex &index, const model::Node &node);
+
+} // namespace flops
+
+/// Returns the cost of a node: none for views, only bytes for `aten`.
 Cost cost_of(const GraphIndex &index, const model::Node &node);
 Cost cost_of(const model::Graph &graph);
 

@@ -1,12 +1,12 @@
-// The table of operators as JSON, for what is not C++: the tracer, tests in Python.
+// The table of operators as JSON, for Python: the tracer and its tests.
 #pragma once
 
 #include <string>
 
 namespace warpwright::generator {
 
-/// {"hardswish": {"kind": "pointwise", "operands": [1, 1], "attributes": []}, ...}, a line an operator. Attributes that need not be
-/// there end in "?", operators that give booleans have "truth".
+/// Returns {"hardswish": {"kind": "pointwise", "operands": [1, 1], "attributes": []}, ...}, one line for each operator. Names of optional
+/// attributes end in "?". Operators that give booleans have "truth": true.
 std::string operators_json();
 
 } // namespace warpwright::generator

@@ -59,4 +59,39 @@ Lanes reshaped(IndexMath &math, const Lanes &lanes, const Shape &to, const Shape
   return result;
 }
 
+std::optional<Shape> reshaped_strides(const Shape &from, const Shape &strides, const Shape &to) {
+  Shape result(to.size(), 1);
+  std::size_t at = to.size();
+  std::int64_t chunk = 1, base = 1; // of the dimensions of `from` that belong together
+  bool first = true;
+  for (std::size_t i = from.size(); i-- > 0;) {
+    if (from[i] == 1)
+      continue;
+    if (first) {
+      base = strides[i];
+      first = false;
+    }
+    chunk *= from[i];
+    std::size_t next = i; // the next dimension that counts
+    while (next > 0 && from[next - 1] == 1)
+      --next;
+    if (next > 0 && strides[next - 1] == from[i] * strides[i])
+      continue;
+    std::int64_t seen = 1;
+    while (at > 0 && (seen < chunk || to[at - 1] == 1)) {
+      --at;
+      result[at] = base * seen;
+      seen *= to[at];
+    }
+    if (seen != chunk)
+      return std::nullopt;
+    if (next > 0)
+      base = strides[next - 1];
+    chunk = 1;
+  }
+  while (at > 0 && to[at - 1] == 1)
+    result[--at] = 1;
+  return at == 0 ? std::optional(result) : std::nullopt;
+}
+
 } // namespace warpwright::generator

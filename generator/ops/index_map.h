@@ -1,15 +1,18 @@
-// Where a view's elements lie: index forms in its operand from those in its result, and the other way. Lanes are indices that are moved in
-// step: for each, a form for each dimension. Thread: that of the IndexMath.
+// Places of a view's elements: index forms in its operand from index forms in its result, the other way round, and strides in memory.
+//
+// Lanes are indices that move together, each with an index form for every dimension. Thread: the IndexMath's.
 #pragma once
 
 #include "support/model/graph.h"
 #include "support/symbolic/index_math.h"
 
+#include <optional>
+
 namespace warpwright::generator {
 
 using Lanes = std::vector<std::vector<IndexForm>>;
 
-/// A form that must lie in [low, high].
+/// An index form that must lie in [low, high].
 struct Guard {
   IndexForm form;
   std::int64_t low, high;
@@ -17,20 +20,35 @@ struct Guard {
 
 struct ViewSource {
   Lanes lanes; ///< in the operand
-  /// Of each lane: where one does not hold, the element is the view's `value` (0 without one). None: all are the operand's.
+  /// Guards of each lane. Where a guard does not hold, the element is the view's `value` (0 without one). Empty: all elements are the
+  /// operand's.
   std::vector<std::vector<Guard>> guards = {};
   /// The operand has elements at `lanes` whether the guards hold or not.
   bool readable = false;
 };
 
-/// @param operand shape of the view's operand @param lanes in the result
+/// Maps lanes in a view's result to lanes in its operand.
+/// @param operand shape of the operand
 using FromResult = ViewSource (*)(IndexMath &math, const model::Node &node,
                                   const model::Shape &operand, const Lanes &lanes);
-/// Of a view that has each element of its operand once. @param lanes in the operand
+/// Maps lanes in the operand to lanes in the result, for a view that has each element of its operand once.
 using ToResult = Lanes (*)(IndexMath &math, const model::Node &node, const model::Shape &operand,
                            const Lanes &lanes);
 
-/// The same elements, in row-major order, in a value of another shape. @param shape of what the lanes are in
+/// A value in memory; offset and strides in elements.
+struct StridedPlace {
+  std::int64_t offset = 0;
+  model::Shape shape, strides;
+};
+/// Turns the place of a view's operand into offset and strides of the view. Returns false where no strides can express it.
+using InMemory = bool (*)(const model::Node &node, StridedPlace &place);
+
+/// Returns the strides with which `to` shows the elements of `from` in the same order; nullopt where there are none.
+std::optional<model::Shape> reshaped_strides(const model::Shape &from, const model::Shape &strides,
+                                             const model::Shape &to);
+
+/// Maps lanes in a value of one shape to lanes in a value of another shape with the same elements in row-major order.
+/// @param shape of the value that the lanes are in
 Lanes reshaped(IndexMath &math, const Lanes &lanes, const model::Shape &shape,
                const model::Shape &other);
 

@@ -1,12 +1,13 @@
-// The table of graph operators, one row each. docs/internals/op-graph.md describes the operators;
-// rewrites, planning and families read the rows.
+// The table of operators: one row for each operator of a graph, with all that rewrites, planning and families ask about it.
 //
-// Rows stand in table/, by kind. An operator is added by adding its row. Thread: immutable.
+// Rows stand in table/, by kind. Adding an operator means adding its row: tests verify, plan and judge its `example`, and the tracer reads
+// the table from operators.json. tests/additions/ adds one in a scratch copy. Thread: immutable.
 #pragma once
 
 #include "generator/ops/bounds.h"
 #include "generator/ops/expansion.h"
 #include "generator/ops/formula.h"
+#include "generator/ops/graph_index.h"
 #include "generator/ops/index_map.h"
 #include "generator/ops/library_call.h"
 #include "support/error.h"
@@ -17,10 +18,11 @@
 
 namespace warpwright::generator {
 
-/// Types of results; strides are left empty, since they say only how PyTorch lays values out.
+/// Types of a node's results. Strides are empty, since they describe only PyTorch's memory layout.
 using Types = std::vector<model::TensorType>;
+/// Infers the types of a node's results.
 /// @param operands types of the node's inputs, in order
-/// Errors: why the node is not well formed, without its name.
+/// Errors: the reason why the node is not well formed, without its name.
 using InferTypes = Result<Types> (*)(const model::Node &node, const Types &operands);
 
 enum class AttributeKind {
@@ -39,31 +41,36 @@ struct AttributeRule {
 
 enum class Kind {
   Buffer,    ///< memory of the task
-  Generated, ///< no memory at all: constants
+  Generated, ///< constants, which take no memory
   Opaque,    ///< a call of an ATen operator, or one of its results
   Pointwise, ///< one element from one element of each operand, which broadcast
   View,      ///< elements of the operands in other places, or a fixed value
-  Indexed,   ///< an element from where an index says
-  Scatter,   ///< elements added where an index says
-  Reduction, ///< one element from those along dimensions
-  Scan,
-  Norm, ///< written out as reductions and pointwise operators: softmax, layer_norm, ...
-  Product,
-  Window,
-  Internal ///< a plan's own, in no traced graph
+  Indexed,   ///< elements of the first operand at places that the second operand gives
+  Scatter,   ///< elements added at places that an operand gives
+  Reduction, ///< one element from all elements along some dimensions
+  Scan,      ///< running sums or products
+  Norm,      ///< written out as reductions and pointwise operators: softmax, layer_norm, ...
+  Product,   ///< matmul, attention, convolution
+  Window,    ///< pools and upsampling
+  Internal   ///< used by plans only, in no traced graph
 };
 
-/// What computing an element of an inline node again costs, in floating-point operations.
+/// Cost of computing an element of an inline node again, in floating-point operations.
 enum Recompute { Free = 0, Cheap = 1, Address = 4, Expensive = 10 };
 
-/// @param operands bounds of the node's inputs
+/// Infers bounds of a result from bounds of the node's inputs.
 using InferBounds = Bounds (*)(const model::Node &node, std::span<const Bounds> operands);
 
-/// CUDA text that no formula gives. @param operands of the dtype that the node computes in; `second`: the second operand's node, or null
+/// Returns the floating-point operations of a node.
+using Flops = double (*)(const GraphIndex &index, const model::Node &node);
+
+/// Writes the CUDA text of an operator without a formula.
+/// @param second node of the second operand; null where there is none
+/// @param operands texts of the dtype that the node computes in
 using WriteElement = std::string (*)(const model::Node &node, const model::Node *second,
                                      std::span<const ElementText> operands);
 
-/// What a reduction along dimensions gives; those that are written out as simpler operators have none.
+/// Result of a reduction. Reductions that are written out as simpler operators have None.
 enum class Reduction {
   None,
   Sum,
@@ -78,7 +85,7 @@ enum class Reduction {
   ArgMinimum
 };
 
-/// A value of a pointwise operator, written independently of its formula: tests judge by it.
+/// Value of a pointwise operator, written independently of its formula, so that tests can judge the formula by it.
 using Reference = double (*)(const model::Node &node, std::span<const double> operands);
 
 struct Op {
@@ -90,22 +97,29 @@ struct Op {
   FromResult from_result = nullptr; ///< of views with one operand
   ToResult to_result = nullptr;
   Reduction reduction = Reduction::None;
-  Expand expand = nullptr; ///< writes it out as simpler operators
-  CallLibrary library = nullptr; ///< PyTorch's operator; null: families lower it
+  Expand expand = nullptr;       ///< writes the node out as simpler operators
+  CallLibrary library = nullptr; ///< calls PyTorch's operator; null: families lower the node
   Recompute recompute = Free;
+  Flops flops = nullptr; ///< null: one for each element read or written, whichever are more
   Formula formula = {};
-  WriteElement write = nullptr; ///< instead of the formula's text
-  InferBounds bounds = nullptr; ///< null: any
-  bool compares = false;        ///< its operands' common dtype is not its result's
-  bool logical = false;         ///< of operands as booleans
-  bool strided = false;         ///< a view that PyTorch makes without copying, whatever the strides
+  WriteElement write = nullptr; ///< replaces the formula's text
+  InferBounds bounds = nullptr; ///< null: nothing is known
+  bool compares = false;        ///< gives a boolean from operands of one common dtype
+  bool logical = false;         ///< takes its operands as booleans
+  InMemory strided = nullptr; ///< of views that PyTorch makes without copying, whatever the strides
   bool selects = false;         ///< may leave elements of its first operand unread
   bool moves = false;           ///< its elements are its operand's, in other places
-  /// Of an operand that is one number everywhere, each result is that number.
-  bool keeps_uniform = false;
+  bool keeps_uniform = false;   ///< gives c everywhere when its operand is c everywhere
   Reference reference = nullptr;
-  Bounds domain = {}; ///< of operands that tests draw: beyond it has no value, or magnifies rounding
+  Bounds domain =
+      {}; ///< range of operands that tests draw; outside, values are undefined or magnify rounding
+  /// A node of this operator as text over kExampleLeaves, which tests verify, plan and compare with its reference. Pointwise operators need
+  /// none: their tests are made from the row.
+  std::string_view example = {};
+  std::string_view meaning =
+      {}; ///< the result in words, for operators that docs/internals/op-graph.md does not name
 
+  /// Sets the reference.
   /// @param value double(double), double(double, double) or double(const Node &, double), without captures
   template <class Value> Op judged_by(Value) && {
     reference = [](const model::Node &node, std::span<const double> x) -> double {
@@ -122,15 +136,33 @@ struct Op {
     domain = values;
     return std::move(*this);
   }
+  Op gives(std::string_view words) && {
+    meaning = words;
+    return std::move(*this);
+  }
+  Op for_example(std::string_view node) && {
+    example = node;
+    return std::move(*this);
+  }
 };
+
+/// Leaves that examples of operators read: values of several shapes, a condition, and indices that are valid for %m.
+inline constexpr std::string_view kExampleLeaves = R"(
+%x: f32[2,6,8,9] = input
+%m: f32[4,6] = input
+%v: f32[6] = parameter
+%b: bool[4,6] = input
+%i: i64[4,2] = input
+%j: i64[3] = constant {values="[0,2,1]"}
+)";
 
 inline constexpr std::size_t kAnyNumber = 65536;
 
-/// nullptr where there is no such operator.
+/// Returns the row of an operator, or nullptr where there is none of that name.
 const Op *find_op(std::string_view name);
-/// Of a node of a graph that was verified.
+/// Returns the row of a node of a verified graph.
 const Op &op_of(const model::Node &node);
-/// All operators of traced graphs, by name.
+/// Returns all operators of traced graphs, sorted by name.
 const std::vector<const Op *> &all_ops();
 
 } // namespace warpwright::generator

@@ -28,6 +28,10 @@ bool is_view(const model::Node &node);
 bool is_strided_view(const model::Node &node);
 /// gather, index_select, embedding: an element from where an index says.
 bool is_indexed(const model::Node &node);
+/// matmul, attention, conv: so many operations for an element that reading it again is cheap.
+bool is_product(const model::Node &node);
+/// A call of PyTorch's operator, or one of its results.
+bool is_opaque(const model::Node &node);
 /// Any of these but buffer leaves: ElementWriter writes it in place.
 bool is_inline(const model::Node &node);
 /// Cost of computing an element again, in units of a floating-point operation; only of inline nodes, without their operands.

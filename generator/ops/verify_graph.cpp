@@ -1,6 +1,7 @@
 #include "generator/ops/verify_graph.h"
 #include "generator/ops/infer.h"
 #include "generator/ops/names.h"
+#include "generator/ops/op_traits.h"
 
 #include <algorithm>
 #include <cctype>
@@ -152,7 +153,7 @@ private:
     if (parameter == known_.end() || value == known_.end())
       return fail("it names no node");
     const Node &state = *parameter->second;
-    if (state.op != op::parameter && state.op != op::input)
+    if (!is_buffer_leaf(state))
       return fail("it is a " + state.op + ", not a parameter or an input");
     const model::TensorType &from = value->second->type(), &to = state.type();
     if (from.dtype != to.dtype || from.shape != to.shape)

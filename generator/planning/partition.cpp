@@ -214,7 +214,7 @@ model::Graph with_result_nodes(const model::Graph &graph) {
     while (index.node(shown).op == op::reshape)
       shown = index.node(shown).inputs[0];
     if (const Node &root = index.node(shown);
-        (is_pointwise(root) || is_anchor(root)) && root.op != op::aten && !used.contains(shown))
+        (is_pointwise(root) || is_anchor(root)) && !is_opaque(root) && !used.contains(shown))
       value = shown;
     const Node &source = index.node(value);
     if (!is_buffer_leaf(source) && !is_generated(source) && used.insert(value).second)

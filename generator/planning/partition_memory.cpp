@@ -25,7 +25,7 @@ bool Partition::in_memory(const std::string &name) const {
 }
 
 std::int64_t Partition::reuse(const Node &anchor, const GraphIndex &graph) {
-  if (anchor.op == op::matmul || anchor.op == op::conv || anchor.op == op::attention)
+  if (is_product(anchor))
     return 64;
   if (anchor.op.ends_with("_pool") && find_attribute(anchor, "kernel")) {
     std::int64_t volume = 1;

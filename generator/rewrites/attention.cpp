@@ -127,7 +127,7 @@ std::optional<Replacement> decompose_attention(const GraphFacts &facts, const mo
                                     builder.constant(-std::numeric_limits<double>::infinity(),
                                                      builder.type(scores).dtype)});
     else
-      scores = builder.op(op::add, {scores, mask});
+      scores = builder.add(scores, mask);
   }
   const auto last = static_cast<std::int64_t>(builder.type(scores).shape.size()) - 1;
   return builder.finish(

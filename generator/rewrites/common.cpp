@@ -2,14 +2,14 @@
 //
 // `aten` calls are left alone, for some draw random numbers. Two results of the graph stay two.
 #include "generator/ops/names.h"
+#include "generator/ops/op_traits.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
 namespace warpwright::generator {
 
 std::optional<Replacement> share_equal_nodes(const GraphFacts &facts, const model::Node &node) {
-  if (node.op == op::input || node.op == op::parameter || node.op == op::aten ||
-      facts.index().is_result(node.name))
+  if (is_buffer_leaf(node) || node.op == op::aten || facts.index().is_result(node.name))
     return std::nullopt;
   const auto is_earlier_twin = [&](const model::Node &other) {
     return other.name != node.name && other.op == node.op && other.inputs == node.inputs &&

@@ -52,7 +52,7 @@ std::optional<Replacement> covering_convolution(const GraphFacts &facts, const m
           : builder.permute(builder.reshape(node.inputs[1], {conv->weight[0], depth}), {1, 0});
   std::string value = builder.op(op::matmul, {x, weight});
   if (node.inputs.size() > 2)
-    value = builder.op(op::add, {value, node.inputs[2]});
+    value = builder.add(value, node.inputs[2]);
   return builder.finish(value);
 }
 
@@ -75,7 +75,7 @@ std::optional<Replacement> pointwise_convolution(const GraphFacts &facts, const 
     weight = builder.permute(weight, {1, 0});
   std::string value = builder.op(op::matmul, {weight, x});
   if (node.inputs.size() > 2)
-    value = builder.op(op::add, {value, builder.reshape(node.inputs[2], {shape[1], 1})});
+    value = builder.add(value, builder.reshape(node.inputs[2], {shape[1], 1}));
   return builder.finish(value);
 }
 

@@ -92,7 +92,7 @@ std::optional<Replacement> phases_of_transposed_conv(const GraphFacts &facts,
   if (node.inputs.size() > 2) {
     model::Shape channels(spatial + 1, 1);
     channels[0] = weight[1];
-    value = builder.op(op::add, {value, builder.reshape(node.inputs[2], channels)});
+    value = builder.add(value, builder.reshape(node.inputs[2], channels));
   }
   return builder.finish(value);
 }

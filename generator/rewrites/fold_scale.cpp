@@ -35,7 +35,7 @@ std::optional<Replacement> fold_scale_into_weight(const GraphFacts &facts,
     if (product.op == op::matmul && node.op == op::mul && varies_along(own, shape, shape.size() - 1) &&
         facts.type(product.inputs[1]).shape.size() == 2) {
       const std::string row = builder.reshape(number, {own.empty() ? 1 : own.back()});
-      const std::string weight = builder.op(op::mul, {product.inputs[1], row});
+      const std::string weight = builder.multiply(product.inputs[1], row);
       return builder.finish(builder.op(op::matmul, {product.inputs[0], weight}));
     }
     if (product.op != op::conv || flag_attribute(product, "transposed") ||
@@ -47,11 +47,11 @@ std::optional<Replacement> fold_scale_into_weight(const GraphFacts &facts,
     if (node.op == op::mul) {
       model::Shape column(shape.size(), 1);
       column[0] = shape[1];
-      inputs[1] = builder.op(op::mul, {inputs[1], builder.reshape(channels, column)});
+      inputs[1] = builder.multiply(inputs[1], builder.reshape(channels, column));
       if (inputs.size() > 2)
-        inputs[2] = builder.op(op::mul, {inputs[2], channels});
+        inputs[2] = builder.multiply(inputs[2], channels);
     } else if (inputs.size() > 2) {
-      inputs[2] = builder.op(op::add, {inputs[2], channels});
+      inputs[2] = builder.add(inputs[2], channels);
     } else {
       inputs.push_back(channels);
     }

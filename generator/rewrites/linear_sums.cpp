@@ -13,7 +13,7 @@ std::string LinearSums::plain(const std::string &value, const model::Shape &dims
 }
 
 std::string LinearSums::scaled(const std::string &value, double factor) {
-  return factor == 1 ? value : builder_.with_number(op::mul, value, factor);
+  return factor == 1 ? value : builder_.scale(value, factor);
 }
 
 std::string LinearSums::sum(const std::string &value, const model::Shape &all_dims) {

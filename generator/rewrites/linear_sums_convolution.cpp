@@ -147,7 +147,7 @@ std::optional<std::string> LinearSums::sum_of_convolution(const model::Node &nod
   model::Shape repeated = dims;
   std::erase(repeated, 1);
   bias = scaled(builder_.reshape(bias, channels), static_cast<double>(extent_of(shape, repeated)));
-  return builder_.op(op::add, {value, bias});
+  return builder_.add(value, bias);
 }
 
 } // namespace warpwright::generator

@@ -41,12 +41,12 @@ std::optional<Replacement> diagonal_product(const GraphFacts &facts, const model
   if (const auto v = diagonal_of(facts, node.inputs[0])) {
     model::Shape column = facts.type(*v).shape;
     column.push_back(1);
-    return builder.finish(builder.op(op::mul, {builder.reshape(*v, column), node.inputs[1]}));
+    return builder.finish(builder.multiply(builder.reshape(*v, column), node.inputs[1]));
   }
   if (const auto v = diagonal_of(facts, node.inputs[1])) {
     model::Shape row = facts.type(*v).shape;
     row.insert(row.end() - 1, 1);
-    return builder.finish(builder.op(op::mul, {node.inputs[0], builder.reshape(*v, row)}));
+    return builder.finish(builder.multiply(node.inputs[0], builder.reshape(*v, row)));
   }
   return std::nullopt;
 }

@@ -57,7 +57,7 @@ std::optional<Replacement> reorder_products(const GraphFacts &facts, const model
       std::string value = builder.op(op::matmul, {inner->inputs[0], later});
       if (!bias.empty()) {
         const std::string row = builder.reshape(bias, {1, model::elements_of(shape(bias))});
-        value = builder.op(op::add, {value, builder.op(op::matmul, {row, right})});
+        value = builder.add(value, builder.op(op::matmul, {row, right}));
       }
       return builder.finish(value);
     }

@@ -129,12 +129,12 @@ std::optional<Replacement> inference_batch_norm(const GraphFacts &facts, const m
   std::string scale = builder.op(
       op::rsqrt, {builder.with_number(op::add, *variance, number_attribute(node, "eps", 1e-5))});
   if (weight)
-    scale = builder.op(op::mul, {scale, *weight});
+    scale = builder.multiply(scale, *weight);
   // The mean is subtracted first, as PyTorch does: x * scale + shift would cancel where means are large.
   std::string value = builder.op(op::sub, {node.inputs[0], over_channels(*mean)});
-  value = builder.op(op::mul, {value, over_channels(scale)});
+  value = builder.multiply(value, over_channels(scale));
   if (bias)
-    value = builder.op(op::add, {value, over_channels(*bias)});
+    value = builder.add(value, over_channels(*bias));
   return builder.finish(value);
 }
 

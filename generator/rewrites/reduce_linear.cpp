@@ -35,8 +35,7 @@ std::optional<Replacement> reduce_linear_map(const GraphFacts &facts, const mode
     kept[static_cast<std::size_t>(dim)] = 1;
   value = builder.expand(value, kept);
   if (node.op == op::mean)
-    value =
-        builder.with_number(op::mul, value, 1.0 / static_cast<double>(extent_of(type.shape, dims)));
+    value = builder.scale(value, 1.0 / static_cast<double>(extent_of(type.shape, dims)));
   return builder.finish(value);
 }
 

@@ -106,12 +106,12 @@ std::optional<Replacement> reduce_normalised(const GraphFacts &facts, const mode
       {value, builder.op(op::rsqrt, {builder.with_number(op::add, found.variance,
                                                        number_attribute(norm, "eps", 1e-5))})});
   if (const auto weight = operand(norm, 0))
-    value = builder.op(op::mul, {value, builder.reshape(*weight, channels)});
+    value = builder.multiply(value, builder.reshape(*weight, channels));
   if (const auto bias = operand(norm, 1))
-    value = builder.op(op::add, {value, builder.reshape(*bias, channels)});
+    value = builder.add(value, builder.reshape(*bias, channels));
   value = builder.reduce(op::mean, value, left, true);
   if (node.op == op::sum)
-    value = builder.with_number(op::mul, value, static_cast<double>(extent_of(shape, dims)));
+    value = builder.scale(value, static_cast<double>(extent_of(shape, dims)));
   return builder.finish(value);
 }
 
@@ -132,10 +132,10 @@ std::optional<Replacement> running_statistics(const GraphFacts &facts, const mod
   std::string now = builder.reshape(index == 1 ? found.mean : found.variance, node.type().shape);
   const auto count = static_cast<double>(model::elements_of(shape) / shape[1]);
   if (index == 2) // running variances are unbiased
-    now = builder.with_number(op::mul, now, count / (count - 1));
+    now = builder.scale(now, count / (count - 1));
   const double momentum = number_attribute(norm, "momentum", 0.1);
-  return builder.finish(builder.op(op::add, {builder.with_number(op::mul, *running, 1 - momentum),
-                                           builder.with_number(op::mul, now, momentum)}));
+  const std::string kept = builder.scale(*running, 1 - momentum);
+  return builder.finish(builder.add(kept, builder.scale(now, momentum)));
 }
 
 } // namespace warpwright::generator

@@ -46,6 +46,18 @@ std::string ReplacementBuilder::op(const std::string &op, std::vector<std::strin
   return node(op, std::move(inputs), std::move(attributes), types ? types->front() : operands[0]);
 }
 
+std::string ReplacementBuilder::add(const std::string &a, const std::string &b) {
+  return op(op::add, {a, b});
+}
+
+std::string ReplacementBuilder::multiply(const std::string &a, const std::string &b) {
+  return op(op::mul, {a, b});
+}
+
+std::string ReplacementBuilder::scale(const std::string &x, double number) {
+  return with_number(op::mul, x, number);
+}
+
 std::string ReplacementBuilder::reshape(const std::string &x, model::Shape shape) {
   const model::TensorType from = type(x);
   return from.shape == shape ? x : node(op::reshape, {x}, {}, {from.dtype, std::move(shape), {}});

@@ -35,8 +35,12 @@ public:
   std::string constant(double value, model::Dtype dtype);
   /// Every element the same number.
   std::string uniform(double value, const model::TensorType &type);
+  std::string add(const std::string &a, const std::string &b);
+  std::string multiply(const std::string &a, const std::string &b);
   /// A binary op with a number.
   std::string with_number(const std::string &op, const std::string &x, double number);
+  /// Every element times the number.
+  std::string scale(const std::string &x, double number);
 
   /// The replacement; `value` is brought to the replaced node's shape and dtype, which must have as many elements.
   Replacement finish(std::string value);

@@ -4,6 +4,7 @@
 #include "generator/elements/family.h"
 #include "generator/ops/cost.h"
 #include "generator/ops/names.h"
+#include "generator/ops/op_traits.h"
 #include "generator/planning/convolution_choice.h"
 #include "generator/planning/layouts.h"
 #include "generator/rewrites/rewrite.h"
@@ -97,7 +98,7 @@ private:
       if (!is_anchor(node))
         continue;
       alone_.choices.anchors[node.name].fuse = false;
-      if (!is_heavy(node))
+      if (!is_product(node))
         continue;
       heavy_ = true;
       if (node.op == op::conv)
@@ -161,10 +162,6 @@ std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::strin
   start.graph = std::move(again.graph);
   start.rewrites.insert(start.rewrites.end(), again.applied.begin(), again.applied.end());
   return start;
-}
-
-bool is_heavy(const Node &node) {
-  return node.op == op::matmul || node.op == op::conv || node.op == op::attention;
 }
 
 } // namespace warpwright::generator

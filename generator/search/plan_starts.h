@@ -32,7 +32,4 @@ inline constexpr std::string_view kAttention = "attention";
 /// The optional rewrite that is as likely right as not; families have estimates for the others.
 inline constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
 
-/// Is it a product, a convolution or attention, for which the library has kernels of its own?
-bool is_heavy(const model::Node &node);
-
 } // namespace warpwright::generator

@@ -2,6 +2,7 @@
 #include "generator/search/plan_walk.h"
 
 #include "generator/ops/names.h"
+#include "generator/ops/op_traits.h"
 #include "generator/planning/aten_lowering.h"
 #include "generator/planning/region_kind.h"
 #include "generator/rewrites/rewrite.h"
@@ -119,7 +120,7 @@ Result<void> PlanWalk::start() {
   for (const Node &node : traced_.nodes)
     if (is_anchor(node)) {
       all.anchors[node.name] = {has_operator(index, node) ? kLibraryFamily : "", false, false};
-      heavy.anchors[node.name] = {is_heavy(node) ? kLibraryFamily : "", false, false};
+      heavy.anchors[node.name] = {is_product(node) ? kLibraryFamily : "", false, false};
     }
   for (const PlanChoices &choices : {all, heavy, PlanChoices{}}) {
     go_to({{traced_, {}, choices}, {}});

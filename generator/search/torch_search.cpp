@@ -1,5 +1,6 @@
 // Descent over single changes of plans, and the search that runs it; see torch_search.h.
 #include "generator/search/torch_search.h"
+#include "generator/ops/op_traits.h"
 
 #include "generator/ops/cost.h"
 #include "generator/ops/names.h"
@@ -183,7 +184,7 @@ struct DescentPolicy::State {
         // A family that expects to be slower is less likely the better one.
         const double time = estimate_of(index, anchor, other);
         const double likely = least > 0 && time > 0 ? std::min(1.0, least / time) : 1.0;
-        with({other, true, false}, (is_heavy(anchor) ? 1.0 : 0.2) * likely);
+        with({other, true, false}, (is_product(anchor) ? 1.0 : 0.2) * likely);
       }
     with({now.family, !now.fuse, now.channels_last}, 0.25);
     if (anchor.op == op::conv && now.family == kLibraryFamily && (facts.tf32 || now.channels_last))

@@ -1,4 +1,4 @@
-// warpwright-operators: prints the table of operators as JSON. `ninja update_operators` writes it to where the tracer reads it.
+// warpwright-operators: prints the table of operators as JSON. The build writes it to bin/torch/tracing/operators.json, where the tracer reads it.
 #include "generator/ops/describe.h"
 
 #include <iostream>

@@ -3,7 +3,7 @@
 // never happens, so that no compiler drops them.
 #include "runner/cuda/tensor_kernels.h"
 
-#include "arch/gpu.h"
+#include "arch/generations.h"
 
 namespace warpwright::runner::cuda {
 namespace {

@@ -13,6 +13,7 @@ if(WARPWRIGHT_TORCH_PYTHON) # compiles one file against LibTorch
     add_test(NAME torch_cpp_traced_${source}
       COMMAND ${WARPWRIGHT_TORCH_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/torch_cpp/traced_test.py
               $<TARGET_FILE:torch_cpp_dump> ${CMAKE_CURRENT_SOURCE_DIR}/torch_cpp/${source}.cpp)
-    set_tests_properties(torch_cpp_traced_${source} PROPERTIES LABELS analysis TIMEOUT 600 SKIP_REGULAR_EXPRESSION "all cases skipped")
+    set_tests_properties(torch_cpp_traced_${source} PROPERTIES LABELS analysis TIMEOUT 600 SKIP_REGULAR_EXPRESSION "all cases skipped"
+      ENVIRONMENT WARPWRIGHT_TORCH_FOLDER=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/torch)
   endforeach()
 endif()

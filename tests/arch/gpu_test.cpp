@@ -1,5 +1,5 @@
 // What a GPU is planned as, from what a runner says of it.
-#include "arch/gpu.h"
+#include "arch/generations.h"
 
 #include <doctest/doctest.h>
 

@@ -15,8 +15,17 @@ import sys
 import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "runner", "torch", "python"),
-                os.path.join(HERE, "..", "..", "runtime")]
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def built_folder():
+    """The runner's Python files as a build lays them out, with the table of operators: WARPWRIGHT_TORCH_FOLDER, or of the newest build."""
+    tables = glob.glob(os.path.join(ROOT, "build", "*", "bin", "torch", "tracing", "operators.json"))
+    newest = max(tables, key=os.path.getmtime, default=os.path.join(ROOT, "runner", "torch", "python", "tracing", ""))
+    return os.environ.get("WARPWRIGHT_TORCH_FOLDER") or os.path.dirname(os.path.dirname(newest))
+
+
+sys.path[:0] = [HERE, built_folder(), os.path.join(ROOT, "runtime")]
 
 import graph_run  # noqa: E402
 import trace as tracer  # noqa: E402

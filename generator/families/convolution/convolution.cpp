@@ -49,9 +49,10 @@ Result<ConvolutionTile> tile_of(const Configuration &configuration, const Device
        {math, gather, parts, pixels, channels, depth, threads, warp_pixels, warp_channels})
     if (!setting)
       return std::unexpected(setting.error());
-  ConvolutionTile tile{*gather == 1,   *parts,   *pixels,
-                       *channels,      *depth,   *warp_pixels,
-                       *warp_channels, *threads, static_cast<Math>(*math)};
+  ConvolutionTile tile{*gather == 1,       *parts,   *pixels,
+                       *channels,          *depth,   *warp_pixels,
+                       *warp_channels,     *threads, static_cast<Math>(*math),
+                       device.tensor_cores};
   bool fits = runs_on(tile.math, device) && tile.threads % tile.pixels == 0 &&
               tile.depth % (tile.threads / tile.pixels) == 0;
   if (tile.math == Math::Mma)

@@ -6,6 +6,7 @@
 // to rank tiles alike.
 // Leaves out: fixed costs of a launch, registers, waves in whole numbers. Thread: pure functions.
 #include "generator/families/convolution/convolution_guess.h"
+#include "arch/generations.h"
 
 #include <algorithm>
 

@@ -20,6 +20,7 @@ struct ConvolutionTile {
     Wgmma,  ///< TF32, sm_90
     Split,  ///< FP32-accurate on TF32 tensor cores, sm_90
   } math = Math::Scalar;
+  arch::TensorCores cores{}; ///< the GPU's, for Math::Mma
 };
 
 /// Texts at elements: `load` sets `value` at (n, channel, d, h, w); `weight` sets `value` at (output_channel, input_channel, tap_d,

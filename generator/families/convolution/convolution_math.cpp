@@ -1,4 +1,6 @@
 #include "generator/families/convolution/convolution_math.h"
+#include "arch/generations.h"
+#include "generator/elements/tensor_text.h"
 
 #include <algorithm>
 
@@ -316,6 +318,27 @@ std::string wgmma_functions(int channels) {
   return fill_places(kWgmmaFunctions, places);
 }
 
+/// Products of fragments by generation, where mma.sync is not the instruction for them. A generation adds its line.
+const std::vector<TensorText> kProducts = {};
+
+constexpr std::string_view kOwnMma = R"cuda(
+__device__ __forceinline__ void @PREFIX@_mma(float *sum, float a0, float a1, float a2, float a3,
+                                             float b0, float b1) {
+  const unsigned a[4] = {__float_as_uint(a0), __float_as_uint(a1), __float_as_uint(a2), __float_as_uint(a3)};
+  const unsigned b[2] = {__float_as_uint(b0), __float_as_uint(b1)};
+  @SPACE@::multiply(*reinterpret_cast<float (*)[4]>(sum), a, b);
+}
+)cuda";
+
+/// PREFIX_mma for these tensor cores.
+std::string product_function(arch::TensorCores cores) {
+  const TensorText *own = text_for(kProducts, cores);
+  if (!own)
+    return std::string(kMma);
+  return "\n" + std::string(own->source) +
+         fill_places(kOwnMma, {{"SPACE", std::string(own->space)}});
+}
+
 } // namespace
 
 std::string_view tf32_functions() { return kRound; }
@@ -340,7 +363,7 @@ ConvolutionMath convolution_math(const ConvolutionTile &tile, const std::string 
   }
   const bool tensor = tile.math == ConvolutionTile::Math::Mma;
   if (tensor)
-    math.functions = std::string(tf32_functions()) + std::string(kMma);
+    math.functions = std::string(tf32_functions()) + product_function(tile.cores);
   math.accumulators =
       std::string(kRowWeights) + std::string(tensor ? kTensorAccumulators : kScalarAccumulators);
   math.fetch_weights = kFetchRows;

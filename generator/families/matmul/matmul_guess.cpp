@@ -3,6 +3,7 @@
 // Time is launches, waves of blocks over the multiprocessors, and bytes over memory bandwidth; the rates are arch's, as
 // bench/matmul measured them. It only ranks: the search measures what stands first. Thread: pure functions.
 #include "generator/families/matmul/matmul_guess.h"
+#include "arch/generations.h"
 
 #include "generator/families/matmul/matmul_text.h"
 

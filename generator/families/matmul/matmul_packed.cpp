@@ -3,6 +3,7 @@
 // The first kernel reads both operands, with what fusion put before them, and packs them; the second multiplies. With too few tiles to fill the
 // device k is split, each part with scales of its own, and a third kernel adds the partial sums in order. Sums that half pairs leave in
 // doubt (device/half_pairs.cuh) are added again in FP32 by the second kernel, which therefore also reads the operands. Thread: pure functions.
+#include "arch/generations.h"
 #include "generator/families/matmul/matmul_text.h"
 
 #include <algorithm>

@@ -1,19 +1,28 @@
-// FP32-accurate product on tensor cores in one kernel; see device/split_tf32.cuh.
+// FP32-accurate product on tensor cores in one kernel; see device/mma_sync.cuh.
 //
 // Operands that are plain memory are copied to shared memory asynchronously; what fusion put before them is computed on the way there.
 // A cluster of blocks may share a tile, each with a part of k, which fills the device for small results without another launch.
 // Thread: pure functions.
+#include "arch/generations.h"
+#include "generator/elements/tensor_text.h"
 #include "generator/families/matmul/matmul_text.h"
 
 namespace warpwright::generator {
 namespace {
 
-constexpr const char *kDevice =
-    "\n"
-#include "generator/device/split_tf32.cuh.inc"
-    "\n"
+constexpr std::string_view kSync =
+#include "generator/device/mma_sync.cuh.inc"
+    ;
+constexpr std::string_view kSumAgain =
 #include "generator/device/sum_again.cuh.inc"
     ;
+
+/// Tiles by generation. A generation whose tensor cores have instructions of their own adds its line.
+constexpr TensorText kTiles[] = {
+    {arch::TensorCores::Mma, "warpwright_tf32", kSync},
+    {arch::TensorCores::Wgmma, "warpwright_tf32", kSync},
+    {arch::TensorCores::Tcgen05, "warpwright_tf32", kSync},
+};
 
 constexpr std::string_view kKernel = R"cuda(
 extern "C" __global__ void __launch_bounds__(@THREADS@) @CLUSTER_TEXT@ @NAME@(@PARAMETERS@) {
@@ -23,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @CLUSTER_TEXT@ @NAME@(@P
 @FILL@
 @LOADS@
 @STORE@
-  warpwright_tf32::Tile<@SHAPE@>::run<@WIDE@>(tile_m * @TILE_M@, @ROWS@, tile_n * @TILE_N@, @COLUMNS@,
+  @SPACE@::Tile<@SHAPE@>::run<@WIDE@>(tile_m * @TILE_M@, @ROWS@, tile_n * @TILE_N@, @COLUMNS@,
                                               first_k, last_k, @SOURCE_A@, @SOURCE_B@, store,
       [&](const int in_a, const int in_b, float (&values)[@WIDE@]) {
 @LOAD_ONE_A@@LOAD_ONE_B@
@@ -41,7 +50,8 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
                                          const MatmulProblem &problem,
                                          const Configuration &configuration,
                                          const DeviceFacts &device, const std::string &prefix) {
-  if (!device.has_tensor_cores())
+  const TensorText *tile = text_for(kTiles, device.tensor_cores);
+  if (!tile)
     return fail("split TF32 needs the tensor cores of compute capability 8.0");
   if (problem.type != "float" || problem.dtype != model::Dtype::Float32)
     return fail("split TF32 multiplies float32 only");
@@ -101,13 +111,14 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
     lowering.temporaries.push_back(text.partial(partial, splits));
   }
   lowering.source =
-      std::string(kDevice) +
+      "\n" + std::string(tile->source) + "\n" + std::string(kSumAgain) +
       fill_places(
           kKernel,
           {{"THREADS", number(threads)},
            {"CLUSTER_TEXT", cluster > 1 ? "__cluster_dims__(" + number(cluster) + ", 1, 1)" : ""},
            {"CLUSTER", number(cluster)},
            {"NAME", prefix + "_multiply"},
+           {"SPACE", std::string(tile->space)},
            {"PARAMETERS", parameters_with(text.writer(), more)},
            {"TILE", tile_text(problem, tile_m, tile_n, splits, cluster)},
            {"PART", number(part)},

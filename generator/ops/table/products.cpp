@@ -1,5 +1,6 @@
 // Products and windows: matmul, attention, convolutions, pools and upsampling.
 #include "generator/ops/attributes.h"
+#include "generator/ops/cost.h"
 #include "generator/ops/infer.h"
 #include "generator/ops/table/rows.h"
 
@@ -15,7 +16,7 @@ constexpr AttributeRule kStride = {"stride", List, false}, kPadding = {"padding"
 Bounds first(const Node &, std::span<const Bounds> x) { return x[0]; }
 
 Op product(std::string_view name, std::size_t least, std::size_t most, InferTypes infer,
-           CallLibrary library, std::vector<AttributeRule> attributes) {
+           CallLibrary library, Flops flops, std::vector<AttributeRule> attributes) {
   return {.name = name,
           .kind = Kind::Product,
           .least_operands = least,
@@ -23,7 +24,13 @@ Op product(std::string_view name, std::size_t least, std::size_t most, InferType
           .attributes = std::move(attributes),
           .infer = infer,
           .library = library,
+          .flops = flops,
           .selects = true};
+}
+
+Op counted(Op op, Flops flops) {
+  op.flops = flops;
+  return op;
 }
 
 Op window(std::string_view name, InferTypes infer, CallLibrary library,
@@ -48,11 +55,11 @@ Bounds average(const Node &node, std::span<const Bounds> x) {
 } // namespace
 
 const std::vector<Op> kProducts = {
-    product("matmul", 2, 2, infer::matmul, nullptr,
+    product("matmul", 2, 2, infer::matmul, nullptr, flops::matmul,
             {{"fill", Text, false}, {"a_fill", Text, false}, {"b_fill", Text, false}}),
-    product("attention", 3, 4, infer::attention, library::attention,
+    product("attention", 3, 4, infer::attention, library::attention, flops::attention,
             {{"causal", Flag}, {"scale", Number}}),
-    product("conv", 2, 3, infer::conv, library::convolution,
+    product("conv", 2, 3, infer::conv, library::convolution, flops::convolution,
             {kStride,
              kPadding,
              kDilation,
@@ -62,20 +69,22 @@ const std::vector<Op> kProducts = {
 };
 
 const std::vector<Op> kWindows = {
-    window("max_pool", infer::max_pool, library::max_pool,
-           {{"kernel", List}, kStride, kPadding, kDilation, kCeil},
-           first, true, true),
-    window("avg_pool", infer::avg_pool, library::avg_pool,
-           {{"kernel", List},
-            kStride,
-            kPadding,
-            kCeil,
-            {"count_include_pad", Flag, false},
-            {"divisor", Integer, false}},
-           average, false, true),
+    counted(window("max_pool", infer::max_pool, library::max_pool,
+                   {{"kernel", List}, kStride, kPadding, kDilation, kCeil}, first, true, true),
+            flops::pool),
+    counted(window("avg_pool", infer::avg_pool, library::avg_pool,
+                   {{"kernel", List},
+                    kStride,
+                    kPadding,
+                    kCeil,
+                    {"count_include_pad", Flag, false},
+                    {"divisor", Integer, false}},
+                   average, false, true),
+            flops::pool),
     window("adaptive_avg_pool", infer::adaptive_pool, library::resize, {}, first, true, false),
     window("adaptive_max_pool", infer::adaptive_pool, library::resize, {}, first, true, false),
-    window("upsample_nearest", infer::upsample_nearest, library::resize, {{"scales", List}}, first, true, true),
+    window("upsample_nearest", infer::upsample_nearest, library::resize, {{"scales", List}}, first,
+           true, true),
 };
 
 } // namespace warpwright::generator::table

@@ -74,36 +74,54 @@ constexpr AttributeRule kAbsent = {"absent", Text, false}, kEps = {"eps", Number
 } // namespace
 
 const std::vector<Op> kReductions = {
-    reduction("sum", Reduction::Sum, infer::reduction, library::sum, sum_bounds),
-    uniform(reduction("amax", Reduction::Maximum, infer::reduction, library::reduction, first)),
-    uniform(reduction("amin", Reduction::Minimum, infer::reduction, library::reduction, first)),
-    reduction("prod", Reduction::Product, infer::reduction, library::prod),
-    uniform(reduction("mean", Reduction::Mean, infer::floating_reduction, library::mean, first)),
-    expanding(reduction("logsumexp", Reduction::None, infer::floating_reduction, library::reduction),
+    reduction("sum", Reduction::Sum, infer::reduction, library::sum, sum_bounds)
+        .for_example("%y: f32[2,8,9] = sum(%x) {dims=[1]}"),
+    uniform(reduction("amax", Reduction::Maximum, infer::reduction, library::reduction, first)
+                .for_example("%y: f32[2,8,9] = amax(%x) {dims=[1]}")),
+    uniform(reduction("amin", Reduction::Minimum, infer::reduction, library::reduction, first)
+                .for_example("%y: f32[2,8,9] = amin(%x) {dims=[1]}")),
+    reduction("prod", Reduction::Product, infer::reduction, library::prod)
+        .for_example("%y: f32[2,8,9] = prod(%x) {dims=[1]}"),
+    uniform(reduction("mean", Reduction::Mean, infer::floating_reduction, library::mean, first)
+                .for_example("%y: f32[2,8,9] = mean(%x) {dims=[1]}")),
+    expanding(reduction("logsumexp", Reduction::None, infer::floating_reduction, library::reduction)
+                  .for_example("%y: f32[2,8,9] = logsumexp(%x) {dims=[1]}"),
               expansion::logsumexp),
-    reduction("any", Reduction::Any, infer::truth_reduction, library::any),
-    reduction("all", Reduction::All, infer::truth_reduction, library::all),
-    reduction("argmax", Reduction::ArgMaximum, infer::arg_reduction, library::arg_reduction),
-    reduction("argmin", Reduction::ArgMinimum, infer::arg_reduction, library::arg_reduction),
-    reduction("var", Reduction::Variance, infer::floating_reduction, library::var, not_negative, {{"correction", Number, false}}),
-    expanding(reduction("norm", Reduction::None, infer::floating_reduction, library::norm, not_negative,
-                        {{"p", Number}}),
+    reduction("any", Reduction::Any, infer::truth_reduction, library::any)
+        .for_example("%y: bool[6] = any(%b) {dims=[0]}"),
+    reduction("all", Reduction::All, infer::truth_reduction, library::all)
+        .for_example("%y: bool[6] = all(%b) {dims=[0]}"),
+    reduction("argmax", Reduction::ArgMaximum, infer::arg_reduction, library::arg_reduction)
+        .for_example("%y: i64[4] = argmax(%m) {dims=[1]}"),
+    reduction("argmin", Reduction::ArgMinimum, infer::arg_reduction, library::arg_reduction)
+        .for_example("%y: i64[1,6] = argmin(%m) {dims=[0], keepdim=true}"),
+    reduction("var", Reduction::Variance, infer::floating_reduction, library::var, not_negative,
+              {{"correction", Number, false}})
+        .for_example("%y: f32[] = var(%x) {correction=1.0}"),
+    expanding(reduction("norm", Reduction::None, infer::floating_reduction, library::norm,
+                        not_negative, {{"p", Number}})
+                  .for_example("%y: f32[4] = norm(%m) {dims=[1], p=2.0}"),
               expansion::norm),
-    scan("cumsum", sum_bounds),
-    scan("cumprod"),
+    scan("cumsum", sum_bounds).for_example("%y: f32[4,6] = cumsum(%m) {dim=0}"),
+    scan("cumprod").for_example("%y: f32[4,6] = cumprod(%m) {dim=1}"),
 };
 
 const std::vector<Op> kNorms = {
     norm("softmax", 1, infer::softmax, expansion::softmax, library::softmax, {{"dim", Integer}},
          [](const Node &, std::span<const Bounds>) -> Bounds {
            return {0, 1};
-         }),
-    norm("log_softmax", 1, infer::softmax, expansion::log_softmax, library::softmax, {{"dim", Integer}},
-         [](const Node &, std::span<const Bounds>) -> Bounds {
-           return {.high = 0};
-         }),
-    norm("layer_norm", 3, infer::layer_norm, expansion::layer_norm, library::layer_norm, {{"dims", List}, kEps, kAbsent}),
-    norm("group_norm", 3, infer::group_norm, expansion::group_norm, library::group_norm, {{"groups", Integer}, kEps, kAbsent}),
+         })
+        .for_example("%y: f32[4,6] = softmax(%m) {dim=1}"),
+    norm("log_softmax", 1, infer::softmax, expansion::log_softmax, library::softmax,
+         {{"dim", Integer}},
+         [](const Node &, std::span<const Bounds>) -> Bounds { return {.high = 0}; })
+        .for_example("%y: f32[4,6] = log_softmax(%m) {dim=0}"),
+    norm("layer_norm", 3, infer::layer_norm, expansion::layer_norm, library::layer_norm,
+         {{"dims", List}, kEps, kAbsent})
+        .for_example("%y: f32[4,6] = layer_norm(%m, %v, %v) {dims=[1], eps=1e-5}"),
+    norm("group_norm", 3, infer::group_norm, expansion::group_norm, library::group_norm,
+         {{"groups", Integer}, kEps, kAbsent})
+        .for_example("%y: f32[2,6,8,9] = group_norm(%x, %v, %v) {groups=3, eps=1e-5}"),
     norm("batch_norm", 5, infer::batch_norm, expansion::batch_norm, library::batch_norm,
          {{"training", Flag}, kEps, {"momentum", Number, false}, kAbsent}),
 };

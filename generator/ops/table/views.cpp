@@ -181,10 +181,42 @@ Op moving(Op op) {
   return op;
 }
 
-/// Moves its operand's elements by strides alone.
-Op strided(Op op) {
-  op.strided = op.moves = true;
+/// A view that moves its operand's elements by strides alone.
+Op strided(Op op, InMemory place) {
+  op.strided = place;
+  op.moves = true;
   return op;
+}
+
+bool reshape_place(const Node &node, StridedPlace &place) {
+  const auto changed = reshaped_strides(place.shape, place.strides, node.type().shape);
+  if (changed)
+    place.strides = *changed;
+  return changed.has_value();
+}
+
+bool permute_place(const Node &node, StridedPlace &place) {
+  const Shape dims = dims_of(node), from = place.strides;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    place.strides[d] = from[dims[d]];
+  return true;
+}
+
+bool expand_place(const Node &node, StridedPlace &place) {
+  const Shape &shape = node.type().shape;
+  Shape wide(shape.size(), 0);
+  const std::size_t lead = shape.size() - place.shape.size();
+  for (std::size_t d = 0; d < place.shape.size(); ++d)
+    wide[lead + d] = place.shape[d] == shape[lead + d] ? place.strides[d] : 0;
+  place.strides = std::move(wide);
+  return true;
+}
+
+bool slice_place(const Node &node, StridedPlace &place) {
+  const std::size_t dim = integer_attribute(node, "dim");
+  place.offset += integer_attribute(node, "start") * place.strides[dim];
+  place.strides[dim] *= integer_attribute(node, "step", 1);
+  return true;
 }
 
 Op selecting(Op op) {
@@ -207,14 +239,24 @@ Op indexed(std::string_view name, InferTypes infer, std::vector<AttributeRule> a
 } // namespace
 
 const std::vector<Op> kViews = {
-    strided(view("reshape", infer::reshape, reshape_source, reshape_result)),
-    strided(view("permute", infer::permute, permute_source, permute_result, {{"dims", List}})),
-    strided(view("expand", infer::expand, expand_source, nullptr)),
-    selecting(strided(view(
-        "slice", infer::slice, slice_source, nullptr,
-        {{"dim", Integer}, {"start", Integer}, {"stop", Integer}, {"step", Integer, false}}))),
-    moving(view("flip", infer::flip, flip_source, flip_result, {{"dims", List}})),
-    moving(view("roll", infer::roll, roll_source, roll_result, {{"shifts", List}, {"dims", List}})),
+    strided(view("reshape", infer::reshape, reshape_source, reshape_result)
+                .for_example("%y: f32[24] = reshape(%m)"),
+            reshape_place),
+    strided(view("permute", infer::permute, permute_source, permute_result, {{"dims", List}})
+                .for_example("%y: f32[6,4]@[1,6] = permute(%m) {dims=[1,0]}"),
+            permute_place),
+    strided(view("expand", infer::expand, expand_source, nullptr)
+                .for_example("%y: f32[2,4,6]@[0,6,1] = expand(%m)"),
+            expand_place),
+    selecting(strided(
+        view("slice", infer::slice, slice_source, nullptr,
+             {{"dim", Integer}, {"start", Integer}, {"stop", Integer}, {"step", Integer, false}})
+            .for_example("%y: f32[4,2]@[6,2] = slice(%m) {dim=1, start=1, stop=5, step=2}"),
+        slice_place)),
+    moving(view("flip", infer::flip, flip_source, flip_result, {{"dims", List}})
+               .for_example("%y: f32[4,6] = flip(%m) {dims=[1]}")),
+    moving(view("roll", infer::roll, roll_source, roll_result, {{"shifts", List}, {"dims", List}})
+               .for_example("%y: f32[4,6] = roll(%m) {shifts=[1,-1], dims=[0,1]}")),
     {.name = "cat",
      .kind = Kind::View,
      .least_operands = 1,
@@ -227,21 +269,32 @@ const std::vector<Op> kViews = {
            for (const Bounds &one : operands)
              all = bounds::hull(all, one);
            return all;
-         }},
-    selecting(view("pad", infer::pad, pad_source, nullptr, {{"low", List}, {"high", List}, {"value", Number, false}},
+         },
+     .example = "%y: f32[4,12] = cat(%m, %m) {dim=1}"},
+    selecting(view("pad", infer::pad, pad_source, nullptr,
+                   {{"low", List}, {"high", List}, {"value", Number, false}},
                    [](const Node &node, std::span<const Bounds> x) {
                      const double value = number_attribute(node, "value");
                      return bounds::hull(x[0], {value, value});
-                   })),
-    selecting(view("triu", infer::triangle, triu_source, same, {{"diagonal", Integer, false}}, first_or_zero)),
-    selecting(view("tril", infer::triangle, tril_source, same, {{"diagonal", Integer, false}}, first_or_zero)),
+                   })
+                  .for_example("%y: f32[7,4] = pad(%m) {low=[1,-1], high=[2,-1], value=0.5}")),
+    selecting(view("triu", infer::triangle, triu_source, same, {{"diagonal", Integer, false}},
+                   first_or_zero)
+                  .for_example("%y: f32[4,6] = triu(%m) {diagonal=1}")),
+    selecting(view("tril", infer::triangle, tril_source, same, {{"diagonal", Integer, false}},
+                   first_or_zero)
+                  .for_example("%y: f32[4,6] = tril(%m)")),
     selecting(view("diagonal", infer::diagonal, diagonal_source, nullptr,
-                   {{"offset", Integer, false}, {"dim1", Integer}, {"dim2", Integer}})),
-    view("diag_embed", infer::diag_embed, diag_embed_source, nullptr, {}, first_or_zero),
+                   {{"offset", Integer, false}, {"dim1", Integer}, {"dim2", Integer}})
+                  .for_example("%y: f32[2,9,6] = diagonal(%x) {offset=1, dim1=1, dim2=2}")),
+    view("diag_embed", infer::diag_embed, diag_embed_source, nullptr, {}, first_or_zero)
+        .for_example("%y: f32[4,6,6] = diag_embed(%m)"),
 
-    indexed("gather", infer::gather, {{"dim", Integer}}),
-    indexed("index_select", infer::index_select, {{"dim", Integer}}),
-    indexed("embedding", infer::embedding),
+    indexed("gather", infer::gather, {{"dim", Integer}})
+        .for_example("%y: f32[4,2] = gather(%m, %i) {dim=1}"),
+    indexed("index_select", infer::index_select, {{"dim", Integer}})
+        .for_example("%y: f32[3,6] = index_select(%m, %j) {dim=0}"),
+    indexed("embedding", infer::embedding).for_example("%y: f32[4,2,6] = embedding(%m, %i)"),
     {.name = "scatter_add",
      .kind = Kind::Scatter,
      .least_operands = 3,
@@ -249,7 +302,8 @@ const std::vector<Op> kViews = {
      .attributes = {{"dim", Integer}},
      .infer = infer::scatter_add,
      .library = library::scatter_add,
-     .selects = true},
+     .selects = true,
+     .example = "%y: f32[4,6] = scatter_add(%m, %i, %m) {dim=1}"},
 };
 
 } // namespace warpwright::generator::table

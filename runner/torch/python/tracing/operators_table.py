@@ -1,4 +1,4 @@
-"""The generator's table of operators (generator/ops/table), as the build wrote it: `cmake --build BUILD --target update_operators`."""
+"""The generator's table of operators (generator/ops/table), which the build writes beside this file."""
 import json
 import os
 
