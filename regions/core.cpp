@@ -109,6 +109,18 @@ json write_record(const json &request) {
   return written ? json::object() : failure(written.error());
 }
 
+/// {"digest"} of all that was confirmed: code that PyTorch kept from before is out of date when it changes.
+json digest(const json &request) {
+  const Store store = store_of(request);
+  std::string all;
+  for (const std::string &key : store.keys(Store::Kind::Binding))
+    if (const auto binding = store.read(Store::Kind::Binding, key))
+      all += key + binding->at("regions").dump();
+  for (const std::string &key : store.keys(Store::Kind::Quarantine))
+    all += key;
+  return {{"digest", sha256_hex(all)}};
+}
+
 json folder(const json &request) { return {{"folder", store_of(request).folder().string()}}; }
 
 /// {"ratio", "low", "high", "faster"} of paired times.
@@ -133,6 +145,8 @@ char *ww_regions(const char *request) { return answered(request, regions_of); }
 char *ww_read(const char *request) { return answered(request, read_record); }
 /// {"store", "environment", "kind", "key", "record"} -> {}
 char *ww_write(const char *request) { return answered(request, write_record); }
+/// {"store", "environment"} -> {"digest"}
+char *ww_digest(const char *request) { return answered(request, digest); }
 /// {"store", "environment"} -> {"folder"}
 char *ww_folder(const char *request) { return answered(request, folder); }
 /// {"reference": [ns], "candidate": [ns]} -> {"ratio", "low", "high", "faster"}

@@ -229,11 +229,24 @@ private:
     const std::string op = one["op"].get<std::string>();
     if (op.starts_with("prims.convert_element_type"))
       return arguments[0] + ".to(" + arguments[1] + ")";
+    if (op.starts_with("prims.iota"))
+      return iota_text(one, arguments);
     if (const auto attention = attention_of(op, one["args"]))
       return attention_text(*attention, one, arguments);
     for (const auto &[key, argument] : one["kwargs"].items())
       arguments.push_back(key + "=" + text(argument));
     return "torch.ops." + op + "(" + list_of(arguments) + ")";
+  }
+
+  /// (length, start, step, dtype, device)
+  std::string iota_text(const json &one, const std::vector<std::string> &arguments) const {
+    const json &kwargs = one["kwargs"];
+    const std::string start = kwargs.value("start", json(0)).dump(), step = kwargs.value("step", json(1)).dump();
+    std::string text = "torch.arange(" + start + ", " + start + " + " + arguments[0] + " * " + step + ", " + step;
+    for (const char *key : {"dtype", "device"})
+      if (kwargs.contains(key))
+        text += std::string(", ") + key + "=" + this->text(kwargs[key]);
+    return text + ")";
   }
 
   /// PyTorch's public operator, of which the graph has one implementation; its other results are not read.

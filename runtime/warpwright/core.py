@@ -24,7 +24,7 @@ def library_path():
 @functools.lru_cache(maxsize=None)
 def library():
     loaded = ctypes.CDLL(library_path())
-    for name in ("regions", "read", "write", "folder", "decide"):
+    for name in ("regions", "read", "write", "folder", "digest", "decide"):
         function = getattr(loaded, "ww_" + name)
         function.argtypes, function.restype = [ctypes.c_char_p], ctypes.c_void_p
     loaded.ww_free.argtypes, loaded.ww_free.restype = [ctypes.c_void_p], None

@@ -7,6 +7,7 @@ code for the graph, said once. This file holds all that is private to PyTorch.
 
 import functools
 import os
+import time
 import warnings
 
 import torch
@@ -40,8 +41,10 @@ class Backend:
                              + ", ".join(OURS + one for one in OPTIONS))
         theirs = {key: value for key, value in (options or {}).items() if not key.startswith(OURS)}
         patches = {**(torch._inductor.list_mode_options(mode) if mode and mode != "default" else {}), **theirs}
-        inner = functools.partial(compile_inner, {**OPTIONS, **ours}, mode or "default")
-        return inductor.compile_fx(gm, inputs, inner_compile=inner, config_patches=patches or None)
+        ours = {**OPTIONS, **ours}
+        inner = functools.partial(compile_inner, ours, mode or "default")
+        with torch.compiler.config.patch(cache_key_tag=cache_tag(ours, inputs)):
+            return inductor.compile_fx(gm, inputs, inner_compile=inner, config_patches=patches or None)
 
     def reset(self):
         calls.reset()
@@ -56,6 +59,22 @@ def say(error):
     if text not in _said:
         _said.add(text)
         warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+def cache_tag(ours, inputs):
+    """PyTorch's own caches skip `inner_compile`: what they hold counts as long as nothing else is confirmed for a graph."""
+    before = torch.compiler.config.cache_key_tag
+    if Session.current is not None:
+        return f"{before} warpwright session {id(Session.current)} {time.time_ns()}"
+    if ours["search"] == "off" and not ours["force"]:
+        return before
+    try:
+        with override_store(ours["store"]):
+            device = next((one.device for one in inputs if isinstance(one, torch.Tensor) and one.device.type == "cuda"), torch.device("cpu"))
+            found = core.ask("digest", store=store(), environment=environment(device))["digest"]
+    except core.CoreError:
+        found = "none"
+    return f"{before} warpwright {found} {ours['force']}"
 
 
 def device_of(gm):

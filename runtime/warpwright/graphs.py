@@ -154,20 +154,19 @@ def exchanged(gm, regions, call):
     """A copy of the graph in which each region is one call of the operator `call`."""
     gm = copy.deepcopy(gm)
     nodes = {node.name: node for node in gm.graph.nodes}  # by the names that regions know, also when they were exchanged
-    for region in regions:
-        exchange(gm.graph, region, call, nodes)
-    drop_unread(gm.graph)
+    olds = [old for region in regions for old in exchange(gm.graph, region, call, nodes)]
+    drop_unread(gm.graph, olds)
     legalize_graph(gm)
     gm.recompile()
     return gm
 
 
-def drop_unread(graph):
-    """Operators that regions compute now. PyTorch's own elimination wants a graph in order, which this one is not yet."""
-    waiting = [node for node in graph.nodes if not node.users]
+def drop_unread(graph, nodes):
+    """Operators that a region computes now, from its outputs on. PyTorch's own elimination wants a graph in order, which this is not yet."""
+    waiting = [node for node in nodes if not node.users]
     while waiting:
         node = waiting.pop()
-        if node.op != "call_function" or node.users or node.is_impure():
+        if node.op != "call_function" or node.users or node.graph is not graph:
             continue
         read = node.all_input_nodes
         graph.erase_node(node)
@@ -175,6 +174,7 @@ def drop_unread(graph):
 
 
 def exchange(graph, region, call, nodes):
+    """@return the nodes that nobody reads any more"""
     last = next(node for node in reversed(graph.nodes) if node.op == "output")
     permute, clone = torch.ops.aten.permute.default, torch.ops.aten.clone.default
 
@@ -203,3 +203,4 @@ def exchange(graph, region, call, nodes):
                 new = made(permute, (new, inverse(border["order"])), {}, old.meta["val"])
             old.replace_all_uses_with(new)
             nodes[border["name"]] = new
+        return olds
