@@ -30,3 +30,13 @@ inline std::string describe(const Error &error) {
 }
 
 } // namespace warpwright
+
+/// The value of a Result, or of any std::expected; the error leaves the function that this stands in: `auto text = TRY(read(file));`.
+/// A statement or an initializer of its own, so that no half-evaluated expression is left.
+#define TRY(...)                                                                                   \
+  __extension__({                                                                                  \
+    auto &&tried = (__VA_ARGS__);                                                                  \
+    if (!tried)                                                                                    \
+      return std::unexpected(std::forward<decltype(tried)>(tried).error());                        \
+    *std::forward<decltype(tried)>(tried);                                                         \
+  })

@@ -141,10 +141,8 @@ LineFile::open(const fs::path &path,
   if (!lock.holds() || !read_all(descriptor, text))
     return fail_to(lock.holds() ? "read" : "lock", path, errno, kRoom);
   text.resize(text.rfind('\n') + 1); // npos + 1 is 0
-  const auto addition = check(text);
-  if (!addition)
-    return std::unexpected(addition.error());
-  if (!add_lines(descriptor, *addition))
+  const auto addition = TRY(check(text));
+  if (!add_lines(descriptor, addition))
     return fail_to("write", path, errno, kRoom);
   sync_folder(path);
   return file;

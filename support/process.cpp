@@ -237,15 +237,13 @@ Result<CapturedRun> run_captured(const std::vector<std::string> &command, const 
   const IgnoreBrokenPipe guard;
   ProcessOptions piped = options;
   piped.pipe_stderr = true;
-  auto process = Process::spawn(command, piped);
-  if (!process)
-    return std::unexpected(process.error());
+  auto process = TRY(Process::spawn(command, piped));
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   CapturedRun run;
   std::string_view rest = input;
-  pollfd ends[3] = {{process->release_stdin(), POLLOUT, 0},
-                    {process->release_stdout(), POLLIN, 0},
-                    {process->release_stderr(), POLLIN, 0}};
+  pollfd ends[3] = {{process.release_stdin(), POLLOUT, 0},
+                    {process.release_stdout(), POLLIN, 0},
+                    {process.release_stderr(), POLLIN, 0}};
   for (pollfd &end : ends)
     fcntl(end.fd, F_SETFL, fcntl(end.fd, F_GETFL) | O_NONBLOCK);
   const auto close_end = [&](int index) { ::close(std::exchange(ends[index].fd, -1)); };
@@ -269,16 +267,16 @@ Result<CapturedRun> run_captured(const std::vector<std::string> &command, const 
     if (ends[index].fd >= 0)
       close_end(index);
   // A child may close its streams and go on: the deadline holds for its end, too.
-  while (!timed_out && !process->poll()) {
+  while (!timed_out && !process.poll()) {
     timed_out = std::chrono::steady_clock::now() >= deadline;
     ::poll(nullptr, 0, 1);
   }
   if (timed_out) {
-    process->kill(SIGKILL);
-    process->wait();
+    process.kill(SIGKILL);
+    process.wait();
     return fail(command[0] + " did not end within " + std::to_string(timeout.count()) + " ms");
   }
-  run.status = process->wait();
+  run.status = process.wait();
   return run;
 }
 

@@ -59,10 +59,8 @@ Result<model::DeviceInfo> find_device(BlockingClient &client, const AdversaryCom
   const Case &honest = *std::find_if(cases.begin(), cases.end(), is_honest);
   VerifyOptions options = options_for(honest, command);
   options.measure = false;
-  const auto verdict = client.verify(honest.task, honest.candidate, options, {});
-  if (!verdict)
-    return std::unexpected(verdict.error());
-  return verdict->device;
+  const auto verdict = TRY(client.verify(honest.task, honest.candidate, options, {}));
+  return verdict.device;
 }
 
 Report run_cases(BlockingClient &client, const model::DeviceInfo &device,

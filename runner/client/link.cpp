@@ -138,11 +138,9 @@ Route socket_route(std::string path, boost::asio::any_io_executor executor) {
 }
 
 Result<Route> tls_route(const std::string &url, boost::asio::any_io_executor executor) {
-  auto remote = net::parse_tls_url(url);
-  if (!remote)
-    return std::unexpected(remote.error());
+  auto remote = TRY(net::parse_tls_url(url));
   Route route;
-  route.open = [target = remote->target, executor](const Route::Opened &opened) {
+  route.open = [target = remote.target, executor](const Route::Opened &opened) {
     net::connect_tls(executor, target, [opened](auto stream) {
       if (!stream)
         return opened(std::unexpected(stream.error()));
@@ -150,23 +148,19 @@ Result<Route> tls_route(const std::string &url, boost::asio::any_io_executor exe
     });
   };
   route.resumes = true;
-  route.retry = remote->retry;
-  route.token = remote->token;
+  route.retry = remote.retry;
+  route.token = remote.token;
   return route;
 }
 
 Result<Route> route_of(const std::string &url, boost::asio::any_io_executor executor) {
   if (url.empty()) {
-    auto runner = find_runner();
-    if (!runner)
-      return std::unexpected(runner.error());
-    return child_route({*runner, "serve"}, executor);
+    auto runner = TRY(find_runner());
+    return child_route({runner, "serve"}, executor);
   }
   if (url.starts_with(kLocal)) {
-    auto runner = find_runner();
-    if (!runner)
-      return std::unexpected(runner.error());
-    return child_route(local_command(*runner, url.substr(kLocal.size())), executor);
+    auto runner = TRY(find_runner());
+    return child_route(local_command(runner, url.substr(kLocal.size())), executor);
   }
   if (url.starts_with("stdio:")) {
     auto command = split_command(url.substr(6));

@@ -43,23 +43,17 @@ Result<RunnerInfo> decode_info(const Json &document) {
   info.notes = document.value("notes", std::vector<std::string>{});
   for (const Json &entry : document.value("off", Json::array()))
     info.off.emplace_back(entry.value("name", ""), entry.value("why", ""));
-  for (const Json &entry : document.value("devices", Json::array())) {
-    auto device = model::device_from_json(entry);
-    if (!device)
-      return std::unexpected(device.error());
-    info.devices.push_back(std::move(*device));
-  }
+  for (const Json &entry : document.value("devices", Json::array()))
+    info.devices.push_back(TRY(model::device_from_json(entry)));
   return info;
 }
 
 Result<TracedModule> decode_trace(const Json &document) {
   if (document.contains("refusal"))
     return fail(document.value("refusal", ""));
-  auto graph = model::graph_from_json(document.value("graph", Json()));
-  if (!graph)
-    return std::unexpected(graph.error());
+  auto graph = TRY(model::graph_from_json(document.value("graph", Json())));
   const Json call = document.value("call", Json::object());
-  TracedModule traced{std::move(*graph),
+  TracedModule traced{std::move(graph),
                       {},
                       document.value("torch", ""),
                       call.value("inputs", ""),

@@ -90,8 +90,7 @@ private:
 
 Result<std::unique_ptr<BlockingClient>> BlockingClient::connect(const std::string &url) {
   auto client = std::make_unique<ThreadedClient>();
-  if (auto opened = client->open(url); !opened)
-    return std::unexpected(opened.error());
+  TRY(client->open(url));
   return client;
 }
 

@@ -8,10 +8,8 @@ namespace {
 
 Result<std::shared_ptr<Client>> connect_rpc(const std::string &url,
                                             boost::asio::any_io_executor executor) {
-  auto route = parse_runner_url(url, executor);
-  if (!route)
-    return std::unexpected(route.error());
-  return std::make_shared<RpcClient>(std::move(*route), executor);
+  auto route = TRY(parse_runner_url(url, executor));
+  return std::make_shared<RpcClient>(std::move(route), executor);
 }
 
 struct Scheme {

@@ -158,18 +158,14 @@ DeviceResult<std::unique_ptr<Program>> CpuDevice::compile(const CompileRequest &
   const std::string key = cache_key(request);
   std::shared_ptr<const cpu::Image> image = find_image(key);
   if (!image) {
-    auto made = cpu::make_image(request, preludes_);
-    if (!made)
-      return std::unexpected(made.error());
-    image = std::make_shared<const cpu::Image>(std::move(*made));
+    auto made = TRY(cpu::make_image(request, preludes_));
+    image = std::make_shared<const cpu::Image>(std::move(made));
     if (images_.size() == kCachedImages)
       images_.erase(images_.begin());
     images_.emplace_back(key, image);
   }
-  auto linked = cpu::link_image(*image);
-  if (!linked)
-    return std::unexpected(linked.error());
-  return std::make_unique<CpuProgram>(image, std::move(*linked), request, image->compile_ms);
+  auto linked = TRY(cpu::link_image(*image));
+  return std::make_unique<CpuProgram>(image, std::move(linked), request, image->compile_ms);
 }
 
 DeviceResult<void> CpuDevice::launch(const LaunchOperation &operation) {

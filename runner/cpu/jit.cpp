@@ -102,15 +102,11 @@ DeviceResult<Image> make_image(const CompileRequest &request, PreludeCache &prel
   auto machine = builder->createTargetMachine();
   if (!machine)
     return std::unexpected(internal("cannot generate code for this CPU", machine.takeError()));
-  auto source = compile_source(request, preludes);
-  if (!source)
-    return std::unexpected(source.error());
-  llvm::Module &module = *source->module;
+  auto source = TRY(compile_source(request, preludes));
+  llvm::Module &module = *source.module;
   module.setDataLayout((*machine)->createDataLayout());
   Image image;
-  auto lowered = lower(module, request.kernels);
-  if (!lowered)
-    return std::unexpected(lowered.error());
+  auto lowered = TRY(lower(module, request.kernels));
   std::string problem;
   llvm::raw_string_ostream problem_stream(problem);
   if (llvm::verifyModule(module, &problem_stream))
@@ -123,9 +119,9 @@ DeviceResult<Image> make_image(const CompileRequest &request, PreludeCache &prel
   if (!object)
     return std::unexpected(internal("cannot generate code", object.takeError()));
   image.object = (*object)->getBuffer().str();
-  image.lowered = std::move(*lowered);
-  image.parameter_sizes = std::move(source->parameter_sizes);
-  image.log = std::move(source->log);
+  image.lowered = std::move(lowered);
+  image.parameter_sizes = std::move(source.parameter_sizes);
+  image.log = std::move(source.log);
   image.compile_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   return image;
 }

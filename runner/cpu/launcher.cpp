@@ -103,10 +103,8 @@ bool DynamicShared::contains(Address address) const {
 
 DeviceResult<void> Launcher::run(const Request &request) {
   const LaunchOperation &operation = request.operation;
-  if (auto shape = check_shape(operation, request.form); !shape)
-    return shape;
-  if (auto packed = pack(operation, request.parameter_sizes, arguments_); !packed)
-    return packed;
+  TRY(check_shape(operation, request.form));
+  TRY(pack(operation, request.parameter_sizes, arguments_));
   if (request.form.fibers &&
       !scheduler_.prepare(std::size_t{operation.block[0]} * operation.block[1] * operation.block[2],
                           request.barrier_sites))

@@ -100,10 +100,7 @@ public:
         cached && cached->lowered_names.size() == request.kernels.size()) {
       output.code = std::move(*cached);
     } else {
-      auto code = run_nvrtc(request, options);
-      if (!code)
-        return std::unexpected(code.error());
-      output.code = std::move(*code);
+      output.code = TRY(run_nvrtc(request, options));
       if (cache_)
         cache_->store(key, output.code);
     }

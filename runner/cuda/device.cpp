@@ -49,12 +49,9 @@ class CudaDevice final : public Device {
 public:
   static Result<std::unique_ptr<Device>> make(int ordinal, CudaTorch *torch,
                                               std::shared_ptr<CompileCache> cache) {
-    auto driver = Driver::load();
-    if (!driver)
-      return std::unexpected(driver.error());
-    auto device = std::make_unique<CudaDevice>(std::move(*driver), torch);
-    if (auto started = device->start(ordinal, std::move(cache)); !started)
-      return std::unexpected(started.error());
+    auto driver = TRY(Driver::load());
+    auto device = std::make_unique<CudaDevice>(std::move(driver), torch);
+    TRY(device->start(ordinal, std::move(cache)));
     return device;
   }
 
@@ -72,24 +69,18 @@ public:
   }
 
   DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) override {
-    auto output = code_of(request);
-    if (!output)
-      return std::unexpected(output.error());
+    auto output = TRY(code_of(request));
     auto program = std::make_unique<CudaProgram>();
-    program->reports_ = output->reports;
+    program->reports_ = output.reports;
     CUmodule module = nullptr;
-    if (auto loaded = check(driver_.cuModuleLoadData(&module, output->code.cubin.data()),
-                            "loading the compiled code");
-        !loaded)
-      return std::unexpected(loaded.error());
+    TRY(check(driver_.cuModuleLoadData(&module, output.code.cubin.data()),
+              "loading the compiled code"));
     program->module = Module(driver_, module);
     for (std::size_t i = 0; i < request.kernels.size(); ++i) {
       CUfunction function = nullptr;
-      if (auto found = check(
-              driver_.cuModuleGetFunction(&function, module, output->code.lowered_names[i].c_str()),
-              "finding " + request.kernels[i]);
-          !found)
-        return std::unexpected(found.error());
+      TRY(check(
+          driver_.cuModuleGetFunction(&function, module, output.code.lowered_names[i].c_str()),
+          "finding " + request.kernels[i]));
       program->functions.push_back(function);
       program->parameter_bytes.push_back(parameters_of(function));
       add_attributes(function, program->reports_[i]);
@@ -121,8 +112,7 @@ public:
     if (status == kOutOfMemory && torch_ && torch_->release_memory())
       status = driver_.cuMemAlloc(&address, size_bytes);
     ran_out_of_memory_ |= status == kOutOfMemory;
-    if (auto made = check(status, "allocating " + std::to_string(size_bytes) + " bytes"); !made)
-      return std::unexpected(made.error());
+    TRY(check(status, "allocating " + std::to_string(size_bytes) + " bytes"));
     pool_.add(address, size_bytes);
     return address;
   }
@@ -131,22 +121,17 @@ public:
   DeviceResult<void> upload(Address to, const void *from, std::size_t size_bytes) override {
     if (size_bytes == 0)
       return {};
-    if (auto started = check(driver_.cuMemcpyHtoDAsync(to, from, size_bytes, stream_.get()),
-                             "copying to the device");
-        !started)
-      return started;
+    TRY(check(driver_.cuMemcpyHtoDAsync(to, from, size_bytes, stream_.get()),
+              "copying to the device"));
     return synchronize();
   }
   DeviceResult<void> download(void *to, Address from, std::size_t size_bytes) override {
     if (size_bytes == 0)
       return {};
     // Wait first: a pageable copy would block inside the driver behind a kernel that never ends.
-    if (auto idle = synchronize(); !idle)
-      return idle;
-    if (auto started = check(driver_.cuMemcpyDtoHAsync(to, from, size_bytes, stream_.get()),
-                             "copying from the device");
-        !started)
-      return started;
+    TRY(synchronize());
+    TRY(check(driver_.cuMemcpyDtoHAsync(to, from, size_bytes, stream_.get()),
+              "copying from the device"));
     return synchronize();
   }
   DeviceResult<void> fill(const FillOperation &fill) override {
@@ -162,8 +147,7 @@ public:
 
   DeviceResult<void> launch(const LaunchOperation &launch) override {
     PlainLaunches launches;
-    if (auto added = add_to(launches, launch); !added)
-      return added;
+    TRY(add_to(launches, launch));
     return check(launches.start(driver_, stream_.get()), "launching " + launch.kernel_name);
   }
 
@@ -185,8 +169,7 @@ public:
   }
 
   DeviceResult<std::unique_ptr<Recording>> record(std::span<const Operation> operations) override {
-    if (auto idle = synchronize(); !idle)
-      return std::unexpected(idle.error());
+    TRY(synchronize());
     auto recording = std::make_unique<CudaRecording>();
     DeviceResult<void> started;
     auto made = timer_->capture(kCaptureRelaxed, [&] {
@@ -214,8 +197,7 @@ public:
                                                          const CallFrame &frame) override {
     if (!torch_)
       return Device::record_module(operations, frame);
-    if (auto idle = synchronize(); !idle)
-      return std::unexpected(idle.error());
+    TRY(synchronize());
     if (const auto *call = host_code_in(operations))
       return record_foreign(*torch_, *call);
     const auto prepare = [this](const LaunchOperation &launch) { return ready_function(launch); };
@@ -227,10 +209,8 @@ public:
     if (const auto *foreign = dynamic_cast<ForeignRecording *>(&recording))
       return time_foreign(*foreign, true);
     auto &module = static_cast<ModuleRecording &>(recording);
-    if (auto flushed = timer_->flush(); !flushed)
-      return std::unexpected(flushed.error());
-    if (auto idle = synchronize(); !idle)
-      return std::unexpected(idle.error());
+    TRY(timer_->flush());
+    TRY(synchronize());
     const auto ns = torch_->time_call(module.call, deadline_ - Clock::now());
     if (!ns) {
       driver_.abandoned = driver_.abandoned || ns.error().kind == Fault::Kind::Timeout;
@@ -238,8 +218,7 @@ public:
     }
     if (auto ended = synchronize(); !ended) // which words what went wrong
       return std::unexpected(ended.error());
-    if (auto published = torch_->publish_call(module.call); !published)
-      return std::unexpected(published.error());
+    TRY(torch_->publish_call(module.call));
     return timer_->sample_of(*ns);
   }
 
@@ -255,10 +234,8 @@ public:
     if (const auto *foreign = dynamic_cast<ForeignRecording *>(&recording))
       return time_foreign(*foreign, false);
     auto &graph = static_cast<CudaRecording &>(recording).graph;
-    if (auto started = timer_->start(graph); !started)
-      return std::unexpected(started.error());
-    if (auto ended = synchronize(); !ended)
-      return std::unexpected(ended.error());
+    TRY(timer_->start(graph));
+    TRY(synchronize());
     return timer_->read(graph);
   }
 
@@ -268,18 +245,14 @@ public:
     const auto *module = dynamic_cast<ModuleRecording *>(&recording);
     if (dynamic_cast<ForeignRecording *>(&recording) || (module && !module->uncaptured.empty()))
       return std::optional<double>();
-    if (auto idle = synchronize(); !idle)
-      return std::unexpected(idle.error());
+    TRY(synchronize());
     const auto begun = Clock::now();
     for (int run = 0; run < runs; ++run) {
-      auto started = module
-                         ? torch_->replay(module->graph)
-                         : check(driver_.cuGraphLaunch(
-                                     static_cast<CudaRecording &>(recording).graph.executable.get(),
-                                     stream_.get()),
-                                 "launching a graph");
-      if (!started)
-        return std::unexpected(started.error());
+      TRY(module ? torch_->replay(module->graph)
+                 : check(driver_.cuGraphLaunch(
+                             static_cast<CudaRecording &>(recording).graph.executable.get(),
+                             stream_.get()),
+                         "launching a graph"));
     }
     auto now = begun;
     for (Status status = kNotReady; status == kNotReady && now <= deadline_; now = Clock::now())
@@ -293,14 +266,10 @@ public:
     const TimedGraph *probe = info_.probe_ns ? timer_->next_probe() : nullptr;
     if (!probe)
       return std::optional<double>();
-    if (auto started = timer_->start(*probe); !started)
-      return std::unexpected(started.error());
-    if (auto ended = synchronize(); !ended)
-      return std::unexpected(ended.error());
-    auto sample = timer_->read(*probe);
-    if (!sample)
-      return std::unexpected(sample.error());
-    return sample->ns - *info_.probe_ns;
+    TRY(timer_->start(*probe));
+    TRY(synchronize());
+    auto sample = TRY(timer_->read(*probe));
+    return sample.ns - *info_.probe_ns;
   }
 
   DeviceResult<Sample> time_as_called(std::span<const Operation> operations) override {
@@ -313,14 +282,11 @@ public:
       else if (auto added = add_to(launches, std::get<LaunchOperation>(operation)); !added)
         return std::unexpected(added.error());
     }
-    if (auto flushed = timer_->flush(); !flushed)
-      return std::unexpected(flushed.error());
-    if (auto idle = synchronize(); !idle)
-      return std::unexpected(idle.error());
+    TRY(timer_->flush());
+    TRY(synchronize());
     const auto start = Clock::now();
     Status status = launches.start(driver_, stream_.get());
-    if (auto started = check(status, "launching the plan"); !started)
-      return std::unexpected(started.error());
+    TRY(check(status, "launching the plan"));
     auto now = start;
     do { // no sleep: what ends now is seen now
       status = driver_.cuStreamQuery(stream_.get());
@@ -353,47 +319,35 @@ private:
 
   /// By the process that holds the module; this one leaves the GPU alone meanwhile.
   DeviceResult<Sample> time_foreign(const ForeignRecording &recording, bool as_called) {
-    if (auto idle = synchronize(); !idle)
-      return std::unexpected(idle.error());
-    const auto taken = torch_->time_candidate(*recording.call, as_called);
-    if (!taken)
-      return std::unexpected(taken.error());
-    if (auto published = synchronize(); !published)
-      return std::unexpected(published.error());
-    Sample sample = timer_->sample_of(taken->ns);
-    sample.throttled = sample.throttled || taken->throttled;
+    TRY(synchronize());
+    const auto taken = TRY(torch_->time_candidate(*recording.call, as_called));
+    TRY(synchronize());
+    Sample sample = timer_->sample_of(taken.ns);
+    sample.throttled = sample.throttled || taken.throttled;
     return sample;
   }
 
   DeviceResult<Sample> time_module(ModuleRecording &recording) {
     if (!recording.uncaptured.empty())
       return fault(Fault::Kind::Unsupported, recording.uncaptured);
-    if (auto begun = timer_->start_before(); !begun)
-      return std::unexpected(begun.error());
-    if (auto started = torch_->replay(recording.graph); !started)
-      return std::unexpected(started.error());
-    if (auto ended = synchronize(); !ended)
-      return std::unexpected(ended.error());
+    TRY(timer_->start_before());
+    TRY(torch_->replay(recording.graph));
+    TRY(synchronize());
     auto sample = timer_->read(recording.start.get(), recording.stop.get());
-    if (auto published = torch_->publish_graph(recording.graph); !published)
-      return std::unexpected(published.error());
+    TRY(torch_->publish_graph(recording.graph));
     return sample;
   }
 
   DeviceResult<void> add_to(PlainLaunches &launches, const LaunchOperation &launch) {
-    const auto function = ready_function(launch);
-    if (!function)
-      return std::unexpected(function.error());
-    launches.add(*function, launch);
+    const auto function = TRY(ready_function(launch));
+    launches.add(function, launch);
     return {};
   }
 
   DeviceResult<CUfunction> ready_function(const LaunchOperation &launch) {
     const CUfunction function = function_of(launch);
-    if (auto fitting = check_arguments(launch); !fitting)
-      return std::unexpected(fitting.error());
-    if (auto ready = make_ready(driver_, device_, function, launch); !ready)
-      return std::unexpected(ready.error());
+    TRY(check_arguments(launch));
+    TRY(make_ready(driver_, device_, function, launch));
     return function;
   }
 
@@ -407,10 +361,7 @@ private:
     pool_.set_limit(info_.memory_bytes / kPoolPart);
     const int capability = 10 * attribute(driver_, kComputeMajor, device_) +
                            attribute(driver_, kComputeMinor, device_);
-    auto compiler = Compiler::make({capability, std::move(cache)});
-    if (!compiler)
-      return std::unexpected(compiler.error());
-    compiler_ = std::move(*compiler);
+    compiler_ = TRY(Compiler::make({capability, std::move(cache)}));
     info_.driver += ", NVRTC " + compiler_->version();
     context_ = std::make_unique<PrimaryContext>(driver_, device_);
     if (context_->status() != 0)

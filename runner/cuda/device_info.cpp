@@ -63,16 +63,14 @@ model::DeviceInfo describe_device(const Driver &driver, CUdevice device) {
 }
 
 Result<std::vector<model::DeviceInfo>> list_cuda_devices() {
-  auto driver = Driver::load();
-  if (!driver)
-    return std::unexpected(driver.error());
+  auto driver = TRY(Driver::load());
   int count = 0;
-  driver->cuDeviceGetCount(&count);
+  driver.cuDeviceGetCount(&count);
   std::vector<model::DeviceInfo> devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     CUdevice device = 0;
-    if (driver->cuDeviceGet(&device, ordinal) == 0)
-      devices.push_back(describe_device(*driver, device));
+    if (driver.cuDeviceGet(&device, ordinal) == 0)
+      devices.push_back(describe_device(driver, device));
   }
   return devices;
 }

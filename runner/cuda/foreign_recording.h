@@ -24,12 +24,10 @@ inline const TorchOperation *host_code_in(std::span<const Operation> operations)
 
 inline DeviceResult<std::unique_ptr<Recording>> record_foreign(CudaTorch &torch,
                                                                const TorchOperation &operation) {
-  auto why = torch.record_candidate(*operation.call);
-  if (!why)
-    return std::unexpected(why.error());
+  auto why = TRY(torch.record_candidate(*operation.call));
   auto recording = std::make_unique<ForeignRecording>();
   recording->call = operation.call;
-  recording->uncaptured = std::move(*why);
+  recording->uncaptured = std::move(why);
   return recording;
 }
 

@@ -47,8 +47,7 @@ Result<std::int64_t> resident_blocks(const Driver &driver, CUdevice device, CUfu
 DeviceResult<void> make_ready(const Driver &driver, CUdevice device, CUfunction function,
                               const LaunchOperation &launch) {
   if (launch.shared_bytes > kDefaultSharedBytes)
-    if (auto asked = ask_for_shared(driver, device, function, launch); !asked)
-      return asked;
+    TRY(ask_for_shared(driver, device, function, launch));
   if (!launch.cooperative)
     return {};
   const auto held = resident_blocks(driver, device, function, launch);

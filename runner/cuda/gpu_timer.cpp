@@ -37,37 +37,22 @@ DeviceResult<std::unique_ptr<GpuTimer>> GpuTimer::make(const Driver &driver, CUs
                                                        Compiler &compiler,
                                                        const model::DeviceInfo &device) {
   std::unique_ptr<GpuTimer> timer(new GpuTimer(driver, stream, device));
-  auto delay = timer->load(compiler, kDelaySource, "ww_delay", timer->delay_module_);
-  if (!delay)
-    return std::unexpected(delay.error());
-  timer->delay_ = *delay;
-  auto probe = timer->load(compiler, kProbeSource, kProbeKernel, timer->probe_module_);
-  if (!probe)
-    return std::unexpected(probe.error());
-  timer->probe_ = *probe;
-  auto flush = L2Flush::make(driver, compiler, device);
-  if (!flush)
-    return std::unexpected(flush.error());
-  timer->flush_ = std::move(*flush);
+  timer->delay_ = TRY(timer->load(compiler, kDelaySource, "ww_delay", timer->delay_module_));
+  timer->probe_ = TRY(timer->load(compiler, kProbeSource, kProbeKernel, timer->probe_module_));
+  timer->flush_ = TRY(L2Flush::make(driver, compiler, device));
   return timer;
 }
 
 DeviceResult<CUfunction> GpuTimer::load(Compiler &compiler, const char *source, const char *kernel,
                                         Module &module) {
-  auto output = compiler.compile({source, {}, {kernel}});
-  if (!output)
-    return std::unexpected(output.error());
+  auto output = TRY(compiler.compile({source, {}, {kernel}}));
   CUmodule loaded = nullptr;
-  if (auto done = check(driver_.cuModuleLoadData(&loaded, output->code.cubin.data()),
-                        std::string("loading ") + kernel);
-      !done)
-    return std::unexpected(done.error());
+  TRY(check(driver_.cuModuleLoadData(&loaded, output.code.cubin.data()),
+            std::string("loading ") + kernel));
   module = Module(driver_, loaded);
   CUfunction function = nullptr;
-  if (auto found = check(driver_.cuModuleGetFunction(&function, loaded, kernel),
-                         std::string("finding ") + kernel);
-      !found)
-    return std::unexpected(found.error());
+  TRY(check(driver_.cuModuleGetFunction(&function, loaded, kernel),
+            std::string("finding ") + kernel));
   return function;
 }
 
@@ -75,8 +60,7 @@ DeviceResult<TimedGraph> GpuTimer::capture(int mode, const std::function<void()>
   TimedGraph timed{make_event(driver_), make_event(driver_), {}};
   if (!timed.start || !timed.stop)
     return fault(Fault::Kind::Internal, "cannot make events");
-  if (auto begun = check(driver_.cuStreamBeginCapture(stream_, mode), "recording a graph"); !begun)
-    return std::unexpected(begun.error());
+  TRY(check(driver_.cuStreamBeginCapture(stream_, mode), "recording a graph"));
   const Status first =
       driver_.cuEventRecordWithFlags(timed.start.get(), stream_, kEventRecordExternal);
   enqueue();
@@ -86,13 +70,9 @@ DeviceResult<TimedGraph> GpuTimer::capture(int mode, const std::function<void()>
   const Status ended = driver_.cuStreamEndCapture(stream_, &captured);
   const Graph graph(driver_, captured);
   for (const Status status : {first, second, ended})
-    if (auto passed = check(status, "recording a graph"); !passed)
-      return std::unexpected(passed.error());
+    TRY(check(status, "recording a graph"));
   CUgraphExec executable = nullptr;
-  if (auto made =
-          check(driver_.cuGraphInstantiate(&executable, graph.get(), 0), "instantiating a graph");
-      !made)
-    return std::unexpected(made.error());
+  TRY(check(driver_.cuGraphInstantiate(&executable, graph.get(), 0), "instantiating a graph"));
   timed.executable = GraphExec(driver_, executable);
   return timed;
 }
@@ -102,8 +82,7 @@ DeviceResult<void> GpuTimer::flush() {
 }
 
 DeviceResult<void> GpuTimer::start_before() {
-  if (auto flushed = flush(); !flushed)
-    return flushed;
+  TRY(flush());
   unsigned long long delay_ns = kDelayNs;
   void *arguments[] = {&delay_ns};
   return check(driver_.cuLaunchKernel(delay_, 1, 1, 1, 1, 1, 1, 0, stream_, arguments, nullptr),
@@ -111,16 +90,13 @@ DeviceResult<void> GpuTimer::start_before() {
 }
 
 DeviceResult<void> GpuTimer::start(const TimedGraph &graph) {
-  if (auto begun = start_before(); !begun)
-    return begun;
+  TRY(start_before());
   return check(driver_.cuGraphLaunch(graph.executable.get(), stream_), "launching a graph");
 }
 
 DeviceResult<Sample> GpuTimer::read(CUevent start, CUevent stop) {
   float milliseconds = 0;
-  if (auto read = check(driver_.cuEventElapsedTime(&milliseconds, start, stop), "reading the time");
-      !read)
-    return std::unexpected(read.error());
+  TRY(check(driver_.cuEventElapsedTime(&milliseconds, start, stop), "reading the time"));
   return sample_of(static_cast<double>(milliseconds) * 1e6);
 }
 

@@ -38,12 +38,9 @@ DeviceResult<L2Flush> L2Flush::make(const Driver &driver, Compiler &compiler,
   flush.memory_ = Memory(driver, memory);
   if (model::capability_of(device) < kFirstWithPriorities)
     return flush;
-  auto output = compiler.compile({kSource, {}, {"ww_write_evict_last", "ww_make_ordinary"}});
-  if (!output)
-    return std::unexpected(output.error());
+  auto output = TRY(compiler.compile({kSource, {}, {"ww_write_evict_last", "ww_make_ordinary"}}));
   CUmodule loaded = nullptr;
-  if (const Status status = driver.cuModuleLoadData(&loaded, output->code.cubin.data());
-      status != 0)
+  if (const Status status = driver.cuModuleLoadData(&loaded, output.code.cubin.data()); status != 0)
     return std::unexpected(driver.to_fault(status, "loading the L2 flush"));
   flush.module_ = Module(driver, loaded);
   for (const auto &[function, name] : {std::pair{&flush.write_, "ww_write_evict_last"},

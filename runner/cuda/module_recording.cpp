@@ -64,8 +64,7 @@ ModuleRecording::~ModuleRecording() {
 
 DeviceResult<void> ModuleRecording::refresh() const {
   for (const auto &handle : calls)
-    if (auto done = torch_.refresh(*handle); !done)
-      return done;
+    TRY(torch_.refresh(*handle));
   return {};
 }
 
@@ -79,10 +78,8 @@ ModuleRecorder::record(std::span<const Operation> operations, const CallFrame &f
   for (const Operation &operation : operations)
     if (const auto *torch = std::get_if<TorchOperation>(&operation))
       recording->calls.push_back(torch->call);
-  if (auto fresh = recording->refresh(); !fresh)
-    return std::unexpected(fresh.error());
-  if (auto warm = warm_up(operations); !warm)
-    return std::unexpected(warm.error());
+  TRY(recording->refresh());
+  TRY(warm_up(operations));
   if (auto captured = capture(operations, *recording); !captured) {
     const bool is_module = std::ranges::any_of(operations, [](const Operation &operation) {
       const auto *torch = std::get_if<TorchOperation>(&operation);
@@ -92,8 +89,7 @@ ModuleRecorder::record(std::span<const Operation> operations, const CallFrame &f
       return std::unexpected(captured.error());
     recording->uncaptured = captured.error().message;
   }
-  if (auto made = make_call(operations, frame, *recording); !made)
-    return std::unexpected(made.error());
+  TRY(make_call(operations, frame, *recording));
   return recording;
 }
 
@@ -109,12 +105,10 @@ DeviceResult<void> ModuleRecorder::start(std::span<const Operation> operations) 
       const auto &torch = std::get<TorchOperation>(operation);
       started = torch_.call(*torch.call);
       if (started && !torch.is_module) {
-        const auto results = torch_.results(*torch.call);
-        if (!results)
-          return std::unexpected(results.error());
-        for (std::size_t i = 0; i < std::min(results->size(), torch.results.size()); ++i)
+        const auto results = TRY(torch_.results(*torch.call));
+        for (std::size_t i = 0; i < std::min(results.size(), torch.results.size()); ++i)
           if (torch.results[i].address != 0)
-            places.push_back({place_of(torch.results[i]), (*results)[i]});
+            places.push_back({place_of(torch.results[i]), results[i]});
       }
     }
     if (!started)
@@ -125,22 +119,19 @@ DeviceResult<void> ModuleRecorder::start(std::span<const Operation> operations) 
 
 DeviceResult<void> ModuleRecorder::warm_up(std::span<const Operation> operations) {
   for (int i = 0; i < kWarmUps; ++i) {
-    if (auto begun = torch_.begin_unpublished(); !begun)
-      return begun;
+    TRY(torch_.begin_unpublished());
     auto started = start(operations);
     auto ended = torch_.end_unpublished();
     if (!started || !ended)
       return started ? ended : started;
-    if (auto idle = device_.synchronize(); !idle)
-      return idle;
+    TRY(device_.synchronize());
   }
   return {};
 }
 
 DeviceResult<void> ModuleRecorder::capture(std::span<const Operation> operations,
                                            ModuleRecording &recording) {
-  if (auto begun = torch_.begin_unpublished(); !begun)
-    return begun;
+  TRY(torch_.begin_unpublished());
   auto graph = torch_.begin_capture();
   if (!graph) {
     (void)torch_.end_unpublished();
@@ -208,15 +199,10 @@ DeviceResult<void> ModuleRecorder::make_call(std::span<const Operation> operatio
       continue;
     }
     const auto &launch = std::get<LaunchOperation>(operation);
-    auto function = prepare_(launch);
-    if (!function)
-      return std::unexpected(function.error());
-    recording.launches->add(*function, launch);
+    auto function = TRY(prepare_(launch));
+    recording.launches->add(function, launch);
   }
-  auto call = torch_.make_call(program);
-  if (!call)
-    return std::unexpected(call.error());
-  recording.call = *call;
+  recording.call = TRY(torch_.make_call(program));
   return {};
 }
 

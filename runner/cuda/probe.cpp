@@ -8,13 +8,11 @@
 namespace warpwright::runner::cuda {
 
 Result<double> measure_probe_with_cupti(int ordinal) {
-  auto cupti = Cupti::start();
-  if (!cupti)
-    return std::unexpected(cupti.error());
+  auto cupti = TRY(Cupti::start());
   const auto device = make_cuda_device(ordinal); // measures its bracket, which runs the probe
   if (!device)
     return std::unexpected(device.error());
-  std::vector<double> durations = cupti->durations_of(kProbeKernel);
+  std::vector<double> durations = cupti.durations_of(kProbeKernel);
   if (durations.empty())
     return fail("CUPTI told of no launch of the probe kernel");
   // Most of them warm the GPU up (GpuTimer::measure_bracket()).

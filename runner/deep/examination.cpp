@@ -104,32 +104,28 @@ private:
         "no",          "--show-backtrace", "no"};
     if (check == "memcheck")
       command.insert(command.end(), {"--padding", kPaddingBytes});
-    auto run = run_launch(std::move(command), plan_file, sizes_);
-    if (!run)
-      return std::unexpected(run.error());
-    SanitizerReport report = read_sanitizer_report(run->output);
+    auto run = TRY(run_launch(std::move(command), plan_file, sizes_));
+    SanitizerReport report = read_sanitizer_report(run.output);
     if (report.errors > 0)
       return report;
     if (!report.launch_failure.empty())
       return fail("the launch failed: " + report.launch_failure);
     if (!report.complete)
-      return fail(report.trouble.empty() ? last_line(run->output) : report.trouble);
+      return fail(report.trouble.empty() ? last_line(run.output) : report.trouble);
     return report;
   }
 
   Result<ToolRun> run_launch(std::vector<std::string> command, const std::string &plan_file,
                              const std::vector<Sizes> &sizes) {
-    auto leash = Leash::make(folder_.file("leash-" + std::to_string(leashes_++)));
-    if (!leash)
-      return std::unexpected(leash.error());
+    auto leash = TRY(Leash::make(folder_.file("leash-" + std::to_string(leashes_++))));
     command.insert(command.end(),
                    {request_.launcher, "launch", task_file_, plan_file, "--device", request_.device,
                     "--seed", std::to_string(std::max<std::uint64_t>(request_.options.seed, 1)),
-                    "--leash", leash->path(), "--code-folder", folder_.path()});
+                    "--leash", leash.path(), "--code-folder", folder_.path()});
     for (const Sizes &binding : sizes)
       if (!binding.empty())
         command.insert(command.end(), {"--size", size_argument(binding)});
-    auto run = run_tool(command, std::move(*leash), deadline_, stop_);
+    auto run = run_tool(command, std::move(leash), deadline_, stop_);
     if (!run)
       return run;
     if (run->end == ToolRun::End::TimedOut)
@@ -205,13 +201,11 @@ private:
       for (const std::string &metric : metrics_)
         list += (list.empty() ? "" : ",") + metric;
       auto run =
-          run_launch({tool.string(), "--csv", "--page", "raw", "--print-units", "base", "--metrics",
-                      list, "--cache-control", "all", "--clock-control", "none"},
-                     plan_file, sizes);
-      if (!run)
-        return std::unexpected(run.error());
-      auto counters = read_profile(run->output);
-      const std::vector<std::string> refused = refused_metrics(run->output);
+          TRY(run_launch({tool.string(), "--csv", "--page", "raw", "--print-units", "base",
+                          "--metrics", list, "--cache-control", "all", "--clock-control", "none"},
+                         plan_file, sizes));
+      auto counters = read_profile(run.output);
+      const std::vector<std::string> refused = refused_metrics(run.output);
       if (counters || refused.empty() || tries == kMaxTries)
         return counters;
       std::erase_if(metrics_, [&](const std::string &metric) {

@@ -16,14 +16,10 @@ namespace {
 using rpc::Json;
 
 Result<ExaminationRequest> decode(const Json &params, const std::string &launcher) {
-  const auto record = model::record_from_json(params);
-  if (!record)
-    return std::unexpected(record.error());
-  auto verdict = model::verdict_from_json(params.value("verdict", Json()));
-  if (!verdict)
-    return std::unexpected(verdict.error());
+  const auto record = TRY(model::record_from_json(params));
+  auto verdict = TRY(model::verdict_from_json(params.value("verdict", Json())));
   return ExaminationRequest{
-      record->task, record->plan, record->options, std::move(*verdict), params.value("device", ""),
+      record.task, record.plan, record.options, std::move(verdict), params.value("device", ""),
       launcher};
 }
 

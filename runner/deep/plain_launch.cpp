@@ -49,20 +49,16 @@ public:
 
   Result<void> run() {
     for (auto step : {&Launcher::open, &Launcher::compile})
-      if (auto done = (this->*step)(); !done)
-        return done;
+      TRY((this->*step)());
     for (const Sizes &sizes : wanted_.sizes)
-      if (auto done = run_at(sizes); !done)
-        return done;
+      TRY(run_at(sizes));
     return {};
   }
 
 private:
   Result<void> open() {
-    auto driver = cuda::Driver::load();
-    if (!driver)
-      return std::unexpected(driver.error());
-    driver_ = std::make_unique<cuda::Driver>(std::move(*driver));
+    auto driver = TRY(cuda::Driver::load());
+    driver_ = std::make_unique<cuda::Driver>(std::move(driver));
     int count = 0;
     driver_->cuDeviceGetCount(&count);
     if (wanted_.ordinal < 0 || wanted_.ordinal >= count ||
@@ -73,8 +69,7 @@ private:
     if (context_->status() != 0)
       return fail("cannot use the GPU: " + driver_->text(context_->status()));
     cuda::CUstream stream = nullptr;
-    if (auto made = check(driver_->cuStreamCreate(&stream, 0), "making a stream"); !made)
-      return made;
+    TRY(check(driver_->cuStreamCreate(&stream, 0), "making a stream"));
     stream_ = cuda::Stream(*driver_, stream);
     return {};
   }
@@ -85,28 +80,22 @@ private:
     driver_->cuDeviceGetAttribute(&minor, cuda::kComputeMinor, device_);
     const std::shared_ptr<CompileCache> cache =
         wanted_.code_folder.empty() ? nullptr : std::make_shared<FolderCache>(wanted_.code_folder);
-    auto compiler = cuda::Compiler::make({10 * major + minor, cache});
-    if (!compiler)
-      return std::unexpected(compiler.error());
+    auto compiler = TRY(cuda::Compiler::make({10 * major + minor, cache}));
     CompileRequest request{wanted_.plan.source, wanted_.plan.options,
                            plan::kernels_of(wanted_.plan)};
     request.options.emplace_back("-lineinfo");
-    auto output = (*compiler)->compile(request);
+    auto output = compiler->compile(request);
     if (!output)
       return std::unexpected(error_of(output.error()));
     cuda::CUmodule module = nullptr;
-    if (auto loaded = check(driver_->cuModuleLoadData(&module, output->code.cubin.data()),
-                            "loading the compiled code");
-        !loaded)
-      return loaded;
+    TRY(check(driver_->cuModuleLoadData(&module, output->code.cubin.data()),
+              "loading the compiled code"));
     module_ = cuda::Module(*driver_, module);
     for (std::size_t i = 0; i < request.kernels.size(); ++i) {
       cuda::CUfunction function = nullptr;
-      if (auto found = check(driver_->cuModuleGetFunction(&function, module,
-                                                          output->code.lowered_names[i].c_str()),
-                             "finding " + request.kernels[i]);
-          !found)
-        return found;
+      TRY(check(
+          driver_->cuModuleGetFunction(&function, module, output->code.lowered_names[i].c_str()),
+          "finding " + request.kernels[i]));
       functions_.push_back(function);
     }
     return {};
@@ -117,22 +106,17 @@ private:
     buffers_.clear();
     bound_.clear();
     for (const model::Buffer &buffer : wanted_.task.buffers)
-      if (auto made = allocate(buffer.name, buffer.dtype, buffer.extent, sizes); !made)
-        return made;
+      TRY(allocate(buffer.name, buffer.dtype, buffer.extent, sizes));
     for (const model::Temporary &temporary : wanted_.plan.temporaries)
-      if (auto made = allocate(temporary.name, temporary.dtype, temporary.extent, sizes); !made)
-        return made;
+      TRY(allocate(temporary.name, temporary.dtype, temporary.extent, sizes));
     auto operations = bind_plan(wanted_.plan, {}, wanted_.task, sizes, bound_);
     if (!operations)
       return std::unexpected(error_of(operations.error()));
     for (int run = 0; run < wanted_.repeat; ++run) {
-      if (auto filled = fill_inputs(sizes); !filled)
-        return filled;
+      TRY(fill_inputs(sizes));
       for (const Operation &operation : *operations)
-        if (auto started = start(operation); !started)
-          return started;
-      if (auto ended = wait("running the kernels"); !ended)
-        return ended;
+        TRY(start(operation));
+      TRY(wait("running the kernels"));
     }
     return {};
   }
@@ -145,10 +129,8 @@ private:
     const auto count = static_cast<std::uint64_t>(std::max<std::int64_t>(*elements, 0));
     const std::size_t bytes = count * model::size_bytes(dtype);
     cuda::CUdeviceptr address = 0;
-    if (auto made = check(driver_->cuMemAlloc(&address, std::max<std::size_t>(bytes, 1)),
-                          "allocating " + std::to_string(bytes) + " bytes for " + name);
-        !made)
-      return made;
+    TRY(check(driver_->cuMemAlloc(&address, std::max<std::size_t>(bytes, 1)),
+              "allocating " + std::to_string(bytes) + " bytes for " + name));
     buffers_.emplace_back(*driver_, address);
     bound_[name] = {address, dtype, count};
     std::ostringstream line;
@@ -173,14 +155,11 @@ private:
       const element::Draw draw = make_draw(buffer.dtype, buffer.distribution.kind, *lower, *upper,
                                            buffer_seed(wanted_.seed, index), 1);
       const std::vector<std::uint64_t> drawn = draw_on_host(draw, bound.elements);
-      if (auto copied = check(driver_->cuMemcpyHtoDAsync(
-                                  bound.address, drawn.data(),
-                                  bound.elements * model::size_bytes(buffer.dtype), stream_.get()),
-                              "copying " + buffer.name + " to the device");
-          !copied)
-        return copied;
-      if (auto ended = wait("copying " + buffer.name + " to the device"); !ended)
-        return ended;
+      TRY(check(driver_->cuMemcpyHtoDAsync(bound.address, drawn.data(),
+                                           bound.elements * model::size_bytes(buffer.dtype),
+                                           stream_.get()),
+                "copying " + buffer.name + " to the device"));
+      TRY(wait("copying " + buffer.name + " to the device"));
     }
     return {};
   }

@@ -37,11 +37,9 @@ Result<ToolRun> run_tool(const std::vector<std::string> &command, Leash leash,
                          Clock::time_point deadline, std::stop_token stop) {
   std::vector<std::string> merged = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"};
   merged.insert(merged.end(), command.begin(), command.end());
-  auto process = Process::spawn(merged);
-  if (!process)
-    return std::unexpected(process.error());
-  ::close(process->release_stdin());
-  const int descriptor = process->release_stdout();
+  auto process = TRY(Process::spawn(merged));
+  ::close(process.release_stdin());
+  const int descriptor = process.release_stdout();
   fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
   ToolRun run;
   bool open = true;
@@ -56,17 +54,17 @@ Result<ToolRun> run_tool(const std::vector<std::string> &command, Leash leash,
       continue;
     run.end = stop.stop_requested() ? ToolRun::End::Stopped : ToolRun::End::TimedOut;
     deadline = Clock::now() + kLastWait;
-    process->kill(SIGKILL);
+    process.kill(SIGKILL);
     leash.release();
   }
   ::close(descriptor);
   // A tool may close its output and go on: the deadline holds for its end, too.
-  while (!process->poll()) {
+  while (!process.poll()) {
     if (run.end != ToolRun::End::ByItself || stop.stop_requested() || Clock::now() >= deadline)
-      process->kill(SIGKILL);
+      process.kill(SIGKILL);
     ::poll(nullptr, 0, 5);
   }
-  run.status = process->wait();
+  run.status = process.wait();
   return run;
 }
 

@@ -158,18 +158,14 @@ Result<BrokerAddress> parse_fleet_url(const std::string &url) {
   address.password = *plain_password;
   if (!plain_vhost->empty())
     address.vhost = *plain_vhost;
-  if (auto host = read_host(authority.substr(at + 1), address); !host)
-    return std::unexpected(host.error());
+  TRY(read_host(authority.substr(at + 1), address));
   for (std::string rest = parameters; !rest.empty();) {
     std::string parameter;
     std::tie(parameter, rest) = cut(rest, '&');
-    if (auto read = read_parameter(parameter, address); !read)
-      return std::unexpected(read.error());
+    TRY(read_parameter(parameter, address));
   }
-  if (auto read = read_password(address); !read)
-    return std::unexpected(read.error());
-  if (auto checked = check(address); !checked)
-    return std::unexpected(checked.error());
+  TRY(read_password(address));
+  TRY(check(address));
   return address;
 }
 

@@ -95,10 +95,8 @@ LineResult<AmqpConnection> AmqpConnection::open(const BrokerAddress &address,
   AmqpConnection connection(amqp_new_connection(), address.place());
   if (!connection.connection_)
     return std::unexpected(LineFault{{"out of memory while connecting to the broker", ""}});
-  if (auto opened = connection.open_socket(address); !opened)
-    return std::unexpected(opened.error());
-  if (auto entered = connection.log_in(address, name); !entered)
-    return std::unexpected(entered.error());
+  TRY(connection.open_socket(address));
+  TRY(connection.log_in(address, name));
   return connection;
 }
 
@@ -110,8 +108,7 @@ LineResult<void> AmqpConnection::open_socket(const BrokerAddress &address) {
     amqp_ssl_socket_set_verify_peer(socket, 1);
     amqp_ssl_socket_set_verify_hostname(socket, 1);
     amqp_ssl_socket_set_ssl_versions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST);
-    if (auto trusted = set_certificates(socket, address); !trusted)
-      return trusted;
+    TRY(set_certificates(socket, address));
   }
   if (!socket)
     return std::unexpected(LineFault{{"out of memory while connecting to the broker", ""}});
@@ -130,36 +127,27 @@ LineResult<void> AmqpConnection::log_in(const BrokerAddress &address, const std:
   amqp_table_entry_t abilities[] = {entry(cancel_key, true), entry(nack_key, true)};
   amqp_table_entry_t entries[] = {entry(name_key, name), entry(abilities_key, {2, abilities})};
   const amqp_table_t properties{2, entries};
-  if (auto entered = check_reply(
-          amqp_login_with_properties(connection_.get(), address.vhost.c_str(), 0, kFrameBytes,
-                                     kHeartbeatSeconds, &properties, AMQP_SASL_METHOD_PLAIN,
-                                     address.user.c_str(), address.password.c_str()),
-          "the broker at " + place_ + " refused user " + address.user + " on virtual host " +
-              address.vhost,
-          place_);
-      !entered)
-    return entered;
+  TRY(check_reply(amqp_login_with_properties(connection_.get(), address.vhost.c_str(), 0,
+                                             kFrameBytes, kHeartbeatSeconds, &properties,
+                                             AMQP_SASL_METHOD_PLAIN, address.user.c_str(),
+                                             address.password.c_str()),
+                  "the broker at " + place_ + " refused user " + address.user +
+                      " on virtual host " + address.vhost,
+                  place_));
   amqp_channel_open(connection_.get(), kChannel);
-  if (auto opened = last_reply("cannot open a channel at the broker"); !opened)
-    return opened;
+  TRY(last_reply("cannot open a channel at the broker"));
   amqp_confirm_select(connection_.get(), kChannel);
   return last_reply("the broker confirms no messages");
 }
 
 LineResult<std::vector<QueueState>> AmqpConnection::set_up(const Topology &topology) {
   for (const std::string &exchange : topology.exchanges)
-    if (auto declared = declare_fanout(exchange); !declared)
-      return std::unexpected(declared.error());
+    TRY(declare_fanout(exchange));
   std::vector<QueueState> states;
-  for (const QueueSpec &queue : topology.queues) {
-    const auto state = declare(queue);
-    if (!state)
-      return std::unexpected(state.error());
-    states.push_back(*state);
-  }
+  for (const QueueSpec &queue : topology.queues)
+    states.push_back(TRY(declare(queue)));
   for (const ConsumerSpec &consumer : topology.consumers)
-    if (auto started = consume(consumer); !started)
-      return std::unexpected(started.error());
+    TRY(consume(consumer));
   return states;
 }
 
@@ -173,23 +161,19 @@ LineResult<void> AmqpConnection::remove(const std::string &queue) {
 
 LineResult<bool> AmqpConnection::exists(const std::string &queue) {
   amqp_channel_open(connection_.get(), kQuestions);
-  if (auto opened = last_reply("cannot open a channel at the broker"); !opened)
-    return std::unexpected(opened.error());
+  TRY(last_reply("cannot open a channel at the broker"));
   amqp_queue_declare(connection_.get(), kQuestions, bytes(queue), true, false, false, false,
                      amqp_empty_table);
   const amqp_rpc_reply_t reply = amqp_get_rpc_reply(connection_.get());
   if (reply.reply_type == AMQP_RESPONSE_SERVER_EXCEPTION &&
       reply.reply.id == AMQP_CHANNEL_CLOSE_METHOD) {
     amqp_channel_close_ok_t closed{};
-    if (auto sent = status(
-            amqp_send_method(connection_.get(), kQuestions, AMQP_CHANNEL_CLOSE_OK_METHOD, &closed),
-            "lost the broker at " + place_);
-        !sent)
-      return std::unexpected(sent.error());
+    TRY(status(
+        amqp_send_method(connection_.get(), kQuestions, AMQP_CHANNEL_CLOSE_OK_METHOD, &closed),
+        "lost the broker at " + place_));
     return false;
   }
-  if (auto answered = check_reply(reply, "cannot ask for the queue " + queue, place_); !answered)
-    return std::unexpected(answered.error());
+  TRY(check_reply(reply, "cannot ask for the queue " + queue, place_));
   amqp_channel_close(connection_.get(), kQuestions, AMQP_REPLY_SUCCESS);
   return true;
 }
@@ -203,10 +187,8 @@ LineResult<void> AmqpConnection::declare_fanout(const std::string &exchange) {
 LineResult<QueueState> AmqpConnection::declare(const QueueSpec &queue) {
   QueueState state;
   if (queue.notice_new) {
-    const auto there = exists(queue.name);
-    if (!there)
-      return std::unexpected(there.error());
-    state.is_new = !*there;
+    const auto there = TRY(exists(queue.name));
+    state.is_new = !there;
   }
   std::vector<amqp_table_entry_t> arguments;
   for (const auto &[key, value] : queue.arguments)
@@ -214,14 +196,12 @@ LineResult<QueueState> AmqpConnection::declare(const QueueSpec &queue) {
   const amqp_queue_declare_ok_t *declared = amqp_queue_declare(
       connection_.get(), kChannel, bytes(queue.name), false, queue.durable, queue.exclusive,
       queue.auto_delete, {static_cast<int>(arguments.size()), arguments.data()});
-  if (auto done = last_reply("cannot declare the queue " + queue.name); !done)
-    return std::unexpected(done.error());
+  TRY(last_reply("cannot declare the queue " + queue.name));
   state.ready = declared->message_count;
   for (const std::string &exchange : queue.exchanges) {
     amqp_queue_bind(connection_.get(), kChannel, bytes(queue.name), bytes(exchange),
                     amqp_empty_bytes, amqp_empty_table);
-    if (auto done = last_reply("cannot bind the queue " + queue.name); !done)
-      return std::unexpected(done.error());
+    TRY(last_reply("cannot bind the queue " + queue.name));
   }
   return state;
 }
@@ -229,8 +209,7 @@ LineResult<QueueState> AmqpConnection::declare(const QueueSpec &queue) {
 LineResult<void> AmqpConnection::consume(const ConsumerSpec &consumer) {
   amqp_basic_qos(connection_.get(), kChannel, 0, static_cast<std::uint16_t>(consumer.prefetch),
                  false);
-  if (auto limited = last_reply("cannot limit the deliveries of " + consumer.queue); !limited)
-    return limited;
+  TRY(last_reply("cannot limit the deliveries of " + consumer.queue));
   const std::string key = "x-priority";
   amqp_table_entry_t priority = entry(key, consumer.priority);
   amqp_basic_consume(connection_.get(), kChannel, bytes(consumer.queue), bytes(consumer.queue),
@@ -258,8 +237,7 @@ LineResult<std::uint64_t> AmqpConnection::publish(const Message &message) {
   const int code = amqp_basic_publish(connection_.get(), kChannel, bytes(message.exchange),
                                       bytes(message.routing_key), message.mandatory, false,
                                       &properties, bytes(message.body));
-  if (auto sent = status(code, "cannot send to the broker at " + place_); !sent)
-    return std::unexpected(sent.error());
+  TRY(status(code, "cannot send to the broker at " + place_));
   return ++published_;
 }
 
@@ -295,8 +273,7 @@ LineResult<std::optional<Event>> AmqpConnection::next() {
 LineResult<std::optional<Event>> AmqpConnection::other_frame() {
   amqp_frame_t frame;
   const std::string lost = "lost the broker at " + place_;
-  if (auto read = status(amqp_simple_wait_frame(connection_.get(), &frame), lost); !read)
-    return std::unexpected(read.error());
+  TRY(status(amqp_simple_wait_frame(connection_.get(), &frame), lost));
   if (frame.frame_type != AMQP_FRAME_METHOD)
     return std::nullopt;
   const void *decoded = frame.payload.method.decoded;
@@ -312,18 +289,14 @@ LineResult<std::optional<Event>> AmqpConnection::other_frame() {
   case AMQP_BASIC_RETURN_METHOD: {
     Returned returned{"", text(static_cast<const amqp_basic_return_t *>(decoded)->routing_key)};
     amqp_message_t message;
-    if (auto read =
-            check_reply(amqp_read_message(connection_.get(), kChannel, &message, 0), lost, place_);
-        !read)
-      return std::unexpected(read.error());
+    TRY(check_reply(amqp_read_message(connection_.get(), kChannel, &message, 0), lost, place_));
     if (message.properties._flags & AMQP_BASIC_MESSAGE_ID_FLAG)
       returned.message_id = text(message.properties.message_id);
     amqp_destroy_message(&message);
     return returned;
   }
   default:
-    if (auto closed = check_close(frame.payload.method, lost); !closed)
-      return std::unexpected(closed.error());
+    TRY(check_close(frame.payload.method, lost));
     return std::nullopt;
   }
 }

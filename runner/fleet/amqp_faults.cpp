@@ -73,8 +73,7 @@ LineResult<void> check_reply(const amqp_rpc_reply_t &reply, const std::string &a
   case AMQP_RESPONSE_LIBRARY_EXCEPTION:
     return check_status(reply.library_error, attempt, place);
   case AMQP_RESPONSE_SERVER_EXCEPTION:
-    if (auto closed = check_close(reply.reply, attempt); !closed)
-      return closed;
+    TRY(check_close(reply.reply, attempt));
     [[fallthrough]];
   default:
     return std::unexpected(LineFault{{attempt + ": the broker gave no answer", ""}});

@@ -384,10 +384,8 @@ private:
 
 Result<std::shared_ptr<Client>> connect(const std::string &url,
                                         boost::asio::any_io_executor executor) {
-  auto address = parse_fleet_url(url);
-  if (!address)
-    return std::unexpected(address.error());
-  auto client = std::make_shared<FleetClient>(std::move(*address), std::move(executor));
+  auto address = TRY(parse_fleet_url(url));
+  auto client = std::make_shared<FleetClient>(std::move(address), std::move(executor));
   client->start();
   return client;
 }

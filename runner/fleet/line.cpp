@@ -184,10 +184,7 @@ private:
   }
 
   LineResult<void> transmit(Unconfirmed &message) {
-    auto sequence = connection_->publish(message.publish.message);
-    if (!sequence)
-      return std::unexpected(sequence.error());
-    message.sequence = *sequence;
+    message.sequence = TRY(connection_->publish(message.publish.message));
     message.sent = Clock::now();
     message.returned = false;
     return {};
@@ -195,12 +192,10 @@ private:
 
   LineResult<void> take_events() {
     for (;;) {
-      auto event = connection_->next();
+      auto event = TRY(connection_->next());
       if (!event)
-        return std::unexpected(event.error());
-      if (!*event)
         return {};
-      if (auto done = std::visit([this](auto &held) { return handle(held); }, **event); !done)
+      if (auto done = std::visit([this](auto &held) { return handle(held); }, *event); !done)
         return done;
     }
   }
@@ -257,8 +252,7 @@ private:
             {"the broker at " + address_.place() + " has not stored a message within two minutes",
              "See its log for memory or disk alarms"}});
       if (!message.sequence && now - message.sent > kIdle)
-        if (auto sent = transmit(message); !sent)
-          return sent;
+        TRY(transmit(message));
     }
     return {};
   }

@@ -51,12 +51,8 @@ Result<RunnerInfo> decode_info(const json &info) {
   const auto devices = info.find("devices");
   if (devices == info.end() || !devices->is_array())
     return fail("a runner's description has no devices");
-  for (const json &document : *devices) {
-    auto device = model::device_from_json(document);
-    if (!device)
-      return std::unexpected(device.error());
-    decoded.devices.push_back(std::move(*device));
-  }
+  for (const json &document : *devices)
+    decoded.devices.push_back(TRY(model::device_from_json(document)));
   return decoded;
 }
 

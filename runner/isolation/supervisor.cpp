@@ -180,13 +180,11 @@ Isolation Supervisor::inside(const Sandbox &sandbox, bool on, std::vector<Isolat
 }
 
 Result<Isolation> Supervisor::enclose(const Sandbox &sandbox) {
-  const auto on = is_isolation_on();
-  if (!on)
-    return std::unexpected(on.error());
-  if (!*on && programs_.empty())
+  const auto on = TRY(is_isolation_on());
+  if (!on && programs_.empty())
     return inside(sandbox, false, {});
   const int asker = programs_.empty() ? -1 : open_asker();
-  Forked forked = *on ? fork_guest(sandbox) : fork_plainly();
+  Forked forked = on ? fork_guest(sandbox) : fork_plainly();
   if (forked.guest.is_there())
     serve(std::move(forked.guest));
   if (!forked.inside)
@@ -198,7 +196,7 @@ Result<Isolation> Supervisor::enclose(const Sandbox &sandbox) {
   for (const auto &[name, program] : programs_)
     for (const int descriptor : program.descriptors)
       ::close(descriptor);
-  return inside(sandbox, *on, std::move(*forked.inside));
+  return inside(sandbox, on, std::move(*forked.inside));
 }
 
 void Supervisor::run(EnclosedProgram program) {
@@ -342,17 +340,15 @@ void Supervisor::Asker::forget_kept() {
 
 Result<std::string> output_of(const EnclosedProgram &program) {
   int ends[2];
-  const auto on = is_isolation_on();
-  if (!on)
-    return std::unexpected(on.error());
+  const auto on = TRY(is_isolation_on());
   if (pipe2(ends, O_CLOEXEC) != 0)
     return fail(std::string("cannot make a pipe: ") + std::strerror(errno));
-  Forked forked = *on ? fork_guest(program.sandbox) : fork_plainly();
+  Forked forked = on ? fork_guest(program.sandbox) : fork_plainly();
   if (forked.inside) {
     ::dup2(ends[1], 1);
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, 0);
-    Supervisor::become(program, *on, std::move(*forked.inside), {}, -1);
+    Supervisor::become(program, on, std::move(*forked.inside), {}, -1);
   }
   ::close(ends[1]);
   std::string text;

@@ -105,17 +105,12 @@ DeviceResult<std::optional<Failure>> verify_again(Job &job, CompiledPlan timed, 
       continue;
     if (anew) {
       job.enter("verifying", "loading the candidate anew", Side::Candidate);
-      auto loaded = compile_plan(job.device, job.candidate);
-      if (!loaded)
-        return std::unexpected(loaded.error());
-      job.plans.candidate = std::move(*loaded);
+      job.plans.candidate = TRY(compile_plan(job.device, job.candidate));
     }
-    auto trial = run_trial(job, {job.task.sizes, random() >> 40, 1, false});
-    if (!trial)
-      return std::unexpected(trial.error());
-    keep_larger(verdict.errors, trial->errors);
-    if (trial->failure)
-      return trial->failure;
+    auto trial = TRY(run_trial(job, {job.task.sizes, random() >> 40, 1, false}));
+    keep_larger(verdict.errors, trial.errors);
+    if (trial.failure)
+      return trial.failure;
   }
   verdict.checks.push_back({"right after timing", true,
                             job.task.module && !thorough
@@ -150,15 +145,11 @@ void add_missing_baselines(const std::string &name, const std::string &why,
 
 /// Has torch.compile do its work on one set of buffers: others use the device meanwhile, and need its memory.
 DeviceResult<void> compile_module(Job &job) {
-  auto set = BufferSet::make(job, {job.task.sizes, 1, 1, false});
-  if (!set)
-    return std::unexpected(set.error());
+  auto set = TRY(BufferSet::make(job, {job.task.sizes, 1, 1, false}));
   job.enter("measuring", "torch.compile", Side::Reference);
-  auto failure = run_once(job, *set, job.task.reference, {}, kPoisons[0]);
-  if (!failure)
-    return std::unexpected(failure.error());
-  if (*failure)
-    return fault(Fault::Kind::Unsupported, (*failure)->message);
+  auto failure = TRY(run_once(job, set, job.task.reference, {}, kPoisons[0]));
+  if (failure)
+    return fault(Fault::Kind::Unsupported, failure->message);
   return {};
 }
 
@@ -200,34 +191,30 @@ DeviceResult<std::optional<Failure>> measure_and_check(Job &job, const MeasureSe
                                                        std::vector<Sample> &reference_samples) {
   if (!job.host_code())
     add_occupancy(job, verdict);
-  auto measured = measure(job, settings);
-  if (!measured)
-    return std::unexpected(measured.error());
-  verdict.discarded_samples = measured->discarded_samples;
-  reference_samples = std::move(measured->reference_samples);
-  if (measured->failure)
-    return measured->failure;
-  take_numbers(job, *measured, verdict);
+  auto measured = TRY(measure(job, settings));
+  verdict.discarded_samples = measured.discarded_samples;
+  reference_samples = std::move(measured.reference_samples);
+  if (measured.failure)
+    return measured.failure;
+  take_numbers(job, measured, verdict);
   if (job.task.module)
-    add_baselines("eager", *measured, verdict);
+    add_baselines("eager", measured, verdict);
   if (auto failure = refuse_impossible(job, verdict))
     return failure;
-  return verify_again(job, std::move(measured->candidate), thorough, random, verdict);
+  return verify_again(job, std::move(measured.candidate), thorough, random, verdict);
 }
 
 DeviceResult<std::optional<Failure>>
 check_reference_alone(Job &job, const MeasureSettings &settings,
                       const std::vector<Sample> &reference_samples, model::Verdict &verdict) {
-  auto alone = time_without_candidate(job, settings, !verdict.speedup, reference_samples);
+  auto alone = TRY(time_without_candidate(job, settings, !verdict.speedup, reference_samples));
   if (!alone)
-    return std::unexpected(alone.error());
-  if (!*alone)
     return std::nullopt;
-  if ((*alone)->slowed)
+  if (alone->slowed)
     return Failure{Outcome::SuspectedCheat, kReferenceAloneCheck,
                    "the reference took longer while the candidate's process was there: " +
-                       (*alone)->text};
-  verdict.checks.push_back({kReferenceAloneCheck, true, (*alone)->text});
+                       alone->text};
+  verdict.checks.push_back({kReferenceAloneCheck, true, alone->text});
   return std::nullopt;
 }
 

@@ -96,16 +96,10 @@ private:
 
   StepResult compile() {
     job_.enter("compiling", "compiling the candidate", Side::Candidate);
-    auto candidate = compile_plan(job_.device, job_.candidate);
-    if (!candidate)
-      return std::unexpected(candidate.error());
-    job_.plans.candidate = std::move(*candidate);
+    job_.plans.candidate = TRY(compile_plan(job_.device, job_.candidate));
     verdict_.kernels = reports_of(job_.plans.candidate);
     job_.enter("compiling", "compiling the reference", Side::Reference);
-    auto reference = compile_plan(job_.device, job_.task.reference);
-    if (!reference)
-      return std::unexpected(reference.error());
-    job_.plans.reference = std::move(*reference);
+    job_.plans.reference = TRY(compile_plan(job_.device, job_.task.reference));
     verdict_.reference_kernels = reports_of(job_.plans.reference);
     verdict_.checks.push_back({"compiles", true, ""});
     if (job_.task.reference_fp64) {
@@ -127,8 +121,7 @@ private:
     TorchHost *torch = job_.device.torch();
     if (!torch)
       return std::unexpected(no_torch());
-    if (auto loaded = torch->load(*job_.task.module); !loaded)
-      return std::unexpected(loaded.error());
+    TRY(torch->load(*job_.task.module));
     verdict_.checks.push_back({"the module loads", true, torch->version()});
     verdict_.framework = torch->framework();
     job_.rounds_to_tf32 =
@@ -146,28 +139,22 @@ private:
   StepResult try_drawings() {
     std::vector<std::uint64_t> digests; // of the measured sizes at scale 1
     bool constant = true;
-    auto main = choose_main_sizes(job_, random_);
-    if (!main)
-      return std::unexpected(main.error());
-    if (main->failure) {
-      conclude(*main->failure);
+    auto main = TRY(choose_main_sizes(job_, random_));
+    if (main.failure) {
+      conclude(*main.failure);
       return false;
     }
-    main_sizes_ = std::move(main->sizes);
-    sizes_note_ = std::move(main->note);
+    main_sizes_ = std::move(main.sizes);
+    sizes_note_ = std::move(main.note);
     Controls controls(job_);
     auto all = drawings_of(job_, main_sizes_, settings_.thorough, random_);
     tried_misaligned_ = std::ranges::any_of(all, &Drawing::misaligned);
     for (Drawing &drawing : all) {
-      auto skipped = is_skipped(drawing);
-      if (!skipped)
-        return std::unexpected(skipped.error());
-      if (*skipped)
+      auto skipped = TRY(is_skipped(drawing));
+      if (skipped)
         continue;
-      auto stranger = is_no_home(drawing);
-      if (!stranger)
-        return std::unexpected(stranger.error());
-      if (*stranger)
+      auto stranger = TRY(is_no_home(drawing));
+      if (stranger)
         continue;
       const bool is_usual = drawing.sizes == main_sizes_ && !drawing.misaligned &&
                             !drawing.wide_rows_of && !job_.host_code();
@@ -180,8 +167,7 @@ private:
         return std::unexpected(trial.error());
       }
       if (trial->failure && trial->failure->outcome == Outcome::WrongResult && !job_.task.module)
-        if (auto asked = ask_reference(drawing, *trial->failure); !asked)
-          return std::unexpected(asked.error());
+        TRY(ask_reference(drawing, *trial->failure));
       if (drawing.wide_rows_of)
         note_wide_rows(drawing, *trial);
       if (!absorb(*trial))
@@ -203,11 +189,9 @@ private:
                                    ? "not tried: torch aligns its tensors"
                                    : "not tried: the reference itself relies on alignment"});
     if (job_.host_code()) {
-      auto loaded = try_loaded_parameters(job_, random_() >> 40);
-      if (!loaded)
-        return std::unexpected(loaded.error());
-      if (*loaded)
-        verdict_.checks.push_back(**loaded);
+      auto loaded = TRY(try_loaded_parameters(job_, random_() >> 40));
+      if (loaded)
+        verdict_.checks.push_back(*loaded);
     }
     if (!wide_note_.empty())
       verdict_.checks.push_back({kWideCheck, true, wide_note_});
@@ -231,22 +215,18 @@ private:
       return is_no_home_of_wide_rows(drawing);
     if (!job_.task.module || drawing.scale == 1)
       return false;
-    auto problem = try_reference(job_, drawing);
-    if (!problem)
-      return std::unexpected(problem.error());
-    if (*problem)
-      scales_note_ += (scales_note_.empty() ? "not tried: " : "; ") + (*problem)->message;
-    return problem->has_value();
+    auto problem = TRY(try_reference(job_, drawing));
+    if (problem)
+      scales_note_ += (scales_note_.empty() ? "not tried: " : "; ") + problem->message;
+    return problem.has_value();
   }
 
   DeviceResult<bool> is_no_home_of_wide_rows(const Drawing &drawing) {
     std::optional<std::string> reason;
     if (job_.task.module) {
-      auto problem = try_reference(job_, drawing);
-      if (!problem)
-        return std::unexpected(problem.error());
-      if (*problem)
-        reason = (*problem)->message;
+      auto problem = TRY(try_reference(job_, drawing));
+      if (problem)
+        reason = problem->message;
     } else if (may_loop_on_values(job_.task.reference.source)) {
       reason = "the reference has loops that may depend on values";
     }
@@ -278,27 +258,23 @@ private:
   DeviceResult<bool> is_no_home(Drawing &drawing) {
     if (job_.task.module || drawing.sizes == main_sizes_)
       return false;
-    auto reason = probe_reference(job_, drawing, true);
-    if (!reason)
-      return std::unexpected(reason.error());
-    if (*reason && drawing.misaligned) {
+    auto reason = TRY(probe_reference(job_, drawing, true));
+    if (reason && drawing.misaligned) {
       drawing.sizes = main_sizes_;
       return false;
     }
-    if (*reason)
+    if (reason)
       sizes_note_ += (sizes_note_.empty() ? "not at " : "; not at ") +
-                     describe_sizes(drawing.sizes) + ": the reference " + **reason;
-    return reason->has_value();
+                     describe_sizes(drawing.sizes) + ": the reference " + *reason;
+    return reason.has_value();
   }
 
   /// A race or uninitialised memory in the kernel itself looks like the candidate's: whose it is, is said.
   DeviceResult<void> ask_reference(const Drawing &drawing, Failure &failure) {
-    auto reason = probe_reference(job_, drawing, true);
-    if (!reason)
-      return std::unexpected(reason.error());
-    if (*reason)
+    auto reason = TRY(probe_reference(job_, drawing, true));
+    if (reason)
       failure = {Outcome::Unsupported, "the kernel is a reference",
-                 "the kernel itself " + **reason + " (" + drawing.text() +
+                 "the kernel itself " + *reason + " (" + drawing.text() +
                      "): does it have a race, or read memory that nobody wrote?"};
     return {};
   }
@@ -363,13 +339,11 @@ private:
            "none: the module was traced at these shapes, and is measured there"});
       return true;
     }
-    auto trials = run_hidden_trials(job_, random_);
-    if (!trials)
-      return std::unexpected(trials.error());
-    for (const TrialResult &result : trials->results)
+    auto trials = TRY(run_hidden_trials(job_, random_));
+    for (const TrialResult &result : trials.results)
       if (!absorb(result))
         return false;
-    verdict_.checks.push_back({kHiddenCheck, true, trials->text});
+    verdict_.checks.push_back({kHiddenCheck, true, trials.text});
     return true;
   }
 
@@ -391,8 +365,7 @@ private:
       take_speedups_back();
     if (!*failure && job_.task.module && degenerate_.empty()) {
       settings.seed = random_();
-      if (auto done = measure_baselines(job_, settings, settings_.baselines, verdict_); !done)
-        return std::unexpected(done.error());
+      TRY(measure_baselines(job_, settings, settings_.baselines, verdict_));
     }
     if (!*failure && job_.host_code()) {
       failure = check_reference_alone(job_, settings, reference_samples, verdict_);

@@ -48,12 +48,8 @@ nlohmann::json to_json(const Proposed &proposed) {
 Result<Proposed> proposed_from(const nlohmann::json &json) {
   Proposed proposed{json.value("by", ""), json.value("analysis", ""), std::nullopt,
                     json.value("not_applicable", "")};
-  if (json.contains("answer")) {
-    auto answer = model::plan_from_json(json.at("answer"));
-    if (!answer)
-      return std::unexpected(answer.error());
-    proposed.answer = std::move(*answer);
-  }
+  if (json.contains("answer"))
+    proposed.answer = TRY(model::plan_from_json(json.at("answer")));
   return proposed;
 }
 
@@ -112,8 +108,7 @@ public:
                       std::to_string(version) + ", this one knows " +
                       std::to_string(kSchemaVersion) + ")",
                   "Update warpwright, or set XDG_STATE_HOME to another folder");
-    if (auto chosen = choose_journal(); !chosen)
-      return chosen;
+    TRY(choose_journal());
     database_.exec("BEGIN IMMEDIATE"); // two processes may make it at the same time
     database_.exec(kSchema);
     if (database_
@@ -239,8 +234,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(const fs::path &path,
   try {
     auto ledger = std::make_unique<SqliteLedger>(
         path, is_local(file_system_type ? *file_system_type : file_system_of(path)));
-    if (auto prepared = ledger->prepare(); !prepared)
-      return std::unexpected(prepared.error());
+    TRY(ledger->prepare());
     return ledger;
   } catch (const std::exception &failure) {
     return std::unexpected(explain(failure, path));

@@ -70,10 +70,8 @@ DeviceResult<BufferSet> made_set(Job &job, const Drawing &drawing, const model::
   auto set = BufferSet::make(job, drawing);
   if (!set)
     return std::unexpected(set.error());
-  if (auto done = set->use_temporaries_of(job, temporaries); !done)
-    return std::unexpected(done.error());
-  if (auto prepared = set->prepare(job, kPoisons[0]); !prepared)
-    return std::unexpected(prepared.error());
+  TRY(set->use_temporaries_of(job, temporaries));
+  TRY(set->prepare(job, kPoisons[0]));
   return set;
 }
 
@@ -131,24 +129,18 @@ DeviceResult<void> InputSets::load_anew(Job &job, std::mt19937_64 &random) {
 
 DeviceResult<void> InputSets::make_ready(Job &job, std::size_t side) {
   const model::Plan &plan = side == kCandidateSide ? job.candidate : job.task.reference;
-  auto compiled = compile_plan(job.device, plan);
-  if (!compiled)
-    return std::unexpected(compiled.error());
-  plans_[side] = std::move(*compiled);
+  auto compiled = TRY(compile_plan(job.device, plan));
+  plans_[side] = std::move(compiled);
   for (InputSet &set : sets_) {
     const BoundBuffers &bound = set.buffers.bound();
     auto operations =
-        bind_plan(plan, plans_[side], job.task, job.task.sizes,
-                  side == kCandidateSide ? bound : reference_view(bound), job.device.torch());
-    if (!operations)
-      return std::unexpected(operations.error());
-    auto recording = job.task.module
-                         ? job.device.record_module(*operations, frame_of(job.task, plan, bound))
-                         : job.device.record(*operations);
-    if (!recording)
-      return std::unexpected(recording.error());
-    set.operations[side] = std::move(*operations);
-    set.recordings[side] = std::move(*recording);
+        TRY(bind_plan(plan, plans_[side], job.task, job.task.sizes,
+                      side == kCandidateSide ? bound : reference_view(bound), job.device.torch()));
+    auto recording =
+        TRY(job.task.module ? job.device.record_module(operations, frame_of(job.task, plan, bound))
+                            : job.device.record(operations));
+    set.operations[side] = std::move(operations);
+    set.recordings[side] = std::move(recording);
   }
   return {};
 }

@@ -34,8 +34,7 @@ measure_library_share(Job &job, InputSet &set, std::mt19937_64 &random, double b
     return part.empty() ? 0.0 : 1.0;
   Recording &whole = *set.recordings[kCandidateSide];
   // The first whole run leaves in the buffers what the library steps read.
-  if (auto first = job.device.time(whole); !first)
-    return std::unexpected(first.error());
+  TRY(job.device.time(whole));
   const auto library = job.device.record_module(part, {});
   if (!library && library.error().device_lost)
     return std::unexpected(library.error());
@@ -48,11 +47,9 @@ measure_library_share(Job &job, InputSet &set, std::mt19937_64 &random, double b
       break;
     const std::size_t first = random() % 2;
     for (const std::size_t which : {first, 1 - first}) {
-      auto sample = job.device.time(which == 0 ? whole : **library);
-      if (!sample)
-        return std::unexpected(sample.error());
-      if (!sample->throttled)
-        times[which].push_back(std::max(sample->ns - bracket_ns, 0.0));
+      auto sample = TRY(job.device.time(which == 0 ? whole : **library));
+      if (!sample.throttled)
+        times[which].push_back(std::max(sample.ns - bracket_ns, 0.0));
     }
   }
   if (times[0].empty() || times[1].empty() || median(times[0]) <= 0)

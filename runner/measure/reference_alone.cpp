@@ -49,8 +49,7 @@ DeviceResult<std::vector<Sample>> time_beside_own_module(Job &job, const Measure
   control.spares_exact = job.spares_exact;
   control.rounds_to_tf32 = job.rounds_to_tf32;
   auto measured = measure(control, settings);
-  if (auto ended = job.device.torch()->load(module); !ended)
-    return std::unexpected(ended.error());
+  TRY(job.device.torch()->load(module));
   if (!measured && measured.error().device_lost)
     return std::unexpected(measured.error());
   return measured ? std::move(measured->reference_samples) : std::vector<Sample>{};
@@ -75,18 +74,14 @@ time_without_candidate(Job &job, const MeasureSettings &settings, bool as_called
     return std::nullopt;
   if (auto ended = job.device.torch()->load(*job.task.module); !ended) // which ends what others' modules left
     return std::unexpected(ended.error());
-  auto alone = time_reference_alone(job, settings, as_called);
-  if (!alone)
-    return std::unexpected(alone.error());
-  if (alone->size() < kFewest)
+  auto alone = TRY(time_reference_alone(job, settings, as_called));
+  if (alone.size() < kFewest)
     return std::nullopt;
-  ReferenceAlone result = compare_with_alone(beside, *alone);
+  ReferenceAlone result = compare_with_alone(beside, alone);
   if (!result.slowed)
     return result;
-  auto beside_own = time_beside_own_module(job, settings);
-  if (!beside_own)
-    return std::unexpected(beside_own.error());
-  return beside_own->size() < kFewest ? result : compare_with_alone(beside, *alone, *beside_own);
+  auto beside_own = TRY(time_beside_own_module(job, settings));
+  return beside_own.size() < kFewest ? result : compare_with_alone(beside, alone, beside_own);
 }
 
 } // namespace warpwright::runner

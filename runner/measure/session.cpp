@@ -55,39 +55,28 @@ public:
 
   DeviceResult<Measurement> run() {
     job_.enter("measuring", "preparing inputs", Side::Nobody);
-    auto inputs = InputSets::make(job_, random_, most_sets_);
-    if (!inputs)
-      return std::unexpected(inputs.error());
-    inputs_ = std::move(*inputs);
+    inputs_ = TRY(InputSets::make(job_, random_, most_sets_));
     result_.loads = 1;
     for (const auto &recording : inputs_.sets().front().recordings)
       if (result_.why_no_device_time.empty())
         result_.why_no_device_time = recording->why_no_device_time();
     if (!result_.why_no_device_time.empty())
       deciding_ = Kind::AsCalled;
-    if (auto warm = warm_up(); !warm)
-      return std::unexpected(warm.error());
-    if (auto timed = take_samples(); !timed)
-      return std::unexpected(timed.error());
-    if (auto checked = check_once_more(); !checked)
-      return std::unexpected(checked.error());
+    TRY(warm_up());
+    TRY(take_samples());
+    TRY(check_once_more());
     if (!result_.failure)
-      if (auto checked = check_by_host_clock(); !checked)
-        return std::unexpected(checked.error());
+      TRY(check_by_host_clock());
     if (!result_.failure)
       summarise();
-    if (auto shared = take_library_share(); !shared)
-      return std::unexpected(shared.error());
+    TRY(take_library_share());
     result_.candidate = inputs_.take_candidate();
     return std::move(result_);
   }
 
   DeviceResult<std::vector<Sample>> run_reference_alone(Kind kind) {
     job_.enter("measuring", "timing the reference alone", Side::Reference);
-    auto inputs = InputSets::make(job_, random_, most_sets_, true);
-    if (!inputs)
-      return std::unexpected(inputs.error());
-    inputs_ = std::move(*inputs);
+    inputs_ = TRY(InputSets::make(job_, random_, most_sets_, true));
     job_.device.set_thorough_flush(false);
     std::vector<Sample> samples;
     const auto start = Clock::now();
@@ -95,13 +84,10 @@ public:
       if (samples.size() >= kFewestAlone && Clock::now() - start > settings_.limits.budget)
         break;
       InputSet &set = inputs_.sets()[run % inputs_.sets().size()];
-      if (auto redrawn = redraw(set, Redraw::Whole, Condition::Usual); !redrawn)
-        return std::unexpected(redrawn.error());
-      auto sample = run_side(set, kReferenceSide, kind);
-      if (!sample)
-        return std::unexpected(sample.error());
-      if (run >= kWarmUps && !sample->throttled)
-        samples.push_back(*sample);
+      TRY(redraw(set, Redraw::Whole, Condition::Usual));
+      auto sample = TRY(run_side(set, kReferenceSide, kind));
+      if (run >= kWarmUps && !sample.throttled)
+        samples.push_back(sample);
     }
     return samples;
   }
@@ -116,8 +102,7 @@ private:
       if (i > 0 && Clock::now() - start > settings_.limits.budget / 4)
         return {};
       const Kind kind = i == 1 ? Kind::AsCalled : deciding_;
-      if (auto pair = measure_pair(kind, i == 0, Redraw::Whole, false); !pair)
-        return pair;
+      TRY(measure_pair(kind, i == 0, Redraw::Whole, false));
     }
     return {};
   }
@@ -149,8 +134,7 @@ private:
         return fault(Fault::Kind::Unsupported, "the GPU's clock was held down during every sample; "
                                                "let it cool, or free it of other work");
       const bool call = enough || (called_.size() < kMostAsCalled && random_() % 2 == 0);
-      if (auto pair = call ? next_pair(Kind::AsCalled) : next_device_pair(); !pair)
-        return pair;
+      TRY(call ? next_pair(Kind::AsCalled) : next_device_pair());
     }
     return {};
   }
@@ -189,8 +173,7 @@ private:
     if (job_.host_code()) // nothing of it is ours to load; its process is a fresh one for each job
       return {};
     job_.enter("measuring", "loading the modules anew", Side::Candidate);
-    if (auto loaded = inputs_.load_anew(job_, random_); !loaded)
-      return loaded;
+    TRY(inputs_.load_anew(job_, random_));
     ++result_.loads;
     longest_load_ = std::max(longest_load_, pairs_ - loaded_at_);
     loaded_at_ = pairs_;
@@ -234,16 +217,13 @@ private:
 
   DeviceResult<Sample> run_side(InputSet &set, std::size_t side, Kind kind) {
     // What the run before left there is gone: a candidate that does nothing leaves nothing right.
-    if (auto restored = set.buffers.restore(job_, kPoisons[0]); !restored)
-      return std::unexpected(restored.error());
-    if (auto fresh = refresh(set.operations[side]); !fresh)
-      return std::unexpected(fresh.error());
+    TRY(set.buffers.restore(job_, kPoisons[0]));
+    TRY(refresh(set.operations[side]));
     if (kind == Kind::Device)
       return job_.device.time(*set.recordings[side]);
     if (!job_.task.module)
       return job_.device.time_as_called(set.operations[side]);
-    if (auto warm = warm_host(set, side); !warm)
-      return std::unexpected(warm.error());
+    TRY(warm_host(set, side));
     auto sample = job_.device.time_call(*set.recordings[side]);
     if (sample)
       last_called_ns_[side] = sample->ns;
@@ -264,8 +244,7 @@ private:
   DeviceResult<void> refresh(const std::vector<Operation> &operations) {
     for (const Operation &operation : operations)
       if (const auto *torch = std::get_if<TorchOperation>(&operation); torch && torch->is_module)
-        if (auto fresh = job_.device.torch()->refresh(*torch->call); !fresh)
-          return fresh;
+        TRY(job_.device.torch()->refresh(*torch->call));
     return {};
   }
 
@@ -273,38 +252,30 @@ private:
   DeviceResult<void> measure_pair(Kind kind, bool verified, Redraw change, bool keep) {
     InputSet &set = inputs_.sets()[pairs_++ % inputs_.sets().size()];
     const Condition condition = keep && kind == deciding_ ? next_condition() : Condition::Usual;
-    if (auto redrawn = redraw(set, change, condition); !redrawn)
-      return redrawn;
+    TRY(redraw(set, change, condition));
     job_.device.set_thorough_flush(condition == Condition::ThoroughFlush);
     TimedRunCheck check(job_, set, timed_outputs_);
     if (verified)
-      if (auto prepared = check.prepare(); !prepared)
-        return prepared;
+      TRY(check.prepare());
     const std::size_t first = random_() % 2;
     Sample samples[2];
     for (const std::size_t side : {first, 1 - first}) {
-      auto sample = run_side(set, side, kind);
-      if (!sample)
-        return std::unexpected(sample.error());
-      samples[side] = *sample;
+      auto sample = TRY(run_side(set, side, kind));
+      samples[side] = sample;
       if (verified)
-        if (auto checked = after_run(check, side); !checked)
-          return checked;
+        TRY(after_run(check, side));
     }
     if (keep)
       take(kind, samples[kReferenceSide], samples[kCandidateSide], condition);
     if (keep && kind == Kind::Device && random_() % kBracketOneIn == 0)
-      if (auto sampled = sample_bracket(); !sampled)
-        return sampled;
+      TRY(sample_bracket());
     return verified && !result_.failure ? judge(check) : DeviceResult<void>{};
   }
 
   DeviceResult<void> sample_bracket() {
-    auto bracket = job_.device.time_bracket();
-    if (!bracket)
-      return std::unexpected(bracket.error());
-    if (*bracket)
-      brackets_.push_back(**bracket);
+    auto bracket = TRY(job_.device.time_bracket());
+    if (bracket)
+      brackets_.push_back(*bracket);
     return {};
   }
 
@@ -359,11 +330,8 @@ private:
     if (result_.failure || !job_.task.module || job_.host_code() || deciding_ != Kind::Device)
       return {};
     job_.enter("measuring", "timing the library steps alone", Side::Candidate);
-    auto share =
-        measure_library_share(job_, inputs_.sets().front(), random_, bracket_ns().value_or(0));
-    if (!share)
-      return std::unexpected(share.error());
-    result_.library_share = *share;
+    result_.library_share =
+        TRY(measure_library_share(job_, inputs_.sets().front(), random_, bracket_ns().value_or(0)));
     return {};
   }
 
@@ -382,12 +350,10 @@ private:
       double host_ns[2] = {};
       for (const std::size_t side : {kReferenceSide, kCandidateSide}) {
         const int runs = runs_of_a_batch(median_ns(side));
-        auto batch = job_.device.time_batch(*set.recordings[side], runs);
+        auto batch = TRY(job_.device.time_batch(*set.recordings[side], runs));
         if (!batch)
-          return std::unexpected(batch.error());
-        if (!*batch)
           return {};
-        host_ns[side] = **batch / runs;
+        host_ns[side] = *batch / runs;
       }
       bound = host_clock_bound(median_ns(kReferenceSide), median_ns(kCandidateSide),
                                host_ns[kReferenceSide], host_ns[kCandidateSide]);

@@ -10,33 +10,25 @@ using model::Outcome;
 DeviceResult<void> TimedRunCheck::prepare() {
   for (SavedOutputs &outputs : saved_)
     if (outputs.copies.empty())
-      if (auto made = outputs.allocate(job_, set_.buffers); !made)
-        return made;
+      TRY(outputs.allocate(job_, set_.buffers));
   return {};
 }
 
 DeviceResult<void> TimedRunCheck::after_run(std::size_t side) {
-  if (auto copied = saved_[side].copy(job_, set_.buffers); !copied)
-    return copied;
+  TRY(saved_[side].copy(job_, set_.buffers));
   if (side != kCandidateSide)
     return {};
-  auto late = find_late_writes();
-  if (!late)
-    return std::unexpected(late.error());
-  if (*late)
-    failure_ = Failure{Outcome::SuspectedCheat, "nothing runs after the clock stops", **late};
-  auto damage = set_.buffers.find_damage(job_, kPoisons[0]);
-  if (!damage)
-    return std::unexpected(damage.error());
-  auto changed = set_.buffers.find_changed_input(job_);
-  if (!changed)
-    return std::unexpected(changed.error());
-  if (*damage && !failure_)
+  auto late = TRY(find_late_writes());
+  if (late)
+    failure_ = Failure{Outcome::SuspectedCheat, "nothing runs after the clock stops", *late};
+  auto damage = TRY(set_.buffers.find_damage(job_, kPoisons[0]));
+  auto changed = TRY(set_.buffers.find_changed_input(job_));
+  if (damage && !failure_)
     failure_ = Failure{Outcome::SuspectedCheat, "guard regions untouched",
-                       "a timed run of the candidate " + **damage};
-  if (*changed && !failure_)
+                       "a timed run of the candidate " + *damage};
+  if (changed && !failure_)
     failure_ = Failure{Outcome::SuspectedCheat, "inputs unchanged",
-                       "a timed run of the candidate " + **changed};
+                       "a timed run of the candidate " + *changed};
   return {};
 }
 
@@ -45,13 +37,9 @@ DeviceResult<std::optional<std::string>> TimedRunCheck::find_late_writes() {
     const BoundBuffer &live = set_.buffers.bound().at(name);
     if (live.elements == 0)
       continue;
-    auto before = job_.checker.survey(live.dtype, copy.address(), live.elements);
-    if (!before)
-      return std::unexpected(before.error());
-    auto after = job_.checker.survey(live.dtype, live.address, live.elements);
-    if (!after)
-      return std::unexpected(after.error());
-    if (before->digest != after->digest)
+    auto before = TRY(job_.checker.survey(live.dtype, copy.address(), live.elements));
+    auto after = TRY(job_.checker.survey(live.dtype, live.address, live.elements));
+    if (before.digest != after.digest)
       return name + " still changed after the timed run of the candidate had ended";
   }
   return std::nullopt;
@@ -66,19 +54,15 @@ DeviceResult<std::optional<Failure>> TimedRunCheck::judge() {
     return std::unexpected(wrong.error());
   if (!*wrong)
     return std::nullopt;
-  auto exact = run_exact(job_, set_.buffers.drawing());
-  if (!exact)
-    return std::unexpected(exact.error());
-  if (exact->outputs)
-    wrong = find_wrong(candidate, reference, &*exact->outputs);
+  auto exact = TRY(run_exact(job_, set_.buffers.drawing()));
+  if (exact.outputs)
+    wrong = find_wrong(candidate, reference, &*exact.outputs);
   if (!wrong)
     return std::unexpected(wrong.error());
   if (!*wrong)
     return std::nullopt;
-  auto failure = explain(**wrong);
-  if (!failure)
-    return std::unexpected(failure.error());
-  return *failure;
+  auto failure = TRY(explain(**wrong));
+  return failure;
 }
 
 DeviceResult<std::optional<std::string>> TimedRunCheck::find_wrong(const AddressOf &got,
@@ -93,10 +77,8 @@ DeviceResult<std::optional<std::string>> TimedRunCheck::find_wrong(const Address
         .candidate = {one, one}, .reference = {other, other}, .elements = bound.elements};
     if (exact)
       runs.exact = exact->at(buffer.name);
-    auto judgement = judge_output(job_, set_.buffers.drawing(), buffer, runs, false);
-    if (!judgement)
-      return std::unexpected(judgement.error());
-    const element::Findings &found = judgement->findings;
+    auto judgement = TRY(judge_output(job_, set_.buffers.drawing(), buffer, runs, false));
+    const element::Findings &found = judgement.findings;
     if (found.wrong > 0)
       return std::to_string(found.wrong) + " wrong elements in " + buffer.name + ", the first is " +
              buffer.name + "[" + std::to_string(found.first_wrong) + "]";
@@ -111,40 +93,28 @@ TimedRunCheck::AddressOf TimedRunCheck::saved_of(std::size_t side) const {
 }
 
 DeviceResult<std::optional<std::string>> TimedRunCheck::find_reference_drift() {
-  auto fresh = BufferSet::make(job_, set_.buffers.drawing());
-  if (!fresh)
-    return std::unexpected(fresh.error());
+  auto fresh = TRY(BufferSet::make(job_, set_.buffers.drawing()));
   job_.enter("measuring", "running the reference afresh", Side::Reference);
-  if (auto made = fresh->use_temporaries_of(job_, job_.task.reference); !made)
-    return std::unexpected(made.error());
-  auto ran = run_once(job_, *fresh, job_.task.reference, job_.plans.reference, kPoisons[0]);
-  if (!ran)
-    return std::unexpected(ran.error());
-  if (*ran)
-    return (*ran)->message;
+  TRY(fresh.use_temporaries_of(job_, job_.task.reference));
+  auto ran = TRY(run_once(job_, fresh, job_.task.reference, job_.plans.reference, kPoisons[0]));
+  if (ran)
+    return ran->message;
   job_.enter("measuring", "comparing", Side::Nobody);
   return find_wrong(
       saved_of(kReferenceSide),
-      [&](const std::string &name) { return fresh->bound().at(name).address; }, nullptr);
+      [&](const std::string &name) { return fresh.bound().at(name).address; }, nullptr);
 }
 
 DeviceResult<Failure> TimedRunCheck::explain(const std::string &wrong) {
   job_.enter("measuring", "running the candidate afresh", Side::Candidate);
-  auto fresh = compile_plan(job_.device, job_.candidate);
-  if (!fresh)
-    return std::unexpected(fresh.error());
-  job_.plans.candidate = std::move(*fresh);
-  auto trial = run_trial(job_, set_.buffers.drawing());
-  if (!trial)
-    return std::unexpected(trial.error());
-  if (trial->failure)
-    return *trial->failure;
-  auto differs = find_reference_drift();
-  if (!differs)
-    return std::unexpected(differs.error());
-  if (*differs)
+  job_.plans.candidate = TRY(compile_plan(job_.device, job_.candidate));
+  auto trial = TRY(run_trial(job_, set_.buffers.drawing()));
+  if (trial.failure)
+    return *trial.failure;
+  auto differs = TRY(find_reference_drift());
+  if (differs)
     return Failure{Outcome::Unsupported, "the module is a reference",
-                   "the task's reference: a timed run of it left " + **differs +
+                   "the task's reference: a timed run of it left " + *differs +
                        ", other than when it runs afresh on the same inputs: its result depends on "
                        "earlier runs"};
   return Failure{Outcome::SuspectedCheat, "right while timed",

@@ -298,10 +298,8 @@ Result<std::unique_ptr<TlsListener>>
 listen_tls(boost::asio::any_io_executor executor, const std::string &host, const std::string &port,
            const TlsServerFiles &files, ListenerOptions options, TlsListener::OnStream on_stream,
            TlsListener::Log log) {
-  auto context = make_server_context(files);
-  if (!context)
-    return std::unexpected(context.error());
-  if (const std::string trouble = certificate_trouble(context->get()); !trouble.empty())
+  auto context = TRY(make_server_context(files));
+  if (const std::string trouble = certificate_trouble(context.get()); !trouble.empty())
     log("the certificate " + files.certificate + " " + trouble + ": clients will refuse it");
   const std::string address = host + ":" + port;
   error_code error;
@@ -310,7 +308,7 @@ listen_tls(boost::asio::any_io_executor executor, const std::string &host, const
   if (error || found.empty())
     return fail("cannot listen on " + address + ": " + error.message(),
                 "Name an address of this machine, or 0.0.0.0 for all of them");
-  auto listener = std::make_shared<Listener>(executor, std::move(*context), options,
+  auto listener = std::make_shared<Listener>(executor, std::move(context), options,
                                              std::move(on_stream), std::move(log));
   if (const error_code failed = listener->open(*found.begin()))
     return fail("cannot listen on " + address + ": " + failed.message(),

@@ -38,8 +38,7 @@ Result<TlsContext> make_context(const SSL_METHOD *method) {
 Result<void> load_identity(SSL_CTX *context, const std::string &certificate,
                            const std::string &key) {
   for (const auto &[path, what] : {std::pair{certificate, "certificate"}, std::pair{key, "key"}})
-    if (auto readable = check_readable(path, what); !readable)
-      return readable;
+    TRY(check_readable(path, what));
   if (SSL_CTX_use_certificate_chain_file(context, certificate.c_str()) != 1)
     return fail(certificate + " holds no certificate in PEM: " + openssl_reason());
   if (SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) != 1)
@@ -51,8 +50,7 @@ Result<void> load_identity(SSL_CTX *context, const std::string &certificate,
 }
 
 Result<void> load_authorities(SSL_CTX *context, const std::string &path) {
-  if (auto readable = check_readable(path, "authority's certificate"); !readable)
-    return readable;
+  TRY(check_readable(path, "authority's certificate"));
   if (SSL_CTX_load_verify_locations(context, path.c_str(), nullptr) != 1)
     return fail(path + " holds no certificate in PEM: " + openssl_reason());
   return {};
@@ -174,12 +172,10 @@ Result<TlsContext> make_server_context(const TlsServerFiles &files) {
   // Tickets would let a client whose certificate was withdrawn come back.
   SSL_CTX_set_num_tickets(context->get(), 0);
   SSL_CTX_set_session_cache_mode(context->get(), SSL_SESS_CACHE_OFF);
-  if (auto loaded = load_identity(context->get(), files.certificate, files.key); !loaded)
-    return std::unexpected(loaded.error());
+  TRY(load_identity(context->get(), files.certificate, files.key));
   if (files.client_ca.empty())
     return context;
-  if (auto loaded = load_authorities(context->get(), files.client_ca); !loaded)
-    return std::unexpected(loaded.error());
+  TRY(load_authorities(context->get(), files.client_ca));
   SSL_CTX_set_client_CA_list(context->get(), SSL_load_client_CA_file(files.client_ca.c_str()));
   SSL_CTX_set_verify(context->get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   return context;
@@ -196,8 +192,7 @@ Result<TlsContext> make_client_context(const TlsTarget &target) {
     return std::unexpected(loaded.error());
   if (target.certificate.empty())
     return context;
-  if (auto loaded = load_identity(context->get(), target.certificate, target.key); !loaded)
-    return std::unexpected(loaded.error());
+  TRY(load_identity(context->get(), target.certificate, target.key));
   return context;
 }
 

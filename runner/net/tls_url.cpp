@@ -56,10 +56,8 @@ Result<void> read_query(std::string_view query, const std::map<std::string, std:
     const auto found = known.find(name);
     if (found == known.end() || equals == std::string_view::npos)
       return fail("the runner URL has '" + name + "', which is not understood", kForm);
-    auto value = percent_decoded(item.substr(equals + 1));
-    if (!value)
-      return std::unexpected(value.error());
-    *found->second = std::move(*value);
+    auto value = TRY(percent_decoded(item.substr(equals + 1)));
+    *found->second = std::move(value);
   }
   return {};
 }
@@ -98,37 +96,28 @@ Result<RemoteUrl> parse_tls_url(const std::string &url) {
       question == std::string_view::npos ? std::string_view() : rest.substr(question + 1);
   rest = rest.substr(0, question);
   const auto at = rest.rfind('@');
-  auto token = percent_decoded(at == std::string_view::npos ? "" : rest.substr(0, at));
-  if (!token)
-    return std::unexpected(token.error());
+  auto token = TRY(percent_decoded(at == std::string_view::npos ? "" : rest.substr(0, at)));
   auto address =
-      parse_host_port(std::string(rest.substr(at == std::string_view::npos ? 0 : at + 1)));
-  if (!address)
-    return std::unexpected(address.error());
+      TRY(parse_host_port(std::string(rest.substr(at == std::string_view::npos ? 0 : at + 1))));
   RemoteUrl remote;
   TlsTarget &target = remote.target;
-  target.host = address->host;
-  target.port = address->port;
+  target.host = address.host;
+  target.port = address.port;
   target.ca = environment("WARPWRIGHT_RUNNER_CA");
   std::string token_file, retry_s;
-  if (auto read = read_query(query, {{"ca", &target.ca},
-                                     {"cert", &target.certificate},
-                                     {"key", &target.key},
-                                     {"server-name", &target.server_name},
-                                     {"token-file", &token_file},
-                                     {"retry-s", &retry_s}});
-      !read)
-    return std::unexpected(read.error());
+  TRY(read_query(query, {{"ca", &target.ca},
+                         {"cert", &target.certificate},
+                         {"key", &target.key},
+                         {"server-name", &target.server_name},
+                         {"token-file", &token_file},
+                         {"retry-s", &retry_s}}));
   if (target.certificate.empty() != target.key.empty())
     return fail("the runner URL has one of cert and key", "A client certificate needs both");
   if (const auto seconds = to_number<std::uint32_t>(retry_s))
     remote.retry = std::chrono::seconds(*seconds);
   else if (!retry_s.empty())
     return fail("retry-s of the runner URL is no number of seconds: " + retry_s, kForm);
-  auto found = find_token(*token, token_file);
-  if (!found)
-    return std::unexpected(found.error());
-  remote.token = std::move(*found);
+  remote.token = TRY(find_token(token, token_file));
   return remote;
 }
 

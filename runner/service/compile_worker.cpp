@@ -37,10 +37,8 @@ public:
   const model::DeviceInfo &info() const override { return info_; }
   Capabilities capabilities() const override { return {}; }
   DeviceResult<std::unique_ptr<Program>> compile(const CompileRequest &request) override {
-    auto output = compiler_->compile(request);
-    if (!output)
-      return std::unexpected(output.error());
-    return std::make_unique<Compiled>(std::move(output->reports));
+    auto output = TRY(compiler_->compile(request));
+    return std::make_unique<Compiled>(std::move(output.reports));
   }
 
   DeviceResult<Address> allocate(std::size_t) override { return no_gpu(); }
@@ -67,10 +65,8 @@ int run_compile_worker(int capability) {
   setpriority(PRIO_PROCESS, 0, kNice);
   return run_worker(
       [capability]() -> Result<std::unique_ptr<Device>> {
-        auto compiler = cuda::Compiler::make({capability, std::make_shared<ServiceCache>()});
-        if (!compiler)
-          return std::unexpected(compiler.error());
-        return std::make_unique<CompileOnlyDevice>(std::move(*compiler), capability);
+        auto compiler = TRY(cuda::Compiler::make({capability, std::make_shared<ServiceCache>()}));
+        return std::make_unique<CompileOnlyDevice>(std::move(compiler), capability);
       },
       cuda_sandbox(WorkerKind::Compiler));
 }

@@ -142,12 +142,10 @@ std::vector<Finding> examine() {
 } // namespace
 
 Result<std::vector<IsolationLayer>> layers_here(WorkerKind kind) {
-  const auto run = run_captured({executable_path(), "isolation", name(kind)}, "", kProbeLimit);
-  if (!run)
-    return std::unexpected(run.error());
-  const json layers = json::parse(run->output, nullptr, false);
+  const auto run = TRY(run_captured({executable_path(), "isolation", name(kind)}, "", kProbeLimit));
+  const json layers = json::parse(run.output, nullptr, false);
   if (!layers.is_array())
-    return fail(describe_exit(run->status) + " " + run->errors);
+    return fail(describe_exit(run.status) + " " + run.errors);
   return layers_from_json(layers);
 }
 

@@ -11,10 +11,8 @@ Result<nlohmann::json> read_json_file(const std::string &path);
 /// Decodes with model::task_from_json and the like; its errors are told with the path.
 template <class Decode>
 auto load_json_file(const std::string &path, Decode decode) -> decltype(decode(nlohmann::json())) {
-  auto document = read_json_file(path);
-  if (!document)
-    return std::unexpected(document.error());
-  auto decoded = decode(*document);
+  auto document = TRY(read_json_file(path));
+  auto decoded = decode(document);
   if (!decoded)
     return fail(path + ": " + decoded.error().message, decoded.error().remedy);
   return decoded;

@@ -35,14 +35,9 @@ Result<Sizes> read_sizes(const std::string &text, const Sizes &known) {
 }
 
 Result<void> launch(const LaunchCommand &command) {
-  auto task = load_json_file(command.task_path, model::task_from_json);
-  if (!task)
-    return std::unexpected(task.error());
-  auto plan = load_json_file(command.plan_path, model::plan_from_json);
-  if (!plan)
-    return std::unexpected(plan.error());
-  if (auto fitting = model::check_plan(*plan, *task); !fitting)
-    return fitting;
+  auto task = TRY(load_json_file(command.task_path, model::task_from_json));
+  auto plan = TRY(load_json_file(command.plan_path, model::plan_from_json));
+  TRY(model::check_plan(plan, task));
   deep::PlainLaunch wanted;
   wanted.ordinal = -1;
   if (command.device.starts_with("cuda:"))
@@ -50,19 +45,15 @@ Result<void> launch(const LaunchCommand &command) {
                     wanted.ordinal);
   if (wanted.ordinal < 0)
     return fail("no device " + command.device, "A launch's device is cuda:N");
-  for (const std::string &text : command.sizes) {
-    auto sizes = read_sizes(text, task->sizes);
-    if (!sizes)
-      return std::unexpected(sizes.error());
-    wanted.sizes.push_back(std::move(*sizes));
-  }
+  for (const std::string &text : command.sizes)
+    wanted.sizes.push_back(TRY(read_sizes(text, task.sizes)));
   if (wanted.sizes.empty())
-    wanted.sizes.push_back(task->sizes);
+    wanted.sizes.push_back(task.sizes);
   wanted.seed = command.seed;
   wanted.repeat = command.repeat;
   wanted.code_folder = command.code_folder;
-  wanted.task = std::move(*task);
-  wanted.plan = std::move(*plan);
+  wanted.task = std::move(task);
+  wanted.plan = std::move(plan);
   return deep::launch_plainly(
       wanted, [](const std::string &line) { std::cout << "launch: " << line << std::endl; });
 }

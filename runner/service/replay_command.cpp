@@ -48,11 +48,9 @@ Result<model::Verdict> load_verdict(const std::string &path) {
     // a verdict has kernels too
     const bool is_report =
         document.is_object() && document.contains("kernels") && !document.contains("outcome");
-    auto held = is_report ? only_verdict(document) : Result<json>(document);
-    if (!held)
-      return std::unexpected(held.error());
-    return model::verdict_from_json(
-        held->is_object() && held->contains("verdict") ? (*held)["verdict"] : *held);
+    auto held = TRY(is_report ? only_verdict(document) : Result<json>(document));
+    return model::verdict_from_json(held.is_object() && held.contains("verdict") ? held["verdict"]
+                                                                                 : held);
   });
   if (verdict && !verdict->record)
     return fail(
@@ -62,25 +60,19 @@ Result<model::Verdict> load_verdict(const std::string &path) {
 }
 
 Result<Replay> replay(const ReplayCommand &command) {
-  auto before = load_verdict(command.verdict_path);
-  if (!before)
-    return std::unexpected(before.error());
-  const model::Record &record = *before->record;
+  auto before = TRY(load_verdict(command.verdict_path));
+  const model::Record &record = *before.record;
   VerifyOptions options = record.options;
   options.job.clear();
   if (!command.device.empty())
     options.device = command.device;
   if (!command.same_seed)
     options.seed = 0;
-  auto client = BlockingClient::connect(command.url);
-  if (!client)
-    return std::unexpected(client.error());
-  auto now = (*client)->verify(record.task, record.plan, options, {},
-                               print_stages(command.as_json ? nullptr : &std::cerr));
-  if (!now)
-    return std::unexpected(now.error());
-  deep::VerdictComparison comparison = deep::compare(*before, *now);
-  return Replay{std::move(*before), std::move(*now), std::move(comparison)};
+  auto client = TRY(BlockingClient::connect(command.url));
+  auto now = TRY(client->verify(record.task, record.plan, options, {},
+                                print_stages(command.as_json ? nullptr : &std::cerr)));
+  deep::VerdictComparison comparison = deep::compare(before, now);
+  return Replay{std::move(before), std::move(now), std::move(comparison)};
 }
 
 std::string headline(const deep::VerdictComparison &comparison) {

@@ -43,8 +43,7 @@ ServiceLimits limits_of(const ServeCommand &command) {
 
 /// Errors: a file that others may read, or that cannot be used.
 Result<net::TokenList> load_tokens(const ServeCommand &command) {
-  if (auto closed = net::check_secret_file(command.token_file, "token file"); !closed)
-    return std::unexpected(closed.error());
+  TRY(net::check_secret_file(command.token_file, "token file"));
   return net::TokenList::load(command.token_file);
 }
 
@@ -62,8 +61,7 @@ Result<net::TokenList> check_options(const ServeCommand &command) {
   if (command.certificate.empty() || command.key.empty() || command.token_file.empty())
     return fail("--listen needs --cert FILE, --key FILE and --token-file FILE",
                 "docs/remote.md has the commands that make them");
-  if (auto closed = net::check_secret_file(command.key, "key"); !closed)
-    return std::unexpected(closed.error());
+  TRY(net::check_secret_file(command.key, "key"));
   return load_tokens(command);
 }
 
@@ -78,10 +76,8 @@ Result<void> require_isolation(const ServeCommand &command) {
   if (!remote)
     return {};
   // The kind that needs most; each worker looks at its own once more.
-  const auto layers = layers_here(WorkerKind::Candidate);
-  if (!layers)
-    return std::unexpected(layers.error());
-  const auto missing = what_is_missing(WorkerKind::Candidate, Requirement::Remote, *layers);
+  const auto layers = TRY(layers_here(WorkerKind::Candidate));
+  const auto missing = what_is_missing(WorkerKind::Candidate, Requirement::Remote, layers);
   if (!missing.empty() && !command.allow_weak_isolation)
     return fail("clients of other machines are not served: " + missing);
   if (!missing.empty())
@@ -146,11 +142,9 @@ Result<void> open_socket(const ServeCommand &command, boost::asio::io_context &l
 
 Result<void> open_tls(const std::string &url, const ServeCommand &command,
                       boost::asio::io_context &loop, Service &service, Listeners &listeners) {
-  const auto address = net::parse_host_port(url.substr(kTls.size()));
-  if (!address)
-    return std::unexpected(address.error());
+  const auto address = TRY(net::parse_host_port(url.substr(kTls.size())));
   auto listener = net::listen_tls(
-      loop.get_executor(), address->host, address->port,
+      loop.get_executor(), address.host, address.port,
       {command.certificate, command.key, command.client_ca}, {},
       [&service](std::unique_ptr<rpc::Stream> stream, const std::string &peer,
                  net::AdmissionSlot slot) {
@@ -167,11 +161,9 @@ Result<void> open_tls(const std::string &url, const ServeCommand &command,
 Result<void> open_listeners(const ServeCommand &command, boost::asio::io_context &loop,
                             Service &service, Listeners &listeners) {
   if (!command.socket.empty())
-    if (auto opened = open_socket(command, loop, service, listeners); !opened)
-      return opened;
+    TRY(open_socket(command, loop, service, listeners));
   for (const std::string &url : command.listen)
-    if (auto opened = open_tls(url, command, loop, service, listeners); !opened)
-      return opened;
+    TRY(open_tls(url, command, loop, service, listeners));
   return {};
 }
 
@@ -187,16 +179,14 @@ void serve_stdio(boost::asio::io_context &loop, Service &service) {
 Result<std::unique_ptr<fleet::FleetRunner>>
 join_fleet(const std::string &url, boost::asio::io_context &loop, Service &service,
            std::function<void(const Error &)> on_failure) {
-  auto address = fleet::parse_fleet_url(url);
-  if (!address)
-    return std::unexpected(address.error());
+  auto address = TRY(fleet::parse_fleet_url(url));
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return fail("no socket pair for the fleet");
   service.add_client(rpc::make_descriptor_stream(loop.get_executor(), ends[0], ends[0]),
                      {Arrival::Kind::Fleet, "fleet"});
   return std::make_unique<fleet::FleetRunner>(
-      loop.get_executor(), std::move(*address),
+      loop.get_executor(), std::move(address),
       rpc::make_descriptor_stream(loop.get_executor(), ends[1], ends[1]), std::move(on_failure));
 }
 

@@ -21,25 +21,19 @@ rpc::Outcome refusal(int code, std::string message) {
 Result<QueuedJob> decode_job(const Json &params, const ServiceLimits &limits) {
   if (!params.is_object() || !params.contains("task") || !params.contains("plan"))
     return fail("verify needs {task, plan, options}");
-  auto task = model::task_from_json(params["task"]);
-  if (!task)
-    return std::unexpected(task.error());
-  auto plan = model::plan_from_json(params["plan"]);
-  if (!plan)
-    return std::unexpected(plan.error());
-  auto options = model::verify_options_from_json(params.value("options", Json::object()));
-  if (!options)
-    return std::unexpected(options.error());
-  if (const std::string why = why_not_taken(limits.permissions, *task, *plan); !why.empty())
+  auto task = TRY(model::task_from_json(params["task"]));
+  auto plan = TRY(model::plan_from_json(params["plan"]));
+  auto options = TRY(model::verify_options_from_json(params.value("options", Json::object())));
+  if (const std::string why = why_not_taken(limits.permissions, task, plan); !why.empty())
     return fail(why, "Ask its operator, or another runner");
-  options->timeout = std::min(options->timeout, limits.max_job_time);
+  options.timeout = std::min(options.timeout, limits.max_job_time);
   QueuedJob job;
-  job.task_hash = model::hash(*task);
-  job.plan_hash = model::hash(*plan);
-  job.options = *options;
-  job.request = {{"task", model::to_json(*task)},
-                 {"plan", model::to_json(*plan)},
-                 {"options", model::to_json(*options)}};
+  job.task_hash = model::hash(task);
+  job.plan_hash = model::hash(plan);
+  job.options = options;
+  job.request = {{"task", model::to_json(task)},
+                 {"plan", model::to_json(plan)},
+                 {"options", model::to_json(options)}};
   return job;
 }
 

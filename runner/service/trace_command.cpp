@@ -23,10 +23,8 @@ Result<TracedModule> ask(const TraceCommand &command) {
   module.inputs = command.inputs;
   module.init_inputs = command.init_inputs;
   module.mode = command.evaluation ? model::ModuleMode::Eval : model::ModuleMode::AsMade;
-  auto client = BlockingClient::connect(command.url);
-  if (!client)
-    return std::unexpected(client.error());
-  return (*client)->trace(module);
+  auto client = TRY(BlockingClient::connect(command.url));
+  return client->trace(module);
 }
 
 void print(const TracedModule &traced) {

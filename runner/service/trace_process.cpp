@@ -62,12 +62,9 @@ Result<void> TraceProcess::spawn() {
   if (directory_)
     environment.push_back(std::string(kPrivateDirectoryVariable) + "=" +
                           directory_->path().string());
-  auto process = Process::spawn(
+  process_ = TRY(Process::spawn(
       settings_.command,
-      {.environment = environment, .inherited = inherited_variables(), .pipe_stderr = true});
-  if (!process)
-    return std::unexpected(process.error());
-  process_ = std::move(*process);
+      {.environment = environment, .inherited = inherited_variables(), .pipe_stderr = true}));
   rpc::Connection::Handlers handlers;
   handlers.on_closed = [weak = weak_from_this()](const std::string &) {
     if (const auto self = weak.lock())

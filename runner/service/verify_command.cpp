@@ -47,15 +47,9 @@ using Verdicts = std::vector<Result<model::Verdict>>; ///< one a device
 
 /// On all devices at once. Errors: no task, no plan, no runner.
 Result<Verdicts> ask(const VerifyCommand &command, const std::vector<std::string> &devices) {
-  auto task = load_json_file(command.task_path, model::task_from_json);
-  if (!task)
-    return std::unexpected(task.error());
-  auto plan = load_json_file(command.plan_path, model::plan_from_json);
-  if (!plan)
-    return std::unexpected(plan.error());
-  auto client = BlockingClient::connect(command.url);
-  if (!client)
-    return std::unexpected(client.error());
+  auto task = TRY(load_json_file(command.task_path, model::task_from_json));
+  auto plan = TRY(load_json_file(command.plan_path, model::plan_from_json));
+  auto client = TRY(BlockingClient::connect(command.url));
   std::vector<std::future<Result<model::Verdict>>> running;
   for (const std::string &device : devices)
     running.push_back(std::async(std::launch::async, [&] {
@@ -68,10 +62,10 @@ Result<Verdicts> ask(const VerifyCommand &command, const std::vector<std::string
       options.host_code = command.host_code;
       options.baselines = command.baselines;
       options.seed = command.seed;
-      options.job = job_key(command, *task, *plan, options);
-      return (*client)->verify(*task, *plan, options, {},
-                               print_stages(command.as_json ? nullptr : &std::cerr,
-                                            devices.size() > 1 ? device + ": " : ""));
+      options.job = job_key(command, task, plan, options);
+      return client->verify(task, plan, options, {},
+                            print_stages(command.as_json ? nullptr : &std::cerr,
+                                         devices.size() > 1 ? device + ": " : ""));
     }));
   Verdicts verdicts;
   for (auto &one : running)

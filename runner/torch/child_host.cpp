@@ -1,6 +1,5 @@
 // Asking for the child, and one request after the other.
 #include "runner/torch/child_host.h"
-#include "runner/torch/requests.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -69,8 +68,7 @@ DeviceResult<void> ChildHost::ask_for_child() {
   if (asker < 0 ||
       ::write(asker, request.data(), request.size()) != static_cast<ssize_t>(request.size()))
     return fault(Fault::Kind::Unsupported, "this process has no supervisor that starts torch");
-  if (auto ready = await(asker, POLLIN); !ready)
-    return ready;
+  TRY(await(asker, POLLIN));
   const ssize_t size = ::read(asker, text, sizeof text);
   const json answer = json::parse(text, text + std::max<ssize_t>(size, 0), nullptr, false);
   if (!answer.is_object() || !answer.contains("pid"))
@@ -85,8 +83,7 @@ DeviceResult<void> ChildHost::make_ready() {
   if (!version_.empty())
     return {};
   if (!is_started_)
-    if (auto started = ask_for_child(); !started)
-      return started;
+    TRY(ask_for_child());
   auto facts = request("start", json::object());
   const std::string remedy =
       ": pip install torch for it, or name an interpreter that has it in WARPWRIGHT_PYTHON";
@@ -134,8 +131,7 @@ DeviceResult<void> ChildHost::send(const std::string &message) {
     }
     if (count < 0 && errno != EAGAIN && errno != EINTR)
       return lost(Fault::Kind::Crash, "the process that holds torch has ended");
-    if (auto ready = await(to_child_, POLLOUT); !ready)
-      return ready;
+    TRY(await(to_child_, POLLOUT));
   }
   return {};
 }
@@ -151,8 +147,7 @@ DeviceResult<json> ChildHost::receive() {
         return lost(Fault::Kind::Internal, "torch answered with what is no JSON");
       return document;
     }
-    if (auto ready = await(from_child_, POLLIN); !ready)
-      return std::unexpected(ready.error());
+    TRY(await(from_child_, POLLIN));
     char bytes[65536];
     const ssize_t count = ::read(from_child_, bytes, sizeof bytes);
     if (count > 0)
@@ -162,86 +157,22 @@ DeviceResult<json> ChildHost::receive() {
   }
 }
 
-DeviceResult<json> ChildHost::request(const std::string &method, json parameters) {
-  const json message = {{"jsonrpc", "2.0"},
-                        {"id", next_id_++},
-                        {"method", method},
-                        {"params", std::move(parameters)}};
+DeviceResult<json> ChildHost::request(const std::string &method, const json &parameters) {
+  const json message = {
+      {"jsonrpc", "2.0"}, {"id", next_id_++}, {"method", method}, {"params", parameters}};
   const std::string body = message.dump(-1, ' ', false, json::error_handler_t::replace);
-  if (auto sent = send("Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body); !sent)
-    return std::unexpected(sent.error());
-  auto answer = receive();
-  if (!answer)
-    return std::unexpected(answer.error());
-  if (!answer->contains("error"))
-    return answer->value("result", json());
-  const json &error = (*answer)["error"];
-  return fault(requests::fault_kind(error.value("data", json::object()).value("kind", "")),
+  TRY(send("Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body));
+  auto answer = TRY(receive());
+  if (!answer.contains("error"))
+    return answer.value("result", json());
+  const json &error = answer["error"];
+  return fault(fault_kind(error.value("data", json::object()).value("kind", "")),
                error.value("message", "torch gave no reason"));
-}
-
-DeviceResult<void> ChildHost::order(const std::string &method, json parameters) {
-  auto done = request(method, std::move(parameters));
-  return done ? DeviceResult<void>{} : std::unexpected(done.error());
-}
-
-DeviceResult<void> ChildHost::load(const model::TorchModule &module) {
-  if (auto ready = make_ready(); !ready)
-    return ready;
-  return order("load", requests::load(module));
-}
-
-DeviceResult<void> ChildHost::draw(const TorchSeeds &seeds, double scale,
-                                   const std::vector<TensorArgument> &in_and_inout) {
-  return order("draw", requests::draw(seeds, scale, requests::tensors(in_and_inout, offset_of_)));
-}
-
-DeviceResult<CallHandle> ChildHost::bind_module(const model::ModuleStep &step,
-                                                const std::vector<TensorArgument> &in_and_inout,
-                                                const std::vector<TensorArgument> &outputs,
-                                                bool exact) {
-  if (!step.source.empty())
-    return requests::handle(
-        request("bind_candidate",
-                requests::bind_candidate(step, requests::tensors(in_and_inout, offset_of_),
-                                         requests::tensors(outputs, offset_of_))));
-  return requests::handle(request(
-      "bind_module", requests::bind_module(step, requests::tensors(in_and_inout, offset_of_),
-                                           requests::tensors(outputs, offset_of_), exact)));
-}
-
-DeviceResult<CallHandle> ChildHost::bind_operator(const model::AtenStep &step,
-                                                  const std::vector<TensorArgument> &tensors) {
-  if (auto ready = make_ready(); !ready)
-    return std::unexpected(ready.error());
-  return requests::handle(request(
-      "bind_operator", requests::bind_operator(step, requests::tensors(tensors, offset_of_))));
-}
-
-DeviceResult<std::size_t> ChildHost::input_count() {
-  auto count = request("input_count", json::object());
-  if (!count)
-    return std::unexpected(count.error());
-  return count->get<std::size_t>();
-}
-
-void ChildHost::forget(CallHandle call) { (void)order("forget", requests::of_call(call)); }
-
-DeviceResult<void> ChildHost::refresh(CallHandle call) {
-  return order("refresh", requests::of_call(call));
-}
-
-DeviceResult<void> ChildHost::call(CallHandle call) {
-  return order("call", requests::of_call(call));
 }
 
 DeviceResult<std::vector<Address>> ChildHost::results(CallHandle) {
   return fault(Fault::Kind::Unsupported,
                "results of this torch lie in another process until they are published");
-}
-
-DeviceResult<void> ChildHost::publish(CallHandle call) {
-  return order("publish", requests::of_call(call));
 }
 
 } // namespace warpwright::runner

@@ -41,29 +41,16 @@ public:
   void set_deadline(std::chrono::steady_clock::time_point deadline) { deadline_ = deadline; }
 
   std::string version() const override { return version_; }
-  DeviceResult<void> load(const model::TorchModule &module) override;
-  DeviceResult<void> draw(const TorchSeeds &seeds, double scale,
-                          const std::vector<TensorArgument> &in_and_inout) override;
-  DeviceResult<CallHandle> bind_module(const model::ModuleStep &step,
-                                       const std::vector<TensorArgument> &in_and_inout,
-                                       const std::vector<TensorArgument> &outputs,
-                                       bool exact) override;
-  DeviceResult<CallHandle> bind_operator(const model::AtenStep &step,
-                                         const std::vector<TensorArgument> &tensors) override;
-  DeviceResult<std::size_t> input_count() override;
-  void forget(CallHandle call) override;
-  DeviceResult<void> refresh(CallHandle call) override;
-  DeviceResult<void> call(CallHandle call) override;
   /// Unsupported: they lie in the child's own memory, until they are published.
   DeviceResult<std::vector<Address>> results(CallHandle call) override;
-  DeviceResult<void> publish(CallHandle call) override;
 
 private:
   ChildHost() = default;
-  DeviceResult<void> make_ready();
+  DeviceResult<void> make_ready() override;
+  std::uint64_t place_of(Address address) const override { return offset_of_(address); }
   DeviceResult<void> ask_for_child();
-  DeviceResult<nlohmann::json> request(const std::string &method, nlohmann::json parameters);
-  DeviceResult<void> order(const std::string &method, nlohmann::json parameters);
+  DeviceResult<nlohmann::json> request(const std::string &method,
+                                       const nlohmann::json &parameters) override;
   DeviceResult<void> send(const std::string &message);
   DeviceResult<nlohmann::json> receive();
   DeviceResult<void> await(int descriptor, short events);

@@ -55,10 +55,7 @@ DeviceResult<CompiledPlan> compile_plan(Device &device, const model::Plan &plan)
   const CompileRequest request = request_of(plan);
   if (request.kernels.empty())
     return compiled;
-  auto program = device.compile(request);
-  if (!program)
-    return std::unexpected(program.error());
-  compiled.program = std::move(*program);
+  compiled.program = TRY(device.compile(request));
   return compiled;
 }
 
@@ -102,11 +99,9 @@ bind_plan(const model::Plan &plan, const CompiledPlan &compiled, const model::Ta
                                          buffer.elements * model::size_bytes(buffer.dtype)});
     } else {
       const auto *aten = std::get_if<const model::AtenStep *>(&step);
-      auto operation = aten ? bind_operator(torch, **aten, buffers)
-                            : bind_module(torch, *std::get<const model::ModuleStep *>(step), task, buffers);
-      if (!operation)
-        return std::unexpected(operation.error());
-      operations.push_back(std::move(*operation));
+      operations.push_back(TRY(
+          aten ? bind_operator(torch, **aten, buffers)
+               : bind_module(torch, *std::get<const model::ModuleStep *>(step), task, buffers)));
     }
   return operations;
 }

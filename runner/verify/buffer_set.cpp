@@ -86,10 +86,8 @@ DeviceResult<void> BufferSet::draw(Job &job, const Entry &entry, std::size_t ind
     return torch_->fill(job, index, entry.memory.address(), drawing_);
   const auto width = static_cast<std::uint64_t>(element::stored_width(entry.draw));
   for (const Range &range : ranges_of(entry, index))
-    if (auto drawn = job.checker.generate(range.draw, entry.memory.address() + range.first * width,
-                                          range.count);
-        !drawn)
-      return drawn;
+    TRY(job.checker.generate(range.draw, entry.memory.address() + range.first * width,
+                             range.count));
   return {};
 }
 
@@ -98,8 +96,7 @@ DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool p
   set.drawing_ = drawing;
   set.promote_ = promote;
   if (job.task.module)
-    if (auto drawn = set.draw_from_torch(job); !drawn)
-      return std::unexpected(drawn.error());
+    TRY(set.draw_from_torch(job));
   for (std::size_t index = 0; index < job.task.buffers.size(); ++index) {
     const model::Buffer &buffer = job.task.buffers[index];
     auto extent = evaluated(buffer.extent, drawing.sizes, "the extent of " + buffer.name);
@@ -113,12 +110,10 @@ DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool p
     const Dtype dtype = promote && model::is_floating(buffer.dtype) ? Dtype::Float64 : buffer.dtype;
     const std::size_t width = model::size_bytes(dtype);
     const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(*extent, 0));
-    auto memory = GuardedBuffer::make(job.device, elements * width, drawing.misaligned ? width : 0,
-                                      drawing.wide_guards);
-    if (!memory)
-      return std::unexpected(memory.error());
-    job.device.set_name(memory->address(), memory->size_bytes(), buffer.name);
-    Entry entry{buffer.name, std::move(*memory),
+    auto memory = TRY(GuardedBuffer::make(job.device, elements * width,
+                                          drawing.misaligned ? width : 0, drawing.wide_guards));
+    job.device.set_name(memory.address(), memory.size_bytes(), buffer.name);
+    Entry entry{buffer.name, std::move(memory),
                 make_draw(buffer.dtype, buffer.distribution.kind, *lower, *upper,
                           buffer_seed(drawing.seed, index), 1, promote),
                 buffer.direction, elements};
@@ -136,10 +131,7 @@ DeviceResult<void> BufferSet::draw_from_torch(Job &job) {
   if (!job.torch_inputs || !job.torch_inputs->holds(drawing_)) {
     job.torch_inputs.reset(); // its memory is needed
     job.enter("verifying", "having the module draw " + drawing_.text(), Side::Reference);
-    auto drawn = TorchInputs::draw(job, drawing_);
-    if (!drawn)
-      return std::unexpected(drawn.error());
-    job.torch_inputs = std::move(*drawn);
+    job.torch_inputs = TRY(TorchInputs::draw(job, drawing_));
     job.enter("verifying", "drawn", Side::Nobody);
   }
   torch_ = job.torch_inputs;
@@ -152,20 +144,17 @@ DeviceResult<void> BufferSet::use_temporaries_of(Job &job, const model::Plan &pl
       bound_.erase(entry.name);
   std::erase_if(entries_, [](const Entry &entry) { return !entry.direction; });
   for (const model::Temporary &temporary : plan.temporaries) {
-    auto extent = evaluated(temporary.extent, drawing_.sizes, "the extent of " + temporary.name);
-    if (!extent)
-      return std::unexpected(extent.error());
-    const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(*extent, 0));
+    auto extent =
+        TRY(evaluated(temporary.extent, drawing_.sizes, "the extent of " + temporary.name));
+    const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(extent, 0));
     // Temporaries belong to the plan itself: they are as well aligned as cudaMalloc makes them.
-    auto memory = GuardedBuffer::make(job.device, elements * model::size_bytes(temporary.dtype), 0,
-                                      drawing_.wide_guards);
-    if (!memory)
-      return std::unexpected(memory.error());
-    job.device.set_name(memory->address(), memory->size_bytes(), temporary.name);
-    job.device.set_name(memory->address(), elements * model::size_bytes(temporary.dtype),
+    auto memory = TRY(GuardedBuffer::make(job.device, elements * model::size_bytes(temporary.dtype),
+                                          0, drawing_.wide_guards));
+    job.device.set_name(memory.address(), memory.size_bytes(), temporary.name);
+    job.device.set_name(memory.address(), elements * model::size_bytes(temporary.dtype),
                         temporary.name);
-    bound_[temporary.name] = {memory->address(), temporary.dtype, elements};
-    entries_.push_back({temporary.name, std::move(*memory), {}, std::nullopt, elements});
+    bound_[temporary.name] = {memory.address(), temporary.dtype, elements};
+    entries_.push_back({temporary.name, std::move(memory), {}, std::nullopt, elements});
   }
   return {};
 }
@@ -173,11 +162,9 @@ DeviceResult<void> BufferSet::use_temporaries_of(Job &job, const model::Plan &pl
 DeviceResult<void> BufferSet::prepare(Job &job, unsigned char poison) {
   for (std::size_t index = 0; index < entries_.size(); ++index) {
     const Entry &entry = entries_[index];
-    if (auto poisoned = entry.memory.poison_guards(poison); !poisoned)
-      return poisoned;
+    TRY(entry.memory.poison_guards(poison));
     if (entry.direction == Direction::In)
-      if (auto drawn = draw(job, entry, index); !drawn)
-        return drawn;
+      TRY(draw(job, entry, index));
   }
   return restore(job, poison);
 }
@@ -196,8 +183,7 @@ DeviceResult<void> BufferSet::round_inputs(Job &job, std::uint64_t seed) {
                                              : unit_in_last_place(buffer.dtype),
                                  .seed = buffer_seed(seed, index),
                                  .bits = 0};
-    if (auto changed = job.checker.change(change, bound.address, bound.elements); !changed)
-      return changed;
+    TRY(job.checker.change(change, bound.address, bound.elements));
   }
   return {};
 }
@@ -226,8 +212,7 @@ DeviceResult<void> BufferSet::redraw(Job &job, std::uint64_t seed, std::uint64_t
   choose_draws();
   for (std::size_t index = 0; index < entries_.size(); ++index)
     if (entries_[index].direction == Direction::In)
-      if (auto drawn = draw(job, entries_[index], index); !drawn)
-        return drawn;
+      TRY(draw(job, entries_[index], index));
   return {};
 }
 
@@ -242,13 +227,11 @@ DeviceResult<std::optional<std::string>> BufferSet::find_damage(Job &job,
       owners.emplace_back(&entry, is_first ? 0 : owners.back().second + 1);
       guards.push_back(guard);
     }
-  auto marks = job.checker.check_guards(guards, poison);
-  if (!marks)
-    return std::unexpected(marks.error());
-  for (std::size_t i = 0; i < marks->size(); ++i)
-    if ((*marks)[i].count > 0) {
+  auto marks = TRY(job.checker.check_guards(guards, poison));
+  for (std::size_t i = 0; i < marks.size(); ++i)
+    if (marks[i].count > 0) {
       const auto &[entry, which] = owners[i];
-      return "wrote outside " + entry->name + ", " + entry->memory.damage_text(which, (*marks)[i]);
+      return "wrote outside " + entry->name + ", " + entry->memory.damage_text(which, marks[i]);
     }
   return std::nullopt;
 }
@@ -258,13 +241,11 @@ DeviceResult<ChangedElements> BufferSet::find_changed(Job &job, const Entry &ent
   const auto width = static_cast<std::uint64_t>(element::stored_width(entry.draw));
   ChangedElements all;
   for (const Range &range : ranges_of(entry, index)) {
-    auto changed = job.checker.find_changed(
-        range.draw, entry.memory.address() + range.first * width, range.count);
-    if (!changed)
-      return std::unexpected(changed.error());
-    if (changed->count > 0 && all.count == 0)
-      all.first = range.first + changed->first;
-    all.count += changed->count;
+    auto changed = TRY(job.checker.find_changed(
+        range.draw, entry.memory.address() + range.first * width, range.count));
+    if (changed.count > 0 && all.count == 0)
+      all.first = range.first + changed.first;
+    all.count += changed.count;
   }
   return all;
 }
@@ -282,25 +263,19 @@ DeviceResult<std::vector<ChangedElements>> BufferSet::find_changed_inputs(Job &j
       owners.push_back(index);
       continue;
     }
-    auto found = find_changed(job, entry, index);
-    if (!found)
-      return std::unexpected(found.error());
-    changed[index] = *found;
+    auto found = TRY(find_changed(job, entry, index));
+    changed[index] = found;
   }
-  auto marks = job.checker.check_copies(copies);
-  if (!marks)
-    return std::unexpected(marks.error());
+  auto marks = TRY(job.checker.check_copies(copies));
   for (std::size_t i = 0; i < owners.size(); ++i)
-    changed[owners[i]] = {(*marks)[i].count, (*marks)[i].first};
+    changed[owners[i]] = {marks[i].count, marks[i].first};
   return changed;
 }
 
 DeviceResult<std::optional<std::string>> BufferSet::find_changed_input(Job &job) const {
-  auto changed = find_changed_inputs(job);
-  if (!changed)
-    return std::unexpected(changed.error());
+  auto changed = TRY(find_changed_inputs(job));
   for (std::size_t index = 0; index < entries_.size(); ++index)
-    if (const ChangedElements &found = (*changed)[index]; found.count > 0)
+    if (const ChangedElements &found = changed[index]; found.count > 0)
       return "changed " + std::to_string(found.count) + " elements of the input " +
              entries_[index].name + ", the first is " + entries_[index].name + "[" +
              std::to_string(found.first) + "]";

@@ -20,10 +20,8 @@ DeviceResult<double> largest_change(Job &job, Address exact, Address rounded,
     }
     comparison.scale = part.scale;
     comparison.allowed = -1;
-    auto found = job.checker.compare(comparison, part.count);
-    if (!found)
-      return std::unexpected(found.error());
-    largest = std::max(largest, found->max_relative);
+    auto found = TRY(job.checker.compare(comparison, part.count));
+    largest = std::max(largest, found.max_relative);
   }
   return largest;
 }
@@ -35,15 +33,11 @@ DeviceResult<std::optional<double>> rounding_spread(Job &job, const Drawing &dra
                                                     std::span<const Part> parts) {
   double spread = 0;
   for (std::uint64_t i = 1; i <= kRoundings; ++i) {
-    auto rounded = run_exact(job, drawing, i);
-    if (!rounded)
-      return std::unexpected(rounded.error());
-    if (!rounded->outputs)
+    auto rounded = TRY(run_exact(job, drawing, i));
+    if (!rounded.outputs)
       return std::nullopt;
-    auto changed = largest_change(job, exact, rounded->outputs->at(buffer.name), parts);
-    if (!changed)
-      return std::unexpected(changed.error());
-    spread = std::max(spread, *changed);
+    auto changed = TRY(largest_change(job, exact, rounded.outputs->at(buffer.name), parts));
+    spread = std::max(spread, changed);
   }
   return spread;
 }

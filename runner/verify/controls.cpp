@@ -42,17 +42,12 @@ DeviceResult<void> Controls::judge(Job &job, const BufferSet &set, SavedOutputs 
   for (Control &control : controls_) {
     if (!control.alive)
       continue;
-    auto made = make(job, set, control, reference, scratch);
-    if (!made)
-      return std::unexpected(made.error());
-    if (!*made) {
+    auto made = TRY(make(job, set, control, reference, scratch));
+    if (!made) {
       control.alive = control.kind == Control::Kind::PreviousOutput && !previous_;
       continue;
     }
-    auto right = passes(job, set, scratch, reference, exact);
-    if (!right)
-      return std::unexpected(right.error());
-    control.alive = *right;
+    control.alive = TRY(passes(job, set, scratch, reference, exact));
     ++control.tried;
   }
   const bool wants_previous = std::ranges::any_of(controls_, [](const Control &control) {
@@ -79,15 +74,13 @@ DeviceResult<bool> Controls::make(Job &job, const BufferSet &set, const Control 
     if (control.kind == Control::Kind::Zeros) {
       done = to.poison_payload(0);
     } else if (control.kind == Control::Kind::Constant) {
-      auto bits = constant_of(job, buffer, reference);
-      if (!bits)
-        return std::unexpected(bits.error());
+      auto bits = TRY(constant_of(job, buffer, reference));
       const element::Change set_all{.type = static_cast<int>(buffer.dtype),
                                     .what = element::Change::Set,
                                     .bands = {},
                                     .unit = 0,
                                     .seed = 0,
-                                    .bits = *bits};
+                                    .bits = bits};
       done = job.checker.change(set_all, to.address(),
                                 to.size_bytes() / model::size_bytes(buffer.dtype));
     } else if (control.kind == Control::Kind::InputCopy) {
@@ -113,10 +106,8 @@ DeviceResult<std::uint64_t> Controls::constant_of(Job &job, const model::Buffer 
   if (const auto known = constants_.find(buffer.name); known != constants_.end())
     return known->second;
   std::uint64_t bits = 0;
-  if (auto read = job.device.download(&bits, reference.copies.at(buffer.name).address(),
-                                      model::size_bytes(buffer.dtype));
-      !read)
-    return std::unexpected(read.error());
+  TRY(job.device.download(&bits, reference.copies.at(buffer.name).address(),
+                          model::size_bytes(buffer.dtype)));
   return constants_[buffer.name] = bits;
 }
 
@@ -134,10 +125,8 @@ DeviceResult<bool> Controls::passes(Job &job, const BufferSet &set, const SavedO
       continue;
     if (exact)
       runs.exact = exact->at(buffer.name);
-    auto judgement = judge_output(job, set.drawing(), buffer, runs, false, false);
-    if (!judgement)
-      return std::unexpected(judgement.error());
-    if (judgement->findings.wrong || judgement->findings.unwritten)
+    auto judgement = TRY(judge_output(job, set.drawing(), buffer, runs, false, false));
+    if (judgement.findings.wrong || judgement.findings.unwritten)
       return false;
   }
   return true;

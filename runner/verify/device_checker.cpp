@@ -42,16 +42,14 @@ public:
 
   DeviceResult<void> generate(const element::Draw &draw, Address out,
                               std::uint64_t count) override {
-    if (auto sent = device_.upload(mailbox_, &draw, sizeof draw); !sent)
-      return sent;
+    TRY(device_.upload(mailbox_, &draw, sizeof draw));
     return launch(Generate, count,
                   {ArgumentValue::of(mailbox_), ArgumentValue::of(out), ArgumentValue::of(count)});
   }
 
   DeviceResult<void> change(const element::Change &change, Address buffer,
                             std::uint64_t count) override {
-    if (auto sent = device_.upload(mailbox_, &change, sizeof change); !sent)
-      return sent;
+    TRY(device_.upload(mailbox_, &change, sizeof change));
     return launch(
         ChangeKernel, count,
         {ArgumentValue::of(mailbox_), ArgumentValue::of(buffer), ArgumentValue::of(count)});
@@ -117,12 +115,9 @@ private:
   DeviceResult<void> ask(const Parameters &parameters, Answer &answer, const Run &run) {
     static_assert(sizeof(Parameters) <= kResultOffset &&
                   sizeof(Answer) <= kMailboxBytes - kResultOffset);
-    if (auto sent = device_.upload(mailbox_, &parameters, sizeof parameters); !sent)
-      return sent;
-    if (auto sent = device_.upload(mailbox_ + kResultOffset, &answer, sizeof answer); !sent)
-      return sent;
-    if (auto ran = run(); !ran)
-      return ran;
+    TRY(device_.upload(mailbox_, &parameters, sizeof parameters));
+    TRY(device_.upload(mailbox_ + kResultOffset, &answer, sizeof answer));
+    TRY(run());
     return device_.download(&answer, mailbox_ + kResultOffset, sizeof answer);
   }
 
@@ -167,14 +162,10 @@ private:
       sorted.push_back(items[index]);
     const std::size_t item_bytes = sorted.size() * sizeof(Item),
                       mark_bytes = marks.size() * sizeof(element::Marks);
-    auto memory = GuardedBuffer::make(device_, item_bytes + mark_bytes, 0);
-    if (!memory)
-      return std::unexpected(memory.error());
-    const Address items_at = memory->address(), marks_at = items_at + item_bytes;
-    if (auto sent = device_.upload(items_at, sorted.data(), item_bytes); !sent)
-      return std::unexpected(sent.error());
-    if (auto sent = device_.upload(marks_at, marks.data(), mark_bytes); !sent)
-      return std::unexpected(sent.error());
+    auto memory = TRY(GuardedBuffer::make(device_, item_bytes + mark_bytes, 0));
+    const Address items_at = memory.address(), marks_at = items_at + item_bytes;
+    TRY(device_.upload(items_at, sorted.data(), item_bytes));
+    TRY(device_.upload(marks_at, marks.data(), mark_bytes));
     const auto check = [&](std::size_t first, std::uint64_t count, std::uint64_t blocks) {
       std::vector<ArgumentValue> arguments{ArgumentValue::of(items_at + first * sizeof(Item)),
                                            ArgumentValue::of(count)};
@@ -184,14 +175,11 @@ private:
                          std::move(arguments));
     };
     for (std::size_t i = 0; i < large; ++i)
-      if (auto started = check(i, 1, kMaxBlocks); !started)
-        return std::unexpected(started.error());
+      TRY(check(i, 1, kMaxBlocks));
     if (large < sorted.size())
-      if (auto started = check(large, sorted.size() - large, kBlocksAnItem); !started)
-        return std::unexpected(started.error());
+      TRY(check(large, sorted.size() - large, kBlocksAnItem));
     std::vector<element::Marks> found(marks.size());
-    if (auto read = device_.download(found.data(), marks_at, mark_bytes); !read)
-      return std::unexpected(read.error());
+    TRY(device_.download(found.data(), marks_at, mark_bytes));
     for (std::size_t i = 0; i < order.size(); ++i)
       marks[order[i]] = found[i];
     return marks;
@@ -216,10 +204,8 @@ DeviceResult<std::unique_ptr<Checker>> make_device_checker(Device &device) {
         Fault{Fault::Kind::Internal,
               "the runner's own kernels do not compile: " + program.error().message,
               program.error().log, false});
-  auto mailbox = device.allocate(kMailboxBytes);
-  if (!mailbox)
-    return std::unexpected(mailbox.error());
-  return std::make_unique<DeviceChecker>(device, std::move(*program), *mailbox);
+  auto mailbox = TRY(device.allocate(kMailboxBytes));
+  return std::make_unique<DeviceChecker>(device, std::move(*program), mailbox);
 }
 
 } // namespace warpwright::runner

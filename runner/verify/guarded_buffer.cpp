@@ -23,10 +23,7 @@ DeviceResult<GuardedBuffer> GuardedBuffer::make(Device &device, std::size_t size
   buffer.front_bytes_ = guard + offset_bytes;
   buffer.size_bytes_ = size_bytes;
   buffer.total_bytes_ = rounded_up(buffer.front_bytes_ + size_bytes) + back;
-  auto base = device.allocate(buffer.total_bytes_);
-  if (!base)
-    return std::unexpected(base.error());
-  buffer.base_ = *base;
+  buffer.base_ = TRY(device.allocate(buffer.total_bytes_));
   buffer.device_ = &device;
   return buffer;
 }
@@ -50,8 +47,7 @@ DeviceResult<void> GuardedBuffer::poison_payload(unsigned char byte) const {
 }
 
 DeviceResult<void> GuardedBuffer::poison_guards(unsigned char byte) const {
-  if (auto front = device_->fill({base_, byte, front_bytes_}); !front)
-    return front;
+  TRY(device_->fill({base_, byte, front_bytes_}));
   const std::size_t back = total_bytes_ - front_bytes_ - size_bytes_;
   return back == 0 ? DeviceResult<void>{} : device_->fill({address() + size_bytes_, byte, back});
 }

@@ -149,11 +149,9 @@ DeviceResult<HiddenTrial> try_at(Job &job, const Sizes &sizes, std::mt19937_64 &
     drawn.hidden = true;
     return drawn;
   };
-  auto reason = probe_reference(job, drawing());
-  if (!reason)
-    return std::unexpected(reason.error());
-  if (*reason)
-    return HiddenTrial{{}, "the reference " + **reason};
+  auto reason = TRY(probe_reference(job, drawing()));
+  if (reason)
+    return HiddenTrial{{}, "the reference " + *reason};
   auto trial = run_trial(job, drawing());
   if (!trial && (job.running() != Side::Reference || trial.error().device_lost))
     return std::unexpected(trial.error());
@@ -192,14 +190,12 @@ DeviceResult<HiddenTrials> run_hidden_trials(Job &job, std::mt19937_64 &random) 
     });
     if (!sizes || trials.results.size() == kBindings)
       continue;
-    auto trial = try_at(job, *sizes, random);
-    if (!trial)
-      return std::unexpected(trial.error());
-    if (!trial->dropped.empty()) {
-      dropped += "; not at " + describe_sizes(*sizes) + ": " + trial->dropped;
+    auto trial = TRY(try_at(job, *sizes, random));
+    if (!trial.dropped.empty()) {
+      dropped += "; not at " + describe_sizes(*sizes) + ": " + trial.dropped;
       continue;
     }
-    trials.results.push_back(std::move(trial->result));
+    trials.results.push_back(std::move(trial.result));
     if (trials.results.back().failure)
       break;
     trials.text += (trials.text.empty() ? "at " : "; at ") + describe_sizes(*sizes);

@@ -22,8 +22,7 @@ public:
       return view;
     }
     view.copy_.resize(size_bytes / 8 + 1);
-    if (auto copied = device.download(view.copy_.data(), address, size_bytes); !copied)
-      return std::unexpected(copied.error());
+    TRY(device.download(view.copy_.data(), address, size_bytes));
     view.data_ = view.copy_.data();
     return view;
   }
@@ -52,8 +51,7 @@ public:
                             std::uint64_t count) override {
     const std::uint64_t bytes = count * static_cast<std::uint64_t>(element::width(change.type));
     std::vector<std::uint64_t> changed(bytes / 8 + 1);
-    if (auto read = device_.download(changed.data(), buffer, bytes); !read)
-      return read;
+    TRY(device_.download(changed.data(), buffer, bytes));
     for (std::uint64_t i = 0; i < count; ++i)
       element::apply(change, changed.data(), i);
     return device_.upload(buffer, changed.data(), bytes);
@@ -61,13 +59,11 @@ public:
 
   DeviceResult<ChangedElements> find_changed(const element::Draw &draw, Address buffer,
                                              std::uint64_t count) override {
-    auto view = HostView::of(device_, buffer,
-                             count * static_cast<std::size_t>(element::stored_width(draw)));
-    if (!view)
-      return std::unexpected(view.error());
+    auto view = TRY(HostView::of(device_, buffer,
+                                 count * static_cast<std::size_t>(element::stored_width(draw))));
     ChangedElements changed;
     for (std::uint64_t i = 0; i < count; ++i)
-      if (!element::is_as_drawn(draw, view->data(), i) && changed.count++ == 0)
+      if (!element::is_as_drawn(draw, view.data(), i) && changed.count++ == 0)
         changed.first = i;
     return changed;
   }
@@ -76,10 +72,8 @@ public:
                                                          unsigned char byte) override {
     std::vector<element::Marks> all;
     for (const element::Guard &guard : guards) {
-      auto view = HostView::of(device_, guard.begin, guard.bytes);
-      if (!view)
-        return std::unexpected(view.error());
-      const auto *bytes = static_cast<const unsigned char *>(view->data());
+      auto view = TRY(HostView::of(device_, guard.begin, guard.bytes));
+      const auto *bytes = static_cast<const unsigned char *>(view.data());
       element::Marks &found = all.emplace_back(element::no_marks());
       for (std::uint64_t i = 0; i < guard.bytes; ++i)
         if (bytes[i] != byte)
@@ -92,15 +86,11 @@ public:
   check_copies(std::span<const element::RotatedCopy> copies) override {
     std::vector<element::Marks> all;
     for (const element::RotatedCopy &copy : copies) {
-      auto buffer = HostView::of(device_, copy.buffer, copy.elements * copy.width);
-      if (!buffer)
-        return std::unexpected(buffer.error());
-      auto from = HostView::of(device_, copy.from, copy.elements * copy.width);
-      if (!from)
-        return std::unexpected(from.error());
+      auto buffer = TRY(HostView::of(device_, copy.buffer, copy.elements * copy.width));
+      auto from = TRY(HostView::of(device_, copy.from, copy.elements * copy.width));
       element::Marks &found = all.emplace_back(element::no_marks());
       for (std::uint64_t i = 0; i < copy.elements; ++i)
-        if (!element::is_as_copied(copy, buffer->data(), from->data(), i))
+        if (!element::is_as_copied(copy, buffer.data(), from.data(), i))
           element::mark(found, i);
     }
     return all;
@@ -108,12 +98,10 @@ public:
 
   DeviceResult<element::Survey> survey(Dtype dtype, Address reference,
                                        std::uint64_t count) override {
-    auto view = HostView::of(device_, reference, count * model::size_bytes(dtype));
-    if (!view)
-      return std::unexpected(view.error());
+    auto view = TRY(HostView::of(device_, reference, count * model::size_bytes(dtype)));
     element::Survey result{};
     for (std::uint64_t i = 0; i < count; ++i)
-      element::survey(result, static_cast<int>(dtype), view->data(), i);
+      element::survey(result, static_cast<int>(dtype), view.data(), i);
     return result;
   }
 
@@ -125,18 +113,12 @@ public:
     const void **sides[] = {&local.candidate[0], &local.candidate[1], &local.reference[0],
                             &local.reference[1]};
     for (const void **side : sides) {
-      auto view = HostView::of(device_, reinterpret_cast<Address>(*side), count * width);
-      if (!view)
-        return std::unexpected(view.error());
-      views.push_back(std::move(*view));
+      views.push_back(TRY(HostView::of(device_, reinterpret_cast<Address>(*side), count * width)));
       *side = views.back().data();
     }
     if (comparison.exact) {
-      auto view = HostView::of(device_, reinterpret_cast<Address>(comparison.exact),
-                               count * sizeof(double));
-      if (!view)
-        return std::unexpected(view.error());
-      views.push_back(std::move(*view));
+      views.push_back(TRY(HostView::of(device_, reinterpret_cast<Address>(comparison.exact),
+                                       count * sizeof(double))));
       local.exact = static_cast<const double *>(views.back().data());
     }
     element::Findings found = element::no_findings();

@@ -6,13 +6,11 @@
 namespace warpwright::runner {
 
 DeviceResult<std::optional<model::Check>> try_loaded_parameters(Job &job, std::uint64_t seed) {
-  const auto inputs = job.device.torch()->input_count();
-  if (!inputs)
-    return std::unexpected(inputs.error());
+  const auto inputs = TRY(job.device.torch()->input_count());
   const auto given = std::ranges::count_if(job.task.buffers, [](const model::Buffer &buffer) {
     return buffer.direction != model::Direction::Out;
   });
-  if (static_cast<std::size_t>(given) == *inputs)
+  if (static_cast<std::size_t>(given) == inputs)
     return std::nullopt;
   Drawing drawing{job.task.sizes, seed, 1, false};
   drawing.varied = true;

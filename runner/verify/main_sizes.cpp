@@ -70,16 +70,14 @@ DeviceResult<MainSizes> choose_main_sizes(Job &job, std::mt19937_64 &random) {
     return MainSizes{job.task.sizes, "", {}};
   std::string why;
   for (const Sizes &sizes : smaller_sizes(job, random)) {
-    auto reason = probe_reference(job, {sizes, random() >> 40, 1, false}, true);
+    auto reason = TRY(probe_reference(job, {sizes, random() >> 40, 1, false}, true));
     if (!reason)
-      return std::unexpected(reason.error());
-    if (!*reason)
       return MainSizes{sizes,
                        "verified up to " + describe_sizes(sizes) + "; " +
                            describe_sizes(job.task.sizes) +
                            " is more than this device does in reasonable time",
                        {}};
-    why += (why.empty() ? "" : "; ") + describe_sizes(sizes) + ": it " + **reason;
+    why += (why.empty() ? "" : "; ") + describe_sizes(sizes) + ": it " + *reason;
   }
   if (why.empty())
     return MainSizes{job.task.sizes, "", {}};

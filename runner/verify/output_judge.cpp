@@ -90,8 +90,7 @@ public:
     if (reference_error_ > kWorstAllowed && asks_further_)
       return judge_with_inexact_reference();
     allow(comparison_, job_.task, reference_error_);
-    if (auto done = compare_and_ask_noise(); !done)
-      return done;
+    TRY(compare_and_ask_noise());
     const bool is_capped = job_.task.tolerance.error_factor * reference_error_ > kWorstAllowed;
     return found_.wrong && is_capped && asks_further_ ? judge_with_inexact_reference()
                                                       : DeviceResult<void>{};
@@ -99,10 +98,7 @@ public:
 
 private:
   DeviceResult<void> compare() {
-    auto found = job_.checker.compare(comparison_, elements_);
-    if (!found)
-      return std::unexpected(found.error());
-    found_ = *found;
+    found_ = TRY(job_.checker.compare(comparison_, elements_));
     return {};
   }
 
@@ -110,37 +106,30 @@ private:
     if (auto done = compare();
         !done || !found_.wrong || elements_ > kFewElements || asked_noise_ || !asks_further_)
       return done;
-    if (auto asked = ask_noise(); !asked)
-      return asked;
+    TRY(ask_noise());
     allow(comparison_, job_.task, reference_error_);
     return compare();
   }
 
   /// An output of few elements may be close to 0 by cancellation: scale and error from further drawings.
   DeviceResult<void> ask_noise() {
-    auto noise = reference_noise(job_, drawing_, buffer_, comparison_.scale);
-    if (!noise)
-      return std::unexpected(noise.error());
+    auto noise = TRY(reference_noise(job_, drawing_, buffer_, comparison_.scale));
     asked_noise_ = true;
-    comparison_.scale = noise->scale;
-    reference_error_ = std::max(found_.reference_exact, noise->error);
+    comparison_.scale = noise.scale;
+    reference_error_ = std::max(found_.reference_exact, noise.error);
     return {};
   }
 
   DeviceResult<void> judge_with_inexact_reference() {
     if (elements_ <= kFewElements && !asked_noise_) {
-      if (auto asked = ask_noise(); !asked)
-        return asked;
-      if (auto done = compare(); !done)
-        return done;
+      TRY(ask_noise());
+      TRY(compare());
       reference_error_ = std::max(found_.reference_exact, reference_error_);
     }
-    auto spread = rounding_spread(job_, drawing_, buffer_, address_of(comparison_.exact),
-                                  std::array{Part{0, elements_, comparison_.scale}});
-    if (!spread)
-      return std::unexpected(spread.error());
-    const bool is_large = *spread && **spread > kWorstAllowed / job_.task.tolerance.error_factor;
-    const bool explained = is_large && reference_error_ <= kRoundingsOfAPlan * **spread;
+    auto spread = TRY(rounding_spread(job_, drawing_, buffer_, address_of(comparison_.exact),
+                                      std::array{Part{0, elements_, comparison_.scale}}));
+    const bool is_large = spread && *spread > kWorstAllowed / job_.task.tolerance.error_factor;
+    const bool explained = is_large && reference_error_ <= kRoundingsOfAPlan * *spread;
     const bool alike = errs_like_the_reference(found_, elements_);
     const bool large = reference_error_ > kUnrelated;
     if (large && !(alike && (explained || job_.task.module))) {
@@ -153,15 +142,13 @@ private:
       judgement_.only_noise = found_.reference_squares > kDecided * kDecided * found_.exact_squares;
     allow(comparison_, job_.task, reference_error_);
     if (explained)
-      comparison_.allowed =
-          std::max({comparison_.relative, kWorstAllowed,
-                    std::min(kOtherRounding * std::max(reference_error_, **spread),
-                             kRoundingsOfAPlan * **spread)});
-    if (auto done = explained ? compare() : compare_and_ask_noise(); !done)
-      return done;
+      comparison_.allowed = std::max({comparison_.relative, kWorstAllowed,
+                                      std::min(kOtherRounding * std::max(reference_error_, *spread),
+                                               kRoundingsOfAPlan * *spread)});
+    TRY(explained ? compare() : compare_and_ask_noise());
     if (comparison_.allowed > kWorstAllowed)
       judgement_.conditioning =
-          model::Conditioning{buffer_.name, spread->value_or(0), found_.candidate_exact,
+          model::Conditioning{buffer_.name, spread.value_or(0), found_.candidate_exact,
                               reference_error_, comparison_.allowed};
     return {};
   }
@@ -251,10 +238,7 @@ private:
   DeviceResult<double> value_at(const void *base, std::uint64_t index) {
     const std::size_t width = model::size_bytes(buffer_.dtype);
     std::uint64_t bits = 0;
-    if (auto read =
-            job_.device.download(&bits, reinterpret_cast<Address>(base) + index * width, width);
-        !read)
-      return std::unexpected(read.error());
+    TRY(job_.device.download(&bits, reinterpret_cast<Address>(base) + index * width, width));
     return element::to_double(static_cast<int>(buffer_.dtype), bits);
   }
 
@@ -282,10 +266,8 @@ DeviceResult<Judgement> judge_output(Job &job, const Drawing &drawing, const mod
   if (drawing.wide_rows_of)
     return judge_wide_rows(job, drawing, buffer, runs, compare_runs);
   Judgement judgement;
-  auto survey = job.checker.survey(buffer.dtype, runs.reference[0], runs.elements);
-  if (!survey)
-    return std::unexpected(survey.error());
-  judgement.survey = *survey;
+  auto survey = TRY(job.checker.survey(buffer.dtype, runs.reference[0], runs.elements));
+  judgement.survey = survey;
   element::Comparison &comparison = judgement.comparison;
   comparison = {.type = static_cast<int>(buffer.dtype),
                 .compare_runs = compare_runs,
@@ -294,15 +276,13 @@ DeviceResult<Judgement> judge_output(Job &job, const Drawing &drawing, const mod
     comparison.candidate[pass] = pointer(runs.candidate[pass]);
     comparison.reference[pass] = pointer(runs.reference[pass]);
   }
-  comparison.scale = scale_of(*survey);
+  comparison.scale = scale_of(survey);
   comparison.absolute = job.task.tolerance.absolute;
   comparison.relative = least_tolerance(job.task, buffer.dtype);
   comparison.allowed = -1;
   if (runs.exact && model::is_floating(buffer.dtype))
     comparison.exact = static_cast<const double *>(pointer(*runs.exact));
-  if (auto compared = Comparing(job, drawing, buffer, runs.elements, judgement, asks_further).run();
-      !compared)
-    return std::unexpected(compared.error());
+  TRY(Comparing(job, drawing, buffer, runs.elements, judgement, asks_further).run());
   return judgement;
 }
 

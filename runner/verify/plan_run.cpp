@@ -9,8 +9,7 @@ using model::Direction;
 using model::Outcome;
 
 DeviceResult<void> SavedOutputs::save(Job &job, const BufferSet &set) {
-  if (auto made = allocate(job, set); !made)
-    return made;
+  TRY(allocate(job, set));
   return copy(job, set);
 }
 
@@ -19,10 +18,9 @@ DeviceResult<void> SavedOutputs::allocate(Job &job, const BufferSet &set) {
     if (buffer.direction == Direction::In)
       continue;
     const BoundBuffer &bound = set.bound().at(buffer.name);
-    auto copy = GuardedBuffer::make(job.device, bound.elements * model::size_bytes(bound.dtype), 0);
-    if (!copy)
-      return std::unexpected(copy.error());
-    copies.emplace(buffer.name, std::move(*copy));
+    auto copy =
+        TRY(GuardedBuffer::make(job.device, bound.elements * model::size_bytes(bound.dtype), 0));
+    copies.emplace(buffer.name, std::move(copy));
   }
   return {};
 }
@@ -30,35 +28,23 @@ DeviceResult<void> SavedOutputs::allocate(Job &job, const BufferSet &set) {
 DeviceResult<void> SavedOutputs::copy(Job &job, const BufferSet &set) {
   for (const auto &[name, memory] : copies)
     if (memory.size_bytes() > 0)
-      if (auto copied =
-              job.device.copy(memory.address(), set.bound().at(name).address, memory.size_bytes());
-          !copied)
-        return copied;
+      TRY(job.device.copy(memory.address(), set.bound().at(name).address, memory.size_bytes()));
   return {};
 }
 
 DeviceResult<std::optional<Failure>> run_once(Job &job, BufferSet &set, const model::Plan &plan,
                                               const CompiledPlan &compiled, unsigned char poison) {
-  if (auto prepared = set.prepare(job, poison); !prepared)
-    return std::unexpected(prepared.error());
+  TRY(set.prepare(job, poison));
   auto operations =
-      bind_plan(plan, compiled, job.task, set.sizes(), set.bound(), job.device.torch());
-  if (!operations)
-    return std::unexpected(operations.error());
-  if (auto started = run(job.device, *operations); !started)
-    return std::unexpected(started.error());
-  if (auto ended = job.device.synchronize(); !ended)
-    return std::unexpected(ended.error());
-  auto damage = set.find_damage(job, poison);
-  if (!damage)
-    return std::unexpected(damage.error());
-  if (*damage)
-    return Failure{Outcome::SuspectedCheat, "guard regions untouched", **damage};
-  auto changed = set.find_changed_input(job);
-  if (!changed)
-    return std::unexpected(changed.error());
-  if (*changed)
-    return Failure{Outcome::SuspectedCheat, "inputs unchanged", **changed};
+      TRY(bind_plan(plan, compiled, job.task, set.sizes(), set.bound(), job.device.torch()));
+  TRY(run(job.device, operations));
+  TRY(job.device.synchronize());
+  auto damage = TRY(set.find_damage(job, poison));
+  if (damage)
+    return Failure{Outcome::SuspectedCheat, "guard regions untouched", *damage};
+  auto changed = TRY(set.find_changed_input(job));
+  if (changed)
+    return Failure{Outcome::SuspectedCheat, "inputs unchanged", *changed};
   return std::nullopt;
 }
 
@@ -87,42 +73,29 @@ DeviceResult<ExactOutputs> run_exact_module(Job &job, const BoundBuffers &given)
     const std::uint64_t elements = given.at(buffer.name).elements;
     const model::Dtype dtype =
         model::is_floating(buffer.dtype) ? model::Dtype::Float64 : buffer.dtype;
-    auto memory = GuardedBuffer::make(job.device, elements * model::size_bytes(dtype), 0);
-    if (!memory)
-      return std::unexpected(memory.error());
-    results[buffer.name] = {memory->address(), dtype, elements};
-    outputs.emplace(buffer.name, std::move(*memory));
+    auto memory = TRY(GuardedBuffer::make(job.device, elements * model::size_bytes(dtype), 0));
+    results[buffer.name] = {memory.address(), dtype, elements};
+    outputs.emplace(buffer.name, std::move(memory));
   }
-  auto operation = bind_exact_module(job.device.torch(), job.task, given, results);
-  if (!operation)
-    return std::unexpected(operation.error());
-  if (auto ran = run_torch(*job.device.torch(), std::get<TorchOperation>(*operation)); !ran)
-    return std::unexpected(ran.error());
-  if (auto ended = job.device.synchronize(); !ended)
-    return std::unexpected(ended.error());
+  auto operation = TRY(bind_exact_module(job.device.torch(), job.task, given, results));
+  TRY(run_torch(*job.device.torch(), std::get<TorchOperation>(operation)));
+  TRY(job.device.synchronize());
   return ExactOutputs(std::move(outputs));
 }
 
 DeviceResult<void> prepare_exact(Job &job, BufferSet &set, std::uint64_t rounding) {
-  if (auto prepared = set.prepare(job, kPoisons[0]); !prepared)
-    return prepared;
+  TRY(set.prepare(job, kPoisons[0]));
   return rounding ? set.round_inputs(job, rounding) : DeviceResult<void>{};
 }
 
 DeviceResult<ExactOutputs> run_exact_plan(Job &job, const Drawing &drawing, BufferSet set,
                                           std::uint64_t rounding) {
-  if (auto made = set.use_temporaries_of(job, *job.task.reference_fp64); !made)
-    return std::unexpected(made.error());
-  if (auto prepared = prepare_exact(job, set, rounding); !prepared)
-    return std::unexpected(prepared.error());
-  auto operations = bind_plan(*job.task.reference_fp64, *job.plans.reference_fp64, job.task,
-                              drawing.sizes, set.bound(), nullptr, true);
-  if (!operations)
-    return std::unexpected(operations.error());
-  if (auto started = run(job.device, *operations); !started)
-    return std::unexpected(started.error());
-  if (auto ended = job.device.synchronize(); !ended)
-    return std::unexpected(ended.error());
+  TRY(set.use_temporaries_of(job, *job.task.reference_fp64));
+  TRY(prepare_exact(job, set, rounding));
+  auto operations = TRY(bind_plan(*job.task.reference_fp64, *job.plans.reference_fp64, job.task,
+                                  drawing.sizes, set.bound(), nullptr, true));
+  TRY(run(job.device, operations));
+  TRY(job.device.synchronize());
   return ExactOutputs(std::move(set));
 }
 
@@ -148,8 +121,7 @@ DeviceResult<ExactRun> run_exact(Job &job, const Drawing &drawing, std::uint64_t
   job.enter("verifying", "running the fp64 reference at " + drawing.text(), Side::Reference);
   job.device.set_thread_order(ThreadOrder::Forward);
   if (is_torch)
-    if (auto prepared = prepare_exact(job, *set, rounding); !prepared)
-      return std::unexpected(prepared.error());
+    TRY(prepare_exact(job, *set, rounding));
   auto outputs = is_torch ? run_exact_module(job, set->bound())
                           : run_exact_plan(job, drawing, std::move(*set), rounding);
   if (!outputs && is_torch && is_only_less_known(outputs.error())) {

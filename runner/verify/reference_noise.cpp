@@ -17,33 +17,23 @@ struct Pair {
 /// The elements of one output that the reference wrote, from one more drawing.
 DeviceResult<void> add_pairs(Job &job, const Drawing &drawing, const model::Buffer &buffer,
                              std::vector<Pair> &pairs) {
-  auto set = BufferSet::make(job, drawing);
-  if (!set)
-    return std::unexpected(set.error());
+  auto set = TRY(BufferSet::make(job, drawing));
   job.enter("verifying", "running the reference at " + drawing.text(), Side::Reference);
-  if (auto made = set->use_temporaries_of(job, job.task.reference); !made)
-    return made;
+  TRY(set.use_temporaries_of(job, job.task.reference));
   const unsigned char poison = kPoisons[0];
-  auto failure = run_once(job, *set, job.task.reference, job.plans.reference, poison);
-  if (!failure)
-    return std::unexpected(failure.error());
-  if (*failure)
-    return fault(Fault::Kind::Unsupported, (*failure)->message);
-  auto exact = run_exact(job, drawing);
-  if (!exact)
-    return std::unexpected(exact.error());
-  if (!exact->outputs)
+  auto failure = TRY(run_once(job, set, job.task.reference, job.plans.reference, poison));
+  if (failure)
+    return fault(Fault::Kind::Unsupported, failure->message);
+  auto exact = TRY(run_exact(job, drawing));
+  if (!exact.outputs)
     return {};
-  const BoundBuffer &bound = set->bound().at(buffer.name);
+  const BoundBuffer &bound = set.bound().at(buffer.name);
   const std::size_t width = model::size_bytes(buffer.dtype);
   std::vector<std::uint64_t> got(bound.elements * width / 8 + 1);
   std::vector<double> wanted(bound.elements);
-  if (auto read = job.device.download(got.data(), bound.address, bound.elements * width); !read)
-    return read;
-  if (auto read = job.device.download(wanted.data(), exact->outputs->at(buffer.name),
-                                      bound.elements * sizeof(double));
-      !read)
-    return read;
+  TRY(job.device.download(got.data(), bound.address, bound.elements * width));
+  TRY(job.device.download(wanted.data(), exact.outputs->at(buffer.name),
+                          bound.elements * sizeof(double)));
   for (std::uint64_t i = 0; i < bound.elements; ++i) {
     const std::uint64_t bits = element::load_bits(got.data(), static_cast<int>(width), i);
     const double value = element::to_double(static_cast<int>(buffer.dtype), bits);
@@ -68,8 +58,7 @@ DeviceResult<ReferenceNoise> reference_noise(Job &job, const Drawing &drawing,
     further.seed = element::mix(drawing.seed + i) >> 24;
     further.misaligned = false;
     job.device.set_thread_order(i % 2 ? ThreadOrder::Reverse : ThreadOrder::Forward);
-    if (auto added = add_pairs(job, further, buffer, pairs); !added)
-      return std::unexpected(added.error());
+    TRY(add_pairs(job, further, buffer, pairs));
   }
   job.enter("verifying", "comparing", Side::Nobody);
   double squares = 0;

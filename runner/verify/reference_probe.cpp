@@ -18,23 +18,18 @@ DeviceResult<std::uint64_t> count_unwritten(Job &job, const SavedOutputs (&saved
     if (elements == 0)
       continue;
     // Against zeros, which are written everywhere, an unwritten element is the only "unwritten" one.
-    auto zeros = GuardedBuffer::make(job.device, first.size_bytes(), 0);
-    if (!zeros)
-      return std::unexpected(zeros.error());
-    if (auto filled = zeros->poison_payload(0); !filled)
-      return std::unexpected(filled.error());
+    auto zeros = TRY(GuardedBuffer::make(job.device, first.size_bytes(), 0));
+    TRY(zeros.poison_payload(0));
     element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
                                    .poison = {kPoisons[0], kPoisons[1]}};
     for (int pass = 0; pass < 2; ++pass) {
       comparison.candidate[pass] =
           reinterpret_cast<const void *>(saved[pass].copies.at(buffer.name).address());
-      comparison.reference[pass] = reinterpret_cast<const void *>(zeros->address());
+      comparison.reference[pass] = reinterpret_cast<const void *>(zeros.address());
     }
     comparison.scale = 1;
-    auto found = job.checker.compare(comparison, elements);
-    if (!found)
-      return std::unexpected(found.error());
-    count += found->unwritten;
+    auto found = TRY(job.checker.compare(comparison, elements));
+    count += found.unwritten;
   }
   return count;
 }
@@ -55,10 +50,8 @@ DeviceResult<bool> is_unstable(Job &job, const SavedOutputs (&saved)[2]) {
       comparison.candidate[pass] = comparison.reference[pass] =
           reinterpret_cast<const void *>(saved[pass].copies.at(buffer.name).address());
     comparison.scale = 1;
-    auto found = job.checker.compare(comparison, elements);
-    if (!found)
-      return std::unexpected(found.error());
-    if (found->unstable)
+    auto found = TRY(job.checker.compare(comparison, elements));
+    if (found.unstable)
       return true;
   }
   return false;
@@ -68,31 +61,21 @@ DeviceResult<std::optional<std::string>> run_reference(Job &job, const Drawing &
                                                        bool may_leave_elements) {
   Drawing apart = drawing;
   apart.wide_guards = true;
-  auto set = BufferSet::make(job, apart);
-  if (!set)
-    return std::unexpected(set.error());
-  if (auto made = set->use_temporaries_of(job, job.task.reference); !made)
-    return std::unexpected(made.error());
+  auto set = TRY(BufferSet::make(job, apart));
+  TRY(set.use_temporaries_of(job, job.task.reference));
   SavedOutputs saved[2];
   for (int pass = 0; pass < 2; ++pass) {
     job.device.set_thread_order(pass == 0 ? ThreadOrder::Forward : ThreadOrder::Reverse);
-    auto failure = run_once(job, *set, job.task.reference, job.plans.reference, kPoisons[pass]);
-    if (!failure)
-      return std::unexpected(failure.error());
-    if (*failure)
-      return (*failure)->message;
-    if (auto kept = saved[pass].save(job, *set); !kept)
-      return std::unexpected(kept.error());
+    auto failure = TRY(run_once(job, set, job.task.reference, job.plans.reference, kPoisons[pass]));
+    if (failure)
+      return failure->message;
+    TRY(saved[pass].save(job, set));
   }
-  auto unwritten = count_unwritten(job, saved);
-  if (!unwritten)
-    return std::unexpected(unwritten.error());
-  if (*unwritten && !may_leave_elements)
-    return "leaves " + std::to_string(*unwritten) + " elements of its outputs unwritten";
-  auto unstable = is_unstable(job, saved);
-  if (!unstable)
-    return std::unexpected(unstable.error());
-  if (*unstable && !uses_atomics(job.task.reference.source))
+  auto unwritten = TRY(count_unwritten(job, saved));
+  if (unwritten && !may_leave_elements)
+    return "leaves " + std::to_string(unwritten) + " elements of its outputs unwritten";
+  auto unstable = TRY(is_unstable(job, saved));
+  if (unstable && !uses_atomics(job.task.reference.source))
     return "gives two results on the same inputs";
   return std::nullopt;
 }

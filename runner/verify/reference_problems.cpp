@@ -39,12 +39,10 @@ DeviceResult<double> difference(Job &job, const model::Buffer &buffer, Address f
   comparison.scale = scale_of(survey);
   comparison.absolute = comparison.relative = order_noise(buffer.dtype);
   comparison.allowed = -1;
-  auto found = job.checker.compare(comparison, elements);
-  if (!found)
-    return std::unexpected(found.error());
-  if (found->wrong == 0)
+  auto found = TRY(job.checker.compare(comparison, elements));
+  if (found.wrong == 0)
     return 0;
-  return std::max(found->max_relative, order_noise(buffer.dtype));
+  return std::max(found.max_relative, order_noise(buffer.dtype));
 }
 
 } // namespace
@@ -59,17 +57,13 @@ DeviceResult<std::optional<Failure>> find_reference_problem(Job &job, const Draw
     const std::uint64_t elements = first.size_bytes() / model::size_bytes(buffer.dtype);
     if (elements == 0)
       continue;
-    auto survey = job.checker.survey(buffer.dtype, first.address(), elements);
-    if (!survey)
-      return std::unexpected(survey.error());
-    if (survey->nans > 0)
-      return problem("the module gives NaN in " + std::to_string(survey->nans) + " of " +
+    auto survey = TRY(job.checker.survey(buffer.dtype, first.address(), elements));
+    if (survey.nans > 0)
+      return problem("the module gives NaN in " + std::to_string(survey.nans) + " of " +
                          std::to_string(elements) + " elements of " + buffer.name,
                      drawing);
-    auto apart = difference(job, buffer, first.address(), second.address(), elements, *survey);
-    if (!apart)
-      return std::unexpected(apart.error());
-    if (*apart > 0)
+    auto apart = TRY(difference(job, buffer, first.address(), second.address(), elements, survey));
+    if (apart > 0)
       return problem("two calls of the module on the same inputs give different results in " +
                          buffer.name +
                          ": it draws random numbers (dropout in training?), or keeps what no "
@@ -81,17 +75,14 @@ DeviceResult<std::optional<Failure>> find_reference_problem(Job &job, const Draw
 
 DeviceResult<std::optional<Failure>> try_reference(Job &job, const Drawing &drawing) {
   const auto run = [&]() -> DeviceResult<std::optional<Failure>> {
-    auto set = BufferSet::make(job, drawing);
-    if (!set)
-      return std::unexpected(set.error());
+    auto set = TRY(BufferSet::make(job, drawing));
     job.enter("verifying", "running the reference at " + drawing.text(), Side::Reference);
     SavedOutputs saved[2];
     for (int pass = 0; pass < 2; ++pass) {
-      auto failure = run_once(job, *set, job.task.reference, job.plans.reference, kPoisons[pass]);
+      auto failure = run_once(job, set, job.task.reference, job.plans.reference, kPoisons[pass]);
       if (!failure || *failure)
         return failure;
-      if (auto kept = saved[pass].save(job, *set); !kept)
-        return std::unexpected(kept.error());
+      TRY(saved[pass].save(job, set));
     }
     return find_reference_problem(job, drawing, saved);
   };

@@ -20,10 +20,8 @@ DeviceResult<void> copy_rotated(Device &device, const element::RotatedCopy &copy
   while (count > 0) {
     const std::uint64_t source = (first + offset) % copy.elements;
     const std::uint64_t piece = std::min<std::uint64_t>(count, copy.elements - source);
-    if (auto copied = device.copy(copy.buffer + first * copy.width, copy.from + source * copy.width,
-                                  piece * copy.width);
-        !copied)
-      return copied;
+    TRY(device.copy(copy.buffer + first * copy.width, copy.from + source * copy.width,
+                    piece * copy.width));
     first += piece;
     count -= piece;
   }
@@ -53,26 +51,17 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
     const auto elements =
         static_cast<std::uint64_t>(buffer.extent.evaluate(drawing.sizes).value_or(0));
     const std::size_t width = model::size_bytes(buffer.dtype);
-    auto memory = GuardedBuffer::make(job.device, elements * width, 0);
-    if (!memory)
-      return std::unexpected(memory.error());
-    tensors.push_back(tensor_of(buffer, {memory->address(), buffer.dtype, elements}));
-    made->masters_.emplace(index, Master{std::move(*memory), elements, width, false});
+    auto memory = TRY(GuardedBuffer::make(job.device, elements * width, 0));
+    tensors.push_back(tensor_of(buffer, {memory.address(), buffer.dtype, elements}));
+    made->masters_.emplace(index, Master{std::move(memory), elements, width, false});
   }
-  if (auto drawn =
-          torch->draw({drawing.seed, parameter_seed(drawing), drawing.varied, job.host_code()},
-                      drawing.scale, tensors);
-      !drawn)
-    return std::unexpected(drawn.error());
+  TRY(torch->draw({drawing.seed, parameter_seed(drawing), drawing.varied, job.host_code()},
+                  drawing.scale, tensors));
   if (drawing.wide_rows_of)
-    if (auto scaled = made->scale_rows(job, *drawing.wide_rows_of); !scaled)
-      return std::unexpected(scaled.error());
+    TRY(made->scale_rows(job, *drawing.wide_rows_of));
   std::size_t rotating = job.task.buffers.size();
   if (job.host_code()) { // its parameters are its own, and must be those of the task's module
-    auto inputs = torch->input_count();
-    if (!inputs)
-      return std::unexpected(inputs.error());
-    rotating = *inputs;
+    rotating = TRY(torch->input_count());
   }
   for (auto &[index, master] : made->masters_) {
     if (index >= rotating)
@@ -81,10 +70,8 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
     if (!model::is_floating(buffer.dtype) || buffer.direction != model::Direction::In ||
         master.elements < 2)
       continue;
-    auto survey = job.checker.survey(buffer.dtype, master.memory.address(), master.elements);
-    if (!survey)
-      return std::unexpected(survey.error());
-    master.rotates = survey->unlike_first >= master.elements / 4 * 3;
+    auto survey = TRY(job.checker.survey(buffer.dtype, master.memory.address(), master.elements));
+    master.rotates = survey.unlike_first >= master.elements / 4 * 3;
   }
   return made;
 }
@@ -129,8 +116,7 @@ DeviceResult<void> TorchInputs::fill(Job &job, std::size_t index, Address to,
   if (masters_.at(index).elements == 0)
     return {};
   const element::RotatedCopy copy = copy_in(index, to, drawing);
-  if (auto whole = copy_rotated(job.device, copy, copy.offset, 0, copy.elements); !whole)
-    return whole;
+  TRY(copy_rotated(job.device, copy, copy.offset, 0, copy.elements));
   return copy_rotated(job.device, copy, copy.part_offset, copy.part_first, copy.part_count);
 }
 

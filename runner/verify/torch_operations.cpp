@@ -18,10 +18,7 @@ public:
   explicit Views(const BoundBuffers &buffers) : buffers_(buffers) {}
 
   DeviceResult<void> add(const model::TensorView &view) {
-    auto tensor = bind(view);
-    if (!tensor)
-      return std::unexpected(tensor.error());
-    tensors.push_back(std::move(*tensor));
+    tensors.push_back(TRY(bind(view)));
     return {};
   }
 
@@ -30,8 +27,7 @@ public:
       return add(*view);
     if (const auto *views = std::get_if<std::vector<model::TensorView>>(&argument))
       for (const model::TensorView &view : *views)
-        if (auto added = add(view); !added)
-          return added;
+        TRY(add(view));
     return {};
   }
 
@@ -93,21 +89,16 @@ DeviceResult<Operation> bind_operator(TorchHost *torch, const model::AtenStep &s
     return std::unexpected(no_torch());
   Views arguments(buffers), results(buffers);
   for (const model::AtenArgument &argument : step.arguments)
-    if (auto added = arguments.add(argument); !added)
-      return std::unexpected(added.error());
+    TRY(arguments.add(argument));
   for (const auto &[name, argument] : step.keywords)
-    if (auto added = arguments.add(argument); !added)
-      return std::unexpected(added.error());
+    TRY(arguments.add(argument));
   for (const model::TensorView &view : step.results)
-    if (auto added = results.add(view); !added)
-      return std::unexpected(added.error());
+    TRY(results.add(view));
   std::vector<TensorArgument> all = std::move(arguments.tensors);
   all.insert(all.end(), results.tensors.begin(), results.tensors.end());
-  auto call = torch->bind_operator(step, all);
-  if (!call)
-    return std::unexpected(call.error());
+  auto call = TRY(torch->bind_operator(step, all));
   return TorchOperation{
-      .call = owned(*torch, *call), .name = step.op, .results = std::move(results.tensors)};
+      .call = owned(*torch, call), .name = step.op, .results = std::move(results.tensors)};
 }
 
 DeviceResult<Operation> bind_module(TorchHost *torch, const model::ModuleStep &step,
@@ -115,11 +106,9 @@ DeviceResult<Operation> bind_module(TorchHost *torch, const model::ModuleStep &s
   if (!torch)
     return std::unexpected(no_torch());
   std::vector<TensorArgument> outputs = tensors_of(task, buffers, is_made);
-  auto call = torch->bind_module(step, tensors_of(task, buffers, is_given), outputs, false);
-  if (!call)
-    return std::unexpected(call.error());
+  auto call = TRY(torch->bind_module(step, tensors_of(task, buffers, is_given), outputs, false));
   const bool is_host_code = !step.source.empty();
-  return TorchOperation{.call = owned(*torch, *call),
+  return TorchOperation{.call = owned(*torch, call),
                         .is_module = !is_host_code,
                         .is_host_code = is_host_code,
                         .name = is_host_code ? "the candidate's module" : "the module",
@@ -136,10 +125,8 @@ DeviceResult<Operation> bind_exact_module(TorchHost *torch, const model::Task &t
          return buffer.direction == Direction::InOut;
        }))
     outputs.push_back(std::move(state));
-  auto call = torch->bind_module({}, tensors_of(task, buffers, is_given), outputs, true);
-  if (!call)
-    return std::unexpected(call.error());
-  return TorchOperation{.call = owned(*torch, *call),
+  auto call = TRY(torch->bind_module({}, tensors_of(task, buffers, is_given), outputs, true));
+  return TorchOperation{.call = owned(*torch, call),
                         .is_module = true,
                         .name = "the module in float64",
                         .results = std::move(outputs)};
@@ -147,10 +134,8 @@ DeviceResult<Operation> bind_exact_module(TorchHost *torch, const model::Task &t
 
 DeviceResult<void> run_torch(TorchHost &torch, const TorchOperation &operation) {
   if (operation.is_module)
-    if (auto fresh = torch.refresh(*operation.call); !fresh)
-      return fresh;
-  if (auto called = torch.call(*operation.call); !called)
-    return called;
+    TRY(torch.refresh(*operation.call));
+  TRY(torch.call(*operation.call));
   return torch.publish(*operation.call);
 }
 

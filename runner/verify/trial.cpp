@@ -24,8 +24,7 @@ DeviceResult<std::optional<Failure>> run_twice(Job &job, BufferSet &set, const D
   const CompiledPlan &compiled = is_candidate ? job.plans.candidate : job.plans.reference;
   const std::string who = is_candidate ? "the candidate" : "the reference";
   job.enter("verifying", "running " + who + " at " + drawing.text(), side);
-  if (auto made = set.use_temporaries_of(job, plan); !made)
-    return std::unexpected(made.error());
+  TRY(set.use_temporaries_of(job, plan));
   for (int pass = 0; pass < 2; ++pass) {
     job.device.set_thread_order(pass == 0 ? ThreadOrder::Forward : ThreadOrder::Reverse);
     auto failure = run_once(job, set, plan, compiled, kPoisons[pass]);
@@ -37,8 +36,7 @@ DeviceResult<std::optional<Failure>> run_twice(Job &job, BufferSet &set, const D
         (*failure)->outcome = Outcome::Unsupported;
       return failure;
     }
-    if (auto kept = saved[pass].save(job, set); !kept)
-      return std::unexpected(kept.error());
+    TRY(saved[pass].save(job, set));
   }
   job.enter("verifying", "comparing", Side::Nobody);
   return std::nullopt;
@@ -59,36 +57,31 @@ DeviceResult<void> judge(Job &job, const Drawing &drawing, const model::Buffer &
     return {};
   if (exact)
     runs.exact = exact->at(buffer.name);
-  auto judgement = judge_output(job, drawing, buffer, runs, compare_runs);
-  if (!judgement)
-    return std::unexpected(judgement.error());
-  result.digest = element::mix(result.digest ^ judgement->survey.digest);
-  result.constant_output = result.constant_output && judgement->survey.unlike_first == 0;
-  if (judgement->fp64_note)
-    result.fp64_note = judgement->fp64_note;
+  auto judgement = TRY(judge_output(job, drawing, buffer, runs, compare_runs));
+  result.digest = element::mix(result.digest ^ judgement.survey.digest);
+  result.constant_output = result.constant_output && judgement.survey.unlike_first == 0;
+  if (judgement.fp64_note)
+    result.fp64_note = judgement.fp64_note;
   // State may hold what is 0 but for rounding, such as the mean of what a norm has centred.
   result.only_noise =
-      result.only_noise || (judgement->only_noise && buffer.direction == model::Direction::Out);
-  if (judgement->not_judged)
-    result.not_judged = judgement->not_judged;
-  if (judgement->conditioning &&
-      (!result.conditioning || judgement->conditioning->spread > result.conditioning->spread))
-    result.conditioning = judgement->conditioning;
+      result.only_noise || (judgement.only_noise && buffer.direction == model::Direction::Out);
+  if (judgement.not_judged)
+    result.not_judged = judgement.not_judged;
+  if (judgement.conditioning &&
+      (!result.conditioning || judgement.conditioning->spread > result.conditioning->spread))
+    result.conditioning = judgement.conditioning;
   model::Errors errors;
-  errors.max_absolute = judgement->findings.max_absolute;
+  errors.max_absolute = judgement.findings.max_absolute;
   if (model::is_floating(buffer.dtype))
-    errors.max_relative = judgement->findings.max_relative;
-  if (judgement->comparison.exact) {
-    errors.candidate_fp64 = judgement->findings.candidate_exact;
-    errors.reference_fp64 = judgement->findings.reference_exact;
+    errors.max_relative = judgement.findings.max_relative;
+  if (judgement.comparison.exact) {
+    errors.candidate_fp64 = judgement.findings.candidate_exact;
+    errors.reference_fp64 = judgement.findings.reference_exact;
   }
   keep_larger(result.errors, errors);
   if (result.failure)
     return {};
-  auto failure = failure_of(job, drawing, buffer, *judgement);
-  if (!failure)
-    return std::unexpected(failure.error());
-  result.failure = *failure;
+  result.failure = TRY(failure_of(job, drawing, buffer, judgement));
   return {};
 }
 
@@ -107,10 +100,8 @@ DeviceResult<TrialResult> judge_all(Job &job, const Drawing &drawing, SavedOutpu
       uses_atomics(job.candidate.source) || calls_operators(job.candidate) || job.host_code();
   for (const model::Buffer &buffer : job.task.buffers)
     if (job.judges(buffer))
-      if (auto judged = judge(job, drawing, buffer, candidate, reference,
-                              exact.outputs ? &*exact.outputs : nullptr, !may_differ, result);
-          !judged)
-        return std::unexpected(judged.error());
+      TRY(judge(job, drawing, buffer, candidate, reference,
+                exact.outputs ? &*exact.outputs : nullptr, !may_differ, result));
   return result;
 }
 
@@ -125,36 +116,28 @@ void keep_larger(model::Errors &into, const model::Errors &other) {
 
 DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing, Controls *controls) {
   TrialResult result;
-  auto set = BufferSet::make(job, drawing);
-  if (!set)
-    return std::unexpected(set.error());
+  auto set = TRY(BufferSet::make(job, drawing));
   SavedOutputs candidate[2], reference[2];
   for (Side side : {Side::Candidate, Side::Reference}) {
     auto failure =
-        run_twice(job, *set, drawing, side, side == Side::Candidate ? candidate : reference);
-    if (!failure)
-      return std::unexpected(failure.error());
-    if (*failure) {
-      result.failure = std::move(*failure);
+        TRY(run_twice(job, set, drawing, side, side == Side::Candidate ? candidate : reference));
+    if (failure) {
+      result.failure = std::move(failure);
       return result;
     }
   }
   if (job.task.module) {
-    auto problem = find_reference_problem(job, drawing, reference);
-    if (!problem)
-      return std::unexpected(problem.error());
-    if (*problem) {
-      result.failure = std::move(*problem);
+    auto problem = TRY(find_reference_problem(job, drawing, reference));
+    if (problem) {
+      result.failure = std::move(problem);
       return result;
     }
   }
   const auto with_controls = [&](DeviceResult<TrialResult> judged,
                                  const ExactRun &exact) -> DeviceResult<TrialResult> {
     if (controls && judged && !judged->failure)
-      if (auto tried = controls->judge(job, *set, candidate[0], reference[0],
-                                       exact.outputs ? &*exact.outputs : nullptr);
-          !tried)
-        return std::unexpected(tried.error());
+      TRY(controls->judge(job, set, candidate[0], reference[0],
+                          exact.outputs ? &*exact.outputs : nullptr));
     return judged;
   };
   if (job.spares_exact && !drawing.wide_rows_of) {
@@ -162,14 +145,12 @@ DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing, Controls *
     if (!judged || !judged->failure)
       return with_controls(std::move(judged), {});
   }
-  auto exact = run_exact(job, drawing);
-  if (!exact)
-    return std::unexpected(exact.error());
-  auto judged = judge_all(job, drawing, candidate, reference, *exact);
-  if (judged && judged->failure && exact->note && judged->failure->outcome == Outcome::WrongResult)
+  auto exact = TRY(run_exact(job, drawing));
+  auto judged = judge_all(job, drawing, candidate, reference, exact);
+  if (judged && judged->failure && exact.note && judged->failure->outcome == Outcome::WrongResult)
     judged->failure->message +=
-        "; float64 would tell the reference's own error, but failed: " + *exact->note;
-  return with_controls(std::move(judged), *exact);
+        "; float64 would tell the reference's own error, but failed: " + *exact.note;
+  return with_controls(std::move(judged), exact);
 }
 
 } // namespace warpwright::runner

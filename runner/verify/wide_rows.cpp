@@ -78,14 +78,12 @@ public:
   DeviceResult<void> find_scales() {
     const std::size_t width = model::size_bytes(buffer_.dtype);
     for (Part &part : parts_) {
-      auto survey =
-          job_.checker.survey(buffer_.dtype, runs_.reference[0] + part.first * width, part.count);
-      if (!survey)
-        return std::unexpected(survey.error());
-      part.scale = scale_of(*survey);
-      judgement_.survey.digest += survey->digest;
-      judgement_.survey.nans += survey->nans;
-      judgement_.survey.unlike_first += survey->unlike_first;
+      auto survey = TRY(
+          job_.checker.survey(buffer_.dtype, runs_.reference[0] + part.first * width, part.count));
+      part.scale = scale_of(survey);
+      judgement_.survey.digest += survey.digest;
+      judgement_.survey.nans += survey.nans;
+      judgement_.survey.unlike_first += survey.unlike_first;
     }
     return {};
   }
@@ -103,10 +101,8 @@ public:
       comparison.exact = static_cast<const double *>(
           moved(judgement_.comparison.exact, part.first * sizeof(double)));
       comparison.scale = part.scale;
-      auto found = job_.checker.compare(comparison, part.count);
-      if (!found)
-        return std::unexpected(found.error());
-      merge(judgement_.findings, *found, part.first);
+      auto found = TRY(job_.checker.compare(comparison, part.count));
+      merge(judgement_.findings, found, part.first);
     }
     return {};
   }
@@ -182,10 +178,8 @@ DeviceResult<Judgement> judge_wide_rows(Job &job, const Drawing &drawing,
   comparison.relative = least_tolerance(job.task, buffer.dtype);
   comparison.allowed = -1;
   Bands bands(job, buffer, runs, judgement);
-  if (auto found = bands.find_scales(); !found)
-    return std::unexpected(found.error());
-  if (auto done = bands.compare(); !done)
-    return std::unexpected(done.error());
+  TRY(bands.find_scales());
+  TRY(bands.compare());
   if (judgement.survey.nans > 0) {
     leave_values_alone(judgement, "the reference gives NaN in " + buffer.name);
     return judgement;
@@ -199,21 +193,17 @@ DeviceResult<Judgement> judge_wide_rows(Job &job, const Drawing &drawing,
   comparison.allowed =
       std::max(comparison.relative,
                std::min(job.task.tolerance.error_factor * reference_error, kWorstAllowed));
-  if (auto done = bands.compare(); !done)
-    return std::unexpected(done.error());
+  TRY(bands.compare());
   if (!judgement.findings.wrong)
     return judgement;
-  auto spread = rounding_spread(job, drawing, buffer, *runs.exact, bands.parts());
-  if (!spread)
-    return std::unexpected(spread.error());
-  if (!*spread || kRoundingsOfAPlan * **spread <= comparison.allowed)
+  auto spread = TRY(rounding_spread(job, drawing, buffer, *runs.exact, bands.parts()));
+  if (!spread || kRoundingsOfAPlan * *spread <= comparison.allowed)
     return judgement;
-  comparison.allowed = kRoundingsOfAPlan * **spread;
-  if (auto done = bands.compare(); !done)
-    return std::unexpected(done.error());
+  comparison.allowed = kRoundingsOfAPlan * *spread;
+  TRY(bands.compare());
   if (!judgement.findings.wrong && comparison.allowed > kWorstAllowed)
     judgement.not_judged = "rounding of the inputs alone moves " + buffer.name + " by " +
-                           short_number(**spread) + ": it is ill-conditioned there";
+                           short_number(*spread) + ": it is ill-conditioned there";
   return judgement;
 }
 

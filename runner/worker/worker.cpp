@@ -244,12 +244,8 @@ Result<WorkerEntry> enter_worker(const std::function<Result<Isolation>()> &enter
   if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0)
     dup2(nothing, 0);
   std::signal(SIGPIPE, SIG_IGN);
-  if (enter) {
-    auto entered = enter();
-    if (!entered)
-      return std::unexpected(entered.error());
-    entry.isolation = std::move(*entered);
-  }
+  if (enter)
+    entry.isolation = TRY(enter());
   return entry;
 }
 

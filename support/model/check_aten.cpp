@@ -41,12 +41,9 @@ Result<std::int64_t> check_view(const TensorView &view, const KnownBuffer &buffe
 }
 
 Result<void> check_use(const TensorView &view, KnownBuffers &buffers, const std::string &where) {
-  auto buffer = find_buffer(buffers, view.buffer, where);
-  if (!buffer)
-    return std::unexpected(buffer.error());
-  if (auto made = check_made(**buffer, view.buffer, where); !made)
-    return made;
-  auto span = check_view(view, **buffer, where);
+  auto buffer = TRY(find_buffer(buffers, view.buffer, where));
+  TRY(check_made(*buffer, view.buffer, where));
+  auto span = check_view(view, *buffer, where);
   return span ? Result<void>{} : std::unexpected(span.error());
 }
 
@@ -57,30 +54,25 @@ Result<void> check_argument(const AtenArgument &argument, KnownBuffers &buffers,
   if (const auto *views = std::get_if<std::vector<TensorView>>(&argument))
     for (const TensorView &view : *views)
       if (!view.buffer.empty())
-        if (auto used = check_use(view, buffers, where); !used)
-          return used;
+        TRY(check_use(view, buffers, where));
   return {};
 }
 
 Result<void> check_result(const TensorView &view, KnownBuffers &buffers, const std::string &where) {
   if (view.buffer.empty())
     return {};
-  auto buffer = find_buffer(buffers, view.buffer, where);
-  if (!buffer)
-    return std::unexpected(buffer.error());
-  if ((*buffer)->is_input)
+  auto buffer = TRY(find_buffer(buffers, view.buffer, where));
+  if (buffer->is_input)
     return fail(where + ": \"" + view.buffer + "\" is an input", "Name a temporary or an output");
-  if ((*buffer)->is_made)
+  if (buffer->is_made)
     return fail(where + ": \"" + view.buffer + "\" is the result of an earlier step already",
                 "Give every result its own temporary");
-  auto span = check_view(view, **buffer, where);
-  if (!span)
-    return std::unexpected(span.error());
-  if (*span != (*buffer)->elements)
+  auto span = TRY(check_view(view, *buffer, where));
+  if (span != buffer->elements)
     return fail(where + ": a result is the whole of \"" + view.buffer + "\", which has " +
-                    std::to_string((*buffer)->elements) + " elements, not " + std::to_string(*span),
+                    std::to_string(buffer->elements) + " elements, not " + std::to_string(span),
                 "Give the buffer the extent from the result's first element to its last");
-  (*buffer)->is_made = true;
+  buffer->is_made = true;
   return {};
 }
 
@@ -107,18 +99,12 @@ Result<void> check_aten(const AtenStep &step, KnownBuffers &buffers, const std::
   if (auto pure = check_operator(step); !pure)
     return fail(where + ": " + pure.error().message, pure.error().remedy);
   for (std::size_t i = 0; i < step.arguments.size(); ++i)
-    if (auto argument = check_argument(step.arguments[i], buffers,
-                                       where + ".arguments[" + std::to_string(i) + "]");
-        !argument)
-      return argument;
+    TRY(check_argument(step.arguments[i], buffers,
+                       where + ".arguments[" + std::to_string(i) + "]"));
   for (const auto &[name, value] : step.keywords)
-    if (auto argument = check_argument(value, buffers, where + ".keywords." + name); !argument)
-      return argument;
+    TRY(check_argument(value, buffers, where + ".keywords." + name));
   for (std::size_t i = 0; i < step.results.size(); ++i)
-    if (auto result =
-            check_result(step.results[i], buffers, where + ".results[" + std::to_string(i) + "]");
-        !result)
-      return result;
+    TRY(check_result(step.results[i], buffers, where + ".results[" + std::to_string(i) + "]"));
   return {};
 }
 

@@ -96,8 +96,7 @@ Result<void> check_includes(const std::string &source) {
       ++end;
     const std::string word = text.substr(start, end - start);
     if (word == "include" || word == "include_next" || word == "import" || word == "embed")
-      if (auto header = check_header(text, past_blanks_and_comments(text, end)); !header)
-        return header;
+      TRY(check_header(text, past_blanks_and_comments(text, end)));
   }
   // What exists on the runner's host is no business of a plan either.
   for (const char *question : {"__has_include", "__has_embed"})
@@ -108,8 +107,7 @@ Result<void> check_includes(const std::string &source) {
       at = past_blanks_and_comments(text, at);
       if (at < text.size() && text[at] == '(')
         at = past_blanks_and_comments(text, at + 1);
-      if (auto header = check_header(text, at); !header)
-        return header;
+      TRY(check_header(text, at));
     }
   return {};
 }

@@ -44,13 +44,10 @@ public:
       : plan_(plan), task_(task), is_reference_(is_reference) {}
 
   Result<void> run() {
-    if (auto includes = check_includes(plan_.source); !includes)
-      return includes;
-    if (auto names = check_names(); !names)
-      return names;
+    TRY(check_includes(plan_.source));
+    TRY(check_names());
     for (std::size_t i = 0; i < plan_.steps.size(); ++i)
-      if (auto step = check_step(plan_.steps[i], "steps[" + std::to_string(i) + "]"); !step)
-        return step;
+      TRY(check_step(plan_.steps[i], "steps[" + std::to_string(i) + "]"));
     return {};
   }
 
@@ -78,23 +75,18 @@ private:
   Result<void> add_buffer(const std::string &name, Dtype dtype, const Expression &extent,
                           const char *list) {
     const std::string where = std::string(list) + "." + name;
-    auto elements =
-        bounded(extent, task_.sizes, 0,
-                kMaxBufferBytes / static_cast<std::int64_t>(size_bytes(dtype)), where + ".extent");
-    if (!elements)
-      return std::unexpected(elements.error());
-    if (!buffers_.emplace(name, KnownBuffer{.elements = *elements}).second)
+    auto elements = TRY(bounded(extent, task_.sizes, 0,
+                                kMaxBufferBytes / static_cast<std::int64_t>(size_bytes(dtype)),
+                                where + ".extent"));
+    if (!buffers_.emplace(name, KnownBuffer{.elements = elements}).second)
       return fail(where + ": the name is taken", "Give every buffer and temporary its own name");
     return {};
   }
 
   Result<std::int64_t> extent_of(const std::string &name, const std::string &where) {
-    auto buffer = find_buffer(buffers_, name, where);
-    if (!buffer)
-      return std::unexpected(buffer.error());
-    if (auto made = check_made(**buffer, name, where); !made)
-      return std::unexpected(made.error());
-    return (*buffer)->elements;
+    auto buffer = TRY(find_buffer(buffers_, name, where));
+    TRY(check_made(*buffer, name, where));
+    return buffer->elements;
   }
 
   Result<void> check_step(const Step &step, const std::string &where) {
@@ -112,15 +104,11 @@ private:
     const auto &launch = std::get<LaunchStep>(step);
     if (plan_.source.empty())
       return fail(where + ".launch: the plan has no source", "Put the kernels into `source`");
-    if (auto name = check_kernel_name(launch.kernel, where + ".launch"); !name)
-      return name;
-    if (auto shape = check_shape(launch, where + ".launch"); !shape)
-      return shape;
+    TRY(check_kernel_name(launch.kernel, where + ".launch"));
+    TRY(check_shape(launch, where + ".launch"));
     for (std::size_t i = 0; i < launch.arguments.size(); ++i)
-      if (auto argument = check_argument(launch.arguments[i],
-                                         where + ".launch.arguments[" + std::to_string(i) + "]");
-          !argument)
-        return argument;
+      TRY(check_argument(launch.arguments[i],
+                         where + ".launch.arguments[" + std::to_string(i) + "]"));
     return {};
   }
 
@@ -161,10 +149,8 @@ private:
 
   Result<void> check_argument(const Argument &argument, const std::string &where) {
     if (const auto *buffer = std::get_if<BufferArgument>(&argument)) {
-      auto extent = extent_of(buffer->buffer, where + ".buffer");
-      if (!extent)
-        return std::unexpected(extent.error());
-      auto offset = bounded(buffer->offset, task_.sizes, 0, *extent, where + ".offset");
+      auto extent = TRY(extent_of(buffer->buffer, where + ".buffer"));
+      auto offset = bounded(buffer->offset, task_.sizes, 0, extent, where + ".offset");
       return offset ? Result<void>{} : std::unexpected(offset.error());
     }
     if (const auto *size = std::get_if<SizeArgument>(&argument)) {

@@ -24,16 +24,10 @@ Result<Record> record_from_json(const json &document) {
   if (!document.is_object() || !document.contains("task") || !document.contains("plan") ||
       !document.contains("options"))
     return fail("a record needs {task, plan, options}");
-  auto task = task_from_json(document["task"]);
-  if (!task)
-    return std::unexpected(task.error());
-  auto plan = plan_from_json(document["plan"]);
-  if (!plan)
-    return std::unexpected(plan.error());
-  auto options = verify_options_from_json(document["options"]);
-  if (!options)
-    return std::unexpected(options.error());
-  return Record{std::move(*task), std::move(*plan), std::move(*options),
+  auto task = TRY(task_from_json(document["task"]));
+  auto plan = TRY(plan_from_json(document["plan"]));
+  auto options = TRY(verify_options_from_json(document["options"]));
+  return Record{std::move(task), std::move(plan), std::move(options),
                 document.value("runner_version", "")};
 }
 

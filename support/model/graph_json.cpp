@@ -74,8 +74,7 @@ json to_json(const Graph &graph) {
 }
 
 Result<Graph> graph_from_json(const json &document) {
-  if (auto valid = validate(document, Schema::Graph); !valid)
-    return std::unexpected(valid.error());
+  TRY(validate(document, Schema::Graph));
   Graph graph;
   for (const json &node : document["nodes"])
     graph.nodes.push_back(node_from(node));

@@ -61,10 +61,7 @@ Result<Buffer> buffer_from(const json &document) {
   buffer.name = document["name"];
   const std::string where = "buffers." + buffer.name;
   buffer.dtype = *dtype_from_name(document["dtype"].get<std::string>());
-  auto extent = expression(document, "extent", where);
-  if (!extent)
-    return std::unexpected(extent.error());
-  buffer.extent = *extent;
+  buffer.extent = TRY(expression(document, "extent", where));
   buffer.direction = value_in(kDirections, document["direction"]);
   buffer.shape = document.value("shape", std::vector<std::int64_t>{});
   buffer.torch_name = document.value("torch_name", "");
@@ -98,36 +95,23 @@ Result<Scalar> scalar_from(const json &document) {
   if (value.is_number_float())
     return fail(where + ".value: an integer scalar needs an integer or an expression",
                 "Found " + value.dump());
-  auto parsed = expression(document, "value", where);
-  if (!parsed)
-    return std::unexpected(parsed.error());
-  scalar.value = *parsed;
+  scalar.value = TRY(expression(document, "value", where));
   return scalar;
 }
 
 Result<void> decode_buffers_and_scalars(const json &document, Task &task) {
-  for (const json &entry : document["buffers"]) {
-    auto buffer = buffer_from(entry);
-    if (!buffer)
-      return std::unexpected(buffer.error());
-    task.buffers.push_back(*buffer);
-  }
-  for (const json &entry : document.value("scalars", json::array())) {
-    auto scalar = scalar_from(entry);
-    if (!scalar)
-      return std::unexpected(scalar.error());
-    task.scalars.push_back(*scalar);
-  }
+  for (const json &entry : document["buffers"])
+    task.buffers.push_back(TRY(buffer_from(entry)));
+  for (const json &entry : document.value("scalars", json::array()))
+    task.scalars.push_back(TRY(scalar_from(entry)));
   if (!document.contains("work"))
     return {};
   for (auto [key, member] :
        {std::pair{"bytes", &task.work.bytes}, std::pair{"flops", &task.work.flops}}) {
     if (!document["work"].contains(key))
       continue;
-    auto value = expression(document["work"], key, "work");
-    if (!value)
-      return std::unexpected(value.error());
-    *member = *value;
+    auto value = TRY(expression(document["work"], key, "work"));
+    *member = value;
   }
   return {};
 }
@@ -211,8 +195,7 @@ Result<TorchModule> torch_module_from_json(const json &document) {
       return fail("the torch module's files are not all texts");
   }
   TorchModule module = module_from(document);
-  if (auto checked = check_files(module); !checked)
-    return std::unexpected(checked.error());
+  TRY(check_files(module));
   return module;
 }
 
@@ -251,37 +234,26 @@ json to_json(const Task &task) {
 }
 
 Result<Task> task_from_json(const json &document) {
-  if (auto valid = validate(document, Schema::Task); !valid)
-    return std::unexpected(valid.error());
+  TRY(validate(document, Schema::Task));
   Task task;
   task.name = document["name"];
   task.file = document.value("file", "");
   task.sizes = document["sizes"].get<Sizes>();
   task.check_sizes = document.value("check_sizes", std::vector<Sizes>{});
-  if (auto decoded = decode_buffers_and_scalars(document, task); !decoded)
-    return std::unexpected(decoded.error());
+  TRY(decode_buffers_and_scalars(document, task));
   if (document.contains("module")) {
     task.module = module_from(document["module"]);
-    if (auto checked = check_files(*task.module); !checked)
-      return std::unexpected(checked.error());
+    TRY(check_files(*task.module));
   }
   const json tolerance = document.value("tolerance", json::object());
   task.tolerance = default_tolerance(task.buffers);
   task.tolerance.absolute = tolerance.value("absolute", task.tolerance.absolute);
   task.tolerance.relative = tolerance.value("relative", task.tolerance.relative);
   task.tolerance.error_factor = tolerance.value("error_factor", task.tolerance.error_factor);
-  auto reference = plan_from_valid_json(document["reference"], "reference.");
-  if (!reference)
-    return std::unexpected(reference.error());
-  task.reference = *reference;
-  if (document.contains("reference_fp64")) {
-    auto reference_fp64 = plan_from_valid_json(document["reference_fp64"], "reference_fp64.");
-    if (!reference_fp64)
-      return std::unexpected(reference_fp64.error());
-    task.reference_fp64 = *reference_fp64;
-  }
-  if (auto checked = check_task(task); !checked)
-    return std::unexpected(checked.error());
+  task.reference = TRY(plan_from_valid_json(document["reference"], "reference."));
+  if (document.contains("reference_fp64"))
+    task.reference_fp64 = TRY(plan_from_valid_json(document["reference_fp64"], "reference_fp64."));
+  TRY(check_task(task));
   return task;
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 namespace warpwright::model::fields {
@@ -53,18 +52,6 @@ inline Result<Expression> expression(const json &object, const char *key, const 
   if (!parsed)
     return fail(where + "." + key + ": " + parsed.error().message, parsed.error().remedy);
   return parsed;
-}
-
-template <class T>
-void set(json &object, const char *key, const std::optional<T> &value) {
-  if (value)
-    object[key] = *value;
-}
-
-template <class T>
-void get(const json &object, const char *key, std::optional<T> &value) {
-  if (const auto found = object.find(key); found != object.end())
-    value = found->get<T>();
 }
 
 } // namespace warpwright::model::fields

@@ -22,10 +22,8 @@ Result<std::array<Expression, 3>> triple_from(const json &object, const char *ke
   for (std::size_t axis = 0; axis < found->size(); ++axis) {
     const std::string label = std::string(key) + "[" + std::to_string(axis) + "]";
     const json element = {{label, (*found)[axis]}};
-    auto value = expression(element, label.c_str(), where);
-    if (!value)
-      return std::unexpected(value.error());
-    values[axis] = *value;
+    auto value = TRY(expression(element, label.c_str(), where));
+    values[axis] = value;
   }
   return values;
 }
@@ -55,23 +53,19 @@ Result<Argument> argument_from(const json &document, const std::string &where) {
             ": an argument is one of {buffer, offset}, {scalar}, {size, dtype}, {constant, dtype}",
         "Found " + document.dump());
   if (document.contains("buffer")) {
-    auto offset = expression(document, "offset", where);
-    if (!offset)
-      return std::unexpected(offset.error());
-    return BufferArgument{document["buffer"], *offset};
+    auto offset = TRY(expression(document, "offset", where));
+    return BufferArgument{document["buffer"], offset};
   }
   if (document.contains("scalar"))
     return ScalarArgument{document["scalar"]};
   if (document.contains("constant"))
     return ConstantArgument{number_from(document["constant"]), dtype(Dtype::Float32)};
-  auto value = expression(document, "size", where);
-  if (!value)
-    return std::unexpected(value.error());
+  auto value = TRY(expression(document, "size", where));
   if (is_floating(dtype(Dtype::Int32)))
     return fail(where + ".dtype: a size argument is an integer, not " +
                     document["dtype"].get<std::string>(),
                 "Use {constant, dtype} for floating-point literals");
-  return SizeArgument{*value, dtype(Dtype::Int32)};
+  return SizeArgument{value, dtype(Dtype::Int32)};
 }
 
 json module_json(const ModuleStep &step) {
@@ -130,10 +124,8 @@ Result<Step> step_from(const json &document, const std::string &where) {
   step.cooperative = launch.value("cooperative", false);
   const json arguments = launch.value("arguments", json::array());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    auto argument = argument_from(arguments[i], inside + ".arguments[" + std::to_string(i) + "]");
-    if (!argument)
-      return std::unexpected(argument.error());
-    step.arguments.push_back(*argument);
+    step.arguments.push_back(
+        TRY(argument_from(arguments[i], inside + ".arguments[" + std::to_string(i) + "]")));
   }
   return step;
 }
@@ -147,17 +139,13 @@ Result<Plan> plan_from_valid_json(const json &document, const std::string &where
   plan.moves = document.value("moves", std::vector<std::string>{});
   for (const json &temporary : document.value("temporaries", json::array())) {
     const std::string label = where + "temporaries." + temporary["name"].get<std::string>();
-    auto extent = expression(temporary, "extent", label);
-    if (!extent)
-      return std::unexpected(extent.error());
+    auto extent = TRY(expression(temporary, "extent", label));
     plan.temporaries.push_back(
-        {temporary["name"], *dtype_from_name(temporary["dtype"].get<std::string>()), *extent});
+        {temporary["name"], *dtype_from_name(temporary["dtype"].get<std::string>()), extent});
   }
   for (std::size_t i = 0; i < document["steps"].size(); ++i) {
-    auto step = step_from(document["steps"][i], where + "steps[" + std::to_string(i) + "]");
-    if (!step)
-      return std::unexpected(step.error());
-    plan.steps.push_back(*step);
+    plan.steps.push_back(
+        TRY(step_from(document["steps"][i], where + "steps[" + std::to_string(i) + "]")));
   }
   return plan;
 }
@@ -178,8 +166,7 @@ json to_json(const Plan &plan) {
 }
 
 Result<Plan> plan_from_json(const json &document) {
-  if (auto valid = validate(document, Schema::Plan); !valid)
-    return std::unexpected(valid.error());
+  TRY(validate(document, Schema::Plan));
   return plan_from_valid_json(document, "");
 }
 

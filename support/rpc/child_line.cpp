@@ -56,11 +56,9 @@ Result<void> ChildLine::send(const std::string &body) {
 Result<std::string> ChildLine::receive() {
   char buffer[64 << 10];
   for (;;) {
-    auto body = reader_.next();
-    if (!body)
-      return std::unexpected(body.error());
-    if (*body)
-      return std::move(**body);
+    auto body = TRY(reader_.next());
+    if (body)
+      return std::move(*body);
     const ssize_t count = ::read(output_, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR)
       continue;

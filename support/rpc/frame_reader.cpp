@@ -65,23 +65,18 @@ Result<bool> FrameReader::read_header() {
       return fail("a message header is longer than " + std::to_string(kMaxHeaderBytes) + " bytes");
     return false;
   }
-  const auto length = content_length(rest.substr(0, end));
-  if (!length)
-    return std::unexpected(length.error());
-  if (*length > max_body_bytes_)
-    return fail("a message of " + std::to_string(*length) + " bytes is over the limit of " +
+  const auto length = TRY(content_length(rest.substr(0, end)));
+  if (length > max_body_bytes_)
+    return fail("a message of " + std::to_string(length) + " bytes is over the limit of " +
                 std::to_string(max_body_bytes_));
-  body_bytes_ = *length;
+  body_bytes_ = length;
   position_ += end + 4;
   return true;
 }
 
 Result<std::optional<std::string>> FrameReader::next() {
-  if (!body_bytes_) {
-    const auto read = read_header();
-    if (!read)
-      return std::unexpected(read.error());
-  }
+  if (!body_bytes_)
+    (void)TRY(read_header());
   if (!body_bytes_ || bytes_.size() - position_ < *body_bytes_) {
     bytes_.erase(0, std::exchange(position_, 0));
     return std::nullopt;

@@ -284,10 +284,7 @@ Expression::Expression(std::int64_t value)
 Result<Expression> Expression::parse(const std::string &text) {
   Expression expression;
   expression.text_ = text;
-  auto root = Parser(text, expression.symbols_).parse_all();
-  if (!root)
-    return std::unexpected(root.error());
-  expression.root_ = *root;
+  expression.root_ = TRY(Parser(text, expression.symbols_).parse_all());
   return expression;
 }
 

@@ -50,10 +50,8 @@ Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string n
     return fail("there are no weights for the builtin policy", "Name them: builtin:WEIGHTS");
 #ifdef WARPWRIGHT_LIBTORCH
   if (config.run.device != "cpu") {
-    auto model = load_model(weights, config.run.device);
-    if (!model)
-      return std::unexpected(model.error());
-    return std::make_unique<BuiltinPolicy>(model->network, model->vocabulary, options, seed);
+    auto model = TRY(load_model(weights, config.run.device));
+    return std::make_unique<BuiltinPolicy>(model.network, model.vocabulary, options, seed);
   }
 #endif
   auto plain = load_plain_policy(weights); // faster than LibTorch, token by token
@@ -65,10 +63,9 @@ Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string n
 /// "endpoint:URL#MODEL", or "endpoint", which the table [endpoint] of the configuration describes.
 Result<std::unique_ptr<Policy>> make_endpoint(const Config &config, const std::string &name,
                                               std::uint64_t seed) {
-  auto settings = name == "endpoint" ? read_endpoint_file(config.path) : endpoint_from_policy(name);
-  if (!settings)
-    return std::unexpected(settings.error());
-  auto policy = make_endpoint_policy(*settings, seed,
+  auto settings =
+      TRY(name == "endpoint" ? read_endpoint_file(config.path) : endpoint_from_policy(name));
+  auto policy = make_endpoint_policy(settings, seed,
                                      [](const std::string &line) { std::cerr << line << "\n"; });
   return policy ? Result<std::unique_ptr<Policy>>(std::move(*policy))
                 : std::unexpected(policy.error());

@@ -18,11 +18,9 @@ using rpc::Json;
 Result<std::vector<TriedVersion>> tried_of(const Json &list) {
   std::vector<TriedVersion> tried;
   for (const Json &entry : list) {
-    auto verdict = model::verdict_from_json(entry.at("verdict"));
-    if (!verdict)
-      return std::unexpected(verdict.error());
+    auto verdict = TRY(model::verdict_from_json(entry.at("verdict")));
     tried.push_back({entry.value("moves", Moves{}),
-                     entry.contains("plan") ? entry.at("plan").dump() : "", std::move(*verdict)});
+                     entry.contains("plan") ? entry.at("plan").dump() : "", std::move(verdict)});
   }
   return tried;
 }
@@ -73,18 +71,11 @@ private:
 
   Result<void> use_device(const Json &params) {
     std::optional<model::DeviceInfo> device;
-    if (params.contains("device")) {
-      auto decoded = model::device_from_json(params.at("device"));
-      if (!decoded)
-        return std::unexpected(decoded.error());
-      device = *decoded;
-    }
+    if (params.contains("device"))
+      device = TRY(model::device_from_json(params.at("device")));
     if (environment_ && device == environment_->device())
       return {};
-    auto environment = LiveEnvironment::without_runner(config_.environment, records_, device);
-    if (!environment)
-      return std::unexpected(environment.error());
-    environment_ = std::move(*environment);
+    environment_ = TRY(LiveEnvironment::without_runner(config_.environment, records_, device));
     return {};
   }
 

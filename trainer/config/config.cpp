@@ -58,135 +58,110 @@ private:
 
 constexpr int kMany = 1'000'000'000;
 
-template <class Table>
-void run_fields(Table &table, auto &run) {
-  table.read("seed", run.seed)
-      .read("out", run.out)
-      .read("device", run.device)
-      .read("threads", run.threads, 0, 1024);
-}
-
-template <class Table>
-void tasks_fields(Table &table, auto &tasks) {
-  table.read("suites", tasks.suites)
-      .read("families", tasks.families)
-      .read("kinds", tasks.kinds)
-      .read("shapes", tasks.shapes, 1, 10'000)
-      .read("at_most", tasks.at_most, 0, kMany);
-}
-
-template <class Table>
-void environment_fields(Table &table, auto &environment) {
-  table.choose("mode", environment.mode, {"recorded", "live"})
-      .read("records", environment.records)
-      .read("measure_misses", environment.measure_misses)
-      .read("warpwright", environment.warpwright)
-      .read("runner", environment.runner)
-      .read("device", environment.device)
-      .read("measure_budget_ms", environment.measure_budget_ms, 1, 600'000)
-      .read("in_flight", environment.in_flight, 1, 1024)
-      .read("env_processes", environment.env_processes, 1, 64);
-}
-
-template <class Table>
-void network_fields(Table &table, auto &network) {
-  table.read("width", network.width, 8, 4096)
-      .read("layers", network.layers, 1, 64)
-      .read("heads", network.heads, 1, 64)
-      .read("context", network.context, 128, 8192);
-}
-
-template <class Table>
-void collect_fields(Table &table, auto &collect) {
-  table.read("strategies", collect.strategies)
-      .read("splits", collect.splits)
-      .read("trials", collect.trials, 1, kMany)
-      .read("deepest", collect.deepest, 1, 32)
-      .read("longest", collect.longest, 1, 32)
-      .read("seconds", collect.seconds, 0, kMany)
-      .read("weights", collect.weights);
-}
-
-template <class Table>
-void sft_fields(Table &table, auto &sft) {
-  table.read("steps", sft.steps, 1, kMany)
-      .read("batch", sft.batch, 1, 4096)
-      .read("learning_rate", sft.learning_rate, 0, 1)
-      .read("weight_decay", sft.weight_decay, 0, 1)
-      .read("warmup", sft.warmup, 0, kMany)
-      .read("checkpoint_every", sft.checkpoint_every, 1, kMany)
-      .read("top", sft.top, 0, 1)
-      .read("hidden_scores", sft.hidden_scores, 0, 1)
-      .read("weights", sft.weights);
-}
-
-template <class Table>
-void selfsup_fields(Table &table, auto &selfsup) {
-  table.read("rounds", selfsup.rounds, 1, kMany)
-      .read("proposals", selfsup.proposals, 1, kMany)
-      .read("steps", selfsup.steps, 1, kMany)
-      .read("batch", selfsup.batch, 1, 4096)
-      .read("learning_rate", selfsup.learning_rate, 0, 1)
-      .read("temperature", selfsup.temperature, 0.01, 100)
-      .read("weights", selfsup.weights);
-}
-
-template <class Table>
-void rl_fields(Table &table, auto &rl) {
-  table.choose("variant", rl.variant, {"contrastive", "grpo", "evolve", "random"})
-      .read("steps", rl.steps, 1, kMany)
-      .read("groups", rl.groups, 1, 4096)
-      .read("group_size", rl.group_size, 2, 4096)
-      .read("updates", rl.updates, 1, 64)
-      .read("learning_rate", rl.learning_rate, 0, 1)
-      .read("clip_low", rl.clip_low, 0, 1)
-      .read("clip_high", rl.clip_high, 0, 10)
-      .read("kl", rl.kl, 0, 100)
-      .read("temperature", rl.temperature, 0.01, 100)
-      .read("bucket_temperature", rl.bucket_temperature, 0.001, 1000)
-      .read("buckets", rl.buckets, 2, 1000)
-      .read("reward_clip", rl.reward_clip, 0.1, 1000)
-      .read("confirm_above", rl.confirm_above, 1, 1e9)
-      .read("analysis_weight", rl.analysis_weight, 0, 10)
-      .read("best_of", rl.best_of, 1, 4096)
-      .read("adversary", rl.adversary)
-      .read("checkpoint_every", rl.checkpoint_every, 1, kMany)
-      .read("weights", rl.weights);
-}
-
-template <class Table>
-void eval_fields(Table &table, auto &eval) {
-  table.read("policies", eval.policies)
-      .read("k", eval.k)
-      .choose("split", eval.split, {"training", "validation", "held-out"})
-      .read("repeats", eval.repeats, 1, 1000)
-      .read("reference_trials", eval.reference_trials, 0, kMany)
-      .read("temperature", eval.temperature, 0.01, 100)
-      .read("weights", eval.weights);
+/// Every table of a run with its name and its fields: read and printed alike.
+void each_table(auto &config, auto visit) {
+  visit("run", config.run, [](auto &table, auto &run) {
+    table.read("seed", run.seed)
+        .read("out", run.out)
+        .read("device", run.device)
+        .read("threads", run.threads, 0, 1024);
+  });
+  visit("tasks", config.tasks, [](auto &table, auto &tasks) {
+    table.read("suites", tasks.suites)
+        .read("families", tasks.families)
+        .read("kinds", tasks.kinds)
+        .read("shapes", tasks.shapes, 1, 10'000)
+        .read("at_most", tasks.at_most, 0, kMany);
+  });
+  visit("environment", config.environment, [](auto &table, auto &environment) {
+    table.choose("mode", environment.mode, {"recorded", "live"})
+        .read("records", environment.records)
+        .read("measure_misses", environment.measure_misses)
+        .read("warpwright", environment.warpwright)
+        .read("runner", environment.runner)
+        .read("device", environment.device)
+        .read("measure_budget_ms", environment.measure_budget_ms, 1, 600'000)
+        .read("in_flight", environment.in_flight, 1, 1024)
+        .read("env_processes", environment.env_processes, 1, 64);
+  });
+  visit("network", config.network, [](auto &table, auto &network) {
+    table.read("width", network.width, 8, 4096)
+        .read("layers", network.layers, 1, 64)
+        .read("heads", network.heads, 1, 64)
+        .read("context", network.context, 128, 8192);
+  });
+  visit("collect", config.collect, [](auto &table, auto &collect) {
+    table.read("strategies", collect.strategies)
+        .read("splits", collect.splits)
+        .read("trials", collect.trials, 1, kMany)
+        .read("deepest", collect.deepest, 1, 32)
+        .read("longest", collect.longest, 1, 32)
+        .read("seconds", collect.seconds, 0, kMany)
+        .read("weights", collect.weights);
+  });
+  visit("sft", config.sft, [](auto &table, auto &sft) {
+    table.read("steps", sft.steps, 1, kMany)
+        .read("batch", sft.batch, 1, 4096)
+        .read("learning_rate", sft.learning_rate, 0, 1)
+        .read("weight_decay", sft.weight_decay, 0, 1)
+        .read("warmup", sft.warmup, 0, kMany)
+        .read("checkpoint_every", sft.checkpoint_every, 1, kMany)
+        .read("top", sft.top, 0, 1)
+        .read("hidden_scores", sft.hidden_scores, 0, 1)
+        .read("weights", sft.weights);
+  });
+  visit("selfsup", config.selfsup, [](auto &table, auto &selfsup) {
+    table.read("rounds", selfsup.rounds, 1, kMany)
+        .read("proposals", selfsup.proposals, 1, kMany)
+        .read("steps", selfsup.steps, 1, kMany)
+        .read("batch", selfsup.batch, 1, 4096)
+        .read("learning_rate", selfsup.learning_rate, 0, 1)
+        .read("temperature", selfsup.temperature, 0.01, 100)
+        .read("weights", selfsup.weights);
+  });
+  visit("rl", config.rl, [](auto &table, auto &rl) {
+    table.choose("variant", rl.variant, {"contrastive", "grpo", "evolve", "random"})
+        .read("steps", rl.steps, 1, kMany)
+        .read("groups", rl.groups, 1, 4096)
+        .read("group_size", rl.group_size, 2, 4096)
+        .read("updates", rl.updates, 1, 64)
+        .read("learning_rate", rl.learning_rate, 0, 1)
+        .read("clip_low", rl.clip_low, 0, 1)
+        .read("clip_high", rl.clip_high, 0, 10)
+        .read("kl", rl.kl, 0, 100)
+        .read("temperature", rl.temperature, 0.01, 100)
+        .read("bucket_temperature", rl.bucket_temperature, 0.001, 1000)
+        .read("buckets", rl.buckets, 2, 1000)
+        .read("reward_clip", rl.reward_clip, 0.1, 1000)
+        .read("confirm_above", rl.confirm_above, 1, 1e9)
+        .read("analysis_weight", rl.analysis_weight, 0, 10)
+        .read("best_of", rl.best_of, 1, 4096)
+        .read("adversary", rl.adversary)
+        .read("checkpoint_every", rl.checkpoint_every, 1, kMany)
+        .read("weights", rl.weights);
+  });
+  visit("eval", config.eval, [](auto &table, auto &eval) {
+    table.read("policies", eval.policies)
+        .read("k", eval.k)
+        .choose("split", eval.split, {"training", "validation", "held-out"})
+        .read("repeats", eval.repeats, 1, 1000)
+        .read("reference_trials", eval.reference_trials, 0, kMany)
+        .read("temperature", eval.temperature, 0.01, 100)
+        .read("weights", eval.weights);
+  });
 }
 
 Result<void> read_tables(const TomlFile &file, Config &config) {
-  if (auto allowed = file.allow({"run", "tasks", "environment", "network", "collect", "sft",
-                                 "selfsup", "rl", "eval", "endpoint", "report"});
-      !allowed)
-    return allowed;
+  TRY(file.allow({"run", "tasks", "environment", "network", "collect", "sft", "selfsup", "rl",
+                  "eval", "endpoint", "report"}));
   Result<void> result;
-  const auto table = [&](const std::string &name, auto fields, auto &target) {
+  each_table(config, [&](const std::string &name, auto &target, auto fields) {
     if (!result)
       return;
     TableReader reader(file, name);
     fields(reader, target);
     result = reader.finish();
-  };
-  table("run", [](auto &t, auto &v) { run_fields(t, v); }, config.run);
-  table("tasks", [](auto &t, auto &v) { tasks_fields(t, v); }, config.tasks);
-  table("environment", [](auto &t, auto &v) { environment_fields(t, v); }, config.environment);
-  table("network", [](auto &t, auto &v) { network_fields(t, v); }, config.network);
-  table("collect", [](auto &t, auto &v) { collect_fields(t, v); }, config.collect);
-  table("sft", [](auto &t, auto &v) { sft_fields(t, v); }, config.sft);
-  table("selfsup", [](auto &t, auto &v) { selfsup_fields(t, v); }, config.selfsup);
-  table("rl", [](auto &t, auto &v) { rl_fields(t, v); }, config.rl);
-  table("eval", [](auto &t, auto &v) { eval_fields(t, v); }, config.eval);
+  });
   return result;
 }
 
@@ -194,16 +169,12 @@ Result<void> read_tables(const TomlFile &file, Config &config) {
 
 Result<Config> parse_config(const std::string &text, const std::string &path,
                             const std::vector<std::string> &settings) {
-  auto file = TomlFile::parse(text, path);
-  if (!file)
-    return std::unexpected(file.error());
+  auto file = TRY(TomlFile::parse(text, path));
   for (const std::string &setting : settings)
-    if (auto set = file->set(setting); !set)
-      return std::unexpected(set.error());
+    TRY(file.set(setting));
   Config config;
   config.path = path;
-  if (auto read = read_tables(*file, config); !read)
-    return std::unexpected(read.error());
+  TRY(read_tables(file, config));
   if (config.network.width % (2 * config.network.heads) != 0)
     return fail(path + ": network.width is no multiple of twice network.heads",
                 "Rotary positions turn pairs of numbers within a head");
@@ -221,20 +192,11 @@ Result<Config> load_config(const std::string &path, const std::vector<std::strin
 
 std::string describe_config(const Config &config) {
   std::ostringstream out;
-  const auto table = [&](const std::string &name, auto fields, const auto &source) {
+  each_table(config, [&](const std::string &name, const auto &source, auto fields) {
     TablePrinter printer(out, name);
     fields(printer, source);
     out << "\n";
-  };
-  table("run", [](auto &t, auto &v) { run_fields(t, v); }, config.run);
-  table("tasks", [](auto &t, auto &v) { tasks_fields(t, v); }, config.tasks);
-  table("environment", [](auto &t, auto &v) { environment_fields(t, v); }, config.environment);
-  table("network", [](auto &t, auto &v) { network_fields(t, v); }, config.network);
-  table("collect", [](auto &t, auto &v) { collect_fields(t, v); }, config.collect);
-  table("sft", [](auto &t, auto &v) { sft_fields(t, v); }, config.sft);
-  table("selfsup", [](auto &t, auto &v) { selfsup_fields(t, v); }, config.selfsup);
-  table("rl", [](auto &t, auto &v) { rl_fields(t, v); }, config.rl);
-  table("eval", [](auto &t, auto &v) { eval_fields(t, v); }, config.eval);
+  });
   return out.str();
 }
 

@@ -32,10 +32,8 @@ Result<TomlFile> TomlFile::parse(const std::string &text, const std::string &pat
 }
 
 Result<void> TomlFile::set(const std::string &setting) {
-  auto parsed = parse(setting, "--set " + setting);
-  if (!parsed)
-    return std::unexpected(parsed.error());
-  for (const auto &[table, fields] : parsed->document_->root) {
+  auto parsed = TRY(parse(setting, "--set " + setting));
+  for (const auto &[table, fields] : parsed.document_->root) {
     if (!fields.is_table())
       return fail("--set " + setting + " names no table", "Write it as table.key=value");
     toml::table &root = document_->root;

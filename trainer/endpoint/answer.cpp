@@ -145,32 +145,28 @@ struct Code {
 };
 
 Result<Code> code_of(const std::string &section) {
-  auto blocks = blocks_of(section);
-  if (!blocks)
-    return std::unexpected(blocks.error());
-  if (blocks->size() != 2 || !is_source((*blocks)[0]) || (*blocks)[1].language != "json")
+  auto blocks = TRY(blocks_of(section));
+  if (blocks.size() != 2 || !is_source(blocks[0]) || blocks[1].language != "json")
     return fail(
         "the section \"## Code Implementation\" must hold exactly two blocks, ```cuda with the "
         "device source and then ```json with the plan; found " +
-        std::to_string(blocks->size()));
-  json plan = json::parse((*blocks)[1].text, nullptr, false);
+        std::to_string(blocks.size()));
+  json plan = json::parse(blocks[1].text, nullptr, false);
   if (!plan.is_object())
     return fail("the ```json block is no JSON object");
-  return Code{(*blocks)[0].text, std::move(plan)};
+  return Code{blocks[0].text, std::move(plan)};
 }
 
 Result<model::Plan> plan_of(Code code, const model::Task &task) {
   if (code.plan.contains("source"))
     return fail("the plan brings a source of its own; the source is the ```cuda block");
   code.plan["source"] = std::move(code.source);
-  if (auto valid = model::validate(code.plan, model::Schema::Plan); !valid)
-    return std::unexpected(valid.error());
+  TRY(model::validate(code.plan, model::Schema::Plan));
   auto plan = model::plan_from_json(code.plan);
   if (!plan)
     return plan;
   plan->moves.clear(); // nothing that it says of itself counts
-  if (auto fits = model::check_plan(*plan, task); !fits)
-    return std::unexpected(fits.error());
+  TRY(model::check_plan(*plan, task));
   return plan;
 }
 

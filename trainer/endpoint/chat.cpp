@@ -203,13 +203,10 @@ Result<ChatAnswer> ChatClient::complete(const std::vector<ChatMessage> &messages
   Error last;
   for (int number = 1; number <= config_.attempts; ++number) {
     const std::string prompt = request["messages"].dump(-1, ' ', false, replace);
-    const auto most = affordable(prompt);
-    if (!most)
-      return std::unexpected(most.error());
-    request[config_.token_field] = *most;
+    const auto most = TRY(affordable(prompt));
+    request[config_.token_field] = most;
     const std::string body = request.dump(-1, ' ', false, replace);
-    if (auto waited = wait_for_limits(estimated_tokens(body.size()), stop); !waited)
-      return std::unexpected(waited.error());
+    TRY(wait_for_limits(estimated_tokens(body.size()), stop));
     last_minute_.push_back({clock_->now(), estimated_tokens(body.size())});
     ++totals_.requests;
     Try made = attempt(body, on_text, stop);

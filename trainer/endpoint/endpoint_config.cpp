@@ -15,8 +15,7 @@ Result<EndpointConfig> checked(EndpointConfig config) {
     return fail("[endpoint] names no url", "Write url = \"https://host/v1\"");
   if (config.model.empty())
     return fail("[endpoint] names no model", "Write model = \"...\", as the endpoint calls it");
-  if (auto url = parse_endpoint_url(config.url); !url)
-    return std::unexpected(url.error());
+  TRY(parse_endpoint_url(config.url));
   return config;
 }
 
@@ -93,10 +92,7 @@ Result<EndpointConfig> endpoint_from_policy(const std::string &policy) {
 Result<Secret> load_key(const EndpointConfig &config) {
   std::string key;
   if (!config.key_file.empty()) {
-    auto read = read_private(config.key_file);
-    if (!read)
-      return std::unexpected(read.error());
-    key = std::move(*read);
+    key = TRY(read_private(config.key_file));
   } else if (const char *named = std::getenv(config.key_env.c_str())) {
     key = named;
   }

@@ -56,22 +56,18 @@ EndpointPolicy::~EndpointPolicy() {
 
 Result<Proposal> EndpointPolicy::propose(const Context &context, Environment &environment) {
   const auto started = std::chrono::steady_clock::now();
-  auto task = model::task_from_json(context.view.definition);
-  if (!task)
-    return std::unexpected(task.error());
+  auto task = TRY(model::task_from_json(context.view.definition));
   std::string &refusal = last_refusal_[context.task.id];
-  PromptParts parts{.task = *task,
+  PromptParts parts{.task = task,
                     .device = context.device,
                     .original = context.view.original,
                     .refused = refusal};
   for (const Exemplar &exemplar : context.exemplars)
     if (parts.versions.size() < 2)
       parts.versions.push_back(version_of(exemplar, context.task, environment));
-  auto answer = client_->complete(contrastive_prompt(parts), {}, stop_.get_token());
-  if (!answer)
-    return std::unexpected(answer.error());
-  ParsedAnswer parsed = parse_answer(answer->text, *task, static_cast<int>(parts.versions.size()));
-  if (parsed.kind == AnswerKind::Malformed && answer->finish == "length")
+  auto answer = TRY(client_->complete(contrastive_prompt(parts), {}, stop_.get_token()));
+  ParsedAnswer parsed = parse_answer(answer.text, task, static_cast<int>(parts.versions.size()));
+  if (parsed.kind == AnswerKind::Malformed && answer.finish == "length")
     parsed.refused += "; it was cut off at the longest answer allowed, so write less";
   ++counts_.kinds[parsed.kind];
   if (!parsed.refused.empty())
@@ -121,14 +117,10 @@ std::string EndpointPolicy::summary() const {
 
 Result<std::unique_ptr<EndpointPolicy>>
 make_endpoint_policy(const EndpointConfig &config, std::uint64_t seed, ChatClient::Log log) {
-  auto key = load_key(config);
-  if (!key)
-    return std::unexpected(key.error());
-  auto transport = make_https(config, std::move(*key));
-  if (!transport)
-    return std::unexpected(transport.error());
+  auto key = TRY(load_key(config));
+  auto transport = TRY(make_https(config, std::move(key)));
   return std::make_unique<EndpointPolicy>(
-      std::make_unique<ChatClient>(config, std::move(*transport), make_real_clock(), seed, log),
+      std::make_unique<ChatClient>(config, std::move(transport), make_real_clock(), seed, log),
       config.model, log);
 }
 

@@ -44,18 +44,13 @@ public:
                        : std::unexpected(connected.error());
     }
     const auto target = target_of(url_, ca_);
-    auto made = runner::net::make_client_context(target);
-    if (!made)
-      return std::unexpected(made.error());
-    SSL_CTX_set_min_proto_version(made->get(), TLS1_2_VERSION);
-    asio::ssl::context context(made->release());
+    auto made = TRY(runner::net::make_client_context(target));
+    SSL_CTX_set_min_proto_version(made.get(), TLS1_2_VERSION);
+    asio::ssl::context context(made.release());
     TlsStream stream(loop_, context);
-    if (auto named = runner::net::expect_server_name(stream.native_handle(), target); !named)
-      return std::unexpected(named.error());
-    if (auto connected = connect(beast::get_lowest_layer(stream)); !connected)
-      return std::unexpected(connected.error());
-    if (auto greeted = shake_hands(stream); !greeted)
-      return std::unexpected(greeted.error());
+    TRY(runner::net::expect_server_name(stream.native_handle(), target));
+    TRY(connect(beast::get_lowest_layer(stream)));
+    TRY(shake_hands(stream));
     return talk(stream, beast::get_lowest_layer(stream), message, on_piece);
   }
 
@@ -199,13 +194,10 @@ private:
 } // namespace
 
 Result<std::unique_ptr<HttpTransport>> make_https(const EndpointConfig &config, Secret key) {
-  auto url = parse_endpoint_url(config.url);
-  if (!url)
-    return std::unexpected(url.error());
-  if (url->tls)
-    if (auto context = runner::net::make_client_context(target_of(*url, config.ca)); !context)
-      return std::unexpected(context.error());
-  return std::make_unique<Https>(std::move(*url), config.ca, std::move(key));
+  auto url = TRY(parse_endpoint_url(config.url));
+  if (url.tls)
+    TRY(runner::net::make_client_context(target_of(url, config.ca)));
+  return std::make_unique<Https>(std::move(url), config.ca, std::move(key));
 }
 
 } // namespace warpwright::trainer

@@ -33,16 +33,9 @@ std::string key_of(const TrainingTask &task, const Moves &moves) {
 Result<std::unique_ptr<LiveEnvironment>> LiveEnvironment::connect(const EnvironmentConfig &config,
                                                                   Exclusive<RecordBook> &records) {
   std::unique_ptr<LiveEnvironment> environment(new LiveEnvironment(config, records));
-  auto env = EnvPool::start(config.warpwright, config.env_processes);
-  if (!env)
-    return std::unexpected(env.error());
-  environment->env_ = std::move(*env);
-  auto runner = runner::BlockingClient::connect(config.runner);
-  if (!runner)
-    return std::unexpected(runner.error());
-  environment->runner_ = std::move(*runner);
-  if (auto chosen = environment->choose_device(); !chosen)
-    return std::unexpected(chosen.error());
+  environment->env_ = TRY(EnvPool::start(config.warpwright, config.env_processes));
+  environment->runner_ = TRY(runner::BlockingClient::connect(config.runner));
+  TRY(environment->choose_device());
   environment->modules_ = std::make_unique<ModuleStates>(
       *environment->env_,
       [client = environment->runner_.get()](const model::TorchModule &module) {
@@ -55,11 +48,9 @@ Result<std::unique_ptr<LiveEnvironment>> LiveEnvironment::connect(const Environm
 Result<std::unique_ptr<LiveEnvironment>>
 LiveEnvironment::without_runner(const EnvironmentConfig &config, Exclusive<RecordBook> &records,
                                 std::optional<model::DeviceInfo> device) {
-  auto env = EnvPool::start(config.warpwright, config.env_processes);
-  if (!env)
-    return std::unexpected(env.error());
+  auto env = TRY(EnvPool::start(config.warpwright, config.env_processes));
   std::unique_ptr<LiveEnvironment> environment(new LiveEnvironment(config, records));
-  environment->env_ = std::move(*env);
+  environment->env_ = std::move(env);
   environment->device_ = std::move(device);
   environment->modules_ = std::make_unique<ModuleStates>(
       *environment->env_,
@@ -71,17 +62,15 @@ LiveEnvironment::without_runner(const EnvironmentConfig &config, Exclusive<Recor
 }
 
 Result<void> LiveEnvironment::choose_device() {
-  auto info = runner_->info();
-  if (!info)
-    return std::unexpected(info.error());
+  auto info = TRY(runner_->info());
   const std::string kind = config_.device.substr(0, config_.device.find(':'));
-  for (const model::DeviceInfo &device : info->devices)
+  for (const model::DeviceInfo &device : info.devices)
     if (!device_ && (kind.empty() || device.kind == kind ||
                      device.name.find(config_.device) != std::string::npos))
       device_ = device;
   if (!device_)
     return fail("the runner has no device " + config_.device,
-                info->notes.empty() ? "Run warpwright-runner doctor" : info->notes.front());
+                info.notes.empty() ? "Run warpwright-runner doctor" : info.notes.front());
   device_->host.clear(); // records are shared: they name no machine of anybody's
   device_->identifier.clear();
   return records_.with([&](RecordBook &book) { return book.add_device(*device_); });
@@ -97,17 +86,13 @@ Result<TaskView> LiveEnvironment::open(const TrainingTask &task) {
     }
   });
   if (definition.is_null() && is_module(task)) {
-    auto opened = modules_->open(task);
-    if (!opened)
-      return std::unexpected(opened.error());
-    definition = std::move(opened->definition);
-    graph = std::move(opened->graph);
+    auto opened = TRY(modules_->open(task));
+    definition = std::move(opened.definition);
+    graph = std::move(opened.graph);
   } else if (definition.is_null()) {
     auto answer =
-        env_->call("tasks", {{"path", task.path}, {"text", task.text}, {"flags", task.flags}});
-    if (!answer)
-      return std::unexpected(answer.error());
-    for (const Json &kernel : answer->at("kernels")) {
+        TRY(env_->call("tasks", {{"path", task.path}, {"text", task.text}, {"flags", task.flags}}));
+    for (const Json &kernel : answer.at("kernels")) {
       if (kernel.at("name") != task.kernel)
         continue;
       if (!kernel.at("inferred"))
@@ -119,10 +104,8 @@ Result<TaskView> LiveEnvironment::open(const TrainingTask &task) {
   }
   if (definition.is_null())
     return fail("no kernel " + task.kernel + " in " + task.path);
-  auto decoded = model::task_from_json(definition);
-  if (!decoded)
-    return std::unexpected(decoded.error());
-  const std::string hash = model::hash(*decoded);
+  auto decoded = TRY(model::task_from_json(definition));
+  const std::string hash = model::hash(decoded);
   auto added =
       records_.with([&](RecordBook &book) { return book.add_task(task, definition, hash, graph); });
   if (!added)
@@ -162,10 +145,8 @@ Result<std::string> LiveEnvironment::text_of(const TrainingTask &task, const Mov
     return base;
   Json params = env_state(task, before, *base);
   params["move"] = moves.back();
-  auto answer = env_->call("apply", params);
-  if (!answer)
-    return std::unexpected(answer.error());
-  std::string text = answer->at("text");
+  auto answer = TRY(env_->call("apply", params));
+  std::string text = answer.at("text");
   texts_.with([&](auto &texts) {
     if (texts.size() >= kMaxTexts)
       texts.clear();
@@ -191,14 +172,10 @@ Result<StateRecord> LiveEnvironment::state(const TrainingTask &task, const Moves
 }
 
 Result<StateRecord> LiveEnvironment::source_state(const TrainingTask &task, const Moves &moves) {
-  auto text = text_of(task, moves);
-  if (!text)
-    return std::unexpected(text.error());
-  auto answer = env_->call("moves", env_state(task, moves, *text));
-  if (!answer)
-    return std::unexpected(answer.error());
-  StateRecord state{moves, text_hash(*text), {}};
-  for (const Json &move : answer->at("moves"))
+  auto text = TRY(text_of(task, moves));
+  auto answer = TRY(env_->call("moves", env_state(task, moves, text)));
+  StateRecord state{moves, text_hash(text), {}};
+  for (const Json &move : answer.at("moves"))
     state.legal.push_back(move.at("move"));
   return state;
 }
@@ -213,16 +190,14 @@ Result<Measured> LiveEnvironment::measure(const TrainingTask &task, const Moves 
                                           std::stop_token stop) {
   if (!runner_)
     return fail("nothing is measured here", "Ask a runner");
-  auto at = state(task, moves);
-  if (!at)
-    return std::unexpected(at.error());
+  auto at = TRY(state(task, moves));
   auto known = records_.with([&](RecordBook &book) -> std::optional<Measured> {
-    const Measured *found = book.find_verdict(task.id, at->text_hash, device_key(*device_));
+    const Measured *found = book.find_verdict(task.id, at.text_hash, device_key(*device_));
     return found ? std::optional(*found) : std::nullopt;
   });
   if (known)
     return *known;
-  return ask_runner(task, *at, std::nullopt, stop);
+  return ask_runner(task, at, std::nullopt, stop);
 }
 
 Result<Measured> LiveEnvironment::confirm(const TrainingTask &task, const Moves &moves,
@@ -234,11 +209,9 @@ Result<Measured> LiveEnvironment::confirm(const TrainingTask &task, const Moves 
   if (const auto confirmed = confirmed_speedup(task);
       confirmed && before->speedup->ratio <= model::kAsConfirmed * *confirmed)
     return before;
-  auto at = state(task, moves);
-  if (!at)
-    return std::unexpected(at.error());
+  auto at = TRY(state(task, moves));
   // Over twice what is known is measured again by the runner, in a fresh worker.
-  return ask_runner(task, *at, before->speedup->ratio / 4, stop);
+  return ask_runner(task, at, before->speedup->ratio / 4, stop);
 }
 
 std::optional<double> LiveEnvironment::confirmed_speedup(const TrainingTask &task) {
@@ -264,9 +237,7 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Sta
                                              std::stop_token stop) {
   if (!runner_)
     return fail("nothing is measured here", "Ask a runner");
-  auto definition = definition_of(task);
-  if (!definition)
-    return std::unexpected(definition.error());
+  auto definition = TRY(definition_of(task));
   auto rendered = plan(task, state.moves);
   Measured measured;
   if (!rendered && rendered.error().message.starts_with(kEnvLost))
@@ -276,9 +247,7 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Sta
     measured.message = rendered.error().message;
     measured.device = device_key(*device_);
   } else {
-    auto plan = model::plan_from_json(*rendered);
-    if (!plan)
-      return std::unexpected(plan.error());
+    auto plan = TRY(model::plan_from_json(*rendered));
     runner::VerifyOptions options;
     options.device = config_.device;
     options.timeout = kCandidateTimeout;
@@ -289,10 +258,8 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Sta
     // A fresh worker of a module is a fresh Python: only who asks again waits for it.
     options.confirm_large = !is_module(task) || best_known;
     const auto started = Clock::now();
-    auto verdict = runner_->verify(*definition, *plan, options, stop);
-    if (!verdict)
-      return std::unexpected(verdict.error());
-    measured = cut_down(*verdict, std::chrono::duration<double>(Clock::now() - started).count());
+    auto verdict = TRY(runner_->verify(definition, plan, options, stop));
+    measured = cut_down(verdict, std::chrono::duration<double>(Clock::now() - started).count());
   }
   auto added = records_.with(
       [&](RecordBook &book) { return book.add_verdict(task.id, state.text_hash, measured); });
@@ -305,12 +272,9 @@ Result<Measured> LiveEnvironment::measure_plan(const TrainingTask &task, const m
                                                std::stop_token stop) {
   if (!runner_)
     return fail("nothing is measured here", "Ask a runner");
-  auto definition = definition_of(task);
-  if (!definition)
-    return std::unexpected(definition.error());
-  if (auto checked = model::check_plan(plan, *definition); !checked)
-    return std::unexpected(checked.error());
-  return verdict_on(*definition, plan, kCandidateTimeout, stop);
+  auto definition = TRY(definition_of(task));
+  TRY(model::check_plan(plan, definition));
+  return verdict_on(definition, plan, kCandidateTimeout, stop);
 }
 
 Result<Measured> LiveEnvironment::judge(const model::Task &task, const model::Plan &plan,
@@ -328,10 +292,8 @@ Result<Measured> LiveEnvironment::verdict_on(const model::Task &task, const mode
   options.timeout = timeout;
   options.measure_budget = std::chrono::milliseconds(config_.measure_budget_ms);
   const auto started = Clock::now();
-  auto verdict = runner_->verify(task, plan, options, stop);
-  if (!verdict)
-    return std::unexpected(verdict.error());
-  return cut_down(*verdict, std::chrono::duration<double>(Clock::now() - started).count());
+  auto verdict = TRY(runner_->verify(task, plan, options, stop));
+  return cut_down(verdict, std::chrono::duration<double>(Clock::now() - started).count());
 }
 
 } // namespace warpwright::trainer

@@ -39,11 +39,9 @@ Result<Json> ModuleStates::call_of(const TrainingTask &task) {
   });
   if (known)
     return std::move(*known);
-  auto traced = trace_({.source = task.text, .model = task.kernel});
-  if (!traced)
-    return std::unexpected(traced.error());
-  Json call{{"graph", model::to_json(traced->graph)},
-            {"task", model::to_json(draft_of(task, std::move(traced->buffers)))}};
+  auto traced = TRY(trace_({.source = task.text, .model = task.kernel}));
+  Json call{{"graph", model::to_json(traced.graph)},
+            {"task", model::to_json(draft_of(task, std::move(traced.buffers)))}};
   if (!device_.is_null())
     call["device"] = device_;
   calls_.with([&](auto &calls) {
@@ -55,37 +53,27 @@ Result<Json> ModuleStates::call_of(const TrainingTask &task) {
 }
 
 Result<ModuleStates::Opened> ModuleStates::open(const TrainingTask &task) {
-  auto call = call_of(task);
-  if (!call)
-    return std::unexpected(call.error());
-  auto answer = env_.call("tasks", *call);
-  if (!answer)
-    return std::unexpected(answer.error());
-  const Json &kernel = answer->at("kernels").at(0);
+  auto call = TRY(call_of(task));
+  auto answer = TRY(env_.call("tasks", call));
+  const Json &kernel = answer.at("kernels").at(0);
   return Opened{kernel.at("task"), kernel.at("graph")};
 }
 
 Result<StateRecord> ModuleStates::state(const TrainingTask &task, const Moves &moves) {
-  auto call = call_of(task);
-  if (!call)
-    return std::unexpected(call.error());
-  (*call)["moves"] = moves;
-  auto answer = env_.call("moves", *call);
-  if (!answer)
-    return std::unexpected(answer.error());
+  auto call = TRY(call_of(task));
+  call["moves"] = moves;
+  auto answer = TRY(env_.call("moves", call));
   StateRecord state{
-      moves, sha256_hex(answer->at("text").get<std::string>()).substr(0, kHashDigits), {}};
-  for (const Json &move : answer->at("moves"))
+      moves, sha256_hex(answer.at("text").get<std::string>()).substr(0, kHashDigits), {}};
+  for (const Json &move : answer.at("moves"))
     state.legal.push_back(move.at("move"));
   return state;
 }
 
 Result<Json> ModuleStates::plan(const TrainingTask &task, const Moves &moves) {
-  auto call = call_of(task);
-  if (!call)
-    return std::unexpected(call.error());
-  (*call)["moves"] = moves;
-  return env_.call("plan", *call);
+  auto call = TRY(call_of(task));
+  call["moves"] = moves;
+  return env_.call("plan", call);
 }
 
 } // namespace warpwright::trainer

@@ -9,10 +9,8 @@ std::string move_name(const std::string &move) { return move.substr(0, move.find
 Result<Moves> legal_part(const TrainingTask &task, const Moves &wanted, Environment &environment) {
   Moves moves;
   for (const std::string &move : wanted) {
-    auto state = environment.state(task, moves);
-    if (!state)
-      return std::unexpected(state.error());
-    if (std::ranges::find(state->legal, move) != state->legal.end())
+    auto state = TRY(environment.state(task, moves));
+    if (std::ranges::find(state.legal, move) != state.legal.end())
       moves.push_back(move);
   }
   return moves;

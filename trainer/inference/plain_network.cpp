@@ -299,13 +299,11 @@ Result<std::unique_ptr<Decoder>> make_plain_network(const NetworkShape &shape,
 }
 
 Result<PlainPolicy> load_plain_policy(const std::string &path) {
-  auto file = read_weights(path);
-  if (!file)
-    return std::unexpected(file.error());
-  auto network = make_plain_network(file->shape, file->tensors);
+  auto file = TRY(read_weights(path));
+  auto network = make_plain_network(file.shape, file.tensors);
   if (!network)
     return fail(path + ": " + network.error().message);
-  return PlainPolicy{std::move(*network), std::move(file->vocabulary), std::move(file->stage)};
+  return PlainPolicy{std::move(*network), std::move(file.vocabulary), std::move(file.stage)};
 }
 
 } // namespace warpwright::trainer

@@ -15,17 +15,15 @@ Model make_model(const NetworkConfig &network, const std::vector<std::string> &w
 }
 
 Result<Model> load_model(const std::string &path, const std::string &device) {
-  auto file = read_weights(path);
-  if (!file)
-    return std::unexpected(file.error());
+  auto file = TRY(read_weights(path));
   Model model;
-  model.vocabulary = std::move(file->vocabulary);
-  model.stage = std::move(file->stage);
-  model.step = file->step;
-  model.state = std::move(file->state);
-  model.network = Network::make(file->shape, 0, device);
-  model.network->set_steps(file->optimizer_steps);
-  if (const std::string problem = model.network->take(file->tensors); !problem.empty())
+  model.vocabulary = std::move(file.vocabulary);
+  model.stage = std::move(file.stage);
+  model.step = file.step;
+  model.state = std::move(file.state);
+  model.network = Network::make(file.shape, 0, device);
+  model.network->set_steps(file.optimizer_steps);
+  if (const std::string problem = model.network->take(file.tensors); !problem.empty())
     return fail(path + ": " + problem);
   return model;
 }

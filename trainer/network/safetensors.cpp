@@ -52,10 +52,7 @@ Result<TensorFile> decode_file(std::string_view bytes) {
         file.metadata = entry.get<std::map<std::string, std::string>>();
         continue;
       }
-      auto tensor = decode(name, entry, data);
-      if (!tensor)
-        return std::unexpected(tensor.error());
-      file.tensors.push_back(std::move(*tensor));
+      file.tensors.push_back(TRY(decode(name, entry, data)));
     }
   } catch (const nlohmann::json::exception &error) {
     return fail(std::string("its header cannot be read: ") + error.what());

@@ -28,29 +28,27 @@ Json shape_json(const NetworkShape &shape) {
 }
 
 Result<WeightsFile> read_weights(const std::string &path) {
-  auto file = read_safetensors(path);
-  if (!file)
-    return std::unexpected(file.error());
-  if (file->metadata["format"] != kWeightsFormat)
+  auto file = TRY(read_safetensors(path));
+  if (file.metadata["format"] != kWeightsFormat)
     return fail(path + " holds no policy of format " + kWeightsFormat,
                 "It was written by another version, or is something else");
   WeightsFile weights;
   try {
-    weights.shape = shape_from(Json::parse(file->metadata.at("shape")));
+    weights.shape = shape_from(Json::parse(file.metadata.at("shape")));
     weights.vocabulary = std::make_shared<Vocabulary>(
-        Json::parse(file->metadata.at("vocabulary")).get<std::vector<std::string>>());
+        Json::parse(file.metadata.at("vocabulary")).get<std::vector<std::string>>());
     if (weights.vocabulary->size() != weights.shape.vocabulary)
       return fail(path + ": its vocabulary does not fit its network");
-    weights.stage = file->metadata["stage"];
-    weights.step = Json::parse(file->metadata.at("step"));
-    weights.state = Json::parse(file->metadata.at("state"));
-    weights.optimizer_steps = Json::parse(file->metadata.at("optimizer_steps"));
+    weights.stage = file.metadata["stage"];
+    weights.step = Json::parse(file.metadata.at("step"));
+    weights.state = Json::parse(file.metadata.at("state"));
+    weights.optimizer_steps = Json::parse(file.metadata.at("optimizer_steps"));
   } catch (const Json::exception &error) {
     return fail(path + ": its metadata cannot be read: " + error.what());
   } catch (const std::out_of_range &) { // of map::at
     return fail(path + ": its metadata is not complete");
   }
-  weights.tensors = std::move(file->tensors);
+  weights.tensors = std::move(file.tensors);
   return weights;
 }
 

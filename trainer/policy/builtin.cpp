@@ -49,12 +49,10 @@ public:
 
   /// Goes to the state after `moves`. Errors: as Environment::state().
   Result<void> enter(const Moves &moves, bool may_go_on) {
-    auto state = environment_.state(context_.task, moves);
-    if (!state)
-      return std::unexpected(state.error());
+    auto state = TRY(environment_.state(context_.task, moves));
     choices_.clear();
     if (may_go_on)
-      for (const std::string &move : state->legal)
+      for (const std::string &move : state.legal)
         choices_.push_back({move, vocabulary_.ids(move_words(move))});
     may_stop_ =
         choices_.empty() || (!moves.empty() && environment_.can_measure(context_.task, moves));
@@ -107,12 +105,10 @@ private:
 Result<std::vector<int>> prompt_tokens(const Vocabulary &vocabulary, int context_tokens,
                                        const Context &context, Environment &environment,
                                        PromptOptions options) {
-  auto state = environment.state(context.task, {});
-  if (!state)
-    return std::unexpected(state.error());
+  auto state = TRY(environment.state(context.task, {}));
   const int most = context_tokens - kAnswerTokens;
   for (;;) {
-    std::vector<int> tokens = vocabulary.ids(prompt_words(context, state->legal, options));
+    std::vector<int> tokens = vocabulary.ids(prompt_words(context, state.legal, options));
     if (int(tokens.size()) <= most)
       return tokens;
     const auto over = std::size_t(int(tokens.size()) - most);
@@ -188,10 +184,8 @@ Result<PromptReading> PromptReading::read(Decoder &network, const Vocabulary &vo
   PromptReading reading;
   reading.vocabulary_ = &vocabulary;
   reading.context_tokens_ = network.shape().context;
-  auto tokens = prompt_tokens(vocabulary, reading.context_tokens_, context, environment, options);
-  if (!tokens)
-    return std::unexpected(tokens.error());
-  reading.prompt_ = std::move(*tokens);
+  reading.prompt_ =
+      TRY(prompt_tokens(vocabulary, reading.context_tokens_, context, environment, options));
   reading.decoding_ = network.decode(reading.prompt_);
   return reading;
 }
@@ -214,8 +208,7 @@ Result<Rollout> PromptReading::answer(const Context &context, Environment &envir
   for (;;) {
     const int room = context_tokens_ - int(rollout.sequence.tokens.size());
     const bool may_go_on = int(moves.size()) < options.longest && room > kLongestMove + 1;
-    if (auto entered = grammar.enter(moves, may_go_on); !entered)
-      return std::unexpected(entered.error());
+    TRY(grammar.enter(moves, may_go_on));
     int token = sampler.draw(grammar.next());
     if (token == stop)
       break;
@@ -232,11 +225,9 @@ Result<Sequence> imitation_sequence(const Vocabulary &vocabulary, int context_to
                                     const Context &context, Environment &environment,
                                     const PromptOptions &options, const Moves &moves,
                                     const AnalysisTruth &truth, float analysis_weight) {
-  auto prompt = prompt_tokens(vocabulary, context_tokens, context, environment, options);
-  if (!prompt)
-    return std::unexpected(prompt.error());
+  auto prompt = TRY(prompt_tokens(vocabulary, context_tokens, context, environment, options));
   Sequence sequence;
-  sequence.tokens = std::move(*prompt);
+  sequence.tokens = std::move(prompt);
   Grammar grammar(vocabulary, context, environment);
   const auto give = [&](int token, std::vector<int> allowed, float weight) {
     if (weight > 0 && std::ranges::find(allowed, token) != allowed.end()) {
@@ -261,16 +252,14 @@ Result<Sequence> imitation_sequence(const Vocabulary &vocabulary, int context_to
   sequence.tokens.push_back(vocabulary.id(Vocabulary::kMoves));
   Moves made;
   for (const std::string &move : moves) {
-    if (auto entered = grammar.enter(made, true); !entered)
-      return std::unexpected(entered.error());
+    TRY(grammar.enter(made, true));
     for (const int token : vocabulary.ids(move_words(move))) {
       give(token, grammar.next(), 1);
       grammar.take(token);
     }
     made.push_back(move);
   }
-  if (auto entered = grammar.enter(made, true); !entered)
-    return std::unexpected(entered.error());
+  TRY(grammar.enter(made, true));
   give(vocabulary.id(Vocabulary::kStop), grammar.next(), 1);
   if (int(sequence.tokens.size()) > context_tokens)
     return fail("an answer of " + context.task.id + " is too long",
@@ -289,17 +278,16 @@ Result<Proposal> BuiltinPolicy::propose(const Context &context, Environment &env
   const Context shown{context.task, context.view, context.device,
                       options_.ignores_exemplars ? std::vector<Exemplar>() : context.exemplars,
                       context.tried};
-  auto reading = PromptReading::read(*network_, *vocabulary_, shown, environment, options_.prompt);
-  if (!reading)
-    return std::unexpected(reading.error());
+  auto reading =
+      TRY(PromptReading::read(*network_, *vocabulary_, shown, environment, options_.prompt));
   SamplingOptions options = options_;
-  auto rollout = reading->answer(shown, environment, options, random_);
+  auto rollout = reading.answer(shown, environment, options, random_);
   // A policy that is sure of itself repeats itself: what was tried is asked for again, warmer each time.
   for (int i = 1; i < kAnswers && rollout && was_tried(context, rollout->proposal.moves) &&
                   options_.temperature >= kGreedy;
        ++i) {
     options.temperature = options_.temperature * (1 + i * kWarmer);
-    rollout = reading->answer(shown, environment, options, random_);
+    rollout = reading.answer(shown, environment, options, random_);
   }
   if (!rollout)
     return std::unexpected(rollout.error());

@@ -56,21 +56,16 @@ bool is_new(const Proposal &proposal, const std::vector<Exemplar> &tried) {
 
 Result<Proposal> Proposer::propose(const TrainingTask &task, const std::vector<TriedVersion> &tried,
                                    Environment &environment) {
-  auto view = environment.open(task);
-  if (!view)
-    return std::unexpected(view.error());
-  view->original.reset(); // what the caller measured, and not what an earlier call saw
-  const std::vector<Exemplar> versions = exemplars_of(tried, view->original);
+  auto view = TRY(environment.open(task));
+  view.original.reset(); // what the caller measured, and not what an earlier call saw
+  const std::vector<Exemplar> versions = exemplars_of(tried, view.original);
   double seconds = 0;
   int refused = 0;
   Proposal proposal;
   for (int i = 0; i < kAttempts && refused < kRefusedAttempts; ++i) {
-    const Context context{task, *view, environment.device(),
+    const Context context{task, view, environment.device(),
                           choose_exemplars(versions, exemplars_, random_), versions};
-    auto answer = policy_.propose(context, environment);
-    if (!answer)
-      return std::unexpected(answer.error());
-    proposal = std::move(*answer);
+    proposal = TRY(policy_.propose(context, environment));
     seconds += proposal.seconds;
     proposal.seconds = seconds;
     refused += !proposal.refused.empty();

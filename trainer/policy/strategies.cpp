@@ -25,12 +25,10 @@ Proposal exhausted() {
 Result<Moves> extended(const Context &context, Environment &environment, Moves moves,
                        std::size_t length, std::mt19937_64 &random) {
   while (moves.size() < length) {
-    auto state = environment.state(context.task, moves);
-    if (!state)
-      return std::unexpected(state.error());
-    if (state->legal.empty())
+    auto state = TRY(environment.state(context.task, moves));
+    if (state.legal.empty())
       break;
-    moves.push_back(random_move(state->legal, random));
+    moves.push_back(random_move(state.legal, random));
   }
   return measurable_part(context.task, std::move(moves), environment);
 }
@@ -43,11 +41,8 @@ public:
   Result<Proposal> propose(const Context &context, Environment &environment) override {
     Proposal proposal;
     for (int i = 0; i < kDrawings; ++i) {
-      auto moves = extended(context, environment, {},
-                            1 + draw_index(std::size_t(longest_), random_), random_);
-      if (!moves)
-        return std::unexpected(moves.error());
-      proposal.moves = std::move(*moves);
+      proposal.moves = TRY(extended(context, environment, {},
+                                    1 + draw_index(std::size_t(longest_), random_), random_));
       if (!proposal.moves.empty() && !was_tried(context, proposal.moves))
         break;
     }
@@ -74,10 +69,7 @@ public:
     });
     Proposal proposal;
     for (int i = 0; i < kDrawings; ++i) {
-      auto moves = child(context, environment, parents);
-      if (!moves)
-        return std::unexpected(moves.error());
-      proposal.moves = std::move(*moves);
+      proposal.moves = TRY(child(context, environment, parents));
       if (!proposal.moves.empty() && !was_tried(context, proposal.moves))
         break;
     }
@@ -105,12 +97,10 @@ private:
       wanted.erase(wanted.begin() + std::ptrdiff_t(place));
       break;
     case 2: { // another in its place
-      auto state = environment.state(context.task,
-                                     Moves(wanted.begin(), wanted.begin() + std::ptrdiff_t(place)));
-      if (!state)
-        return std::unexpected(state.error());
-      if (!state->legal.empty())
-        wanted[place] = random_move(state->legal, random_);
+      auto state = TRY(environment.state(
+          context.task, Moves(wanted.begin(), wanted.begin() + std::ptrdiff_t(place))));
+      if (!state.legal.empty())
+        wanted[place] = random_move(state.legal, random_);
       break;
     }
     default: { // a beginning of one, an end of another
@@ -150,10 +140,8 @@ public:
         return exhausted();
       const Moves moves = std::move(walk.waiting.front());
       walk.waiting.pop_front();
-      auto state = environment.state(context.task, moves);
-      if (!state)
-        return std::unexpected(state.error());
-      for (const std::string &move : state->legal) {
+      auto state = TRY(environment.state(context.task, moves));
+      for (const std::string &move : state.legal) {
         Moves next = moves;
         next.push_back(move);
         walk.found.push_back(next);

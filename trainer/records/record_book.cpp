@@ -56,11 +56,9 @@ Result<Split> split_from(const std::string &name) {
 RecordBook::RecordBook() = default;
 
 Result<RecordBook> RecordBook::read(const std::string &path) {
-  auto text = contents(path);
-  if (!text)
-    return std::unexpected(text.error());
+  auto text = TRY(contents(path));
   RecordBook book;
-  if (auto loaded = book.load(*text); !loaded)
+  if (auto loaded = book.load(text); !loaded)
     return fail(path + ": " + loaded.error().message, loaded.error().remedy);
   return book;
 }
@@ -70,15 +68,13 @@ Result<RecordBook> RecordBook::append_to(const std::string &path) {
     return fail("cannot append to " + path, "Unpack it first, or name another file");
   RecordBook book;
   if (std::filesystem::exists(path)) {
-    auto text = contents(path);
-    if (!text)
-      return std::unexpected(text.error());
-    const std::size_t whole = text->rfind('\n') == std::string::npos ? 0 : text->rfind('\n') + 1;
+    auto text = TRY(contents(path));
+    const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
     std::error_code failed;
     std::filesystem::resize_file(path, whole, failed);
     if (failed)
       return fail("cannot cut the torn last line off " + path + ": " + failed.message());
-    if (auto loaded = book.load(text->substr(0, whole)); !loaded)
+    if (auto loaded = book.load(text.substr(0, whole)); !loaded)
       return fail(path + ": " + loaded.error().message, loaded.error().remedy);
   }
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
@@ -90,8 +86,7 @@ Result<RecordBook> RecordBook::append_to(const std::string &path) {
   if (!*book.file_)
     return fail("cannot append to " + path, "Name a file that can be written");
   if (book.tasks_.empty() && std::filesystem::file_size(path) == 0)
-    if (auto written = book.write_line({{"warpwright_records", kFormatVersion}}); !written)
-      return std::unexpected(written.error());
+    TRY(book.write_line({{"warpwright_records", kFormatVersion}}));
   return book;
 }
 
@@ -123,20 +118,15 @@ Result<void> RecordBook::take_line(const Json &line) {
     move_numbers_[line.at("move")] = int(moves_.size());
     moves_.push_back(line.at("move"));
   } else if (line.contains("device")) {
-    auto device = model::device_from_json(line.at("device"));
-    if (!device)
-      return std::unexpected(device.error());
-    devices_.push_back(*device);
+    devices_.push_back(TRY(model::device_from_json(line.at("device"))));
   } else if (line.contains("task")) {
-    auto split = split_from(line.at("split"));
-    if (!split)
-      return std::unexpected(split.error());
+    auto split = TRY(split_from(line.at("split")));
     const std::string id = line.at("task");
     tasks_[id] = {id,
                   line.at("family"),
                   line.at("language"),
                   line.at("kernel"),
-                  *split,
+                  split,
                   line.at("hash"),
                   line.at("definition"),
                   line.value("graph", ""),
@@ -149,12 +139,10 @@ Result<void> RecordBook::take_line(const Json &line) {
     const StateRecord state{moves_of(path, 1), line.at("text"), moves_of(line.at("legal"), 0)};
     tasks_.at(task_order_.at(path.at(0))).states[state.moves] = state;
   } else if (line.contains("verdict")) {
-    auto measured = measured_from_json(line);
-    if (!measured)
-      return std::unexpected(measured.error());
+    auto measured = TRY(measured_from_json(line));
     const Json &place = line.at("verdict");
-    measured->device = device_key(devices_.at(place.at(1)));
-    tasks_.at(task_order_.at(place.at(0))).verdicts[measured->device][line.at("text")] = *measured;
+    measured.device = device_key(devices_.at(place.at(1)));
+    tasks_.at(task_order_.at(place.at(0))).verdicts[measured.device][line.at("text")] = measured;
   } else {
     return fail("this is no record");
   }
@@ -212,8 +200,7 @@ Result<void> RecordBook::add_task(const TrainingTask &task, const Json &definiti
             {"definition", definition}};
   if (!graph.empty())
     line["graph"] = graph;
-  if (auto taken = take_line(line); !taken)
-    return taken;
+  TRY(take_line(line));
   return write_line(line);
 }
 
@@ -270,19 +257,15 @@ std::vector<TrainingTask> recorded_tasks(const RecordBook &book) {
 
 Result<void> RecordBook::add(const RecordBook &other) {
   for (const model::DeviceInfo &device : other.devices())
-    if (auto added = add_device(device); !added)
-      return added;
+    TRY(add_device(device));
   for (const TrainingTask &task : recorded_tasks(other)) {
     const TaskRecord &record = *other.find(task.id);
-    if (auto added = add_task(task, record.definition, record.hash, record.graph); !added)
-      return added;
+    TRY(add_task(task, record.definition, record.hash, record.graph));
     for (const auto &[moves, state] : record.states)
-      if (auto added = add_state(task.id, state); !added)
-        return added;
+      TRY(add_state(task.id, state));
     for (const auto &[device, verdicts] : record.verdicts)
       for (const auto &[text, measured] : verdicts)
-        if (auto added = add_verdict(task.id, text, measured); !added)
-          return added;
+        TRY(add_verdict(task.id, text, measured));
   }
   return {};
 }
@@ -300,20 +283,15 @@ Result<int> RecordBook::move_number(const std::string &move) {
   const auto [place, is_new] = move_numbers_.emplace(move, int(moves_.size()));
   if (is_new) {
     moves_.push_back(move);
-    if (auto written = write_line({{"move", move}}); !written)
-      return std::unexpected(written.error());
+    TRY(write_line({{"move", move}}));
   }
   return place->second;
 }
 
 Result<Json> RecordBook::move_numbers(const Moves &moves) {
   Json numbers = Json::array();
-  for (const std::string &move : moves) {
-    auto number = move_number(move);
-    if (!number)
-      return std::unexpected(number.error());
-    numbers.push_back(*number);
-  }
+  for (const std::string &move : moves)
+    numbers.push_back(TRY(move_number(move)));
   return numbers;
 }
 

@@ -25,23 +25,18 @@ std::string today() {
 } // namespace
 
 Result<void> run_report(const ReportOptions &options) {
-  const auto log = read_training_logs(options.runs);
-  if (!log)
-    return std::unexpected(log.error());
+  const auto log = TRY(read_training_logs(options.runs));
   std::string command = "warpwright-train report";
   for (const std::string &run : options.runs)
     command += " " + run;
   const PageFacts facts{options.title, today(), command};
-  if (auto written = write_atomically(options.page, render_training_page(facts, *log)); !written)
-    return written;
+  TRY(write_atomically(options.page, render_training_page(facts, log)));
   const fs::path events = options.tensorboard.empty()
                               ? fs::path(options.page).parent_path() / "tensorboard"
                               : fs::path(options.tensorboard);
-  const auto files = write_event_files(*log, events.string());
-  if (!files)
-    return std::unexpected(files.error());
+  const auto files = TRY(write_event_files(log, events.string()));
   if (!options.quiet)
-    std::cout << "wrote " << options.page << " and " << *files << " TensorBoard event files below "
+    std::cout << "wrote " << options.page << " and " << files << " TensorBoard event files below "
               << events.string() << "\n";
   return {};
 }

@@ -95,21 +95,18 @@ Result<void> Adversary::step(const std::vector<Group> &groups, const RollingNorm
       if (measured->speedup)
         fields["speedup"] = measured->speedup->ratio;
       if (measured->outcome == model::Outcome::SuspectedCheat)
-        if (auto stored = store_cheat(learning, config_.run.out,
-                                      {"adversary/" + subject.name,
-                                       {},
-                                       model::to_json(subject.candidate).dump(),
-                                       *measured});
-            !stored)
-          return stored;
+        TRY(store_cheat(learning, config_.run.out,
+                        {"adversary/" + subject.name,
+                         {},
+                         model::to_json(subject.candidate).dump(),
+                         *measured}));
     } else { // turned down before a worker saw it
       fields["outcome"] = "rejected";
       fields["message"] = describe(measured.error());
       fields["reward"] = 0;
       fields["rewarded"] = false;
     }
-    if (auto logged = learning.log("adversary", std::move(fields)); !logged)
-      return logged;
+    TRY(learning.log("adversary", std::move(fields)));
   }
   return {};
 }

@@ -51,9 +51,7 @@ Result<void> score_analyses(const Config &config, const Surroundings &surroundin
     const std::string name = listed.substr(0, listed.find('@'));
     if (!name.starts_with("builtin") || name.find("?plain") != std::string::npos)
       continue;
-    auto policy = surroundings.make_policy(config, name + "?analysis", config.run.seed);
-    if (!policy)
-      return std::unexpected(policy.error());
+    auto policy = TRY(surroundings.make_policy(config, name + "?analysis", config.run.seed));
     std::mt19937_64 random(config.run.seed);
     Judged faster, why, bound;
     for (const TaskVersions &task : versions)
@@ -63,10 +61,8 @@ Result<void> score_analyses(const Config &config, const Surroundings &surroundin
                               task.versions};
         const AnalysisTruth truth =
             analysis_truth(context.exemplars, task.versions, task.view.original);
-        auto proposal = (*policy)->propose(context, recorded);
-        if (!proposal)
-          return std::unexpected(proposal.error());
-        const Analysis &said = proposal->analysis;
+        auto proposal = TRY(policy->propose(context, recorded));
+        const Analysis &said = proposal.analysis;
         if (truth.faster_exemplar)
           faster.add(said.faster_exemplar == truth.faster_exemplar, 0.5,
                      std::to_string(*truth.faster_exemplar));
@@ -82,8 +78,7 @@ Result<void> score_analyses(const Config &config, const Surroundings &surroundin
     why.write(fields, "move");
     bound.write(fields, "bound");
     std::cout << "analysis of " << name << ": " << fields.dump() << "\n";
-    if (auto logged = log.write("analysis", fields); !logged)
-      return logged;
+    TRY(log.write("analysis", fields));
   }
   return {};
 }

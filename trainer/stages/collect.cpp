@@ -146,10 +146,8 @@ private:
     });
     collected.trials = int(session->tried().size()) - 1;
     for (const std::string &name : config_.collect.strategies) {
-      auto policy = surroundings_.make_policy(config_, name, collected.random());
-      if (!policy)
-        return std::unexpected(policy.error());
-      collected.policies.push_back(std::move(*policy));
+      collected.policies.push_back(
+          TRY(surroundings_.make_policy(config_, name, collected.random())));
     }
     collected.session = std::move(*session);
     return {};
@@ -187,26 +185,18 @@ Result<void> run_collect(const Config &config, const Surroundings &surroundings)
   if (config.environment.mode != "live" || config.environment.records.empty())
     return fail("collect measures, and needs a file for what it measures",
                 "Set environment.mode = \"live\" and environment.records = [\"records.jsonl\"]");
-  auto place = Workplace::open(config);
-  if (!place)
-    return std::unexpected(place.error());
+  auto place = TRY(Workplace::open(config));
   std::vector<Split> splits;
-  for (const std::string &text : config.collect.splits) {
-    auto split = split_from(text);
-    if (!split)
-      return std::unexpected(split.error());
-    splits.push_back(*split);
-  }
-  auto tasks = (*place)->tasks(splits);
+  for (const std::string &text : config.collect.splits)
+    splits.push_back(TRY(split_from(text)));
+  auto tasks = place->tasks(splits);
   auto log = RunLog::open(config.run.out, "collect");
   if (!tasks || !log)
     return std::unexpected(tasks ? log.error() : tasks.error());
-  if (auto written = log->write("start", {{"config", describe_config(config)},
-                                          {"seed", config.run.seed},
-                                          {"tasks", tasks->size()}});
-      !written)
-    return written;
-  return Collection(config, surroundings, **place, std::move(*tasks), std::move(*log)).run();
+  TRY(log->write(
+      "start",
+      {{"config", describe_config(config)}, {"seed", config.run.seed}, {"tasks", tasks->size()}}));
+  return Collection(config, surroundings, *place, std::move(*tasks), std::move(*log)).run();
 }
 
 } // namespace warpwright::trainer

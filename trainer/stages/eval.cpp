@@ -64,23 +64,20 @@ public:
 
   /// What was judged whole is reported, also when it is stopped.
   Result<void> run() {
-    if (auto done = judge_reference(); !done)
-      return done;
+    TRY(judge_reference());
     for (const std::string &listed : config_.eval.policies) {
       const std::string name = listed.substr(0, listed.find('@'));
       const std::vector<int> ks = ks_of(listed);
       std::vector<std::uint64_t> seeds;
       for (int repeat = 0; repeat < config_.eval.repeats; ++repeat)
         seeds.push_back(config_.run.seed * 1000 + std::uint64_t(repeat));
-      auto sessions = sessions_of(name, seeds, ks);
-      if (!sessions)
-        return std::unexpected(sessions.error());
+      auto sessions = TRY(sessions_of(name, seeds, ks));
       if (stopped())
         break;
       Scores scores{name, {}, std::vector<double>(ks.size()), 0, 0};
       scores.log_best.assign(ks.size(), std::vector<double>(tasks_.size()));
-      for (std::size_t i = 0; i < sessions->size(); ++i)
-        scores.take(i % tasks_.size(), (*sessions)[i], 1.0 / config_.eval.repeats);
+      for (std::size_t i = 0; i < sessions.size(); ++i)
+        scores.take(i % tasks_.size(), sessions[i], 1.0 / config_.eval.repeats);
       all_.push_back(std::move(scores));
     }
     return report();
@@ -104,16 +101,14 @@ private:
     std::vector<std::uint64_t> seeds;
     for (int trials = 0; trials < config_.eval.reference_trials; trials += kReferenceSession)
       seeds.push_back(kReferenceSeed + seeds.size());
-    auto sessions =
-        sessions_of("random", seeds, {std::min(kReferenceSession, config_.eval.reference_trials)});
-    if (!sessions)
-      return std::unexpected(sessions.error());
+    auto sessions = TRY(
+        sessions_of("random", seeds, {std::min(kReferenceSession, config_.eval.reference_trials)}));
     if (stopped())
       return {};
     log_reference_.assign(tasks_.size(), 0);
-    for (std::size_t i = 0; i < sessions->size(); ++i)
+    for (std::size_t i = 0; i < sessions.size(); ++i)
       log_reference_[i % tasks_.size()] =
-          std::max(log_reference_[i % tasks_.size()], (*sessions)[i].log_best.front());
+          std::max(log_reference_[i % tasks_.size()], sessions[i].log_best.front());
     return {};
   }
 
@@ -134,14 +129,11 @@ private:
       const std::uint64_t own_seed = seed * 7919 ^ std::hash<std::string>{}(tasks_[task].id);
       if (alone && shared && task > 0)
         return one_session(*shared, name, task, own_seed, ks, sessions[i]);
-      if (auto logged = shared ? log_account(*shared, name) : Result<void>(); !logged)
-        return logged;
-      auto policy = surroundings_.make_policy(config_, name, own_seed);
-      if (!policy)
-        return std::unexpected(policy.error());
+      TRY(shared ? log_account(*shared, name) : Result<void>());
+      auto policy = TRY(surroundings_.make_policy(config_, name, own_seed));
       if (!alone)
-        return one_session(**policy, name, task, own_seed, ks, sessions[i]);
-      shared = std::move(*policy);
+        return one_session(*policy, name, task, own_seed, ks, sessions[i]);
+      shared = std::move(policy);
       return one_session(*shared, name, task, own_seed, ks, sessions[i]);
     };
     each_of(sessions.size(), alone ? 1 : config_.environment.in_flight, [&](std::size_t i) {
@@ -157,8 +149,7 @@ private:
     if (const auto failed = failure.with([](auto &first) { return first; }); failed)
       return std::unexpected(*failed);
     if (shared)
-      if (auto logged = log_account(*shared, name); !logged)
-        return std::unexpected(logged.error());
+      TRY(log_account(*shared, name));
     return sessions;
   }
 
@@ -218,8 +209,7 @@ private:
       log_known.push_back(std::log(std::max(1.0, best_known(task))));
     const double known = geometric_mean(log_known, 1).value;
     if (!log_reference_.empty())
-      if (auto logged = report_reference(); !logged)
-        return logged;
+      TRY(report_reference());
     std::cout << "policy                k   geometric mean [95%]      success   of best known\n";
     for (const Scores &scores : all_)
       for (std::size_t i = 0; i < scores.log_best.size(); ++i) {
@@ -341,8 +331,7 @@ Result<void> leave_out_unmeasurable(std::vector<TrainingTask> &tasks, Environmen
     }
     const std::string why =
         sessions[i] ? "its unchanged source is not verified" : describe(sessions[i].error());
-    if (auto written = log.write("left_out", {{"task", tasks[i].id}, {"message", why}}); !written)
-      return written;
+    TRY(log.write("left_out", {{"task", tasks[i].id}, {"message", why}}));
   }
   tasks = std::move(kept);
   return {};
@@ -351,38 +340,28 @@ Result<void> leave_out_unmeasurable(std::vector<TrainingTask> &tasks, Environmen
 } // namespace
 
 Result<void> run_eval(const Config &config, const Surroundings &surroundings) {
-  auto place = Workplace::open(config);
-  if (!place)
-    return std::unexpected(place.error());
+  auto place = TRY(Workplace::open(config));
   auto split = split_from(config.eval.split);
-  auto tasks = split ? (*place)->tasks({*split})
-                     : Result<std::vector<TrainingTask>>(std::unexpected(split.error()));
-  if (!tasks)
-    return std::unexpected(tasks.error());
-  auto log = RunLog::open(config.run.out, "eval");
-  if (!log)
-    return std::unexpected(log.error());
-  if (auto left = leave_out_unmeasurable(*tasks, (*place)->environment(),
-                                         config.environment.in_flight, *log, surroundings.stop);
-      !left)
-    return left;
+  auto tasks = TRY(split ? place->tasks({*split})
+                         : Result<std::vector<TrainingTask>>(std::unexpected(split.error())));
+  auto log = TRY(RunLog::open(config.run.out, "eval"));
+  TRY(leave_out_unmeasurable(tasks, place->environment(), config.environment.in_flight, log,
+                             surroundings.stop));
   if (surroundings.stop.stop_requested())
     return {};
-  if (tasks->empty())
+  if (tasks.empty())
     return fail("no task of the split " + config.eval.split + " can be measured",
                 "Collect it first, or set environment.mode = \"live\"");
-  if (auto written = log->write("start", {{"config", describe_config(config)},
-                                          {"seed", config.run.seed},
-                                          {"environment", (*place)->environment().name()},
-                                          {"task_ids", ids_of(*tasks)},
-                                          {"tasks", tasks->size()}});
-      !written)
-    return written;
-  Evaluation evaluation(config, surroundings, **place, std::move(*tasks), *log);
+  TRY(log.write("start", {{"config", describe_config(config)},
+                          {"seed", config.run.seed},
+                          {"environment", place->environment().name()},
+                          {"task_ids", ids_of(tasks)},
+                          {"tasks", tasks.size()}}));
+  Evaluation evaluation(config, surroundings, *place, std::move(tasks), log);
   if (auto done = evaluation.run(); !done || surroundings.stop.stop_requested())
     return done;
-  auto versions = task_versions(**place, {*split});
-  return versions ? score_analyses(config, surroundings, **place, *versions, *log)
+  auto versions = task_versions(*place, {*split});
+  return versions ? score_analyses(config, surroundings, *place, *versions, log)
                   : Result<void>(std::unexpected(versions.error()));
 }
 

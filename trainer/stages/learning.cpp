@@ -19,10 +19,8 @@ Result<Learning> Learning::start(const Config &config, const std::string &stage,
                                  const std::string &weights,
                                  const std::vector<std::string> &words) {
   set_threads(config.run.threads);
-  auto log = RunLog::open(config.run.out, stage);
-  if (!log)
-    return std::unexpected(log.error());
-  Learning learning(config, stage, std::move(*log));
+  auto log = TRY(RunLog::open(config.run.out, stage));
+  Learning learning(config, stage, std::move(log));
   std::string problem;
   learning.world_ = join_world(config.run.device, problem);
   if (!problem.empty())
@@ -34,15 +32,9 @@ Result<Learning> Learning::start(const Config &config, const std::string &stage,
   if (from.empty()) {
     learning.model_ = make_model(config.network, words, config.run.seed, config.run.device);
     if (learning.writes()) // to judge what training adds
-      if (auto saved =
-              save_model(weights_path(config.run.out, "untrained"), learning.model_, false);
-          !saved)
-        return std::unexpected(saved.error());
+      TRY(save_model(weights_path(config.run.out, "untrained"), learning.model_, false));
   } else {
-    auto model = load_model(from, config.run.device);
-    if (!model)
-      return std::unexpected(model.error());
-    learning.model_ = std::move(*model);
+    learning.model_ = TRY(load_model(from, config.run.device));
   }
   if (!resumes) {
     learning.model_.step = 0;
@@ -50,15 +42,13 @@ Result<Learning> Learning::start(const Config &config, const std::string &stage,
     learning.model_.network->set_steps(0);
   }
   learning.model_.stage = stage;
-  auto written = learning.log("start", {{"config", describe_config(config)},
-                                        {"seed", config.run.seed},
-                                        {"version", WARPWRIGHT_VERSION},
-                                        {"libtorch", describe_libtorch()},
-                                        {"from", from},
-                                        {"processes", learning.world_.size},
-                                        {"resumed_from_step", learning.model_.step}});
-  if (!written)
-    return std::unexpected(written.error());
+  TRY(learning.log("start", {{"config", describe_config(config)},
+                             {"seed", config.run.seed},
+                             {"version", WARPWRIGHT_VERSION},
+                             {"libtorch", describe_libtorch()},
+                             {"from", from},
+                             {"processes", learning.world_.size},
+                             {"resumed_from_step", learning.model_.step}}));
   return learning;
 }
 

@@ -45,44 +45,31 @@ public:
     if (state.contains("rewards"))
       rewards_.set_values(state.at("rewards"));
     adversary_.go_on_from(state.value("adversary", 0));
-    if (auto taken = tried_.take(state.value("tried", nlohmann::json::object()), tasks_); !taken)
-      return taken;
+    TRY(tried_.take(state.value("tried", nlohmann::json::object()), tasks_));
     if (!learns()) {
-      auto policy = surroundings_.make_policy(config_, config_.rl.variant, config_.run.seed);
-      if (!policy)
-        return std::unexpected(policy.error());
-      strategy_ = std::move(*policy);
+      strategy_ = TRY(surroundings_.make_policy(config_, config_.rl.variant, config_.run.seed));
       return {};
     }
     if (config_.rl.weights.empty())
       return fail("rl.weights names no policy to start from", "Train one first: sft, then selfsup");
-    auto reference = load_model(config_.rl.weights, config_.run.device);
-    if (!reference)
-      return std::unexpected(reference.error());
-    reference_ = std::move(*reference);
+    reference_ = TRY(load_model(config_.rl.weights, config_.run.device));
     return {};
   }
 
   Result<void> step() {
     std::mt19937_64 random = learning_.random_of_step();
     StepMetrics metrics(config_.rl.variant);
-    auto groups = answered_groups(random);
-    if (!groups)
-      return std::unexpected(groups.error());
+    auto groups = TRY(answered_groups(random));
     metrics.answered_now();
-    if (auto measured = measure_groups(*groups, place_.environment(), config_.environment.in_flight,
-                                       config_.rl.confirm_above, surroundings_.stop);
-        !measured)
-      return measured;
-    if (auto tried = adversary_.step(*groups, rewards_, learning_); !tried)
-      return tried;
+    TRY(measure_groups(groups, place_.environment(), config_.environment.in_flight,
+                       config_.rl.confirm_above, surroundings_.stop));
+    TRY(adversary_.step(groups, rewards_, learning_));
     if (surroundings_.stop.stop_requested())
       return {}; // half measured: the step is done again
     metrics.measured_now();
     std::vector<Sequence> sequences;
-    for (Group &group : *groups)
-      if (auto taken = take(group, metrics, sequences); !taken)
-        return taken;
+    for (Group &group : groups)
+      TRY(take(group, metrics, sequences));
     if (sequences.empty() && learning_.world().size > 1)
       sequences.push_back(idle_sequence()); // the other processes wait for this one's gradients
     if (learns() && !sequences.empty())
@@ -122,38 +109,31 @@ private:
       group.task = &drawn_task(random);
       group.seed = random();
       group.hides_scores = draw_unit(random) < kHiddenScores;
-      auto tried = tried_.of(group.task->task);
-      if (!tried)
-        return std::unexpected(tried.error());
+      auto tried = TRY(tried_.of(group.task->task));
       if (config_.rl.variant == "contrastive")
         group.exemplars = choose_exemplars(
-            some_of(**tried, random), {config_.rl.buckets, config_.rl.bucket_temperature}, random);
+            some_of(*tried, random), {config_.rl.buckets, config_.rl.bucket_temperature}, random);
       if (learns())
         continue;
       const Context context{group.task->task, group.task->view, place_.environment().device(),
-                            group.exemplars, **tried};
-      if (auto filled = fill_with_strategy(group, context); !filled)
-        return std::unexpected(filled.error());
+                            group.exemplars, *tried};
+      TRY(fill_with_strategy(group, context));
     }
     if (!learns())
       return groups;
     SamplingOptions sampling;
     sampling.temperature = config_.rl.temperature;
     sampling.longest = config_.collect.longest;
-    if (auto answered = answer_groups(groups, learning_.model(), place_.environment(), sampling,
-                                      config_.rl.group_size, config_.environment.in_flight);
-        !answered)
-      return std::unexpected(answered.error());
+    TRY(answer_groups(groups, learning_.model(), place_.environment(), sampling,
+                      config_.rl.group_size, config_.environment.in_flight));
     return groups;
   }
 
   Result<void> fill_with_strategy(Group &group, const Context &context) {
     for (int i = 0; i < config_.rl.group_size; ++i) {
-      auto proposal = strategy_->propose(context, place_.environment());
-      if (!proposal)
-        return std::unexpected(proposal.error());
+      auto proposal = TRY(strategy_->propose(context, place_.environment()));
       Candidate candidate;
-      candidate.rollout.proposal = std::move(*proposal);
+      candidate.rollout.proposal = std::move(proposal);
       group.candidates.push_back(std::move(candidate));
     }
     return {};
@@ -176,8 +156,7 @@ private:
       member.is_cheat =
           candidate.measured && candidate.measured->outcome == model::Outcome::SuspectedCheat;
       members.push_back(member);
-      if (auto logged = note(task.task, candidate, reward, metrics); !logged)
-        return logged;
+      TRY(note(task.task, candidate, reward, metrics));
     }
     const std::vector<double> advantages = group_advantages(members, config_.rl.best_of);
     if (!learns())
@@ -309,34 +288,23 @@ private:
 } // namespace
 
 Result<void> run_rl(const Config &config, const Surroundings &surroundings) {
-  auto place = Workplace::open(config);
-  if (!place)
-    return std::unexpected(place.error());
-  auto tasks = training_tasks(**place, config.environment.in_flight, surroundings.stop);
-  if (!tasks)
-    return std::unexpected(tasks.error());
+  auto place = TRY(Workplace::open(config));
+  auto tasks = TRY(training_tasks(*place, config.environment.in_flight, surroundings.stop));
   auto learning =
-      Learning::start(config, "rl", config.rl.weights, vocabulary_words(**place, *tasks));
-  if (!learning)
-    return std::unexpected(learning.error());
-  Reinforcement reinforcement(config, surroundings, **place, *tasks, *learning);
-  if (auto prepared = reinforcement.prepare(); !prepared)
-    return prepared;
-  Progress progress("rl", "steps", config.rl.steps, surroundings.quiet || !learning->writes());
-  while (learning->step() < config.rl.steps) {
-    if (auto done = reinforcement.step(); !done)
-      return done;
+      TRY(Learning::start(config, "rl", config.rl.weights, vocabulary_words(*place, tasks)));
+  Reinforcement reinforcement(config, surroundings, *place, tasks, learning);
+  TRY(reinforcement.prepare());
+  Progress progress("rl", "steps", config.rl.steps, surroundings.quiet || !learning.writes());
+  while (learning.step() < config.rl.steps) {
+    TRY(reinforcement.step());
     if (surroundings.stop.stop_requested())
       return {};
-    const bool last = learning->step() + 1 >= config.rl.steps;
-    if (auto saved = learning->finish_step(config.rl.checkpoint_every, last); !saved)
-      return saved;
-    progress.show(learning->step(), reinforcement.last_note());
+    const bool last = learning.step() + 1 >= config.rl.steps;
+    TRY(learning.finish_step(config.rl.checkpoint_every, last));
+    progress.show(learning.step(), reinforcement.last_note());
   }
-  if (auto finished = learning->finish(); !finished)
-    return finished;
-  return learning->log("done",
-                       {{"steps", learning->step()}, {"steps_per_s", progress.per_second()}});
+  TRY(learning.finish());
+  return learning.log("done", {{"steps", learning.step()}, {"steps_per_s", progress.per_second()}});
 }
 
 } // namespace warpwright::trainer

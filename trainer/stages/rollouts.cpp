@@ -16,10 +16,8 @@ constexpr double kMostKnown = 24; ///< versions of a session under way
 Result<const std::vector<Exemplar> *> TriedVersions::of(const TrainingTask &task) {
   std::vector<Exemplar> &tried = tried_[task.id];
   if (tried.empty()) {
-    auto original = environment_.measure(task, {});
-    if (!original)
-      return std::unexpected(original.error());
-    tried.push_back({{}, *original, {}});
+    auto original = TRY(environment_.measure(task, {}));
+    tried.push_back({{}, original, {}});
   }
   return &tried;
 }
@@ -54,10 +52,8 @@ Result<void> TriedVersions::take(const nlohmann::json &json,
     if (!json.contains(known.task.id))
       continue;
     for (const nlohmann::json &moves : json.at(known.task.id)) {
-      auto measured = environment_.measure(known.task, moves.get<Moves>());
-      if (!measured)
-        return std::unexpected(measured.error());
-      add(known.task, moves.get<Moves>(), *measured);
+      auto measured = TRY(environment_.measure(known.task, moves.get<Moves>()));
+      add(known.task, moves.get<Moves>(), measured);
     }
   }
   return {};
@@ -83,15 +79,11 @@ Result<void> answer_groups(std::vector<Group> &groups, Model &model, Environment
     options.prompt.hides_scores = group.hides_scores;
     const Context context{group.task->task, group.task->view, device, group.exemplars,
                           group.exemplars};
-    auto reading = PromptReading::read(*model.network, *model.vocabulary, context, environment,
-                                       options.prompt);
-    if (!reading)
-      return std::unexpected(reading.error());
+    auto reading = TRY(PromptReading::read(*model.network, *model.vocabulary, context, environment,
+                                           options.prompt));
     for (int i = 0; i < answers; ++i) {
-      auto rollout = reading->answer(context, environment, options, random);
-      if (!rollout)
-        return std::unexpected(rollout.error());
-      group.candidates.push_back({std::move(*rollout), {}});
+      auto rollout = TRY(reading.answer(context, environment, options, random));
+      group.candidates.push_back({std::move(rollout), {}});
     }
     return {};
   };

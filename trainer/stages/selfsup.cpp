@@ -25,18 +25,14 @@ Result<std::vector<Group>> proposed(const Config &config, Workplace &place, Mode
   for (Group &group : groups) {
     group.task = &tasks[draw_index(tasks.size(), random)];
     group.seed = random();
-    auto known = tried.of(group.task->task);
-    if (!known)
-      return std::unexpected(known.error());
-    group.exemplars = choose_exemplars(some_of(**known, random), {}, random);
+    auto known = TRY(tried.of(group.task->task));
+    group.exemplars = choose_exemplars(some_of(*known, random), {}, random);
   }
   SamplingOptions sampling;
   sampling.temperature = config.selfsup.temperature;
   sampling.longest = config.collect.longest;
-  if (auto answered = answer_groups(groups, model, place.environment(), sampling, kAnswers,
-                                    config.environment.in_flight);
-      !answered)
-    return std::unexpected(answered.error());
+  TRY(answer_groups(groups, model, place.environment(), sampling, kAnswers,
+                    config.environment.in_flight));
   return groups;
 }
 
@@ -75,35 +71,25 @@ std::vector<Sequence> drawn_batch(const std::vector<Sequence> &sequences, int co
 } // namespace
 
 Result<void> run_selfsup(const Config &config, const Surroundings &surroundings) {
-  auto place = Workplace::open(config);
-  if (!place)
-    return std::unexpected(place.error());
+  auto place = TRY(Workplace::open(config));
   if (config.selfsup.weights.empty())
     return fail("selfsup.weights names no policy to start from", "Run sft first");
-  auto tasks = training_tasks(**place, config.environment.in_flight, surroundings.stop);
-  if (!tasks)
-    return std::unexpected(tasks.error());
-  auto learning = Learning::start(config, "selfsup", config.selfsup.weights, {});
-  if (!learning)
-    return std::unexpected(learning.error());
-  Model &model = learning->model();
-  TriedVersions tried(place->get()->environment());
+  auto tasks = TRY(training_tasks(*place, config.environment.in_flight, surroundings.stop));
+  auto learning = TRY(Learning::start(config, "selfsup", config.selfsup.weights, {}));
+  Model &model = learning.model();
+  TriedVersions tried(place.get()->environment());
   Progress progress("selfsup", "rounds", config.selfsup.rounds,
-                    surroundings.quiet || !learning->writes());
+                    surroundings.quiet || !learning.writes());
 
-  while (learning->step() < config.selfsup.rounds) {
-    std::mt19937_64 random = learning->random_of_step();
-    auto groups = proposed(config, **place, model, *tasks, tried, random);
-    if (!groups)
-      return std::unexpected(groups.error());
-    if (auto measured = measure_groups(*groups, (*place)->environment(),
-                                       config.environment.in_flight, 0, surroundings.stop);
-        !measured)
-      return measured;
+  while (learning.step() < config.selfsup.rounds) {
+    std::mt19937_64 random = learning.random_of_step();
+    auto groups = TRY(proposed(config, *place, model, tasks, tried, random));
+    TRY(measure_groups(groups, place->environment(), config.environment.in_flight, 0,
+                       surroundings.stop));
     if (surroundings.stop.stop_requested())
       return {};
     int proposals = 0, verified = 0;
-    for (const Group &group : *groups)
+    for (const Group &group : groups)
       for (const Candidate &candidate : group.candidates) {
         ++proposals;
         if (!candidate.measured)
@@ -111,7 +97,7 @@ Result<void> run_selfsup(const Config &config, const Surroundings &surroundings)
         verified += candidate.measured->outcome == model::Outcome::Verified;
         tried.add(group.task->task, candidate.rollout.proposal.moves, *candidate.measured);
       }
-    const std::vector<Sequence> sequences = kept(*groups);
+    const std::vector<Sequence> sequences = kept(groups);
     double loss = 0, accuracy = 0;
     for (int i = 0; i < config.selfsup.steps && !sequences.empty(); ++i) {
       StepOptions options;
@@ -121,21 +107,19 @@ Result<void> run_selfsup(const Config &config, const Surroundings &surroundings)
       loss += report.imitation_loss / config.selfsup.steps;
       accuracy += report.imitation_accuracy / config.selfsup.steps;
     }
-    auto logged = learning->log("step", {{"step", learning->step()},
-                                         {"loss", loss},
-                                         {"accuracy_moves", accuracy},
-                                         {"proposals", proposals},
-                                         {"success", double(verified) / std::max(1, proposals)}});
+    auto logged = learning.log("step", {{"step", learning.step()},
+                                        {"loss", loss},
+                                        {"accuracy_moves", accuracy},
+                                        {"proposals", proposals},
+                                        {"success", double(verified) / std::max(1, proposals)}});
     if (!logged)
       return logged;
-    const bool last = learning->step() + 1 >= config.selfsup.rounds;
-    if (auto saved = learning->finish_step(1, last); !saved)
-      return saved;
-    progress.show(learning->step());
+    const bool last = learning.step() + 1 >= config.selfsup.rounds;
+    TRY(learning.finish_step(1, last));
+    progress.show(learning.step());
   }
-  if (auto finished = learning->finish(); !finished)
-    return finished;
-  return learning->log("done", {{"rounds", learning->step()}});
+  TRY(learning.finish());
+  return learning.log("done", {{"rounds", learning.step()}});
 }
 
 } // namespace warpwright::trainer

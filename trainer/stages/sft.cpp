@@ -65,13 +65,11 @@ Result<std::vector<Sequence>> drawn_batch(const std::vector<Imitated> &tasks, in
   std::vector<Sequence> batch;
   float weights = 0;
   for (int i = 0; i < count; ++i) {
-    auto sequence = drawn_sequence(tasks[draw_index(tasks.size(), random)], environment, model,
-                                   hidden_scores, random);
-    if (!sequence)
-      return std::unexpected(sequence.error());
-    for (const Target &target : sequence->targets)
+    auto sequence = TRY(drawn_sequence(tasks[draw_index(tasks.size(), random)], environment, model,
+                                       hidden_scores, random));
+    for (const Target &target : sequence.targets)
       weights += target.weight;
-    batch.push_back(std::move(*sequence));
+    batch.push_back(std::move(sequence));
   }
   for (Sequence &sequence : batch)
     for (Target &target : sequence.targets)
@@ -99,73 +97,58 @@ double validation_loss(Network &network, const std::vector<Sequence> &batch) {
 } // namespace
 
 Result<void> run_sft(const Config &config, const Surroundings &surroundings) {
-  auto place = Workplace::open(config);
-  if (!place)
-    return std::unexpected(place.error());
-  auto training = task_versions(**place, {Split::Training});
-  if (!training)
-    return std::unexpected(training.error());
+  auto place = TRY(Workplace::open(config));
+  auto training = TRY(task_versions(*place, {Split::Training}));
   // Without any the loss is not judged, and the log has no such member.
-  const auto validation = task_versions(**place, {Split::Validation});
-  const std::vector<Imitated> tasks = imitated_of(*training, config.sft.top);
+  const auto validation = task_versions(*place, {Split::Validation});
+  const std::vector<Imitated> tasks = imitated_of(training, config.sft.top);
   const std::vector<Imitated> judged =
       validation ? imitated_of(*validation, config.sft.top) : std::vector<Imitated>();
   if (tasks.empty())
     return fail("no recorded training task has a verified version to imitate",
                 "Collect more: warpwright-train collect");
   auto learning =
-      Learning::start(config, "sft", config.sft.weights, vocabulary_words(**place, *training));
-  if (!learning)
-    return std::unexpected(learning.error());
-  Model &model = learning->model();
+      TRY(Learning::start(config, "sft", config.sft.weights, vocabulary_words(*place, training)));
+  Model &model = learning.model();
   // Answers are known, so every legal move stands beside them, as in the sessions of somebody who proposes.
-  const auto device = (*place)->environment().device();
-  RecordedEnvironment known((*place)->records(), device ? device_key(*device) : "", nullptr,
+  const auto device = place->environment().device();
+  RecordedEnvironment known(place->records(), device ? device_key(*device) : "", nullptr,
                             RecordedEnvironment::Masks::Whole);
-  Progress progress("sft", "steps", config.sft.steps, surroundings.quiet || !learning->writes());
+  Progress progress("sft", "steps", config.sft.steps, surroundings.quiet || !learning.writes());
 
-  while (learning->step() < config.sft.steps && !surroundings.stop.stop_requested()) {
+  while (learning.step() < config.sft.steps && !surroundings.stop.stop_requested()) {
     const auto started = std::chrono::steady_clock::now();
-    std::mt19937_64 random = learning->random_of_step();
+    std::mt19937_64 random = learning.random_of_step();
     auto batch =
-        drawn_batch(tasks, config.sft.batch, known, model, config.sft.hidden_scores, random);
-    if (!batch)
-      return std::unexpected(batch.error());
+        TRY(drawn_batch(tasks, config.sft.batch, known, model, config.sft.hidden_scores, random));
     StepOptions options;
-    options.learning_rate = rate_at(config.sft, learning->step());
+    options.learning_rate = rate_at(config.sft, learning.step());
     options.weight_decay = config.sft.weight_decay;
-    const StepReport report = model.network->train(*batch, options);
+    const StepReport report = model.network->train(batch, options);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    nlohmann::json fields{{"step", learning->step()},
+    nlohmann::json fields{{"step", learning.step()},
                           {"loss", report.imitation_loss},
                           {"accuracy_moves", report.imitation_accuracy},
                           {"gradient_norm", report.gradient_norm},
                           {"tokens_per_s", double(report.tokens) / seconds},
                           {"learning_rate", options.learning_rate}};
-    if (!judged.empty() && learning->step() % kValidationEvery == 0) {
+    if (!judged.empty() && learning.step() % kValidationEvery == 0) {
       std::mt19937_64 fixed(config.run.seed);
       auto unseen =
-          drawn_batch(judged, config.sft.batch, known, model, config.sft.hidden_scores, fixed);
-      if (!unseen)
-        return std::unexpected(unseen.error());
-      fields["validation_loss"] = validation_loss(*model.network, *unseen);
+          TRY(drawn_batch(judged, config.sft.batch, known, model, config.sft.hidden_scores, fixed));
+      fields["validation_loss"] = validation_loss(*model.network, unseen);
     }
-    if (auto logged = learning->log("step", std::move(fields)); !logged)
-      return logged;
-    const bool last = learning->step() + 1 >= config.sft.steps;
-    if (auto saved = learning->finish_step(config.sft.checkpoint_every,
-                                           last || surroundings.stop.stop_requested());
-        !saved)
-      return saved;
-    progress.show(learning->step(), "loss " + std::to_string(report.imitation_loss));
+    TRY(learning.log("step", std::move(fields)));
+    const bool last = learning.step() + 1 >= config.sft.steps;
+    TRY(learning.finish_step(config.sft.checkpoint_every,
+                             last || surroundings.stop.stop_requested()));
+    progress.show(learning.step(), "loss " + std::to_string(report.imitation_loss));
   }
   if (surroundings.stop.stop_requested())
     return {};
-  if (auto finished = learning->finish(); !finished)
-    return finished;
-  return learning->log("done",
-                       {{"steps", learning->step()}, {"steps_per_s", progress.per_second()}});
+  TRY(learning.finish());
+  return learning.log("done", {{"steps", learning.step()}, {"steps_per_s", progress.per_second()}});
 }
 
 } // namespace warpwright::trainer

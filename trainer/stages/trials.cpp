@@ -15,17 +15,12 @@ Result<TrialSession> TrialSession::open(const TrainingTask &task, Environment &e
                                         std::stop_token stop) {
   TrialSession session;
   session.task_ = &task;
-  auto view = environment.open(task);
-  if (!view)
-    return std::unexpected(view.error());
-  session.view_ = std::move(*view);
+  session.view_ = TRY(environment.open(task));
   auto state = environment.state(task, {});
-  auto original = state ? environment.measure(task, {}, stop)
-                        : Result<Measured>(std::unexpected(state.error()));
-  if (!original)
-    return std::unexpected(original.error());
-  session.view_.original = *original;
-  session.remember({}, state->text_hash, *original);
+  auto original = TRY(state ? environment.measure(task, {}, stop)
+                            : Result<Measured>(std::unexpected(state.error())));
+  session.view_.original = original;
+  session.remember({}, state->text_hash, original);
   return session;
 }
 
@@ -45,10 +40,7 @@ Result<Trial> TrialSession::next(Policy &policy, Environment &environment,
   for (int i = 0; i < kAttempts && trial.wasted && !stop.stop_requested(); ++i) {
     const Context context{*task_, view_, environment.device(),
                           choose_exemplars(tried_, choice, random), tried_};
-    auto proposal = policy.propose(context, environment);
-    if (!proposal)
-      return std::unexpected(proposal.error());
-    trial.proposal = std::move(*proposal);
+    trial.proposal = TRY(policy.propose(context, environment));
     if (trial.proposal.exhausted) {
       exhausted_ = true;
       return trial;
@@ -56,26 +48,18 @@ Result<Trial> TrialSession::next(Policy &policy, Environment &environment,
     if (!trial.proposal.refused.empty())
       continue;
     if (trial.proposal.plan) {
-      auto measured = environment.measure_plan(*task_, *trial.proposal.plan, stop);
-      if (!measured)
-        return std::unexpected(measured.error());
-      trial.measured = std::move(*measured);
+      trial.measured = TRY(environment.measure_plan(*task_, *trial.proposal.plan, stop));
       trial.wasted = false;
       tried_.push_back({{}, trial.measured, model::to_json(*trial.proposal.plan).dump()});
       best_ = std::max(best_, score_of(trial.measured).value_or(0));
       continue;
     }
-    auto state = environment.state(*task_, trial.proposal.moves);
-    if (!state)
-      return std::unexpected(state.error());
-    if (trial.proposal.moves.empty() || texts_.contains(state->text_hash))
+    auto state = TRY(environment.state(*task_, trial.proposal.moves));
+    if (trial.proposal.moves.empty() || texts_.contains(state.text_hash))
       continue;
-    auto measured = environment.measure(*task_, trial.proposal.moves, stop);
-    if (!measured)
-      return std::unexpected(measured.error());
-    trial.measured = std::move(*measured);
+    trial.measured = TRY(environment.measure(*task_, trial.proposal.moves, stop));
     trial.wasted = false;
-    remember(trial.proposal.moves, state->text_hash, trial.measured);
+    remember(trial.proposal.moves, state.text_hash, trial.measured);
   }
   return trial;
 }

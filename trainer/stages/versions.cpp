@@ -43,10 +43,7 @@ Result<std::vector<TaskVersions>> task_versions(Workplace &place,
   const auto device = place.environment().device();
   std::vector<TrainingTask> tasks;
   if (place.measures()) { // records hold no sources to go on from
-    auto drawn = place.tasks(splits);
-    if (!drawn)
-      return std::unexpected(drawn.error());
-    tasks = std::move(*drawn);
+    tasks = TRY(place.tasks(splits));
   } else {
     tasks = place.records().with([](RecordBook &book) { return recorded_tasks(book); });
     std::erase_if(tasks, [&](const TrainingTask &task) {

@@ -21,13 +21,11 @@ Result<std::vector<TrainingTask>> drawn_tasks(const Config &config, Split split)
   choice.split = split;
   choice.variations = config.tasks.shapes;
   choice.seed = config.run.seed;
-  auto chosen = choose_tasks(choice);
-  if (!chosen)
-    return std::unexpected(chosen.error());
-  std::erase_if(chosen->tasks, [&](const TrainingTask &task) {
+  auto chosen = TRY(choose_tasks(choice));
+  std::erase_if(chosen.tasks, [&](const TrainingTask &task) {
     return !wanted_kind(config.tasks, task) || !wanted(config.tasks.families, task.family);
   });
-  return std::move(chosen->tasks);
+  return std::move(chosen.tasks);
 }
 
 /// The first of each family, then the second of each, and so on.
@@ -56,13 +54,12 @@ Result<void> Workplace::read_records() {
     return fail("environment.records names no file to replay",
                 "Collect first, or set environment.mode = \"live\"");
   for (std::size_t i = 0; i < files.size(); ++i) {
-    auto book = appends && i == 0 ? RecordBook::append_to(files[i]) : RecordBook::read(files[i]);
-    if (!book)
-      return std::unexpected(book.error());
+    auto book =
+        TRY(appends && i == 0 ? RecordBook::append_to(files[i]) : RecordBook::read(files[i]));
     auto taken = records_.with([&](RecordBook &all) -> Result<void> {
       if (i > 0)
-        return all.add(*book);
-      all = std::move(*book);
+        return all.add(book);
+      all = std::move(book);
       return {};
     });
     if (!taken)
@@ -77,14 +74,10 @@ Result<std::unique_ptr<Workplace>> Workplace::open(const Config &config) {
     if (kind != "cuda" && kind != "torch")
       return fail("tasks.kinds has \"" + kind + "\"", "There are \"cuda\" and \"torch\"");
   std::unique_ptr<Workplace> place(new Workplace(config));
-  if (auto read = place->read_records(); !read)
-    return std::unexpected(read.error());
+  TRY(place->read_records());
   const EnvironmentConfig &environment = config.environment;
   if (environment.mode == "live" || environment.measure_misses) {
-    auto live = LiveEnvironment::connect(environment, place->records_);
-    if (!live)
-      return std::unexpected(live.error());
-    place->live_ = std::move(*live);
+    place->live_ = TRY(LiveEnvironment::connect(environment, place->records_));
     place->environment_ = place->live_.get();
   }
   if (environment.mode == "recorded") {
@@ -103,10 +96,7 @@ Result<std::vector<TrainingTask>> Workplace::tasks(const std::vector<Split> &spl
   for (const Split split : splits) {
     std::vector<TrainingTask> part;
     if (live_) {
-      auto drawn = drawn_tasks(config_, split);
-      if (!drawn)
-        return std::unexpected(drawn.error());
-      part = std::move(*drawn);
+      part = TRY(drawn_tasks(config_, split));
     } else {
       for (const TrainingTask &task : recorded_tasks_)
         if (task.split == split && wants(task) && wanted(config_.tasks.families, task.family))

@@ -45,10 +45,8 @@ Result<void> read_sizes(const Family &family, const toml::table &fields, SuiteTa
     return family.refuse(&fields, task.name + " has no sizes");
   for (const auto &[key, node] : *sizes) {
     const std::string name(key.str());
-    auto values = integers(family, node, "sizes." + name + ": small, from, to, step", 4);
-    if (!values)
-      return std::unexpected(values.error());
-    const SizeRange range{name, (*values)[0], (*values)[1], (*values)[2], (*values)[3]};
+    auto values = TRY(integers(family, node, "sizes." + name + ": small, from, to, step", 4));
+    const SizeRange range{name, values[0], values[1], values[2], values[3]};
     if (range.from > range.to || range.from % range.step || range.to % range.step)
       return family.refuse(&node, "sizes." + name +
                                       ": from must not exceed to, and both be multiples of step");
@@ -58,11 +56,9 @@ Result<void> read_sizes(const Family &family, const toml::table &fields, SuiteTa
     task.space.sizes.push_back(range);
   }
   if (const toml::node *points = fields.get("points")) {
-    auto values = integers(family, *points, "points", 2);
-    if (!values)
-      return std::unexpected(values.error());
-    task.space.least_points = (*values)[0];
-    task.space.most_points = (*values)[1];
+    auto values = TRY(integers(family, *points, "points", 2));
+    task.space.least_points = values[0];
+    task.space.most_points = values[1];
   }
   return {};
 }
@@ -77,10 +73,7 @@ Result<SuiteTask> read_task(const Family &family, const std::string &name,
     return family.refuse(&fields, name + " names no source");
   SuiteTask task{.name = name, .family = family.name, .split = family.split};
   task.path = (family.path.parent_path() / *source).string();
-  auto text = read_text(task.path);
-  if (!text)
-    return std::unexpected(text.error());
-  task.text = std::move(*text);
+  task.text = TRY(read_text(task.path));
   const bool python = source->ends_with(".py");
   task.language = python ? "torch-python" : "cuda";
   if (const auto kernel = fields["kernel"].value<std::string>()) {
@@ -120,10 +113,7 @@ Result<void> read_family(const fs::path &path, std::vector<SuiteTask> &tasks) {
   for (const auto &[key, node] : *named) {
     if (!node.is_table())
       return family.refuse(&node, "task." + std::string(key.str()) + " is no table");
-    auto task = read_task(family, std::string(key.str()), *node.as_table());
-    if (!task)
-      return std::unexpected(task.error());
-    tasks.push_back(std::move(*task));
+    tasks.push_back(TRY(read_task(family, std::string(key.str()), *node.as_table())));
   }
   return {};
 }
@@ -152,8 +142,7 @@ Result<std::vector<SuiteTask>> load_suite(const fs::path &folder) {
   std::ranges::sort(files);
   std::vector<SuiteTask> tasks;
   for (const fs::path &file : files)
-    if (auto read = read_family(file, tasks); !read)
-      return std::unexpected(read.error());
+    TRY(read_family(file, tasks));
   std::ranges::sort(tasks, {},
                     [](const SuiteTask &task) { return std::pair(task.family, task.name); });
   return tasks;

@@ -72,11 +72,9 @@ bool has_levels(const fs::path &folder) {
 }
 
 Result<ChosenTasks> import_lines(const fs::path &path, Split split) {
-  auto text = read_text(path);
-  if (!text)
-    return std::unexpected(text.error());
+  auto text = TRY(read_text(path));
   ChosenTasks chosen;
-  std::istringstream lines(*text);
+  std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     if (line.find_first_not_of(" \t\r") == std::string::npos)
@@ -101,11 +99,9 @@ Result<ChosenTasks> import_lines(const fs::path &path, Split split) {
 
 Result<ChosenTasks> tasks_of_suite(const fs::path &folder, const SourceName &source,
                                    const TaskChoice &choice) {
-  auto suite = load_suite(folder);
-  if (!suite)
-    return std::unexpected(suite.error());
+  auto suite = TRY(load_suite(folder));
   ChosenTasks chosen;
-  for (SuiteTask &task : *suite) {
+  for (SuiteTask &task : suite) {
     if (source.split)
       task.split = *source.split;
     std::ranges::move(draw_variations(task, choice.split, choice.variations, choice.seed),
@@ -169,21 +165,17 @@ Result<ChosenTasks> import_benchmark(const fs::path &path, Split split) {
   std::error_code error;
   if (!fs::is_directory(path, error))
     return import_lines(path, split);
-  auto files = files_below(path, {".py"});
-  if (!files)
-    return std::unexpected(files.error());
+  auto files = TRY(files_below(path, {".py"}));
   ChosenTasks chosen;
-  for (const fs::path &file : *files) {
+  for (const fs::path &file : files) {
     const std::string level = level_of(fs::relative(file, path.parent_path(), error));
-    auto text = read_text(file);
-    if (!text)
-      return std::unexpected(text.error());
+    auto text = TRY(read_text(file));
     // A checkout holds more Python than tasks.
-    if (level.empty() || !is_module_file(*text))
+    if (level.empty() || !is_module_file(text))
       continue;
     const std::string stem = file.stem().string();
     chosen.tasks.push_back(module_task("kernelbench/" + level + "/" + stem, "kernelbench/" + level,
-                                       split, file.string(), std::move(*text)));
+                                       split, file.string(), std::move(text)));
   }
   if (chosen.tasks.empty())
     return fail("there is no task in " + path.string(),
@@ -193,25 +185,21 @@ Result<ChosenTasks> import_benchmark(const fs::path &path, Split split) {
 }
 
 Result<ChosenTasks> import_sources(const fs::path &folder, Split split) {
-  auto files = files_below(folder, {".cu", ".py"});
-  if (!files)
-    return std::unexpected(files.error());
+  auto files = TRY(files_below(folder, {".cu", ".py"}));
   ChosenTasks chosen;
   std::error_code error;
-  for (const fs::path &file : *files) {
-    auto text = read_text(file);
-    if (!text)
-      return std::unexpected(text.error());
+  for (const fs::path &file : files) {
+    auto text = TRY(read_text(file));
     const std::string name = fs::relative(file, folder, error).string();
     const std::string family = file.stem().string();
     if (file.extension() == ".py") {
-      if (is_module_file(*text))
-        chosen.tasks.push_back(module_task(name, family, split, file.string(), *text));
+      if (is_module_file(text))
+        chosen.tasks.push_back(module_task(name, family, split, file.string(), text));
       else
         chosen.skipped.push_back(name + ": no Model and get_inputs, as KernelBench has them");
       continue;
     }
-    const auto kernels = kernel_names(*text);
+    const auto kernels = kernel_names(text);
     if (kernels.empty())
       chosen.skipped.push_back(name + ": no kernel");
     for (const std::string &kernel : kernels)
@@ -219,7 +207,7 @@ Result<ChosenTasks> import_sources(const fs::path &folder, Split split) {
                               .family = family,
                               .split = split,
                               .path = file.string(),
-                              .text = *text,
+                              .text = text,
                               .kernel = kernel});
   }
   if (chosen.tasks.empty())
@@ -231,10 +219,8 @@ Result<ChosenTasks> import_sources(const fs::path &folder, Split split) {
 Result<ChosenTasks> choose_tasks(const TaskChoice &choice) {
   std::vector<std::string> sources = choice.sources;
   if (sources.empty()) {
-    auto shipped = shipped_suite();
-    if (!shipped)
-      return std::unexpected(shipped.error());
-    sources.push_back(shipped->string());
+    auto shipped = TRY(shipped_suite());
+    sources.push_back(shipped.string());
   }
   ChosenTasks all;
   for (const std::string &source : sources) {

@@ -22,13 +22,11 @@ std::string file_name(const TrainingTask &task) {
 } // namespace
 
 Result<void> run_tasks(const TasksOptions &options) {
-  const auto chosen = choose_tasks(options.choice);
-  if (!chosen)
-    return std::unexpected(chosen.error());
+  const auto chosen = TRY(choose_tasks(options.choice));
   std::error_code error;
   if (!options.write.empty())
     fs::create_directories(options.write, error);
-  for (const TrainingTask &task : chosen->tasks) {
+  for (const TrainingTask &task : chosen.tasks) {
     std::cout << task.id << "  " << task.language << "  " << task.kernel << "\n";
     if (options.write.empty())
       continue;
@@ -39,9 +37,9 @@ Result<void> run_tasks(const TasksOptions &options) {
       return fail("cannot write " + path.string(),
                   "Is the folder writable, and the disk not full?");
   }
-  for (const std::string &skipped : chosen->skipped)
+  for (const std::string &skipped : chosen.skipped)
     std::cerr << "skipped " << skipped << "\n";
-  std::cerr << chosen->tasks.size() << " " << split_text(options.choice.split) << " tasks\n";
+  std::cerr << chosen.tasks.size() << " " << split_text(options.choice.split) << " tasks\n";
   return {};
 }
 

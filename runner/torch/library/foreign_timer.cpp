@@ -39,7 +39,7 @@ json ForeignTimer::answer(const json &request, const warpwright_callbacks &callb
 }
 
 json ForeignTimer::open(const std::string &device, const warpwright_callbacks &callbacks) {
-  auto torch = CallbackHost::make(callbacks);
+  auto torch = cuda::CudaTorch::make(callbacks.request);
   if (!torch)
     return failed("internal", describe(torch.error()));
   torch_ = std::move(*torch);

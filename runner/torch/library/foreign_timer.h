@@ -3,7 +3,8 @@
 // Thread: the main thread.
 #pragma once
 
-#include "runner/torch/library/callback_host.h"
+#include "runner/cuda/cuda_torch.h"
+#include "runner/torch/library/worker_library.h"
 
 #include <map>
 
@@ -20,7 +21,7 @@ private:
   nlohmann::json record(CallHandle call);
   nlohmann::json time(std::int64_t recording, bool as_called);
 
-  std::unique_ptr<CallbackHost> torch_;
+  std::unique_ptr<cuda::CudaTorch> torch_;
   std::unique_ptr<Device> device_;
   std::map<std::int64_t, std::unique_ptr<Recording>> recordings_;
   std::int64_t next_ = 1;

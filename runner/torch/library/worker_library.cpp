@@ -1,7 +1,7 @@
 // The functions that Python calls: isolation, the worker's loop, answers, the executor.
 #include "runner/torch/library/worker_library.h"
+#include "runner/cuda/cuda_torch.h"
 #include "runner/torch/executor.h"
-#include "runner/torch/library/callback_host.h"
 #include "runner/torch/library/foreign_timer.h"
 #include "runner/torch/library/library_device.h"
 #include "runner/worker/worker.h"
@@ -60,7 +60,7 @@ int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks
   try {
     if (!entry)
       return complain("warpwright_enter() was not called");
-    auto host = CallbackHost::make(*callbacks);
+    auto host = cuda::CudaTorch::make(callbacks->request);
     if (!host)
       return complain(describe(host.error()));
     const WorkerEntry entered = std::move(*std::exchange(entry, std::nullopt));
@@ -71,7 +71,7 @@ int32_t warpwright_run(const char *device, const warpwright_callbacks *callbacks
 }
 
 void warpwright_answer(const char *text, int64_t size) {
-  CallbackHost::take_answer(text, static_cast<std::size_t>(size));
+  cuda::CudaTorch::take_answer(text, static_cast<std::size_t>(size));
 }
 
 void warpwright_give_turn(void) { give_device_turn(); }

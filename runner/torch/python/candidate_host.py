@@ -17,21 +17,9 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import messages
+
 LARGEST_FILE = 1 << 30
-
-
-def read_message(stream):
-    """The next message's JSON; None at the end."""
-    size = None
-    while True:
-        line = stream.readline()
-        if not line:
-            return None
-        if line == b"\r\n":
-            return json.loads(stream.read(size))
-        name, _, value = line.partition(b":")
-        if name.lower() == b"content-length":
-            size = int(value)
 
 
 class Starting:
@@ -81,15 +69,11 @@ class Starting:
 def main():
     library, descriptor, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    source = os.fdopen(os.dup(0), "rb")
-    sink = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a module prints is no protocol
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    source, sink = messages.take_streams()
     memory = mmap.mmap(descriptor, size)
     os.close(descriptor)
     process = Starting(library, memory)
-    for request in iter(lambda: read_message(source), None):
+    for request in iter(lambda: messages.read_message(source), None):
         document = process.answer(request["method"], request["params"])
         sink.write(json.dumps(dict(document, id=request["id"])).encode() + b"\n")
         sink.flush()

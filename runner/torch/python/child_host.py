@@ -6,7 +6,6 @@ imports it. Thread: the main thread.
 """
 
 import ctypes
-import json
 import mmap
 import os
 import signal
@@ -15,28 +14,9 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import messages
+
 MEMORY = 3  # descriptor
-
-
-def read_message(stream):
-    """The next message's JSON; None at the end."""
-    size = None
-    while True:
-        line = stream.readline()
-        if not line:
-            return None
-        if line == b"\r\n":
-            break
-        name, _, value = line.partition(b":")
-        if name.lower() == b"content-length":
-            size = int(value)
-    return json.loads(stream.read(size))
-
-
-def write_message(stream, message):
-    body = json.dumps(message).encode()
-    stream.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-    stream.flush()
 
 
 class Child:
@@ -88,24 +68,19 @@ def served(child, request):
 
 
 def serve(child, source, sink):
-    for request in iter(lambda: read_message(source), None):
+    for request in iter(lambda: messages.read_message(source), None):
         if request["method"] == "start":
             answer = {"result": child.start()}
         elif child.host is None:
             answer = {"error": {"code": -32000, "message": "torch was not started", "data": {"kind": "internal"}}}
         else:
             answer = served(child, request)
-        write_message(sink, {"jsonrpc": "2.0", "id": request["id"], **answer})
+        messages.write_message(sink, {"jsonrpc": "2.0", "id": request["id"], **answer})
 
 
 def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    source = os.fdopen(os.dup(0), "rb")
-    sink = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a module prints is no protocol
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    serve(Child(int(sys.argv[2])), source, sink)
+    serve(Child(int(sys.argv[2])), *messages.take_streams())
     os._exit(0)
 
 

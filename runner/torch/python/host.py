@@ -1,7 +1,7 @@
 """The main program of a Python worker: `python3 host.py LIBRARY cuda:N`.
 
 Started in its enclosure (docs/isolation.md). Loads the runner's worker as a library, imports torch, and serves the worker's requests until
-its stdin ends: method names and JSON, see runner/torch/library/callback_host.cpp. Thread: the main thread; the worker's own
+its stdin ends: method names and JSON, see runner/cuda/cuda_torch.cpp. Thread: the main thread; the worker's own
 reads and writes the protocol.
 """
 

@@ -12,23 +12,8 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import messages
 import worker_process
-
-
-def read_request(stream):
-    """None where nobody asks any more."""
-    length = 0
-    while True:
-        line = stream.readline()
-        if not line:
-            return None
-        line = line.strip()
-        if not line:
-            break
-        name, _, value = line.partition(b":")
-        if name.lower() == b"content-length":
-            length = int(value)
-    return json.loads(stream.read(length))
 
 
 def answer_of(module):
@@ -57,7 +42,7 @@ def main():
     worker_process.prepare_environment()
     with contextlib.suppress(ImportError):  # answer_of() refuses then
         import tracing.attempts
-    request = read_request(sys.stdin.buffer)
+    request = messages.read_message(sys.stdin.buffer)
     if request is None:
         return 0
     answer = answer_of(request["params"]["module"])
