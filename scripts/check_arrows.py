@@ -5,7 +5,7 @@ usage: scripts/check_arrows.py [--list]
 
 A place is a set of files that is, or will be, one folder; the first pattern that fits a file decides. A file may include its own place and
 those that its place names. Breaks that are known stand in KNOWN, a list that may only become shorter: the exit code is 1 for a break that is not in it, for an entry that is none any more, for a type that one namespace
-defines twice, and for folders that include each other in a circle and are not in CIRCLES. --list prints all breaks. Standard library only.
+defines twice, and for folders that include each other in a circle. --list prints all breaks. Standard library only.
 """
 import collections
 import fnmatch
@@ -96,11 +96,6 @@ ARROWS = {
 KNOWN = """
 """
 
-# Folders that include each other in a circle. Mend them; add nothing.
-CIRCLES = [
-    {"analysis", "analysis/facts", "analysis/parse", "analysis/slicer", "analysis/task"},
-    {"server", "server/cli", "server/features", "server/kernelbench", "server/policy", "server/torch"},
-]
 PARTS = {"generator/ops/table": "generator/ops"}  # folders that belong to another's library
 
 
@@ -195,12 +190,10 @@ def main():
     problems = [f"against the arrows: {one}" for one in found if one not in known]
     problems += [f"mended, and still in KNOWN: {one}" for one in known if one not in found]
     problems += [f"{'::'.join(name)} is defined twice: {', '.join(where)}" for name, where in twice_defined(files).items()]
-    found_circles = circles(files)
-    problems += [f"folders in a circle: {', '.join(sorted(one))}" for one in found_circles if one not in CIRCLES]
-    problems += [f"mended, and still in CIRCLES: {', '.join(sorted(one))}" for one in CIRCLES if one not in found_circles]
+    problems += [f"folders in a circle: {', '.join(sorted(one))}" for one in circles(files)]
     for problem in problems:
         print(problem)
-    print(f"{len(files)} files in {len(PLACES)} places: {len(found)} known breaks, {len(found_circles)} known circles, {len(problems)} problems")
+    print(f"{len(files)} files in {len(PLACES)} places: {len(found)} known breaks, {len(problems)} problems")
     return 1 if problems else 0
 
 

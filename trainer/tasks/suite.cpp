@@ -1,7 +1,7 @@
 #include "trainer/tasks/suite.h"
 
 #include "trainer/tasks/declared_sizes.h"
-#include "trainer/tasks/files.h"
+#include "support/files.h"
 #include "trainer/tasks/split_names.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ Result<SuiteTask> read_task(const Family &family, const std::string &name,
     return family.refuse(&fields, name + " names no source");
   SuiteTask task{.name = name, .family = family.name, .split = family.split};
   task.path = (family.path.parent_path() / *source).string();
-  auto text = read_text(task.path);
+  auto text = read_file(task.path);
   if (!text)
     return std::unexpected(text.error());
   task.text = std::move(*text);

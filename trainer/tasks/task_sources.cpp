@@ -1,6 +1,6 @@
 #include "trainer/tasks/task_sources.h"
 
-#include "trainer/tasks/files.h"
+#include "support/files.h"
 #include "trainer/tasks/split_names.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ bool has_levels(const fs::path &folder) {
 }
 
 Result<ChosenTasks> import_lines(const fs::path &path, Split split) {
-  auto text = read_text(path);
+  auto text = read_file(path);
   if (!text)
     return std::unexpected(text.error());
   ChosenTasks chosen;
@@ -175,7 +175,7 @@ Result<ChosenTasks> import_benchmark(const fs::path &path, Split split) {
   ChosenTasks chosen;
   for (const fs::path &file : *files) {
     const std::string level = level_of(fs::relative(file, path.parent_path(), error));
-    auto text = read_text(file);
+    auto text = read_file(file);
     if (!text)
       return std::unexpected(text.error());
     // A checkout holds more Python than tasks.
@@ -199,7 +199,7 @@ Result<ChosenTasks> import_sources(const fs::path &folder, Split split) {
   ChosenTasks chosen;
   std::error_code error;
   for (const fs::path &file : *files) {
-    auto text = read_text(file);
+    auto text = read_file(file);
     if (!text)
       return std::unexpected(text.error());
     const std::string name = fs::relative(file, folder, error).string();
