@@ -27,9 +27,9 @@ void describe_task(const model::Task &task, cli::KernelReport &report) {
 std::vector<std::string> baseline_lines(const model::Verdict &verdict) {
   std::vector<std::string> lines;
   for (const BaselineRatio &baseline : measured_baselines(verdict))
-    lines.push_back(cli::speedup_text(baseline.speedup) + " against " + baseline.name + " (" +
-                    cli::time_text(baseline.reference_time.median_ns) + " against " +
-                    cli::time_text(baseline.candidate_time.median_ns) +
+    lines.push_back(speedup_text(baseline.speedup) + " against " + baseline.name + " (" +
+                    model::time_text(baseline.reference_time.median_ns) + " against " +
+                    model::time_text(baseline.candidate_time.median_ns) +
                     (baseline.name.ends_with("+graph") ? ", device time)" : ", as called)"));
   for (const model::Baseline &baseline : verdict.baselines)
     if (!baseline.speedup && !baseline.missing.empty())
