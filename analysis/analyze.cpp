@@ -2,9 +2,8 @@
 //
 // The parser's facts come first; what the scanner sees and the parser lost is added, except where
 // the preprocessor left text out. Kernels and launches are linked by declaration, else by name.
-// Thread: any.
 #include "analysis/analyze.h"
-#include "analysis/task/spec.h"
+#include "analysis/spec_diagnostics.h"
 
 #include <algorithm>
 #include <map>

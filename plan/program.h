@@ -1,7 +1,7 @@
 // A plan at given sizes: the one place where its expressions become numbers.
 //
 // Whoever runs a plan or writes it down takes the numbers from here: the runner binds places to addresses (runner/verify/bound_plan.h), the
-// server writes them as Python and C++ (server/torch). Thread: values, any; pure functions.
+// server writes them as Python and C++ (server/export). Thread: values, any; pure functions.
 #pragma once
 
 #include "support/error.h"

@@ -8,8 +8,8 @@ place, and of the places that its row names. The exit code is 1 for
 - a table that cannot be read, or a row that no file fits;
 - an include against the arrows that is not in KNOWN, and an entry of KNOWN that breaks nothing any more;
 - a type that one namespace defines twice;
-- folders that include each other in a circle and are not in CIRCLES, and entries of CIRCLES that are no circle any more.
-KNOWN and CIRCLES may only become shorter. --list prints all includes against the arrows. Standard library only.
+- folders that include each other in a circle.
+KNOWN may only become shorter. --list prints all includes against the arrows. Standard library only.
 """
 import collections
 import functools
@@ -121,11 +121,6 @@ def table():
 KNOWN = """
 """
 
-# Folders that include each other in a circle. Mend them; add nothing.
-CIRCLES = [
-    {"analysis", "analysis/facts", "analysis/parse", "analysis/slicer", "analysis/task"},
-    {"server", "server/cli", "server/features", "server/kernelbench", "server/policy", "server/torch"},
-]
 PARTS = {"generator/ops/table": "generator/ops"}  # folders that belong to another's library
 
 
@@ -220,12 +215,10 @@ def main():
     used = {table().row_of(file)[0] for file in files}
     problems += [f"no file is in the place {row} of the table" for row in rows if row not in used]
     problems += [f"{'::'.join(name)} is defined twice: {', '.join(where)}" for name, where in twice_defined(files).items()]
-    found_circles = circles(files)
-    problems += [f"folders in a circle: {', '.join(sorted(one))}" for one in found_circles if one not in CIRCLES]
-    problems += [f"mended, and still in CIRCLES: {', '.join(sorted(one))}" for one in CIRCLES if one not in found_circles]
+    problems += [f"folders in a circle: {', '.join(sorted(one))}" for one in circles(files)]
     for problem in problems:
         print(problem)
-    print(f"{len(files)} files in {len(rows)} places: {len(found)} known breaks, {len(found_circles)} known circles, {len(problems)} problems")
+    print(f"{len(files)} files in {len(rows)} places: {len(found)} known breaks, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -36,6 +36,8 @@ struct OptimizeEvents {
   std::function<void(const std::string &stage)> on_stage; ///< of the variant under way
   std::function<void(const Error &)> on_runner_error;     ///< a job was lost with its runner
   std::function<void(const ModuleProblem &)> on_problem;  ///< of a torch module, before the error
+  /// A variant of a CUDA kernel without a runner's verdict: it cannot be rendered, or was lost. May be empty.
+  std::function<void(runner::LedgerEntry)> on_unjudged = {};
 };
 
 struct OptimizeSummary {
@@ -61,7 +63,7 @@ struct VariantForm {
 
 /// The edits that turn `text` into the variant of `entry`: its moves made again on this text, so
 /// that unrelated edits survive, and compared with the plan that was verified. Of torch modules see
-/// server/torch/optimize_module.h. Errors: the text no longer leads to the code that was verified.
+/// server/optimize/optimize_module.h. Errors: the text no longer leads to the code that was verified.
 Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
                                             const runner::LedgerEntry &entry,
                                             const VariantForm &form);

@@ -1,19 +1,14 @@
 // The decision table of kernel states, and the words for measured values.
 #include "server/kernel_status.h"
 
+#include "support/words.h"
+
 #include <algorithm>
-#include <cstdio>
 #include <string_view>
 
 namespace warpwright::server {
 
 namespace {
-
-std::string format(const char *pattern, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, value);
-  return text;
-}
 
 /// Measured once more at the end of a search, against every baseline: what a search itself measured favours whoever was lucky.
 bool is_confirmed(const runner::LedgerEntry &entry) {
@@ -89,9 +84,8 @@ KernelStatus kernel_status(const analysis::Kernel &kernel, const std::string &ha
   return status;
 }
 
-std::string speedup_text(const model::Speedup &speedup) {
-  return format("%.2fx", speedup.ratio) + format(" [%.2f, ", speedup.low) +
-         format("%.2f]", speedup.high) + " on " + speedup.device;
+std::string speedup_on_device(const model::Speedup &speedup) {
+  return speedup_text(speedup) + " on " + speedup.device;
 }
 
 std::string move_text(const std::string &move) {
@@ -115,44 +109,7 @@ std::string move_text(const std::string &move) {
 }
 
 std::string moves_text(const std::vector<std::string> &moves) {
-  if (moves.empty())
-    return "as written";
-  std::string text;
-  for (const std::string &move : moves)
-    text += (text.empty() ? "" : ", ") + move_text(move);
-  return text;
-}
-
-std::string outcome_text(const model::Verdict &verdict) {
-  return outcome_text(verdict.outcome) + (verdict.conditioning ? ", ill-conditioned" : "");
-}
-
-std::string outcome_text(model::Outcome outcome) {
-  switch (outcome) {
-  case model::Outcome::Verified:
-    return "verified";
-  case model::Outcome::CompileFailed:
-    return "compile failed";
-  case model::Outcome::WrongResult:
-    return "wrong result";
-  case model::Outcome::Timeout:
-    return "timeout";
-  case model::Outcome::Crash:
-    return "crash";
-  case model::Outcome::SuspectedCheat:
-    return "suspected cheat";
-  case model::Outcome::Unsupported:
-    return "unsupported";
-  }
-  return "unknown";
-}
-
-std::string time_text(double nanoseconds) {
-  if (nanoseconds < 1e3)
-    return format("%.0f ns", nanoseconds);
-  if (nanoseconds < 1e6)
-    return format("%.1f us", nanoseconds / 1e3);
-  return format("%.2f ms", nanoseconds / 1e6);
+  return moves.empty() ? "as written" : joined(moves, ", ", move_text);
 }
 
 } // namespace warpwright::server

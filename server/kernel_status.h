@@ -3,11 +3,11 @@
 //
 // A measurement counts for the code that it was made on: entries whose source hash differs from the
 // kernel's are stale, and an entry whose own source is the kernel's says that it was applied.
-// Thread: any.
 #pragma once
 
 #include "server/measurements.h"
 #include "server/snapshot.h"
+#include "support/model/verdict_text.h"
 
 namespace warpwright::server {
 
@@ -57,17 +57,11 @@ bool is_checked(const model::Verdict &verdict);
 // Wording shared by the features.
 
 /// "2.31x [2.27, 2.35] on NVIDIA H200"
-std::string speedup_text(const model::Speedup &speedup);
+std::string speedup_on_device(const model::Speedup &speedup);
 /// As a user reads it: "fuse(relu,add) as pointwise(threads=64, width=4)" of "template(pointwise, items=1, threads=64, width=4) fuse(relu,add)";
 /// a template's parameters that are 0 or 1 are left out.
 std::string move_text(const std::string &move);
 /// "vectorize(width=4), block_size(256)"; "as written" for none
 std::string moves_text(const std::vector<std::string> &moves);
-/// "wrong result", ...
-std::string outcome_text(model::Outcome outcome);
-/// With the word "ill-conditioned" where that is.
-std::string outcome_text(const model::Verdict &verdict);
-/// "12.3 us"
-std::string time_text(double nanoseconds);
 
 } // namespace warpwright::server

@@ -1,9 +1,10 @@
 #include "server/measured_text.h"
 
 #include "support/model/dtype.h"
+#include "support/model/verdict_text.h"
+#include "support/words.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace warpwright::server {
 namespace {
@@ -12,26 +13,11 @@ using model::Direction;
 
 constexpr int kMostInputs = 5;
 
-std::string format(const char *pattern, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, value);
-  return text;
-}
-
-std::string ratio_text(double ratio) { return format("%.2fx", ratio); }
-
-std::string microseconds(double nanoseconds) { return format("%.2f us", nanoseconds / 1000); }
-
-std::string interval(const model::Speedup &speedup) {
-  return ratio_text(speedup.ratio) + format(" [%.2f, ", speedup.low) +
-         format("%.2f]", speedup.high);
-}
+std::string microseconds(double nanoseconds) { return printed("%.2f us", nanoseconds / 1000); }
 
 std::string type_text(const model::Buffer &buffer) {
-  std::string shape;
-  for (const std::int64_t extent : buffer.shape)
-    shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
-  return std::string(model::name(buffer.dtype)) + "[" + shape + "]";
+  return std::string(model::name(buffer.dtype)) + "[" +
+         joined(buffer.shape, ", ", [](std::int64_t extent) { return std::to_string(extent); }) + "]";
 }
 
 bool add(std::vector<BaselineRatio> &list, const model::Verdict &verdict, const char *name) {
@@ -72,9 +58,10 @@ std::string module_summary(const model::Verdict &verdict) {
   const std::string condition = verdict.conditioning ? " · ill-conditioned" : "";
   if (verdict.device.kind != "cuda")
     return "variant checked (correct on the CPU backend, speed not measured)" + condition;
-  std::string text;
-  for (const BaselineRatio &baseline : measured_baselines(verdict))
-    text += (text.empty() ? "" : ", ") + ratio_text(baseline.speedup.ratio) + " " + baseline.name;
+  std::string text =
+      joined(measured_baselines(verdict), ", ", [](const BaselineRatio &baseline) {
+        return printed("%.2fx ", baseline.speedup.ratio) + baseline.name;
+      });
   if (text.empty())
     text = why_untimed(verdict);
   return text + " · verified" + condition + " · " + verdict.device.name;
@@ -85,7 +72,7 @@ std::string measured_comment(const model::Verdict &verdict, const std::vector<st
   if (verdict.device.kind == "cuda") {
     text = "Verified on " + verdict.device.name + ", " + verdict.date + ".";
     for (const BaselineRatio &baseline : measured_baselines(verdict))
-      text += "\n" + interval(baseline.speedup) + " against " + baseline.name + " (" +
+      text += "\n" + speedup_text(baseline.speedup) + " against " + baseline.name + " (" +
               microseconds(baseline.reference_time.median_ns) + " against " +
               microseconds(baseline.candidate_time.median_ns) + ")";
   } else {
@@ -116,7 +103,7 @@ std::string library_text(const model::Verdict &verdict) {
   if (!verdict.library_share)
     return {};
   return *verdict.library_share > 0
-             ? format("Library calls take %.0f%% of its device time",
+             ? printed("Library calls take %.0f%% of its device time",
                       100 * *verdict.library_share) +
                    "."
              : "All its device time is in kernels of its own; no library is called.";
@@ -127,7 +114,7 @@ std::string bound_text(const model::Verdict &verdict) {
   if (!evidence)
     return {};
   const auto share = [](const std::optional<double> &value, const char *of) {
-    return value ? format(" (%.0f%% of ", 100 * *value) + of + ")" : std::string();
+    return value ? printed(" (%.0f%% of ", 100 * *value) + of + ")" : std::string();
   };
   switch (evidence->bound) {
   case model::Bound::Memory:
@@ -150,7 +137,7 @@ std::string baseline_table(const model::Verdict &verdict) {
     text += "| " + baseline.name + " | " +
             (baseline.name.ends_with("+graph") ? "device time" : "as called") + " | " +
             microseconds(baseline.reference_time.median_ns) + " | " +
-            microseconds(baseline.candidate_time.median_ns) + " | " + interval(baseline.speedup) +
+            microseconds(baseline.candidate_time.median_ns) + " | " + speedup_text(baseline.speedup) +
             " |\n";
   for (const model::Baseline &baseline : verdict.baselines)
     if (!baseline.speedup && !baseline.missing.empty())

@@ -1,7 +1,7 @@
 // One reader a member.
 #include "server/settings.h"
 
-#include "server/policy/policy_choice.h"
+#include "server/policy_choice.h"
 
 #include <charconv>
 #include <functional>

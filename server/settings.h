@@ -2,7 +2,7 @@
 // "warpwright").
 //
 // A member of the wrong type keeps its value and is named in a problem, so a typing mistake in a
-// settings file is said, not swallowed. Thread: values, any.
+// settings file is said, not swallowed.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ struct Settings {
   std::string device;                       ///< empty: the runner's best
   std::chrono::milliseconds budget{30'000}; ///< of one optimisation, wall time
   int max_variants = 20;
-  std::string policy; ///< as server/policy/policy_choice.h reads it
+  std::string policy; ///< as server/policy_choice.h reads it
   std::set<std::string> disabled_rules;
   bool hover = true;
   bool inlay_hints = true;

@@ -1,5 +1,5 @@
 // What is known of one version of one document. Immutable once published; every feature reads only
-// this. Thread: any.
+// this.
 #pragma once
 
 #include "analysis/consent/project_request.h"
@@ -18,7 +18,7 @@ struct ProjectDefaults {
   std::string runner; ///< URL of the user's own runner that it names; empty: it says nothing
   std::string python; ///< interpreter with torch; empty: it says nothing
   std::optional<std::chrono::milliseconds> budget;
-  std::string policy; ///< as server/policy/policy_choice.h reads it; empty: it says nothing
+  std::string policy; ///< as server/policy_choice.h reads it; empty: it says nothing
   std::optional<Error> runner_error; ///< why the runner that it names cannot be used
   consent::ProjectFile file;         ///< and what it asks for
 };

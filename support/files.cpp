@@ -108,6 +108,22 @@ constexpr const char *kRoom = "Check the folder, its permissions and the space o
 
 } // namespace
 
+Result<std::string> read_file(const fs::path &path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return fail_to("read", path, errno, "Check the path and its permissions");
+  std::string text;
+  char block[1 << 16];
+  ssize_t size = 0;
+  while ((size = ::read(file, block, sizeof block)) > 0 || (size < 0 && errno == EINTR))
+    text.append(block, size > 0 ? std::size_t(size) : 0);
+  const int cause = errno;
+  ::close(file);
+  if (size < 0)
+    return fail_to("read", path, cause, "Check the path and its permissions");
+  return text;
+}
+
 Result<void> write_atomically(const fs::path &path, std::string_view bytes) {
   std::error_code ignored;
   const fs::path target = fs::exists(path, ignored) ? fs::canonical(path, ignored) : path;

@@ -1,6 +1,6 @@
 // Files that survive a kill: replaced as a whole, or extended by whole lines under a lock.
 //
-// Whoever is killed, or whatever the power does, a reader finds the old content or the new one. Left out: reading.
+// Whoever is killed, or whatever the power does, a reader finds the old content or the new one.
 // Thread: any; a LineFile from one thread at a time, though any number of processes may have the same file open.
 #pragma once
 
@@ -12,6 +12,9 @@
 #include <string_view>
 
 namespace warpwright {
+
+/// The whole file. Errors: it cannot be read; with the path and the system's reason.
+Result<std::string> read_file(const std::filesystem::path &path);
 
 /// Replaces the file with `bytes`: written beside it, forced to the disk, renamed. Follows a symbolic link, keeps the mode of
 /// an existing file. The folder must exist.

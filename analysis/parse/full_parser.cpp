@@ -2,8 +2,8 @@
 // #includes is parsed anew.
 //
 // Diagnostics of the preamble are collected when it is built and repeated with each unit that uses
-// it. Thread: that of the parser.
-#include "analysis/full_parser.h"
+// it.
+#include "analysis/parse/full_parser.h"
 #include "support/budget.h"
 #include "analysis/parse/clang_unit.h"
 #include "analysis/parse/project_headers.h"
@@ -160,10 +160,6 @@ Result<std::unique_ptr<ParsedUnit>> FullParser::parse(SourceFile file,
                          {.pass = Pass::Full,
                           .earlier = state_->preamble->diagnostics,
                           .keep_alive = state_->preamble});
-}
-
-std::size_t FullParser::preamble_size_bytes() const {
-  return state_->preamble ? state_->preamble->precompiled.getSize() : 0;
 }
 
 } // namespace warpwright::analysis

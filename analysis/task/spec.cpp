@@ -1,6 +1,8 @@
 // A small recursive-descent reader over one line at a time; positions are offsets into the text it
-// was given. Thread: any.
+// was given.
 #include "analysis/task/spec.h"
+
+#include "analysis/spec_diagnostics.h"
 
 #include <algorithm>
 #include <charconv>

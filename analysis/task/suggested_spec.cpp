@@ -1,6 +1,8 @@
 // Renders the warpwright comment of a kernel: known facts written out, `?` where the user has to
-// answer. Thread: any.
+// answer.
 #include "analysis/task/infer_task.h"
+
+#include "support/words.h"
 
 #include <algorithm>
 
@@ -39,13 +41,6 @@ std::string shape(const char *name, const std::array<Expression, 3> &values) {
   for (std::size_t i = 0; i < count; ++i)
     text += (i ? ", " : "") + values[i].text();
   return text + ")";
-}
-
-std::string join(const std::vector<std::string> &items) {
-  std::string text;
-  for (const std::string &item : items)
-    text += (text.empty() ? "" : ", ") + item;
-  return text;
 }
 
 } // namespace
@@ -88,9 +83,9 @@ std::string suggested_spec(const Kernel &kernel, const InferredTask &task) {
   std::string text;
   const std::string prefix = "// warpwright: ";
   if (!sizes.empty())
-    text += prefix + join(sizes) + "\n";
+    text += prefix + joined(sizes, ", ") + "\n";
   if (!buffers.empty())
-    text += prefix + join(buffers) + "\n";
+    text += prefix + joined(buffers, ", ") + "\n";
   if (is_missing("launch") || is_missing("grid") || is_missing("block"))
     text += prefix + "launch grid(?) block(?)\n";
   else if (!task.task.reference.steps.empty() && kernel.launches.empty())

@@ -16,7 +16,7 @@ namespace warpwright::analysis::torch_cpp {
 
 std::vector<const clang::FunctionDecl *> torch_functions(const ParsedUnit &unit);
 
-/// A function's own body where the file holds Warpwright's variant of it (server/torch/cpp_writer.h); null where it does not.
+/// A function's own body where the file holds Warpwright's variant of it (server/export/cpp_writer.h); null where it does not.
 const clang::FunctionDecl *as_written(const ParsedUnit &unit,
                                       const clang::FunctionDecl &function);
 

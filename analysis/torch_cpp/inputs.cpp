@@ -1,6 +1,8 @@
 // What a call of a function takes: the comment's facts first, then those of the checks, then defaults.
 #include "analysis/torch_cpp/module_classes.h"
 
+#include "support/words.h"
+
 #include <clang/AST/RecursiveASTVisitor.h>
 
 #include <algorithm>
@@ -159,10 +161,7 @@ private:
   }
 
   std::string comment() const {
-    std::string text;
-    for (const std::string &item : items_)
-      text += (text.empty() ? "" : ", ") + item;
-    return "// warpwright: " + text + "\n";
+    return "// warpwright: " + joined(items_, ", ") + "\n";
   }
 
   const ParsedUnit &unit_;

@@ -1,4 +1,4 @@
-// The text of a function or class with its dependencies, as its user wrote it: what Warpwright's variant (server/torch/cpp_writer.h) puts
+// The text of a function or class with its dependencies, as its user wrote it: what Warpwright's variant (server/export/cpp_writer.h) puts
 // into the file is taken out again, and white space does not count.
 #include "analysis/analyze.h"
 #include "analysis/torch_cpp/functions.h"

@@ -7,7 +7,7 @@
 // the 95th percentile, and how much of the median are states (parsing, legal moves), the rest being the network; then the 95th percentile
 // in time of this thread, which other work on the machine does not lengthen.
 #include "analysis/analyze.h"
-#include "server/policy/space_environment.h"
+#include "server/optimize/space_environment.h"
 #include "support/hash.h"
 #include "support/model/json.h"
 #include "trainer/inference/matrix.h"

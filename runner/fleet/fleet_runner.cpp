@@ -7,10 +7,10 @@
 #include "runner/fleet/recent.h"
 #include "runner/fleet/runner_topology.h"
 #include "runner/worker/lost_worker.h"
-#include "runner/judge/verifier.h"
 #include "support/hash.h"
 #include "support/log.h"
 #include "support/model/json.h"
+#include "support/words.h"
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>

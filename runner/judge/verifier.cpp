@@ -12,9 +12,9 @@
 #include "runner/verify/reference_problems.h"
 #include "runner/verify/torch_operations.h"
 #include "support/model/json.h"
+#include "support/words.h"
 
 #include <algorithm>
-#include <ctime>
 #include <random>
 #include <sstream>
 
@@ -437,15 +437,6 @@ private:
 };
 
 } // namespace
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 VerifyResult verify(Device &device, const model::Task &task, const model::Plan &candidate,
                     const VerifySettings &settings, const StageSink &sink) {

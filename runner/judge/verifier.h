@@ -17,7 +17,4 @@ struct VerifyResult {
 VerifyResult verify(Device &device, const model::Task &task, const model::Plan &candidate,
                     const VerifySettings &settings, const StageSink &sink);
 
-/// Now, as ISO 8601 in UTC.
-std::string utc_now();
-
 } // namespace warpwright::runner

@@ -2,9 +2,9 @@
 // alone or without hidden sizes, examined by NVIDIA's tools.
 #include "runner/service/device_worker.h"
 #include "runner/service/second_measurement.h"
-#include "runner/judge/verifier.h"
 #include "support/log.h"
 #include "support/model/json.h"
+#include "support/words.h"
 
 namespace warpwright::runner {
 namespace {

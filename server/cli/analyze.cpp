@@ -10,6 +10,7 @@
 #include "server/cli/files.h"
 #include "server/cli/own_process.h"
 #include "server/cli/sources.h"
+#include "support/words.h"
 
 #include <iomanip>
 #include <iostream>
@@ -33,18 +34,15 @@ std::string access_summary(const analysis::Kernel &kernel) {
   for (const analysis::Access &access : kernel.accesses)
     if (access.space == analysis::MemorySpace::Global)
       ++counts[name(access.pattern)];
-  std::string text;
-  for (const auto &[pattern, count] : counts)
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + pattern;
-  return text.empty() ? "none" : text;
+  return counts.empty() ? "none" : joined(counts, ", ", [](const auto &one) {
+    return std::to_string(one.second) + " " + one.first;
+  });
 }
 
 std::string task_summary(const analysis::Kernel &kernel) {
   if (kernel.task.inferred)
     return "known";
-  std::string names;
-  for (const analysis::MissingFact &fact : kernel.task.missing)
-    names += (names.empty() ? "" : ", ") + fact.name;
+  const std::string names = joined(kernel.task.missing, ", ", &analysis::MissingFact::name);
   return names.empty() ? "not known" : "asks for " + names;
 }
 

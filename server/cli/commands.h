@@ -35,7 +35,7 @@ struct OptimizeOptions {
   std::optional<std::chrono::milliseconds>
       budget;            ///< a kernel; absent: the project's, else kDefaultBudget
   int max_variants = 64; ///< a kernel
-  std::string policy;    ///< as server/policy/policy_choice.h reads it; of CUDA kernels
+  std::string policy;    ///< as server/policy_choice.h reads it; of CUDA kernels
   ApplyMode apply = ApplyMode::Never;
   bool in_place =
       false;          ///< of Python modules: change the class's forward instead of adding a class

@@ -11,6 +11,7 @@
 #include "runner/ledger/ledger.h"
 #include "server/cli/files.h"
 #include "server/cli/terminal.h"
+#include "support/words.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -111,9 +112,7 @@ std::string describe_device(const model::DeviceInfo &device) {
 }
 
 void check_devices(const runner::RunnerInfo &info, std::vector<Finding> &findings) {
-  std::string notes;
-  for (const std::string &note : info.notes)
-    notes += (notes.empty() ? "" : "; ") + note;
+  const std::string notes = joined(info.notes, "; ");
   bool gpu = false, cpu = false;
   for (const model::DeviceInfo &device : info.devices) {
     (device.kind == "cuda" ? gpu : cpu) = true;

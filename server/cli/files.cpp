@@ -4,51 +4,21 @@
 #include "analysis/config/project_disk.h"
 #include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
-#include "analysis/task/infer_task.h"
 #include "analysis/torch_cpp/kernels.h"
-#include "server/cli/sources.h"
+#include "server/optimize/project.h"
+#include "support/files.h"
 
 #include <algorithm>
 
 namespace warpwright::cli {
 namespace {
 
-/// The project's sizes for what the source does not say, and the spec over them.
-std::optional<analysis::Spec> additions(const analysis::Kernel &kernel,
-                                        const std::map<std::string, std::int64_t> &project_sizes,
-                                        const std::optional<analysis::Spec> &given) {
-  analysis::Spec spec;
-  for (const analysis::MissingFact &fact : kernel.task.missing)
-    if (const auto size = project_sizes.find(fact.name); size != project_sizes.end())
-      spec.sizes.insert(*size);
-  if (given)
-    analysis::merge(spec, *given);
-  return given || !spec.sizes.empty() ? std::optional(std::move(spec)) : std::nullopt;
-}
-
-/// Infers again the tasks for which the project or `given` says more than the source.
-void complete_tasks(Input &input, const std::optional<analysis::Spec> &given) {
-  const auto &sizes = input.settings.project.sizes;
-  std::unique_ptr<analysis::ParsedUnit> unit;
-  for (analysis::Kernel &kernel : input.facts.kernels) {
-    const std::optional<analysis::Spec> spec = additions(kernel, sizes, given);
-    if (!spec || kernel.slice.empty())
-      continue;
-    if (!unit)
-      if (auto parsed = analysis::parse_stub(input.file, input.settings.parse))
-        unit = std::move(*parsed);
-    const clang::FunctionDecl *declaration = unit ? unit->find_kernel(kernel.name) : nullptr;
-    if (declaration)
-      kernel.task = analysis::infer_task(*unit, *declaration, kernel, kernel.slice, *spec);
-  }
-}
-
 /// Parses; for a guard.
 analysis::FileFacts facts_of(Input input, const std::optional<analysis::Spec> &spec) {
   input.facts = analysis::is_host_cpp(input.file.path)
                     ? analysis::FileFacts{.path = input.file.path, .pass = analysis::Pass::Stub}
                     : analysis::analyze(input.file, input.settings.parse);
-  complete_tasks(input, spec);
+  server::complete_tasks(input.facts, input.file.text, input.settings, spec);
   analysis::add_torch_functions(input.file, input.settings.parse, input.facts,
                                  spec.value_or(analysis::Spec{}));
   return std::move(input.facts);
@@ -105,6 +75,11 @@ Error explain_no_kernels(const Input &input, const std::filesystem::path &path) 
   if (analysis::is_host_cpp(path.string()))
     return {"no torch function in " + path.string(),
             "One takes a torch::Tensor and returns tensors (docs/torch-cpp.md)"};
+  if (analysis::is_python(path.string())) {
+    const auto &found = input.facts.diagnostics;
+    return {found.empty() ? "no torch module in " + path.string() : found.front().message,
+            "A module is a class that derives from nn.Module"};
+  }
   return {"no kernel in " + path.string(), "A kernel is a function declared __global__"};
 }
 

@@ -1,33 +1,26 @@
-// Optimising one kernel of one file: task, search with the runner's verdicts, ledger, report.
+// One kernel or torch module optimized from the command line: the driver's search (server/engine.h), the ledger and a report.
 //
-// The same for every kernel, with or without a GPU; what differs is only which variant counts as
-// the best (the fastest with confidence, or the first that was verified). Thread: one search at a
-// time; blocks.
+// With and without a GPU the same; only the variant that counts as the best differs (the fastest with confidence, or the first that was
+// verified). One search at a time; blocks.
 #pragma once
 
-#include "generator/search/search.h"
-#include "runner/connect/connect.h"
-#include "runner/ledger/ledger.h"
 #include "server/cli/progress.h"
 #include "server/cli/report/report.h"
-#include "server/policy/policies.h"
-
-#include <stop_token>
+#include "server/engine.h"
 
 namespace warpwright::cli {
 
-/// What all kernels of one run share. Borrowed: outlives the searches.
+/// The things that all kernels of one run share. Borrowed: outlives the searches.
 struct SearchSetup {
   runner::BlockingClient &client;
   runner::Ledger *ledger = nullptr; ///< null: nothing is recorded
   Progress &progress;
   server::Policies &policies;
-  server::PolicyChoice policy;
-  runner::VerifyOptions verify;
-  generator::SearchLimits limits;
+  server::Settings settings;
   bool measures = false; ///< the device is a GPU
   std::stop_token stop;
-  std::optional<model::DeviceInfo> device = std::nullopt; ///< that verdicts come from
+  server::VariantForm form;
+  std::optional<model::ModuleMode> mode; ///< of torch modules; absent: what the file says
 };
 
 struct KernelOutcome {
@@ -36,14 +29,9 @@ struct KernelOutcome {
   std::optional<Error> ledger_failure; ///< the first verdict that could not be recorded
 };
 
-/// Why a kernel has no task: broken code, no launch, an unsupported construct or unknown sizes, in
-/// this order.
-Error explain_missing_task(const analysis::FileFacts &facts, const analysis::Kernel &kernel);
-
+/// The kernel or module `name` of the snapshot, which must be there.
 /// @param shown_path the path as the user wrote it
-KernelOutcome optimize_kernel(const analysis::SourceFile &file,
-                              const analysis::ParseSettings &settings,
-                              const analysis::FileFacts &facts, const analysis::Kernel &kernel,
+KernelOutcome optimize_kernel(const server::SnapshotPtr &snapshot, const std::string &name,
                               const std::string &shown_path, const SearchSetup &setup);
 
 } // namespace warpwright::cli

@@ -3,11 +3,11 @@
 // Exit codes: 0 done, 1 some kernel or file failed, 2 wrong arguments (commands.h).
 #include "generator/search/env.h"
 #include "server/cli/commands.h"
-#include "server/cli/interrupt.h"
+#include "server/interrupt.h"
 #include "server/cli/sources.h"
 #include "server/kernelbench/bench_options.h"
-#include "server/lsp_main.h"
-#include "server/policy/policy_choice.h"
+#include "server/lsp/lsp_main.h"
+#include "server/policy_choice.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -241,7 +241,7 @@ int run(int argc, char **argv) {
     return run_doctor(options.doctor);
   if (kernelbench) {
     options.bench.command = command_text(argc, argv);
-    const Interrupt interrupt;
+    const server::Interrupt interrupt;
     return server::run_kernelbench(options.bench, interrupt.token());
   }
   return optimize(options, command_text(argc, argv));

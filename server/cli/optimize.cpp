@@ -5,16 +5,16 @@
 // after the other, each on the file as it then is, so that with --apply their edits compose.
 #include "server/cli/commands.h"
 
-#include "analysis/config/project_disk.h"
 #include "analysis/guard/guard.h"
 #include "analysis/python/module_facts.h"
 #include "runner/connect/choose_device.h"
+#include "server/optimize/policies.h"
 #include "server/cli/files.h"
-#include "server/cli/interrupt.h"
+#include "server/interrupt.h"
 #include "server/cli/kernel_search.h"
-#include "server/cli/module_search.h"
 #include "server/cli/sources.h"
 #include "server/cli/terminal.h"
+#include "support/words.h"
 
 #include <algorithm>
 #include <iostream>
@@ -22,9 +22,6 @@
 
 namespace warpwright::cli {
 namespace {
-
-/// One candidate may take this long whatever the budget: compiling alone can take a second.
-constexpr std::chrono::milliseconds kShortestJob{5'000};
 
 /// What a run has opened before the first kernel.
 struct Run {
@@ -34,15 +31,15 @@ struct Run {
   std::unique_ptr<runner::Ledger> ledger;
   Terminal terminal = terminal_of(STDOUT_FILENO);
   Progress progress;
-  Interrupt &interrupt;
+  server::Interrupt &interrupt;
   InputReader reader;
   std::string runner_url;
   std::chrono::milliseconds budget = kDefaultBudget;
   server::Policies policies;
-  server::PolicyChoice policy;
+  std::string policy;
   bool warned_of_ledger = false;
 
-  Run(const OptimizeOptions &options, Interrupt &interrupt)
+  Run(const OptimizeOptions &options, server::Interrupt &interrupt)
       : options(options), progress(std::cerr, terminal_of(STDERR_FILENO).interactive,
                                    terminal_of(STDERR_FILENO).width),
         interrupt(interrupt) {}
@@ -80,10 +77,7 @@ Result<void> settle_options(Run &run, const std::filesystem::path &first) {
   run.runner_url = run.options.runner.empty() ? settings.project.runner_url : run.options.runner;
   if (run.runner_url.empty())
     run.runner_url = runner::local_url(settings.project.python);
-  const std::string &policy =
-      run.options.policy.empty() ? settings.project.policy : run.options.policy;
-  if (auto choice = server::parse_policy(policy)) // both were checked where they were read
-    run.policy = std::move(*choice);
+  run.policy = run.options.policy.empty() ? settings.project.policy : run.options.policy;
   if (settings.project.budget_ms)
     run.budget = std::chrono::milliseconds(*settings.project.budget_ms);
   if (run.options.budget)
@@ -143,104 +137,47 @@ void finish_kernel(Run &run, KernelOutcome outcome) {
 }
 
 SearchSetup setup_of(Run &run) {
-  SearchSetup setup{.client = *run.client,
-                    .ledger = run.ledger.get(),
-                    .progress = run.progress,
-                    .policies = run.policies,
-                    .policy = run.policy};
-  setup.verify.device = run.options.device;
-  setup.measures = on_gpu(run.report);
-  setup.verify.measure = setup.measures;
-  setup.verify.timeout = std::min(setup.verify.timeout, std::max(run.budget, kShortestJob));
-  setup.limits = {run.options.max_variants, run.budget};
-  setup.stop = run.interrupt.token();
-  setup.device = run.report.device;
-  return setup;
+  return {.client = *run.client,
+          .ledger = run.ledger.get(),
+          .progress = run.progress,
+          .policies = run.policies,
+          .settings = {.device = run.options.device,
+                       .budget = run.budget,
+                       .max_variants = run.options.max_variants,
+                       .policy = run.policy},
+          .measures = on_gpu(run.report),
+          .stop = run.interrupt.token(),
+          .form = {run.options.in_place, run.options.standalone},
+          .mode = run.options.mode};
 }
 
 bool is_wanted(const analysis::Kernel &kernel, const std::string &name) {
   return name.empty() || kernel.name == name || kernel.qualified_name == name;
 }
 
-server::SnapshotPtr snapshot_of(const std::string &text, const analysis::FileFacts &facts) {
-  return std::make_shared<const server::Snapshot>("", 0, std::make_shared<const std::string>(text),
-                                                  server::AnalysisResult{facts, {}},
-                                                  server::protocol::PositionEncoding::Utf8);
-}
-
-/// One kernel, or torch function, of the file as it is now.
+/// One kernel or torch module of the file as it is now.
 Result<void> optimize_one(Run &run, const std::filesystem::path &path,
                           const std::string &qualified_name) {
   const Result<Input> input = run.reader.read(path);
   if (!input)
     return std::unexpected(input.error());
-  const auto &kernels = input->facts.kernels;
-  const auto kernel =
-      std::find_if(kernels.begin(), kernels.end(), [&](const analysis::Kernel &candidate) {
-        return candidate.qualified_name == qualified_name;
-      });
-  if (kernel == kernels.end())
+  const auto kernel = std::ranges::find(input->facts.kernels, qualified_name,
+                                        &analysis::Kernel::qualified_name);
+  if (kernel == input->facts.kernels.end())
     return fail("the kernel " + qualified_name + " is no longer in " + path.string(),
                 "Run this again");
-  KernelOutcome outcome =
-      kernel->task.task.module
-          ? optimize_module(snapshot_of(input->file.text, input->facts), kernel->name,
-                            path.string(), setup_of(run), {.device = run.options.device})
-          : optimize_kernel(input->file, input->settings.parse, input->facts, *kernel,
-                            path.string(), setup_of(run));
+  const auto snapshot = std::make_shared<const server::Snapshot>(
+      "", 0, std::make_shared<const std::string>(input->file.text),
+      server::AnalysisResult{input->facts, {}}, server::protocol::PositionEncoding::Utf8);
+  KernelOutcome outcome = optimize_kernel(snapshot, kernel->name, path.string(), setup_of(run));
   if (run.options.apply != ApplyMode::Never && !outcome.report.error)
     outcome.report.apply = apply(run, path, input->file.text, outcome);
   finish_kernel(run, std::move(outcome));
   return {};
 }
 
-Result<server::SnapshotPtr> read_modules(const std::filesystem::path &path) {
-  auto text = read_file(path);
-  if (!text)
-    return std::unexpected(text.error());
-  const std::string absolute = std::filesystem::absolute(path).lexically_normal().string();
-  const auto shared = std::make_shared<const std::string>(std::move(*text));
-  return std::make_shared<const server::Snapshot>(
-      "", 0, shared,
-      server::AnalysisResult{analysis::module_facts(absolute, *shared, config::real_disk()), {}},
-      server::protocol::PositionEncoding::Utf8);
-}
-
-/// The torch modules of a Python file, each on the file as it then is.
-/// @return how many were asked for
-Result<std::size_t> optimize_python_file(Run &run, const std::filesystem::path &path) {
-  const auto first = read_modules(path);
-  if (!first)
-    return std::unexpected(first.error());
-  std::vector<std::string> names;
-  for (const analysis::Kernel &module : (*first)->facts.kernels)
-    if (is_wanted(module, run.options.kernel))
-      names.push_back(module.name);
-  if ((*first)->facts.kernels.empty()) {
-    const auto &found = (*first)->facts.diagnostics;
-    return fail(found.empty() ? "no torch module in " + path.string() : found.front().message,
-                "A module is a class that derives from nn.Module");
-  }
-  for (const std::string &name : names) {
-    const auto snapshot = read_modules(path);
-    if (!snapshot || run.interrupt.requested())
-      break;
-    if (!(*snapshot)->find_kernel(name))
-      continue;
-    KernelOutcome outcome =
-        optimize_module(*snapshot, name, path.string(), setup_of(run),
-                        {.device = run.options.device, .form = {run.options.in_place, run.options.standalone}, .mode = run.options.mode});
-    if (run.options.apply != ApplyMode::Never && !outcome.report.error)
-      outcome.report.apply = apply(run, path, *(*snapshot)->text, outcome);
-    finish_kernel(run, std::move(outcome));
-  }
-  return names.size();
-}
-
 /// @return how many kernels of the file were asked for
 Result<std::size_t> optimize_file(Run &run, const std::filesystem::path &path, bool named) {
-  if (analysis::is_python(path.string()))
-    return optimize_python_file(run, path);
   const Result<Input> input = run.reader.read(path);
   if (!input)
     return std::unexpected(input.error());
@@ -250,7 +187,7 @@ Result<std::size_t> optimize_file(Run &run, const std::filesystem::path &path, b
   for (const analysis::Kernel &kernel : input->facts.kernels)
     if (is_wanted(kernel, run.options.kernel))
       names.push_back(kernel.qualified_name);
-  if (input->facts.kernels.empty() && named)
+  if (input->facts.kernels.empty() && (named || analysis::is_python(path.string())))
     return std::unexpected(explain_no_kernels(*input, path));
   for (const std::string &name : names) {
     if (run.interrupt.requested())
@@ -298,11 +235,11 @@ bool has_failed(const Report &report) {
 } // namespace
 
 int run_optimize(const OptimizeOptions &options) {
-  Interrupt interrupt;
+  server::Interrupt interrupt;
   Run run(options, interrupt);
   run.report.version = WARPWRIGHT_VERSION;
   run.report.command = options.command;
-  run.report.date = utc_date();
+  run.report.date = utc_now();
   const auto files = find_sources(options.paths);
   if (!files)
     return fail_before_start(run, files.error(), kUsage);

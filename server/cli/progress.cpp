@@ -2,8 +2,9 @@
 // needs.
 #include "server/cli/progress.h"
 
+#include "support/words.h"
+
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 
 namespace warpwright::cli {
@@ -11,12 +12,6 @@ namespace {
 
 constexpr std::size_t kBarWidth = 24;
 constexpr std::size_t kLineEvery = 10; ///< variants, where there is no terminal
-
-std::string ratio_text(double ratio) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2fx", ratio);
-  return buffer;
-}
 
 } // namespace
 
@@ -31,7 +26,7 @@ std::string progress_line(const ProgressState &state, std::size_t width) {
                      std::string(kBarWidth - filled, '-') + "]  " + std::to_string(state.tried) +
                      " tried, " + std::to_string(state.verified) + " verified";
   if (state.best)
-    line += ", best " + ratio_text(*state.best);
+    line += ", best " + printed("%.2fx", *state.best);
   if (!state.doing.empty())
     line += "  " + state.doing;
   return line.substr(0, width);
@@ -55,7 +50,7 @@ void Progress::show(const ProgressState &state) {
   reported_best_ = state.best;
   out_ << state.kernel << ": " << state.tried << " tried, " << state.verified << " verified";
   if (state.best)
-    out_ << ", best " << ratio_text(*state.best);
+    out_ << ", best " << printed("%.2fx", *state.best);
   out_ << '\n' << std::flush;
 }
 

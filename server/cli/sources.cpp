@@ -2,12 +2,7 @@
 #include "server/cli/sources.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <ctime>
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace warpwright::cli {
 namespace {
@@ -41,23 +36,6 @@ Result<std::vector<fs::path>> walk(const fs::path &directory) {
   return found;
 }
 
-std::unexpected<Error> fail_errno(const std::string &action, const fs::path &path,
-                                  const std::string &remedy = {}) {
-  return fail("cannot " + action + " " + path.string() + ": " + std::strerror(errno), remedy);
-}
-
-/// A descriptor that closes itself.
-struct Descriptor {
-  int fd = -1;
-  explicit Descriptor(int fd) : fd(fd) {}
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  ~Descriptor() {
-    if (fd >= 0)
-      ::close(fd);
-  }
-};
-
 } // namespace
 
 Result<std::vector<fs::path>> find_sources(const std::vector<std::string> &paths) {
@@ -78,24 +56,6 @@ Result<std::vector<fs::path>> find_sources(const std::vector<std::string> &paths
     files.insert(files.end(), found->begin(), found->end());
   }
   return files;
-}
-
-Result<std::string> read_file(const fs::path &path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.fd < 0)
-    return fail_errno("open", path);
-  std::string text;
-  char buffer[1 << 16];
-  for (;;) {
-    const ssize_t count = ::read(file.fd, buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0)
-      return fail_errno("read", path);
-    if (count == 0)
-      return text;
-    text.append(buffer, std::size_t(count));
-  }
 }
 
 Result<void> replace_unchanged(const fs::path &path, const std::string &before,
@@ -121,15 +81,6 @@ Result<std::chrono::milliseconds> parse_duration(const std::string &text) {
   if (error != std::errc() || factor == 0 || !(value * factor >= 1) || value * factor > 1e12)
     return fail("'" + text + "' is not a time", "Write 30s, 500ms or 2m");
   return std::chrono::milliseconds(std::int64_t(value * factor));
-}
-
-std::string utc_date() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char buffer[32];
-  std::strftime(buffer, sizeof buffer, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return buffer;
 }
 
 } // namespace warpwright::cli

@@ -1,5 +1,5 @@
 // The files that a command works on: found, read, and written back without ever leaving half a
-// file. Thread: any; touches the file system.
+// file.
 #pragma once
 
 #include "support/files.h"
@@ -15,9 +15,6 @@ namespace warpwright::cli {
 /// sorted. Errors: a path that does not exist; a directory without CUDA sources.
 Result<std::vector<std::filesystem::path>> find_sources(const std::vector<std::string> &paths);
 
-/// Errors: with the path and the system's reason.
-Result<std::string> read_file(const std::filesystem::path &path);
-
 /// warpwright::write_atomically, when the file still holds `before`.
 /// Errors: also a file that changed meanwhile.
 Result<void> replace_unchanged(const std::filesystem::path &path, const std::string &before,
@@ -26,8 +23,5 @@ Result<void> replace_unchanged(const std::filesystem::path &path, const std::str
 /// "30s", "500ms", "2m", "45" (seconds).
 /// Errors: a text that is no duration above zero.
 Result<std::chrono::milliseconds> parse_duration(const std::string &text);
-
-/// Now, ISO 8601 in UTC.
-std::string utc_date();
 
 } // namespace warpwright::cli

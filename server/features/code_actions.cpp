@@ -161,7 +161,7 @@ std::string verdict_title(const runner::LedgerEntry &entry) {
     return (is_faster(entry.verdict) ? "Apply verified variant: " : "Apply variant: ") +
            module_summary(entry.verdict);
   return is_faster(entry.verdict)
-             ? "Apply verified variant: " + speedup_text(*entry.verdict.speedup)
+             ? "Apply verified variant: " + speedup_on_device(*entry.verdict.speedup)
              : "Apply checked variant (correct on the CPU backend, speed not measured)";
 }
 

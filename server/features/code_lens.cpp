@@ -2,6 +2,7 @@
 #include "server/features/features.h"
 
 #include "server/measured_text.h"
+#include "support/words.h"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ std::string measured_text(const KernelStatus &status) {
   const model::Verdict &verdict = status.best->verdict;
   if (status.best->task.module)
     return module_summary(verdict);
-  return is_faster(verdict) ? "best verified " + speedup_text(*verdict.speedup)
+  return is_faster(verdict) ? "best verified " + speedup_on_device(*verdict.speedup)
                             : "variant checked (correct on the CPU backend, speed not measured)";
 }
 
@@ -24,9 +25,7 @@ std::string running_text(const JobStatus &job) {
 }
 
 std::string missing_text(const analysis::Kernel &kernel) {
-  std::string names;
-  for (const analysis::MissingFact &fact : kernel.task.missing)
-    names += (names.empty() ? "" : ", ") + fact.name;
+  const std::string names = joined(kernel.task.missing, ", ", &analysis::MissingFact::name);
   return "missing facts" + (names.empty() ? "" : ": " + names);
 }
 
@@ -61,7 +60,7 @@ StateLine line_of(const Context &context, const analysis::Kernel &kernel,
     return {"applied variant, " +
                 (verdict.device.kind != "cuda" ? std::string("checked on the CPU backend")
                  : kernel.task.task.module || !verdict.speedup ? module_summary(verdict)
-                                                               : speedup_text(*verdict.speedup)),
+                                                               : speedup_on_device(*verdict.speedup)),
             "optimise further", protocol::kOptimizeCommand};
   }
   case KernelState::Stale:

@@ -5,9 +5,9 @@
 
 #include "server/features/proposed_text.h"
 #include "server/measured_text.h"
+#include "support/words.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <sstream>
 
 namespace warpwright::server::features {
@@ -34,12 +34,7 @@ std::string unbroken(std::string text) {
 }
 
 std::string interval_text(const model::Verdict &verdict) {
-  if (!verdict.speedup)
-    return "not measured";
-  char text[96];
-  std::snprintf(text, sizeof text, "%.2fx [%.2f, %.2f]", verdict.speedup->ratio,
-                verdict.speedup->low, verdict.speedup->high);
-  return text;
+  return verdict.speedup ? speedup_text(*verdict.speedup) : "not measured";
 }
 
 using Entries = std::vector<const runner::LedgerEntry *>;
@@ -78,7 +73,7 @@ void write_table(std::ostream &out, Entries entries) {
     out << "| " << cell(moves_text(entry->plan.moves)) << " | " << outcome_text(verdict) << " |";
     if (has_times)
       out << " "
-          << (verdict.candidate_time ? unbroken(time_text(verdict.candidate_time->median_ns)) : "-")
+          << (verdict.candidate_time ? unbroken(model::time_text(verdict.candidate_time->median_ns)) : "-")
           << " | " << unbroken(interval_text(verdict)) << " |";
     out << (is_one_place ? "" : " " + where_text(verdict) + " |") << "\n";
   }
@@ -102,10 +97,7 @@ std::string resources_text(const model::CompileReport &report) {
   if (report.occupancy)
     parts.push_back("occupancy " + std::to_string(static_cast<int>(*report.occupancy * 100 + 0.5)) +
                     "%");
-  std::string text;
-  for (const std::string &part : parts)
-    text += (text.empty() ? "" : ", ") + part;
-  return text;
+  return joined(parts, ", ");
 }
 
 void write_resources(std::ostream &out, const KernelStatus &status) {

@@ -20,7 +20,7 @@ std::string shown_source(const std::string &source) {
 }
 
 std::string gain_text(const model::Verdict &verdict) {
-  return verdict.speedup ? speedup_text(*verdict.speedup) : "correct, speed not measured";
+  return verdict.speedup ? speedup_on_device(*verdict.speedup) : "correct, speed not measured";
 }
 
 } // namespace

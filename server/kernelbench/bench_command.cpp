@@ -6,9 +6,9 @@
 #include "server/kernelbench/statistics.h"
 #include "support/hash.h"
 #include "support/model/json.h"
+#include "support/words.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <sstream>
 
@@ -61,19 +61,13 @@ json header_of(const BenchCommand &command, const std::vector<BenchTask> &tasks,
   return header;
 }
 
-std::string text_of(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2fx", value);
-  return text;
-}
-
 /// "[12/250] 1/12: verified, 3.10x eager+graph, 1.20x torch.compile+graph"
 void tell(const BenchResult &result, std::size_t done, std::size_t all) {
   std::string line = "[" + std::to_string(done) + "/" + std::to_string(all) + "] " + result.id +
                      " " + result.name + ": " + std::string(name(result.state));
   for (const char *baseline : {"eager+graph", "torch.compile+graph", "eager"})
     if (const auto found = result.ratios.find(baseline); found != result.ratios.end())
-      line += ", " + text_of(found->second.value) + " " + baseline;
+      line += ", " + printed("%.2fx", found->second.value) + " " + baseline;
   if (!result.reason.empty())
     line += " (" + result.reason.substr(0, 300) + ")";
   std::cerr << line << '\n';
@@ -83,10 +77,8 @@ void tell(const BenchResult &result, std::size_t done, std::size_t all) {
 void tell_stage(const std::string &id, const std::string &stage) {
   using Clock = std::chrono::steady_clock;
   static const Clock::time_point start = Clock::now();
-  char time[32];
-  std::snprintf(time, sizeof time, "%9.2f s  ",
-                std::chrono::duration<double>(Clock::now() - start).count());
-  std::cerr << time + id + " " + stage + "\n";
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  std::cerr << printed("%9.2f s  ", seconds) + id + " " + stage + "\n";
 }
 
 json document_of(const BenchCommand &command, const json &header,

@@ -1,14 +1,15 @@
 #include "server/kernelbench/bench_run.h"
 #include "server/kernelbench/candidate_run.h"
 
-#include "server/torch/model_writer.h"
+#include "server/export/model_writer.h"
+#include "server/measured_text.h"
 #include "support/exclusive.h"
 #include "support/files.h"
 #include "support/hash.h"
 #include "support/model/json.h"
+#include "support/words.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <future>
 #include <map>
 #include <thread>
@@ -27,25 +28,13 @@ constexpr std::size_t kOneInLong = 6, kBetweenLong = 2;
 
 std::string source_hash(const BenchTask &task) { return sha256_hex(task.source).substr(0, 16); }
 
-Ratio ratio_of(const model::Speedup &speedup, const model::Time &reference,
-               const model::Time &candidate) {
-  return {speedup.ratio, speedup.low, speedup.high, reference.median_ns, candidate.median_ns};
-}
-
 void take_ratios(const model::Verdict &verdict, BenchResult &result) {
   for (const model::Baseline &baseline : verdict.baselines)
-    if (baseline.speedup && baseline.reference_time && baseline.candidate_time)
-      result.ratios[baseline.name] =
-          ratio_of(*baseline.speedup, *baseline.reference_time, *baseline.candidate_time);
-    else
+    if (!baseline.speedup)
       result.missing[baseline.name] = baseline.missing;
-  if (verdict.speedup && verdict.reference_time && verdict.candidate_time)
-    result.ratios.try_emplace("eager+graph", ratio_of(*verdict.speedup, *verdict.reference_time,
-                                                      *verdict.candidate_time));
-  if (verdict.as_called)
-    result.ratios.try_emplace("eager", ratio_of(verdict.as_called->speedup,
-                                                verdict.as_called->reference_time,
-                                                verdict.as_called->candidate_time));
+  for (const BaselineRatio &one : measured_baselines(verdict))
+    result.ratios[one.name] = {one.speedup.ratio, one.speedup.low, one.speedup.high,
+                               one.reference_time.median_ns, one.candidate_time.median_ns};
 }
 
 /// Why a verified task has no speedup, where the verdict names it as degenerate.
@@ -96,8 +85,7 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
 TriedVariant tried(const generator::TorchVariant &variant) {
   const model::Verdict &verdict = variant.verdict;
   TriedVariant result{"", std::string(model::name(verdict.outcome)), "", {}};
-  for (const std::string &move : variant.proposal.built.plan.moves)
-    result.moves += (result.moves.empty() ? "" : "; ") + move;
+  result.moves = joined(variant.proposal.built.plan.moves, "; ");
   if (result.moves.size() > kMovesText)
     result.moves = result.moves.substr(0, kMovesText) + "...";
   if (verdict.outcome != model::Outcome::Verified)
@@ -107,26 +95,15 @@ TriedVariant tried(const generator::TorchVariant &variant) {
   return result;
 }
 
-std::string measured_text(const BenchResult &result) {
-  std::string text = "Verified on " + result.device.name + ", " + result.date + ".";
-  for (const auto &[baseline, ratio] : result.ratios) {
-    char line[160];
-    std::snprintf(line, sizeof line, "\n%.3fx [%.3f, %.3f] against %s (%.2f us against %.2f us)",
-                  ratio.value, ratio.low, ratio.high, baseline.c_str(), ratio.baseline_ns / 1000,
-                  ratio.candidate_ns / 1000);
-    text += line;
-  }
-  for (const std::string &move : result.moves)
-    text += "\n  " + move;
-  return text;
-}
-
 Result<void> export_model(const BenchRunOptions &options, const BenchResult &result,
                           const TorchOutcome &outcome) {
   const TorchTask &task = *outcome.task;
+  const generator::TorchVariant &best = outcome.variants[*outcome.best];
+  const model::Plan &plan = best.proposal.built.plan;
   auto text =
-      write_model(task.task, task.graph, outcome.variants[*outcome.best].proposal.built.plan,
-                  {.comment = measured_text(result),
+      write_model(task.task, task.graph, plan,
+                  {.comment = measured_comment(
+                       outcome.final_verdict ? *outcome.final_verdict : best.verdict, plan.moves),
                    .device = verified_device(result.device),
                    .patterns = task.patterns});
   if (text && !options.import_runtime) // for harnesses that know nothing of us

@@ -8,7 +8,7 @@
 #include "server/kernelbench/bench_task.h"
 #include "server/kernelbench/candidate_answers.h"
 #include "server/kernelbench/export_run.h"
-#include "server/torch/torch_optimizer.h"
+#include "server/optimize/torch_optimizer.h"
 
 namespace warpwright::server {
 

@@ -1,23 +1,16 @@
 #include "server/kernelbench/bench_task.h"
 
+#include "support/files.h"
+
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace warpwright::server {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-Result<std::string> read(const fs::path &path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return fail("cannot read " + path.string(), "Check the path and its permissions");
-  return text.str();
-}
 
 /// 3 of "level3"; 0 where a folder is no level.
 int level_of(const fs::path &path) {
@@ -58,7 +51,7 @@ Result<std::vector<BenchTask>> load_folder(const fs::path &root, const std::set<
     const int level = level_of(fs::relative(path, root.parent_path()));
     if (!is_wanted(level, levels))
       continue;
-    auto source = read(path);
+    auto source = read_file(path);
     if (!source)
       return std::unexpected(source.error());
     // A checkout holds more Python than tasks.
@@ -121,7 +114,7 @@ Result<std::vector<BenchTask>> load_bench_tasks(const fs::path &path, const std:
   if (fs::is_directory(path)) {
     tasks = load_folder(path, levels);
   } else if (path.extension() == ".py") {
-    auto source = read(path);
+    auto source = read_file(path);
     if (!source)
       return std::unexpected(source.error());
     tasks = std::vector<BenchTask>{{path.stem().string(), 0, path.stem().string(), *source}};

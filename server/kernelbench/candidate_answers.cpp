@@ -1,11 +1,12 @@
 #include "server/kernelbench/candidate_answers.h"
 
+#include "support/files.h"
+
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <regex>
-#include <sstream>
 #include <vector>
 
 namespace warpwright::server {
@@ -25,14 +26,6 @@ std::string model_in(const std::string &source) {
   static const std::regex answer(R"((^|\n)class\s+ModelNew\b)"), own(R"((^|\n)class\s+Model\b)");
   return !std::regex_search(source, answer) && std::regex_search(source, own) ? "Model"
                                                                               : "ModelNew";
-}
-
-Result<std::string> read(const fs::path &path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return fail("cannot read " + path.string(), "Check the path and its permissions");
-  return text.str();
 }
 
 /// "1/23" of level1/23_Name.py, level_1_problem_23_sample_0_kernel.py and the like; else the file's name.
@@ -59,7 +52,7 @@ Result<Answers> load_folder(const fs::path &root) {
   std::ranges::sort(files);
   Answers answers;
   for (const fs::path &file : files) {
-    auto source = read(file);
+    auto source = read_file(file);
     if (!source)
       return std::unexpected(source.error());
     if (!holds_a_class(*source))
@@ -134,7 +127,7 @@ Result<Answers> load_candidates(const fs::path &path, const std::string &field) 
     return load_folder(path);
   if (path.extension() != ".py")
     return load_lines(path, field);
-  auto source = read(path);
+  auto source = read_file(path);
   if (!source)
     return std::unexpected(source.error());
   const std::string model = model_in(*source);

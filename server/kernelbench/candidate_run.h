@@ -7,7 +7,7 @@
 #include "server/kernelbench/bench_result.h"
 #include "server/kernelbench/bench_task.h"
 #include "server/kernelbench/candidate_answers.h"
-#include "server/torch/torch_task.h"
+#include "server/optimize/torch_task.h"
 
 #include <functional>
 #include <stop_token>

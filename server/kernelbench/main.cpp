@@ -1,5 +1,5 @@
 // `warpwright-kernelbench`: the benchmark command of `warpwright optimize` alone, for builds without Clang.
-#include "server/cli/interrupt.h"
+#include "server/interrupt.h"
 #include "server/kernelbench/bench_options.h"
 
 #include <CLI/CLI.hpp>
@@ -13,6 +13,6 @@ int main(int argc, char **argv) {
   bench.command = "warpwright optimize";
   for (int i = 1; i < argc; ++i)
     bench.command += std::string(" ") + argv[i];
-  const cli::Interrupt interrupt;
+  const server::Interrupt interrupt;
   return server::run_kernelbench(bench, interrupt.token());
 }

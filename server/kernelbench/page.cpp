@@ -5,6 +5,7 @@
 #include "server/cli/report/style.h"
 #include "server/cli/report/svg.h"
 #include "server/cli/report/svg_draw.h"
+#include "support/words.h"
 #include "server/kernelbench/statistics.h"
 
 #include <algorithm>
@@ -24,9 +25,7 @@ constexpr std::pair<const char *, const char *> kCurves[] = {
     {"eager+graph", "reference"}, {"torch.compile+graph", "variant"}, {kBestVariant, "best"}};
 
 std::string decimals(double value, int digits) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
+  return printed(("%." + std::to_string(digits) + "f").c_str(), value);
 }
 
 std::string cell(const std::string &content, bool numeric = false) {
@@ -133,13 +132,6 @@ std::string ratio_cell(const BenchResult &result, const std::string &baseline) {
          decimals(ratio.candidate_ns / 1000, 2) + " us'>" + decimals(ratio.value, 2) + "</td>";
 }
 
-std::string joined(const std::vector<std::string> &parts) {
-  std::string text;
-  for (const std::string &part : parts)
-    text += (text.empty() ? "" : " + ") + part;
-  return text;
-}
-
 std::string task_table(const std::vector<BenchResult> &results) {
   std::string table =
       "<div class='scroll'><table><tr><th>task</th><th>state</th><th class='n'>eager+graph</th><th "
@@ -156,7 +148,7 @@ std::string task_table(const std::vector<BenchResult> &results) {
       table += ratio_cell(result, baseline);
     table +=
         cell(result.library_share ? decimals(100 * *result.library_share, 0) + "%" : "-", true) +
-        cell("<small>" + escape_html(joined(result.moves)) + "</small>") + "</tr>";
+        cell("<small>" + escape_html(joined(result.moves, " + ")) + "</small>") + "</tr>";
   }
   return table + "</table></div>";
 }

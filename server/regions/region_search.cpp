@@ -1,7 +1,7 @@
 #include "server/regions/region_search.h"
 
 #include "regions/program.h"
-#include "server/torch/plan_literal.h"
+#include "server/export/plan_literal.h"
 #include "support/model/json.h"
 
 namespace warpwright::server {

@@ -7,7 +7,7 @@
 
 #include "regions/store.h"
 #include "runner/connect/connect.h"
-#include "server/torch/torch_optimizer.h"
+#include "server/optimize/torch_optimizer.h"
 
 namespace warpwright::server {
 

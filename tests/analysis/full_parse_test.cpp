@@ -1,7 +1,7 @@
 // The full pass against the real toolkit; says so and passes over where there is none.
 // Thread: one.
 #include "analysis/analyze.h"
-#include "analysis/full_parser.h"
+#include "analysis/parse/full_parser.h"
 
 #include <clang/AST/ExprCXX.h>
 #include <cstdlib>

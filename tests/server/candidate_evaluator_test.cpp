@@ -1,5 +1,5 @@
 // When a search gives up on its runner, and what it tells the runner of its best.
-#include "server/candidate_evaluator.h"
+#include "server/optimize/candidate_evaluator.h"
 
 #include <deque>
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 // and a session over a socket pair.
 #pragma once
 
-#include "server/lsp_server.h"
+#include "server/lsp/lsp_server.h"
 #include "tests/e2e/lsp_client.h"
 
 #include <atomic>

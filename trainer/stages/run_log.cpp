@@ -1,23 +1,10 @@
 #include "trainer/stages/run_log.h"
 
-#include <chrono>
-#include <ctime>
+#include "support/words.h"
+
 #include <filesystem>
 
 namespace warpwright::trainer {
-namespace {
-
-std::string now_text() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-} // namespace
-
 Result<RunLog> RunLog::open(const std::string &folder, const std::string &stage) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
@@ -36,7 +23,7 @@ Result<RunLog> RunLog::open(const std::string &folder, const std::string &stage)
 Result<void> RunLog::write(const std::string &event, nlohmann::json fields) {
   fields["event"] = event;
   fields["stage"] = stage_;
-  fields["time"] = now_text();
+  fields["time"] = utc_now();
   file_ << fields.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n'
         << std::flush;
   if (!file_)

@@ -1,7 +1,7 @@
 #include "trainer/tasks/suite.h"
 
 #include "trainer/tasks/declared_sizes.h"
-#include "trainer/tasks/files.h"
+#include "support/files.h"
 #include "trainer/tasks/split_names.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ Result<SuiteTask> read_task(const Family &family, const std::string &name,
     return family.refuse(&fields, name + " names no source");
   SuiteTask task{.name = name, .family = family.name, .split = family.split};
   task.path = (family.path.parent_path() / *source).string();
-  task.text = TRY(read_text(task.path));
+  task.text = TRY(read_file(task.path));
   const bool python = source->ends_with(".py");
   task.language = python ? "torch-python" : "cuda";
   if (const auto kernel = fields["kernel"].value<std::string>()) {

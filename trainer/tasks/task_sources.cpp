@@ -1,6 +1,6 @@
 #include "trainer/tasks/task_sources.h"
 
-#include "trainer/tasks/files.h"
+#include "support/files.h"
 #include "trainer/tasks/split_names.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ bool has_levels(const fs::path &folder) {
 }
 
 Result<ChosenTasks> import_lines(const fs::path &path, Split split) {
-  auto text = TRY(read_text(path));
+  auto text = TRY(read_file(path));
   ChosenTasks chosen;
   std::istringstream lines(text);
   std::string line;
@@ -169,7 +169,7 @@ Result<ChosenTasks> import_benchmark(const fs::path &path, Split split) {
   ChosenTasks chosen;
   for (const fs::path &file : files) {
     const std::string level = level_of(fs::relative(file, path.parent_path(), error));
-    auto text = TRY(read_text(file));
+    auto text = TRY(read_file(file));
     // A checkout holds more Python than tasks.
     if (level.empty() || !is_module_file(text))
       continue;
@@ -189,7 +189,7 @@ Result<ChosenTasks> import_sources(const fs::path &folder, Split split) {
   ChosenTasks chosen;
   std::error_code error;
   for (const fs::path &file : files) {
-    auto text = TRY(read_text(file));
+    auto text = TRY(read_file(file));
     const std::string name = fs::relative(file, folder, error).string();
     const std::string family = file.stem().string();
     if (file.extension() == ".py") {

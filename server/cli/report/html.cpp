@@ -4,10 +4,10 @@
 
 #include "server/cli/report/style.h"
 #include "server/cli/report/svg.h"
+#include "support/words.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace warpwright::cli {
 namespace {
@@ -38,18 +38,6 @@ const ReportVariant *best_of(const KernelReport &kernel) {
   return kernel.best ? &kernel.variants[*kernel.best] : nullptr;
 }
 
-std::string ratio_text(const model::Speedup &speedup) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f\xc3\x97", speedup.ratio);
-  return buffer;
-}
-
-std::string interval_text(const model::Speedup &speedup) {
-  char buffer[64];
-  std::snprintf(buffer, sizeof buffer, "95%% interval %.2f to %.2f", speedup.low, speedup.high);
-  return buffer;
-}
-
 std::string hero(const KernelReport &kernel, bool gpu) {
   const ReportVariant *best = best_of(kernel);
   const auto verified = std::count_if(kernel.variants.begin(), kernel.variants.end(),
@@ -58,7 +46,7 @@ std::string hero(const KernelReport &kernel, bool gpu) {
                                       });
   std::string html = "<div class='hero'>";
   if (best && best->verdict.speedup)
-    html += big(ratio_text(*best->verdict.speedup), interval_text(*best->verdict.speedup), "best");
+    html += big(printed("%.2f\xc3\x97", best->verdict.speedup->ratio), printed("95%% interval %.2f", best->verdict.speedup->low) + printed(" to %.2f", best->verdict.speedup->high), "best");
   else if (gpu)
     html += big("none faster", "with confidence");
   if (const model::Time *time = reference_time(kernel))

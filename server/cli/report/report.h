@@ -3,11 +3,11 @@
 //
 // The renderers are pure functions of these structs. They show only what a verdict holds:
 // unmeasured is a dash or null, never 0, and a time of the CPU backend is never shown beside one of
-// a GPU because verdicts of the CPU backend carry none. Thread: any.
+// a GPU because verdicts of the CPU backend carry none.
 #pragma once
 
 #include "support/error.h"
-#include "support/model/verdict.h"
+#include "support/model/verdict_text.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -83,19 +83,12 @@ const model::Time *reference_time(const KernelReport &kernel);
 
 /// "tile(64) + vectorize(4)", or "original".
 std::string moves_text(const std::vector<std::string> &moves);
-/// "98.2 us", "1.43 ms": three significant digits.
-std::string time_text(double nanoseconds);
-/// "2.31x [2.27, 2.35]".
-std::string speedup_text(const model::Speedup &speedup);
+using model::time_text;
 /// "3.1e-07", or "exact" for 0, or "-" when absent.
 std::string error_text(const std::optional<double> &error);
 /// The larger of the error against the reference and against fp64 as people read it: relative,
 /// against fp64 where known.
 std::optional<double> shown_error(const model::Errors &errors);
-/// "compile failed", "wrong result", ...
-std::string outcome_text(model::Outcome outcome);
-/// With the word "ill-conditioned" where that is.
-std::string outcome_text(const model::Verdict &verdict);
 
 struct TableOptions {
   bool color = false;

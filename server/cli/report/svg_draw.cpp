@@ -2,24 +2,16 @@
 #include "server/cli/report/svg_draw.h"
 
 #include "server/cli/report/svg.h"
+#include "support/words.h"
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace warpwright::cli::svg {
 
-std::string number(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.1f", value);
-  return buffer;
-}
+std::string number(double value) { return printed("%.1f", value); }
 
-std::string compact(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.3g", value);
-  return buffer;
-}
+std::string compact(double value) { return printed("%.3g", value); }
 
 std::string rate_text(double per_second, const char *unit) {
   constexpr std::array prefixes{"", "k", "M", "G", "T", "P"};

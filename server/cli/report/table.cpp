@@ -1,5 +1,6 @@
 // The terminal's view of one kernel: heading, table of variants, diff of the best, what to do next.
 #include "server/cli/report/report.h"
+#include "support/words.h"
 
 #include <algorithm>
 #include <array>
@@ -69,9 +70,9 @@ std::string summary_of_hidden(const KernelReport &kernel, const std::vector<std:
   std::map<std::string, int> counts;
   for (std::size_t index : hidden)
     ++counts[outcome_text(kernel.variants[index].verdict.outcome)];
-  std::string text;
-  for (const auto &[outcome, count] : counts)
-    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + outcome;
+  const std::string text = joined(counts, ", ", [](const auto &one) {
+    return std::to_string(one.second) + " " + one.first;
+  });
   return "  and " + std::to_string(hidden.size()) + " more (" + text +
          "); --json and --html list all\n";
 }

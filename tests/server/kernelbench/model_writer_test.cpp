@@ -1,5 +1,5 @@
-#include "server/torch/model_writer.h"
-#include "server/torch/runtime_text.h"
+#include "server/export/model_writer.h"
+#include "server/export/runtime_text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "server/torch/cpp_writer.h"
+#include "server/export/cpp_writer.h"
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,34 @@
+// Implementation: a thread in sigtimedwait, because a signal handler may do next to nothing.
+#include "server/interrupt.h"
+
+#include <csignal>
+#include <ctime>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace warpwright::server {
+namespace {
+
+constexpr long kPollNs = 100'000'000;
+constexpr int kInterruptedExit = 130; ///< as shells report SIGINT
+
+} // namespace
+
+Interrupt::Interrupt() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  waiter_ = std::jthread([this, signals](std::stop_token ending) {
+    while (!ending.stop_requested()) {
+      const timespec wait{0, kPollNs};
+      if (sigtimedwait(&signals, nullptr, &wait) != SIGINT)
+        continue;
+      if (source_.stop_requested())
+        _exit(kInterruptedExit);
+      source_.request_stop();
+    }
+  });
+}
+
+} // namespace warpwright::server

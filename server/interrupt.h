@@ -1,0 +1,24 @@
+// Ctrl-C as a stop token: the search ends after the candidate in flight and what was found is still
+// printed. The second Ctrl-C ends the program at once. Thread: one that waits for the signal, owned
+// by the object.
+#pragma once
+
+#include <stop_token>
+#include <thread>
+
+namespace warpwright::server {
+
+class Interrupt {
+public:
+  /// Blocks SIGINT in the calling thread and in all that it starts later: make this before any
+  /// other thread.
+  Interrupt();
+  std::stop_token token() const { return source_.get_token(); }
+  bool requested() const { return source_.stop_requested(); }
+
+private:
+  std::stop_source source_;
+  std::jthread waiter_; ///< last: joins before the source goes
+};
+
+} // namespace warpwright::server

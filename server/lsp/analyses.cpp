@@ -1,0 +1,344 @@
+// The real analyses of the server: project settings, the stub pass, and one full parser a file.
+//
+// Where headers are compiled already and the last full parse was quick, the first answer is the
+// full one, so that diagnostics do not flicker between passes. Slices and tasks always come from
+// the stub pass when it has them: the generator parses with it, and measurements are compared by
+// the hash of the slice. The full pass behind a stub pass of the same text takes what that found.
+// Each pass runs in a guard (analysis/guard): a file that fails there has the facts of the token scan
+// and a diagnostic, and after some failures it is not parsed again while it is open.
+#include "server/engine.h"
+
+#include "analysis/config/file_settings.h"
+#include "analysis/config/project_disk.h"
+#include "analysis/parse/full_parser.h"
+#include "analysis/guard/guard.h"
+#include "analysis/python/module_facts.h"
+#include "analysis/torch_cpp/kernels.h"
+#include "server/optimize/project.h"
+#include "support/exclusive.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+namespace warpwright::server {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Below this a full parse answers an edit directly: two answers would make errors blink.
+constexpr std::chrono::milliseconds kQuickParse{150};
+
+/// Stub passes that are remembered until the full pass of the same text has come: more than are under way at once.
+constexpr std::size_t kMostStubs = 8;
+
+/// A crash loses memory, and work that does not end keeps a thread: not every edit of a file may cost that again.
+constexpr int kMostFailures = 5;
+
+/// What failed of a file since it was opened, or worked last.
+struct Failed {
+  int count = 0;
+  std::string text; ///< of the last time
+  Error reason;
+};
+
+struct FileParser {
+  explicit FileParser(std::shared_ptr<const analysis::ResourceHeaders> headers)
+      : parser(std::move(headers)) {}
+  analysis::FullParser parser;
+  std::optional<Clock::duration> last_parse; ///< with a preamble that was there
+};
+
+void report_problems(const std::vector<Error> &problems, analysis::FileFacts &facts) {
+  for (const Error &problem : problems)
+    facts.diagnostics.push_back({.rule = "configuration",
+                                 .severity = analysis::Severity::Warning,
+                                 .message = describe(problem),
+                                 .line = 1,
+                                 .column = 1});
+}
+
+/// What the stub pass found to hand to generator and runner replaces what the full pass found.
+/// @return whether every kernel of the full pass was there
+bool adopt_tasks(const analysis::FileFacts &stub, analysis::FileFacts &full) {
+  bool all = true;
+  for (analysis::Kernel &kernel : full.kernels) {
+    const auto known = std::ranges::find_if(stub.kernels, [&](const analysis::Kernel &candidate) {
+      return candidate.name == kernel.name && !candidate.slice.empty();
+    });
+    all = all && known != stub.kernels.end();
+    if (known == stub.kernels.end())
+      continue;
+    kernel.slice = known->slice;
+    kernel.slice_error = known->slice_error;
+    kernel.task = known->task;
+    kernel.pattern = known->pattern;
+  }
+  return all;
+}
+
+class ProjectAnalyses : public std::enable_shared_from_this<ProjectAnalyses> {
+public:
+  AnalysisResult first(const std::string &path, const std::string &text) {
+    forget_stub(path); // what it includes may have changed
+    const config::FileSettings settings = project_settings_.read(path);
+    if (analysis::is_python(path))
+      return result(analysis::module_facts(path, text, config::real_disk()), settings);
+    if (auto quick = quick_facts(path, text, settings))
+      return result(std::move(*quick), settings);
+    auto facts = held_stub(path, text, settings);
+    return result(facts ? std::move(*facts) : analysis::scanned_facts({path, text}, facts.error()),
+                  settings);
+  }
+
+  std::optional<AnalysisResult> full(const std::string &path, const std::string &text,
+                                     std::stop_token stop) {
+    if (analysis::is_python(path) || analysis::is_host_cpp(path))
+      return std::nullopt; // the first pass says all
+    const config::FileSettings settings = project_settings_.read(path);
+    if (settings.parse.cuda_path.empty() || stop.stop_requested() ||
+        has_failed(path, text, analysis::Pass::Stub))
+      return std::nullopt;
+    const auto parser = make(path);
+    if (!parser)
+      return std::nullopt;
+    auto facts = held(path, text, analysis::Pass::Full, analysis::kFullLimits,
+                      [self = shared_from_this(), parser, path, text, settings] {
+                        return parser->with([&](FileParser &file) {
+                          return self->parse(file, path, text, settings);
+                        });
+                      });
+    if (!facts)
+      facts = without_headers(path, text, settings, facts.error());
+    if (!facts || !*facts || stop.stop_requested())
+      return std::nullopt;
+    return result(std::move(**facts), settings);
+  }
+
+  void close(const std::string &path) {
+    forget_parser(path);
+    forget_stub(path);
+    failed_.with([&](auto &failed) {
+      failed.erase({path, analysis::Pass::Stub});
+      failed.erase({path, analysis::Pass::Full});
+    });
+  }
+
+private:
+  using SharedParser = std::shared_ptr<Exclusive<FileParser>>;
+  /// Facts of a pass; nullopt: it has none to give, and that is no failure.
+  using Facts = Result<std::optional<analysis::FileFacts>>;
+
+  /// Runs one pass in a guard, unless it has failed too often.
+  /// @param work owns what it uses
+  Facts held(const std::string &path, const std::string &text, analysis::Pass pass,
+             const Limits &limits, std::function<Facts()> work) {
+    const Failed before = failed_.with([&](auto &failed) { return failed[{path, pass}]; });
+    if (before.count >= kMostFailures)
+      return fail(before.reason.message + ", " + std::to_string(before.count) +
+                      " times in a row, so it is not tried again",
+                  "Close the file and open it to have it tried again");
+    Facts facts = analysis::guarded(limits, std::move(work));
+    failed_.with([&](auto &failed) {
+      failed[{path, pass}] =
+          facts ? Failed{} : Failed{before.count + 1, text, facts.error()};
+    });
+    if (!facts && pass == analysis::Pass::Full)
+      forget_parser(path); // it was left in the middle of its work
+    return facts;
+  }
+
+  bool has_failed(const std::string &path, const std::string &text, analysis::Pass pass) {
+    return failed_.with([&](auto &failed) {
+      const Failed &known = failed[{path, pass}];
+      return known.count > 0 && known.text == text;
+    });
+  }
+
+  /// Of the full pass, where that is as quick as the stub pass; else nullopt.
+  std::optional<analysis::FileFacts> quick_facts(const std::string &path, const std::string &text,
+                                                 const config::FileSettings &settings) {
+    const auto parser = find(path);
+    if (!parser)
+      return std::nullopt;
+    auto facts = held(path, text, analysis::Pass::Full, analysis::kFullLimits,
+                      [self = shared_from_this(), parser, path, text, settings] {
+                        Facts found;
+                        parser->try_with([&](FileParser &file) {
+                          if (file.last_parse && *file.last_parse < kQuickParse &&
+                              file.parser.is_preamble_current({path, text}, settings.parse))
+                            found = self->parse(file, path, text, settings);
+                        });
+                        return found;
+                      });
+    return facts ? std::move(*facts) : std::nullopt;
+  }
+
+  Result<analysis::FileFacts> held_stub(const std::string &path, const std::string &text,
+                                        const config::FileSettings &settings) {
+    auto facts = held(path, text, analysis::Pass::Stub, analysis::kEditorLimits,
+                      [self = shared_from_this(), path, text, settings]() -> Facts {
+                        return self->completed(self->stub_facts(path, text, settings.parse)->facts,
+                                               text, settings);
+                      });
+    if (!facts)
+      return std::unexpected(facts.error());
+    return std::move(**facts);
+  }
+
+  /// The stub pass again, and why there is no full one.
+  Facts without_headers(const std::string &path, const std::string &text,
+                        const config::FileSettings &settings, const Error &reason) {
+    auto facts = held_stub(path, text, settings);
+    if (!facts)
+      return std::unexpected(facts.error());
+    facts->diagnostics.push_back({.rule = analysis::kNotAnalysedRule,
+                                  .severity = analysis::Severity::Warning,
+                                  .message = "Warpwright could not analyse this file with its real "
+                                             "headers, and took built-in declarations instead: " +
+                                             describe(reason),
+                                  .line = 1,
+                                  .column = 1});
+    return std::move(*facts);
+  }
+
+  /// What the built-in declarations say of a text.
+  struct StubFacts {
+    std::string path, text;
+    std::vector<std::string> flags;
+    analysis::FileFacts facts;
+    analysis::FileFacts torch; ///< functions over tensors and modules
+  };
+
+  void forget_stub(const std::string &path) {
+    stubs_.with([&](auto &stubs) {
+      std::erase_if(stubs, [&](const auto &known) { return known->path == path; });
+    });
+  }
+
+  /// Once for the first answer and the full pass behind it.
+  std::shared_ptr<const StubFacts> stub_facts(const std::string &path, const std::string &text,
+                                              const analysis::ParseSettings &settings) {
+    auto known = stubs_.with([&](auto &stubs) {
+      const auto found = std::ranges::find_if(stubs, [&](const auto &one) {
+        return one->path == path && one->text == text && one->flags == settings.flags;
+      });
+      return found == stubs.end() ? nullptr : *found;
+    });
+    if (known)
+      return known;
+    auto made = std::make_shared<StubFacts>(StubFacts{path, text, settings.flags, {}, {}});
+    if (analysis::is_host_cpp(path)) // nothing else of it is of interest
+      made->facts = {.path = path, .pass = analysis::Pass::Stub};
+    else
+      made->facts = analysis::analyze({path, text}, settings);
+    analysis::add_torch_functions({path, text}, settings, made->torch);
+    stubs_.with([&](auto &stubs) {
+      stubs.push_front(made);
+      if (stubs.size() > kMostStubs)
+        stubs.pop_back();
+    });
+    return made;
+  }
+
+  static void add_torch(const analysis::FileFacts &torch, analysis::FileFacts &facts) {
+    facts.kernels.insert(facts.kernels.end(), torch.kernels.begin(), torch.kernels.end());
+    facts.diagnostics.insert(facts.diagnostics.end(), torch.diagnostics.begin(),
+                             torch.diagnostics.end());
+    std::ranges::stable_sort(facts.kernels, {},
+                             [](const analysis::Kernel &kernel) { return kernel.range.begin; });
+  }
+
+  Facts parse(FileParser &file, const std::string &path,
+                                           const std::string &text,
+                                           const config::FileSettings &settings) {
+    const bool had_preamble = file.parser.is_preamble_current({path, text}, settings.parse);
+    const auto start = Clock::now();
+    const auto unit = file.parser.parse({path, text}, settings.parse);
+    if (!unit)
+      return std::optional<analysis::FileFacts>(); // the stub pass has answered, and doctor names
+                                                   // what is wrong with the toolkit
+    analysis::FileFacts facts = analysis::collect_facts(**unit, {.tasks = false, .rules = true});
+    const auto stub = stub_facts(path, text, settings.parse);
+    if (!adopt_tasks(stub->facts, facts)) {
+      facts = analysis::collect_facts(**unit);
+      adopt_tasks(stub->facts, facts);
+    }
+    file.last_parse = had_preamble ? std::optional(Clock::now() - start) : std::nullopt;
+    return completed(std::move(facts), text, settings);
+  }
+
+  /// With what the project says and what is not CUDA; parses for it.
+  analysis::FileFacts completed(analysis::FileFacts facts, const std::string &text,
+                                const config::FileSettings &settings) {
+    complete_tasks(facts, text, settings);
+    add_torch(stub_facts(facts.path, text, settings.parse)->torch, facts);
+    return facts;
+  }
+
+  AnalysisResult result(analysis::FileFacts facts, const config::FileSettings &settings) {
+    std::erase_if(facts.diagnostics, [&](const analysis::Diagnostic &diagnostic) {
+      return std::ranges::find(settings.project.disabled_rules, diagnostic.rule) !=
+             settings.project.disabled_rules.end();
+    });
+    report_problems(settings.problems, facts);
+    if (const auto notice = consent::withheld_notice(settings.project.file))
+      report_problems({*notice}, facts);
+    ProjectDefaults project{.runner = settings.project.runner_url,
+                            .python = settings.project.python,
+                            .budget = {},
+                            .policy = settings.project.policy,
+                            .runner_error = settings.project.runner_error,
+                            .file = settings.project.file};
+    if (settings.project.budget_ms)
+      project.budget = std::chrono::milliseconds(*settings.project.budget_ms);
+    return {std::move(facts), std::move(project)};
+  }
+
+  void forget_parser(const std::string &path) {
+    parsers_.with([&](auto &parsers) { parsers.erase(path); });
+  }
+
+  SharedParser find(const std::string &path) {
+    return parsers_.with([&](auto &parsers) {
+      const auto found = parsers.find(path);
+      return found == parsers.end() ? nullptr : found->second;
+    });
+  }
+
+  SharedParser make(const std::string &path) {
+    return parsers_.with([&](auto &parsers) -> SharedParser {
+      SharedParser &parser = parsers[path];
+      if (!parser && (headers_ || unpack()))
+        parser = std::make_shared<Exclusive<FileParser>>(headers_);
+      return parser;
+    });
+  }
+
+  bool unpack() {
+    if (auto headers = analysis::ResourceHeaders::unpack())
+      headers_ = *headers;
+    return headers_ != nullptr;
+  }
+
+  ProjectSettings project_settings_;
+  std::shared_ptr<const analysis::ResourceHeaders> headers_; ///< under the lock of parsers_
+  Exclusive<std::map<std::string, SharedParser>> parsers_;
+  Exclusive<std::deque<std::shared_ptr<const StubFacts>>> stubs_; ///< newest first
+  Exclusive<std::map<std::pair<std::string, analysis::Pass>, Failed>> failed_;
+};
+
+} // namespace
+
+Analyses make_analyses() {
+  const auto state = std::make_shared<ProjectAnalyses>();
+  return {
+      .stub = [state](const std::string &path,
+                      const std::string &text) { return state->first(path, text); },
+      .full = [state](const std::string &path, const std::string &text,
+                      std::stop_token stop) { return state->full(path, text, std::move(stop)); },
+      .closed = [state](const std::string &path) { state->close(path); }};
+}
+
+} // namespace warpwright::server

@@ -1,0 +1,53 @@
+// The report page of kernels that an editor measured: the same page as `warpwright optimize --html`, from the ledger's entries of the
+// code as it stands.
+//
+// Verdicts of one device only, a GPU before the CPU backend: times of two devices on one page would be compared.
+#include "server/optimize/kernel_report.h"
+#include "support/words.h"
+
+#include <algorithm>
+
+namespace warpwright::server {
+
+namespace {
+
+std::optional<model::DeviceInfo> device_of(const std::vector<ReportedKernel> &kernels) {
+  std::optional<model::DeviceInfo> device;
+  for (const ReportedKernel &kernel : kernels)
+    for (const runner::LedgerEntry *entry : kernel.status.current)
+      if (!device || (device->kind != "cuda" && entry->verdict.device.kind == "cuda"))
+        device = entry->verdict.device;
+  return device;
+}
+
+cli::KernelReport report_of(const ReportedKernel &reported, const std::string &device) {
+  std::vector<const runner::LedgerEntry *> tried; // newest first
+  for (const runner::LedgerEntry *entry : reported.status.current)
+    if (entry->verdict.device.name == device)
+      tried.push_back(entry);
+  std::ranges::reverse(tried);
+  cli::KernelReport report =
+      kernel_report(*reported.snapshot->find_kernel(reported.kernel), reported.snapshot->facts.path,
+                    tried, reported.status.best);
+  if (report.best) // a text that no longer leads there has no difference to show
+    (void)add_diff(*reported.snapshot, *reported.status.best, {}, report);
+  return report;
+}
+
+} // namespace
+
+std::string report_page(const std::vector<ReportedKernel> &kernels) {
+  cli::Report report;
+  report.version = WARPWRIGHT_VERSION;
+  report.command = "an editor";
+  report.date = utc_now();
+  report.device = device_of(kernels);
+  for (const ReportedKernel &kernel : kernels) {
+    cli::KernelReport found = report_of(kernel, report.device ? report.device->name : "");
+    if (!found.variants.empty())
+      report.kernels.push_back(std::move(found));
+  }
+  return cli::render_html(report);
+}
+
+} // namespace warpwright::server

@@ -1,0 +1,91 @@
+// Wires the language server to this process: stdin and stdout, the ledger, the runner, the real
+// analyses.
+#include "server/lsp/lsp_main.h"
+
+#include "server/lsp/lsp_server.h"
+#include "server/optimize/policies.h"
+#include "server/protocol/uri.h"
+
+#include <fcntl.h>
+#include <filesystem>
+#include <future>
+#include <iostream>
+#include <thread>
+#include <unistd.h>
+
+namespace warpwright::server {
+
+namespace {
+
+/// Work that has not ended this long after the session is abandoned: editors kill after two
+/// seconds.
+constexpr std::chrono::milliseconds kGrace{1'500};
+
+/// The page of the rules, in an installation or beside a build; empty when it was not brought
+/// along.
+std::string find_docs() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char *place : {"../../share/warpwright/docs/rules.md", // lib/warpwright of a package
+                            "../share/doc/warpwright/rules.md", "../../../docs/rules.md"})
+    if (const auto page = (program / place).lexically_normal();
+        std::filesystem::exists(page, error))
+      return protocol::uri_of(page.string());
+  return "";
+}
+
+LspEnvironment make_environment(const LspOptions &options) {
+  LspEnvironment environment;
+  environment.analyses = make_analyses();
+  environment.open_ledger = [path = options.ledger] {
+    return runner::Ledger::open(path.empty() ? runner::Ledger::default_path() : path);
+  };
+  environment.connect_runner = runner::BlockingClient::connect;
+  const auto policies = std::make_shared<Policies>(); // of the optimiser's one thread
+  environment.optimize = [policies](const OptimizeRequest &request, runner::BlockingClient &client,
+                                    const OptimizeEvents &events, std::stop_token stop) {
+    return optimize(request, client, *policies, events, std::move(stop));
+  };
+  environment.variant_edits = variant_edits;
+  environment.missing_facts_edits = missing_facts_edits;
+  environment.report = report_page;
+  environment.docs_url = find_docs();
+  environment.settings.runner = options.runner;
+  return environment;
+}
+
+} // namespace
+
+int run_lsp(const LspOptions &options) {
+  // Whatever a library prints must not end in the protocol: descriptor 1 becomes stderr.
+  const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int input = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (input < 0 || output < 0) {
+    std::cerr << "warpwright lsp: stdin and stdout must be open; an editor starts this program\n";
+    return 1;
+  }
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+
+  boost::asio::io_context io;
+  int exit_code = 1;
+  LspServer server(io.get_executor(), make_environment(options),
+                   [&](int code) { exit_code = code; });
+  const auto work = boost::asio::make_work_guard(io);
+  server.serve(rpc::make_descriptor_stream(io.get_executor(), input, output));
+  while (!server.is_over())
+    io.run_one();
+  while (server.pending_bytes() > 0 && io.run_one_for(kGrace) > 0) { // what is still being written
+  }
+
+  std::promise<void> stopped;
+  std::thread waiter([&] {
+    server.wait();
+    stopped.set_value();
+  });
+  if (stopped.get_future().wait_for(kGrace) != std::future_status::ready)
+    std::_Exit(exit_code); // a job that does not stop; its process dies with this one
+  waiter.join();
+  return exit_code;
+}
+
+} // namespace warpwright::server

@@ -1,0 +1,129 @@
+// The trainer's own proposer over walks that are kept, so that each plan of a proposal is built once.
+#include "server/optimize/module_policy.h"
+
+#include "generator/planning/module_task.h"
+#include "generator/search/graph_env.h"
+#include "server/optimize/space_environment.h"
+#include "support/hash.h"
+#include "support/model/graph_json.h"
+#include "support/model/json.h"
+#include "trainer/policy/builtin.h"
+#include "trainer/policy/proposer.h"
+
+#include <algorithm>
+
+namespace warpwright::server {
+namespace {
+
+constexpr int kAttempts = 6;           ///< for a plan that other moves have not made already
+constexpr std::uint64_t kSeed = 1;
+
+/// The module as prompts show it (generator/search/graph_env.h).
+Result<std::string> graph_text(const TorchTask &task, const model::DeviceInfo &device) {
+  const auto answer = generator::answer_graph_env("tasks", {{"graph", model::to_json(task.graph)},
+                                                            {"task", model::to_json(task.task)},
+                                                            {"device", model::to_json(device)}});
+  if (!answer)
+    return fail(answer.error().message);
+  return answer->at("kernels").at(0).at("graph").get<std::string>();
+}
+
+class AdvisedModulePolicy final : public generator::TorchPolicy {
+public:
+  AdvisedModulePolicy(const trainer::PlainPolicy &policy, const TorchTask &task,
+                      const model::DeviceInfo &device,
+                      std::unique_ptr<generator::TorchPolicy> search, ModulePolicy &told)
+      : task_(task), space_(task.task, task.graph, generator::facts_of(device)),
+        environment_(space_, model::to_json(task.task), graph_text(task, device), device),
+        policy_(policy.network, policy.vocabulary, {}, kSeed), proposer_(policy_, {}, kSeed),
+        search_(std::move(search)), told_(told) {
+    told_.described = "builtin";
+    training_task_.language = trainer::kTorchLanguage;
+    training_task_.path = task.task.file;
+    training_task_.text = task.task.module->source;
+    training_task_.kernel = task.task.module->model;
+    training_task_.id = training_task_.kernel + "/" + sha256_hex(training_task_.text);
+  }
+
+  std::string_view name() const override { return "builtin"; }
+
+  std::optional<generator::TorchProposal>
+  propose(const std::vector<generator::TorchVariant> &tried) override {
+    if (!ended_) {
+      auto proposal = advised(tried);
+      if (proposal)
+        return std::move(*proposal);
+      ended_ = true;
+      told_.described = "builtin, then search: " + proposal.error().message;
+    }
+    return search_->propose(tried);
+  }
+
+private:
+  std::vector<trainer::TriedVersion>
+  versions_of(const std::vector<generator::TorchVariant> &tried) const {
+    std::vector<trainer::TriedVersion> versions;
+    std::map<std::string, const model::Verdict *> verdicts;
+    for (const generator::TorchVariant &variant : tried)
+      verdicts[model::hash(variant.proposal.built.plan)] = &variant.verdict;
+    for (const auto &[moves, plan] : proposed_) { // also what is still being measured
+      const auto verdict = verdicts.find(plan);
+      versions.push_back(
+          {moves, {}, verdict == verdicts.end() ? model::Verdict{} : *verdict->second});
+      if (verdict == verdicts.end())
+        versions.back().verdict.outcome = model::Outcome::Unsupported;
+    }
+    return versions;
+  }
+
+  /// Errors: why there is no more advice.
+  Result<generator::TorchProposal> advised(const std::vector<generator::TorchVariant> &tried) {
+    for (int i = 0; i < kAttempts; ++i) {
+      auto proposal = proposer_.propose(training_task_, versions_of(tried), environment_);
+      if (!proposal)
+        return std::unexpected(proposal.error());
+      if (proposal->exhausted)
+        break;
+      auto walk = space_.walk(proposal->moves);
+      if (!walk)
+        return std::unexpected(walk.error());
+      const generator::BuiltPlan &built = *(*walk)->built();
+      const std::string plan = model::hash(built.plan);
+      const bool is_new =
+          std::ranges::none_of(proposed_, [&](const auto &known) { return known.second == plan; });
+      proposed_.emplace_back(proposal->moves, plan);
+      if (!is_new)
+        continue;
+      told_.analysis = proposal->analysis.text;
+      told_.proposed[plan] = {"builtin", proposal->analysis.text, std::nullopt, {}};
+      const generator::Recipe recipe = (*walk)->recipe();
+      auto graph = generator::rewritten(task_.graph, recipe.rewrites);
+      if (!graph)
+        return std::unexpected(graph.error());
+      return generator::TorchProposal{{std::move(*graph), recipe.rewrites, recipe.choices}, built};
+    }
+    return fail("it proposes nothing more that is new");
+  }
+
+  const TorchTask &task_;
+  generator::GraphSpace space_;
+  SpaceEnvironment environment_;
+  trainer::BuiltinPolicy policy_;
+  trainer::Proposer proposer_;
+  std::unique_ptr<generator::TorchPolicy> search_;
+  ModulePolicy &told_;
+  trainer::TrainingTask training_task_;
+  std::vector<std::pair<trainer::Moves, std::string>> proposed_; ///< with the hashes of their plans
+  bool ended_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<generator::TorchPolicy>
+make_module_policy(const trainer::PlainPolicy &policy, const TorchTask &task,
+                   const model::DeviceInfo &device, std::unique_ptr<generator::TorchPolicy> search,
+                   ModulePolicy &told) {
+  return std::make_unique<AdvisedModulePolicy>(policy, task, device, std::move(search), told);
+}
+
+} // namespace warpwright::server

@@ -1,0 +1,214 @@
+// One optimisation from the editor, and making a verified variant's edit again.
+#include "server/engine.h"
+
+#include "analysis/python/module_facts.h"
+#include "analysis/task/infer_task.h"
+#include "generator/search/search.h"
+#include "generator/text/states/write_plan.h"
+#include "runner/connect/choose_device.h"
+#include "server/optimize/candidate_evaluator.h"
+#include "server/optimize/policies.h"
+#include "server/optimize/project.h"
+#include "server/optimize/optimize_module.h"
+#include "support/model/json.h"
+#include "support/words.h"
+
+#include <algorithm>
+#include <span>
+
+namespace warpwright::server {
+
+namespace {
+
+constexpr std::chrono::milliseconds kMeasureBudget{2'000};
+/// One candidate may take this long whatever the budget: compiling alone can take a second.
+constexpr std::chrono::milliseconds kShortestJob{5'000};
+
+Error missing_task(const analysis::Kernel &kernel) {
+  if (!kernel.slice_error.empty())
+    return {"'" + kernel.name + "' cannot be measured on its own: " + kernel.slice_error};
+  return {"not all that a run of '" + kernel.name +
+              "' needs is known: " + joined(kernel.task.missing, ", ", &analysis::MissingFact::name),
+          "Use the code action 'Insert the facts that Warpwright needs above " + kernel.name + "'"};
+}
+
+runner::VerifyOptions verify_options(const OptimizeRequest &request) {
+  runner::VerifyOptions options;
+  options.timeout = std::min(options.timeout, std::max(request.settings.budget, kShortestJob));
+  options.device = request.settings.device;
+  options.measure_budget = std::min(kMeasureBudget, request.settings.budget);
+  return options;
+}
+
+/// What the search has found so far, as the editor is told.
+class Trial {
+public:
+  Trial(const OptimizeRequest &request, const OptimizeEvents &events)
+      : request_(request), events_(events) {}
+
+  void take(const generator::Variant &variant, const model::Task &task, const std::string &hash) {
+    const model::Verdict &verdict = variant.verdict;
+    runner::LedgerEntry entry{request_.snapshot->facts.path, request_.kernel, task, variant.plan,
+                              verdict, variant.state.file.text, hash,
+                              proposed(variant.state.provenance)};
+    if (!is_from_runner(verdict)) { // it says nothing about the variant
+      entry.plan.moves.clear();
+      for (const generator::Move &move : variant.state.moves)
+        entry.plan.moves.push_back(generator::to_string(move));
+      if (events_.on_unjudged)
+        events_.on_unjudged(std::move(entry));
+      return;
+    }
+    ++summary_.tried;
+    summary_.verified += verdict.outcome == model::Outcome::Verified;
+    if (is_faster(verdict) && (!summary_.best || verdict.speedup->ratio > summary_.best->ratio))
+      summary_.best = verdict.speedup;
+    if (events_.on_entry)
+      events_.on_entry(std::move(entry));
+  }
+
+  OptimizeSummary summary_of(const AdvisedPolicy &policy) const {
+    OptimizeSummary summary = summary_;
+    summary.policy = policy.described();
+    summary.analysis = policy.analysis();
+    return summary;
+  }
+
+private:
+  const OptimizeRequest &request_;
+  const OptimizeEvents &events_;
+  OptimizeSummary summary_;
+};
+
+/// Of the runner's; absent where it does not say.
+std::optional<model::DeviceInfo> device_of(runner::BlockingClient &client,
+                                           const std::string &wanted) {
+  const auto info = client.info();
+  auto device = info ? runner::choose_device(*info, wanted)
+                     : Result<model::DeviceInfo>(std::unexpected(info.error()));
+  return device ? std::optional(std::move(*device)) : std::nullopt;
+}
+
+/// Whether two plans compute the same in the same way: source without line numbers, and everything
+/// else.
+bool same_plan(model::Plan left, model::Plan right) {
+  const bool same_source = source_hash(left.source) == source_hash(right.source);
+  left.source.clear();
+  right.source.clear();
+  return same_source && model::hash(left) == model::hash(right);
+}
+
+} // namespace
+
+Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::BlockingClient &client,
+                                 Policies &policies, const OptimizeEvents &events,
+                                 std::stop_token stop) {
+  const analysis::Kernel *kernel = request.snapshot->find_kernel(request.kernel);
+  if (!kernel)
+    return fail("there is no kernel '" + request.kernel + "' in " + request.snapshot->facts.path);
+  const auto choice = parse_policy(request.settings.policy);
+  if (!choice)
+    return std::unexpected(choice.error());
+  if (kernel->task.task.module)
+    return optimize_module(request, client, events, std::move(stop),
+                           policies.for_module(*choice).get());
+  if (!kernel->task.inferred)
+    return std::unexpected(missing_task(*kernel));
+  const std::string hash = source_hash(kernel->slice);
+  const std::string &path = request.snapshot->facts.path;
+  const model::Task &task = kernel->task.task;
+  const auto device = device_of(client, request.settings.device);
+  const generator::State original{{path, *request.snapshot->text},
+                                  ProjectSettings().read(path).parse,
+                                  kernel->name,
+                                  {},
+                                  {},
+                                  arch::gpu_or_cpu(device)};
+
+  Trial trial(request, events);
+  CandidateEvaluator evaluator(client, verify_options(request));
+  const std::stop_callback forward(stop, [&] { evaluator.give_up().request_stop(); });
+  generator::TextSearchEvents search_events;
+  search_events.evaluate = [&](const model::Task &task, const model::Plan &plan,
+                               std::stop_token token) {
+    return evaluator.evaluate(task, plan, std::move(token), events.on_stage,
+                              events.on_runner_error);
+  };
+  search_events.on_variant = [&](const generator::Variant &variant, std::size_t) {
+    trial.take(variant, task, hash);
+  };
+  const auto policy = policies.for_kernel(*choice, task, device, evaluator.give_up().get_token());
+  generator::search(
+      original, task, *policy,
+      {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
+      search_events, evaluator.give_up().get_token());
+  if (const auto failure = evaluator.failure())
+    return std::unexpected(*failure);
+  return trial.summary_of(*policy);
+}
+
+Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::string &text,
+                                            const runner::LedgerEntry &entry,
+                                            const VariantForm &form) {
+  if (entry.task.module)
+    return module_variant_edits(text, entry, form);
+  const Error changed{"the code around '" + entry.kernel +
+                          "' no longer leads to the variant that was verified",
+                      "Optimise it again"};
+  generator::State state{{path, text},
+                         ProjectSettings().read(path).parse,
+                         entry.kernel,
+                         {},
+                         {},
+                         arch::gpu_or_cpu(entry.verdict.device)};
+  std::span<const std::string> moves = entry.plan.moves;
+  if (entry.proposed.answer && generator::is_rewrite(entry.plan.moves)) {
+    auto written = generator::write_plan(state, entry.task, *entry.proposed.answer);
+    if (!written)
+      return fail(changed.message + ": " + written.error().message, changed.remedy);
+    state = std::move(*written);
+    moves = moves.subspan(1);
+  }
+  for (const std::string &spelling : moves) {
+    const auto move = generator::move_from_string(spelling);
+    if (!move)
+      return std::unexpected(move.error());
+    auto next = generator::apply_move(state, *move);
+    if (!next)
+      return fail(changed.message + ": " + spelling + ": " + next.error().message, changed.remedy);
+    state = std::move(*next);
+  }
+  const auto plan = generator::render_plan(state, entry.task);
+  if (!plan)
+    return fail(changed.message + ": " + plan.error().message, changed.remedy);
+  model::Plan found = *plan;
+  found.moves = entry.plan.moves; // those of a rewritten text are made above
+  if (!same_plan(found, entry.plan))
+    return std::unexpected(changed);
+  return diff_edits(text, state.file.text);
+}
+
+Result<std::vector<TextEdit>> missing_facts_edits(const Snapshot &snapshot,
+                                                  const std::string &name) {
+  const analysis::Kernel *kernel = snapshot.find_kernel(name);
+  if (kernel && analysis::is_python(snapshot.facts.path))
+    return analysis::module_spec_edits(*snapshot.text, name);
+  if (!kernel || kernel->task.missing.empty())
+    return fail("no facts of '" + name + "' are missing");
+  const std::string comment = analysis::suggested_spec(*kernel, kernel->task);
+  if (comment.empty())
+    return fail("a comment cannot give what '" + name +
+                "' lacks: " + kernel->task.missing.front().question);
+  const LineIndex lines(*snapshot.text);
+  const std::size_t start = lines.line_start(lines.line_of(kernel->range.begin));
+  const std::string indentation = indentation_at(*snapshot.text, start);
+  std::string text;
+  for (std::size_t begin = 0; begin < comment.size();) {
+    const std::size_t end = std::min(comment.find('\n', begin), comment.size() - 1) + 1;
+    text += indentation + comment.substr(begin, end - begin);
+    begin = end;
+  }
+  return std::vector<TextEdit>{{{start, start}, text}};
+}
+
+} // namespace warpwright::server
