@@ -2,7 +2,7 @@
 //
 // A generation is added by its row in kGenerations. If its tensor cores need instructions of their own, it also takes an enumerator of
 // TensorCores, a header generator/device/mma_NAME.cuh with the interface of mma_sync.cuh, and a line for that header in
-// families/matmul/matmul_split_tf32.cpp and families/convolution/convolution_math.cpp. tests/additions/ adds one in a scratch copy.
+// families/matmul/matmul_split_tf32.cpp and families/convolution/convolution_kernel.cpp. tests/additions/ adds one in a scratch copy.
 //
 // Only files that name an enumerator include this file, so that a new row rebuilds little.
 // Sources: CUDA C++ Programming Guide, technical specifications by compute capability. Thread: immutable.

@@ -1,6 +1,6 @@
 // `warpwright-search`: plans for the regions that the Python package warpwright queued. JSON lines on stdout say how far it is.
 #include "runner/connect/choose_device.h"
-#include "server/cli/interrupt.h"
+#include "server/interrupt.h"
 #include "server/regions/region_search.h"
 
 #include <CLI/CLI.hpp>
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
   app.add_option("--max-variants", command.max_variants, "Plans to try for each region")->check(CLI::Range(1, 64));
   app.add_option("--measure-seconds", command.measure_seconds, "Time to measure each plan of a search");
   CLI11_PARSE(app, argc, argv);
-  const cli::Interrupt interrupt;
+  const server::Interrupt interrupt;
   if (const auto done = run(command, interrupt.token()); !done) {
     say({{"event", "error"}, {"message", describe(done.error())}});
     return 1;

@@ -84,6 +84,6 @@ ADDITIONS = [
              {"arch/generations.h": [(" };\n\ninline constexpr int kKiB", ", Example"),
                                      ("    // Later generations", GENERATION), ("};\n\n} // namespace", '    {"example", 121, 48, 24},\n')],
               "generator/families/matmul/matmul_split_tf32.cpp": [("};\n\nconstexpr std::string_view kKernel", OWN_TEXT)],
-              "generator/families/convolution/convolution_math.cpp": [("};\n\nconstexpr std::string_view kOwnMma", OWN_TEXT)]},
+              "generator/families/convolution/convolution_kernel.cpp": [("};\n\nconstexpr std::string_view kOwnProduct", OWN_TEXT)]},
              "warpwright-graph", None),
 ]

@@ -77,36 +77,12 @@ Result<ConvolutionTile> tile_of(const Configuration &configuration, const Device
 Result<Lowering> lower(const GraphIndex &index, const Region &region,
                        const Configuration &configuration, const DeviceFacts &device,
                        const std::string &prefix) {
-  const model::Node &anchor = index.node(region.anchor);
-  const ConvolutionShape shape = *convolution_shape(index, anchor);
+  ConvolutionText text(index, region);
   const auto tile =
-      tile_of(configuration, device, convolution_phases(shape, false).phases.size() == 1);
+      tile_of(configuration, device, convolution_phases(text.shape(), false).phases.size() == 1);
   if (!tile)
     return std::unexpected(tile.error());
-  ElementWriter writer(index, region);
-  const auto load = [&](std::size_t operand, const Index &at, const std::string &assign) {
-    std::string before;
-    const std::string value = writer.load(anchor.inputs[operand], at, before);
-    return before + "        " + assign + " (float)(" + value + ");\n";
-  };
-  ConvolutionBody body;
-  body.load = load(0, convolution_index(shape, "n", "channel", "d", "h", "w"), "value =");
-  // Straight from memory where nothing stands between.
-  const auto operand = std::ranges::find(region.inputs, anchor.inputs[0]);
-  const model::TensorType input = region_type(index, region, anchor.inputs[0]);
-  if (operand != region.inputs.end() && model::is_contiguous(input) &&
-      input.dtype == model::Dtype::Float32)
-    body.input = "in" + std::to_string(operand - region.inputs.begin());
-  const std::string first = shape.transposed ? "input_channel" : "output_channel";
-  const std::string second = shape.transposed ? "output_channel" : "input_channel";
-  body.weight =
-      load(1, convolution_index(shape, first, second, "tap_d", "tap_h", "tap_w"), "value =");
-  body.finish = "        float element = sum;\n";
-  if (shape.bias)
-    body.finish += "        {\n" + load(2, {"channel"}, "element +=") + "        }\n";
-  body.finish +=
-      writer.store(convolution_index(shape, "n", "channel", "od", "oh", "ow"), "element");
-  return write_convolution(shape, *tile, body, writer, prefix);
+  return write_convolution(text, *tile, prefix);
 }
 
 } // namespace

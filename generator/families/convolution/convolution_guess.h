@@ -13,7 +13,7 @@ bool runs_on(ConvolutionTile::Math math, const DeviceFacts &device);
 std::vector<Configuration> convolution_configurations(const ConvolutionShape &shape,
                                                       const DeviceFacts &device);
 
-/// Of the quickest of them, by the same model.
+/// Estimated time of the quickest configuration, by the same model.
 double convolution_microseconds(const ConvolutionShape &shape, const DeviceFacts &device);
 
 } // namespace warpwright::generator

@@ -1,15 +1,17 @@
-// The text of one implicit-GEMM convolution kernel and of the kernel that packs its weights.
+// The text of one implicit-GEMM convolution kernel and of the kernel that packs its weights
+// (device/convolution.cuh).
 // Thread: pure functions.
 #pragma once
 
-#include "generator/families/convolution/convolution_phases.h"
+#include "generator/families/convolution/convolution_text.h"
 
 namespace warpwright::generator {
 
-/// Sizes of a block's tile, and how it multiplies. Several parts need one phase.
+/// Sizes of a block's tile, and its arithmetic. Several parts need one phase.
 struct ConvolutionTile {
   bool gather = false; ///< see convolution_phases()
-  /// Blocks that share the sum of a tile; a kernel of its own then adds their parts, always in the same order.
+  /// Blocks that share the sum of a tile; a kernel of its own then adds their parts, always in the
+  /// same order.
   int parts = 1;
   int pixels = 128, channels = 64, depth = 16; ///< depth: products summed a step
   int warp_pixels = 64, warp_channels = 32;    ///< tensor cores only
@@ -23,16 +25,9 @@ struct ConvolutionTile {
   arch::TensorCores cores{}; ///< the GPU's, for Math::Mma
 };
 
-/// Texts at elements: `load` sets `value` at (n, channel, d, h, w); `weight` sets `value` at (output_channel, input_channel, tap_d,
-/// tap_h, tap_w) in the filter's own dimension order; `finish` stores `sum` at (n, channel, od, oh, ow).
-struct ConvolutionBody {
-  std::string load, weight, finish;
-  /// The parameter that holds the input, where it lies contiguous in FP32 memory with nothing to compute; else empty.
-  std::string input;
-};
+/// "Mma": the device templates' name.
+std::string_view name(ConvolutionTile::Math math);
 
-Lowering write_convolution(const ConvolutionShape &shape, const ConvolutionTile &tile,
-                           const ConvolutionBody &body, const ElementWriter &writer,
-                           const std::string &prefix);
+Lowering write_convolution(ConvolutionText &text, const ConvolutionTile &tile, const std::string &prefix);
 
 } // namespace warpwright::generator

@@ -1,4 +1,4 @@
-// Which inputs and taps meet at which outputs of a convolution, as sets of outputs that share their taps.
+// Phases of a convolution: sets of outputs that share their taps, with the inputs that these meet.
 // Thread: pure functions.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The shape of a tile of the tile convolution, and the text of its kernels. See tile_convolution.cpp.
+// The shape of a tile of the tile convolution. See tile_convolution.cpp.
 // Thread: pure functions.
 #pragma once
 
@@ -6,7 +6,8 @@
 
 namespace warpwright::generator {
 
-/// What a block makes: `columns` output channels of `height` by `width` positions, 64 * m_tiles * groups of them.
+/// Outputs of a block: `columns` channels of `height` by `width` positions, 64 * m_tiles * groups
+/// of them.
 struct ConvolutionBlock {
   ConvolutionTile::Math math = ConvolutionTile::Math::Scalar; ///< Scalar, Wgmma or Split
   int columns = 64, width = 16, m_tiles = 2, groups = 1;
@@ -16,14 +17,15 @@ struct ConvolutionBlock {
   int copies() const { return math == ConvolutionTile::Math::Split ? 2 : 1; }
 };
 
-/// Taps that one input element meets, as straight code: all of one height phase, for one depth of the filter.
+/// Taps that one input element meets, as straight code: all of one height phase, for one depth of
+/// the filter.
 struct BlockTap {
   std::int64_t down = 0, across = 0; ///< from the first row and column of the block's input
   std::int64_t phase = 0;            ///< of the last dimension
   std::int64_t kh = 0, kw = 0;       ///< position in the filter
 };
 
-/// Where the input of a block lies and what is done with it.
+/// Place of a block's input, and the taps that read it.
 struct BlockPlan {
   std::array<std::int64_t, 3> input_step{}, output_step{};
   std::int64_t rows = 0, line = 0,
@@ -51,19 +53,12 @@ struct BlockPlan {
 };
 
 BlockPlan block_plan(const ConvolutionShape &shape, const ConvolutionBlock &block);
-/// Registers and shared memory.
+/// True where the sums fit registers and both stages shared memory.
 bool fits(const ConvolutionShape &shape, const ConvolutionBlock &block, const BlockPlan &plan);
-/// Whether a thread can remember where each element that it copies lies.
+/// True where a thread has registers for the place of each element that it copies.
 bool copies_by_place(const ConvolutionBlock &block, const BlockPlan &plan);
 /// About the time of a launch and of packing its weights, to rank with.
 double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBlock &block,
                               const BlockPlan &plan, const DeviceFacts &device);
-
-/// Places that the main kernel's template leaves open for its arithmetic.
-struct BlockMath {
-  std::string functions, setup, compute, unload;
-};
-BlockMath block_math(const BlockPlan &plan, const ConvolutionBlock &block,
-                     const std::string &prefix);
 
 } // namespace warpwright::generator

@@ -1,4 +1,4 @@
-// Weights of several convolutions turned channels-last by one kernel: what a plan's "layouts" node says (planning/layouts.h).
+// Weights of several convolutions turned channels-last by one kernel, the "layouts" node of a plan (planning/layouts.h).
 //
 // A block takes the taps of up to a tile's worth of input channels of one output channel: consecutive in memory as they come, and runs of
 // channels as they go. Blocks of all weights stand in one grid. Parameters may change between calls, so this is part of every call.
@@ -17,19 +17,12 @@ namespace {
 constexpr std::int64_t kTile = 4096; ///< elements that a block turns in shared memory
 constexpr int kThreads = 256;
 
+constexpr const char *kDevice =
+    "\n"
+#include "generator/device/turn_channels.cuh.inc"
+    ;
+
 constexpr std::string_view kTurn = R"cuda(
-__device__ __forceinline__ void @NAME@_turn(const @TYPE@ *__restrict__ from, @TYPE@ *__restrict__ to,
-                                            int channels, int taps, int chunk, int block, @TYPE@ *tile) {
-  const int blocks = (channels + chunk - 1) / chunk;
-  const int first = block % blocks * chunk;
-  const int count = min(chunk, channels - first), elements = count * taps;
-  const long long row = (long long)(block / blocks) * channels * taps;
-  for (int i = threadIdx.x; i < elements; i += @THREADS@)
-    tile[i] = from[row + (long long)first * taps + i];
-  __syncthreads();
-  for (int i = threadIdx.x; i < elements; i += @THREADS@)
-    to[row + (long long)(i / count) * channels + first + i % count] = tile[i % count * taps + i / count];
-}
 extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
   __shared__ @TYPE@ tile[@TILE@];
   int block = blockIdx.x;
@@ -68,14 +61,14 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region, const Conf
     const Weight weight = weight_of(item.type().shape);
     if (weight.taps > kTile)
       return fail("a filter of " + number(weight.taps) + " taps does not fit");
-    branches += "  if (block >= 0 && block < " + number(weight.blocks) + ")\n    " + prefix +
-                "_turn(in" + number(in) + ", out" + number(static_cast<std::int64_t>(out)) + ", " +
+    branches += "  if (block >= 0 && block < " + number(weight.blocks) + ")\n    warpwright_turn::turn<" +
+                number(kThreads) + ">(in" + number(in) + ", out" + number(static_cast<std::int64_t>(out)) + ", " +
                 number(weight.channels) + ", " + number(weight.taps) + ", " + number(weight.chunk) +
                 ", block, tile);\n  block -= " + number(weight.blocks) + ";\n";
     blocks += weight.blocks;
   }
   Lowering lowering;
-  lowering.source = fill_places(kTurn, {{"NAME", prefix},
+  lowering.source = kDevice + fill_places(kTurn, {{"NAME", prefix},
                                         {"TYPE", memory_type_of(anchor.type().dtype)},
                                         {"THREADS", number(kThreads)},
                                         {"TILE", number(kTile)},

@@ -1,0 +1,62 @@
+// Text around the device templates of convolutions (generator/device/convolution*.cuh): sizes as
+// constants of a struct, tables, and the functors that read an input element or a weight and store
+// a result. Thread: pure functions.
+#pragma once
+
+#include "generator/families/convolution/convolution_phases.h"
+
+namespace warpwright::generator {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// "{1, 2}", and "{{1, 2}, {3, 4}}"; one empty row where there is none.
+std::string row_text(const Numbers &row);
+std::string table_text(const std::vector<Numbers> &rows);
+
+using Constants = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// A line of a struct: "static constexpr int kThreads = 128, kColumns = 64;".
+std::string constants_text(const Constants &constants);
+
+/// Sizes that all convolutions name alike: kBatch, kGroupIn, kGroupOut, kChannelsIn, kChannelsOut,
+/// kTransposed, kOutW and, with D, H and W, kIn, kKernel, kInputStep, kOutputStep and kCount.
+/// @param count positions of the first phase
+std::string shape_constants(const ConvolutionShape &shape, const std::array<std::int64_t, 3> &input_step,
+                            const std::array<std::int64_t, 3> &output_step,
+                            const std::array<std::int64_t, 3> &count);
+
+/// Functors as text. All arguments must outlive it.
+class ConvolutionText {
+public:
+  ConvolutionText(const GraphIndex &index, const Region &region);
+
+  const ConvolutionShape &shape() const { return shape_; }
+  ElementWriter &writer() { return writer_; }
+  /// The parameter that holds the input, where it lies contiguous in FP32 memory with nothing to
+  /// compute; else empty.
+  const std::string &input() const { return input_; }
+  /// (n, channel, d, h, w) to a float.
+  std::string load();
+  /// (output channel, input channel, tap d, h, w) to a float.
+  std::string weight();
+  /// (n, channel, od, oh, ow, sum), which adds the bias and stores.
+  std::string finish();
+  /// (n, channel, od, oh, position, sums): `along` neighbours of the last dimension.
+  std::string finish_all(std::int64_t along);
+  /// True where all outputs of a position can be stored together.
+  bool stores_whole(std::int64_t along) const {
+    return (along == 2 || along == 4) && shape_.out[2] % along == 0;
+  }
+
+private:
+  std::string element(std::size_t operand, const Index &at);
+  /// "const float added = ...;" and " + added", or nothing without a bias.
+  std::pair<std::string, std::string> bias();
+
+  const model::Node &anchor_;
+  ConvolutionShape shape_;
+  ElementWriter writer_;
+  std::string input_;
+};
+
+} // namespace warpwright::generator
