@@ -35,6 +35,20 @@ def sections(cubin):
     return {name_of(one[0]): (b"" if one[1] == no_bits else cubin[one[4]:one[4] + one[5]], one[7], one[5]) for one in headers}
 
 
+def registers_of(found):
+    """{symbol: registers}, from the attributes EIATTR_REGCOUNT (0x2f) of the section .nv.info."""
+    symbols, strings, info = found[".symtab"][0], found[".strtab"][0], found[".nv.info"][0]
+    registers, at = {}, 0
+    while at + 4 <= len(info):
+        form, attribute, size = struct.unpack_from("<BBH", info, at)
+        if (form, attribute) == (4, 0x2F):
+            symbol, count = struct.unpack_from("<II", info, at + 4)
+            name, = struct.unpack_from("<I", symbols, symbol * 24)
+            registers[strings[name:strings.index(b"\0", name)].decode()] = count
+        at += 4 + (size if form == 4 else 0)
+    return registers
+
+
 def kernels_of(row, target):
     """{kernel: {"code", "registers", "shared"}}, or what NVRTC said."""
     flags = [f"--gpu-architecture={target}"] + ([] if any("-std=" in one for one in row["options"]) else ["-std=c++17"])
@@ -45,7 +59,8 @@ def kernels_of(row, target):
     except OSError as error:
         return str(error)
     found = sections(cubin)
-    return {kernel: {"code": found[".text." + symbol][0], "registers": found[".text." + symbol][1] >> 24,
+    registers = registers_of(found)
+    return {kernel: {"code": found[".text." + symbol][0], "registers": registers.get(symbol),
                      "shared": found.get(".nv.shared." + symbol, (b"", 0, 0))[2]}
             for kernel, symbol in zip(row["kernels"], symbols)}
 

@@ -15,7 +15,7 @@ namespace warpwright_split {
 
 constexpr unsigned kInfinity = 0x7f800000u;
 
-// What the sums of a packed row need. `doubt`: the magnitude below which a sum is in doubt because of this row; NaN: the row has a NaN, and so
+// The scale of a packed row. `doubt`: the magnitude below which a sum is in doubt because of this row; NaN: the row has a NaN, and so
 // has every sum; far below zero: all elements are zero.
 struct alignas(8) RowScale {
   int shift;
@@ -74,7 +74,7 @@ __device__ __forceinline__ RowScale scale_of(unsigned largest_bits, int small) {
   return scale;
 }
 
-// What a sum of products of scaled rows stands for; NaN where a row has one.
+// The value of a sum of products of scaled rows; NaN where a row has one.
 // @return whether it is in doubt
 __device__ __forceinline__ bool value_of(float sum, int shifts, float doubt, float &value) {
   value = doubt != doubt ? doubt : shifted(sum, -shifts);

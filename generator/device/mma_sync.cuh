@@ -73,6 +73,18 @@ __device__ __forceinline__ void fill(float *panel, int first_row, int rows, int 
   }
 }
 
+// Changes all values that a lane holds of a warp's tile: `change(value, i, j, part)`.
+template <int kM, int kN, typename Change>
+__device__ __forceinline__ void each(float (&sums)[kM][kN][4], Change change) {
+#pragma unroll
+  for (int i = 0; i < kM; ++i)
+#pragma unroll
+    for (int j = 0; j < kN; ++j)
+#pragma unroll
+      for (int part = 0; part < 4; ++part)
+        change(sums[i][j][part], i, j, part);
+}
+
 // A tile of kTileM x kTileN of C, kTileK steps of k a stage; warps of kWarpM x kWarpN.
 template <int kTileM, int kTileN, int kTileK, int kWarpM, int kWarpN, int kStages, bool kAlongA,
           int kVectorA, bool kAlongB, int kVectorB, int kCluster>
@@ -124,13 +136,7 @@ struct Tile {
 #pragma unroll
       for (int k = 0; k < kTileK; k += 8) {
         if (k % 32 == 0)
-#pragma unroll
-          for (int i = 0; i < kM; ++i)
-#pragma unroll
-            for (int j = 0; j < kN; ++j)
-#pragma unroll
-              for (int part = 0; part < 4; ++part)
-                sum[i][j][part] = 0.0f;
+          each(sum, [](float &value, int, int, int) { value = 0.0f; });
         unsigned high_a[kM][4], low_a[kM][4], high_b[kN][2], low_b[kN][2];
 #pragma unroll
         for (int i = 0; i < kM; ++i)
@@ -161,13 +167,7 @@ struct Tile {
           for (int j = 0; j < kN; ++j)
             multiply(sum[i][j], high_a[i], high_b[j]);
         if (k % 32 == 24 || k + 8 >= kTileK)
-#pragma unroll
-          for (int i = 0; i < kM; ++i)
-#pragma unroll
-            for (int j = 0; j < kN; ++j)
-#pragma unroll
-              for (int part = 0; part < 4; ++part)
-                total[i][j][part] += sum[i][j][part];
+          each(total, [&](float &value, int i, int j, int part) { value += sum[i][j][part]; });
       }
     }
     asm volatile("cp.async.wait_group 0;" ::: "memory");

@@ -1,6 +1,6 @@
 // Products of matrices in packed tiles on tensor cores: FP32 as pairs of float16 (half_pairs.inc), float16 and bfloat16 as they are.
 //
-// Of pairs the product takes high * low + low * high, then 2^-11 of that + high * high; the tensor cores truncate what they accumulate, so
+// The product of pairs is high * low + low * high, then 2^-11 of that + high * high; the tensor cores truncate what they accumulate, so
 // that a partial sum of a few steps over k is added to the total in ordinary registers, rounded to nearest. Rows of either operand are
 // packed in tiles just as shared memory wants them: 32 steps of k are 128 bytes, 64 of the high parts, 64 of the low ones, swizzled in atoms
 // of eight rows, so that a stage of the pipeline is one bulk copy an operand and no tensor map is needed. Operands that are float16 or
@@ -206,7 +206,7 @@ __device__ __forceinline__ unsigned shared_address(const void *pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// What wgmma reads of a tile with rows of 128 swizzled bytes (PTX ISA, "matrix descriptor": stride 1024, 128-byte swizzle).
+// The descriptor by which wgmma reads a tile with rows of 128 swizzled bytes (PTX ISA, "matrix descriptor": stride 1024, 128-byte swizzle).
 __device__ __forceinline__ unsigned long long descriptor(unsigned address) {
   return (static_cast<unsigned long long>(address & 0x3ffff) >> 4) | (1ull << 16) | (64ull << 32) |
          (1ull << 62);
@@ -344,7 +344,7 @@ template <> struct Multiply<192, true> {
 };
 
 
-// What a block multiplies at a time.
+// The operands of one item of a block.
 struct Place {
   const unsigned char *a, *b; // packed, at the first chunk
   const RowScale *scales_a, *scales_b;

@@ -23,6 +23,13 @@ std::string fill_places(std::string_view text, const Places &places) {
   return filled;
 }
 
+std::string constants_text(const std::vector<std::pair<std::string, std::int64_t>> &constants) {
+  std::string text;
+  for (const auto &[name, value] : constants)
+    text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+  return text;
+}
+
 Index unflatten(const std::string &text, const model::Shape &shape) {
   Index index(shape.size(), "0");
   std::int64_t below = 1;
@@ -84,6 +91,18 @@ Result<int> setting_of(const Configuration &configuration, const std::string &na
                     ", not between " + std::to_string(low) + " and " + std::to_string(high),
                 "take one that the family lists");
   return found->second;
+}
+
+Result<std::map<std::string, int>> settings_of(const Configuration &configuration,
+                                               const std::vector<SettingRange> &ranges) {
+  std::map<std::string, int> settings;
+  for (const SettingRange &range : ranges) {
+    auto setting = setting_of(configuration, range.name, range.low, range.high);
+    if (!setting)
+      return std::unexpected(setting.error());
+    settings[range.name] = *setting;
+  }
+  return settings;
 }
 
 std::int64_t power_of_two_for(std::int64_t value, std::int64_t limit) {

@@ -13,6 +13,9 @@ using Places = std::map<std::string, std::string>;
 /// The template with every @NAME@ replaced. A name that is missing stays as it is, and does not compile.
 std::string fill_places(std::string_view text, const Places &places);
 
+/// "kRows = 4, kLines = 3" for the constants of a configuration that a device template takes.
+std::string constants_text(const std::vector<std::pair<std::string, std::int64_t>> &constants);
+
 /// Index texts of a flat position `text` in `shape`, row-major: for "i" in [4, 8] "i / 8", "i % 8". `text` must be an
 /// identifier or stand in parentheses.
 Index unflatten(const std::string &text, const model::Shape &shape);
@@ -32,6 +35,13 @@ model::LaunchStep launch_of(std::string kernel, std::int64_t grid_x, std::int64_
 /// A configuration's entry. Errors: none of that name, or outside [low, high].
 Result<int> setting_of(const Configuration &configuration, const std::string &name, int low,
                        int high);
+/// Several entries by name. Errors: as of setting_of().
+struct SettingRange {
+  std::string name;
+  int low = 1, high = 1;
+};
+Result<std::map<std::string, int>> settings_of(const Configuration &configuration,
+                                               const std::vector<SettingRange> &ranges);
 
 inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 /// The smallest power of two that is at least `value` and at most `limit`.

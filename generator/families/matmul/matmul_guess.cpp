@@ -39,9 +39,9 @@ struct Model {
   }
   /// Writing and adding `splits` partial results.
   double sum_us(int splits) const {
-    return splits == 1
-               ? 0
-               : rates.launch_us + 1 + 8 * splits * elements(problem.rows, problem.columns) / rates.bytes;
+    return splits == 1 ? 0
+                       : rates.launch_us + 1 +
+                             8 * splits * elements(problem.rows, problem.columns) / rates.bytes;
   }
   std::vector<int> splits_for(double blocks, int at_once, int most) const {
     std::vector<int> result{1};
@@ -54,8 +54,18 @@ struct Model {
     }
     return result;
   }
-  void add(double us, Configuration configuration) {
-    guesses.push_back({us, std::move(configuration)});
+  /// @param kernel_us the time of the multiplying kernel but for its launch
+  void add(MatmulAlgorithm algorithm, double kernel_us, int splits, Configuration settings) {
+    settings["algorithm"] = static_cast<int>(algorithm);
+    settings["splits"] = splits;
+    guesses.push_back({rates.launch_us + kernel_us + sum_us(splits), std::move(settings)});
+  }
+  static Configuration tile(int m, int n, int k) {
+    return {{"tile_m", m}, {"tile_n", n}, {"tile_k", k}};
+  }
+  /// Factor by which a block is slower than alone on its multiprocessor, where up to `at_once` blocks run together.
+  double sharing(double blocks, int at_once) const {
+    return std::max(1.0, std::min<double>(at_once, blocks / device.multiprocessors));
   }
 
   void simt() {
@@ -76,21 +86,14 @@ struct Model {
         const double depth = std::ceil(static_cast<double>(problem.depth) / splits);
         const double flops = 2.0 * s.m * s.n * depth;
         const double small = s.m * s.n < 64 * 64 ? 1.8 : s.m * s.n < 128 * 128 ? 1.25 : 1;
-        const double busy =
-            flops * small / rates.flops *
-            std::max(1.0, std::min<double>(s.at_once, blocks / device.multiprocessors));
+        const double busy = flops * small / rates.flops * sharing(blocks, s.at_once);
         const double latency = depth / s.k * 0.7;
-        add(rates.launch_us +
-                std::max(waves(blocks, s.at_once) * (std::max(busy, latency) + rates.block_us),
-                         bytes() / rates.bytes) +
-                sum_us(splits),
-            {{"algorithm", static_cast<int>(MatmulAlgorithm::Simt)},
-             {"tile_m", s.m},
-             {"tile_n", s.n},
-             {"tile_k", s.k},
-             {"thread_m", s.thread_m},
-             {"thread_n", s.thread_n},
-             {"splits", splits}});
+        const double compute =
+            waves(blocks, s.at_once) * (std::max(busy, latency) + rates.block_us);
+        Configuration settings = tile(s.m, s.n, s.k);
+        settings["thread_m"] = s.thread_m;
+        settings["thread_n"] = s.thread_n;
+        add(MatmulAlgorithm::Simt, std::max(compute, bytes() / rates.bytes), splits, settings);
       }
     }
   }
@@ -123,21 +126,17 @@ struct Model {
             const double arithmetic = 2 * thin * work / (rates.flops * 0.4 * used);
             // Across k each lane's element is a line of its own.
             const double reads = (a_is_wide ? problem.b : problem.a).along_k ? 1 : 16;
-            const double cache = work * 4 * (1 + reads * thin / rows) / (rates.first_cache_bytes * used);
+            const double cache =
+                work * 4 * (1 + reads * thin / rows) / (rates.first_cache_bytes * used);
             // A long thin operand comes out of the second-level cache, once for each team of rows.
             const double far =
                 wide.along_k && 4.0 * thin * problem.depth / splits > rates.first_cache_size
                     ? work * 4 * (1 + static_cast<double>(thin) / rows) / rates.second_cache_bytes
                     : 0;
-            add(rates.launch_us +
-                    std::max(
-                        {bytes() / rates.bytes, latency, arithmetic, wide.along_k ? cache : 0, far}) +
-                    sum_us(splits),
-                {{"algorithm", static_cast<int>(MatmulAlgorithm::Rows)},
-                 {"warps", warps},
-                 {"rows", rows},
-                 {"share", share},
-                 {"splits", splits}});
+            add(MatmulAlgorithm::Rows,
+                std::max(
+                    {bytes() / rates.bytes, latency, arithmetic, wide.along_k ? cache : 0, far}),
+                splits, {{"warps", warps}, {"rows", rows}, {"share", share}});
           }
         }
   }
@@ -168,23 +167,19 @@ struct Model {
           const double blocks = tiles(s.m, s.n) * cluster * splits;
           const double depth = std::ceil(static_cast<double>(problem.depth) / (cluster * splits));
           const double busy =
-              2.0 * s.m * s.n * depth / (rates.tf32_flops * s.rate) *
-              std::max(1.0, std::min<double>(s.at_once, blocks / device.multiprocessors));
+              2.0 * s.m * s.n * depth / (rates.tf32_flops * s.rate) * sharing(blocks, s.at_once);
           const double steps = std::ceil(depth / s.k);
-          const double latency = (steps >= s.stages ? 0.8 : 0) + (cluster > 1 ? 1 : 0) + rates.block_us;
-          add(rates.launch_us +
-                  std::max(waves(blocks, s.at_once) * (std::max(busy, steps * 0.35) + latency),
-                           bytes() / (0.75 * rates.bytes)) +
-                  sum_us(splits),
-              {{"algorithm", static_cast<int>(MatmulAlgorithm::SplitTf32)},
-               {"tile_m", s.m},
-               {"tile_n", s.n},
-               {"tile_k", s.k},
-               {"warp_m", s.warp_m},
-               {"warp_n", s.warp_n},
-               {"stages", s.stages},
-               {"cluster", cluster},
-               {"splits", splits}});
+          const double latency =
+              (steps >= s.stages ? 0.8 : 0) + (cluster > 1 ? 1 : 0) + rates.block_us;
+          const double compute =
+              waves(blocks, s.at_once) * (std::max(busy, steps * 0.35) + latency);
+          Configuration settings = tile(s.m, s.n, s.k);
+          settings.insert({{"warp_m", s.warp_m},
+                           {"warp_n", s.warp_n},
+                           {"stages", s.stages},
+                           {"cluster", cluster}});
+          add(MatmulAlgorithm::SplitTf32, std::max(compute, bytes() / (0.75 * rates.bytes)), splits,
+              settings);
         }
       }
   }
@@ -204,15 +199,11 @@ struct Model {
             rates.launch_us + 1 +
             8 * (elements(problem.rows, problem.depth) + elements(problem.depth, problem.columns)) /
                 rates.bytes;
-        const double tile = chunks * 2 * terms * std::max(s.n, 96) / rates.half_cycles + rates.block_us;
-        add(rates.launch_us + pack + std::max(waves(blocks, 1) * tile, bytes() / rates.bytes) +
-                sum_us(splits),
-            {{"algorithm", static_cast<int>(MatmulAlgorithm::Packed)},
-             {"tile_n", s.n},
-             {"width", s.width},
-             {"stages", s.stages},
-             {"promote", s.promote},
-             {"splits", splits}});
+        const double busy =
+            chunks * 2 * terms * std::max(s.n, 96) / rates.half_cycles + rates.block_us;
+        add(MatmulAlgorithm::Packed,
+            pack + std::max(waves(blocks, 1) * busy, bytes() / rates.bytes), splits,
+            {{"tile_n", s.n}, {"width", s.width}, {"stages", s.stages}, {"promote", s.promote}});
       }
   }
 };

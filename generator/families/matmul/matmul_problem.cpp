@@ -2,10 +2,10 @@
 #include "generator/families/matmul/matmul_problem.h"
 
 #include "generator/elements/window_text.h"
+#include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/ops/scalar_ops.h"
-#include "generator/ops/attributes.h"
 
 #include <algorithm>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 using model::Shape;
 
-/// Where a value's elements are, as far as it is known.
+/// Position of a value's elements in memory, as far as it is known.
 struct Layout {
   std::string input; ///< the value in memory
   bool exact = true; ///< false: something is computed on the way, and the strides are only a hint

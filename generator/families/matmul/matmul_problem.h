@@ -26,7 +26,7 @@ struct PlainOperand {
 struct MatmulOperand {
   std::string value;
   bool along_k = true; ///< neighbours in memory are neighbours in k
-  /// Whether four neighbours along the fast dimension, at multiples of 4, lie within it and within one row of the tensor.
+  /// True where four neighbours along the fast dimension, at multiples of 4, lie within it and within one row of the tensor.
   bool fours = false;
   std::optional<PlainOperand> plain; ///< float32 without anything to compute on the way
 };

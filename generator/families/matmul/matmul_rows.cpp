@@ -9,8 +9,7 @@ namespace {
 
 constexpr int kMostThin = 16;
 
-constexpr const char *kDevice =
-    "\n"
+constexpr const char *kDevice = "\n"
 #include "generator/device/thin.cuh.inc"
     ;
 
@@ -42,71 +41,56 @@ Result<Lowering> lower_matmul_rows(const GraphIndex &index, const Region &region
   if (thin_rows > kMostThin)
     return fail("neither operand of the matmul is thin: " + std::to_string(thin_rows) +
                 " is over " + std::to_string(kMostThin));
-  auto warps = setting_of(configuration, "warps", 1, 32);
-  auto rows = setting_of(configuration, "rows", 1, 8);
-  auto share = setting_of(configuration, "share", 1, 32);
-  auto wanted = setting_of(configuration, "splits", 1, 1024);
-  for (const auto *value : {&warps, &rows, &share, &wanted})
-    if (!*value)
-      return std::unexpected(value->error());
-  if (*warps % *share != 0)
+  const auto settings = settings_of(
+      configuration, {{"warps", 1, 32}, {"rows", 1, 8}, {"share", 1, 32}, {"splits", 1, 1024}});
+  if (!settings)
+    return std::unexpected(settings.error());
+  const int warps = settings->at("warps"), rows = settings->at("rows"),
+            share = settings->at("share");
+  if (warps % share != 0)
     return fail("warps that share rows must divide the block's warps");
   const MatmulOperand &wide = a_is_wide ? problem.a : problem.b;
   const MatmulOperand &thin = a_is_wide ? problem.b : problem.a;
   const int lanes = text.load_wide(a_is_wide);
   const int thin_lanes =
       wide.along_k && thin.along_k && lanes == 4 ? text.load_wide(!a_is_wide) : 1;
-  const std::int64_t part = ceil_divide(ceil_divide(problem.depth, *wanted), 4) * 4;
+  const std::int64_t part = ceil_divide(ceil_divide(problem.depth, settings->at("splits")), 4) * 4;
   const int splits = static_cast<int>(ceil_divide(problem.depth, part));
-  const std::int64_t rows_a_block = wide.along_k ? *warps / *share * *rows : 32 * lanes;
+  const std::int64_t rows_a_block = wide.along_k ? warps / share * rows : 32 * lanes;
   const std::int64_t strips = ceil_divide(wide_rows, rows_a_block);
   const std::int64_t element = problem.type == "double" || problem.type == "long long" ? 8 : 4;
-  if (!wide.along_k && *warps * thin_rows * lanes * 32 * element > 48 * 1024)
+  if (!wide.along_k && warps * thin_rows * lanes * 32 * element > 48 * 1024)
     return fail("the sums of the warps need more than 48 KiB of shared memory");
-  if (wide.along_k && *rows * thin_rows > 64)
+  if (wide.along_k && rows * thin_rows > 64)
     return fail("the sums of a warp's rows need too many registers");
 
-  Lowering lowering;
-  const auto number = [](std::int64_t value) { return std::to_string(value); };
-  const std::string partial = prefix + "_partial";
-  std::vector<std::string> more, temporaries;
-  if (splits > 1) {
-    more.push_back(problem.type + " *__restrict__ partial");
-    temporaries.push_back(partial);
-    lowering.temporaries.push_back(text.partial(partial, splits));
-  }
-  const std::string call = wide.along_k
-                               ? "rows_along_k<" + problem.type + ", " + number(thin_rows) + ", " +
-                                     number(*rows) + ", " + number(*warps) + ", " + number(*share) +
-                                     ", " + number(lanes) + ", " + number(thin_lanes) + ">"
-                               : "rows_across_k<" + problem.type + ", " + number(thin_rows) + ", " +
-                                     number(*warps) + ", " + number(lanes) + ">";
-  lowering.source =
-      std::string(kDevice) +
+  const std::string call =
+      wide.along_k ? "rows_along_k<" + problem.type + ", " +
+                         arguments_text({thin_rows, rows, warps, share, lanes, thin_lanes}) + ">"
+                   : "rows_across_k<" + problem.type + ", " +
+                         arguments_text({thin_rows, warps, lanes}) + ">";
+  SplitProduct product(text, prefix, splits);
+  product.lowering.source +=
+      kDevice +
       fill_places(kKernel,
-                  {{"THREADS", number(*warps * 32)},
+                  {{"THREADS", std::to_string(warps * 32)},
                    {"NAME", prefix + "_multiply"},
-                   {"PARAMETERS", parameters_with(text.writer(), more)},
-                   {"STRIPS", number(strips)},
-                   {"SPLITS", number(splits)},
-                   {"PART", number(part)},
-                   {"DEPTH", number(problem.depth)},
+                   {"PARAMETERS", product.parameters()},
+                   {"STRIPS", std::to_string(strips)},
+                   {"SPLITS", std::to_string(splits)},
+                   {"PART", std::to_string(part)},
+                   {"DEPTH", std::to_string(problem.depth)},
                    {"LOADS", text.load(a_is_wide, lanes) + text.load(!a_is_wide, thin_lanes)},
-                   {"STORE", splits > 1 ? text.store_partial(1) : text.store(1)},
+                   {"STORE", text.store(1, splits)},
                    {"CALL", call},
-                   {"WIDE_ROWS", number(wide_rows)},
-                   {"ROWS_A_BLOCK", number(rows_a_block)},
+                   {"WIDE_ROWS", std::to_string(wide_rows)},
+                   {"ROWS_A_BLOCK", std::to_string(rows_a_block)},
                    {"LOAD_WIDE", a_is_wide ? "load_a" : "load_b"},
                    {"LOAD_THIN", a_is_wide ? "load_b" : "load_a"},
                    {"TYPE", problem.type},
                    {"TARGET", a_is_wide ? "wide_row, thin_row" : "thin_row, wide_row"}});
-  lowering.steps.push_back(launch_of(prefix + "_multiply", strips * splits * problem.batches(),
-                                     *warps * 32, arguments_with(text.writer(), temporaries)));
-  if (splits > 1) {
-    lowering.source += text.sum_kernel(prefix + "_sum", splits);
-    lowering.steps.push_back(text.sum_launch(prefix + "_sum", partial));
-  }
-  return lowering;
+  product.add_multiply(strips * splits * problem.batches(), warps * 32);
+  return product.finish();
 }
 
 } // namespace warpwright::generator

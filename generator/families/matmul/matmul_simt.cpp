@@ -7,8 +7,7 @@
 namespace warpwright::generator {
 namespace {
 
-constexpr const char *kDevice =
-    "\n"
+constexpr const char *kDevice = "\n"
 #include "generator/device/tile_simt.cuh.inc"
     ;
 
@@ -29,19 +28,16 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 Result<Lowering> lower_matmul_simt(const GraphIndex &index, const Region &region,
                                    const MatmulProblem &problem, const Configuration &configuration,
                                    const std::string &prefix) {
+  auto settings = settings_of(configuration, {{"tile_m", 16, 256},
+                                              {"tile_n", 32, 256},
+                                              {"tile_k", 4, 64},
+                                              {"thread_m", 4, 16},
+                                              {"thread_n", 4, 16},
+                                              {"splits", 1, 1024}});
+  if (!settings)
+    return std::unexpected(settings.error());
+  std::map<std::string, int> &at = *settings;
   MatmulText text(index, region, problem);
-  std::map<std::string, int> at;
-  for (const auto &[name, low, high] : {std::tuple{"tile_m", 16, 256},
-                                        {"tile_n", 32, 256},
-                                        {"tile_k", 4, 64},
-                                        {"thread_m", 4, 16},
-                                        {"thread_n", 4, 16},
-                                        {"splits", 1, 1024}}) {
-    auto value = setting_of(configuration, name, low, high);
-    if (!value)
-      return std::unexpected(value.error());
-    at[name] = *value;
-  }
   const int tile_m = at["tile_m"], tile_n = at["tile_n"], tile_k = at["tile_k"];
   const int wide_a = text.load_wide(true), wide_b = text.load_wide(false);
   const bool divides = at["thread_m"] % 4 == 0 && at["thread_n"] % 4 == 0 &&
@@ -57,46 +53,29 @@ Result<Lowering> lower_matmul_simt(const GraphIndex &index, const Region &region
   const std::int64_t part = ceil_divide(ceil_divide(problem.depth, at["splits"]), tile_k) * tile_k;
   const int splits = static_cast<int>(ceil_divide(problem.depth, part));
 
-  Lowering lowering;
-  const std::string partial = prefix + "_partial", type = problem.type;
-  const auto number = [](std::int64_t value) { return std::to_string(value); };
-  const auto flag = [](bool value) { return value ? std::string("true") : std::string("false"); };
-  std::vector<std::string> more, temporaries;
-  if (splits > 1) {
-    more.push_back(type + " *__restrict__ partial");
-    temporaries.push_back(partial);
-    lowering.temporaries.push_back(text.partial(partial, splits));
-  }
-  lowering.source =
-      std::string(kDevice) +
-      fill_places(kKernel, {{"THREADS", number(threads)},
+  SplitProduct product(text, prefix, splits);
+  product.lowering.source +=
+      kDevice +
+      fill_places(kKernel, {{"THREADS", std::to_string(threads)},
                             {"NAME", prefix + "_multiply"},
-                            {"PARAMETERS", parameters_with(text.writer(), more)},
+                            {"PARAMETERS", product.parameters()},
                             {"TILE", tile_text(problem, tile_m, tile_n, splits, 1)},
-                            {"PART", number(part)},
-                            {"DEPTH", number(problem.depth)},
+                            {"PART", std::to_string(part)},
+                            {"DEPTH", std::to_string(problem.depth)},
                             {"FILL", fill_text(index, region, problem, tile_m, tile_n)},
                             {"LOADS", text.load(true, wide_a) + text.load(false, wide_b)},
-                            {"STORE", splits > 1 ? text.store_partial(text.store_wide())
-                                                 : text.store(text.store_wide())},
-                            {"SHAPE", type + ", " + number(tile_m) + ", " + number(tile_n) + ", " +
-                                          number(tile_k) + ", " + number(at["thread_m"]) + ", " +
-                                          number(at["thread_n"]) + ", " + flag(problem.a.along_k) +
-                                          ", " + number(wide_a) + ", " + flag(problem.b.along_k) +
-                                          ", " + number(wide_b)},
-                            {"WIDE", number(text.store_wide())},
-                            {"TILE_M", number(tile_m)},
-                            {"TILE_N", number(tile_n)},
-                            {"ROWS", number(problem.rows)},
-                            {"COLUMNS", number(problem.columns)}});
-  lowering.steps.push_back(launch_of(prefix + "_multiply",
-                                     tile_blocks(problem, tile_m, tile_n, splits, 1), threads,
-                                     arguments_with(text.writer(), temporaries)));
-  if (splits > 1) {
-    lowering.source += text.sum_kernel(prefix + "_sum", splits);
-    lowering.steps.push_back(text.sum_launch(prefix + "_sum", partial));
-  }
-  return lowering;
+                            {"STORE", text.store(text.store_wide(), splits)},
+                            {"SHAPE", problem.type + ", " +
+                                          arguments_text({tile_m, tile_n, tile_k, at["thread_m"],
+                                                          at["thread_n"], problem.a.along_k, wide_a,
+                                                          problem.b.along_k, wide_b})},
+                            {"WIDE", std::to_string(text.store_wide())},
+                            {"TILE_M", std::to_string(tile_m)},
+                            {"TILE_N", std::to_string(tile_n)},
+                            {"ROWS", std::to_string(problem.rows)},
+                            {"COLUMNS", std::to_string(problem.columns)}});
+  product.add_multiply(tile_blocks(problem, tile_m, tile_n, splits, 1), threads);
+  return product.finish();
 }
 
 } // namespace warpwright::generator

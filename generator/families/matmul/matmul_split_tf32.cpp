@@ -55,21 +55,18 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
     return fail("split TF32 needs the tensor cores of compute capability 8.0");
   if (problem.type != "float" || problem.dtype != model::Dtype::Float32)
     return fail("split TF32 multiplies float32 only");
+  auto settings = settings_of(configuration, {{"tile_m", 16, 256},
+                                              {"tile_n", 16, 256},
+                                              {"tile_k", 8, 128},
+                                              {"warp_m", 16, 128},
+                                              {"warp_n", 8, 128},
+                                              {"stages", 2, 8},
+                                              {"splits", 1, 1024},
+                                              {"cluster", 1, 8}});
+  if (!settings)
+    return std::unexpected(settings.error());
+  std::map<std::string, int> &at = *settings;
   MatmulText text(index, region, problem);
-  std::map<std::string, int> at;
-  for (const auto &[name, low, high] : {std::tuple{"tile_m", 16, 256},
-                                        {"tile_n", 16, 256},
-                                        {"tile_k", 8, 128},
-                                        {"warp_m", 16, 128},
-                                        {"warp_n", 8, 128},
-                                        {"stages", 2, 8},
-                                        {"splits", 1, 1024},
-                                        {"cluster", 1, 8}}) {
-    auto value = setting_of(configuration, name, low, high);
-    if (!value)
-      return std::unexpected(value.error());
-    at[name] = *value;
-  }
   const int tile_m = at["tile_m"], tile_n = at["tile_n"], tile_k = at["tile_k"];
   const int cluster = at["cluster"];
   if (cluster > 1 && !device.clusters)
@@ -90,65 +87,45 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
       ceil_divide(ceil_divide(problem.depth, at["splits"] * cluster), tile_k) * tile_k;
   const int splits = static_cast<int>(ceil_divide(problem.depth, part * cluster));
 
-  // An operand's source: copies of `vector` neighbours, or -`wide` of them computed at once.
-  std::string loads, sources[2];
-  int vectors[2];
-  for (const bool is_a : {true, false}) {
+  // The source of an operand: copies of `vector` neighbours, or -`wide` of them computed at once.
+  const auto vector_of = [&](bool is_a) {
     const MatmulOperand &operand = is_a ? problem.a : problem.b;
-    const std::string name = is_a ? "a" : "b";
-    vectors[is_a ? 0 : 1] = operand.plain ? operand.plain->vector : -text.load_wide(is_a);
-    loads += operand.plain ? text.address(is_a) : text.load(is_a, text.load_wide(is_a));
-    sources[is_a ? 0 : 1] = (operand.plain ? "address_" : "load_") + name;
-  }
-  Lowering lowering;
-  const std::string partial = prefix + "_partial";
-  const auto number = [](std::int64_t value) { return std::to_string(value); };
-  const auto flag = [](bool value) { return value ? std::string("true") : std::string("false"); };
-  std::vector<std::string> more, temporaries;
-  if (splits > 1) {
-    more.push_back("float *__restrict__ partial");
-    temporaries.push_back(partial);
-    lowering.temporaries.push_back(text.partial(partial, splits));
-  }
-  lowering.source =
+    return operand.plain ? operand.plain->vector : -text.load_wide(is_a);
+  };
+  const auto source_of = [&](bool is_a) {
+    return vector_of(is_a) > 0 ? text.address(is_a) : text.load(is_a, text.load_wide(is_a));
+  };
+  const int vector_a = vector_of(true), vector_b = vector_of(false);
+  SplitProduct product(text, prefix, splits);
+  product.lowering.source +=
       "\n" + std::string(tile->source) + "\n" + std::string(kSumAgain) +
-      fill_places(
-          kKernel,
-          {{"THREADS", number(threads)},
-           {"CLUSTER_TEXT", cluster > 1 ? "__cluster_dims__(" + number(cluster) + ", 1, 1)" : ""},
-           {"CLUSTER", number(cluster)},
-           {"NAME", prefix + "_multiply"},
-           {"SPACE", std::string(tile->space)},
-           {"PARAMETERS", parameters_with(text.writer(), more)},
-           {"TILE", tile_text(problem, tile_m, tile_n, splits, cluster)},
-           {"PART", number(part)},
-           {"DEPTH", number(problem.depth)},
-           {"FILL", fill_text(index, region, problem, tile_m, tile_n)},
-           {"LOADS", loads},
-           {"STORE",
-            splits > 1 ? text.store_partial(text.store_wide()) : text.store(text.store_wide())},
-           {"LOAD_ONE_A", text.load(true, 1)},
-           {"LOAD_ONE_B", text.load(false, 1)},
-           {"SHAPE", number(tile_m) + ", " + number(tile_n) + ", " + number(tile_k) + ", " +
-                         number(at["warp_m"]) + ", " + number(at["warp_n"]) + ", " +
-                         number(at["stages"]) + ", " + flag(problem.a.along_k) + ", " +
-                         number(vectors[0]) + ", " + flag(problem.b.along_k) + ", " +
-                         number(vectors[1]) + ", " + number(cluster)},
-           {"WIDE", number(text.store_wide())},
-           {"TILE_M", number(tile_m)},
-           {"TILE_N", number(tile_n)},
-           {"ROWS", number(problem.rows)},
-           {"COLUMNS", number(problem.columns)},
-           {"SOURCE_A", sources[0]},
-           {"SOURCE_B", sources[1]}});
-  lowering.steps.push_back(launch_of(prefix + "_multiply",
-                                     tile_blocks(problem, tile_m, tile_n, splits, cluster), threads,
-                                     arguments_with(text.writer(), temporaries), shared));
-  if (splits > 1) {
-    lowering.source += text.sum_kernel(prefix + "_sum", splits);
-    lowering.steps.push_back(text.sum_launch(prefix + "_sum", partial));
-  }
-  return lowering;
+      fill_places(kKernel,
+                  {{"THREADS", std::to_string(threads)},
+                   {"CLUSTER_TEXT",
+                    cluster > 1 ? "__cluster_dims__(" + std::to_string(cluster) + ", 1, 1)" : ""},
+                   {"CLUSTER", std::to_string(cluster)},
+                   {"NAME", prefix + "_multiply"},
+                   {"PARAMETERS", product.parameters()},
+                   {"TILE", tile_text(problem, tile_m, tile_n, splits, cluster)},
+                   {"PART", std::to_string(part)},
+                   {"DEPTH", std::to_string(problem.depth)},
+                   {"FILL", fill_text(index, region, problem, tile_m, tile_n)},
+                   {"LOADS", source_of(true) + source_of(false)},
+                   {"STORE", text.store(text.store_wide(), splits)},
+                   {"LOAD_ONE_A", text.load(true, 1)},
+                   {"LOAD_ONE_B", text.load(false, 1)},
+                   {"SHAPE", arguments_text({tile_m, tile_n, tile_k, at["warp_m"], at["warp_n"],
+                                             at["stages"], problem.a.along_k, vector_a,
+                                             problem.b.along_k, vector_b, cluster})},
+                   {"WIDE", std::to_string(text.store_wide())},
+                   {"TILE_M", std::to_string(tile_m)},
+                   {"TILE_N", std::to_string(tile_n)},
+                   {"ROWS", std::to_string(problem.rows)},
+                   {"COLUMNS", std::to_string(problem.columns)},
+                   {"SOURCE_A", vector_a > 0 ? "address_a" : "load_a"},
+                   {"SOURCE_B", vector_b > 0 ? "address_b" : "load_b"}});
+  product.add_multiply(tile_blocks(problem, tile_m, tile_n, splits, cluster), threads, shared);
+  return product.finish();
 }
 
 } // namespace warpwright::generator

@@ -10,26 +10,27 @@ namespace {
 
 /// "4 * name + i" for whole groups of lanes, "name" for single ones.
 std::string lane(const std::string &name, int wide, int i) {
-  return wide == 1 ? name : "(" + std::to_string(wide) + " * " + name + "_group + " + std::to_string(i) + ")";
+  return wide == 1
+             ? name
+             : "(" + std::to_string(wide) + " * " + name + "_group + " + std::to_string(i) + ")";
 }
+
+/// "const int name_group = name / 4;", which lane() needs of groups of lanes.
+std::string group(const std::string &name, int wide) {
+  return wide == 1
+             ? std::string()
+             : "    const int " + name + "_group = " + name + " / " + std::to_string(wide) + ";\n";
+}
+
+constexpr const char *kTiles = "\n"
+#include "generator/device/product_tiles.cuh.inc"
+    ;
 
 constexpr std::string_view kSum = R"cuda(
 extern "C" __global__ void __launch_bounds__(256) @NAME@(@PARAMETERS@) {
-  constexpr int kWide = @WIDE@;
-  const long long item = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
-  if (item >= @ELEMENTS@ll / kWide)
-    return;
-  const int column = item % (@COLUMNS@ / kWide) * kWide;
-  const int row = item / (@COLUMNS@ / kWide) % @ROWS@;
-  const int batch = item / (@COLUMNS@ / kWide) / @ROWS@;
-@STORE@
-  @TYPE@ values[kWide] = {};
-#pragma unroll 4
-  for (int split = 0; split < @SPLITS@; ++split)
-#pragma unroll
-    for (int i = 0; i < kWide; ++i)
-      values[i] += partial[split * @ELEMENTS@ll + item * kWide + i];
-  store(row, column, values);
+  warpwright_tiles::add<@SIZES@>(partial,
+      [&](const int batch, const int row, const int column, const @TYPE@ (&values)[@WIDE@]) {
+@STORE@      });
 }
 )cuda";
 
@@ -50,27 +51,28 @@ int MatmulText::load_wide(bool is_a) const {
   return (is_a ? problem_.a : problem_.b).fours ? 4 : 1;
 }
 
-std::string MatmulText::load(bool is_a, int wide) {
+std::string MatmulText::load_body(bool is_a, int wide) {
   const MatmulOperand &operand = is_a ? problem_.a : problem_.b;
+  const std::string rows = is_a ? "row" : "column";
   std::vector<Index> lanes;
   for (int i = 0; i < wide; ++i) {
-    std::string row = is_a ? "row" : "column", k = "k";
+    std::string row = rows, k = "k";
     (operand.along_k ? k : row) = lane(operand.along_k ? k : row, wide, i);
     lanes.push_back(is_a ? problem_.a_index("batch", row, k) : problem_.b_index("batch", k, row));
   }
-  std::string before;
-  const auto elements = writer_.load(operand.value, lanes, before);
-  const std::string rows = is_a ? "row" : "column";
   const std::string fast = operand.along_k ? "k" : rows;
-  std::string text = "  const auto load_" + std::string(is_a ? "a" : "b") + " = [&](const int " +
-                     rows + ", const int k, " + problem_.type + " (&values)[" + std::to_string(wide) +
-                     "]) {\n";
-  if (wide > 1)
-    text += "    const int " + fast + "_group = " + fast + " / " + std::to_string(wide) + ";\n";
-  text += before;
+  std::string text = group(fast, wide);
+  const auto elements = writer_.load(operand.value, lanes, text);
   for (int i = 0; i < wide; ++i)
     text += "    values[" + std::to_string(i) + "] = " + elements[i] + ";\n";
-  return text + "  };\n";
+  return text;
+}
+
+std::string MatmulText::load(bool is_a, int wide) {
+  return std::string("  const auto load_") +
+         (is_a ? "a = [&](const int row" : "b = [&](const int column") + ", const int k, " +
+         problem_.type + " (&values)[" + std::to_string(wide) + "]) {\n" + load_body(is_a, wide) +
+         "  };\n";
 }
 
 std::string MatmulText::address(bool is_a) const {
@@ -84,81 +86,95 @@ std::string MatmulText::address(bool is_a) const {
     return stride == 0 ? std::string() : " + " + name + " * " + std::to_string(stride) + "ll";
   };
   const std::string name = is_a ? "a" : "b";
-  return "  const float *const base_" + name + " = in" + std::to_string(plain.input) + " + (" + base +
-         ");\n  const auto address_" + name + " = [&](const int row, const int k) { return base_" +
-         name + term("row", plain.rows) + term("k", plain.depth) + "; };\n";
+  return "  const float *const base_" + name + " = in" + std::to_string(plain.input) + " + (" +
+         base + ");\n  const auto address_" + name +
+         " = [&](const int row, const int k) { return base_" + name + term("row", plain.rows) +
+         term("k", plain.depth) + "; };\n";
 }
 
 int MatmulText::store_wide() const {
   return problem_.columns % 4 == 0 && writer_.store_width() >= 4 ? 4 : 1;
 }
 
-std::string MatmulText::store(int wide) {
+std::string MatmulText::store_body(int wide, int splits) {
+  if (splits > 1)
+    return "    warpwright_tiles::keep<" +
+           arguments_text({problem_.batches(), problem_.rows, problem_.columns}) +
+           ">(partial, split, batch, row, column, values);\n";
   std::vector<Index> lanes;
   std::vector<std::string> elements;
   for (int i = 0; i < wide; ++i) {
     lanes.push_back(problem_.result_index("batch", "row", lane("column", wide, i)));
     elements.push_back("values[" + std::to_string(i) + "]");
   }
+  return group("column", wide) + writer_.store(lanes, elements);
+}
+
+std::string MatmulText::store(int wide, int splits) {
   return "  const auto store = [&](const int row, const int column, const " + problem_.type +
-         " (&values)[" + std::to_string(wide) + "]) {\n" +
-         (wide > 1 ? "    const int column_group = column / " + std::to_string(wide) + ";\n"
-                   : std::string()) +
-         writer_.store(lanes, elements) + "  };\n";
+         " (&values)[" + std::to_string(wide) + "]) {\n" + store_body(wide, splits) + "  };\n";
 }
 
-std::string MatmulText::store_partial(int wide) const {
-  return "  const auto store = [&](const int row, const int column, const " + problem_.type +
-         " (&values)[" + std::to_string(wide) + "]) {\n    " + problem_.type +
-         " *target = partial + ((static_cast<long long>(split) * " + std::to_string(problem_.batches()) +
-         " + batch) * " + std::to_string(problem_.rows) + " + row) * " + std::to_string(problem_.columns) +
-         " + column;\n#pragma unroll\n    for (int i = 0; i < " + std::to_string(wide) +
-         "; ++i)\n      target[i] = values[i];\n  };\n";
+SplitProduct::SplitProduct(MatmulText &text, const std::string &prefix, int splits)
+    : text_(text), prefix_(prefix), partial_(prefix + "_partial"), splits_(splits) {
+  lowering.source = kTiles;
 }
 
-std::string MatmulText::sum_kernel(const std::string &name, int splits) {
-  return fill_places(
-      kSum, {{"NAME", name},
-             {"PARAMETERS",
-              parameters_with(writer_, {"const " + problem_.type + " *__restrict__ partial"})},
-             {"WIDE", std::to_string(store_wide())},
-             {"ELEMENTS", std::to_string(problem_.batches() * problem_.rows * problem_.columns)},
-             {"ROWS", std::to_string(problem_.rows)},
-             {"COLUMNS", std::to_string(problem_.columns)},
-             {"SPLITS", std::to_string(splits)},
-             {"TYPE", problem_.type},
-             {"STORE", store(store_wide())}});
+std::string SplitProduct::parameters(std::vector<std::string> more) const {
+  if (splits_ > 1)
+    more.push_back(text_.problem().type + " *__restrict__ partial");
+  return parameters_with(text_.writer(), more);
 }
 
-model::LaunchStep MatmulText::sum_launch(const std::string &name,
-                                         const std::string &partial) const {
-  const std::int64_t elements = problem_.batches() * problem_.rows * problem_.columns;
-  return launch_of(name, ceil_divide(elements / store_wide(), 256), 256,
-                   arguments_with(writer_, {partial}));
+void SplitProduct::add_multiply(std::int64_t blocks, int threads, std::int64_t shared_bytes,
+                                std::vector<std::string> more) {
+  if (splits_ > 1) {
+    const MatmulProblem &problem = text_.problem();
+    more.push_back(partial_);
+    lowering.temporaries.push_back(
+        {partial_, model::dtype_from_c_type(problem.type).value_or(model::Dtype::Float32),
+         Expression(problem.batches() * problem.rows * problem.columns * splits_)});
+  }
+  lowering.steps.push_back(launch_of(prefix_ + "_multiply", blocks, threads,
+                                     arguments_with(text_.writer(), more), shared_bytes));
 }
 
-model::Temporary MatmulText::partial(const std::string &name, int splits) const {
-  const auto dtype = model::dtype_from_c_type(problem_.type);
-  return {name, dtype.value_or(model::Dtype::Float32),
-          Expression(problem_.batches() * problem_.rows * problem_.columns * splits)};
+Lowering SplitProduct::finish() {
+  if (splits_ == 1)
+    return std::move(lowering);
+  const MatmulProblem &problem = text_.problem();
+  const int wide = text_.store_wide();
+  const std::string name = prefix_ + "_sum";
+  lowering.source += fill_places(
+      kSum,
+      {{"NAME", name},
+       {"PARAMETERS",
+        parameters_with(text_.writer(), {"const " + problem.type + " *__restrict__ partial"})},
+       {"SIZES", arguments_text({wide, problem.batches(), problem.rows, problem.columns, splits_})},
+       {"WIDE", std::to_string(wide)},
+       {"TYPE", problem.type},
+       {"STORE", text_.store_body(wide, 1)}});
+  const std::int64_t elements = problem.batches() * problem.rows * problem.columns;
+  lowering.steps.push_back(launch_of(name, ceil_divide(elements / wide, 256), 256,
+                                     arguments_with(text_.writer(), {partial_})));
+  return std::move(lowering);
+}
+
+std::string arguments_text(const std::vector<std::int64_t> &arguments) {
+  std::string text;
+  for (const std::int64_t argument : arguments)
+    text += (text.empty() ? "" : ", ") + std::to_string(argument);
+  return text;
 }
 
 std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
-                      int per_tile, const std::string &item) {
-  return fill_places(R"cuda(  [[maybe_unused]] const int rank = @ITEM@ % @PER_TILE@;
-  const int tile = @ITEM@ / @PER_TILE@ % (@TILES_M@ * @TILES_N@);
-  [[maybe_unused]] const int split = @ITEM@ / (@PER_TILE@ * @TILES_M@ * @TILES_N@) % @SPLITS@;
-  [[maybe_unused]] const int batch = @ITEM@ / (@PER_TILE@ * @TILES_M@ * @TILES_N@) / @SPLITS@;
-  // Eight rows of tiles run together, so that they share operands in the second-level cache.
-  const int band = tile / (8 * @TILES_N@) * 8;
-  const int height = @TILES_M@ - band < 8 ? @TILES_M@ - band : 8;
-  const int tile_m = band + tile % (8 * @TILES_N@) % height, tile_n = tile % (8 * @TILES_N@) / height;
-)cuda",
-                     {{"TILES_M", std::to_string(ceil_divide(problem.rows, tile_m))},
-                      {"TILES_N", std::to_string(ceil_divide(problem.columns, tile_n))},
-                      {"SPLITS", std::to_string(splits)},
-                      {"PER_TILE", std::to_string(per_tile)},
-                      {"ITEM", item}});
+                      int per_tile) {
+  return "  const warpwright_tiles::Item item = warpwright_tiles::item_of<" +
+         arguments_text({ceil_divide(problem.rows, tile_m), ceil_divide(problem.columns, tile_n),
+                         splits, per_tile}) +
+         ">(blockIdx.x);\n"
+         "  [[maybe_unused]] const int rank = item.rank, split = item.split, batch = item.batch;\n"
+         "  const int tile_m = item.tile_m, tile_n = item.tile_n;\n";
 }
 
 std::int64_t tile_blocks(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
@@ -172,7 +188,8 @@ std::string fill_text(const GraphIndex &index, const Region &region, const Matmu
   if (problem.row_dims.size() > 1)
     return {};
   const model::Node &node = index.node(region.anchor);
-  const std::string row = "tile_m * " + std::to_string(tile_m), column = "tile_n * " + std::to_string(tile_n);
+  const std::string row = "tile_m * " + std::to_string(tile_m),
+                    column = "tile_n * " + std::to_string(tile_n);
   const std::string a = text_attribute(node, "a_fill"), b = text_attribute(node, "b_fill"),
                     result = text_attribute(node, "fill");
   std::string text;
@@ -191,11 +208,11 @@ std::string fill_text(const GraphIndex &index, const Region &region, const Matmu
   if (b == "upper")
     below(column + " + " + std::to_string(tile_n));
   if (result == "lower")
-    text +=
-        "  if (" + column + " >= " + row + " + " + std::to_string(tile_m) + ")\n    last_k = first_k;\n";
+    text += "  if (" + column + " >= " + row + " + " + std::to_string(tile_m) +
+            ")\n    last_k = first_k;\n";
   if (result == "upper")
-    text +=
-        "  if (" + row + " >= " + column + " + " + std::to_string(tile_n) + ")\n    last_k = first_k;\n";
+    text += "  if (" + row + " >= " + column + " + " + std::to_string(tile_n) +
+            ")\n    last_k = first_k;\n";
   return text;
 }
 

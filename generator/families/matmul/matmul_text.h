@@ -1,13 +1,13 @@
-// What the algorithms of the matmul family share: the functors that their device texts call, and the kernel that adds partial sums.
-// Thread: one.
+// Text and settings that the algorithms of the matmul family have in common: functors of operands and results, the order of tiles, and the
+// kernel that adds partial sums. Thread: one.
 #pragma once
 
-#include "generator/families/matmul/matmul_problem.h"
 #include "generator/elements/window_text.h"
+#include "generator/families/matmul/matmul_problem.h"
 
 namespace warpwright::generator {
 
-/// Which device text multiplies; "algorithm" in a configuration.
+/// Device code that multiplies; "algorithm" in a configuration.
 enum class MatmulAlgorithm {
   Simt = 0,      ///< tiles on ordinary cores, any type
   Rows = 1,      ///< one operand is so thin that the other one is read once: matrix times vector
@@ -17,9 +17,11 @@ enum class MatmulAlgorithm {
 
 class MatmulText {
 public:
-  /// All must outlive it.
+  /// The arguments must outlive the object.
   MatmulText(const GraphIndex &index, const Region &region, const MatmulProblem &problem);
 
+  /// The statements of load(), for `batch`, `row` or `column`, and `k` in scope.
+  std::string load_body(bool is_a, int wide);
   /// "const auto load_a = [&](int row, int k, float (&values)[4]) { ... };", for `batch` in scope, `row` and `k` being multiples of
   /// `wide` along the operand's fast dimension.
   std::string load(bool is_a, int wide);
@@ -27,16 +29,13 @@ public:
   int load_wide(bool is_a) const;
   /// "const auto address_a = [&](int row, int k) { return in0 + ...; };" of a plain operand.
   std::string address(bool is_a) const;
-  /// "const auto store = [&](int row, int column, const float (&values)[4]) { ... };" for `batch` in scope.
-  std::string store(int wide);
+  /// The statements of store(), for `batch`, `split`, `row`, `column` and `values` in scope.
+  std::string store_body(int wide, int splits);
+  /// "const auto store = [&](int row, int column, const float (&values)[4]) { ... };" for `batch` and `split` in scope. With more than one
+  /// split it stores into `partial[split][batch][row][column]`.
+  std::string store(int wide, int splits);
   /// Neighbours of a row that store() may take at once: 4 or 1.
   int store_wide() const;
-  /// store() into `partial[split][batch][row][column]`, `split` being in scope.
-  std::string store_partial(int wide) const;
-  /// "extern "C" __global__ void NAME(parameters, const T *partial) {...}": adds `splits` partial sums in order, and stores; and its launch.
-  std::string sum_kernel(const std::string &name, int splits);
-  model::LaunchStep sum_launch(const std::string &name, const std::string &partial) const;
-  model::Temporary partial(const std::string &name, int splits) const;
 
   ElementWriter &writer() { return writer_; }
   const MatmulProblem &problem() const { return problem_; }
@@ -46,15 +45,37 @@ private:
   ElementWriter writer_;
 };
 
+/// A lowering under construction. Where k is split, the product goes into a temporary, `partial`, and a last kernel adds the parts.
+class SplitProduct {
+public:
+  SplitProduct(MatmulText &text, const std::string &prefix, int splits);
+  /// The parameters of a kernel that multiplies: the region's, `more`, and `partial`.
+  std::string parameters(std::vector<std::string> more = {}) const;
+  /// Appends the launch of PREFIX_multiply with arguments for those parameters.
+  void add_multiply(std::int64_t blocks, int threads, std::int64_t shared_bytes = 0,
+                    std::vector<std::string> more = {});
+  /// Appends the kernel that adds the parts, where there are several, and returns the lowering.
+  Lowering finish();
+
+  Lowering lowering;
+
+private:
+  MatmulText &text_;
+  std::string prefix_, partial_;
+  int splits_;
+};
+
 /// Declares tile_m, tile_n, split and batch of an item of the grid, bands of tiles running together; `per_tile` blocks share a tile.
 std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
-                      int per_tile, const std::string &item = "blockIdx.x");
+                      int per_tile);
 /// Blocks of a launch that tile_text() decodes.
 std::int64_t tile_blocks(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
                          int per_tile);
 /// Statements that narrow [first_k, last_k) by what the node promises of triangular operands and of the part of the result that is needed.
 std::string fill_text(const GraphIndex &index, const Region &region, const MatmulProblem &problem,
                       int tile_m, int tile_n);
+/// Items of a template's argument list: "64, 32, true".
+std::string arguments_text(const std::vector<std::int64_t> &arguments);
 
 /// One file an algorithm.
 Result<Lowering> lower_matmul_simt(const GraphIndex &, const Region &, const MatmulProblem &,

@@ -10,10 +10,10 @@
 // All blocks of a launch must be on the device together: there are no more of them than multiprocessors, and the launch is cooperative, so
 // that none waits for one that never comes. The CPU backend runs blocks in turn, so there a block takes all units of a layer.
 // Leaves out: what recurrent_shape.h leaves out, and weights that do not fit. Thread: pure functions.
-#include "generator/families/recurrent/recurrent_shape.h"
-#include "generator/families/recurrent/recurrent_text.h"
 #include "generator/families/recurrent/recurrent.h"
 #include "generator/elements/window_text.h"
+#include "generator/families/recurrent/recurrent_shape.h"
+#include "generator/families/recurrent/recurrent_text.h"
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ constexpr std::int64_t kThreads = 256;
 /// Batch elements of one block: their sums stay in registers.
 constexpr std::int64_t kMostBatch = 16;
 
-/// How the work of a launch is cut.
+/// Division of the work of a launch among its blocks.
 struct Cut {
   std::int64_t units = 0, layers = 1; ///< of a block, of a launch
   std::int64_t chunks = 1, batch = 0; ///< pieces of the batch, and elements in each
@@ -71,7 +71,8 @@ std::vector<Cut> cuts(const RecurrentShape &shape, const DeviceFacts &device) {
           list.push_back(cut);
           break; // fewer layers at a time only take longer
         }
-  std::ranges::stable_sort(list, {}, [&](const Cut &cut) { return time_of(shape, cut, device.rates.recurrent); });
+  std::ranges::stable_sort(
+      list, {}, [&](const Cut &cut) { return time_of(shape, cut, device.rates.recurrent); });
   return list;
 }
 

@@ -1,4 +1,4 @@
-// What a recurrent layer of the library computes: LSTM, GRU or plain RNN, read from its recorded ATen call.
+// The operands and sizes of a recurrent layer of the library: LSTM, GRU or plain RNN, read from its recorded ATen call.
 //
 // Leaves out: packed sequences, projections, unbatched input, dtypes other than float32. Thread: pure functions.
 #pragma once
@@ -27,7 +27,7 @@ struct RecurrentShape {
   std::int64_t gates() const { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
   /// Sums that a unit needs: GRUs keep the two parts of their last gate apart.
   std::int64_t sums() const { return cell == Cell::Gru ? 4 : gates(); }
-  /// Of a layer's input.
+  /// Columns of a layer's input.
   std::int64_t width(std::int64_t layer) const {
     return layer == 0 ? features : directions * units;
   }

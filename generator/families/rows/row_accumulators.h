@@ -9,9 +9,9 @@ namespace warpwright::generator {
 
 /// Once a source; guarded by the preprocessor, so several regions may bring it.
 const char *row_prelude();
-/// What rows over a cluster of blocks need beyond it; PTX of sm_90 and up.
+/// Additional code for rows over a cluster of blocks; PTX of sm_90 and up.
 const char *row_cluster_prelude();
-/// What rows over a gang of blocks need beyond it: blocks that wait for each other in global memory.
+/// Additional code for rows over a gang of blocks: blocks that wait for each other in global memory.
 const char *row_gang_prelude();
 
 } // namespace warpwright::generator

@@ -34,8 +34,8 @@ public:
   Guesser(const RowProgram &program, const GraphIndex &graph, const DeviceFacts &device)
       : rows_(program.rows), length_(program.row_length), inner_(program.reduces_inner()),
         several_passes_(program.passes > 1), multiprocessors_(device.multiprocessors),
-        clusters_(device.clusters),
-        gangs_(device.gangs), cache_bytes_(device.rates.rows.cache_bytes) {
+        clusters_(device.clusters), gangs_(device.gangs),
+        cache_bytes_(device.rates.rows.cache_bytes) {
     const RowPasses held = plan_passes(program, graph, true);
     std::size_t smallest = 8;
     const auto consider = [&](const std::string &value) {
@@ -48,7 +48,7 @@ public:
         consider(output.node);
     held_words_ = held_words(program, graph, held);
     for (const RowReduction &reduction : program.reductions)
-      state_bytes_ += state_bytes(reduction.kind);
+      state_bytes_ += state_bytes(reduction);
     vector_ = static_cast<int>(std::clamp<std::size_t>(16 / smallest, 1, 8));
     while (program.groups.back().size % vector_ != 0)
       vector_ /= 2;
@@ -104,12 +104,12 @@ private:
     return most;
   }
 
-  static Count state_bytes(RowReduction::Kind kind) {
-    using Kind = RowReduction::Kind;
-    if (kind == Kind::Variance)
+  static Count state_bytes(const RowReduction &reduction) {
+    const Reduction kind = reduction.kind;
+    if (kind == Reduction::Variance)
       return 24;
-    return kind == Kind::ExponentialSum || kind == Kind::ArgMaximum || kind == Kind::ArgMinimum ? 16
-                                                                                                : 8;
+    const bool has_position = kind == Reduction::ArgMaximum || kind == Reduction::ArgMinimum;
+    return reduction.is_exponential_sum() || has_position ? 16 : 8;
   }
 
   static int narrow(Count value) { return static_cast<int>(value); }
@@ -189,7 +189,7 @@ private:
       }
   }
 
-  /// Whether a second pass finds most of the rows in the second-level cache.
+  /// True where a second pass finds most of the rows in the second-level cache.
   bool is_cached() const { return rows_ * length_ * 4 <= 2 * cache_bytes_; }
 
   void guess_inner() {

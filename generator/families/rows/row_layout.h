@@ -1,4 +1,4 @@
-// What the writers of a row kernel share: the program and its shape, how its threads cover rows, and names in the text.
+// Common state of the writers of a row kernel: the program and its shape, how its threads cover rows, and names in the text.
 //
 // Thread: values; it points to the program and shape, which must outlive it.
 #pragma once
@@ -50,14 +50,14 @@ struct RowLayout {
   /// Rows, or vectors of rows, side by side in a block.
   int lanes() const { return std::max(1, shape.threads / shape.group); }
   int rows_a_block() const { return lanes() * (inner ? 1 : shape.vector); }
-  /// Whether every thread's every vector lies in the row, so that nothing has to be asked.
+  /// True where all vectors of all threads lie in the row, so that the text needs no bounds check.
   bool exact() const;
   /// Accumulators of a block in shared memory, for one pass.
   std::int64_t scratch_size() const;
   /// Errors: a shape that the program cannot have.
   Result<void> check() const;
 
-  /// What every scope knows: reductions and row values of passes before `pass`.
+  /// Declarations at the start of a scope: reductions and row values of passes before `pass`.
   /// @param lane of the thread's rows; nullopt: all of them, as lanes
   void bind_rows(ElementWriter &writer, int pass, std::optional<int> lane) const;
   /// "out0[...]" by the strides of the output.

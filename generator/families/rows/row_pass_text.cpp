@@ -18,7 +18,8 @@ public:
     const RowPass &now = layout_.plan(pass);
     if (now.reductions.empty() && now.outputs.empty())
       return "";
-    const std::string unroll = std::to_string(layout_.shape.unroll), vector = std::to_string(layout_.shape.vector);
+    const std::string unroll = std::to_string(layout_.shape.unroll),
+                      vector = std::to_string(layout_.shape.vector);
     std::string text;
     if (layout_.has_reductions(pass))
       text += layout_.declare_state(pass);
@@ -42,10 +43,11 @@ public:
     for (const std::size_t i : now.reductions)
       if (!layout_.states.of(i).type.empty())
         text += "    " + layout_.states.operand_type(i) + " o_" +
-                layout_.program.reductions[i].node + "[" + std::to_string(layout_.indices.width()) + "][" +
-                std::to_string(layout_.values_a_chunk()) + "];\n";
+                layout_.program.reductions[i].node + "[" + std::to_string(layout_.indices.width()) +
+                "][" + std::to_string(layout_.values_a_chunk()) + "];\n";
     if (needs_positions(now))
-      text += "    " + layout_.indices.type() + " at[" + std::to_string(layout_.values_a_chunk()) + "];\n";
+      text += "    " + layout_.indices.type() + " at[" + std::to_string(layout_.values_a_chunk()) +
+              "];\n";
     text += compute_loop(pass);
     for (const std::size_t i : now.reductions)
       text += accumulate(i, pass);
@@ -64,12 +66,12 @@ private:
 
   std::string position() const {
     const std::string step = layout_.inner ? " * " + std::to_string(layout_.shape.vector) : "";
-    return "const " + layout_.indices.type() + " r = start + (u * " + std::to_string(layout_.shape.group) +
-           " + part)" + step + ";\n";
+    return "const " + layout_.indices.type() + " r = start + (u * " +
+           std::to_string(layout_.shape.group) + " + part)" + step + ";\n";
   }
   std::string load_loop(const RowPass &now) const {
-    std::string text = "#pragma unroll\n    for (int u = 0; u < " + std::to_string(layout_.shape.unroll) +
-                       "; ++u) {\n      " + position();
+    std::string text = "#pragma unroll\n    for (int u = 0; u < " +
+                       std::to_string(layout_.shape.unroll) + "; ++u) {\n      " + position();
     text +=
         std::string("      valid[u] = ") + (layout_.exact() ? "true" : "live && r < end") + ";\n";
     if (!now.leaves.empty()) {
@@ -90,7 +92,8 @@ private:
 
   std::string compute_loop(int pass) {
     const RowPass &now = layout_.plan(pass);
-    std::string text = "#pragma unroll\n    for (int u = 0; u < " + std::to_string(layout_.shape.unroll) +
+    std::string text = "#pragma unroll\n    for (int u = 0; u < " +
+                       std::to_string(layout_.shape.unroll) +
                        "; ++u) {\n      if (valid[u]) {\n        " + position() +
                        layout_.indices.declare_reduced("        ");
     for (const std::size_t i : now.outputs)
@@ -136,19 +139,21 @@ private:
                [&](int lane) { return "o_" + layout_.program.reductions[i].node + slot(lane); });
     if (needs_positions(now))
       for (int lane = 0; lane < (layout_.inner ? layout_.shape.vector : 1); ++lane)
-        text +=
-            (layout_.inner ? "at[u * " + std::to_string(layout_.shape.vector) + " + " + std::to_string(lane) + "]"
-                           : std::string("at[u]")) +
-            " = r + " + std::to_string(lane) + ";\n";
+        text += (layout_.inner ? "at[u * " + std::to_string(layout_.shape.vector) + " + " +
+                                     std::to_string(lane) + "]"
+                               : std::string("at[u]")) +
+                " = r + " + std::to_string(lane) + ";\n";
     for (const std::size_t i : now.outputs)
       assign(layout_.program.outputs[i].node, [&](int lane) {
-        return "y" + std::to_string(static_cast<std::int64_t>(i)) + "[" + std::to_string(lane) + "]";
+        return "y" + std::to_string(static_cast<std::int64_t>(i)) + "[" + std::to_string(lane) +
+               "]";
       });
     return text;
   }
-  /// Where an operand's element lies in what the thread accumulates.
+  /// The position of an operand's element among those that the thread accumulates.
   std::string slot(int lane) const {
-    return layout_.inner ? "[0][u * " + std::to_string(layout_.shape.vector) + " + " + std::to_string(lane) + "]"
+    return layout_.inner ? "[0][u * " + std::to_string(layout_.shape.vector) + " + " +
+                               std::to_string(lane) + "]"
                          : "[" + std::to_string(lane) + "][u]";
   }
 
@@ -156,8 +161,8 @@ private:
     const std::string name = "y" + std::to_string(static_cast<std::int64_t>(i));
     if (!layout_.region.strides.contains(output.node))
       return "        warpwright_rows::store<" + std::to_string(layout_.shape.vector) + ">(out" +
-             std::to_string(static_cast<std::int64_t>(output.index)) + " + (" + layout_.indices.offset() +
-             "), " + name + ");\n";
+             std::to_string(static_cast<std::int64_t>(output.index)) + " + (" +
+             layout_.indices.offset() + "), " + name + ");\n";
     std::string text;
     const model::TensorType &type = layout_.graph.node(output.node).type();
     for (int lane = 0; lane < layout_.shape.vector; ++lane)
@@ -173,8 +178,8 @@ private:
     const bool positions = layout_.states.needs_position(i);
     std::string text;
     for (int lane = 0; lane < layout_.indices.width(); ++lane)
-      text += "    state" + std::to_string(pass) + "[" + std::to_string(lane) + "]." + a.field + ".add<" +
-              std::to_string(layout_.inner ? layout_.shape.vector : 1) + ">(o_" +
+      text += "    state" + std::to_string(pass) + "[" + std::to_string(lane) + "]." + a.field +
+              ".add<" + std::to_string(layout_.inner ? layout_.shape.vector : 1) + ">(o_" +
               layout_.program.reductions[i].node + "[" + std::to_string(lane) + "], valid" +
               (positions ? ", at" : "") + ");\n";
     return text;

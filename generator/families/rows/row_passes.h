@@ -1,4 +1,4 @@
-// What each pass over the rows reads, reduces, keeps and stores.
+// The values that each pass over the rows reads, reduces, keeps and stores.
 //
 // A leaf is an input that lies in memory as the domain's elements do, so that a thread reads several neighbours at once; everything else
 // is loaded element by element in place. A held value stays in registers from the pass that makes it to the last that needs it, so that

@@ -1,10 +1,10 @@
 // Classification of a region's values; see row_program.h.
 #include "generator/families/rows/row_program.h"
 
+#include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
-#include "generator/ops/attributes.h"
 
 #include <algorithm>
 #include <set>
@@ -16,34 +16,10 @@ namespace {
 using model::Node;
 using model::Shape;
 
-std::optional<RowReduction::Kind> reduction_kind(std::string_view name) {
+/// The reduction that an operator is; None for all other operators.
+Reduction reduction_kind(std::string_view name) {
   const Op *op = find_op(name);
-  switch (op ? op->reduction : Reduction::None) {
-    using enum RowReduction::Kind;
-  case Reduction::Sum:
-    return Sum;
-  case Reduction::Mean:
-    return Mean;
-  case Reduction::Maximum:
-    return Maximum;
-  case Reduction::Minimum:
-    return Minimum;
-  case Reduction::Product:
-    return Product;
-  case Reduction::Any:
-    return Any;
-  case Reduction::All:
-    return All;
-  case Reduction::Variance:
-    return Variance;
-  case Reduction::ArgMaximum:
-    return ArgMaximum;
-  case Reduction::ArgMinimum:
-    return ArgMinimum;
-  case Reduction::None:
-    return std::nullopt;
-  }
-  std::unreachable();
+  return op ? op->reduction : Reduction::None;
 }
 
 /// The groups that a shape's dimensions make when `dims` are reduced. Extents of 1 belong to any group.
@@ -84,8 +60,8 @@ public:
 
 private:
   Result<RowValue> classify(const Node &node) {
-    if (const auto kind = reduction_kind(node.op))
-      return classify_reduction(node, *kind);
+    if (const Reduction kind = reduction_kind(node.op); kind != Reduction::None)
+      return classify_reduction(node, kind);
     int pass = 0;
     bool any_element = false, any_row = false;
     for (const std::string &input : node.inputs) {
@@ -114,7 +90,7 @@ private:
     return RowValue{is_row ? RowValue::Kind::Row : RowValue::Kind::Element, pass};
   }
 
-  Result<RowValue> classify_reduction(const Node &node, RowReduction::Kind kind) {
+  Result<RowValue> classify_reduction(const Node &node, Reduction kind) {
     const std::string &operand = node.inputs.at(0);
     const Shape &shape = graph_.node(operand).type().shape;
     if (model::elements_of(shape) == 0)
@@ -131,7 +107,7 @@ private:
       return refuse(node, "reduces other elements than the first reduction");
     RowReduction reduction{kind, node.name, operand, value.pass,
                            number_attribute(node, "correction", 1)};
-    if (options_.online_softmax && kind == RowReduction::Kind::Sum)
+    if (options_.online_softmax && kind == Reduction::Sum)
       make_online(reduction);
     program_.reductions.push_back(reduction);
     program_.passes = std::max(program_.passes, reduction.pass + 1);
@@ -153,10 +129,9 @@ private:
     while (shift->op == op::reshape || shift->op == op::expand)
       shift = &graph_.node(shift->inputs[0]);
     const auto maximum = std::ranges::find(program_.reductions, shift->name, &RowReduction::node);
-    if (maximum == program_.reductions.end() || maximum->kind != RowReduction::Kind::Maximum ||
+    if (maximum == program_.reductions.end() || maximum->kind != Reduction::Maximum ||
         maximum->operand != difference.inputs[0])
       return;
-    reduction.kind = RowReduction::Kind::ExponentialSum;
     reduction.guarded = guarded;
     reduction.operand = maximum->operand;
     reduction.maximum = maximum->node;
@@ -179,7 +154,7 @@ private:
     return RowValue{RowValue::Kind::Row, pass};
   }
 
-  /// Whether each element of `node` meets the operand's element of the same row.
+  /// True where each element of `node` meets the operand's element of the same row.
   bool broadcasts(const Node &node, const std::string &input, bool is_row) const {
     const RowValue &value = program_.values.at(input);
     if (value.kind == RowValue::Kind::Free)
@@ -201,7 +176,7 @@ private:
     return left == right;
   }
 
-  /// Whether `from`, a row value, has the extents of `to` in kept dimensions and 1 in reduced ones.
+  /// True where `from`, a row value, has the extents of `to` in kept dimensions and 1 in reduced ones.
   bool follows_rows(const Shape &from, const Shape &to) const {
     std::size_t group = 0;
     std::int64_t left = program_.groups[0].size;
@@ -249,7 +224,7 @@ private:
 
 } // namespace
 
-bool is_plain_reduction(const std::string &op) { return reduction_kind(op).has_value(); }
+bool is_plain_reduction(const std::string &op) { return reduction_kind(op) != Reduction::None; }
 
 Result<RowProgram> make_row_program(const GraphIndex &graph, const Region &region,
                                     const RowProgramOptions &options) {

@@ -1,4 +1,4 @@
-// What a row region does, as passes over rows: which elements make a row, which values belong to an element and which to a row, and
+// A row region as passes over rows: which elements make a row, which values belong to an element and which to a row, and
 // in which order reductions can be done.
 //
 // The elements of the first reduction's operand, in row-major order, are split into groups of dimensions that are kept and groups that are
@@ -8,6 +8,7 @@
 #pragma once
 
 #include "generator/families/rows/row_expansion.h"
+#include "generator/ops/op.h"
 
 #include <map>
 #include <optional>
@@ -33,26 +34,15 @@ struct RowValue {
 };
 
 struct RowReduction {
-  enum class Kind {
-    Sum,
-    Mean,
-    Maximum,
-    Minimum,
-    Product,
-    Any,
-    All,
-    Variance,
-    ArgMaximum,
-    ArgMinimum,
-    ExponentialSum
-  };
-  Kind kind = Kind::Sum;
+  Reduction kind = Reduction::Sum;
   std::string node, operand;
   int pass = 0;
-  double correction = 0; ///< of Variance
-  bool guarded = false;  ///< of ExponentialSum: an infinite maximum is not subtracted
-  /// Of ExponentialSum, the sum of exp(operand - maximum): the reduction that gives the maximum, in the same pass.
+  double correction = 0; ///< of a variance
+  bool guarded = false;  ///< an exponential sum does not subtract an infinite maximum
+  /// The reduction of the same pass that gives the maximum for an exponential sum, sum(exp(operand - maximum)); empty: `operand` itself is
+  /// reduced.
   std::string maximum;
+  bool is_exponential_sum() const { return !maximum.empty(); }
 };
 
 struct RowOutput {
@@ -70,7 +60,7 @@ struct RowProgram {
   std::vector<RowOutput> outputs;
   int passes = 1;
   std::int64_t elements() const { return rows * row_length; }
-  /// Whether the last group, whose elements are neighbours in memory, is reduced.
+  /// True where the last group, whose elements are neighbours in memory, is reduced.
   bool reduces_inner() const { return groups.back().reduced; }
 };
 

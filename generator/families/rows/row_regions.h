@@ -10,7 +10,7 @@
 
 namespace warpwright::generator {
 
-/// Whether the node reduces or normalises along dimensions, so that it may anchor a row region: sum ... norm, argmax, argmin, softmax,
+/// True where the node reduces or normalises along dimensions, so that it may anchor a row region: sum ... norm, argmax, argmin, softmax,
 /// log_softmax, layer_norm, group_norm, batch_norm in training.
 bool is_row_anchor(const model::Node &node);
 

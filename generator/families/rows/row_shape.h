@@ -1,11 +1,11 @@
-// How the loops of a row region run: which threads share a row, what a thread takes at once, and names of coordinates in the text.
+// The loops of a row region: which threads share a row, what a thread takes at once, and names of coordinates in the text.
 //
 // Where the innermost dimensions are reduced, `group` neighbouring threads share a row and each takes vectors along it. Where they are kept,
 // a thread takes `vector` neighbouring rows ("columns") and `group` threads of a block, apart from each other, share them. Thread: values.
 #pragma once
 
-#include "generator/families/rows/row_program.h"
 #include "generator/elements/element_writer.h"
+#include "generator/families/rows/row_program.h"
 
 namespace warpwright::generator {
 

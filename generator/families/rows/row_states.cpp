@@ -7,8 +7,6 @@
 
 namespace warpwright::generator {
 
-using Kind = RowReduction::Kind;
-
 RowStates::RowStates(const RowProgram &program, const GraphIndex &graph)
     : program_(program), graph_(graph) {
   for (const RowReduction &reduction : program.reductions)
@@ -28,8 +26,8 @@ int RowStates::words(int pass) const {
 }
 
 bool RowStates::needs_position(std::size_t reduction) const {
-  const Kind kind = program_.reductions[reduction].kind;
-  return kind == Kind::ArgMaximum || kind == Kind::ArgMinimum;
+  const Reduction kind = program_.reductions[reduction].kind;
+  return kind == Reduction::ArgMaximum || kind == Reduction::ArgMinimum;
 }
 
 RowStates::Accumulator RowStates::accumulator(const RowReduction &reduction) const {
@@ -39,49 +37,51 @@ RowStates::Accumulator RowStates::accumulator(const RowReduction &reduction) con
   const auto fold = [&](const std::string &name, const std::string &type) {
     return Accumulator{"warpwright_rows::" + name + "<" + type + ">", field, "$.value", 1};
   };
+  if (reduction.is_exponential_sum())
+    return {"warpwright_rows::ExponentialSum<" + operand +
+                (reduction.guarded ? ", true>" : ", false>"),
+            field, "$.sum", 2};
   switch (reduction.kind) {
-  case Kind::Sum:
+  case Reduction::Sum:
     return fold("Sum", result_type);
-  case Kind::Mean: {
-    if (const RowReduction *variance = companion(reduction, Kind::Variance))
+  case Reduction::Mean: {
+    if (const RowReduction *variance = companion(reduction, Reduction::Variance))
       return {"", "a_" + variance->node, "$.mean", 0};
     Accumulator mean = fold("Sum", result_type);
     mean.result = "($.value / " + result_type + "(" + std::to_string(program_.row_length) + "))";
     return mean;
   }
-  case Kind::Maximum:
+  case Reduction::Maximum:
     for (const RowReduction &other : program_.reductions)
       if (other.maximum == reduction.node)
         return {"", "a_" + other.node, "$.maximum", 0};
     return fold("Maximum", operand);
-  case Kind::Minimum:
+  case Reduction::Minimum:
     return fold("Minimum", operand);
-  case Kind::Product:
+  case Reduction::Product:
     return fold("Product", result_type);
-  case Kind::Any:
+  case Reduction::Any:
     return fold("Any", "bool");
-  case Kind::All:
+  case Reduction::All:
     return fold("All", "bool");
-  case Kind::Variance: {
+  case Reduction::Variance: {
     const std::string divisor = std::to_string(static_cast<std::int64_t>(
         std::max(0.0, static_cast<double>(program_.row_length) - reduction.correction)));
     return {"warpwright_rows::Moments<" + result_type + ">", field,
             "($.squares / " + result_type + "(" + divisor + "))", 3};
   }
-  case Kind::ArgMaximum:
-  case Kind::ArgMinimum:
+  case Reduction::ArgMaximum:
+  case Reduction::ArgMinimum:
     return {"warpwright_rows::Position<" + operand +
-                (reduction.kind == Kind::ArgMaximum ? ", true>" : ", false>"),
+                (reduction.kind == Reduction::ArgMaximum ? ", true>" : ", false>"),
             field, "$.index", 2};
-  case Kind::ExponentialSum:
-    return {"warpwright_rows::ExponentialSum<" + operand +
-                (reduction.guarded ? ", true>" : ", false>"),
-            field, "$.sum", 2};
+  case Reduction::None:
+    break;
   }
   return {};
 }
 
-const RowReduction *RowStates::companion(const RowReduction &of, Kind kind) const {
+const RowReduction *RowStates::companion(const RowReduction &of, Reduction kind) const {
   for (const RowReduction &other : program_.reductions)
     if (other.kind == kind && other.operand == of.operand && other.pass == of.pass)
       return &other;

@@ -1,4 +1,4 @@
-// What the reductions of a row program accumulate in: one struct a pass, with a field for each reduction that shares none.
+// Accumulators of a row program: one struct a pass, with a field for each reduction that shares none.
 // Thread: values.
 #pragma once
 
@@ -8,10 +8,10 @@ namespace warpwright::generator {
 
 class RowStates {
 public:
-  /// Both must outlive it.
+  /// Both arguments must outlive the object.
   RowStates(const RowProgram &program, const GraphIndex &graph);
 
-  /// What one reduction accumulates in.
+  /// The accumulator of one reduction.
   struct Accumulator {
     std::string type;   ///< "warpwright_rows::Sum<float>"; empty: shared with another
     std::string field;  ///< of the pass's struct
@@ -32,7 +32,7 @@ public:
 
 private:
   Accumulator accumulator(const RowReduction &reduction) const;
-  const RowReduction *companion(const RowReduction &of, RowReduction::Kind kind) const;
+  const RowReduction *companion(const RowReduction &of, Reduction kind) const;
 
   const RowProgram &program_;
   const GraphIndex &graph_;

@@ -4,8 +4,8 @@
 // thread where windows are small and by a warp where they are large (global pooling).
 // NaN wins a maximum, as in PyTorch. Averages divide by what PyTorch divides by: the window, the window clipped to the padded input, or the
 // elements inside. Leaves out: the positions of maxima. Thread: pure functions.
-#include "generator/families/windows/window_channels.h"
 #include "generator/families/windows/pool.h"
+#include "generator/families/windows/window_channels.h"
 #include "generator/families/windows/window_tile.h"
 #include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
@@ -84,7 +84,7 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
           {{"lanes", 33 - lanes}, {"threads", 256}}};
 }
 
-/// What a plain average divides by.
+/// Divisor of an average pool as C++ text: a constant, or the count of covered elements.
 std::string divisor_text(const model::Node &anchor, const WindowShape &window) {
   if (const std::int64_t fixed = integer_attribute(anchor, "divisor", 0); fixed != 0)
     return "Value(" + std::to_string(fixed) + ")";

@@ -1,6 +1,6 @@
 // Sliding windows over channels-last memory: a thread makes a vector of neighbouring channels of a few outputs side by side.
 //
-// What window_tile.h does along rows, this does along channels: neighbouring threads take neighbouring channels, so that whole lines of memory are
+// It is to channels what window_tile.h is to rows: neighbouring threads take neighbouring channels, so that whole lines of memory are
 // read, and windows that overlap share what a thread has loaded. The result may be channels-last too, or contiguous: then a thread's four
 // outputs of each channel are one vector, and eight threads along channels stand beside four along the row. Thread: pure functions.
 #pragma once
@@ -9,7 +9,8 @@
 
 namespace warpwright::generator {
 
-/// What happens at elements. Texts may use `n`, the channel `c`, and kd, kh, kw of the window.
+/// Texts that a kernel executes at its elements. They may use the vector of channels `c1` and the channel `i` within it; while the sum grows
+/// also kd, kh and `from`, which is kw times the dilation.
 struct ChannelBody {
   std::string type;       ///< of accumulators
   std::string initial;    ///< of an accumulator
@@ -17,7 +18,7 @@ struct ChannelBody {
   std::string result;     ///< statements that make `element` of `sum` at (od, oh, ow)
 };
 
-/// Whether the operand's channels, dimension 1 of (N, C, spatial...), are neighbours in memory: how many of them are one access, else 0.
+/// Channels of the operand, dimension 1 of (N, C, spatial...), that one access reads; 0 where channels are not neighbours in memory.
 int channels_side_by_side(const ElementWriter &writer, const WindowShape &window,
                           const std::string &operand);
 

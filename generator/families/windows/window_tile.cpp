@@ -8,147 +8,45 @@ namespace {
 
 constexpr std::int64_t kUnrolledStatements = 400;
 
-constexpr std::string_view kWindowKernel = R"cuda(
+constexpr const char *kDevice = "\n"
+#include "generator/device/window_tile.cuh.inc"
+    ;
+
+constexpr std::string_view kKernel = R"cuda(
+struct @NAME@_windows {
+  using Value = @TYPE@;
+  static __device__ __forceinline__ Value fill() { return @FILL@; }
+  static __device__ __forceinline__ Value initial() { return @INITIAL@; }
+  static constexpr int @SIZES@;
+  static constexpr int @SETTINGS@;
+};
 extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
-  typedef @TYPE@ Value;
-  constexpr int kWidth = @WIDTH@, kHeight = @HEIGHT@, kRows = @ROWS@, kColumns = @COLUMNS@;
-  constexpr int kKD = @KD@, kKH = @KH@, kKW = @KW@;
-  constexpr int kTileRows = (kHeight * kRows - 1) * @SH@ + (kKH - 1) * @DH@ + 1;
-  constexpr int kTileWidth = (kWidth - 1) * @SW@ + (kKW - 1) * @DW@ + 1;
-  const int x = threadIdx.x % kWidth, y = threadIdx.x / kWidth % kHeight;
-  const int z = threadIdx.x / (kWidth * kHeight);
-  int block = blockIdx.x;
-  const int ow0 = block % @TILES_W@ * (kWidth * kColumns);
-  block /= @TILES_W@;
-  const int oh0 = block % @TILES_H@ * (kHeight * kRows);
-  block /= @TILES_H@;
-  const int od = block % @OD@;
-  const int plane0 = block / @OD@ * @PLANES@;
-@STAGE@
-  const int plane = plane0 + z, ow1 = ow0 + x * kColumns, oh1 = oh0 + y * kRows;
-  if (z >= @PLANES@ || plane >= @ALL_PLANES@ || ow1 >= @OW@ || oh1 >= @OH@)
+  using Value = @TYPE@;
+  [[maybe_unused]] constexpr int kKD = @KD@, kKH = @KH@, kKW = @KW@;
+  const auto load = [&](const int plane, const int d, const int h, const int w, Value &value) {
+@LOAD@
+  };
+  const warpwright_windows::Windows<@NAME@_windows> windows(load);
+  if (!windows.inside)
     return;
+  const int plane = windows.plane;
 @SETUP@
-  Value sums[kRows][kColumns];
-#pragma unroll
-  for (int i = 0; i < kRows * kColumns; ++i)
-    sums[i / kColumns][i % kColumns] = @INITIAL@;
-@DEPTH_UNROLL@
-  for (int kd = 0; kd < kKD; ++kd) {
-#pragma unroll
-    for (int line = 0; line < (kRows - 1) * @SH@ + (kKH - 1) * @DH@ + 1; ++line) {
-@READ@
-#pragma unroll
-      for (int r = 0; r < kRows; ++r) {
-        const int from = line - r * @SH@;
-        if (from >= 0 && from % @DH@ == 0 && from / @DH@ < kKH) {
-          const int kh = from / @DH@;
-#pragma unroll
-          for (int c = 0; c < kColumns; ++c) {
-            Value v[kKW];
-#pragma unroll
-            for (int kw = 0; kw < kKW; ++kw)
-              v[kw] = across[kFirst + c * @SW@ + kw * kSpread];
-            Value sum = sums[r][c];
+  windows.make(load,
+      [&](const int plane, const int d, const int h, const int w4, Value *four) {
+@LOAD4@      },
+      [&](Value &sum, const Value (&v)[kKW], const int kd, const int kh) {
 @ACCUMULATE@
-            sums[r][c] = sum;
-          }
-        }
-      }
-    }
-  }
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    const int oh = oh1 + r;
-    if (oh < @OH@) {
-@FINISH@
-    }
-  }
+      },
+      [&](const Value sum, const int od, const int oh, const int ow) {
+@RESULT@
+        return element;
+      },
+      [&](const int od, const int oh, const int ow, const Value element) {
+@STORE@      },
+      [&](const int od, const int oh, const int ow4, const Value (&elements)[4]) {
+@STORE4@      });
 }
 )cuda";
-
-constexpr std::string_view kStage = R"cuda(
-  extern __shared__ __align__(16) unsigned char staged_bytes[];
-  Value *staged = reinterpret_cast<Value *>(staged_bytes);
-  for (int line = threadIdx.x / 32; line < @PLANES@ * kKD * kTileRows; line += @THREADS@ / 32) {
-    const int h = oh0 * @SH@ - @PH@ + line % kTileRows;
-    const int d = od * @SD@ - @PD@ + line / kTileRows % kKD * @DD@;
-    const int plane = plane0 + line / (kTileRows * kKD);
-    const bool inside = h >= 0 && h < @IH@ && d >= 0 && d < @ID@ && plane < @ALL_PLANES@;
-#pragma unroll @STAGE_UNROLL@
-    for (int column = threadIdx.x % 32; column < kTileWidth; column += 32) {
-      const int w = ow0 * @SW@ - @PW@ + column;
-      Value value = @FILL@;
-      if (inside && w >= 0 && w < @IW@) {
-@LOAD@
-      }
-      staged[line * kTileWidth + column] = value;
-    }
-  }
-  __syncthreads();)cuda";
-
-constexpr std::string_view kReadShared =
-    R"cuda(      constexpr int kFirst = 0, kSpread = 1;
-      Value across[kKW];
-#pragma unroll
-      for (int kw = 0; kw < kKW; ++kw)
-        across[kw] = staged[((z * kKD + kd) * kTileRows + y * kRows * @SH@ + line) * kTileWidth + x * @SW@ + kw * @DW@];)cuda";
-
-constexpr std::string_view kReadMemory = R"cuda(
-      constexpr int kFirst = 0, kSpread = 1;
-      Value across[kKW];
-#pragma unroll
-      for (int kw = 0; kw < kKW; ++kw) {
-        const int w = ow1 * @SW@ - @PW@ + kw * @DW@;
-        const int h = oh1 * @SH@ - @PH@ + line;
-        const int d = od * @SD@ - @PD@ + kd * @DD@;
-        Value value = @FILL@;
-        if (w >= 0 && w < @IW@ && h >= 0 && h < @IH@ && d >= 0 && d < @ID@) {
-@LOAD@
-        }
-        across[kw] = value;
-      })cuda";
-
-/// Four neighbouring outputs: the inputs that they share, as whole vectors from the multiple of 4 before them on.
-constexpr std::string_view kReadVectors = R"cuda(
-      constexpr int kFirst = (4 - @PW@ % 4) % 4, kSpread = @DW@;
-      constexpr int kVectors = (kFirst + 3 * @SW@ + (kKW - 1) * @DW@ + 1 + 3) / 4;
-      Value across[kVectors * 4];
-#pragma unroll
-      for (int i = 0; i < kVectors; ++i) {
-        const int w4 = (ow1 * @SW@ - @PW@ - kFirst) / 4 + i;
-        const int h = oh1 * @SH@ - @PH@ + line;
-        const int d = od * @SD@ - @PD@ + kd * @DD@;
-        Value *const four = across + i * 4;
-        four[0] = four[1] = four[2] = four[3] = @FILL@;
-        if (w4 >= 0 && w4 < @IW@ / 4 && h >= 0 && h < @IH@ && d >= 0 && d < @ID@) {
-@LOAD4@
-        }
-      })cuda";
-
-constexpr std::string_view kFinish = R"cuda(
-#pragma unroll
-      for (int c = 0; c < kColumns; ++c) {
-        const int ow = ow1 + c;
-        if (ow < @OW@) {
-          const Value sum = sums[r][c];
-@RESULT@
-@STORE@
-        }
-      })cuda";
-
-constexpr std::string_view kFinishVectors = R"cuda(
-      Value elements[4];
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        const int ow = ow1 + c;
-        (void)ow;
-        const Value sum = sums[r][c];
-@RESULT@
-        elements[c] = element;
-      }
-      const int ow4 = ow1 / 4;
-@STORE4@)cuda";
 
 std::int64_t tile_extent(std::int64_t outputs, std::int64_t stride, std::int64_t kernel,
                          std::int64_t dilation) {
@@ -171,17 +69,17 @@ std::int64_t unrolled(const WindowShape &window, std::int64_t rows, std::int64_t
 
 } // namespace
 
-void add_sizes(const WindowShape &window, Places &places) {
-  const std::array<char, 3> letters{'D', 'H', 'W'};
-  for (std::size_t d = 0; d < 3; ++d) {
-    const std::string letter(1, letters[d]);
-    places["I" + letter] = std::to_string(window.in[d]);
-    places["O" + letter] = std::to_string(window.out[d]);
-    places["K" + letter] = std::to_string(window.kernel[d]);
-    places["S" + letter] = std::to_string(window.stride[d]);
-    places["P" + letter] = std::to_string(window.padding[d]);
-    places["D" + letter] = std::to_string(window.dilation[d]);
-  }
+std::string sizes_text(const WindowShape &window) {
+  std::vector<std::pair<std::string, std::int64_t>> sizes;
+  for (std::size_t d = 0; d < 3; ++d)
+    for (const auto &[name, size] : {std::pair{"kI", &window.in},
+                                     {"kO", &window.out},
+                                     {"kK", &window.kernel},
+                                     {"kS", &window.stride},
+                                     {"kP", &window.padding},
+                                     {"kD", &window.dilation}})
+      sizes.emplace_back(std::string(name) + "DHW"[d], (*size)[d]);
+  return constants_text(sizes);
 }
 
 bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t columns) {
@@ -254,74 +152,71 @@ std::vector<Configuration> window_configurations(const WindowShape &window,
 Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
                               const Configuration &configuration, const DeviceFacts &device,
                               const ElementWriter &writer, const std::string &kernel) {
-  const auto width = setting_of(configuration, "width", 1, 1024);
-  const auto height = setting_of(configuration, "height", 1, 1024);
-  const auto planes = setting_of(configuration, "planes", 1, 1024);
-  const auto rows = setting_of(configuration, "rows", 1, 64);
-  const auto shared = setting_of(configuration, "shared", 0, 1);
-  const auto columns = setting_of(configuration, "columns", 1, 4);
-  for (const auto &setting : {width, height, planes, rows, shared, columns})
-    if (!setting)
-      return std::unexpected(setting.error());
-  std::int64_t threads = std::int64_t{*width} * *height * *planes;
+  const auto settings = settings_of(configuration, {{"width", 1, 1024},
+                                                    {"height", 1, 1024},
+                                                    {"planes", 1, 1024},
+                                                    {"rows", 1, 64},
+                                                    {"shared", 0, 1},
+                                                    {"columns", 1, 4}});
+  if (!settings)
+    return std::unexpected(settings.error());
+  const std::int64_t width = settings->at("width"), height = settings->at("height"),
+                     planes = settings->at("planes"), rows = settings->at("rows"),
+                     columns = settings->at("columns"), threads = width * height * planes;
+  const bool shared = settings->at("shared") == 1;
   if (threads > 1024)
     return fail("a window kernel cannot use " + std::to_string(threads) + " threads");
-  if (*columns != 1 && (*columns != 4 || *shared == 1 || window.in[2] % 4 != 0))
-    return fail("a window kernel cannot give a thread " + std::to_string(*columns) +
+  if (columns != 1 && (columns != 4 || shared || window.in[2] % 4 != 0))
+    return fail("a window kernel cannot give a thread " + std::to_string(columns) +
                 " columns there");
   const std::int64_t value_bytes = body.type == "double" || body.type == "long long" ? 2 : 1;
   const std::int64_t bytes =
-      *shared ? shared_bytes(window, *width, *height, *rows, *planes) * value_bytes : 0;
+      shared ? shared_bytes(window, width, height, rows, planes) * value_bytes : 0;
   if (bytes > device.shared_bytes_block)
     return fail("the window's tile needs " + std::to_string(bytes) + " bytes of shared memory");
-  const std::int64_t padded =
-      ceil_divide(threads, 32) * 32; // the extra threads fall beyond `planes`
+  // Threads beyond `planes` leave after the barrier.
+  const std::int64_t padded = ceil_divide(threads, 32) * 32;
 
-  const std::int64_t tiles_w = ceil_divide(window.out[2], std::int64_t{*width} * *columns);
-  const std::int64_t tiles_h = ceil_divide(window.out[1], std::int64_t{*height} * *rows);
-  const std::int64_t plane_blocks = ceil_divide(window.planes(), *planes);
-  const auto number = [](std::int64_t value) { return std::to_string(value); };
-  Places places{
+  const std::int64_t tiles_w = ceil_divide(window.out[2], width * columns);
+  const std::int64_t tiles_h = ceil_divide(window.out[1], height * rows);
+  const std::int64_t plane_blocks = ceil_divide(window.planes(), planes);
+  const std::int64_t staged_width =
+      tile_extent(width, window.stride[2], window.kernel[2], window.dilation[2]);
+  const bool fours = columns == 4, stores_fours = fours && window.out[2] % 4 == 0;
+  const Places places{
       {"NAME", kernel},
       {"PARAMETERS", writer.parameters()},
       {"TYPE", body.type},
-      {"THREADS", number(padded)},
-      {"WIDTH", number(*width)},
-      {"HEIGHT", number(*height)},
-      {"PLANES", number(*planes)},
-      {"ROWS", number(*rows)},
-      {"COLUMNS", number(*columns)},
-      {"ALL_PLANES", number(window.planes())},
-      {"TILES_W", number(tiles_w)},
-      {"TILES_H", number(tiles_h)},
-      {"STAGE_UNROLL", number(ceil_divide(tile_extent(*width, window.stride[2], window.kernel[2],
-                                                      window.dilation[2]),
-                                          32) <= 16
-                                  ? 16
-                                  : 4)},
-      {"DEPTH_UNROLL",
-       unrolls_depths(window, *rows, *columns) ? "#pragma unroll" : "#pragma unroll 1"}};
-  add_sizes(window, places);
-  places["FILL"] = body.fill;
-  places["LOAD"] = body.load;
-  places["INITIAL"] = body.initial;
-  places["ACCUMULATE"] = body.accumulate;
-  places["RESULT"] = body.result;
-  places["STORE"] = body.store;
-  places["LOAD4"] = body.load4;
-  places["STORE4"] = body.store4;
-  places["FINISH"] =
-      fill_places(*columns == 4 && window.out[2] % 4 == 0 ? kFinishVectors : kFinish, places);
-  places["SETUP"] = body.setup;
-  places["STAGE"] = *shared ? fill_places(kStage, places) : std::string();
-  places["READ"] = fill_places(*shared         ? kReadShared
-                               : *columns == 4 ? kReadVectors
-                                               : kReadMemory,
-                               places);
-
+      {"THREADS", std::to_string(padded)},
+      {"KD", std::to_string(window.kernel[0])},
+      {"KH", std::to_string(window.kernel[1])},
+      {"KW", std::to_string(window.kernel[2])},
+      {"SIZES", sizes_text(window)},
+      {"SETTINGS",
+       constants_text(
+           {{"kAllPlanes", window.planes()},
+            {"kThreads", padded},
+            {"kWidth", width},
+            {"kHeight", height},
+            {"kPlanes", planes},
+            {"kRows", rows},
+            {"kColumns", columns},
+            {"kTilesW", tiles_w},
+            {"kTilesH", tiles_h},
+            {"kStaged", shared},
+            {"kStageUnroll", ceil_divide(staged_width, 32) <= 16 ? 16 : 4},
+            {"kDepthUnroll", unrolls_depths(window, rows, columns) ? window.kernel[0] : 1}})},
+      {"FILL", body.fill},
+      {"INITIAL", body.initial},
+      {"LOAD", fours ? std::string() : body.load},
+      {"LOAD4", fours ? body.load4 : std::string()},
+      {"SETUP", body.setup},
+      {"ACCUMULATE", body.accumulate},
+      {"RESULT", body.result},
+      {"STORE", stores_fours ? std::string() : body.store},
+      {"STORE4", stores_fours ? body.store4 : std::string()}};
   Lowering lowering;
-  lowering.source = fill_places(kWindowKernel, places);
-  // Threads beyond `planes` leave after the barrier: their z is *planes or more.
+  lowering.source = kDevice + fill_places(kKernel, places);
   lowering.steps.push_back(launch_of(kernel, tiles_w * tiles_h * window.out[0] * plane_blocks,
                                      padded, writer.arguments(), bytes));
   return lowering;

@@ -22,7 +22,7 @@ struct WindowShape {
   std::int64_t planes() const { return elements_between(leading, 0, leading.size()); }
 };
 
-/// What happens at elements. Texts may use `plane`, the position among the leading dimensions.
+/// Texts that a window kernel executes at its elements. They may use `plane`, the position among the leading dimensions.
 struct WindowBody {
   std::string type;       ///< of accumulators
   std::string setup;      ///< statements after `plane` is known, once a thread
@@ -36,10 +36,10 @@ struct WindowBody {
   std::string store4;     ///< stores `elements[0..3]` at (plane, od, oh, 4 * ow4 + i)
 };
 
-/// The window's sizes as templates name them: I, O, K, S, P and D (input, output, kernel, stride, padding, dilation), each with D, H or W.
-void add_sizes(const WindowShape &window, Places &places);
+/// The window's sizes as constants of a configuration (device/window_tile.cuh): "kID = 1, kIH = 56, ...".
+std::string sizes_text(const WindowShape &window);
 
-/// Whether the loop over the window's depths is unrolled too, so that arrays over the whole window stay in registers.
+/// True where the loop over the window's depths is unrolled too, so that arrays over the whole window stay in registers.
 bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t columns);
 
 /// Configurations of a window kernel, the best guess first: "width", "height", "planes" (threads),
