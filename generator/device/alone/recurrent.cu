@@ -3,7 +3,7 @@
 
 using namespace warpwright_recurrent;
 
-template <Cell kKind> struct Config {
+template <Cell kKind> struct LayersConfig {
   using Passing = Written;
   static constexpr Cell kCell = kKind;
   static constexpr int kThreads = 256, kLayers = 2, kDirections = 2, kSteps = 8, kAllBatch = 3, kFeatures = 10, kUnits = 16;
@@ -11,7 +11,7 @@ template <Cell kKind> struct Config {
 };
 
 template <Cell kKind> __device__ void layers(const float *from, float *states, float *to) {
-  Layers<Config<kKind>>::run(
+  Layers<LayersConfig<kKind>>::run(
       states, 0, [&](int line, int row, int k, float &weight) { weight = from[line + row * 16 + k]; },
       [&](int line, int row, int k, float &weight) { weight = from[line + row * 16 + k]; },
       [&](int line, int row, float &input_bias, float &state_bias) { input_bias = state_bias = from[line + row]; },

@@ -3,7 +3,7 @@
 
 using namespace warpwright_scan;
 
-template <typename T, typename Operator, int kWide> struct Config {
+template <typename T, typename Operator, int kWide> struct ScanConfig {
   using Value = T;
   using Join = Operator;
   static constexpr int kThreads = 128, kItems = 4, kVector = kWide, kPieces = 2, kPiece = 1024, kLength = 2000;
@@ -13,9 +13,9 @@ template <typename T, typename Operator, int kWide> struct Config {
 template <Pass kPass, int kWide, typename Operator, typename T> __device__ void both(const T *from, T *to, T *totals) {
   const auto load = [&](int row, int column, int k, T *values) { values[kWide - 1] = from[row + column + k]; };
   const auto store = [&](int row, int column, int k, const T *elements) { to[row + column + k] = elements[kWide - 1]; };
-  rows<Config<T, Operator, kWide>, kPass>(totals, load, store);
+  rows<ScanConfig<T, Operator, kWide>, kPass>(totals, load, store);
   if constexpr (kWide == 1)
-    columns<Config<T, Operator, kWide>, kPass>(totals, load, store);
+    columns<ScanConfig<T, Operator, kWide>, kPass>(totals, load, store);
 }
 
 __global__ void sums(const float *from, float *to, float *totals) {

@@ -1,7 +1,7 @@
 // sm_80 sm_90a sm_100a sm_120
 #include "../window_channels.cuh"
 
-template <typename T, bool kRows> struct Config {
+template <typename T, bool kRows> struct ChannelsConfig {
   using Value = T;
   using Number = int;
   static __device__ T initial() { return T(0); }
@@ -13,7 +13,7 @@ template <typename T, bool kRows> struct Config {
 };
 
 template <bool kRows, typename T> __device__ void sums(const T *from, T *to) {
-  warpwright_windows::Channels<Config<T, kRows>>::run(
+  warpwright_windows::Channels<ChannelsConfig<T, kRows>>::run(
       [&](int n, int c1, int d, int h, int w, T(&values)[4]) {
         for (int i = 0; i < 4; ++i)
           values[i] = from[n + 4 * c1 + i + d + h + w];

@@ -1,7 +1,7 @@
 // sm_80 sm_90a sm_100a sm_120
 #include "../window_tile.cuh"
 
-template <typename T, int kOutputs, bool kShared> struct Config {
+template <typename T, int kOutputs, bool kShared> struct WindowsConfig {
   using Value = T;
   static __device__ T fill() { return T(0); }
   static __device__ T initial() { return T(0); }
@@ -14,7 +14,7 @@ template <typename T, int kOutputs, bool kShared> struct Config {
 
 template <int kOutputs, bool kShared, typename T> __device__ void sums(const T *from, T *to) {
   const auto load = [&](int plane, int d, int h, int w, T &value) { value = from[plane + d + h + w]; };
-  const warpwright_windows::Windows<Config<T, kOutputs, kShared>> windows(load);
+  const warpwright_windows::Windows<WindowsConfig<T, kOutputs, kShared>> windows(load);
   if (!windows.inside)
     return;
   windows.make(
