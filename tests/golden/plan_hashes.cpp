@@ -254,15 +254,46 @@ std::string hashes(const Row &row, std::size_t number, bool list) {
   return text;
 }
 
-/// The recipe's plan for an H200, with what NVRTC needs, as a line of JSON; empty where there is none.
+/// The program's own launches and fills with numbers for all expressions; operators of torch are left out.
+json launches_of(const plan::Program &program) {
+  json launches = json::array();
+  for (const plan::Step &step : program.steps) {
+    if (const auto *fill = std::get_if<plan::Fill>(&step))
+      launches.push_back({{"fill", fill->place}, {"byte", fill->byte}});
+    const auto *launch = std::get_if<plan::Launch>(&step);
+    if (!launch)
+      continue;
+    json arguments = json::array();
+    for (const plan::Argument &argument : launch->arguments)
+      if (const auto *place = std::get_if<plan::PlaceArgument>(&argument))
+        arguments.push_back({{"place", place->place}, {"offset", place->offset}});
+      else if (const auto &number = std::get<plan::NumberArgument>(argument); const auto *integer = std::get_if<std::int64_t>(&number.value))
+        arguments.push_back({{"dtype", model::name(number.dtype)}, {"value", *integer}});
+      else
+        arguments.push_back({{"dtype", model::name(number.dtype)}, {"value", std::get<double>(number.value)}});
+    launches.push_back({{"kernel", program.kernels[launch->kernel].name}, {"grid", launch->grid}, {"block", launch->block},
+                        {"shared", launch->shared_bytes}, {"cooperative", launch->cooperative}, {"arguments", std::move(arguments)}});
+  }
+  return launches;
+}
+
+/// The recipe's plan for an H200, with what NVRTC and a launch need, as a line of JSON; empty where there is none.
 std::string source_line(const Row &row) {
   const auto built = Rendering(row, Device("h200"), false).recipe_plan();
   if (!built)
     return "";
+  json places = json::array(), launches;
+  if (const auto program = plan::program_of(built->plan, row.task, row.task.sizes)) {
+    for (const plan::Place &place : program->places)
+      places.push_back({{"dtype", model::name(place.dtype)}, {"elements", place.elements}});
+    launches = launches_of(*program);
+  }
   return json{{"id", row.id},
               {"source", built->plan.source},
               {"kernels", plan::kernels_of(built->plan)},
               {"options", built->plan.options},
+              {"places", std::move(places)},
+              {"launches", std::move(launches)},
               {"steps", built->plan.steps.size()},
               {"tensors", row.task.buffers.size() + built->plan.temporaries.size()}}
              .dump() +

@@ -19,13 +19,13 @@ constexpr int kAnswers = 4; ///< to one prompt
 
 /// Prompts and their answers, several prompts at a time.
 Result<std::vector<Group>> proposed(const Config &config, Workplace &place, Model &model,
-                                    const std::vector<TaskVersions> &tasks, TriedVersions &tried,
+                                    const std::vector<TaskVersions> &tasks, TriedVersions &before,
                                     std::mt19937_64 &random) {
   std::vector<Group> groups(std::size_t(std::max(1, config.selfsup.proposals / kAnswers)));
   for (Group &group : groups) {
     group.task = &tasks[draw_index(tasks.size(), random)];
     group.seed = random();
-    auto known = TRY(tried.of(group.task->task));
+    auto known = TRY(before.of(group.task->task));
     group.exemplars = choose_exemplars(some_of(*known, random), {}, random);
   }
   SamplingOptions sampling;
@@ -77,13 +77,13 @@ Result<void> run_selfsup(const Config &config, const Surroundings &surroundings)
   auto tasks = TRY(training_tasks(*place, config.environment.in_flight, surroundings.stop));
   auto learning = TRY(Learning::start(config, "selfsup", config.selfsup.weights, {}));
   Model &model = learning.model();
-  TriedVersions tried(place.get()->environment());
+  TriedVersions before(place.get()->environment());
   Progress progress("selfsup", "rounds", config.selfsup.rounds,
                     surroundings.quiet || !learning.writes());
 
   while (learning.step() < config.selfsup.rounds) {
     std::mt19937_64 random = learning.random_of_step();
-    auto groups = TRY(proposed(config, *place, model, tasks, tried, random));
+    auto groups = TRY(proposed(config, *place, model, tasks, before, random));
     TRY(measure_groups(groups, place->environment(), config.environment.in_flight, 0,
                        surroundings.stop));
     if (surroundings.stop.stop_requested())
@@ -95,7 +95,7 @@ Result<void> run_selfsup(const Config &config, const Surroundings &surroundings)
         if (!candidate.measured)
           continue;
         verified += candidate.measured->outcome == model::Outcome::Verified;
-        tried.add(group.task->task, candidate.rollout.proposal.moves, *candidate.measured);
+        before.add(group.task->task, candidate.rollout.proposal.moves, *candidate.measured);
       }
     const std::vector<Sequence> sequences = kept(groups);
     double loss = 0, accuracy = 0;

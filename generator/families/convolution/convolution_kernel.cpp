@@ -193,7 +193,7 @@ Lowering write_convolution(ConvolutionText &text, const ConvolutionTile &tile, c
       {"PREFIX", prefix},
       {"PHASES", table_text(tables.phases)},
       {"TAPS", table_text(tables.taps)},
-      {"SIZES", constants_text({{"kThreads", tile.threads},
+      {"SIZES", static_constants({{"kThreads", tile.threads},
                                 {"kPixels", tile.pixels},
                                 {"kChannels", tile.channels},
                                 {"kDepth", tile.depth},

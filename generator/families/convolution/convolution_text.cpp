@@ -1,6 +1,8 @@
 // Text around the device templates of convolutions. See convolution_text.h.
 #include "generator/families/convolution/convolution_text.h"
 
+#include "generator/elements/window_text.h"
+
 #include <algorithm>
 
 namespace warpwright::generator {
@@ -33,11 +35,8 @@ std::string table_text(const std::vector<Numbers> &rows) {
   return "{" + (parts.empty() ? "{}" : join(parts)) + "}";
 }
 
-std::string constants_text(const Constants &constants) {
-  std::vector<std::string> parts;
-  for (const auto &[name, value] : constants)
-    parts.push_back(name + " = " + std::to_string(value));
-  return "  static constexpr int " + join(parts) + ";\n";
+std::string static_constants(const Constants &constants) {
+  return "  static constexpr int " + constants_text(constants) + ";\n";
 }
 
 std::string shape_constants(const ConvolutionShape &shape, const std::array<std::int64_t, 3> &input_step,
@@ -47,7 +46,7 @@ std::string shape_constants(const ConvolutionShape &shape, const std::array<std:
                 {"kGroupOut", shape.group_out},   {"kChannelsIn", shape.channels_in()},
                 {"kChannelsOut", shape.channels_out()}, {"kTransposed", shape.transposed},
                 {"kOutW", shape.out[2]}};
-  std::string text = constants_text(all);
+  std::string text = static_constants(all);
   for (const auto &[name, values] : {std::pair{"kIn", &shape.in},
                                      {"kKernel", &shape.kernel},
                                      {"kInputStep", &input_step},
@@ -56,7 +55,7 @@ std::string shape_constants(const ConvolutionShape &shape, const std::array<std:
     Constants three;
     for (std::size_t d = 0; d < 3; ++d)
       three.emplace_back(std::string(name) + "DHW"[d], (*values)[d]);
-    text += constants_text(three);
+    text += static_constants(three);
   }
   return text;
 }

@@ -16,7 +16,7 @@ std::string table_text(const std::vector<Numbers> &rows);
 using Constants = std::vector<std::pair<std::string, std::int64_t>>;
 
 /// A line of a struct: "static constexpr int kThreads = 128, kColumns = 64;".
-std::string constants_text(const Constants &constants);
+std::string static_constants(const Constants &constants);
 
 /// Sizes that all convolutions name alike: kBatch, kGroupIn, kGroupOut, kChannelsIn, kChannelsOut,
 /// kTransposed, kOutW and, with D, H and W, kIn, kKernel, kInputStep, kOutputStep and kCount.

@@ -1,0 +1,149 @@
+// Regions of graphs and their programs, on graphs written as the Python package describes them.
+#include "regions/partition.h"
+#include "regions/program.h"
+
+#include <doctest/doctest.h>
+
+using namespace warpwright::regions;
+using nlohmann::json;
+
+namespace {
+
+json value(const std::string &name, const std::vector<std::int64_t> &shape, std::vector<std::int64_t> strides = {},
+           const std::string &dtype = "float32") {
+  if (strides.empty()) {
+    strides.assign(shape.size(), 1);
+    for (std::size_t d = shape.size(); d-- > 1;)
+      strides[d - 1] = strides[d] * shape[d];
+  }
+  return {{"name", name}, {"dtype", dtype}, {"shape", shape}, {"strides", strides}, {"device", "cuda:0"}};
+}
+
+json input(const json &result) { return {{"op", ""}, {"results", {result}}}; }
+
+json node(const std::string &op, const json &args, const json &result, const std::vector<std::string> &tags = {"pointwise"}) {
+  return {{"op", op}, {"args", args}, {"results", {result}}, {"tags", tags}};
+}
+
+json read(const std::string &name) { return {{"n", name}}; }
+
+Graph graph(const std::vector<json> &nodes, const std::vector<std::string> &outputs) {
+  const auto made = graph_of({{"nodes", nodes}, {"outputs", outputs}});
+  REQUIRE_MESSAGE(made.has_value(), (made ? "" : made.error().message));
+  return *made;
+}
+
+/// x -> mm -> relu -> add x, `count` times over.
+Graph layers(int count) {
+  std::vector<json> nodes = {input(value("x0", {8, 8})), input(value("w", {8, 8}))};
+  for (int i = 0; i < count; ++i) {
+    const std::string x = "x" + std::to_string(i), n = std::to_string(i), next = "x" + std::to_string(i + 1);
+    nodes.push_back(node("aten.mm.default", {read(x), read("w")}, value("mm" + n, {8, 8}), {}));
+    nodes.push_back(node("aten.relu.default", json::array({read("mm" + n)}), value("relu" + n, {8, 8})));
+    nodes.push_back(node("aten.mul.Tensor", {read("relu" + n), 2.0}, value("mul" + n, {8, 8})));
+    nodes.push_back(node("aten.add.Tensor", {read("mul" + n), read(x)}, value(next, {8, 8})));
+  }
+  return graph(nodes, {"x" + std::to_string(count)});
+}
+
+} // namespace
+
+TEST_CASE("A graph that may be one region is one") {
+  const auto regions = partition(layers(3));
+  REQUIRE(regions.size() == 1);
+  CHECK(regions[0].size() == 12);
+}
+
+TEST_CASE("Equal layers become regions with one key") {
+  const Graph whole = layers(20);
+  const auto regions = partition(whole, {.fewest = 4, .most = 6});
+  REQUIRE(regions.size() == 20);
+  std::set<std::string> keys;
+  for (const auto &region : regions)
+    keys.insert(key_of(program_of(whole, region)->document));
+  CHECK(keys.size() == 1);
+}
+
+TEST_CASE("An operator that draws random numbers ends a region, and what does not need it stays together") {
+  const Graph whole =
+      graph({input(value("x", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),
+             node("aten.rand_like.default", json::array({read("a")}), value("r", {4}), {"nondeterministic_seeded"}),
+             node("aten.neg.default", json::array({read("a")}), value("b", {4})),
+             node("aten.mul.Tensor", {read("b"), read("r")}, value("c", {4})),
+             node("aten.exp.default", json::array({read("c")}), value("d", {4}))},
+            {"d"});
+  const auto regions = partition(whole);
+  REQUIRE(regions.size() == 2);
+  CHECK(regions[0] == std::vector<std::size_t>{1, 3});
+  CHECK(regions[1] == std::vector<std::size_t>{4, 5});
+}
+
+TEST_CASE("Operators that write, have unknown sizes or other kinds of numbers are in no region") {
+  CHECK(reason_against(graph_of({{"nodes", {input(value("x", {4})),
+                                            {{"op", "aten.copy_.default"}, {"args", {read("x"), read("x")}},
+                                             {"results", {value("y", {4})}}, {"writes", true}}}},
+                                 {"outputs", json::array()}})->nodes[1]) == "writes to an argument");
+  json unknown = value("y", {4});
+  unknown["shape"] = {nullptr};
+  CHECK(reason_against(graph({node("aten.full.default", json::array(), unknown)}, {}).nodes[0]) == "a size is known only at run time");
+  CHECK(reason_against(graph({node("aten.full.default", json::array(), value("y", {4}, {}, "complex64"))}, {}).nodes[0]) ==
+        "computes with complex64");
+}
+
+TEST_CASE("Attention counts as random only where it drops something") {
+  const auto attention = [](double dropout) {
+    return graph({input(value("q", {1, 2, 4, 8})),
+                  node("aten._scaled_dot_product_flash_attention.default", {read("q"), read("q"), read("q"), dropout, true},
+                       value("y", {1, 2, 4, 8}), {"nondeterministic_seeded"})},
+                 {"y"});
+  };
+  CHECK(reason_against(attention(0).nodes[1]) == "");
+  CHECK(reason_against(attention(0.1).nodes[1]) == "nondeterministic_seeded");
+  const auto program = program_of(attention(0), {1});
+  CHECK(python_of(program->document, {}).find("scaled_dot_product_attention(a0, a0, a0, is_causal=True)") != std::string::npos);
+}
+
+TEST_CASE("A view is made anew outside, and its base is the region's output") {
+  json view = node("aten.view.default", {read("a"), {2, 2}}, value("v", {2, 2}), {});
+  view["view"] = true;
+  const Graph whole = graph({input(value("x", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),
+                             node("aten.neg.default", json::array({read("a")}), value("b", {4})), view},
+                            {"v", "b"});
+  const auto program = program_of(whole, partition(whole)[0]);
+  REQUIRE(program->outputs.size() == 2);
+  CHECK(program->outputs[0].name == "a");
+  CHECK(program->outputs[1].name == "b");
+}
+
+TEST_CASE("A tensor in another order of dimensions is permuted at the border, one with gaps is copied") {
+  const Graph whole = graph({input(value("x", {2, 3, 4, 5}, {60, 1, 15, 3})), input(value("y", {4}, {2})),
+                             node("aten.relu.default", json::array({read("x")}), value("a", {2, 3, 4, 5}, {60, 1, 15, 3})),
+                             node("aten.neg.default", json::array({read("a")}), value("b", {2, 3, 4, 5}, {60, 1, 15, 3})),
+                             node("aten.abs.default", json::array({read("y")}), value("c", {4}))},
+                            {"b", "c"});
+  const auto program = program_of(whole, partition(whole)[0]);
+  const std::vector<std::size_t> order{0, 2, 3, 1};
+  CHECK(program->inputs[0].order == order);
+  CHECK(program->inputs[1].is_copied);
+  CHECK(program->outputs[0].order == order);
+  CHECK(program->document["inputs"][0]["shape"] == json({2, 4, 5, 3}));
+  const std::string text = python_of(program->document, {});
+  CHECK(text.find("a0 = a0.permute((0, 3, 1, 2,))") != std::string::npos);
+  CHECK(text.find("b1.permute((0, 2, 3, 1,)).contiguous()") != std::string::npos);
+}
+
+TEST_CASE("Inputs are drawn as a real call had them") {
+  const Graph whole = graph({input(value("x", {4})), input(value("i", {4}, {}, "int64")),
+                             node("aten.index_select.default", {read("x"), 0, read("i")}, value("a", {4}), {})},
+                            {"a"});
+  const auto program = program_of(whole, partition(whole)[0]);
+  const std::string text =
+      python_of(program->document, {{{"mean", 1.0}, {"std", 0.0}, {"low", 1.0}}, {{"low", 0}, {"high", 3}}});
+  CHECK(text.find("(1.0 + 0.05 * torch.randn([4])).abs().clamp_min(0.5)") != std::string::npos);
+  CHECK(text.find("torch.randint(0, 4, [4], dtype=torch.int64)") != std::string::npos);
+}
+
+TEST_CASE("A graph that reads what nobody made is refused") {
+  CHECK(!graph_of({{"nodes", {node("aten.neg.default", json::array({read("x")}), value("a", {4}))}}, {"outputs", {"a"}}}));
+  CHECK(!graph_of({{"outputs", {"a"}}}));
+}
