@@ -17,7 +17,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import messages
+import process_messages
 
 LARGEST_FILE = 1 << 30
 
@@ -69,11 +69,11 @@ class Starting:
 def main():
     library, descriptor, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    source, sink = messages.take_streams()
+    source, sink = process_messages.take_streams()
     memory = mmap.mmap(descriptor, size)
     os.close(descriptor)
     process = Starting(library, memory)
-    for request in iter(lambda: messages.read_message(source), None):
+    for request in iter(lambda: process_messages.read_message(source), None):
         document = process.answer(request["method"], request["params"])
         sink.write(json.dumps(dict(document, id=request["id"])).encode() + b"\n")
         sink.flush()

@@ -14,7 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import messages
+import process_messages
 
 MEMORY = 3  # descriptor
 
@@ -68,19 +68,19 @@ def served(child, request):
 
 
 def serve(child, source, sink):
-    for request in iter(lambda: messages.read_message(source), None):
+    for request in iter(lambda: process_messages.read_message(source), None):
         if request["method"] == "start":
             answer = {"result": child.start()}
         elif child.host is None:
             answer = {"error": {"code": -32000, "message": "torch was not started", "data": {"kind": "internal"}}}
         else:
             answer = served(child, request)
-        messages.write_message(sink, {"jsonrpc": "2.0", "id": request["id"], **answer})
+        process_messages.write_message(sink, {"jsonrpc": "2.0", "id": request["id"], **answer})
 
 
 def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    serve(Child(int(sys.argv[2])), *messages.take_streams())
+    serve(Child(int(sys.argv[2])), *process_messages.take_streams())
     os._exit(0)
 
 

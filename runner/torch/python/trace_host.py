@@ -12,7 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import messages
+import process_messages
 import worker_process
 
 
@@ -42,7 +42,7 @@ def main():
     worker_process.prepare_environment()
     with contextlib.suppress(ImportError):  # answer_of() refuses then
         import tracing.attempts
-    request = messages.read_message(sys.stdin.buffer)
+    request = process_messages.read_message(sys.stdin.buffer)
     if request is None:
         return 0
     answer = answer_of(request["params"]["module"])
