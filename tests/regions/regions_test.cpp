@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 using namespace warpwright::regions;
 using nlohmann::json;
 
