@@ -14,9 +14,8 @@ skip() {
 [ "$(id -u)" -eq 0 ] || skip "only root may enter another root"
 if [ ! -e "$root/complete" ]; then
   command -v debootstrap >/dev/null || skip "debootstrap is not installed (apt-get install debootstrap)"
-  mirror=$(apt-get indextargets --format '$(SITE)$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 -oE 'https?://[^ ]*/debian/?' | head -n 1 || true)
-  [ -n "$mirror" ] || mirror=$(grep -hoE '(https?|ar|tor)[^ ]*/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d/*.sources 2>/dev/null | head -n 1 || true)
-  [ -n "$mirror" ] || mirror=http://deb.debian.org/debian
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 -E '/debian/?$' || true)
+  [ -n "$mirror" ] || skip "apt names no archive of Debian"
   mkdir -p "$(dirname "$root")"
   echo "torch2-root: making $root" >&2
   rm -rf "$root"

@@ -18,6 +18,7 @@ __device__ __forceinline__ void multiply_tf32(float *sum, float a0, float a1, fl
       : "r"(__float_as_uint(a0)), "r"(__float_as_uint(a1)), "r"(__float_as_uint(a2)),
         "r"(__float_as_uint(a3)), "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
 }
+#endif
 
 // A warp makes kWarpPixels by kWarpChannels of the tile.
 template <typename C> struct Mma {

@@ -136,6 +136,10 @@ rpc::Outcome answer_plan(const PlanWalk &walk, const model::Task &task) {
 } // namespace
 
 rpc::Outcome answer_graph_env(const std::string &method, const Json &params) {
+  if (method != "tasks" && method != "moves" && method != "apply" && method != "plan")
+    return std::unexpected(
+        rpc::RpcError{rpc::kMethodNotFound,
+                      "no method " + method + "; there are tasks, moves, apply and plan", nullptr});
   const auto call = call_of(params);
   if (!call)
     return refused(call.error());

@@ -130,8 +130,8 @@ TEST_CASE("A tensor in another order of dimensions is permuted at the border, on
   CHECK(program->outputs[0].order == order);
   CHECK(program->document["inputs"][0]["shape"] == json({2, 4, 5, 3}));
   const std::string text = python_of(program->document, {});
-  CHECK(text.find("a0 = a0.permute((0, 3, 1, 2,))") != std::string::npos);
-  CHECK(text.find("b1.permute((0, 2, 3, 1,)).contiguous()") != std::string::npos);
+  CHECK(text.find("a0 = a0.permute(0, 3, 1, 2,)") != std::string::npos);
+  CHECK(text.find("b1.permute(0, 2, 3, 1,).contiguous()") != std::string::npos);
 }
 
 TEST_CASE("Inputs are drawn as a real call had them") {

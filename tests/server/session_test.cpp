@@ -94,7 +94,7 @@ TEST_CASE(
         "Warpwright: best verified 2.31x [2.27, 2.35] on NVIDIA H200 · apply");
   const std::string table = hover_text(client, "scale<<<");
   CHECK(table.find("| variant | outcome | time | speedup | where |\n") != std::string::npos);
-  CHECK(table.find("| fake(step=1) | verified | 5.30\u00a0us | 2.31x\u00a0[2.27,\u00a02.35] | "
+  CHECK(table.find("| fake(step=1) | verified | 5.32\u00a0us | 2.31x\u00a0[2.27,\u00a02.35] | "
                    "NVIDIA H200, 2026-01-02 |\n") != std::string::npos);
   CHECK(table.find("| fake(step=0) | wrong result | - | not\u00a0measured | CPU backend") !=
         std::string::npos);

@@ -3,7 +3,7 @@
 
 using namespace warpwright_convolution;
 
-template <Fetch kHow, int kOwnGroupIn, bool kGathers, int kOwnParts> struct Sizes {
+template <Fetch kHow, int kOwnGroupIn, bool kGathers, int kOwnParts> struct ConvolutionSizes {
   static constexpr int kThreads = 128, kPixels = 128, kChannels = 32, kDepth = 16;
   static constexpr int kWarpPixels = 32, kWarpChannels = 32, kParts = kOwnParts, kGather = kGathers, kPhases = 1, kTaps = 9;
   static constexpr int kRows = 9 * kOwnGroupIn, kColumnBlocks = 1, kPaddedOut = 32, kAllPixels = 3600, kTableAt = 16384;
@@ -29,7 +29,7 @@ __device__ void convolution(const float *packed, const float *input, float *part
   multiply<C, Math<C>>(phases, taps, packed, input, partial, load, finish);
 }
 
-using Blocks = Sizes<Fetch::OneTap, 32, false, 1>;
+using Blocks = ConvolutionSizes<Fetch::OneTap, 32, false, 1>;
 
 __global__ void pack_rows(const float *from, float *packed) {
   pack<Blocks, Scalar<Blocks>>(phases, taps, packed, [&](int o, int i, int d, int h, int w) { return from[o + i + d + h + w]; });
@@ -41,16 +41,16 @@ __global__ void __launch_bounds__(128) one_tap(const float *packed, const float 
   convolution<Blocks, Scalar>(packed, input, nullptr, out);
 }
 __global__ void __launch_bounds__(128) gathered(const float *packed, const float *input, float *out) {
-  convolution<Sizes<Fetch::AnyTap, 12, true, 1>, Scalar>(packed, input, nullptr, out);
+  convolution<ConvolutionSizes<Fetch::AnyTap, 12, true, 1>, Scalar>(packed, input, nullptr, out);
 }
 __global__ void __launch_bounds__(128) from_memory(const float *packed, const float *input, float *partial) {
-  convolution<Sizes<Fetch::OneTapInMemory, 32, false, 2>, Scalar>(packed, input, partial, nullptr);
+  convolution<ConvolutionSizes<Fetch::OneTapInMemory, 32, false, 2>, Scalar>(packed, input, partial, nullptr);
 }
 __global__ void __launch_bounds__(128) by_table(const float *packed, const float *input, float *out) {
-  convolution<Sizes<Fetch::Table, 12, false, 1>, Scalar>(packed, input, nullptr, out);
+  convolution<ConvolutionSizes<Fetch::Table, 12, false, 1>, Scalar>(packed, input, nullptr, out);
 }
 __global__ void joined(const float *partial, float *out) {
-  join<Sizes<Fetch::OneTapInMemory, 32, false, 2>>(partial, [&](int n, int channel, int od, int oh, int ow, float sum) {
+  join<ConvolutionSizes<Fetch::OneTapInMemory, 32, false, 2>>(partial, [&](int n, int channel, int od, int oh, int ow, float sum) {
     out[((n * 30 + channel) * 30 + oh + od) * 30 + ow] = sum;
   });
 }

@@ -3,7 +3,7 @@
 
 using namespace warpwright_direct;
 
-template <bool kMemory, bool kStraightCode, bool kDepths, int kAlong> struct Sizes {
+template <bool kMemory, bool kStraightCode, bool kDepths, int kAlong> struct ConvolutionDirectSizes {
   static constexpr int kThreads = 128, kPixels = 2, kColumns = 8, kTogether = kAlong, kColumnBlocks = 2, kParts = 1;
   static constexpr int kInMemory = kMemory, kWhole = kAlong > 1, kDeep = kDepths, kUnroll = 2, kStraight = kStraightCode, kMasks = kMemory;
   static constexpr int kManyHeights = 1, kHeightCount = 1, kBitCount = 2, kLeavesD = kDepths, kLeavesH = 1, kLeavesW = 1;
@@ -34,11 +34,11 @@ template <typename C> __device__ void convolution(const float *input, const floa
 }
 
 __global__ void __launch_bounds__(128) from_memory(const float *input, const float *weights, float *out) {
-  convolution<Sizes<true, true, false, 1>>(input, weights, out);
+  convolution<ConvolutionDirectSizes<true, true, false, 1>>(input, weights, out);
 }
 __global__ void __launch_bounds__(128) computed(const float *input, const float *weights, float *out) {
-  convolution<Sizes<false, true, true, 2>>(input, weights, out);
+  convolution<ConvolutionDirectSizes<false, true, true, 2>>(input, weights, out);
 }
 __global__ void __launch_bounds__(128) by_lines(const float *input, const float *weights, float *out) {
-  convolution<Sizes<false, false, true, 1>>(input, weights, out);
+  convolution<ConvolutionDirectSizes<false, false, true, 1>>(input, weights, out);
 }

@@ -3,7 +3,7 @@
 
 using namespace warpwright_tiles;
 
-template <bool kMemory, int kAlong> struct Sizes {
+template <bool kMemory, int kAlong> struct ConvolutionTilesSizes {
   static constexpr int kThreads = 128, kPositions = 128, kWidth = 16, kColumns = 16, kFragments = 2, kTogether = kAlong;
   static constexpr int kLine = 18, kPlane = 200, kRows = 10, kStage = 4096, kFirstRow = -1, kFirstColumn = -1;
   static constexpr int kColumnBlocks = 1, kChunks = 2, kParts = 1, kHeightPhases = kAlong, kInMemory = kMemory, kWhole = kAlong > 1;
@@ -34,11 +34,11 @@ __device__ void convolution(const float *packed, const float *input, float *out)
 }
 
 __global__ void packed_weights(const float *from, float *packed) {
-  pack<Sizes<true, 1>, Scalar<Sizes<true, 1>>>(phases, taps, packed, [&](int o, int i, int d, int h, int w) { return from[o + i + d + h + w]; });
+  pack<ConvolutionTilesSizes<true, 1>, Scalar<ConvolutionTilesSizes<true, 1>>>(phases, taps, packed, [&](int o, int i, int d, int h, int w) { return from[o + i + d + h + w]; });
 }
 __global__ void __launch_bounds__(128) from_memory_Scalar(const float *packed, const float *input, float *out) {
-  convolution<Sizes<true, 1>, Scalar>(packed, input, out);
+  convolution<ConvolutionTilesSizes<true, 1>, Scalar>(packed, input, out);
 }
 __global__ void __launch_bounds__(128) computed_Scalar(const float *packed, const float *input, float *out) {
-  convolution<Sizes<false, 2>, Scalar>(packed, input, out);
+  convolution<ConvolutionTilesSizes<false, 2>, Scalar>(packed, input, out);
 }

@@ -7,7 +7,7 @@
 
 using namespace warpwright_tiles;
 
-template <bool kMemory, int kAlong> struct Sizes {
+template <bool kMemory, int kAlong> struct ConvolutionTilesWgmmaSizes {
   static constexpr int kThreads = 128, kPositions = 128, kWidth = 16, kColumns = 16, kFragments = 2, kTogether = kAlong;
   static constexpr int kLine = 18, kPlane = 200, kRows = 10, kStage = 4096, kFirstRow = -1, kFirstColumn = -1;
   static constexpr int kColumnBlocks = 1, kChunks = 2, kParts = 1, kHeightPhases = kAlong, kInMemory = kMemory, kWhole = kAlong > 1;
@@ -38,17 +38,17 @@ __device__ void convolution(const float *packed, const float *input, float *out)
 }
 
 __global__ void packed_weights(const float *from, float *packed) {
-  pack<Sizes<true, 1>, Split<Sizes<true, 1>>>(phases, taps, packed, [&](int o, int i, int d, int h, int w) { return from[o + i + d + h + w]; });
+  pack<ConvolutionTilesWgmmaSizes<true, 1>, Split<ConvolutionTilesWgmmaSizes<true, 1>>>(phases, taps, packed, [&](int o, int i, int d, int h, int w) { return from[o + i + d + h + w]; });
 }
 __global__ void __launch_bounds__(128) from_memory_Wgmma(const float *packed, const float *input, float *out) {
-  convolution<Sizes<true, 1>, Wgmma>(packed, input, out);
+  convolution<ConvolutionTilesWgmmaSizes<true, 1>, Wgmma>(packed, input, out);
 }
 __global__ void __launch_bounds__(128) computed_Wgmma(const float *packed, const float *input, float *out) {
-  convolution<Sizes<false, 2>, Wgmma>(packed, input, out);
+  convolution<ConvolutionTilesWgmmaSizes<false, 2>, Wgmma>(packed, input, out);
 }
 __global__ void __launch_bounds__(128) from_memory_Split(const float *packed, const float *input, float *out) {
-  convolution<Sizes<true, 1>, Split>(packed, input, out);
+  convolution<ConvolutionTilesWgmmaSizes<true, 1>, Split>(packed, input, out);
 }
 __global__ void __launch_bounds__(128) computed_Split(const float *packed, const float *input, float *out) {
-  convolution<Sizes<false, 2>, Split>(packed, input, out);
+  convolution<ConvolutionTilesWgmmaSizes<false, 2>, Split>(packed, input, out);
 }

@@ -7,7 +7,7 @@
 
 using namespace warpwright_convolution;
 
-template <Fetch kHow, int kOwnGroupIn, bool kGathers, int kOwnParts> struct Sizes {
+template <Fetch kHow, int kOwnGroupIn, bool kGathers, int kOwnParts> struct ConvolutionWgmmaSizes {
   static constexpr int kThreads = 128, kPixels = 128, kChannels = 32, kDepth = 16;
   static constexpr int kWarpPixels = 32, kWarpChannels = 32, kParts = kOwnParts, kGather = kGathers, kPhases = 1, kTaps = 9;
   static constexpr int kRows = 9 * kOwnGroupIn, kColumnBlocks = 1, kPaddedOut = 32, kAllPixels = 3600, kTableAt = 16384;
@@ -33,7 +33,7 @@ __device__ void convolution(const float *packed, const float *input, float *part
   multiply<C, Math<C>>(phases, taps, packed, input, partial, load, finish);
 }
 
-using Plain = Sizes<Fetch::OneTapInMemory, 32, false, 1>;
+using Plain = ConvolutionWgmmaSizes<Fetch::OneTapInMemory, 32, false, 1>;
 
 __global__ void packed_weights(const float *from, float *packed) {
   pack<Plain, Split<Plain>>(phases, taps, packed, [&](int o, int i, int d, int h, int w) { return from[o + i + d + h + w]; });
