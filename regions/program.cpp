@@ -229,6 +229,8 @@ private:
     const std::string op = one["op"].get<std::string>();
     if (op.starts_with("prims.convert_element_type"))
       return arguments[0] + ".to(" + arguments[1] + ")";
+    if (op == "aten.view.default" || op == "aten._unsafe_view.default") // whose operand may lie otherwise where the runner traces it
+      return arguments[0] + ".reshape(" + arguments[1] + ")";
     if (op.starts_with("prims.iota"))
       return iota_text(one, arguments);
     if (const auto attention = attention_of(op, one["args"]))
@@ -280,7 +282,12 @@ private:
       return "float(\"" + argument["float"].get<std::string>() + "\")";
     if (argument.contains("device"))
       return inputs_ > 0 ? "a0.device" : "\"cpu\"";
-    return "torch." + argument.begin().value().get<std::string>();
+    const std::string name = argument.begin().value().get<std::string>();
+    if (name == "bfloat16" || name == "float16") // an input's, which is wider where the runner computes the region in float64
+      for (std::size_t i = 0; i < inputs_; ++i)
+        if (program_["inputs"][i]["dtype"] == name)
+          return "a" + std::to_string(i) + ".dtype";
+    return "torch." + name;
   }
 
   const json &program_;

@@ -202,13 +202,14 @@ def run_model(model, inputs, kwargs, train, session, mode):
     compiled = torch.compile(model, backend=dynamo.backend, mode=mode)
     dynamo.Session.current = session
     try:
-        with torch.set_grad_enabled(bool(train)):
+        # A backward graph may write over its inputs otherwise, and trials call it with the same ones again and again.
+        with torch._functorch.config.patch(donated_buffer=False), torch.set_grad_enabled(bool(train)):
             outputs = compiled(*inputs, **kwargs)
-        if train:
-            loss = sum(one.float().sum() for one in tree_leaves(outputs)
-                       if isinstance(one, torch.Tensor) and one.is_floating_point() and one.requires_grad)
-            parameters = [one for one in model.parameters() if one.requires_grad]
-            torch.autograd.grad(loss, parameters, allow_unused=True)
+            if train:
+                loss = sum(one.float().sum() for one in tree_leaves(outputs)
+                           if isinstance(one, torch.Tensor) and one.is_floating_point() and one.requires_grad)
+                parameters = [one for one in model.parameters() if one.requires_grad]
+                torch.autograd.grad(loss, parameters, allow_unused=True)
         return outputs
     finally:
         dynamo.Session.current = None
@@ -244,7 +245,7 @@ class Progress:
             self.show(f"warpwright: {line['stage']}, {left:.0f} s left")
         elif line["event"] == "region":
             ratio = f", {line['ratio']:.2f}x of torch.compile" if line["ratio"] else ""
-            why = f" ({line['reason'][:120]})" if line["reason"] else ""
+            why = f" ({line['reason'][:400]})" if line["reason"] else ""
             self.show(f"warpwright: region {line['done']}/{line['all']}: {line['outcome']}{ratio}{why}", end=True)
 
 
