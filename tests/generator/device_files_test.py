@@ -49,7 +49,7 @@ def main():
         print("there is no nvcc: skipped")
         return 77
     files = sorted(name[:-4] for name in os.listdir(DEVICE) if name.endswith(".cuh"))
-    alone = sorted(name[:-3] for name in os.listdir(os.path.join(DEVICE, "alone")))
+    alone = sorted(name[:-3] for name in os.listdir(os.path.join(DEVICE, "alone")) if name.endswith(".cu"))
     failed = [f"{name} is not in alone/, or has no .cuh" for name in sorted({user_of(name) for name in files} ^ set(alone))]
     jobs = [(name, target) for name in files if user_of(name) in alone for target in targets_of(name)]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
