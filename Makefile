@@ -5,7 +5,10 @@ BIN := $(BUILD)/bin
 
 .PHONY: demo test test-editors package build deps bench fuzz test-corpus format tidy clean
 
-demo: build
+# The demo's programs alone: an editor's server, the runner and its workers.
+demo: deps
+	@cmake --preset release >/dev/null
+	cmake --build $(BUILD) -j $(JOBS) --target warpwright warpwright-runner warpwright-worker-cpu warpwright-worker
 	scripts/demo.sh $(BIN)
 
 test: build
