@@ -145,6 +145,17 @@ TEST_CASE("Inputs are drawn as a real call had them") {
   CHECK(text.find("torch.randint(0, 4, [4], dtype=torch.int64)") != std::string::npos);
 }
 
+TEST_CASE("A conversion to an input's half type follows the input, so that the runner may compute the region in float64") {
+  const Graph whole = graph({input(value("x", {4}, {}, "bfloat16")),
+                             node("prims.convert_element_type.default", {read("x"), {{"dtype", "float32"}}}, value("a", {4})),
+                             node("aten.exp.default", json::array({read("a")}), value("b", {4})),
+                             node("prims.convert_element_type.default", {read("b"), {{"dtype", "bfloat16"}}}, value("c", {4}, {}, "bfloat16"))},
+                            {"c"});
+  const std::string text = python_of(program_of(whole, partition(whole)[0])->document, {});
+  CHECK(text.find("b0 = a0.to(torch.float32)") != std::string::npos);
+  CHECK(text.find("b2 = b1.to(a0.dtype)") != std::string::npos);
+}
+
 TEST_CASE("A graph that reads what nobody made is refused") {
   CHECK(!graph_of({{"nodes", {node("aten.neg.default", json::array({read("x")}), value("a", {4}))}}, {"outputs", {"a"}}}));
   CHECK(!graph_of({{"outputs", {"a"}}}));
