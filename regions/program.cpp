@@ -294,7 +294,8 @@ private:
   const std::size_t inputs_;
 };
 
-/// Of the mean: constant inputs vary a little, so that a plan may not take them for constants.
+/// Least spread of drawn inputs, as a share of the mean: constant inputs vary a little, so that
+/// a plan may not take them for constants.
 constexpr double kLeastSpread = 0.05;
 
 std::string drawing(const json &input, const json &profile) {

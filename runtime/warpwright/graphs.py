@@ -1,6 +1,6 @@
 """FX graphs of ATen operators as JSON, programs of regions as FX modules, and the exchange of a region for a call.
 
-What may be a region, and which, the core decides (core.py); here is only the form.
+The core decides which operators form a region (core.py); this file only converts.
 """
 
 import copy

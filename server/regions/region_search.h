@@ -1,8 +1,8 @@
 // The search for plans of a model's regions: each job of a store traced, optimised, verified, and kept where it is faster.
 //
 // A region is faster where its plan beats torch.compile's code for that region alone, both as CUDA graphs, by the interval of the ratio.
-// Whether the whole model gains is measured by the Python package in the user's process. Without a GPU a verified plan is kept and says
-// that it was not measured.
+// The Python package measures in the user's process if the whole model gains. Without a GPU a
+// verified plan is kept, and its record says that it was not measured.
 #pragma once
 
 #include "regions/store.h"
