@@ -89,7 +89,8 @@ json regions_of(const json &request) {
   const std::string key = sha256_hex(request.at("graph").dump() + request.value("mode", ""));
   const auto binding = store.read(Store::Kind::Binding, key);
   return {{"key", key},         {"regions", std::move(regions)}, {"operators", operators},
-          {"covered", covered}, {"outside", without(*graph)},    {"binding", binding ? *binding : json()}};
+          {"covered", covered}, {"outside", without(*graph)},    {"ordered", ordered_nodes(*graph)},
+          {"binding", binding ? *binding : json()}};
 }
 
 Store::Kind kind_of(const std::string &name) {
@@ -139,7 +140,7 @@ json decide(const json &request) {
 extern "C" {
 using namespace warpwright::regions;
 
-/// {"store", "environment", "mode", "graph"} -> {"key", "regions", "operators", "covered", "outside", "binding"}
+/// {"store", "environment", "mode", "graph"} -> {"key", "regions", "operators", "covered", "outside", "ordered", "binding"}
 char *ww_regions(const char *request) { return answered(request, regions_of); }
 /// {"store", "environment", "kind", "key"} -> {"record"}
 char *ww_read(const char *request) { return answered(request, read_record); }

@@ -41,7 +41,8 @@ Node node_of(const json &document) {
   for (const json &result : document.at("results"))
     node.results.push_back(result.is_null() ? Value{} : value_of(result));
   node.tags = document.value("tags", std::vector<std::string>{});
-  node.is_view = document.value("view", false);
+  // The schema of _unsafe_view names no alias, but its result shares memory with the argument.
+  node.is_view = document.value("view", false) || node.op == "aten._unsafe_view.default";
   node.writes = document.value("writes", false);
   return node;
 }

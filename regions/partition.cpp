@@ -22,6 +22,20 @@ bool has_unknown(const json &argument) {
 
 bool has_tag(const Node &node, const char *tag) { return std::ranges::find(node.tags, tag) != node.tags.end(); }
 
+/// A node that writes runs behind all earlier nodes and before all later ones, which may read what it changes.
+void wait_for_writers(const Graph &graph, std::vector<std::set<std::size_t>> &users, std::vector<std::size_t> &waits) {
+  std::optional<std::size_t> writer; // the last one
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (writer)
+      waits[i] += users[*writer].insert(i).second;
+    if (!graph.nodes[i].writes)
+      continue;
+    for (std::size_t before = writer ? *writer + 1 : 0; before < i; ++before)
+      waits[i] += users[before].insert(i).second;
+    writer = i;
+  }
+}
+
 /// Nodes that may run, in an order that keeps allowed ones together, as runs between those that are not.
 std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
   std::map<std::string, std::size_t> maker;
@@ -33,6 +47,7 @@ std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     for (const std::string &name : read_values(graph.nodes[i]))
       waits[i] += users[maker.at(name)].insert(i).second;
+  wait_for_writers(graph, users, waits);
   std::set<std::size_t> allowed, others; // that are ready, in the graph's order
   const auto ready = [&](std::size_t i) { (reason_against(graph.nodes[i]).empty() ? allowed : others).insert(i); };
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
@@ -162,6 +177,17 @@ std::string reason_against(const Node &node) {
       return "is on two devices";
   }
   return "";
+}
+
+std::vector<std::size_t> ordered_nodes(const Graph &graph) {
+  std::vector<std::size_t> ordered;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node &node = graph.nodes[i];
+    const bool is_random = has_tag(node, "nondeterministic_seeded") && !reason_against(node).empty();
+    if (node.writes || is_random)
+      ordered.push_back(i);
+  }
+  return ordered;
 }
 
 std::vector<std::vector<std::size_t>> partition(const Graph &graph, const Limits &limits) {

@@ -19,6 +19,9 @@ struct Limits {
 /// Indices into graph.nodes, each region's in an order in which they can run.
 std::vector<std::vector<std::size_t>> partition(const Graph &graph, const Limits &limits = {});
 
+/// Nodes that write or draw random numbers, by their index: they keep their order when regions are exchanged.
+std::vector<std::size_t> ordered_nodes(const Graph &graph);
+
 /// Where an implementation of attention has its arguments, behind query, key and value.
 struct Attention {
   std::optional<std::size_t> bias;

@@ -140,6 +140,8 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
       places.add(name, program.inputs.size(), 0);
       program.inputs.push_back(std::move(border));
     }
+  if (program.inputs.empty())
+    return fail("the region reads no tensor, so that a call of it has no device");
   for (const std::size_t index : indices) {
     const Node &node = graph.nodes[index];
     json kwargs = json::object();

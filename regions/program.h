@@ -26,7 +26,7 @@ struct Program {
 
 /// The program of nodes that may form a region, in the order given.
 /// @param indices into graph.nodes
-/// Errors: an output that no order of dimensions makes contiguous; an input whose size is unknown, or that is on another device.
+/// Errors: an output that no order of dimensions makes contiguous; no input; an input whose size is unknown, or that is on another device.
 Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &indices);
 
 /// SHA-256 of the program, hex.

@@ -98,12 +98,12 @@ def wanted_regions(found, force):
     return [one for one in found["regions"] if one["key"] in confirmed and one["has_plan"]]
 
 
-def with_plans(gm, regions):
+def with_plans(gm, regions, ordered):
     device = device_of(gm)
     regions = [dict(one, plan=calls.named(one["key"], one["program"])) for one in regions]
     for region in regions:
         calls.bound(region["plan"], device)
-    return graphs.exchanged(gm, regions, calls.CALL)
+    return graphs.exchanged(gm, regions, calls.CALL, ordered)
 
 
 def compile_inner(ours, mode, gm, inputs, **keywords):
@@ -119,7 +119,7 @@ def compile_inner(ours, mode, gm, inputs, **keywords):
                 return Session.current.compile(gm, inputs, compiled, dict(found, is_backward=keywords.get("is_backward")), mode)
             regions = wanted_regions(found, ours["force"])
             if regions:
-                return compiled(with_plans(gm, regions))
+                return compiled(with_plans(gm, regions, found["ordered"]))
             if ours["search"] == "queue":
                 queue(gm, found)
     except Exception as error:  # never the user's loss

@@ -4,12 +4,12 @@ The core decides which operators form a region (core.py); this file only convert
 """
 
 import copy
+import heapq
 import math
 import operator
 
 import torch
 from torch.fx import Graph, GraphModule, Node
-from torch.fx.passes.tools_common import legalize_graph
 
 
 def name_of(value):
@@ -73,19 +73,32 @@ def results_json(node, picks):
 
 def describe(gm):
     """The graph as the core takes it (regions/graph.h)."""
-    picks, nodes, outputs = {}, [], []
+    picks = {}
     for node in gm.graph.nodes:
-        if node.target is operator.getitem and isinstance(node.args[0], Node) and node.args[0].op == "call_function":
+        if picks_result(node):
             picks.setdefault((node.args[0], node.args[1]), node.name)
-    picked = set(picks.values())
-    for node in gm.graph.nodes:
-        if node.op == "output":
-            outputs = [one.name for one in torch.utils._pytree.tree_leaves(node.args) if isinstance(one, Node)]
-        elif node.name in picked:
-            continue
-        else:
-            nodes.append(node_json(node, picks))
-    return {"nodes": nodes, "outputs": outputs}
+    nodes = [node_json(node, picks) for node in described(gm)]
+    last = next(node for node in reversed(gm.graph.nodes) if node.op == "output")
+    return {"nodes": nodes, "outputs": [one.name for one in torch.utils._pytree.tree_leaves(last.args) if isinstance(one, Node)]}
+
+
+def described(gm):
+    """The nodes that describe() lists: all but the output and those that pick a result."""
+    return [node for node in gm.graph.nodes if node.op != "output" and not picks_result(node)]
+
+
+def picks_result(node):
+    return node.target is operator.getitem and isinstance(node.args[0], Node) and node.args[0].op == "call_function"
+
+
+def writes(node):
+    """Whether a node may change an argument. One without a schema may, unless its result is a number."""
+    if node.op != "call_function":
+        return False
+    schema = getattr(node.target, "_schema", None)
+    if schema is None:
+        return not isinstance(node.meta.get("val"), (int, float, torch.SymInt, torch.SymFloat, torch.SymBool))
+    return any(one.alias_info and one.alias_info.is_write for one in schema.arguments)
 
 
 def node_json(node, picks):
@@ -96,13 +109,14 @@ def node_json(node, picks):
         return {"op": "", "results": results}
     name, schema = operator_name(node.target), getattr(node.target, "_schema", None)
     aliases = [one.alias_info for one in schema.returns if one.alias_info] if schema else []
-    writes = schema is None or any(one.alias_info and one.alias_info.is_write for one in schema.arguments)
     return {"op": name or "other", "args": argument_json(node.args), "kwargs": {key: argument_json(one) for key, one in node.kwargs.items()},
-            "results": results, "tags": [tag.name for tag in getattr(node.target, "tags", ())], "view": bool(aliases) and not writes, "writes": writes}
+            "results": results, "tags": [tag.name for tag in getattr(node.target, "tags", ())], "view": bool(aliases) and not writes(node), "writes": writes(node)}
 
 
 def function_of(name):
     """The overload "aten.mm.default" names. @raise AttributeError for one that this torch does not have"""
+    if name in ("aten.view.default", "aten._unsafe_view.default"):
+        name = "aten.reshape.default"  # a region's values may lie in memory otherwise than in the graph
     space, packet, overload = name.split(".")
     return getattr(getattr(getattr(torch.ops, space), packet), overload)
 
@@ -150,15 +164,55 @@ def copied(gm):
     return copy.deepcopy(gm)
 
 
-def exchanged(gm, regions, call):
-    """A copy of the graph in which each region is one call of the operator `call`."""
+def exchanged(gm, regions, call, ordered):
+    """A copy of the graph in which each region is one call of the operator `call`.
+
+    @param ordered nodes that keep their order, by their index in describe()
+    """
     gm = copy.deepcopy(gm)
     nodes = {node.name: node for node in gm.graph.nodes}  # by the names that regions know, also when they were exchanged
-    olds = [old for region in regions for old in exchange(gm.graph, region, call, nodes)]
+    place = {node: index for index, node in enumerate(gm.graph.nodes)}
+    listed = described(gm)
+    olds = [old for region in regions for old in exchange(gm.graph, region, call, nodes, place)]
     drop_unread(gm.graph, olds)
-    legalize_graph(gm)
+    put_in_order(gm.graph, place, [listed[index] for index in ordered])
     gm.recompile()
     return gm
+
+
+def put_in_order(graph, place, ordered):
+    """Each node behind those it reads, else where it was: `ordered` nodes keep their order, and nothing passes a node that writes.
+
+    @param place of each node before the exchange; a call has its first output's
+    """
+    nodes = list(graph.nodes)
+    reads = {node: set(node.all_input_nodes) for node in nodes}
+    for before, after in zip(ordered, ordered[1:]):
+        reads[after].add(before)
+    writers, rank, segment = set(filter(writes, ordered)), {}, 0
+    for node in sorted(nodes, key=place.get):
+        segment += node in writers
+        rank[node] = (segment, place[node])
+        segment += node in writers
+    users = {node: [] for node in nodes}
+    for node, read in reads.items():
+        for one in read:
+            users[one].append(node)
+    ready = [(rank[node], number, node) for number, node in enumerate(nodes) if not reads[node]]
+    numbers, waits = {node: number for number, node in enumerate(nodes)}, {node: len(read) for node, read in reads.items()}
+    heapq.heapify(ready)
+    last, count = None, 0
+    while ready:
+        _, _, node = heapq.heappop(ready)
+        if last is not None:
+            last.append(node)
+        last, count = node, count + 1
+        for user in users[node]:
+            waits[user] -= 1
+            if not waits[user]:
+                heapq.heappush(ready, (rank[user], numbers[user], user))
+    if count != len(nodes):
+        raise RuntimeError("regions of this graph read each other in a circle")
 
 
 def drop_unread(graph, nodes):
@@ -173,7 +227,7 @@ def drop_unread(graph, nodes):
         waiting += [one for one in read if not one.users]
 
 
-def exchange(graph, region, call, nodes):
+def exchange(graph, region, call, nodes, place):
     """@return the nodes that nobody reads any more"""
     last = next(node for node in reversed(graph.nodes) if node.op == "output")
     permute, clone = torch.ops.aten.permute.default, torch.ops.aten.clone.default
@@ -181,8 +235,11 @@ def exchange(graph, region, call, nodes):
     def made(target, args, kwargs, value):
         node = graph.call_function(target, args, kwargs)
         node.meta["val"] = value
+        place[node] = first
         return node
 
+    olds = [nodes[border["name"]] for border in region["outputs"]]
+    first = min(place[old] for old in olds)
     with graph.inserting_before(last):
         given = []
         for border in region["inputs"]:
@@ -193,7 +250,6 @@ def exchange(graph, region, call, nodes):
                 keywords = {"memory_format": torch.contiguous_format}
                 node = made(clone, (node,), keywords, clone(node.meta["val"], **keywords))
             given.append(node)
-        olds = [nodes[border["name"]] for border in region["outputs"]]
         values = [old.meta["val"].permute(border["order"]) if border["order"] else old.meta["val"]
                   for old, border in zip(olds, region["outputs"])]
         result = made(call, (given, region["plan"]), {}, values)

@@ -33,6 +33,7 @@ class Captured:
     def __init__(self, found, device, mode):
         self.key, self.regions, self.device, self.mode = found["key"], found["regions"], device, mode
         self.operators, self.covered, self.outside = found["operators"], found["covered"], found["outside"]
+        self.ordered = found["ordered"]
         self.ratio, self.chosen, self.why = None, [], "it was not measured"
 
     def place(self):
@@ -113,7 +114,7 @@ class Confirming(dynamo.Session):
         trial = Trial(plain, values, graph.device)
 
         def attempt(regions):
-            function = compiled(dynamo.with_plans(dynamo.graphs.copied(gm), regions))
+            function = compiled(dynamo.with_plans(dynamo.graphs.copied(gm), regions, graph.ordered))
             return function, trial.against(function)
 
         function, decision = attempt(usable)

@@ -80,6 +80,37 @@ TEST_CASE("An operator that draws random numbers ends a region, and what does no
   CHECK(regions[1] == std::vector<std::size_t>{4, 5});
 }
 
+TEST_CASE("What reads a tensor before it is written and what reads it afterwards are in two regions") {
+  json copy = node("aten.copy_.default", {read("x"), read("b")}, value("y", {4}), {});
+  copy["writes"] = true;
+  const Graph whole = graph({input(value("x", {4})), node("aten.relu.default", json::array({read("x")}), value("a", {4})),
+                             node("aten.neg.default", json::array({read("a")}), value("b", {4})), copy,
+                             node("aten.exp.default", json::array({read("x")}), value("c", {4})),
+                             node("aten.abs.default", json::array({read("c")}), value("d", {4}))},
+                            {"a", "d"});
+  const auto regions = partition(whole);
+  REQUIRE(regions.size() == 2);
+  CHECK(regions[0] == std::vector<std::size_t>{1, 2});
+  CHECK(regions[1] == std::vector<std::size_t>{4, 5});
+  CHECK(ordered_nodes(whole) == std::vector<std::size_t>{3});
+}
+
+TEST_CASE("What reads no tensor has no program: a call of it would have no device") {
+  const Graph whole = graph({node("aten.full.default", {json({4}), 1.0}, value("a", {4}), {}),
+                             node("aten.exp.default", json::array({read("a")}), value("b", {4}))},
+                            {"b"});
+  CHECK(!program_of(whole, {0, 1}));
+}
+
+TEST_CASE("_unsafe_view is a view: a region gives its base, so that no two outputs share memory") {
+  const Graph whole = graph({input(value("x", {4})), node("aten.exp.default", json::array({read("x")}), value("a", {4})),
+                             node("aten._unsafe_view.default", {read("a"), json({2, 2})}, value("b", {2, 2}), {})},
+                            {"a", "b"});
+  const auto program = program_of(whole, {1, 2});
+  REQUIRE(program->outputs.size() == 1);
+  CHECK(program->outputs[0].name == "a");
+}
+
 TEST_CASE("Operators that write, have unknown sizes or other kinds of numbers are in no region") {
   CHECK(reason_against(graph_of({{"nodes", {input(value("x", {4})),
                                             {{"op", "aten.copy_.default"}, {"args", {read("x"), read("x")}},

@@ -148,6 +148,76 @@ class Regions(Case):
             self.same(model, torch.randn(batch, 8), compiled=compiled)
 
 
+class Exchange(Case):
+    """Graphs made by hand, exchanged."""
+
+    @staticmethod
+    def exchanged(build, *values):
+        """The names of operators in the graph that `build` makes, after its regions were exchanged."""
+        graph = torch.fx.Graph()
+
+        def made(target, *args, **kwargs):
+            node = graph.call_function(target, args, kwargs)
+            node.meta["val"] = target(*[one.meta["val"] if isinstance(one, torch.fx.Node) else one for one in args], **kwargs)
+            return node
+
+        given = [graph.placeholder(f"x{index}") for index in range(len(values))]
+        for node, one in zip(given, values):
+            node.meta["val"] = one
+        graph.output(build(made, *given))
+        gm = torch.fx.GraphModule(nn.Module(), graph)
+        found = dynamo.look(gm, "default")
+        return gm, dynamo.with_plans(gm, found["regions"], found["ordered"])
+
+    def test_random_operators_keep_their_order(self):
+        ops = torch.ops.aten
+
+        def build(made, x):
+            late = made(ops.rand_like.default, made(ops.exp.default, made(ops.neg.default, x)))
+            early = made(ops.randn_like.default, x)
+            return made(ops.add.Tensor, made(ops.mul.Tensor, late, 2.0), early),
+
+        gm, changed = self.exchanged(build, torch.randn(4))
+        names = [str(node.target) for node in changed.graph.nodes]
+        self.assertIn("warpwright.call.default", names)
+        self.assertLess(names.index("aten.rand_like.default"), names.index("aten.randn_like.default"))
+        x, results = torch.randn(4), []
+        for form in (gm, changed):
+            torch.manual_seed(3)
+            results.append(form(x)[0])
+        torch.testing.assert_close(*results)
+
+    def test_nothing_passes_a_node_that_writes(self):
+        ops = torch.ops.aten
+
+        def build(made, x, y):
+            doubled = made(ops.mul.Tensor, made(ops.rand_like.default, x), 0.0)
+            before = made(ops.add.Tensor, made(ops.exp.default, made(ops.add.Tensor, x, doubled)), 1.0)
+            written = made(ops.copy_.default, x, y)
+            after = made(ops.add.Tensor, made(ops.exp.default, x), 1.0)
+            return before, after, written
+
+        gm, changed = self.exchanged(build, torch.randn(4), torch.randn(4))
+        x, y, results = torch.randn(4), torch.randn(4), []
+        for form in (gm, changed):
+            results.append(form(x.clone(), y))
+        for one, other in zip(*results):
+            torch.testing.assert_close(one, other)
+        self.assertFalse(torch.equal(results[0][0], results[0][1]))
+
+    def test_a_view_of_what_lies_otherwise_in_memory(self):
+        """A region's input with gaps is copied, so what is computed from it is contiguous, where the graph's is not."""
+        ops = torch.ops.aten
+
+        def build(made, x):
+            y = made(ops.exp.default, made(ops.neg.default, x))
+            return made(ops.add.Tensor, made(ops.view.default, made(ops.permute.default, y, [1, 0]), [-1]), 1.0),
+
+        x = torch.randn(6, 8).t()[:5]
+        gm, changed = self.exchanged(build, x)
+        torch.testing.assert_close(gm(x)[0], changed(x)[0])
+
+
 class Choices(Case):
     def test_an_unknown_option_is_named(self):
         with self.assertRaisesRegex(Exception, "no option warpwright.serch"):

@@ -108,7 +108,7 @@ def mistral_sliding_window():
 
 @entry(library="transformers")
 def mixtral_experts():
-    return transformers_model("Mixtral", settings={**DECODER, "num_local_experts": 4}, more={"use_cache": False})
+    return transformers_model("Mixtral", settings={**DECODER, "num_local_experts": 4, "experts_implementation": "eager"}, more={"use_cache": False})
 
 
 @entry(library="transformers")
