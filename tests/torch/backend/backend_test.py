@@ -5,6 +5,7 @@ import io
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -19,6 +20,9 @@ import torch  # noqa: E402
 import torch.nn as nn  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import changes  # noqa: E402
+import states  # noqa: E402
 import warpwright  # noqa: E402
 from warpwright import calls, core, dynamo, environment, search  # noqa: E402
 
@@ -218,6 +222,44 @@ class Exchange(Case):
         torch.testing.assert_close(gm(x)[0], changed(x)[0])
 
 
+class Operator(Case):
+    """PyTorch's own checks of a custom operator: its schema, its fake tensors, and its use in graphs."""
+
+    def calls_of(self, model, *inputs):
+        """(inputs, plan) of each call that the compiled model makes."""
+        found, original = [], calls.CALL
+        program = calls.Bound.otherwise
+
+        def noted(bound, given):
+            plan = next(plan for (plan, _), one in calls._bound.items() if one is bound)
+            found.append(([one.detach().clone() for one in given], plan))
+            return program(bound, given)
+
+        calls.Bound.otherwise = noted
+        with torch.no_grad():
+            self.compiled(model.eval(), force=True)(*inputs)
+        calls.Bound.otherwise = program
+        self.assertTrue(found and original is calls.CALL)
+        return found
+
+    def test_it_passes_opcheck_however_its_inputs_lie_in_memory(self):
+        image = torch.randn(2, 3, 8, 8)
+        models = ((nn.Sequential(nn.Linear(8, 16), nn.LayerNorm(16), nn.GELU()), torch.randn(4, 8)), (Norms(), image),
+                  (nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), torch.randn(2, 5, 16)))
+        for model, x in models:
+            torch._dynamo.reset()
+            for given, plan in self.calls_of(model, x):
+                for layout in (lambda one: one, changes.permuted, changes.offset, changes.expanded, changes.gapped, changes.channels_last):
+                    with self.subTest((type(model).__name__, getattr(layout, "__name__", ""))):
+                        changed = [layout(one) for one in given]
+                        checks = ["test_schema", "test_autograd_registration", "test_faketensor"]
+                        checks += ["test_aot_dispatch_dynamic"] if layout is changes.offset else []
+                        torch.library.opcheck(calls.CALL, (changed, plan), test_utils=checks)
+                        for one, other in zip(calls.CALL(changed, plan), calls.CALL([one.contiguous() for one in changed], plan)):
+                            torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+                            self.assertTrue(one.is_contiguous())
+
+
 class Choices(Case):
     def test_an_unknown_option_is_named(self):
         with self.assertRaisesRegex(Exception, "no option warpwright.serch"):
@@ -306,9 +348,32 @@ class Search(Case):
             warpwright.report(nn.Linear(2, 2))
 
 
+class Modules(unittest.TestCase):
+    """A sample of states.py and training.py; what is not installed here counts as skipped."""
+
+    def script(self, name, *arguments):
+        command = [sys.executable, "-B", os.path.join(os.path.dirname(os.path.abspath(__file__)), name), BIN, *arguments]
+        place = {key: value for key, value in os.environ.items() if key != "WARPWRIGHT_STORE"}
+        done = subprocess.run(command, capture_output=True, text=True, env=place)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_states_of_plain_modules(self):
+        code, text = self.script("states.py", "--only", "perceptron,conv_norm,llama_decode,encoder_and_lstm,bert_layer",
+                                 "--states", "eval,inference_mode,offset,submodule_trains,attribute,lora_in,lora_out,weights_in_place,train")
+        self.assertEqual(code, 0, text)
+        self.assertRegex(text, "[4-5] right")
+
+    def test_training_of_plain_modules(self):
+        code, text = self.script("training.py", "--only", "gin,encoder_and_lstm", "--steps", "10")
+        self.assertEqual(code, 0, text)
+
+    def test_wrong_results_are_found(self):
+        code, text = self.script("states.py", "--only", "dit_block", "--states", "eval,train", "--plant")
+        self.assertEqual((code, "dit_block" in text and "2 wrong" in text), (1, True), text)
+
+
 class Package(unittest.TestCase):
     def test_importing_it_imports_no_torch(self):
-        import subprocess
         code = f"import sys; sys.path.insert(0, {os.path.join(BIN, 'torch')!r}); import warpwright; print('torch' in sys.modules)"
         self.assertEqual(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip(), "False")
 

@@ -16,6 +16,9 @@ import plain_modules as plain
 MODULES = {}
 
 
+SAMPLE = {}  # beside the 40: what a short test compiles
+
+
 @dataclasses.dataclass
 class Entry:
     make: object
@@ -351,13 +354,28 @@ def conformer_stft():
     return plain.Conformer(), lambda batch: {"wave": floats(batch, 400)}
 
 
+def perceptron():
+    return plain.Perceptron(), lambda batch: {"x": floats(batch, 16)}
+
+
+def conv_norm():
+    return plain.ConvNorm(), images(3, 8)
+
+
+SAMPLE.update(perceptron=Entry(perceptron), conv_norm=Entry(conv_norm))
+
+
+def entry_of(name):
+    return MODULES.get(name) or SAMPLE[name]
+
+
 def made(name):
     """@return (module, inputs of a batch size). @raise ImportError where the module's library is not installed"""
-    found = MODULES[name]
-    if found.library:
-        importlib.import_module(found.library)
-    torch.manual_seed(sorted(MODULES).index(name))
-    model, inputs = found.make()
+    one = entry_of(name)
+    if one.library:
+        importlib.import_module(one.library)
+    torch.manual_seed(sorted([*MODULES, *SAMPLE]).index(name))
+    model, inputs = one.make()
 
     def drawn(batch, seed=1):
         torch.manual_seed(seed)

@@ -143,7 +143,7 @@ class Trial:
         import torch
         import modules
         from warpwright import backend
-        self.torch, self.device, self.entry = torch, options.device, modules.MODULES[name]
+        self.torch, self.device, self.entry = torch, options.device, modules.entry_of(name)
         self.model, drawn = modules.made(name)
         self.model.to(self.device)
         self.draw = lambda batch, seed=1: mapped(drawn(batch, seed), lambda one: one.to(self.device))
@@ -253,9 +253,10 @@ def module_row(name, options):
     for state in changes.STATES:
         if options.states and state.name not in options.states:
             continue
-        before = counts["calls"]
+        before, begun = counts["calls"], time.monotonic()
         verdict, what = trial.check(state)
-        row["states"][state.name] = {"verdict": verdict, "what": what, "calls": counts["calls"] - before}
+        row["states"][state.name] = {"verdict": verdict, "what": what, "calls": counts["calls"] - before,
+                                     "seconds": round(time.monotonic() - begun, 1)}
     row.update(counts, kernel_calls=calls.runs(), seconds=round(time.monotonic() - start, 1))
     return row
 
@@ -354,7 +355,7 @@ def main():
     shard, shards = map(int, options.shard.split("/"))
     wanted = [one for one in options.only.split(",") if one]
     names = [name for number, name in enumerate(modules.MODULES) if number % shards == shard]
-    names = [name for name in names if not wanted or any(name.startswith(one) for one in wanted)]
+    names = [name for name in names + list(modules.SAMPLE if wanted else ()) if not wanted or any(name.startswith(one) for one in wanted)]
     if options.list:
         print("\n".join(names))
         return 0
