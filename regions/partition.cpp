@@ -154,6 +154,8 @@ std::string reason_against(const Node &node) {
     return "an input";
   if (!node.op.starts_with("aten.") && !node.op.starts_with("prims."))
     return "no operator of ATen";
+  if (node.op.starts_with("prims.inductor_")) // seeds and random numbers, which only its code generator computes
+    return "is Inductor's own";
   if (node.writes)
     return "writes to an argument";
   for (const char *tag : kBadTags)
@@ -183,8 +185,7 @@ std::vector<std::size_t> ordered_nodes(const Graph &graph) {
   std::vector<std::size_t> ordered;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node &node = graph.nodes[i];
-    const bool is_random = has_tag(node, "nondeterministic_seeded") && !reason_against(node).empty();
-    if (node.writes || is_random)
+    if (node.writes || (has_tag(node, "nondeterministic_seeded") && !reason_against(node).empty()))
       ordered.push_back(i);
   }
   return ordered;
