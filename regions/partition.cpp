@@ -156,6 +156,8 @@ std::string reason_against(const Node &node) {
     return "no operator of ATen";
   if (node.op.starts_with("prims.inductor_")) // seeds and random numbers, which only its code generator computes
     return "is Inductor's own";
+  if (node.op.starts_with("aten.lift")) // only it may read a tensor that the graph holds as a constant
+    return "copies a constant";
   if (node.writes)
     return "writes to an argument";
   for (const char *tag : kBadTags)

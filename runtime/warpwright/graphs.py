@@ -160,8 +160,13 @@ def inverse(order):
 
 
 def copied(gm):
-    """A copy that may be compiled: Inductor changes what it is given."""
-    return copy.deepcopy(gm)
+    """A copy that may be compiled: Inductor changes what it is given. Constants are shared: the compiler's fake tensors forbid to copy them."""
+    result = GraphModule(gm, copy.deepcopy(gm.graph), type(gm).__name__)
+    result.meta = dict(gm.meta)
+    for name, part in gm.named_children():
+        if isinstance(part, GraphModule) and hasattr(result, name):
+            setattr(result, name, copied(part))
+    return result
 
 
 def exchanged(gm, regions, call, ordered):
@@ -169,7 +174,7 @@ def exchanged(gm, regions, call, ordered):
 
     @param ordered nodes that keep their order, by their index in describe()
     """
-    gm = copy.deepcopy(gm)
+    gm = copied(gm)
     nodes = {node.name: node for node in gm.graph.nodes}  # by the names that regions know, also when they were exchanged
     place = {node: index for index, node in enumerate(gm.graph.nodes)}
     listed = described(gm)

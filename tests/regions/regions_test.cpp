@@ -118,6 +118,8 @@ TEST_CASE("Operators that write, have unknown sizes or other kinds of numbers ar
                                  {"outputs", json::array()}})->nodes[1]) == "writes to an argument");
   CHECK(reason_against(graph({input(value("s", {4}, {}, "int64")), node("prims.inductor_lookup_seed.default", {read("s"), 0}, value("y", {}, {}, "int64"))},
                              {"y"}).nodes[1]) == "is Inductor's own");
+  CHECK(reason_against(graph({input(value("c", {4})), node("aten.lift_fresh_copy.default", json::array({read("c")}), value("y", {4}), {})},
+                             {"y"}).nodes[1]) == "copies a constant");
   json unknown = value("y", {4});
   unknown["shape"] = {nullptr};
   CHECK(reason_against(graph({node("aten.full.default", json::array(), unknown)}, {}).nodes[0]) == "a size is known only at run time");

