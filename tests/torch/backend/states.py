@@ -341,7 +341,8 @@ def run_all(names, options):
             code = process.poll()
             if code is None and (time.monotonic() - start > options.module_seconds or time.monotonic() > end + 30):
                 process.kill()
-                code = process.wait()
+                process.wait()
+                code = f"none, stopped after {time.monotonic() - start:.0f} s"
             if code is None:
                 continue
             running.remove(one)
