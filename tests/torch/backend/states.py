@@ -269,6 +269,8 @@ def module_row(name, options):
     for key in ("recompile_limit", "accumulated_recompile_limit", "cache_size_limit", "accumulated_cache_size_limit"):
         if hasattr(torch._dynamo.config, key):
             setattr(torch._dynamo.config, key, 10000)  # past it code runs eagerly, and would be compared with itself
+    if hasattr(torch._dynamo.config, "allow_rnn"):
+        torch._dynamo.config.allow_rnn = True  # else Dynamo leaves modules that hold an LSTM to eager mode
     torch._dynamo.config.skip_nnmodule_hook_guards = False  # else a hook that is added later is PyTorch's known deviation
     for state in changes.STATES:
         if options.states and state.name not in options.states:
@@ -290,7 +292,9 @@ def verdict_of(row):
     if "skipped" in row or "failed" in row:
         return "skipped" if "skipped" in row else "failed"
     found = [one["verdict"] for one in row["states"].values()]
-    return "wrong" if "wrong" in found else "right"
+    if "wrong" in found:
+        return "wrong"
+    return "right" if row.get("calls") or row["kernel_calls"] else "not compiled"  # no region ran: eager was compared with itself
 
 
 def line_of(row):
