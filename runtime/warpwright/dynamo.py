@@ -10,11 +10,11 @@ import os
 import time
 import warnings
 
+from .environment import environment, store  # first: it says which torch is needed
+from . import calls, core, graphs
+
 import torch
 from torch._inductor import compile_fx as inductor
-
-from . import calls, core, graphs
-from .environment import environment, store
 
 OURS = "warpwright."
 OPTIONS = {"search": "queue", "store": None, "force": False}

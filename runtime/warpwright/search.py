@@ -15,11 +15,11 @@ import subprocess
 import sys
 import time
 
+from .environment import environment, store  # first: it says which torch is needed
+from . import calls, core, dynamo
+
 import torch
 from torch.utils._pytree import tree_leaves
-
-from . import calls, core, dynamo
-from .environment import environment, store
 
 PAIRS, SAMPLE_NS, MOST_CALLS = 30, 2_000_000, 200
 MOST_SINGLE = 6  # regions tried alone where all together are not faster

@@ -86,12 +86,12 @@ class Fetching(unittest.TestCase):
             self.assertIn("omit-lockfile-registry-resolved=true", (lock.parent / ".npmrc").read_text())
 
     def test_sums_of_packages_tell_a_changed_one(self):
-        for name in ("one.deb", "two.tar.xz", "three.vsix"):
+        for name in ("one.deb", "two.tar.xz", "three.vsix", "four.whl"):
             (self.folder / name).write_text(name)
         subprocess.run([ROOT / "scripts/checksums.sh", self.folder], check=True)
         check = ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"]
         self.assertEqual(subprocess.run(check, cwd=self.folder, capture_output=True).returncode, 0)
-        self.assertEqual(len((self.folder / "SHA256SUMS").read_text().splitlines()), 3)
+        self.assertEqual(len((self.folder / "SHA256SUMS").read_text().splitlines()), 4)
         (self.folder / "two.tar.xz").write_text("another")
         self.assertNotEqual(subprocess.run(check, cwd=self.folder, capture_output=True).returncode, 0)
 
