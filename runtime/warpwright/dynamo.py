@@ -137,6 +137,18 @@ def queue(gm, found):
             core.ask("write", kind="job", key=region["key"], record={"program": region["program"], "profile": None}, **place)
 
 
+def compile_in_place(model, mode):
+    """Like model.compile(), which compiles nothing where Dynamo skips the file of `forward`, as it does for torch.nn's own classes."""
+    if not torch._dynamo.trace_rules.check(type(model).forward):
+        model.compile(backend=backend, mode=mode)
+        return
+
+    def call(*inputs, **kwargs):
+        return model._call_impl(*inputs, **kwargs)
+
+    model._compiled_call_impl = torch.compile(call, backend=backend, mode=mode)
+
+
 class override_store:
     def __init__(self, folder):
         self.folder, self.before = folder, os.environ.get("WARPWRIGHT_STORE")

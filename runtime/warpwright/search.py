@@ -318,7 +318,7 @@ def optimize(model, example_inputs=(), *, kwargs=None, mode=None, train=False, b
     found = Report(confirming.graphs.values(), mode)
     progress.show(str(found).splitlines()[0], end=True)
     if apply:
-        model.compile(backend=dynamo.backend, mode=mode)
+        dynamo.compile_in_place(model, mode)
     model.__dict__["_warpwright_report"] = found
     return model
 
