@@ -22,7 +22,8 @@ if [ ! -e "$root/complete" ]; then
   [ -n "$mirror" ] || skip "apt names no archive of Debian"
   echo "torch2-root: making $root" >&2
   rm -rf "$root"
-  timeout 900 debootstrap --variant=minbase --include="$packages" trixie "$root" "$mirror" >"$root.log" 2>&1 || skip "debootstrap failed: $(tail -n 1 "$root.log" | sed -E 's#https?://[^ ]*##g')"
+  timeout 900 debootstrap --variant=minbase --include="$packages" trixie "$root" "$mirror" >"$root.log" 2>&1 ||
+    skip "debootstrap failed: $(tail -n 1 "$root.log" | sed -E 's#https?://[^ ]*##g')"
   mkdir -p "$root/warpwright"
   echo "$packages" >"$root/complete"
 elif [ "$(cat "$root/complete")" != "$packages" ]; then
