@@ -15,7 +15,7 @@ test: build
 	@timeout 900 scripts/install-editors.sh || echo "VS Code cannot be installed here: its test says so and is skipped"
 	cd $(BUILD) && ctest --output-on-failure --no-tests=error -LE 'bench|packages|long|golden' -j $(JOBS)
 
-# What users install, into build/packages: .tar.xz, .deb, the Neovim plugin, the VSIX for VS Code.
+# What users install, into build/packages: .tar.xz, .deb, the wheel for PyTorch, the Neovim plugin, the VSIX for VS Code.
 package: build
 	scripts/package.sh $(BUILD) build/packages
 

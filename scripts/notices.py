@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Writes the licenses that a package of Warpwright must carry: our own and those of the software that is shipped inside it.
 
-usage: scripts/notices.py programs BUILD_DIR OUT_DIR         what the programs of a finished build link in
-       scripts/notices.py extension META.json FOLDER OUT_DIR  what esbuild bundled into the VS Code extension in FOLDER
+usage: scripts/notices.py programs BUILD_DIR OUT_DIR [PROGRAM...]  what the programs of a finished build link in
+       scripts/notices.py extension META.json FOLDER OUT_DIR       what esbuild bundled into the VS Code extension in FOLDER
+
+PROGRAMs are paths in BUILD_DIR; by default those of the .deb.
 
 OUT_DIR gets LICENSE, NOTICE, THIRD_PARTY.txt (a list with versions and licenses) and licenses/ (the texts).
 
@@ -119,9 +121,9 @@ def packages_of(files):
     return owners
 
 
-def shipped_packages(build):
+def shipped_packages(build, programs):
     """Programs by the Debian package that is in them."""
-    targets = [target for target in SHIPPED if (build / target).exists()]
+    targets = [target for target in programs if (build / target).exists()]
     if not targets:
         fail(f"{build} has no programs: make build")
     archives = {target: set(linked_archives(build, target)) for target in targets}
@@ -171,8 +173,8 @@ def listed(name, version, license_, text, where):
     return f"{name} {version}\n  license: {license_}\n  text: {text}\n  in: {where}\n"
 
 
-def write_programs(build, out):
-    used = shipped_packages(build)
+def write_programs(build, out, programs):
+    used = shipped_packages(build, programs)
     licenses = start(out)
     parts = ["Software of others in the programs of Warpwright. Versions are those of Debian's packages.\n"]
     for package in sorted(used, key=lambda package: KNOWN[package][0].lower()):
@@ -219,8 +221,8 @@ def write_extension(meta, folder, out):
 
 
 def main(arguments):
-    if len(arguments) == 3 and arguments[0] == "programs":
-        write_programs(pathlib.Path(arguments[1]).resolve(), pathlib.Path(arguments[2]))
+    if len(arguments) >= 3 and arguments[0] == "programs":
+        write_programs(pathlib.Path(arguments[1]).resolve(), pathlib.Path(arguments[2]), arguments[3:] or SHIPPED)
     elif len(arguments) == 4 and arguments[0] == "extension":
         write_extension(*map(pathlib.Path, arguments[1:]))
     else:

@@ -3,16 +3,17 @@
 #   warpwright-VERSION-linux-x86_64.tar.xz   programs, docs, examples, Neovim plugin; unpack anywhere, ~/.local included
 #   warpwright_VERSION_amd64.deb             the same for Debian 12, Ubuntu 24.04 and newer
 #   warpwright.nvim/                         the Neovim plugin as a directory, for plugin managers
+#   warpwright-VERSION-py3-none-*.whl            the backend of torch.compile, for pip; by scripts/wheel.py
 #   warpwright.vsix, warpwright-linux-x64.vsix   by scripts/package-vscode.sh, where npm can be had
 #   warpwright-VERSION-source.tar.xz         the committed sources, which belong with the programs (THIRD_PARTY.txt says why)
 #   SHA256SUMS                               of every file above; check with `sha256sum -c SHA256SUMS`
-# Builds nothing. Each is installed and used by tests/editors (`make test-editors`).
-# usage: scripts/package.sh BUILD_DIR OUT_DIR [KIND...]     KINDs: archive deb neovim vscode source; all of them by default
+# Builds nothing. Each is installed and used by tests/editors (`make test-editors`), the wheel by tests/torch/wheel.
+# usage: scripts/package.sh BUILD_DIR OUT_DIR [KIND...]     KINDs: archive deb neovim wheel vscode source; all of them by default
 set -euo pipefail
 build=$(realpath "$1")
 out=$(realpath -m "$2")
 kinds=" ${*:3} "
-[ $# -gt 2 ] || kinds=" archive deb neovim vscode source "
+[ $# -gt 2 ] || kinds=" archive deb neovim wheel vscode source "
 cd "$(dirname "$0")/.."
 mkdir -p "$out"
 
@@ -39,6 +40,7 @@ pack() { # pack GENERATOR FILE [OPTION...]
 }
 [[ $kinds != *" archive "* ]] || pack TXZ 'warpwright-*.tar.xz'
 [[ $kinds != *" deb "* ]] || pack DEB 'warpwright_*.deb' -D CPACK_PACKAGING_INSTALL_PREFIX=/usr
+[[ $kinds != *" wheel "* ]] || scripts/wheel.py "$build" "$out"
 if [[ $kinds == *" vscode "* ]]; then
   status=0
   scripts/package-vscode.sh "$build/bin" || status=$?

@@ -8,7 +8,7 @@ PyTorch captures the graph, guards it and differentiates it; Inductor compiles w
 package imports no torch and touches no GPU.
 """
 
-__version__ = "0.1.0"
+__version__ = "@PROJECT_VERSION@"  # of the build; CMake writes it
 
 _WHERE = {"backend": "dynamo", "optimize": "search", "explain": "search", "report": "search", "fallbacks": "calls"}
 

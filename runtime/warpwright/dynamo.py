@@ -10,11 +10,11 @@ import os
 import time
 import warnings
 
+from .environment import environment, store  # first: it says which torch is needed
+from . import calls, core, graphs
+
 import torch
 from torch._inductor import compile_fx as inductor
-
-from . import calls, core, graphs
-from .environment import environment, store
 
 OURS = "warpwright."
 OPTIONS = {"search": "queue", "store": None, "force": False}
@@ -135,6 +135,18 @@ def queue(gm, found):
     for region in found["regions"]:
         if not region["has_plan"] and not core.ask("read", kind="job", key=region["key"], **place)["record"]:
             core.ask("write", kind="job", key=region["key"], record={"program": region["program"], "profile": None}, **place)
+
+
+def compile_in_place(model, mode):
+    """Like model.compile(), which compiles nothing where Dynamo skips the file of `forward`, as it does for torch.nn's own classes."""
+    if not torch._dynamo.trace_rules.check(type(model).forward):
+        model.compile(backend=backend, mode=mode)
+        return
+
+    def call(*inputs, **kwargs):
+        return model._call_impl(*inputs, **kwargs)
+
+    model._compiled_call_impl = torch.compile(call, backend=backend, mode=mode)
 
 
 class override_store:

@@ -1,9 +1,20 @@
-"""What a verdict depends on besides the graph, and where records are kept."""
+"""What a verdict depends on besides the graph, and where records are kept. Importing it checks PyTorch's version."""
 
 import functools
 import os
+import re
 
-import torch
+OLDEST_TORCH = (2, 6)
+NEEDED = "warpwright needs PyTorch {}.{} or later".format(*OLDEST_TORCH)
+
+try:
+    import torch
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ImportError(f"{NEEDED}, and this Python has none: install torch") from None
+if tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2]) < OLDEST_TORCH:
+    raise ImportError(f"{NEEDED}, and this Python has {torch.__version__}: upgrade torch, or name another backend in torch.compile")
 
 
 def store():

@@ -15,11 +15,11 @@ import subprocess
 import sys
 import time
 
+from .environment import environment, store  # first: it says which torch is needed
+from . import calls, core, dynamo
+
 import torch
 from torch.utils._pytree import tree_leaves
-
-from . import calls, core, dynamo
-from .environment import environment, store
 
 PAIRS, SAMPLE_NS, MOST_CALLS = 30, 2_000_000, 200
 MOST_SINGLE = 6  # regions tried alone where all together are not faster
@@ -319,7 +319,7 @@ def optimize(model, example_inputs=(), *, kwargs=None, mode=None, train=False, b
     found = Report(confirming.graphs.values(), mode)
     progress.show(str(found).splitlines()[0], end=True)
     if apply:
-        model.compile(backend=dynamo.backend, mode=mode)
+        dynamo.compile_in_place(model, mode)
     model.__dict__["_warpwright_report"] = found
     return model
 

@@ -4,7 +4,7 @@ Such a file imports ExportedPlan and fallbacks_of (exported_plan.py) and nothing
 there, the function that calls them by g++ once for a torch; both are kept in ~/.cache/warpwright-torch.
 """
 
-__version__ = "0.1.0"
+__version__ = "@PROJECT_VERSION@"  # of the build; CMake writes it
 
 
 def __getattr__(name):

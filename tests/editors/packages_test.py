@@ -163,7 +163,7 @@ class Packages(unittest.TestCase):
 
     def test_the_sums_are_those_of_all_packages(self):
         package("SHA256SUMS")
-        packed = {path.name for pattern in ("*.tar.xz", "*.deb", "*.vsix") for path in PACKAGES.glob(pattern)}
+        packed = {path.name for pattern in ("*.tar.xz", "*.deb", "*.whl", "*.vsix") for path in PACKAGES.glob(pattern)}
         listed = {line.split(maxsplit=1)[1].lstrip("*") for line in (PACKAGES / "SHA256SUMS").read_text().splitlines()}
         self.assertEqual(listed, packed)
         check = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=PACKAGES, capture_output=True, text=True)

@@ -4,8 +4,10 @@ install-deps.sh runs in a folder of its own, with an npm that hands out an archi
 everything is installed. Needs no network.
 """
 import hashlib
+import importlib.util
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -85,13 +87,23 @@ class Fetching(unittest.TestCase):
             self.assertGreater(text.count('"integrity"'), 0, lock)
             self.assertIn("omit-lockfile-registry-resolved=true", (lock.parent / ".npmrc").read_text())
 
+    def test_a_wheel_claims_no_older_system_than_its_programs_need(self):
+        spec = importlib.util.spec_from_file_location("wheel_script", ROOT / "scripts/wheel.py")
+        wheel = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(wheel)
+        true, objdump = (pathlib.Path(shutil.which(name)) for name in ("true", "objdump"))
+        self.assertEqual(wheel.platform_tag([]), f"manylinux_2_17_{platform.machine()}")
+        self.assertGreater(int(wheel.platform_tag([true]).split("_")[2]), 17)
+        with self.assertRaisesRegex(SystemExit, "objdump needs lib.*the user's machine may lack"):
+            wheel.platform_tag([true, objdump])
+
     def test_sums_of_packages_tell_a_changed_one(self):
-        for name in ("one.deb", "two.tar.xz", "three.vsix"):
+        for name in ("one.deb", "two.tar.xz", "three.vsix", "four.whl"):
             (self.folder / name).write_text(name)
         subprocess.run([ROOT / "scripts/checksums.sh", self.folder], check=True)
         check = ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"]
         self.assertEqual(subprocess.run(check, cwd=self.folder, capture_output=True).returncode, 0)
-        self.assertEqual(len((self.folder / "SHA256SUMS").read_text().splitlines()), 3)
+        self.assertEqual(len((self.folder / "SHA256SUMS").read_text().splitlines()), 4)
         (self.folder / "two.tar.xz").write_text("another")
         self.assertNotEqual(subprocess.run(check, cwd=self.folder, capture_output=True).returncode, 0)
 

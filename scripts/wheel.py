@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""Packs the wheel `warpwright`, for users of PyTorch, out of a finished build. Builds nothing and needs no network.
+
+usage: scripts/wheel.py BUILD_DIR OUT_DIR
+
+The wheel holds the Python packages `warpwright` and `warpwright_runtime`. The core library lies in `warpwright`; the search program,
+the runner and the runner's Python files lie in `warpwright/bin`, as in a build. An entry point makes "warpwright" a backend of
+torch.compile. Left out: the CPU worker, 120 MB that only tests of the search use (WARPWRIGHT_CPU_WORKER names one of a build).
+
+The platform tag is computed: the newest version of glibc that any program or library in the wheel asks for. Debian's python3-wheel
+writes the archive, so this runs with Debian's Python.
+"""
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = ("warpwright-search", "warpwright-runner")
+CORE = "libwarpwright-core.so"
+SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}  # anything else may be absent on a user's machine
+METADATA = """Metadata-Version: 2.1
+Name: warpwright
+Version: {version}
+Summary: A backend of torch.compile that replaces regions of a model by verified, faster kernels
+License: Apache-2.0 WITH LLVM-exception
+Requires-Python: >=3.9
+Requires-Dist: torch>=2.6
+Description-Content-Type: text/markdown
+
+{description}"""
+WHEEL = """Wheel-Version: 1.0
+Generator: scripts/wheel.py
+Root-Is-Purelib: false
+Tag: py3-none-{platform}
+"""
+ENTRY_POINTS = """[torch_dynamo_backends]
+warpwright = warpwright.dynamo:backend
+"""
+
+
+def fail(text):
+    sys.exit(f"wheel: {text}")
+
+
+def output_of(*command):
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode:
+        fail(f"`{' '.join(map(str, command))}` failed: {run.stderr.strip()}")
+    return run.stdout
+
+
+def version_of(build):
+    """The version that CMakeLists.txt names."""
+    found = re.search(r"(?m)^CMAKE_PROJECT_VERSION:STATIC=(.+)$", (build / "CMakeCache.txt").read_text())
+    return found[1] if found else fail(f"{build} is no build folder of CMake")
+
+
+def copy_parts(build, out):
+    ours = build / "bin/torch"
+    for path in [ours / CORE, *(build / "bin" / name for name in PROGRAMS)]:
+        if not path.exists():
+            fail(f"{path} is not there: make build")
+    no_cache = shutil.ignore_patterns("__pycache__")
+    for package in ("warpwright", "warpwright_runtime"):
+        shutil.copytree(ours / package, out / package, ignore=no_cache)
+    shutil.copy2(ours / CORE, out / "warpwright")
+    # The runner's Python files import warpwright_runtime in any interpreter that the user names, so a copy lies beside them.
+    shutil.copytree(ours, out / "warpwright/bin/torch", ignore=shutil.ignore_patterns("__pycache__", "warpwright", CORE))
+    for name in PROGRAMS:
+        shutil.copy2(build / "bin" / name, out / "warpwright/bin")
+
+
+def platform_tag(binaries):
+    """The oldest glibc that has every symbol version of `binaries`, as a tag of PEP 600."""
+    newest = (2, 17)  # the first that pip knows by such a tag
+    for path in binaries:
+        text = output_of("objdump", "-p", path)
+        others = set(re.findall(r"NEEDED\s+(\S+)", text)) - SYSTEM_LIBRARIES
+        if others:
+            fail(f"{path.name} needs {min(others)}, which the user's machine may lack: link it statically")
+        newest = max([newest, *((int(major), int(minor)) for major, minor in re.findall(r"\bGLIBC_(\d+)\.(\d+)", text))])
+    return f"manylinux_{newest[0]}_{newest[1]}_{platform.machine()}"
+
+
+def main(build, out):
+    version = version_of(build)
+    with tempfile.TemporaryDirectory(prefix="warpwright-wheel-") as folder:
+        place = pathlib.Path(folder)
+        copy_parts(build, place)
+        binaries = [path for path in sorted(place.rglob("*")) if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+        for path in binaries:
+            output_of("strip", path)
+        information = place / f"warpwright-{version}.dist-info"
+        information.mkdir()
+        description = (ROOT / "docs/pytorch.md").read_text()
+        (information / "METADATA").write_text(METADATA.format(version=version, description=description))
+        (information / "WHEEL").write_text(WHEEL.format(platform=platform_tag(binaries)))
+        (information / "entry_points.txt").write_text(ENTRY_POINTS)
+        shipped = [path for path in sorted((build / "bin").rglob("*")) if path.name in {one.name for one in binaries}]
+        output_of(ROOT / "scripts/notices.py", "programs", build, information, *(path.relative_to(build) for path in shipped))
+        out.mkdir(parents=True, exist_ok=True)
+        for old in out.glob("warpwright-*.whl"):
+            old.unlink()
+        output_of(sys.executable, "-m", "wheel", "pack", place, "--dest-dir", out)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*(pathlib.Path(argument).resolve() for argument in sys.argv[1:]))
