@@ -1,7 +1,7 @@
 def _warpwright_plans(source, plan):
     """A class decorator: calls that are as verified launch the plan's kernels, all others run the class's own forward. Needs torch 2.8."""
-    import collections, torch, warnings  # noqa: E401
-    kernels, refused, backends = {}, collections.Counter(), torch.backends
+    import collections, torch, types, warnings  # noqa: E401
+    kernels, refused, ran, backends = {}, collections.Counter(), collections.Counter(), torch.backends
     is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
     def is_verified(module, guards):  # a module without submodules
         flags, held, missing = guards["flags"], vars(module), object()
@@ -48,13 +48,14 @@ def _warpwright_plans(source, plan):
                 return original(self, *inputs, **keywords)
             try:
                 found = outputs(kind, self, inputs, keywords)
-                kind.warpwright_runs += 1
+                ran[kind] += 1
                 return found[0] if plan["outputs"] is ... else found
             except (AttributeError, OSError, RuntimeError) as error:
                 refused[str(error)] += 1
                 if refused[str(error)] == 1:
                     warnings.warn(f"{kind.__name__}: the verified kernels are not used, its own forward runs: {error} (said once)", RuntimeWarning)
             return original(self, *inputs, **keywords)
-        original, kind.forward, kind.warpwright_runs, kind.warpwright_fallbacks = kind.forward, forward, 0, refused
+        original, kind.forward = kind.forward, forward
+        kind.warpwright_plan = types.SimpleNamespace(runs=lambda: ran[kind], fallbacks=lambda: dict(refused))
         return kind
     return decorate

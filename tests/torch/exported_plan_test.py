@@ -25,7 +25,7 @@ except ImportError:
 
 sys.path[:0] = [PYTHON, os.path.join(ROOT, "runtime")]
 import call_guards  # noqa: E402
-from warpwright_runtime import exported_plan, extension, guard_values, nvrtc  # noqa: E402
+from warpwright_runtime import exported_plan, extension, guard_values, nvrtc, plan_file  # noqa: E402, F401
 LAUNCH = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p,
                            ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)
 TOGETHER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
