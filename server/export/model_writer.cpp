@@ -7,7 +7,7 @@
 namespace warpwright::server {
 namespace {
 
-constexpr std::size_t kMostComments = 6; ///< lines, so that the package form has 20
+constexpr std::size_t kMostComments = 5; ///< lines, so that the package form has 20
 
 std::vector<std::string> lines_of(const std::string &text) {
   std::vector<std::string> lines;
@@ -38,7 +38,8 @@ std::string plan_file(const model::Plan &plan, const std::string &literal) {
 std::string package_text(const std::string &model, const ModelText &text) {
   return R"python(try:
     import warpwright
-except ImportError:  # no verified kernels
+    warpwright.plans  # and no folder of that name
+except (ImportError, AttributeError):  # no verified kernels
     import types
     import warnings
 

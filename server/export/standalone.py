@@ -25,6 +25,8 @@ def _warpwright_plans(source, plan):
         return {name: torch.cuda._compile_kernel(source, name, compute_capability=target, nvcc_options=list(plan["options"]))
                 for name in {step[1] for step in plan["steps"]}}
     def outputs(kind, module, inputs, keywords):
+        if not torch.cuda.is_available():
+            raise RuntimeError("there is no CUDA GPU")
         if keywords or type(module) is not kind or not any(is_verified(module, guards) for guards in plan["guards"]):
             raise RuntimeError("the module, a flag, a mode or the arguments are not as verified")
         device, tensors = torch.device("cuda", torch.cuda.current_device()), [*inputs, *(getattr(module, name, None) for name in plan["state"])]
