@@ -57,8 +57,8 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
 
 /// How the variant of a Python module is put into its file.
 struct VariantForm {
-  bool in_place = false;   ///< into the class's forward; else as a class of its own
-  bool standalone = false; ///< with all that its kernels need; else it imports warpwright_runtime
+  bool in_place = false;   ///< a decorator of the class; else a class of its own
+  bool standalone = false; ///< without the package and a plan file, where the plan is small enough
 };
 
 /// The edits that turn `text` into the variant of `entry`: its moves made again on this text, so

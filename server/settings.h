@@ -25,7 +25,7 @@ struct Settings {
   std::set<std::string> disabled_rules;
   bool hover = true;
   bool inlay_hints = true;
-  bool standalone = false; ///< applied variants of Python modules need no package
+  bool standalone = false; ///< applied variants of Python modules with small plans need no package
   /// The client's own notion of trust in the workspace. false: nothing is built or run, and no
   /// runner is asked; absent: server/trust.h decides, and asks.
   std::optional<bool> trusted;

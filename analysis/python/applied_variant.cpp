@@ -7,11 +7,10 @@ namespace {
 
 constexpr std::string_view kBegin = "# >>> warpwright ";
 constexpr std::string_view kEnd = "# <<< warpwright ";
-constexpr std::string_view kOwnForward = "_forward_as_written";
 
 /// "# >>> warpwright Model, plan 0123 >>>": lines of `what`, from its mark to the line after the closing one.
 struct Marked {
-  std::string what; ///< "Model", "Model.forward"
+  std::string what; ///< the class
   std::string plan;
   Range range;
   Range inside;
@@ -44,10 +43,9 @@ std::vector<Marked> find_marked(const std::string &text) {
   return found;
 }
 
-std::string marked_text(const std::string &what, const std::string &inside,
-                        const std::string &plan = {}, const std::string &indentation = {}) {
-  return indentation + std::string(kBegin) + what + (plan.empty() ? "" : ", plan " + plan) +
-         " >>>\n" + inside + indentation + std::string(kEnd) + what + " <<<\n";
+std::string marked_text(const Variant &variant, const std::string &inside) {
+  return std::string(kBegin) + variant.module + ", plan " + variant.plan + " >>>\n" + inside +
+         std::string(kEnd) + variant.module + " <<<\n";
 }
 
 /// With the two empty lines that were put after it, or at the end of the text before it.
@@ -64,27 +62,13 @@ void erase_block(std::string &text, Range range) {
 
 std::string without(const std::string &text, const std::string &module) {
   std::string result = text;
-  const auto is_of = [&](const Marked &marked) {
-    return module.empty() || marked.what == module || marked.what == module + ".forward";
-  };
+  const auto is_of = [&](const Marked &marked) { return module.empty() || marked.what == module; };
   for (;;) {
     const std::vector<Marked> all = find_marked(result);
     const auto next = std::ranges::find_if(all, is_of);
     if (next == all.end())
       return result;
-    const bool in_class = next->what.ends_with(".forward");
-    if (in_class) {
-      const std::size_t own =
-          result.rfind(std::string("def ") + std::string(kOwnForward), next->range.begin);
-      std::size_t begin = next->range.begin; // and the empty line before it
-      if (begin >= 2 && result[begin - 1] == '\n' && result[begin - 2] == '\n')
-        --begin;
-      result.erase(begin, next->range.end - begin);
-      if (own != std::string::npos)
-        result.replace(own + 4, kOwnForward.size(), "forward");
-    } else {
-      erase_block(result, next->range);
-    }
+    erase_block(result, next->range);
   }
 }
 
@@ -118,11 +102,6 @@ std::size_t with_comments_above(const PythonFile &file, const std::string &text,
   return start;
 }
 
-std::string forward_text(const std::string &call, const std::string &indentation) {
-  return indentation + "forward = " + call + "_exported.forward_of(" + std::string(kOwnForward) +
-         ")\n";
-}
-
 } // namespace
 
 std::string applied_plan(const std::string &text, const std::string &module) {
@@ -139,6 +118,10 @@ std::string applied_variant(const std::string &text, const std::string &module) 
   return {};
 }
 
+std::string variant_block(const Variant &variant) {
+  return marked_text(variant, variant.decorator + variant.subclass);
+}
+
 std::string as_written(const std::string &text) {
   return text.find(kBegin) == std::string::npos ? text : without(text, {});
 }
@@ -149,8 +132,7 @@ Result<std::string> with_variant_appended(const std::string &text, const Variant
   if (!file)
     return std::unexpected(file.error());
   const std::size_t at = end_of_definitions(*file, result);
-  const std::string block =
-      marked_text(variant.module, variant.kernels + "\n\n" + variant.subclass, variant.plan);
+  const std::string block = variant_block(variant);
   const bool is_last = at == result.size();
   result.insert(at, (is_last ? "\n\n" : "") + block + (is_last ? "" : "\n\n"));
   return result;
@@ -164,27 +146,17 @@ Result<std::string> with_variant_in_place(const std::string &text, const Variant
   const auto found = std::ranges::find(file->classes, variant.module, &PythonClass::name);
   if (found == file->classes.end())
     return fail("there is no class " + variant.module + " in the file");
-  const PythonFunction *forward = found->find_method("forward");
-  if (!forward)
-    return fail(variant.module + " has no forward of its own",
-                "Apply the variant as a class of its own instead");
-  const std::string indentation = indentation_at(result, forward->range.begin);
-  const std::size_t line = std::min(result.find('\n', forward->range.end), result.size() - 1) + 1;
-  const std::size_t class_line = with_comments_above(*file, result, found->range.begin);
-  result.insert(line, "\n" + marked_text(variant.module + ".forward",
-                                         forward_text(variant.call, indentation), {}, indentation));
-  result.replace(forward->name_range.begin, forward->name_range.size(), kOwnForward);
-  result.insert(class_line, marked_text(variant.module, variant.kernels, variant.plan) + "\n\n");
+  const std::size_t line = with_comments_above(*file, result, found->range.begin);
+  result.insert(line, marked_text(variant, variant.decorator));
   return result;
 }
 
 std::optional<Variant> appended_variant(const std::string &text, const std::string &module) {
   for (const Marked &marked : find_marked(text)) {
     const std::string inside = text.substr(marked.inside.begin, marked.inside.size());
-    const std::size_t subclass = inside.rfind("\n\n\nclass ");
+    const std::size_t subclass = inside.rfind("\nclass ");
     if (marked.what == module && subclass != std::string::npos)
-      return Variant{module, marked.plan, inside.substr(0, subclass + 1), "_warpwright_" + module,
-                     inside.substr(subclass + 3)};
+      return Variant{module, marked.plan, inside.substr(0, subclass + 1), inside.substr(subclass + 1)};
   }
   return std::nullopt;
 }

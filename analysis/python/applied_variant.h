@@ -1,8 +1,8 @@
 // Variants of modules in the text of a Python file: how they are marked, put in, taken out and found again.
 //
 // A variant stands between two marks, so that the file as its user wrote it can be had again: that is what is traced, hashed and
-// measured against. "appended": kernels and a class ModelNew at the end. "in place": kernels before the class, whose forward
-// is then one that calls them and, where they do not fit, `_forward_as_written`, the user's own. What both call is model_writer.h's.
+// measured against. A variant is a text whose last line decorates a class (model_writer.h). "appended": it decorates a class ModelNew at
+// the end. "in place": it stands right above the user's class.
 // Thread: pure functions.
 #pragma once
 
@@ -15,26 +15,27 @@ namespace warpwright::analysis {
 struct Variant {
   std::string module; ///< the user's class
   std::string plan;   ///< hash, or its beginning
-  std::string
-      kernels; ///< an object whose forward_of(forward) gives the other forward, and what it needs
-  std::string call;     ///< its name without "_exported": "_warpwright_Model"
-  std::string subclass; ///< the class that calls it; not used in place
+  std::string decorator; ///< whole lines; the last one decorates the class that follows
+  std::string subclass;  ///< the class that it decorates; not used in place
 };
 
 /// Which plan's variant of `module` the text says it holds; empty: none.
 std::string applied_plan(const std::string &text, const std::string &module);
-/// What stands between its marks, kernels first; empty: there is none.
+/// What stands between its marks, the decorator first; empty: there is none.
 std::string applied_variant(const std::string &text, const std::string &module);
 
 /// The text without any variant; the same text where there is none.
 std::string as_written(const std::string &text);
 
+/// The variant between its marks, as with_variant_appended() puts it into a file.
+std::string variant_block(const Variant &variant);
+
 /// The text with the variant appended, in place of one of the same module that was there.
 /// Errors: text that cannot be read.
 Result<std::string> with_variant_appended(const std::string &text, const Variant &variant);
 
-/// The text with the variant in the class itself.
-/// Errors: the class or its forward is not there.
+/// The text with the variant right above the class.
+/// Errors: the class is not there.
 Result<std::string> with_variant_in_place(const std::string &text, const Variant &variant);
 
 /// The variant of `module` that stands appended in `text`; absent when there is none.

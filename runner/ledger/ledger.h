@@ -32,7 +32,7 @@ struct LedgerEntry {
   model::Task task;
   model::Plan plan;
   model::Verdict verdict;
-  std::string variant_text; ///< the user's file as this variant would leave it
+  std::string variant_text; ///< what applying it to a torch module writes (server/optimize/optimize_module.h)
   std::string source_hash;  ///< sha256 of the kernel's slice that was measured against: staleness
   Proposed proposed;
 };

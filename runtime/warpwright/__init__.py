@@ -8,6 +8,9 @@ PyTorch captures the graph, guards it and differentiates it; Inductor compiles w
 package imports no torch and touches no GPU.
 """
 
+from warpwright_runtime import plans  # of exported classes
+
+__all__ = ["backend", "optimize", "explain", "report", "fallbacks", "plans"]
 __version__ = "@PROJECT_VERSION@"  # of the build; CMake writes it
 
 _WHERE = {"backend": "dynamo", "optimize": "search", "explain": "search", "report": "search", "fallbacks": "calls"}

@@ -6,7 +6,6 @@ The program runs wherever the kernels may not: another GPU, other precision flag
 aligned. So the operator always gives the region's result. Calls that the kernels did not answer are counted, and said once.
 """
 
-import ast
 import base64
 import json
 import threading
@@ -47,8 +46,13 @@ class Bound:
     def bind(self, record, plan, key):
         """Compiles the kernels, and has the operator call them."""
         from warpwright_runtime.exported_plan import ExportedPlan
+        from warpwright_runtime.plan_file import plan_of
 
-        exported = ExportedPlan(dict(ast.literal_eval(record["plan"]), source=record["source"], name=f"region {key[:12]}"), "warpwright")
+        try:
+            exported = ExportedPlan(dict(plan_of(record), name=f"region {key[:12]}"), "warpwright")
+        except ValueError as error:
+            self.why = str(error)
+            return
         if not exported.functions:
             self.why = exported.why
             return

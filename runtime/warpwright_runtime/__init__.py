@@ -1,15 +1,10 @@
-"""Runs the verified kernels that Warpwright wrote into a PyTorch file.
+"""Runs the verified kernels of plan files, which Warpwright wrote beside a PyTorch file.
 
-Such a file imports ExportedPlan and fallbacks_of (exported_plan.py) and nothing else. The kernels are compiled by NVRTC for the GPU that is
-there, the function that calls them by g++ once for a torch; both are kept in ~/.cache/warpwright-torch.
+The file decorates a class with plans("NAME.wwplan") (plan_file.py). The kernels are compiled by NVRTC for the GPU that is there, the
+function that calls them by g++ once for a torch; both are kept in ~/.cache/warpwright-torch. Importing this package imports no torch.
 """
 
+from .plan_file import plans
+
+__all__ = ["plans"]
 __version__ = "@PROJECT_VERSION@"  # of the build; CMake writes it
-
-
-def __getattr__(name):
-    if name not in ("ExportedPlan", "fallbacks_of"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import exported_plan
-
-    return getattr(exported_plan, name)

@@ -1,9 +1,8 @@
-"""A verified plan in a user's file: its kernels, and the forward that calls them.
+"""A verified plan of a user's class: its kernels, and the forward that calls them.
 
 A plan is a dict of literals: name (the class), guards (guard_values.py, one for each way in which it was verified), inputs and outputs
 (patterns, `...` for a tensor), state (names of the module's own tensors), arguments, results and temporaries (name, dtype, shape),
-capability, target (NVRTC's architecture), multiprocessors, source, sha256 (of the whole source, where device headers of this package stand
-for a part of it), options, steps. A call that it does not fit is the user's own forward's: counted by reason, and said once. Thread: any.
+capability, target (NVRTC's architecture), multiprocessors, source, options, steps. A call that it does not fit is the user's own forward's: counted by reason, and said once. Thread: any.
 """
 
 import math
@@ -17,11 +16,12 @@ from . import extension
 from .description import describe, operation, size_of
 from .driver import Driver
 from .guard_values import for_call
-from .nvrtc import compile_kernels, whole_source
+from .nvrtc import compile_kernels
 
 PACKED = {"bool": "?", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "int64": "q",
           "uint64": "Q", "float16": "e", "float32": "f", "float64": "d"}
 DEFAULT_SHARED_BYTES = 48 * 1024
+is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 
 
 class DoesNotFit(Exception):
@@ -30,7 +30,7 @@ class DoesNotFit(Exception):
 
 class ExportedPlan:
     """`call(module, *inputs)`: the outputs, or NotImplemented where something is not as it was verified.
-    @param owner the `__name__` of the file that it is in"""
+    @param owner the `__name__` of the file that the class is in"""
 
     device = "cuda"
 
@@ -41,7 +41,6 @@ class ExportedPlan:
         self.refused = {}  # calls that never came to the extension, by reason
         self.why = "there is no CUDA GPU"
         self.call = self.refuse
-        plans.append(self)
         if not self.is_available():
             return
         try:
@@ -60,8 +59,8 @@ class ExportedPlan:
     def refuse_for(self, why):
         self.refused[why] = self.refused.get(why, 0) + 1
         if self.refused[why] == 1:
-            warnings.warn(f"{self.plan['name']}: the verified kernels are not used, its own forward runs: {why} (said once; "
-                          "warpwright_fallbacks() counts)", RuntimeWarning, stacklevel=3)
+            warnings.warn(f"{self.plan['name']}: the verified kernels are not used, its own forward runs: {why} (said once, "
+                          "later calls are counted)", RuntimeWarning, stacklevel=3)
         return NotImplemented
 
     def runs(self):
@@ -81,16 +80,19 @@ class ExportedPlan:
 
     def compile(self):
         kernels = sorted({step[1] for step in self.plan["steps"] if step[0] == "launch"})
-        return compile_kernels(whole_source(self.plan["source"], self.plan["sha256"]), kernels, self.plan["options"], self.target())
+        return compile_kernels(self.plan["source"], kernels, self.plan["options"], self.target())
 
     # ---- As a function
 
     def forward_of(self, original):
-        """A forward with the original's signature that calls the kernels, and the original for what they were not verified for."""
+        """A forward with the original's signature that calls the kernels, and the original for what they were not verified for, and
+        while torch.compile or torch.export traces it."""
         code = getattr(original, "__code__", None)
         if code is None or code.co_flags & 0x0C or code.co_kwonlyargcount:  # *args, **keywords
             def forward(self, *inputs, **keywords):
-                if not keywords:
+                if is_compiling():
+                    outputs = NotImplemented
+                elif not keywords:
                     outputs = call(self, *inputs)
                 else:
                     values = by_position(original, inputs, keywords)
@@ -100,9 +102,9 @@ class ExportedPlan:
             whole = call if code is None else self.whole_call(original)
         else:
             names = ", ".join(code.co_varnames[:code.co_argcount])
-            space = {"_warpwright_call": self.whole_call(original), "_warpwright_original": original}
+            space = {"_warpwright_call": self.whole_call(original), "_warpwright_original": original, "_warpwright_is_compiling": is_compiling}
             exec(f"def forward({names}):\n"
-                 f"    _warpwright_outputs = _warpwright_call({names})\n"
+                 f"    _warpwright_outputs = NotImplemented if _warpwright_is_compiling() else _warpwright_call({names})\n"
                  f"    return _warpwright_original({names}) if _warpwright_outputs is NotImplemented else _warpwright_outputs\n", space)
             forward = space["forward"]
             forward.__defaults__ = original.__defaults__
@@ -122,11 +124,6 @@ class ExportedPlan:
         if not self.functions or not 0 < missing <= len(defaults):
             return self.call
         return self.made(inputs + list(defaults[len(defaults) - missing:]))
-
-    def outputs_of(self, module, inputs):
-        """forward's outputs; None where it is for the user's own forward."""
-        outputs = self.call(module, *inputs)
-        return None if outputs is NotImplemented else outputs
 
     # ---- Descriptions
 
@@ -281,21 +278,6 @@ def by_position(function, inputs, keywords):
             return None
         values.append(left.pop(name) if name in left else defaults[name])
     return None if left else values
-
-
-plans = []  # of this process
-
-
-def fallbacks_of(owner):
-    """A function that gives {why: how many calls the user's own forward answered} of the plans of one file."""
-    def warpwright_fallbacks():
-        total = {}
-        for plan in plans:
-            for why, count in plan.fallbacks().items() if plan.owner == owner else ():
-                total[why] = total.get(why, 0) + count
-        return total
-
-    return warpwright_fallbacks
 
 
 def views_in(value):

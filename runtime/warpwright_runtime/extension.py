@@ -17,15 +17,12 @@ import sysconfig
 import tempfile
 
 SOURCES = ("objects.h", "arguments.h", "operation.h", "known.h", "guards.h", "plan.h", "executor.h", "region_operator.h", "module.cpp")  # each needs those before it
-SOURCE = ""  # the C++, in a file that brings this package along
 COMPILE_TIMEOUT_S = 180
 STANDARDS = ("c++17", "c++20")  # the oldest that this torch's headers take
 
 
 def read_source():
     """The C++ as one text."""
-    if SOURCE:
-        return SOURCE
     text = ""
     for name in SOURCES:
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "call", name), encoding="utf-8") as file:

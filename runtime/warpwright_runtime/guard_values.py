@@ -5,7 +5,7 @@ pairs), ("values", parts) for a dict whose keys do not matter, ("object", class,
 functions, classes, enumerators, tensors in containers and all else, which are the same where their texts are; a submodule that one of them
 holds, as a lambda's closure may, is named by its place in the module, since a copy of a module keeps the lambdas of the first. Devices
 are all the same, since that of each tensor is asked anyway. An object is compared
-DEEPEST levels deep; below that its class alone counts. This text is also in every exported ModelNew, so it imports nothing of the runner.
+DEEPEST levels deep; below that its class alone counts. Exported classes use this file too, so it imports nothing of the runner.
 Thread: any.
 """
 

@@ -5,30 +5,9 @@ import ctypes
 import glob
 import hashlib
 import os
-import re
 import tempfile
 
 from .extension import cache_folder, torch_folder
-
-
-HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
-
-
-def whole_source(source, sha256):
-    """A plan's source with this package's device headers in place of the lines that include them.
-    @raise ValueError where that is not the text that was verified"""
-    def text_of(found):
-        try:
-            with open(os.path.join(HEADERS, found[1]), encoding="utf-8") as file:
-                return file.read()
-        except FileNotFoundError:
-            return found[0]
-
-    whole = re.sub(r"^#include <(warpwright/[\w.]+)>\n", text_of, source, flags=re.MULTILINE)
-    if hashlib.sha256(whole.encode()).hexdigest() != sha256:
-        raise ValueError("its device headers are of another version of warpwright-runtime than it was verified with; apply it again, or "
-                         "export it with --standalone")
-    return whole
 
 
 def toolkit_folders():

@@ -2,13 +2,14 @@
 # Whether exports run their kernels and stay right when their module changes, on a machine with a GPU, torch and the modules' libraries.
 #   real     bench/real in evaluation mode, float32 and bfloat16: optimised, exported, checked
 #   cli      three of them through `warpwright optimize FILE`, which must choose the mode that users call them in
+#   small    two pointwise modules without submodules, which FORM=standalone is for
 #   modules  bench/modules, and
 #   bench    KernelBench (KERNELBENCH=DIR_OR_TAR, of SIZES=original or current): exports written again from bench/results/h200's plans without a search, checked
 # Parts can be ended and run again: they go on from $STATE. Each writes OUT/PART.jsonl (results), OUT/PART.check.json (what
 # tests/torch/export_check.py found) and OUT/log.txt.
-# A call of ten minutes holds "real cli" (the default), "modules" or "bench".
-# usage: [PART="real cli"] [BUDGET_S=560] [JOBS=6] [KERNELBENCH=... SIZES=current] [STATE=build/exports] scripts/gpu/exports.sh ARCHIVE OUT
-# FORM=package: the exports import warpwright_runtime, else they hold it.
+# A call of ten minutes holds "small real cli" (the default), "modules" or "bench".
+# usage: [PART="small real cli"] [FORM=standalone] [BUDGET_S=560] [JOBS=6] [KERNELBENCH=... SIZES=current] [STATE=build/exports] scripts/gpu/exports.sh ARCHIVE OUT
+# FORM=package, the default: exports import the package and have plan files. FORM=standalone: those that can stand alone do.
 # (ARCHIVE is scripts/gpu/pack.sh's, or a build's bin directory)
 set -uo pipefail
 begun=$SECONDS
@@ -27,7 +28,12 @@ else
   [ -d "$bin" ] && [ ! "$archive" -nt "$bin" ] || { tar -C "$state" -xJf "$archive" && touch "$bin"; } || exit 1
 fi
 chmod 755 "$state" # workers give up root
-if [ "${FORM:-}" = package ]; then export PYTHONPATH=$bin/torch; form=--import-runtime; else form=; fi
+case ${FORM:-package} in
+package) form= ;;
+standalone) form=--standalone ;;
+*) echo "FORM is package or standalone" >&2 && exit 1 ;;
+esac
+export PYTHONPATH=$bin/torch # a plan that cannot stand alone needs it in both forms
 export PYTHONUNBUFFERED=1 XDG_CACHE_HOME=$state/cache PYTHONWARNINGS=ignore
 failed=0
 left() { echo $((${BUDGET_S:-560} - (SECONDS - begun))); }
@@ -44,10 +50,11 @@ plans() { # plans NAME FOLDER SECONDS OPTIONS...: of a folder's tasks, exported 
     >"$state/$name.log" 2>&1 &
   planning=$!
 }
-checked() { # checked NAME MODE: each export in a fresh Python, as they are written
+checked() { # checked NAME MODE OPTIONS...: each export in a fresh Python, as they are written
   local name=$1 mode=$2
+  shift 2
   note "$name: checking in mode $mode"
-  timeout -k 10 $(($(left) + 10)) python3 tests/torch/export_check.py --mode "$mode" --jobs "$jobs" --seconds "$(left)" \
+  timeout -k 10 $(($(left) + 10)) python3 tests/torch/export_check.py --mode "$mode" "$@" --jobs "$jobs" --seconds "$(left)" \
     --json "$state/$name.check.json" ${planning:+--follow "$planning"} "$state/$name" >"$out/$name.check.txt" 2>&1 || failed=$((failed + 1))
   [ -z "$planning" ] || wait "$planning"
   cp "$state/$name.jsonl" "$state/$name.check.json" "$out/" 2>/dev/null
@@ -71,8 +78,37 @@ RECIPES
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | tee "$out/gpu.txt" | tee -a "$out/log.txt"
 python3 -c 'import sys, torch, transformers, torchvision; print("Python", sys.version.split()[0], "torch", torch.__version__, "transformers", transformers.__version__, "torchvision", torchvision.__version__)' 2>&1 |
   tail -n 1 | tee -a "$out/log.txt"
-for part in ${PART:-real cli}; do
+for part in ${PART:-small real cli}; do
   case $part in
+  small)
+    mkdir -p "$state/small_tasks/level1"
+    for task in "1_gated relu(x*self.weight*self.scale)" "2_silu sigmoid(x)*x+self.weight"; do
+      sed "s/FORWARD/${task#* }/" >"$state/small_tasks/level1/${task%% *}.py" <<'SMALL'
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 0.5
+        self.weight = torch.nn.Parameter(torch.rand(1024))
+
+    def forward(self, x):
+        return torch.FORWARD
+
+
+def get_inputs():
+    return [torch.randn(4096, 1024)]
+
+
+def get_init_inputs():
+    return []
+SMALL
+    done
+    plans small "$state/small_tasks" $(($(left) / 8)) --max-variants 3
+    wait "$planning"
+    checked small made --compile
+    ;;
   real)
     share=$(($(left) * 45 / 100))
     bf16 bench/real "$state/real_bf16_tasks"
@@ -89,7 +125,7 @@ for part in ${PART:-real cli}; do
     for file in level1/07_bert_layer level1/04_llama_mlp level2/01_resnet_basic_block; do
       note "warpwright optimize $file"
       timeout 100 "$bin/warpwright" optimize "bench/real/$file.py" --budget 25s --max-variants 4 --apply --ledger "$state/cli/ledger.db" \
-        --output "$state/cli/$(basename $file).py" $([ -n "$form" ] || echo --standalone) 2>&1 | tail -n 12 | cut -c1-200 | tee -a "$out/log.txt"
+        --output "$state/cli/$(basename $file).py" $form 2>&1 | tail -n 12 | cut -c1-200 | tee -a "$out/log.txt"
     done
     planning=
     checked cli eval

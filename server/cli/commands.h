@@ -38,8 +38,8 @@ struct OptimizeOptions {
   std::string policy;    ///< as server/policy_choice.h reads it; of CUDA kernels
   ApplyMode apply = ApplyMode::Never;
   bool in_place =
-      false;          ///< of Python modules: change the class's forward instead of adding a class
-  bool standalone = false; ///< of Python modules: the variant brings along what it needs
+      false;          ///< of Python modules: decorate the class instead of adding one
+  bool standalone = false; ///< of Python modules: needs no package, where the plan is small enough
   std::optional<model::ModuleMode> mode; ///< of Python modules; absent: what their files say
   std::string output; ///< path that the best variant is written to, instead of the file itself
   bool json = false;

@@ -163,7 +163,7 @@ KernelOutcome optimize_kernel(const server::SnapshotPtr &snapshot, const std::st
     return outcome;
   auto text = server::add_diff(*snapshot, *best, setup.form, report);
   if (text)
-    outcome.best_text = std::move(*text);
+    outcome.best_text = std::move(*text), outcome.plan_file = server::plan_file_of(*best, setup.form);
   else if (!report.error)
     report.error = text.error();
   return outcome;

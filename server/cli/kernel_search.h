@@ -7,6 +7,7 @@
 #include "server/cli/progress.h"
 #include "server/cli/report/report.h"
 #include "server/engine.h"
+#include "server/optimize/optimize_module.h"
 
 namespace warpwright::cli {
 
@@ -26,6 +27,7 @@ struct SearchSetup {
 struct KernelOutcome {
   KernelReport report;
   std::string best_text; ///< the file as the best variant leaves it; empty without one
+  std::optional<server::PlanFile> plan_file; ///< goes beside it
   std::optional<Error> ledger_failure; ///< the first verdict that could not be recorded
 };
 

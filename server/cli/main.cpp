@@ -81,10 +81,10 @@ void add_optimize(CLI::App &app, Options &all) {
       "--apply{measured}", all.apply,
       "Write the best variant back; =checked also takes what was only checked on a CPU");
   command->add_flag("--in-place", options.in_place,
-                    "Of Python modules: change the class's forward instead of adding a class");
+                    "Of Python modules: decorate the class instead of adding one");
   command->add_flag("--standalone", options.standalone,
-                    "Of Python modules: write all that the kernels need into the file, which else "
-                    "imports warpwright_runtime");
+                    "Of Python modules: where it takes at most 100 lines, write the kernels into the "
+                    "file, which else imports the package warpwright and has a plan file beside it");
   command
       ->add_option_function<std::string>(
           "--mode",

@@ -114,14 +114,20 @@ ApplyResult apply(const Run &run, const std::filesystem::path &path, const std::
             " was checked on the CPU only, which says nothing about its "
             "speed. Run on a GPU, or say --apply=checked to take the verified variant as it is."};
   const std::string target = run.options.output.empty() ? path.string() : run.options.output;
-  const Result<void> written = run.options.output.empty()
-                                   ? replace_unchanged(path, before, outcome.best_text)
-                                   : write_atomically(target, outcome.best_text);
+  Result<void> written;
+  if (outcome.plan_file)
+    written = write_atomically(std::filesystem::path(target).parent_path() / outcome.plan_file->name,
+                               outcome.plan_file->text);
+  if (written)
+    written = run.options.output.empty() ? replace_unchanged(path, before, outcome.best_text)
+                                         : write_atomically(target, outcome.best_text);
   if (!written)
     return {ApplyResult::State::Refused, "Not applied: " + describe(written.error()) + "."};
+  const std::string beside = outcome.plan_file ? " Its plan is " + outcome.plan_file->name + ", beside it." : "";
   return {ApplyResult::State::Applied,
           "Applied to " + target + ": " +
-              moves_text(outcome.report.variants[*outcome.report.best].moves) + "."};
+              moves_text(outcome.report.variants[*outcome.report.best].moves) + "." + beside +
+              (outcome.plan_file && run.options.standalone ? " It cannot stand alone: the comment says why." : "")};
 }
 
 void finish_kernel(Run &run, KernelOutcome outcome) {

@@ -2,13 +2,19 @@
 
 #include "arch/gpu.h"
 #include "server/export/cpp_steps.h"
-#include "server/export/runtime_text.h"
+#include "server/export/plan_literal.h"
 #include "support/words.h"
 
 #include <algorithm>
 
 namespace warpwright::server {
 namespace {
+
+/// A variant's own part of a C++ file. @COUNT@ kernels, their @NAMES@ and @SHARED@ bytes, further @OPTIONS@ of NVRTC, the @CAPABILITY@ of
+/// the GPU or 0 are filled in.
+constexpr const char *kRuntimeCppVariant =
+#include "server/export/cpp_variant.inc.inc"
+    ;
 
 constexpr const char *kIncludes = R"(#include <ATen/cuda/CUDAContext.h>
 #include <c10/cuda/CUDAException.h>

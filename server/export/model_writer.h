@@ -1,12 +1,10 @@
-// A verified plan as Python: the user's file, and a `ModelNew` that computes the same with the plan's kernels.
+// A verified plan as Python: a text that decorates a class, and mostly a plan file beside the user's file.
 //
-// `ModelNew` derives from the user's class, so parameters, state and constructor stay the user's. Its forward calls one C++ function,
-// which is the same for all plans and is compiled once a machine: it launches the plan's kernels, which NVRTC compiles at import, and
-// calls ATen for library steps, in order, on the current stream. The runner times candidates through the same function. It is in the
-// package warpwright_runtime (runtime/), which the text imports; a standalone text holds the package. What the plan was verified for
-// (shapes, dtypes, layout, a CUDA device, the submodules and their modes, what forward read of them, flags) is asked at every call, and
-// whatever else comes, or needs gradients, goes to the user's own forward: counted by reason in warpwright_fallbacks(), and said once. So
-// does everything without the package, and on a machine without a GPU of that kind, where nothing is compiled.
+// The package form is 20 lines at most, which import the package warpwright and name the plan file; runtime/warpwright_runtime/plan_file.py
+// reads it. Whatever a call was not verified for (shapes, dtypes, layout, a CUDA device, the submodules and their modes, what forward read
+// of them, flags), or needs gradients, goes to the class's own forward: counted by reason, and said once. So does everything without the
+// package, and on a machine without a GPU of that kind. The standalone form (standalone.h) needs no package and no plan file; a plan that
+// cannot have it gets the package form, whose comment says why. Thread: pure functions.
 #pragma once
 
 #include "server/export/plan_literal.h"
@@ -17,33 +15,27 @@ namespace warpwright::server {
 
 struct ModelText {
   std::string class_name = "ModelNew";
-  std::string comment; ///< what was measured, one line or more; put above the kernels
+  std::string comment; ///< what was measured, one line or more; put above
   /// Its capability 90 gives the kernels its architecture-specific instructions, and other GPUs the user's own forward; 0 has the
   /// kernels compiled for whatever is there.
   VerifiedDevice device;
   CallPatterns patterns;
+  std::string plan_file; ///< the name that the plan file will have, beside the file that the text goes into
+  bool standalone = false;
 };
 
-/// What goes into the user's file. Its names begin with "_warpwright_" and the class's name.
 struct ModelAddition {
-  std::string
-      kernels; ///< the extension, and a function call(module, inputs): forward's outputs, or None for "not verified"
-  std::string call; ///< that function's name
-  std::string
-      subclass; ///< the class whose forward calls it, else that of the class it derives from
+  std::string decorator; ///< what goes before a class; the last line decorates it
+  std::string subclass;  ///< a class to decorate, which derives from the user's
+  std::string plan_file; ///< the plan file's text; empty: the decorator stands alone
 };
 
-/// Errors: as write_model().
+/// Errors: a task that is no Python module, or a step that torch cannot do.
+/// @param graph of the task's module, before any rewrite: says which buffers are the module's own
 Result<ModelAddition> write_addition(const model::Task &task, const model::Graph &graph,
                                      const model::Plan &plan, const ModelText &text);
 
-/// The whole file: the module's source, then the extension and the class.
-/// Errors: a task that is no Python module, or a step that torch cannot do.
-/// @param graph of the task's module, before any rewrite: says which buffers are the module's own
-Result<std::string> write_model(const model::Task &task, const model::Graph &graph,
-                                const model::Plan &plan, const ModelText &text);
-
-/// What write_addition() or write_model() gave, alone or in a file, with all that its kernels need in place of the import of the package.
-Result<std::string> standalone_text(std::string text);
+/// The module's source, then the decorated class.
+std::string whole_file(const std::string &source, const ModelAddition &addition);
 
 } // namespace warpwright::server

@@ -220,13 +220,20 @@ std::string repeated(std::size_t count) {
 
 } // namespace
 
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
 VerifiedDevice verified_device(const model::DeviceInfo &device) {
   return {model::capability_of(device), device.multiprocessors};
 }
 
 Result<std::string> plan_literal(const model::Task &task, const model::Graph &graph,
                                  const model::Plan &plan, const CallPatterns &patterns,
-                                 const std::string &source, const VerifiedDevice &device) {
+                                 const VerifiedDevice &device) {
   for (const std::string &text : patterns.guards)
     if (!is_literal(text))
       return not_literal();
@@ -265,8 +272,7 @@ Result<std::string> plan_literal(const model::Task &task, const model::Graph &gr
               ? python_text(arch::compile_target(device.compute_capability))
               : "None") +
          ",\n    \"multiprocessors\": " + number_or_none(device.multiprocessors) +
-         ",\n    \"source\": " + source + ",\n    \"sha256\": " +
-         python_text(sha256_hex(plan.source.empty() ? "\n" : plan.source)) + ",\n    \"options\": [" + joined(plan.options, ", ", python_text) +
+         ",\n    \"sha256\": " + python_text(sha256_hex(plan.source)) + ",\n    \"options\": [" + joined(plan.options, ", ", python_text) +
          "],\n    \"steps\": [\n" + *steps + "    ],\n}\n";
 }
 

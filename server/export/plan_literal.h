@@ -1,4 +1,4 @@
-// A verified plan as a Python literal: what runtime/warpwright_runtime/exported_plan.py calls it by. Everything is evaluated at the sizes that
+// A verified plan as a Python literal, by which runtime/warpwright_runtime/exported_plan.py calls it. Everything is evaluated at the sizes that
 // were measured. Thread: pure functions.
 #pragma once
 
@@ -27,11 +27,13 @@ struct CallPatterns {
   std::vector<std::string> guards;
 };
 
-/// The dict, over several lines.
-/// @param source the expression that gives the kernels' text
+/// The dict, over several lines, without the kernels' text but with its hash.
 /// Errors: a step that torch cannot do; patterns that are no literals, as a runner that is not to be trusted may send them.
 Result<std::string> plan_literal(const model::Task &task, const model::Graph &graph,
                                  const model::Plan &plan, const CallPatterns &patterns,
-                                 const std::string &source, const VerifiedDevice &device);
+                                 const VerifiedDevice &device);
+
+/// The text with `by` in each place of `what`, which is not empty.
+std::string replaced(std::string text, std::string_view what, std::string_view by);
 
 } // namespace warpwright::server

@@ -246,7 +246,7 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
   options.limits.measure = !command.no_measure;
   options.verify.timeout = kJobTimeout;
   options.export_folder = command.export_folder;
-  options.import_runtime = command.import_runtime;
+  options.standalone = command.standalone;
   options.time_limit = std::chrono::seconds(static_cast<std::int64_t>(60 * command.minutes));
   options.candidates = std::move(opened->answers);
   BenchRunEvents events{.on_result = tell};

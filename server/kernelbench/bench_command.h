@@ -21,7 +21,7 @@ struct BenchCommand {
   std::string known; ///< results of an earlier run, whose best plans are tried first; empty: none
   std::string html, json; ///< paths; empty: not written
   std::string export_folder;
-  bool import_runtime = false; ///< exports import warpwright_runtime; else they hold it
+  bool standalone = false; ///< exports need no package, where their plans are small enough
   bool run_exports = false; ///< each once in a fresh Python, with this process's rights
   std::string candidates;      ///< a folder or JSON lines of other systems' answers; empty: ours
   std::string candidate_field; ///< of JSON lines; empty: the first that is known

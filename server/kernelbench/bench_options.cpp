@@ -30,9 +30,9 @@ void add_bench_options(CLI::App &command, BenchCommand &bench) {
   command.add_option("--json", bench.json, "Write summary and results to this file");
   command.add_option(
       "--export", bench.export_folder,
-      "Write each verified candidate as a ModelNew that imports only torch to this folder");
-  command.add_flag("--import-runtime", bench.import_runtime,
-                   "With --export: the files import warpwright_runtime instead of holding it")
+      "Write each verified candidate to this folder as a ModelNew, with a plan file beside it; it needs the package warpwright");
+  command.add_flag("--standalone", bench.standalone,
+                   "With --export: where it takes at most 100 lines, the files hold the kernels and need only torch 2.8")
       ->needs("--export");
   command.add_flag("--run-exports", bench.run_exports,
                    "With --export: at the end call each file once in a fresh Python, with your "

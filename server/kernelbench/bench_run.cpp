@@ -100,20 +100,23 @@ Result<void> export_model(const BenchRunOptions &options, const BenchResult &res
   const TorchTask &task = *outcome.task;
   const generator::TorchVariant &best = outcome.variants[*outcome.best];
   const model::Plan &plan = best.proposal.built.plan;
-  auto text =
-      write_model(task.task, task.graph, plan,
-                  {.comment = measured_comment(
-                       outcome.final_verdict ? *outcome.final_verdict : best.verdict, plan.moves),
-                   .device = verified_device(result.device),
-                   .patterns = task.patterns});
-  if (text && !options.import_runtime) // for harnesses that know nothing of us
-    text = standalone_text(*text);
-  if (!text)
-    return std::unexpected(text.error());
   const auto path = export_path(options.export_folder, result);
+  const auto plan_path = std::filesystem::path(path).replace_extension("wwplan");
+  const auto addition = write_addition(
+      task.task, task.graph, plan,
+      {.comment = measured_comment(outcome.final_verdict ? *outcome.final_verdict : best.verdict, {}),
+       .device = verified_device(result.device),
+       .patterns = task.patterns,
+       .plan_file = plan_path.filename(),
+       .standalone = options.standalone});
+  if (!addition)
+    return std::unexpected(addition.error());
   std::error_code error;
   std::filesystem::create_directories(path.parent_path(), error);
-  return write_atomically(path, *text);
+  if (!addition->plan_file.empty())
+    if (const auto written = write_atomically(plan_path, addition->plan_file); !written)
+      return written;
+  return write_atomically(path, whole_file(task.task.module->source, *addition));
 }
 
 class Run {

@@ -18,7 +18,7 @@ struct BenchRunOptions {
   std::map<std::string, generator::Recipe> known; ///< by source hash of the task: tried first
   runner::VerifyOptions verify;
   model::ModuleMode mode = model::ModuleMode::AsMade; ///< in which the tasks' modules are called
-  bool import_runtime = false; ///< exports import warpwright_runtime; else they hold it
+  bool standalone = false; ///< exports need no package, where their plans are small enough
   std::filesystem::path export_folder; ///< empty: verified candidates are not written
   /// Other systems' answers, by task: judged in place of plans of ours.
   std::optional<std::map<std::string, CandidateAnswer>> candidates;

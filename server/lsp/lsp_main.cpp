@@ -3,8 +3,10 @@
 #include "server/lsp/lsp_main.h"
 
 #include "server/lsp/lsp_server.h"
+#include "server/optimize/optimize_module.h"
 #include "server/optimize/policies.h"
 #include "server/protocol/uri.h"
+#include "support/files.h"
 
 #include <fcntl.h>
 #include <filesystem>
@@ -34,6 +36,19 @@ std::string find_docs() {
   return "";
 }
 
+/// The plan file is written when an edit is made, since an edit of a text brings along no other file. It is small and named by its plan, so
+/// that it does no harm where the edit is not made after all.
+Result<std::vector<TextEdit>> edits_with_plan_file(const std::string &path, const std::string &text,
+                                                   const runner::LedgerEntry &entry,
+                                                   const VariantForm &form) {
+  auto edits = variant_edits(path, text, entry, form);
+  const auto file = edits ? plan_file_of(entry, form) : std::nullopt;
+  if (!file)
+    return edits;
+  const auto written = write_atomically(std::filesystem::path(path).parent_path() / file->name, file->text);
+  return written ? edits : std::unexpected(written.error());
+}
+
 LspEnvironment make_environment(const LspOptions &options) {
   LspEnvironment environment;
   environment.analyses = make_analyses();
@@ -46,7 +61,7 @@ LspEnvironment make_environment(const LspOptions &options) {
                                     const OptimizeEvents &events, std::stop_token stop) {
     return optimize(request, client, *policies, events, std::move(stop));
   };
-  environment.variant_edits = variant_edits;
+  environment.variant_edits = edits_with_plan_file;
   environment.missing_facts_edits = missing_facts_edits;
   environment.report = report_page;
   environment.docs_url = find_docs();

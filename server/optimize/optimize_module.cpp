@@ -40,6 +40,27 @@ std::optional<Error> fault_of_reference(const TorchOutcome &outcome) {
   return std::nullopt;
 }
 
+/// Of a plan's hash, in the marks in the user's file and in the plan file's name.
+constexpr std::size_t kShortHash = 16;
+/// Between the parts of a Python variant's text in the ledger: package form, plan file, standalone form.
+constexpr char kPart = '\f';
+
+std::string part_of(const std::string &text, int index) {
+  std::size_t start = 0;
+  for (; index > 0 && start != std::string::npos; --index)
+    start = text.find(kPart, start) == std::string::npos ? std::string::npos : text.find(kPart, start) + 1;
+  return start == std::string::npos ? std::string() : text.substr(start, text.find(kPart, start) - start);
+}
+
+std::string block_of(const runner::LedgerEntry &entry, const VariantForm &form) {
+  return part_of(entry.variant_text, form.standalone ? 2 : 0);
+}
+
+/// One for each plan, so that undoing and redoing an edit finds the file that it needs.
+std::string plan_file_name(const std::string &module, const model::Plan &plan) {
+  return module + "." + model::hash(plan).substr(0, kShortHash) + ".wwplan";
+}
+
 /// What the search has found, as the editor is told.
 class Trial {
 public:
@@ -84,7 +105,7 @@ private:
     return write_cpp_variant(
         task.task, kernel_, plan,
         {.comment = measured_comment(verdict, plan.moves),
-         .plan = model::hash(plan).substr(0, 16),
+         .plan = model::hash(plan).substr(0, kShortHash),
          .compute_capability = on_gpu ? model::capability_of(verdict.device) : 0});
   }
 
@@ -133,20 +154,25 @@ ModuleProblem problem_of(const Error &error) {
 
 Result<std::string> module_variant_text(const TorchTask &traced, const model::Plan &plan,
                                         const model::Verdict &verdict) {
-  const model::Task &task = traced.task;
+  const std::string &module = traced.task.module->model;
   const bool on_gpu = verdict.device.kind == "cuda";
-  const std::string &module = task.module->model;
-  const auto addition =
-      write_addition(task, traced.graph, plan,
-                     {.class_name = module + "New",
-                      .comment = measured_comment(verdict, plan.moves),
-                      .device = on_gpu ? verified_device(verdict.device) : VerifiedDevice{},
-                      .patterns = traced.patterns});
-  if (!addition)
-    return std::unexpected(addition.error());
-  return analysis::with_variant_appended(task.module->source,
-                                         {module, model::hash(plan).substr(0, 16),
-                                          addition->kernels, addition->call, addition->subclass});
+  ModelText text{.class_name = module + "New",
+                 .comment = measured_comment(verdict, {}),
+                 .device = on_gpu ? verified_device(verdict.device) : VerifiedDevice{},
+                 .patterns = traced.patterns,
+                 .plan_file = plan_file_name(module, plan)};
+  std::string result;
+  for (const bool standalone : {false, true}) {
+    text.standalone = standalone;
+    const auto addition = write_addition(traced.task, traced.graph, plan, text);
+    if (!addition)
+      return std::unexpected(addition.error());
+    result += analysis::variant_block({module, model::hash(plan).substr(0, kShortHash),
+                                       addition->decorator, addition->subclass});
+    if (!standalone)
+      result += kPart + addition->plan_file + kPart;
+  }
+  return result;
 }
 
 Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
@@ -157,19 +183,21 @@ Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
                ? fail("the variant of '" + entry.kernel + "' could not be written as C++",
                       "Its plan has a step that C++ cannot spell; optimise again for another")
                : cpp_variant_edits(entry.task.module->source, entry.variant_text, text);
-  const Result<std::string> whole =
-      form.standalone ? standalone_text(entry.variant_text) : entry.variant_text;
-  if (!whole)
-    return std::unexpected(whole.error());
-  const auto variant = analysis::appended_variant(*whole, entry.kernel);
+  const auto variant = analysis::appended_variant(block_of(entry, form), entry.kernel);
   if (!variant)
     return fail("the variant of '" + entry.kernel + "' could not be written as Python",
-                "Its plan has a step that C++ cannot spell; optimise again for another");
+                "Its plan has a step that Python cannot spell; optimise again for another");
   const auto changed = form.in_place ? analysis::with_variant_in_place(text, *variant)
-                                          : analysis::with_variant_appended(text, *variant);
+                                     : analysis::with_variant_appended(text, *variant);
   if (!changed)
     return std::unexpected(changed.error());
   return diff_edits(text, *changed);
+}
+
+std::optional<PlanFile> plan_file_of(const runner::LedgerEntry &entry, const VariantForm &form) {
+  const PlanFile file{plan_file_name(entry.kernel, entry.plan), part_of(entry.variant_text, 1)};
+  const bool is_named = block_of(entry, form).find('"' + file.name + '"') != std::string::npos;
+  return is_named ? std::optional(file) : std::nullopt;
 }
 
 namespace {

@@ -21,8 +21,8 @@ Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
 /// What keeps a module from being optimised, as a diagnostic of it. @param error of a trace, or of the runner's reference
 ModuleProblem problem_of(const Error &error);
 
-/// The module's file with the variant appended (analysis/python/applied_variant.h); what was measured stands in a comment.
-/// Errors: a plan that cannot be written as Python and C++.
+/// A Python variant as the ledger keeps it: its text in both forms (server/export/model_writer.h) and its plan file.
+/// Errors: a plan that cannot be written as Python.
 Result<std::string> module_variant_text(const TorchTask &traced, const model::Plan &plan,
                                         const model::Verdict &verdict);
 
@@ -31,5 +31,13 @@ Result<std::string> module_variant_text(const TorchTask &traced, const model::Pl
 Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
                                                    const runner::LedgerEntry &entry,
                                                    const VariantForm &form);
+
+/// What has to lie beside the file that module_variant_edits() are made in.
+struct PlanFile {
+  std::string name, text;
+};
+
+/// Absent: the variant needs none, being C++ or standing alone.
+std::optional<PlanFile> plan_file_of(const runner::LedgerEntry &entry, const VariantForm &form);
 
 } // namespace warpwright::server

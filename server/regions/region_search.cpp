@@ -53,7 +53,7 @@ Result<json> record_of(const json &job, const TorchOutcome &outcome, const Regio
   const TorchTask &task = *outcome.task;
   const model::Plan &plan = outcome.variants[*outcome.best].proposal.built.plan;
   const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : outcome.variants[*outcome.best].verdict;
-  const auto literal = plan_literal(task.task, task.graph, plan, task.patterns, "\"\"",
+  const auto literal = plan_literal(task.task, task.graph, plan, task.patterns,
                                     device.kind == "cuda" ? verified_device(device) : VerifiedDevice{});
   if (!literal)
     return std::unexpected(literal.error());

@@ -112,11 +112,11 @@ TEST_CASE("a module is optimised on the CPU, applied in both forms, and computes
 
   session.apply_ending("in the forward of Scaled");
   CHECK(client.text(session.uri).find("class ScaledNew") == std::string::npos);
-  CHECK(client.text(session.uri).find("def _forward_as_written(self, x):") != std::string::npos);
+  CHECK(client.text(session.uri).find("@warpwright.plans(\"Scaled.") != std::string::npos);
   CHECK(session.compare_with("Scaled") == "same\n");
 
-  client.edit(session.uri, "k0_",
-              "k1_"); // in the kernel: it is no longer the one that was verified
+  client.edit(session.uri, "plans(\"Scaled.",
+              "plans(\"Scaled.0"); // another plan: it is no longer the one that was verified
   CHECK(session.lens().starts_with("Warpwright: variant checked"));
   client.edit(session.uri, "self.weight) + 1.5", "self.weight) + 2.5");
   CHECK(session.lens().starts_with("Warpwright: stale"));

@@ -5,7 +5,9 @@ export_check.py [--mode made|eval|train] [--jobs N] [--seconds S] [--compile] [-
 Each file runs in a fresh Python, where its text is executed; Model and ModelNew are made under one seed, put into the mode, and called with
 several drawings of inputs. ModelNew must give what Model gives, by its kernels (its own counts say so); and whatever it was not verified
 for must be as Model has it: other shapes, layouts and dtypes, gradients, inference mode, each change of export_states.py, the CPU. Copies,
-state dicts and pickles must work. Knows nothing of the project's own checks. Prints a line a file; the exit status says whether all held.
+state dicts and pickles must work, and torch.compile (--compile) must trace as many graphs of ModelNew as of Model. A file's addition has 20
+lines at most, or 100 where it stands alone. Knows nothing of the project's own checks. Prints a line a file; the exit status says whether
+all held.
 Needs a GPU (--device cpu is for its own test).
 """
 
@@ -30,6 +32,7 @@ LIBRARY_TOLERANCE = 1e-2  # the reference's own library may multiply in TF32
 ERRORS_OF_MODEL = 4  # where that is not enough: how many times as far from float64 as Model
 LARGE_BYTES = 1 << 30  # of inputs: what needs copies is left out
 CPU_ELEMENTS = 1 << 16
+MOST_LINES = {"package": 20, "standalone": 100}
 
 
 class Wrong(Exception):
@@ -50,10 +53,11 @@ class Check:
         begin = time.perf_counter()
         self.space = self.execute()
         self.report["import_s"] = round(time.perf_counter() - begin, 2)
-        self.exported = next(value for name, value in self.space.items() if name.endswith("_exported"))
+        self.exported = self.space["ModelNew"].warpwright_plan
+        self.count_lines()
         self.original, self.new = self.make("Model"), self.make("ModelNew")
         self.compare_drawings()
-        self.report["runs"], self.report["fallbacks"] = self.exported.runs(), self.space["warpwright_fallbacks"]()
+        self.report["runs"], self.report["fallbacks"] = self.exported.runs(), self.exported.fallbacks()
         self.compare_states()
         if sum(one.numel() * one.element_size() for one in self.tensors(self.inputs(1))) < LARGE_BYTES:
             self.compare_what_was_not_verified()
@@ -70,6 +74,19 @@ class Check:
         sys.modules[module.__name__] = module
         exec(compile(self.text, self.path, "exec"), module.__dict__)
         return module.__dict__
+
+    def count_lines(self):
+        """From the comment above what it adds to the class."""
+        lines = self.text.splitlines()
+        form = "package" if "    import warpwright" in lines else "standalone"
+        begin = lines.index("    import warpwright") - 1 if form == "package" else next(
+            index for index, line in enumerate(lines) if line.startswith("_warpwright_") and "_source = r" in line)
+        while lines[begin - 1].startswith("#"):
+            begin -= 1
+        end = next(index for index, line in enumerate(lines) if line.startswith("class ModelNew(")) + 2
+        self.report["form"], self.report["lines"] = form, end - begin
+        if end - begin > MOST_LINES[form]:
+            raise Wrong(f"the {form} form has {end - begin} lines, more than {MOST_LINES[form]}")
 
     # ---- What is made
 
@@ -153,7 +170,7 @@ class Check:
                 given = self.new(*[self.mapped(one, lambda x: x.clone()) for one in inputs])
             self.alike(f"drawing {seed}", inputs, expected, given)
         if not self.used_kernels(copy.deepcopy(self.new), self.inputs(SEEDS[0])):  # calls change state
-            raise Wrong(f"the kernels are not used for the inputs that they were verified for: {self.space['warpwright_fallbacks']()}")
+            raise Wrong(f"the kernels are not used for the inputs that they were verified for: {self.exported.fallbacks()}")
 
     def alike(self, what, inputs, expected, given, change=None):
         """change: of export_states.py, in which both were called."""
@@ -309,9 +326,22 @@ class Check:
 
     def check_compile(self):
         inputs = self.inputs(11)
+        graphs = []
+
+        def count(graph, _):
+            graphs.append(graph)
+            return graph
+
         with self.torch.no_grad():
             value = self.torch.compile(copy.deepcopy(self.new))(*inputs)
+            for model in (self.original, self.new):
+                self.torch._dynamo.reset()
+                twin = self.torch.compile(copy.deepcopy(model), backend=count)
+                twin(*inputs), twin(*inputs)
+                graphs.append(None)
         self.same("torch.compile", self.outcome(copy.deepcopy(self.original), inputs), value, 1e-2)
+        if graphs.index(None) != len(graphs) - graphs.index(None) - 2:
+            raise Wrong(f"torch.compile traces {len(graphs) - 2 - graphs.index(None)} graphs of ModelNew, {graphs.index(None)} of Model")
 
     def time_calls(self):
         """Host time of a call without waiting, and of a call and its kernels, in a loop."""
@@ -375,7 +405,7 @@ def line_of(report):
     ratio = report["model_whole_ns"] / report["new_whole_ns"]
     times = ", ".join(f"{name} {report[name + '_host_ns'] / 1000:.1f}/{report[name + '_whole_ns'] / 1000:.1f} us" for name in ("model", "new"))
     notes = "".join("; " + note for note in report["notes"])
-    return f"right    {report['file']}: import {report['import_s']} s, {times}, {ratio:.2f}x{notes}"
+    return f"right    {report['file']}: {report['form']}, {report['lines']} lines, import {report['import_s']} s, {times}, {ratio:.2f}x{notes}"
 
 
 def main():

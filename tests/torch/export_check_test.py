@@ -42,22 +42,27 @@ def get_inputs():
 
 _guards = fakes.guards_of(Model(), torch.ones(8), owner=__name__)
 {change}
-_warpwright_Model_exported = fakes.FakePlan(dict(
-    fakes.PLAN, name="Model", guards=[_guards], state=["w"]), fakes.FakeDriver({{"k": fakes.add_scaled}}), __name__)
-warpwright_fallbacks = fakes.exported_plan.fallbacks_of(__name__)
+fakes.plan_file.read = lambda path: dict(fakes.PLAN, name="Model", guards=[_guards], state=["w"])
+fakes.exported_plan.ExportedPlan = lambda plan, owner: fakes.FakePlan(plan, fakes.FakeDriver({{"k": fakes.add_scaled}}), owner)
 
 
+# A comment.
+try:
+    import warpwright
+except ImportError:
+    raise
+{more}@warpwright.plans("export.wwplan")
 class ModelNew(Model):
-    forward = _warpwright_Model_exported.forward_of(Model.forward)
+    pass
 """
 
 
 class Checks(unittest.TestCase):
-    def report(self, change="", *options):
+    def report(self, change="", *options, more=""):
         with tempfile.TemporaryDirectory() as folder:
             path, found = os.path.join(folder, "export.py"), os.path.join(folder, "found.json")
             with open(path, "w", encoding="utf-8") as file:
-                file.write(TEXT.format(here=HERE, change=change))
+                file.write(TEXT.format(here=HERE, change=change, more=more))
             subprocess.run([sys.executable, "-B", os.path.join(HERE, "export_check.py"), "--device", "cpu", "--json", found, *options, path],
                            stdout=subprocess.DEVNULL, check=False)
             with open(found, encoding="utf-8") as file:
@@ -67,10 +72,15 @@ class Checks(unittest.TestCase):
         report = self.report()
         self.assertNotIn("wrong", report)
         self.assertEqual((report["runs"], report["fallbacks"]), (4, {}))
+        self.assertEqual((report["form"], report["lines"]), ("package", 8))
         states = report["states"]
         self.assertEqual({states[name] for name in ("other_mode", "numbers", "forward_hook", "own_forward", "lora", "default_dtype")},
                          {"own forward"})
         self.assertEqual({states[name] for name in ("weights_in_place", "weights_replaced")}, {"kernels"})
+
+    def test_an_export_of_too_many_lines(self):
+        self.assertEqual(self.report(more="#\n" * 13)["wrong"], "the package form has 21 lines, more than 20")
+        self.assertEqual(self.report(more="#\n" * 12)["lines"], 20)
 
     def test_a_guard_that_is_lacking(self):
         self.assertRegex(self.report("_guards['attributes'] = []")["wrong"], "numbers: .* from float64, Model ")
@@ -89,9 +99,9 @@ class Checks(unittest.TestCase):
                 with subprocess.Popen([*check, "--follow", str(writer.pid)], stdout=subprocess.PIPE, text=True) as checker:
                     for name in ("a.py", "b.py"):
                         with open(os.path.join(folder, "part"), "w", encoding="utf-8") as file:
-                            file.write(TEXT.format(here=HERE, change=""))
+                            file.write(TEXT.format(here=HERE, change="", more=""))
                         os.rename(os.path.join(folder, "part"), os.path.join(exports, name))
-                        self.assertIn(name + ": import", checker.stdout.readline())
+                        self.assertIn(name + ": package", checker.stdout.readline())
                     self.assertIsNone(checker.poll())
                     writer.communicate(b"\n")
                     self.assertEqual(checker.stdout.readline(), "2 files: 2 right, 0 wrong, 0 skipped\n")

@@ -36,7 +36,7 @@ def counts_of(path, mode):
     sys.modules[module.__name__] = module
     warnings.simplefilter("ignore")
     exec(compile(text, path, "exec"), module.__dict__)
-    exported = next(value for name, value in vars(module).items() if name.endswith("_exported"))
+    plan = module.ModelNew.warpwright_plan
     torch.manual_seed(SEED)
     given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
     model = module.ModelNew(**given) if isinstance(given, dict) else module.ModelNew(*given)
@@ -46,7 +46,7 @@ def counts_of(path, mode):
     with torch.no_grad():
         model(*inputs)
     torch.cuda.synchronize()
-    return {"runs": exported.runs(), "fallbacks": module.warpwright_fallbacks()}
+    return {"runs": plan.runs(), "fallbacks": plan.fallbacks()}
 
 
 def main():

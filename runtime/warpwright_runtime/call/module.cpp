@@ -1,6 +1,6 @@
 // One call of a plan from Python with as little host work as torch allows: an extension module of the user's interpreter.
 //
-// Exports use this text, from the package or inside of a standalone file, and the runner's worker
+// The package warpwright_runtime compiles this text for exported classes, and the runner's worker
 // compiles it too, so as-called times are those of an export. make() takes a description
 // (description.py) and gives a function (module, *inputs). The function looks up the module's own
 // tensors, checks that everything is as verified, makes outputs and scratch memory with at::empty,

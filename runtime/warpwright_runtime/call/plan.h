@@ -109,7 +109,7 @@ private:
   PyObject *refuse(const std::string &why) {
     if (++fallbacks_[why] == 1) {
       const std::string message = name_ + ": the verified kernels are not used, its own forward runs: " +
-                                  why + " (said once; warpwright_fallbacks() counts)";
+                                  why + " (said once, later calls are counted)";
       if (PyErr_WarnEx(PyExc_RuntimeWarning, message.c_str(), 1) != 0)
         throw PythonError();
     }

@@ -1,7 +1,6 @@
 // The operator warpwright::call in C++: one look-up, then the plan's call. What it cannot answer goes to the Python function beside it.
 //
-// The operator's schema is the Python package's (warpwright/calls.py), which also registers this: an extension that a standalone file brings
-// along may be in the same process, and must not register it twice. Thread: any.
+// The operator's schema is the Python package's (warpwright/calls.py), which also registers this, once for a process. Thread: any.
 #pragma once
 
 #include "plan.h"

@@ -14,8 +14,8 @@ const std::string kText =
     "    @torch.no_grad()\n    def forward(self, x):\n        return x + 1\n";
 
 Variant variant(const std::string &plan = "0123") {
-  return {"Model", plan, "def _warpwright_Model(module, inputs):\n    return None\n",
-          "_warpwright_Model", "class ModelNew(Model):\n    pass\n"};
+  return {"Model", plan, "import warpwright\n@warpwright.plans(\"a.wwplan\")\n",
+          "class ModelNew(Model):\n    pass\n"};
 }
 
 } // namespace
@@ -27,7 +27,7 @@ TEST_CASE("an appended variant stands at the end, is found, replaced and taken o
   CHECK(once->ends_with("class ModelNew(Model):\n    pass\n# <<< warpwright Model <<<\n"));
   CHECK(applied_plan(*once, "Model") == "0123");
   CHECK(applied_plan(*once, "Other").empty());
-  CHECK(applied_variant(*once, "Model") == variant().kernels + "\n\n" + variant().subclass);
+  CHECK(applied_variant(*once, "Model") == variant().decorator + variant().subclass);
   CHECK(as_written(*once) == kText);
   const auto again = with_variant_appended(*once, variant("4567"));
   REQUIRE(again);
@@ -35,9 +35,8 @@ TEST_CASE("an appended variant stands at the end, is found, replaced and taken o
   CHECK(again->find("0123") == std::string::npos);
   const auto found = appended_variant(*again, "Model");
   REQUIRE(found);
-  CHECK(found->kernels == variant().kernels);
+  CHECK(found->decorator == variant().decorator);
   CHECK(found->subclass == variant().subclass);
-  CHECK(found->call == "_warpwright_Model");
 }
 
 TEST_CASE("a variant stands before what runs the file as a program") {
@@ -48,21 +47,29 @@ TEST_CASE("a variant stands before what runs the file as a program") {
   CHECK(as_written(*made) == text);
 }
 
-TEST_CASE("a variant in place renames the user's forward, and back") {
+TEST_CASE("a variant in place decorates the user's class, and goes again") {
   const auto made = with_variant_in_place(kText, variant());
   REQUIRE(made);
-  CHECK(made->find("    @torch.no_grad()\n    def _forward_as_written(self, x):\n"
-                   "        return x + 1\n\n    # >>> warpwright Model.forward >>>\n"
-                   "    forward = _warpwright_Model_exported.forward_of(_forward_as_written)\n"
-                   "    # <<< warpwright Model.forward <<<\n") != std::string::npos);
-  CHECK(made->find("ModelNew") == std::string::npos);
-  CHECK(made->find("<<< warpwright Model <<<") < made->find("# warpwright: inputs"));
+  CHECK(*made == "import torch\n\n\n# >>> warpwright Model, plan 0123 >>>\nimport warpwright\n"
+                 "@warpwright.plans(\"a.wwplan\")\n# <<< warpwright Model <<<\n" +
+                     kText.substr(kText.find("# warpwright: inputs")));
   CHECK(applied_plan(*made, "Model") == "0123");
   CHECK(as_written(*made) == kText);
+  const auto again = with_variant_in_place(*made, variant("4567"));
+  REQUIRE(again);
+  CHECK(again->find("0123") == std::string::npos);
+  CHECK(as_written(*again) == kText);
   const auto moved = with_variant_appended(*made, variant("89ab"));
   REQUIRE(moved);
   CHECK(as_written(*moved) == kText);
-  CHECK(moved->find("_forward_as_written") == std::string::npos);
+}
+
+TEST_CASE("a class with decorators of its own gets one more above them") {
+  const std::string text = "@register\nclass Model(Base):\n    pass\n";
+  const auto made = with_variant_in_place(text, variant());
+  REQUIRE(made);
+  CHECK(made->ends_with("# <<< warpwright Model <<<\n" + text));
+  CHECK(as_written(*made) == text);
 }
 
 TEST_CASE("files with DOS line ends keep a class and its comment together") {
@@ -77,7 +84,6 @@ TEST_CASE("files with DOS line ends keep a class and its comment together") {
   CHECK(as_written(*made).find("def forward(self, x):\r\n") != std::string::npos);
 }
 
-TEST_CASE("a class without a forward of its own cannot be changed in place") {
-  CHECK_FALSE(with_variant_in_place("class Model(Base):\n    pass\n", variant()));
+TEST_CASE("a class that is not there cannot be changed in place") {
   CHECK_FALSE(with_variant_in_place("x = 1\n", variant()));
 }

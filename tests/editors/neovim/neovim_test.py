@@ -80,7 +80,7 @@ class Neovim(unittest.TestCase):
     @unittest.skipUnless(can_try_modules(), "python3 has no torch, or this build reads no Python")
     def test_a_python_module_from_opening_to_an_applied_variant(self):
         for _, applied in self.session("python_session.lua", "model.py", MODULE):
-            self.assertIn("_warpwright_Model", applied)
+            self.assertIn('@warpwright.plans("Model.', applied)
 
     def test_a_killed_server_is_told_and_started_again(self):
         for _ in self.session("restart_session.lua", "saxpy.cu", saxpy()):
