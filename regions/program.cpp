@@ -111,6 +111,26 @@ std::vector<const Value *> outputs_of(const Graph &graph, const std::set<std::si
   return outputs;
 }
 
+/// PyTorch's attention wants the rows of a bias to begin at multiples of 16 bytes, and pads a bias for that before the graph. Where the
+/// border of a region falls behind, its contiguous input has lost the padding: it is padded and sliced again.
+void align_bias(const Node &node, const std::map<std::string, const Value *> &values, std::size_t inputs, json &operators, json &args) {
+  constexpr std::int64_t kElements = 8;
+  const auto attention = attention_of(node.op, node.args);
+  if (!attention || !attention->bias || *attention->bias >= args.size() || !args[*attention->bias].is_object())
+    return;
+  const Value &bias = *values.at(node.args[*attention->bias].at("n").get<std::string>());
+  const std::int64_t length = bias.type.shape.back(), padding = (kElements - length % kElements) % kElements;
+  if (padding == 0)
+    return;
+  json &argument = args[*attention->bias];
+  const auto behind = [&](const char *op, json arguments) {
+    operators.push_back({{"op", op}, {"args", std::move(arguments)}, {"kwargs", json::object()}, {"results", 1}});
+    argument = {{"v", {inputs + operators.size() - 1, 0}}};
+  };
+  behind("aten.constant_pad_nd.default", json::array({argument, json::array({0, padding})}));
+  behind("aten.slice.Tensor", json::array({argument, -1, 0, length}));
+}
+
 } // namespace
 
 Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &indices) {
@@ -147,9 +167,11 @@ Result<Program> program_of(const Graph &graph, const std::vector<std::size_t> &i
     json kwargs = json::object();
     for (const auto &[key, argument] : node.kwargs.items())
       kwargs[key] = places.rewritten(argument);
+    json args = places.rewritten(node.args);
+    align_bias(node, values, inputs.size(), operators, args);
     for (std::size_t i = 0; i < node.results.size(); ++i)
       places.add(node.results[i].name, inputs.size() + operators.size(), i);
-    operators.push_back({{"op", node.op}, {"args", places.rewritten(node.args)}, {"kwargs", std::move(kwargs)}, {"results", node.results.size()}});
+    operators.push_back({{"op", node.op}, {"args", std::move(args)}, {"kwargs", std::move(kwargs)}, {"results", node.results.size()}});
     program.operators += !node.is_view;
   }
   for (const Value *value : outputs_of(graph, inside)) {

@@ -140,6 +140,26 @@ TEST_CASE("Attention counts as random only where it drops something") {
   CHECK(python_of(program->document, {}).find("scaled_dot_product_attention(a0, a0, a0, is_causal=True)") != std::string::npos);
 }
 
+TEST_CASE("The rows of attention's bias begin where PyTorch wants them, also at the border of a region") {
+  const auto operators = [](std::int64_t keys) {
+    const auto program = program_of(
+        graph({input(value("q", {1, 2, keys, 8})), input(value("bias", {1, 2, keys, keys})),
+               node("aten._scaled_dot_product_efficient_attention.default", {read("q"), read("q"), read("q"), read("bias"), false},
+                    value("y", {1, 2, keys, 8}), {"nondeterministic_seeded"})},
+              {"y"}),
+        {2});
+    REQUIRE(program.has_value());
+    return program->document["operators"];
+  };
+  CHECK(operators(16).size() == 1);
+  const json padded = operators(13);
+  REQUIRE(padded.size() == 3);
+  CHECK(padded[0]["op"] == "aten.constant_pad_nd.default");
+  CHECK(padded[0]["args"] == json::parse(R"([{"v": [1, 0]}, [0, 3]])"));
+  CHECK(padded[1]["args"] == json::parse(R"([{"v": [2, 0]}, -1, 0, 13])"));
+  CHECK(padded[2]["args"][3] == json::parse(R"({"v": [3, 0]})"));
+}
+
 TEST_CASE("A view is made anew outside, and its base is the region's output") {
   json view = node("aten.view.default", {read("a"), {2, 2}}, value("v", {2, 2}), {});
   view["view"] = true;
