@@ -12,7 +12,7 @@ constexpr std::int64_t kMaxThreads = 1024, kMaxSharedBytes = 256 * 1024;
 
 class Builder {
 public:
-  Builder(const model::Plan &plan, const model::Task &task, const Sizes &sizes)
+  Builder(const model::Plan &plan, const model::Task &task, const symbolic::Sizes &sizes)
       : plan_(plan), task_(task), sizes_(sizes) {}
 
   Result<Program> build() {
@@ -58,15 +58,15 @@ private:
     return *place;
   }
 
-  Result<std::int64_t> value(const Expression &expression, const std::string &what,
+  Result<std::int64_t> value(const symbolic::Expression &expression, const std::string &what,
                              std::int64_t low, std::int64_t high) {
     const auto result = expression.evaluate(sizes_);
     if (!result)
       return fail(what + ": " + describe(result.error()));
     if (*result < low || *result > high)
-      return fail(what + " is " + std::to_string(*result) + " at " + describe_sizes(sizes_) +
-                  ", which CUDA refuses (" + std::to_string(low) + " to " + std::to_string(high) +
-                  ")");
+      return fail(what + " is " + std::to_string(*result) + " at " +
+                  symbolic::describe_sizes(sizes_) + ", which CUDA refuses (" +
+                  std::to_string(low) + " to " + std::to_string(high) + ")");
     return *result;
   }
 
@@ -88,7 +88,7 @@ private:
     }
     if (threads > kMaxThreads)
       return fail("the block of " + step.kernel + " holds " + std::to_string(threads) +
-                  " threads at " + describe_sizes(sizes_) + "; CUDA allows 1024");
+                  " threads at " + symbolic::describe_sizes(sizes_) + "; CUDA allows 1024");
     const auto shared =
         value(step.shared_bytes, "the shared memory of " + step.kernel, 0, kMaxSharedBytes);
     if (!shared)
@@ -152,7 +152,7 @@ private:
       return fail(kernel + " is given the unknown scalar " + argument.scalar);
     if (const auto *number = std::get_if<double>(&scalar->value))
       return NumberArgument{scalar->dtype, *number, true};
-    return integer(std::get<Expression>(scalar->value), scalar->dtype,
+    return integer(std::get<symbolic::Expression>(scalar->value), scalar->dtype,
                    "the scalar " + scalar->name);
   }
 
@@ -163,11 +163,12 @@ private:
   Result<Argument> argument_of(const model::ConstantArgument &argument, const std::string &kernel) {
     if (model::is_floating(argument.dtype))
       return NumberArgument{argument.dtype, argument.value};
-    return integer(Expression(static_cast<std::int64_t>(argument.value)), argument.dtype,
+    return integer(symbolic::Expression(static_cast<std::int64_t>(argument.value)), argument.dtype,
                    "a constant of " + kernel);
   }
 
-  Result<Argument> integer(const Expression &expression, Dtype dtype, const std::string &what) {
+  Result<Argument> integer(const symbolic::Expression &expression, Dtype dtype,
+                           const std::string &what) {
     const auto result = expression.evaluate(sizes_);
     if (!result)
       return fail(what + ": " + describe(result.error()));
@@ -176,14 +177,15 @@ private:
     const bool fits = bits >= 63 || (*result < (std::int64_t{1} << bits) &&
                                      *result >= (is_signed ? -(std::int64_t{1} << bits) : 0));
     if (!fits)
-      return fail(what + " is " + std::to_string(*result) + " at " + describe_sizes(sizes_) +
-                  ", which does not fit " + std::string(model::name(dtype)));
+      return fail(what + " is " + std::to_string(*result) + " at " +
+                  symbolic::describe_sizes(sizes_) + ", which does not fit " +
+                  std::string(model::name(dtype)));
     return NumberArgument{dtype, *result};
   }
 
   const model::Plan &plan_;
   const model::Task &task_;
-  const Sizes &sizes_;
+  const symbolic::Sizes &sizes_;
   Program program_;
 };
 
@@ -194,7 +196,8 @@ std::optional<std::size_t> Program::find(std::string_view name) const {
   return found == places.end() ? std::nullopt : std::optional(found - places.begin());
 }
 
-Result<Program> program_of(const model::Plan &plan, const model::Task &task, const Sizes &sizes) {
+Result<Program> program_of(const model::Plan &plan, const model::Task &task,
+                           const symbolic::Sizes &sizes) {
   return Builder(plan, task, sizes).build();
 }
 

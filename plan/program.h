@@ -76,7 +76,8 @@ struct Program {
 
 /// @param plan outlives the result
 /// Errors: what CUDA refuses at these sizes, an expression that they do not decide, or a name that is no buffer's or scalar's.
-Result<Program> program_of(const model::Plan &plan, const model::Task &task, const Sizes &sizes);
+Result<Program> program_of(const model::Plan &plan, const model::Task &task,
+                           const symbolic::Sizes &sizes);
 
 /// Name expressions of the kernels that a plan launches, each once, in the order of their first launches.
 std::vector<std::string> kernels_of(const model::Plan &plan);

@@ -8,6 +8,7 @@ place, and of the places that its row names. The exit code is 1 for
 - a table that cannot be read, or a row that no file fits;
 - an include against the arrows that is not in KNOWN, and an entry of KNOWN that breaks nothing any more;
 - a type that one namespace defines twice;
+- a folder of the generator that is not one namespace, and a namespace that two of its folders share;
 - folders that include each other in a circle.
 KNOWN may only become shorter. --list prints all includes against the arrows. Standard library only.
 """
@@ -121,6 +122,7 @@ def table():
 KNOWN = """
 """
 
+COMMON = {"warpwright::op"}  # names of operators, which every folder writes: defined by generator/ops
 PARTS = {"generator/ops/table": "generator/ops"}  # folders that belong to another's library
 
 
@@ -198,6 +200,23 @@ def twice_defined(files):
     return {name: sorted(where) for name, where in homes.items() if len(where) > 1}
 
 
+def shared_namespaces(files):
+    """What is wrong with the namespaces of the generator's folders; those within a folder's own belong to it."""
+    spaces = collections.defaultdict(set)  # folder: namespaces
+    for file in files:
+        if file.startswith(("generator/", "support/symbolic/")) and file.endswith((".h", ".cpp")):
+            with open(os.path.join(ROOT, file), encoding="utf-8") as text:
+                own_text = re.sub(r"^namespace [\w:]+ \{\n(?:(?:class|struct) \w+;.*\n)+\}", "", text.read(), flags=re.M)  # without declarations
+                spaces[folder_of(file)].update(re.findall(r"^namespace (\w+(?:::\w+)+)", own_text, re.M))
+    own = {folder: {one for one in found if not any(one.startswith(other + "::") for other in found)} - COMMON for folder, found in spaces.items()}
+    for folder, found in sorted(own.items()):
+        if len(found) > 1:
+            yield f"{folder} is more than one namespace: {', '.join(sorted(found))}"
+        for other in sorted(own):
+            if other > folder and found & own[other]:
+                yield f"{folder} and {other} share the namespace {', '.join(sorted(found & own[other]))}"
+
+
 def main():
     try:
         rows = [place for place, _ in table().rows]
@@ -215,6 +234,7 @@ def main():
     used = {table().row_of(file)[0] for file in files}
     problems += [f"no file is in the place {row} of the table" for row in rows if row not in used]
     problems += [f"{'::'.join(name)} is defined twice: {', '.join(where)}" for name, where in twice_defined(files).items()]
+    problems += shared_namespaces(files)
     problems += [f"folders in a circle: {', '.join(sorted(one))}" for one in circles(files)]
     for problem in problems:
         print(problem)

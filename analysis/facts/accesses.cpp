@@ -169,7 +169,7 @@ private:
     access.is_atomic = is_atomic;
     access.element_type = type_name(values_.context(), type);
     const bool is_dependent = type.isNull() || type->isDependentType();
-    const Polynomial bytes = values_.size_of(type);
+    const symbolic::Polynomial bytes = values_.size_of(type);
     access.element_bytes = is_dependent ? 0 : static_cast<int>(bytes.number().value_or(0));
     access.index = values_.index_of(place, bytes);
     access.index.text = index_text(expression);

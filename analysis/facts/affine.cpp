@@ -57,14 +57,14 @@ SymbolKind worse(SymbolKind a, SymbolKind b) {
 bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
 /// left modulo divisor, without the terms that are multiples of it (sizes and indices are not negative).
-Polynomial reduced(const Polynomial &left, std::int64_t divisor) {
-  Polynomial result;
+symbolic::Polynomial reduced(const symbolic::Polynomial &left, std::int64_t divisor) {
+  symbolic::Polynomial result;
   for (const auto &[monomial, coefficient] : left.terms()) {
     if (coefficient % divisor == 0)
       continue;
-    Polynomial term(coefficient);
+    symbolic::Polynomial term(coefficient);
     for (const std::string &factor : monomial)
-      term = term * Polynomial::symbol(factor);
+      term = term * symbolic::Polynomial::symbol(factor);
     result = result + term;
   }
   return result;
@@ -162,19 +162,19 @@ std::string expression_text(const ASTContext &context, const Expr *expression) {
 AffineAnalysis::AffineAnalysis(const ASTContext &context, const FunctionDecl &function)
     : context_(context), function_(function), flow_(function.getBody()) {}
 
-Polynomial AffineAnalysis::opaque(const std::string &name, SymbolKind kind) {
+symbolic::Polynomial AffineAnalysis::opaque(const std::string &name, SymbolKind kind) {
   Symbol &symbol = symbols_[name];
   symbol.kind = worse(symbol.kind, kind);
-  return Polynomial::symbol(name);
+  return symbolic::Polynomial::symbol(name);
 }
 
-Polynomial AffineAnalysis::opaque(const Expr *expression, SymbolKind kind) {
+symbolic::Polynomial AffineAnalysis::opaque(const Expr *expression, SymbolKind kind) {
   const std::string text = whole_expression_text(context_, expression);
   return opaque(text.empty() ? "?" : text, kind);
 }
 
-Polynomial AffineAnalysis::derived(Operation operation, const Polynomial &left,
-                                   const Polynomial &right) {
+symbolic::Polynomial AffineAnalysis::derived(Operation operation, const symbolic::Polynomial &left,
+                                             const symbolic::Polynomial &right) {
   const auto a = left.number(), b = right.number();
   if (a && b)
     if (const auto value = folded(operation, *a, *b))
@@ -186,7 +186,7 @@ Polynomial AffineAnalysis::derived(Operation operation, const Polynomial &left,
   if (operation == Operation::Divide && b && *b > 0)
     if (const auto exact = left.divided_by(*b))
       return *exact;
-  Polynomial operand = left;
+  symbolic::Polynomial operand = left;
   if (operation == Operation::Remainder && b && *b > 0)
     operand = reduced(left, *b);
   if (operand.is_zero() && (operation == Operation::Remainder || operation == Operation::Divide))
@@ -197,7 +197,7 @@ Polynomial AffineAnalysis::derived(Operation operation, const Polynomial &left,
       short_name(prefix + "(" + operand.text() + symbol_of(operation) + right.text() + ")");
   Symbol &symbol = symbols_[name];
   symbol = {worse(kind_of(operand), kind_of(right)), operation, operand, right};
-  return Polynomial::symbol(name);
+  return symbolic::Polynomial::symbol(name);
 }
 
 /// Operands are spelled with the names of their own operands, so without a limit each round of a hash doubles the text.
@@ -209,7 +209,7 @@ const std::string &AffineAnalysis::short_name(const std::string &text) {
   return place->second;
 }
 
-SymbolKind AffineAnalysis::kind_of(const Polynomial &value) const {
+SymbolKind AffineAnalysis::kind_of(const symbolic::Polynomial &value) const {
   SymbolKind kind = SymbolKind::Uniform;
   for (const std::string &name : value.symbols())
     if (const auto found = symbols_.find(name); found != symbols_.end())
@@ -217,12 +217,12 @@ SymbolKind AffineAnalysis::kind_of(const Polynomial &value) const {
   return kind;
 }
 
-Polynomial AffineAnalysis::value(const Expr *expression) {
+symbolic::Polynomial AffineAnalysis::value(const Expr *expression) {
   checkpoint();
   if (!expression || depth_ > kMaxDepth || ++steps_ > kMaxSteps)
     return opaque("?", SymbolKind::Varying);
   ++depth_;
-  Polynomial result = compute(expression->IgnoreParenImpCasts());
+  symbolic::Polynomial result = compute(expression->IgnoreParenImpCasts());
   --depth_;
   steps_ += static_cast<int>(result.terms().size());
   if (result.terms().size() > kMaxTerms)
@@ -231,7 +231,7 @@ Polynomial AffineAnalysis::value(const Expr *expression) {
   return result;
 }
 
-Polynomial AffineAnalysis::compute(const Expr *e) {
+symbolic::Polynomial AffineAnalysis::compute(const Expr *e) {
   if (const std::string name = builtin_index(e); !name.empty())
     return opaque(name, name.starts_with("threadIdx") ? SymbolKind::Thread : SymbolKind::Uniform);
   const auto unknown = [&] {
@@ -272,8 +272,8 @@ Polynomial AffineAnalysis::compute(const Expr *e) {
   return unknown();
 }
 
-Polynomial AffineAnalysis::value_of_binary(BinaryOperatorKind opcode, const Expr *left,
-                                           const Expr *right, const Expr *whole) {
+symbolic::Polynomial AffineAnalysis::value_of_binary(BinaryOperatorKind opcode, const Expr *left,
+                                                     const Expr *right, const Expr *whole) {
   const auto with = [&](Operation operation) {
     return derived(operation, value(left), value(right));
   };
@@ -283,14 +283,14 @@ Polynomial AffineAnalysis::value_of_binary(BinaryOperatorKind opcode, const Expr
   case BO_Sub:
     return value(left) - value(right);
   case BO_Mul: {
-    const Polynomial a = value(left), b = value(right);
+    const symbolic::Polynomial a = value(left), b = value(right);
     if (a.terms().size() * b.terms().size() <= kMaxTerms)
       return a * b;
     break;
   }
   case BO_Shl:
     if (const auto bits = value(right).number(); bits && *bits >= 0 && *bits < 62)
-      return value(left) * Polynomial(std::int64_t{1} << *bits);
+      return value(left) * symbolic::Polynomial(std::int64_t{1} << *bits);
     break;
   case BO_Div:
     return with(Operation::Divide);
@@ -314,7 +314,7 @@ Polynomial AffineAnalysis::value_of_binary(BinaryOperatorKind opcode, const Expr
   return opaque(whole, varies(left) || varies(right) ? SymbolKind::Varying : SymbolKind::Uniform);
 }
 
-Polynomial AffineAnalysis::value_of_unary(const UnaryOperator *expression) {
+symbolic::Polynomial AffineAnalysis::value_of_unary(const UnaryOperator *expression) {
   const Expr *operand = expression->getSubExpr();
   switch (expression->getOpcode()) {
   case UO_Plus:
@@ -322,24 +322,28 @@ Polynomial AffineAnalysis::value_of_unary(const UnaryOperator *expression) {
   case UO_PostDec:
     return value(operand);
   case UO_Minus:
-    return Polynomial(0) - value(operand);
+    return symbolic::Polynomial(0) - value(operand);
   case UO_Not:
-    return Polynomial(-1) - value(operand);
+    return symbolic::Polynomial(-1) - value(operand);
   case UO_PreInc:
-    return value(operand) + Polynomial(1);
+    return value(operand) + symbolic::Polynomial(1);
   case UO_PreDec:
-    return value(operand) - Polynomial(1);
+    return value(operand) - symbolic::Polynomial(1);
   default:
     return opaque(expression, varies(expression) ? SymbolKind::Varying : SymbolKind::Uniform);
   }
 }
 
 /// Clamps at a border (`i < n ? i : n - 1`) count as the arm that follows the thread index.
-Polynomial AffineAnalysis::value_of_choice(const AbstractConditionalOperator *expression) {
-  const Polynomial yes = value(expression->getTrueExpr()), no = value(expression->getFalseExpr());
+symbolic::Polynomial
+AffineAnalysis::value_of_choice(const AbstractConditionalOperator *expression) {
+  const symbolic::Polynomial yes = value(expression->getTrueExpr()),
+                             no = value(expression->getFalseExpr());
   if (yes == no)
     return yes;
-  const auto is_uniform = [&](const Polynomial &arm) { return kind_of(arm) != SymbolKind::Thread; };
+  const auto is_uniform = [&](const symbolic::Polynomial &arm) {
+    return kind_of(arm) != SymbolKind::Thread;
+  };
   if (kind_of(yes) == SymbolKind::Thread && is_uniform(no) && kind_of(no) != SymbolKind::Varying)
     return yes;
   if (kind_of(no) == SymbolKind::Thread && is_uniform(yes) && kind_of(yes) != SymbolKind::Varying)
@@ -347,7 +351,7 @@ Polynomial AffineAnalysis::value_of_choice(const AbstractConditionalOperator *ex
   return opaque(expression, varies(expression) ? SymbolKind::Varying : SymbolKind::Uniform);
 }
 
-Polynomial AffineAnalysis::value_of_use(const DeclRefExpr *use) {
+symbolic::Polynomial AffineAnalysis::value_of_use(const DeclRefExpr *use) {
   if (const auto *parameter = dyn_cast<ParmVarDecl>(use->getDecl()))
     if (const auto bound = bound_.find(parameter); bound != bound_.end())
       return bound->second;
@@ -368,7 +372,7 @@ Polynomial AffineAnalysis::value_of_use(const DeclRefExpr *use) {
   return value_at(variable, *position);
 }
 
-Polynomial AffineAnalysis::value_at(const VarDecl *variable, const Position &at) {
+symbolic::Polynomial AffineAnalysis::value_at(const VarDecl *variable, const Position &at) {
   const std::string name = variable->getNameAsString();
   const bool is_parameter = isa<ParmVarDecl>(variable);
   if (variable->getType()->isArrayType() && !is_parameter)
@@ -381,11 +385,11 @@ Polynomial AffineAnalysis::value_at(const VarDecl *variable, const Position &at)
   if (++steps_ > kMaxSteps)
     return opaque("?", SymbolKind::Varying);
   if (!in_progress_.insert(key).second)
-    return Polynomial::symbol(name);
+    return symbolic::Polynomial::symbol(name);
   const Reaching found = reaching(variable, at);
-  Polynomial result;
+  symbolic::Polynomial result;
   if (!found.base && !is_parameter)
-    result = merged(variable, Polynomial(0), found);
+    result = merged(variable, symbolic::Polynomial(0), found);
   else {
     result = found.base ? value_from(variable, *found.base) : opaque(name, SymbolKind::Uniform);
     if (!found.updates.empty())
@@ -398,19 +402,20 @@ Polynomial AffineAnalysis::value_at(const VarDecl *variable, const Position &at)
 }
 
 /// The value just after one definition.
-Polynomial AffineAnalysis::value_from(const VarDecl *variable, const Definition &definition) {
+symbolic::Polynomial AffineAnalysis::value_from(const VarDecl *variable,
+                                                const Definition &definition) {
   const std::string name = variable->getNameAsString();
   switch (definition.update) {
   case Update::Assign:
     return definition.value ? value(definition.value) : opaque(name, SymbolKind::Uniform);
   case Update::Add:
     return value_at(variable, definition.at) +
-           (definition.value ? value(definition.value) : Polynomial(1));
+           (definition.value ? value(definition.value) : symbolic::Polynomial(1));
   case Update::Subtract:
     return value_at(variable, definition.at) -
-           (definition.value ? value(definition.value) : Polynomial(1));
+           (definition.value ? value(definition.value) : symbolic::Polynomial(1));
   case Update::Other: {
-    const Polynomial before = value_at(variable, definition.at);
+    const symbolic::Polynomial before = value_at(variable, definition.at);
     const SymbolKind kind = worse(
         kind_of(before), definition.value ? kind_of(value(definition.value)) : SymbolKind::Uniform);
     return opaque(name, kind == SymbolKind::Thread ? SymbolKind::Varying : kind);
@@ -422,8 +427,9 @@ Polynomial AffineAnalysis::value_from(const VarDecl *variable, const Definition 
 }
 
 /// The value where several definitions meet: a counter that all threads advance alike, or an unknown.
-Polynomial AffineAnalysis::merged(const VarDecl *variable, const Polynomial &start,
-                                  const Reaching &reaching) {
+symbolic::Polynomial AffineAnalysis::merged(const VarDecl *variable,
+                                            const symbolic::Polynomial &start,
+                                            const Reaching &reaching) {
   const std::string name = variable->getNameAsString();
   const SymbolKind start_kind = kind_of(start);
   if (start_kind != SymbolKind::Varying && advances_uniformly(reaching)) {
@@ -438,7 +444,8 @@ Polynomial AffineAnalysis::merged(const VarDecl *variable, const Polynomial &sta
   return opaque(name, differs ? SymbolKind::Varying : SymbolKind::Loop);
 }
 
-AffineIndex AffineAnalysis::index_of(const Place &place, const Polynomial &element_bytes) const {
+AffineIndex AffineAnalysis::index_of(const Place &place,
+                                     const symbolic::Polynomial &element_bytes) const {
   AffineIndex index;
   const auto elements = place.bytes.divided_by(element_bytes.number().value_or(1));
   if (!elements)
@@ -458,19 +465,19 @@ AffineIndex AffineAnalysis::index_of(const Place &place, const Polynomial &eleme
     if (monomial.empty())
       index.constant = coefficient;
     else
-      index.coefficients[to_string(monomial)] = coefficient;
+      index.coefficients[symbolic::to_string(monomial)] = coefficient;
   }
-  const Polynomial stride = elements->coefficient_of("threadIdx.x");
+  const symbolic::Polynomial stride = elements->coefficient_of("threadIdx.x");
   if (!stride.number())
     index.symbolic_stride = stride.text();
   return index;
 }
 
-std::set<std::string> AffineAnalysis::root_symbols(const Polynomial &value) const {
+std::set<std::string> AffineAnalysis::root_symbols(const symbolic::Polynomial &value) const {
   std::set<std::string> roots;
-  std::vector<Polynomial> pending{value};
+  std::vector<symbolic::Polynomial> pending{value};
   while (!pending.empty()) {
-    const Polynomial next = pending.back();
+    const symbolic::Polynomial next = pending.back();
     pending.pop_back();
     for (const std::string &name : next.symbols()) {
       const auto found = symbols_.find(name);

@@ -33,7 +33,7 @@ enum class Operation { None, Divide, Remainder, And, Or, Xor, ShiftRight, Minimu
 struct Symbol {
   SymbolKind kind = SymbolKind::Uniform;
   Operation operation = Operation::None;
-  Polynomial left, right; ///< operands of `operation`
+  symbolic::Polynomial left, right; ///< operands of `operation`
 };
 
 using SymbolTable = std::map<std::string, Symbol>;
@@ -49,7 +49,7 @@ struct Place {
   const clang::ValueDecl *base = nullptr; ///< the parameter or variable; null when it is not known
   std::string name;                       ///< of the base: "x", "params.data"
   MemorySpace space = MemorySpace::Global;
-  Polynomial bytes;
+  symbolic::Polynomial bytes;
 };
 
 class AffineAnalysis {
@@ -59,7 +59,7 @@ public:
 
   /// Value of an integer expression of the function. Never fails: what it cannot see is a Varying or Uniform symbol
   /// spelled as in the source.
-  Polynomial value(const clang::Expr *expression);
+  symbolic::Polynomial value(const clang::Expr *expression);
   /// Where a pointer or array expression points to; nullopt when the base is not known.
   std::optional<Place> pointer(const clang::Expr *expression);
   /// Where an lvalue (x[i], *p, s.m, a shared scalar) lies; nullopt for plain locals and unknown bases.
@@ -69,40 +69,41 @@ public:
   /// Whether it depends on blockIdx or threadIdx.
   bool depends_on_thread_position(const clang::Expr *expression);
 
-  SymbolKind kind_of(const Polynomial &value) const; ///< of its worst symbol
+  SymbolKind kind_of(const symbolic::Polynomial &value) const; ///< of its worst symbol
   const SymbolTable &symbols() const { return symbols_; }
   const Flow &flow() const { return flow_; }
   const clang::ASTContext &context() const { return context_; }
   const clang::FunctionDecl &function() const { return function_; }
 
   /// Bytes of a type, over template parameters where it depends on them.
-  Polynomial size_of(clang::QualType type);
+  symbolic::Polynomial size_of(clang::QualType type);
   /// An index in units of `element_bytes`, in the vocabulary of facts.h.
-  AffineIndex index_of(const Place &place, const Polynomial &element_bytes) const;
+  AffineIndex index_of(const Place &place, const symbolic::Polynomial &element_bytes) const;
   /// Every symbol that a polynomial needs, derived ones opened.
-  std::set<std::string> root_symbols(const Polynomial &value) const;
+  std::set<std::string> root_symbols(const symbolic::Polynomial &value) const;
 
 private:
   using Use = clang::DeclRefExpr;
 
-  Polynomial opaque(const clang::Expr *expression, SymbolKind kind);
-  Polynomial opaque(const std::string &name, SymbolKind kind);
+  symbolic::Polynomial opaque(const clang::Expr *expression, SymbolKind kind);
+  symbolic::Polynomial opaque(const std::string &name, SymbolKind kind);
   /// `text`, or a shorter name of the same text, the same each time.
   const std::string &short_name(const std::string &text);
-  Polynomial derived(Operation operation, const Polynomial &left, const Polynomial &right);
-  Polynomial compute(const clang::Expr *expression);
-  Polynomial value_of_binary(clang::BinaryOperatorKind opcode, const clang::Expr *left,
-                             const clang::Expr *right, const clang::Expr *whole);
-  Polynomial value_of_unary(const clang::UnaryOperator *expression);
-  Polynomial value_of_choice(const clang::AbstractConditionalOperator *expression);
-  Polynomial value_of_use(const Use *use);
-  Polynomial value_at(const clang::VarDecl *variable, const Position &at);
-  Polynomial value_from(const clang::VarDecl *variable, const Definition &definition);
-  Polynomial merged(const clang::VarDecl *variable, const Polynomial &start,
-                    const Reaching &reaching);
-  Polynomial value_of_call(const clang::CallExpr *call);
-  std::optional<Polynomial> inlined(const clang::CallExpr *call);
-  std::optional<Polynomial> group_rank(const clang::CallExpr *call);
+  symbolic::Polynomial derived(Operation operation, const symbolic::Polynomial &left,
+                               const symbolic::Polynomial &right);
+  symbolic::Polynomial compute(const clang::Expr *expression);
+  symbolic::Polynomial value_of_binary(clang::BinaryOperatorKind opcode, const clang::Expr *left,
+                                       const clang::Expr *right, const clang::Expr *whole);
+  symbolic::Polynomial value_of_unary(const clang::UnaryOperator *expression);
+  symbolic::Polynomial value_of_choice(const clang::AbstractConditionalOperator *expression);
+  symbolic::Polynomial value_of_use(const Use *use);
+  symbolic::Polynomial value_at(const clang::VarDecl *variable, const Position &at);
+  symbolic::Polynomial value_from(const clang::VarDecl *variable, const Definition &definition);
+  symbolic::Polynomial merged(const clang::VarDecl *variable, const symbolic::Polynomial &start,
+                              const Reaching &reaching);
+  symbolic::Polynomial value_of_call(const clang::CallExpr *call);
+  std::optional<symbolic::Polynomial> inlined(const clang::CallExpr *call);
+  std::optional<symbolic::Polynomial> group_rank(const clang::CallExpr *call);
 
   Reaching reaching(const clang::VarDecl *variable, const Position &at) const;
   /// Whether `definition` gives different threads different values, relative to what `base` gave them.
@@ -124,9 +125,9 @@ private:
   Flow flow_;
   SymbolTable symbols_;
   std::map<std::string, std::string> short_names_; ///< of derived symbols, by their text
-  std::map<const clang::ParmVarDecl *, Polynomial> bound_; ///< of functions being inlined
+  std::map<const clang::ParmVarDecl *, symbolic::Polynomial> bound_; ///< of functions being inlined
   std::set<std::pair<const clang::VarDecl *, unsigned>> in_progress_;
-  std::map<std::pair<const clang::VarDecl *, unsigned>, Polynomial> known_;
+  std::map<std::pair<const clang::VarDecl *, unsigned>, symbolic::Polynomial> known_;
   int depth_ = 0;
   int steps_ = 0;
 };

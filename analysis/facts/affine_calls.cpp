@@ -10,7 +10,7 @@ namespace warpwright::analysis {
 
 using namespace clang;
 
-Polynomial AffineAnalysis::value_of_call(const CallExpr *call) {
+symbolic::Polynomial AffineAnalysis::value_of_call(const CallExpr *call) {
   const FunctionDecl *callee = call->getDirectCallee();
   const std::string name =
       callee && callee->getIdentifier() ? callee->getNameAsString() : std::string();
@@ -30,7 +30,7 @@ Polynomial AffineAnalysis::value_of_call(const CallExpr *call) {
 }
 
 /// thread_rank() of the groups of cooperative_groups.
-std::optional<Polynomial> AffineAnalysis::group_rank(const CallExpr *call) {
+std::optional<symbolic::Polynomial> AffineAnalysis::group_rank(const CallExpr *call) {
   const auto *member = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParenImpCasts());
   if (!member || member->getMemberDecl()->getNameAsString() != "thread_rank")
     return std::nullopt;
@@ -52,7 +52,7 @@ std::optional<Polynomial> AffineAnalysis::group_rank(const CallExpr *call) {
 }
 
 /// The result of a function whose body is one return statement.
-std::optional<Polynomial> AffineAnalysis::inlined(const CallExpr *call) {
+std::optional<symbolic::Polynomial> AffineAnalysis::inlined(const CallExpr *call) {
   const FunctionDecl *callee = call->getDirectCallee();
   const FunctionDecl *definition = nullptr;
   if (!callee || !callee->hasBody(definition) || !definition || isa<CXXMethodDecl>(callee))
@@ -68,7 +68,7 @@ std::optional<Polynomial> AffineAnalysis::inlined(const CallExpr *call) {
     if (!bindings.try_emplace(definition->getParamDecl(i), value(call->getArg(i))).second)
       return std::nullopt;
   std::swap(bindings, bound_);
-  Polynomial value_of_result = value(result->getRetValue());
+  symbolic::Polynomial value_of_result = value(result->getRetValue());
   std::swap(bindings, bound_);
   return value_of_result;
 }

@@ -47,14 +47,14 @@ bool is_complete_record(QualType type) {
 
 } // namespace
 
-Polynomial AffineAnalysis::size_of(QualType type) {
+symbolic::Polynomial AffineAnalysis::size_of(QualType type) {
   if (type.isNull())
     return kDependentBytes;
   type = type.getNonReferenceType();
   if (const ArrayType *array = context_.getAsArrayType(type)) {
-    const Polynomial element = size_of(array->getElementType());
+    const symbolic::Polynomial element = size_of(array->getElementType());
     if (const auto *constant = dyn_cast<ConstantArrayType>(array))
-      return element * Polynomial(constant->getSize().getSExtValue());
+      return element * symbolic::Polynomial(constant->getSize().getSExtValue());
     if (const auto *dependent = dyn_cast<DependentSizedArrayType>(array);
         dependent && dependent->getSizeExpr())
       return element * value(dependent->getSizeExpr());
@@ -74,7 +74,7 @@ Polynomial AffineAnalysis::size_of(QualType type) {
 }
 
 std::optional<Place> AffineAnalysis::base_place(const VarDecl *variable) {
-  return Place{variable, variable->getNameAsString(), space_of(variable), Polynomial(0)};
+  return Place{variable, variable->getNameAsString(), space_of(variable), symbolic::Polynomial(0)};
 }
 
 std::optional<Place> AffineAnalysis::pointer_variable(const VarDecl *variable,
@@ -94,7 +94,8 @@ std::optional<Place> AffineAnalysis::pointer_variable(const VarDecl *variable,
   const Reaching found = reaching(variable, *position);
   std::optional<Place> place;
   if (!found.base && is_parameter)
-    place = Place{variable, variable->getNameAsString(), MemorySpace::Global, Polynomial(0)};
+    place =
+        Place{variable, variable->getNameAsString(), MemorySpace::Global, symbolic::Polynomial(0)};
   else if (found.base && found.base->update == Update::Assign && found.base->value)
     place = pointer(found.base->value);
   if (place && (!found.updates.empty() || (found.base && found.base->update != Update::Assign))) {
@@ -120,10 +121,10 @@ std::optional<Place> AffineAnalysis::pointer_sum(const BinaryOperator *expressio
   if (!place)
     return std::nullopt;
   const QualType type = pointee(context_, base->getType());
-  const Polynomial elements = value(offset);
-  place->bytes =
-      place->bytes +
-      size_of(type) * (expression->getOpcode() == BO_Sub ? Polynomial(0) - elements : elements);
+  const symbolic::Polynomial elements = value(offset);
+  place->bytes = place->bytes + size_of(type) * (expression->getOpcode() == BO_Sub
+                                                     ? symbolic::Polynomial(0) - elements
+                                                     : elements);
   return place;
 }
 
@@ -168,7 +169,7 @@ std::optional<Place> AffineAnalysis::pointer(const Expr *e) {
       const VarDecl *variable = named_variable(root);
       if (variable && e->getType()->isAnyPointerType())
         return Place{variable, expression_text(context_, e), MemorySpace::Global,
-                     varies(e) ? opaque(e, SymbolKind::Varying) : Polynomial(0)};
+                     varies(e) ? opaque(e, SymbolKind::Varying) : symbolic::Polynomial(0)};
     }
     return std::nullopt;
   }();
@@ -197,7 +198,7 @@ std::optional<Place> AffineAnalysis::member(const MemberExpr *expression) {
   const RecordDecl *record = field->getParent();
   if (record->isCompleteDefinition() && !record->isInvalidDecl() && !record->isDependentType() &&
       !field->isBitField())
-    base->bytes = base->bytes + Polynomial(static_cast<std::int64_t>(
+    base->bytes = base->bytes + symbolic::Polynomial(static_cast<std::int64_t>(
                                     context_.getFieldOffset(field) / context_.getCharWidth()));
   base->name += "." + field->getNameAsString();
   return base;

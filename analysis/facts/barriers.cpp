@@ -16,7 +16,7 @@ using namespace clang;
 
 namespace {
 
-bool is_size_like(AffineAnalysis &values, const Polynomial &value) {
+bool is_size_like(AffineAnalysis &values, const symbolic::Polynomial &value) {
   if (value.number() || values.kind_of(value) != SymbolKind::Uniform)
     return false;
   return std::ranges::none_of(values.root_symbols(value), [](const std::string &name) {
@@ -111,11 +111,11 @@ std::vector<SharedArray> collect_shared_arrays(KernelContext &context) {
       SharedArray array;
       array.name = variable->getNameAsString();
       QualType element = variable->getType();
-      Polynomial extent(1);
+      symbolic::Polynomial extent(1);
       while (const ArrayType *type = context.values.context().getAsArrayType(element)) {
         array.is_dynamic |= isa<IncompleteArrayType>(type);
         if (const auto *constant = dyn_cast<ConstantArrayType>(type))
-          extent = extent * Polynomial(constant->getSize().getSExtValue());
+          extent = extent * symbolic::Polynomial(constant->getSize().getSExtValue());
         else if (const auto *dependent = dyn_cast<DependentSizedArrayType>(type))
           extent = extent * context.values.value(dependent->getSizeExpr());
         element = type->getElementType();

@@ -125,7 +125,7 @@ bool is_swapped(const AccessSite &a, const AccessSite &b) {
   const auto [bx, by] = strides(b);
   if (ax.is_zero() || ay.is_zero() || bx.is_zero() || by.is_zero())
     return false;
-  const auto is_unit = [](const Polynomial &stride) {
+  const auto is_unit = [](const symbolic::Polynomial &stride) {
     return stride.number() && *stride.number() <= 16;
   };
   return (is_unit(ax) && !is_unit(ay) && is_unit(by) && !is_unit(bx)) ||
@@ -148,7 +148,8 @@ bool is_transpose(const Summary &s) {
 }
 
 /// The symbols of loops in an index.
-std::set<std::string> loop_symbols(const KernelContext &context, const Polynomial &bytes) {
+std::set<std::string> loop_symbols(const KernelContext &context,
+                                   const symbolic::Polynomial &bytes) {
   std::set<std::string> loops;
   for (const std::string &name : context.values.root_symbols(bytes)) {
     const auto found = context.values.symbols().find(name);
@@ -165,20 +166,20 @@ Product product_kind(KernelContext &context, const Expr *left, const Expr *right
   if (!a || !b || a->base == b->base)
     return Product::None;
   for (const std::string &k : loop_symbols(context, a->bytes)) {
-    const Polynomial in_a = a->bytes.coefficient_of(k), in_b = b->bytes.coefficient_of(k);
+    const symbolic::Polynomial in_a = a->bytes.coefficient_of(k), in_b = b->bytes.coefficient_of(k);
     if (in_a.is_zero() || in_b.is_zero())
       continue;
     const auto other_positions = [&](const Place &place) {
       return !place.bytes.without(k).is_zero();
     };
-    const auto is_large = [](const Polynomial &stride) {
+    const auto is_large = [](const symbolic::Polynomial &stride) {
       return !stride.number() || *stride.number() > 16;
     };
     if (other_positions(*a) && other_positions(*b) && (is_large(in_a) || is_large(in_b)))
       return Product::Matmul;
     if (other_positions(*a) != other_positions(*b)) {
       const Place &matrix = other_positions(*a) ? *a : *b;
-      const Polynomial rest = matrix.bytes.without(k);
+      const symbolic::Polynomial rest = matrix.bytes.without(k);
       const bool has_rows =
           std::ranges::any_of(rest.terms(), [](const auto &term) { return term.first.size() > 1; });
       if (has_rows)
@@ -227,14 +228,14 @@ bool is_stencil(const Summary &summary) {
   if (summary.global_writes.empty() || summary.has_atomics)
     return false;
   const auto taps_of = [](const std::vector<const AccessSite *> &reads) {
-    std::map<const ValueDecl *, std::set<Polynomial>> taps;
+    std::map<const ValueDecl *, std::set<symbolic::Polynomial>> taps;
     for (const AccessSite *site : reads)
       taps[site->place.base].insert(site->place.bytes);
     return std::ranges::any_of(taps, [](const auto &entry) {
       if (entry.second.size() < 3)
         return false;
       // Neighbours: every two differ by uniform terms only.
-      return std::ranges::all_of(entry.second, [&](const Polynomial &tap) {
+      return std::ranges::all_of(entry.second, [&](const symbolic::Polynomial &tap) {
         const auto difference = tap - *entry.second.begin();
         return std::ranges::none_of(difference.symbols(), [](const std::string &name) {
           return name.starts_with("threadIdx") || name.starts_with("(") ||
@@ -254,7 +255,7 @@ bool is_elementwise(const Summary &summary) {
     return site->access.pattern == AccessPattern::Coalesced ||
            site->access.pattern == AccessPattern::Broadcast;
   };
-  const Polynomial &index = summary.global_writes.front()->place.bytes;
+  const symbolic::Polynomial &index = summary.global_writes.front()->place.bytes;
   return summary.global_writes.front()->access.pattern == AccessPattern::Coalesced &&
          std::ranges::all_of(summary.global_writes, is_flat) &&
          std::ranges::all_of(summary.global_reads, is_flat) &&

@@ -27,7 +27,7 @@ public:
   LaneEvaluator(const SymbolTable &symbols, const KernelShape &shape, int assignment)
       : symbols_(symbols), shape_(shape), assignment_(assignment) {}
 
-  std::optional<Addresses> addresses(const Polynomial &bytes, bool uses_y) {
+  std::optional<Addresses> addresses(const symbolic::Polynomial &bytes, bool uses_y) {
     block_ = {shape_.block[0].value_or(uses_y ? kLanes : kAssumedBlock),
               shape_.block[1].value_or(uses_y ? 8 : 1), shape_.block[2].value_or(1)};
     if (block_[0] <= 0 || block_[1] <= 0)
@@ -48,7 +48,7 @@ public:
 private:
   using Wide = std::optional<std::int64_t>;
 
-  Wide evaluate(const Polynomial &value, int depth) {
+  Wide evaluate(const symbolic::Polynomial &value, int depth) {
     __int128 sum = 0;
     for (const auto &[monomial, coefficient] : value.terms()) {
       __int128 product = coefficient;
@@ -154,8 +154,8 @@ int conflict_ways(const Addresses &addresses, int element_bytes) {
 
 } // namespace
 
-WarpAccess simulate_warp(const Polynomial &bytes, int element_bytes, const SymbolTable &symbols,
-                         const KernelShape &shape) {
+WarpAccess simulate_warp(const symbolic::Polynomial &bytes, int element_bytes,
+                         const SymbolTable &symbols, const KernelShape &shape) {
   const bool uses_y =
       std::ranges::any_of(symbols, [](const auto &entry) { return entry.first == "threadIdx.y"; });
   LaneEvaluator first(symbols, shape, 0), second(symbols, shape, 1);

@@ -18,8 +18,8 @@ struct WarpAccess {
 };
 
 /// @param bytes address relative to the base, which is taken to be aligned to 128 bytes
-WarpAccess simulate_warp(const Polynomial &bytes, int element_bytes, const SymbolTable &symbols,
-                         const KernelShape &shape);
+WarpAccess simulate_warp(const symbolic::Polynomial &bytes, int element_bytes,
+                         const SymbolTable &symbols, const KernelShape &shape);
 
 /// Threads that a block is taken to have along x when launches do not say.
 inline constexpr std::int64_t kAssumedBlock = 256;

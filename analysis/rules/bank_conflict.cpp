@@ -28,8 +28,8 @@ std::vector<const Expr *> subscripts_of(const Expr *expression, const ValueDecl 
 }
 
 /// Extents as polynomials, outermost first, the last one padded.
-std::vector<Polynomial> padded_extents(KernelContext &context, const VarDecl *array) {
-  std::vector<Polynomial> extents;
+std::vector<symbolic::Polynomial> padded_extents(KernelContext &context, const VarDecl *array) {
+  std::vector<symbolic::Polynomial> extents;
   QualType type = array->getType();
   while (const ArrayType *level = context.values.context().getAsArrayType(type)) {
     if (const auto *constant = dyn_cast<ConstantArrayType>(level))
@@ -41,20 +41,21 @@ std::vector<Polynomial> padded_extents(KernelContext &context, const VarDecl *ar
     type = level->getElementType();
   }
   if (!extents.empty())
-    extents.back() = extents.back() + Polynomial(1);
+    extents.back() = extents.back() + symbolic::Polynomial(1);
   return extents;
 }
 
 int ways_when_padded(KernelContext &context, const AccessSite &site,
-                     const std::vector<Polynomial> &extents) {
+                     const std::vector<symbolic::Polynomial> &extents) {
   const auto indices = subscripts_of(site.expression, site.place.base);
   if (indices.size() != extents.size())
     return site.access.bank_conflict_ways;
-  Polynomial elements;
+  symbolic::Polynomial elements;
   for (std::size_t i = 0; i < indices.size(); ++i)
     elements = elements * extents[i] + context.values.value(indices[i]);
   const int bytes = std::max(site.access.element_bytes, 4);
-  return simulate_warp(elements * Polynomial(bytes), bytes, context.values.symbols(), context.shape)
+  return simulate_warp(elements * symbolic::Polynomial(bytes), bytes, context.values.symbols(),
+                       context.shape)
       .bank_conflict_ways;
 }
 
@@ -81,7 +82,7 @@ bool is_only_subscripted(KernelContext &context, const VarDecl *array, std::size
 std::optional<QuickFix> padding_fix(const RuleInput &input, KernelContext &context,
                                     const AccessSite &site) {
   const auto *array = dyn_cast_or_null<VarDecl>(site.place.base);
-  const auto extents = array ? padded_extents(context, array) : std::vector<Polynomial>{};
+  const auto extents = array ? padded_extents(context, array) : std::vector<symbolic::Polynomial>{};
   if (extents.size() < 2 || !is_only_subscripted(context, array, extents.size()))
     return std::nullopt;
   for (const AccessSite &other : context.sites)

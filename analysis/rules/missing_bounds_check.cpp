@@ -25,10 +25,10 @@ constexpr const char *kAxes[] = {"x", "y"};
 std::string thread_symbol(int axis) { return std::string("threadIdx.") + kAxes[axis]; }
 
 /// blockIdx * blockDim + threadIdx along one axis.
-Polynomial grid_position(int axis) {
-  return Polynomial::symbol(std::string("blockDim.") + kAxes[axis]) *
-             Polynomial::symbol(std::string("blockIdx.") + kAxes[axis]) +
-         Polynomial::symbol(thread_symbol(axis));
+symbolic::Polynomial grid_position(int axis) {
+  return symbolic::Polynomial::symbol(std::string("blockDim.") + kAxes[axis]) *
+             symbolic::Polynomial::symbol(std::string("blockIdx.") + kAxes[axis]) +
+         symbolic::Polynomial::symbol(thread_symbol(axis));
 }
 
 bool is_guarded(KernelContext &context, const AccessSite &site) {
@@ -50,8 +50,8 @@ bool is_unchecked(KernelContext &context, const AccessSite &site) {
   if (text.find('?') != std::string::npos || text.find("min") != std::string::npos)
     return false;
   for (int axis = 0; axis < 2; ++axis) {
-    const Polynomial with_thread = site.place.bytes.coefficient_of(thread_symbol(axis));
-    const Polynomial with_block =
+    const symbolic::Polynomial with_thread = site.place.bytes.coefficient_of(thread_symbol(axis));
+    const symbolic::Polynomial with_block =
         site.place.bytes.coefficient_of(std::string("blockIdx.") + kAxes[axis]);
     if (!with_thread.is_zero() && !with_block.is_zero())
       return !is_guarded(context, site);
@@ -164,7 +164,7 @@ std::optional<Guard> guard_of(KernelContext &context, const AccessSite &site) {
   if (!elements)
     return std::nullopt;
   const bool uses_x = elements->mentions("threadIdx.x"), uses_y = elements->mentions("threadIdx.y");
-  const Polynomial stride = elements->coefficient_of(thread_symbol(uses_y ? 1 : 0));
+  const symbolic::Polynomial stride = elements->coefficient_of(thread_symbol(uses_y ? 1 : 0));
   std::vector<std::string> bounds = size_parameters(context), others = bounds;
   std::erase_if(others, [&](const std::string &name) { return stride.mentions(name); });
   Guard guard;

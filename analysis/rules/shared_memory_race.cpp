@@ -19,7 +19,7 @@ using namespace clang;
 
 namespace {
 
-bool depends_on_thread(const KernelContext &context, const Polynomial &value) {
+bool depends_on_thread(const KernelContext &context, const symbolic::Polynomial &value) {
   return std::ranges::any_of(context.values.root_symbols(value), [](const std::string &name) {
     return name.starts_with("threadIdx.");
   });
@@ -81,13 +81,13 @@ bool is_race(KernelContext &context, const AccessSite &write, const AccessSite &
       write.place.base != read.place.base || write.at.order >= read.at.order ||
       read.access.is_atomic || write.access.is_atomic || write.access.range == read.access.range)
     return false;
-  const Polynomial &a = write.place.bytes, &b = read.place.bytes;
+  const symbolic::Polynomial &a = write.place.bytes, &b = read.place.bytes;
   if (a == b || context.values.kind_of(a) == SymbolKind::Varying ||
       context.values.kind_of(b) == SymbolKind::Varying || !depends_on_thread(context, a) ||
       !share_loops(context, write.at, read.at))
     return false;
   // s[t] = ...; s[t + s/2]: written by another thread. Loop counters that differ are no evidence.
-  const Polynomial difference = a - b;
+  const symbolic::Polynomial difference = a - b;
   const bool is_offset = difference.number() && *difference.number() != 0;
   if (!is_offset && !depends_on_thread(context, difference))
     return false;

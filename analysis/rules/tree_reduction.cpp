@@ -46,7 +46,7 @@ bool is_partner(KernelContext &context, const ArraySubscriptExpr *a, const Expr 
   if (!other || named_variable(other->getLHS()) != named_variable(a->getLHS()))
     return false;
   return context.values.value(other->getRHS()) - context.values.value(a->getRHS()) ==
-         Polynomial::symbol(counter);
+         symbolic::Polynomial::symbol(counter);
 }
 
 bool match_update(const RuleInput &input, KernelContext &context, const Expr *expression,
@@ -145,7 +145,7 @@ std::optional<Tree> match(const RuleInput &input, KernelContext &context, const 
     return std::nullopt;
   // The thread's own slot has to be its index in the block.
   const auto *target = subscript(cast<BinaryOperator>(update->IgnoreParenImpCasts())->getLHS());
-  if (!(context.values.value(target->getRHS()) == Polynomial::symbol("threadIdx.x")))
+  if (!(context.values.value(target->getRHS()) == symbolic::Polynomial::symbol("threadIdx.x")))
     return std::nullopt;
   return tree;
 }

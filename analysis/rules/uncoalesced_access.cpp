@@ -72,12 +72,12 @@ std::string swapped_name(std::string name) {
   return name;
 }
 
-Polynomial swapped(const Polynomial &value) {
-  Polynomial result;
+symbolic::Polynomial swapped(const symbolic::Polynomial &value) {
+  symbolic::Polynomial result;
   for (const auto &[monomial, coefficient] : value.terms()) {
-    Polynomial term(coefficient);
+    symbolic::Polynomial term(coefficient);
     for (const std::string &name : monomial)
-      term = term * Polynomial::symbol(swapped_name(name));
+      term = term * symbolic::Polynomial::symbol(swapped_name(name));
     result = result + term;
   }
   return result;

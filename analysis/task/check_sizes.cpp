@@ -25,7 +25,7 @@ struct Judgement {
 };
 
 Judgement judge(const Probe &probe, const LaunchDraft &draft,
-                const std::map<std::string, Expression> &extents) {
+                const std::map<std::string, symbolic::Expression> &extents) {
   Judgement result;
   for (const DraftBuffer &buffer : draft.buffers) {
     const auto known = extents.find(buffer.name);
@@ -41,7 +41,8 @@ Judgement judge(const Probe &probe, const LaunchDraft &draft,
     const auto use = probe.uses.find(buffer.name);
     if (use == probe.uses.end())
       continue;
-    const auto look = [&](const std::optional<Interval> &range, std::set<std::string> &covered) {
+    const auto look = [&](const std::optional<symbolic::Interval> &range,
+                          std::set<std::string> &covered) {
       if (!range)
         return;
       if (range->low < 0 || range->high >= bytes)
@@ -66,7 +67,7 @@ bool is_opaque(const Probe &probe, const LaunchDraft &draft) {
 }
 
 /// Multiples of the powers of two, up to a warp, that divide the program's own sizes.
-Sizes aligned(Sizes sizes, const Sizes &own) {
+symbolic::Sizes aligned(symbolic::Sizes sizes, const symbolic::Sizes &own) {
   for (auto &[name, value] : sizes) {
     const std::int64_t known = own.at(name);
     const std::int64_t step = std::min<std::int64_t>(known & -known, 32);
@@ -81,18 +82,18 @@ bool includes(const std::set<std::string> &all, const std::set<std::string> &som
 
 } // namespace
 
-std::vector<Sizes> choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft,
-                                      const Sizes &sizes,
-                                      const std::map<std::string, Expression> &extents) {
-  std::vector<Sizes> chosen;
+std::vector<symbolic::Sizes>
+choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft, const symbolic::Sizes &sizes,
+                   const std::map<std::string, symbolic::Expression> &extents) {
+  std::vector<symbolic::Sizes> chosen;
   const auto measured = probe.at(sizes);
   if (!measured || sizes.empty())
     return chosen;
   const Judgement expected = judge(*measured, draft, extents);
   // Where the program's own sizes seem to overrun a buffer, the ranges are too wide to tell: of vectors, say.
   const bool opaque = is_opaque(*measured, draft) || !expected.overrun.empty();
-  const auto consider = [&](const Sizes &wanted) {
-    const Sizes candidate = opaque ? aligned(wanted, sizes) : wanted;
+  const auto consider = [&](const symbolic::Sizes &wanted) {
+    const symbolic::Sizes candidate = opaque ? aligned(wanted, sizes) : wanted;
     if (chosen.size() >= kEnough || candidate == sizes || std::ranges::count(chosen, candidate))
       return;
     const auto at = probe.at(candidate);
@@ -106,7 +107,7 @@ std::vector<Sizes> choose_check_sizes(const SizeProbe &probe, const LaunchDraft 
   };
   const auto rounds = [&](const std::vector<std::vector<std::int64_t>> &table) {
     for (std::size_t round = 0; round < table.size(); ++round) {
-      Sizes candidate;
+      symbolic::Sizes candidate;
       std::size_t i = 0;
       for (const auto &[name, value] : sizes)
         candidate[name] = std::min(table[round][(i++ + (sizes.size() > 1 ? round : 0)) % 4],
@@ -121,7 +122,7 @@ std::vector<Sizes> choose_check_sizes(const SizeProbe &probe, const LaunchDraft 
   for (const auto &[name, value] : sizes)
     for (const std::int64_t other :
          {value - 1, value / 2, value / 4, value / 2 + 1, value / 4 * 3, value + 1}) {
-      Sizes candidate = sizes;
+      symbolic::Sizes candidate = sizes;
       candidate[name] = other;
       if (chosen.size() < kFewest && other > 0)
         consider(candidate);

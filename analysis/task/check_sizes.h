@@ -12,8 +12,8 @@
 namespace warpwright::analysis {
 
 /// @param extents elements of each buffer
-std::vector<Sizes> choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft,
-                                      const Sizes &sizes,
-                                      const std::map<std::string, Expression> &extents);
+std::vector<symbolic::Sizes>
+choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft, const symbolic::Sizes &sizes,
+                   const std::map<std::string, symbolic::Expression> &extents);
 
 } // namespace warpwright::analysis

@@ -26,7 +26,7 @@ struct HostValue {
   int precedence = 100; ///< of the outermost operator; 100 for a name, a number or a call
   std::optional<std::int64_t> number;
 
-  Expression expression() const;
+  symbolic::Expression expression() const;
 };
 
 /// A call chain: parameters of `function` have the values that `arguments` have in `caller`.

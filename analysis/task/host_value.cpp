@@ -42,10 +42,10 @@ std::optional<HostValue> simplified(const std::string &operation, const HostValu
 
 } // namespace
 
-Expression HostValue::expression() const {
+symbolic::Expression HostValue::expression() const {
   if (number)
-    return Expression(*number);
-  return Expression::parse(text).value_or(Expression());
+    return symbolic::Expression(*number);
+  return symbolic::Expression::parse(text).value_or(symbolic::Expression());
 }
 
 HostValue make_value(std::int64_t number) {
@@ -62,7 +62,7 @@ HostValue combine(const std::string &operation, const HostValue &left, const Hos
   result.text = level == kAtom ? operation + "(" + left.text + ", " + right.text + ")"
                                : wrap(left, level) + " " + operation + " " + wrap(right, level + 1);
   if (left.number && right.number)
-    if (const auto parsed = Expression::parse(result.text))
+    if (const auto parsed = symbolic::Expression::parse(result.text))
       if (const auto value = parsed->evaluate({}))
         return make_value(*value);
   return result;

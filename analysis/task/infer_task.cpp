@@ -101,9 +101,9 @@ private:
   }
 
   void bind_sizes() {
-    Sizes &sizes = result_.task.sizes;
+    symbolic::Sizes &sizes = result_.task.sizes;
     std::set<std::string> used;
-    const auto use = [&](const Expression &expression) {
+    const auto use = [&](const symbolic::Expression &expression) {
       used.insert(expression.symbols().begin(), expression.symbols().end());
     };
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -138,7 +138,7 @@ private:
 
   // ---- buffers
 
-  std::optional<Expression> given_extent(const DraftBuffer &buffer) const {
+  std::optional<symbolic::Expression> given_extent(const DraftBuffer &buffer) const {
     for (const std::string &name : buffer.parameters)
       if (const auto given = spec_.buffers.find(name);
           given != spec_.buffers.end() && given->second.extent)
@@ -152,7 +152,7 @@ private:
       model::Buffer described;
       described.name = buffer.name;
       described.dtype = buffer.dtype.value_or(model::Dtype::Float32);
-      described.extent = extent.value_or(Expression());
+      described.extent = extent.value_or(symbolic::Expression());
       const auto parameter = std::ranges::find(facts_.parameters, buffer.name, &Parameter::name);
       if (parameter != facts_.parameters.end() && parameter->is_written)
         described.direction = Direction::InOut;
@@ -174,7 +174,7 @@ private:
       return;
     }
     probes_.push_back(*measured_);
-    for (const Sizes &sizes : SizeProbe::distinct(result_.task.sizes))
+    for (const symbolic::Sizes &sizes : SizeProbe::distinct(result_.task.sizes))
       if (auto probe = prober.at(sizes))
         probes_.push_back(std::move(*probe));
     for (const DraftBuffer &buffer : draft_.buffers)
@@ -183,7 +183,7 @@ private:
       index_distribution(prober, buffer);
     if (!result_.missing.empty())
       return;
-    std::map<std::string, Expression> extents;
+    std::map<std::string, symbolic::Expression> extents;
     for (const model::Buffer &buffer : result_.task.buffers)
       extents[buffer.name] = buffer.extent;
     result_.task.check_sizes = spec_.check_sizes.empty()
@@ -193,9 +193,9 @@ private:
   }
 
   /// A check that names some sizes takes the others from the measured binding.
-  std::vector<Sizes> completed_checks() const {
-    std::vector<Sizes> checks = spec_.check_sizes;
-    for (Sizes &check : checks)
+  std::vector<symbolic::Sizes> completed_checks() const {
+    std::vector<symbolic::Sizes> checks = spec_.check_sizes;
+    for (symbolic::Sizes &check : checks)
       for (const auto &[name, value] : result_.task.sizes)
         check.try_emplace(name, value);
     return checks;
@@ -231,8 +231,8 @@ private:
     result_.task.buffers.push_back(std::move(buffer));
   }
 
-  std::optional<Expression> extent_of(const SizeProbe &prober, const DraftBuffer &draft,
-                                      const BufferUse &use) {
+  std::optional<symbolic::Expression> extent_of(const SizeProbe &prober, const DraftBuffer &draft,
+                                                const BufferUse &use) {
     if (auto given = given_extent(draft))
       return given;
     if (use.is_unbounded || !(use.read || use.written))
@@ -254,7 +254,7 @@ private:
     return found;
   }
 
-  bool covers(const std::optional<Interval> &range, const model::Buffer &buffer) const {
+  bool covers(const std::optional<symbolic::Interval> &range, const model::Buffer &buffer) const {
     const auto extent = buffer.extent.evaluate(result_.task.sizes);
     return range && extent && range->low <= 0 &&
            range->high >= *extent * static_cast<std::int64_t>(model::size_bytes(buffer.dtype)) - 1;
@@ -295,7 +295,7 @@ private:
     using enum Kind;
     if (buffer.distribution.kind != Integers || given_distribution(buffer.name))
       return;
-    buffer.distribution.lower = Expression(0);
+    buffer.distribution.lower = symbolic::Expression(0);
     if (buffer.direction != Direction::In &&
         !std::ranges::any_of(measured_->ranges.accesses, [&](const auto &access) {
           return access.loaded && access.loaded->buffer == buffer.name;
@@ -357,7 +357,7 @@ private:
       bytes += (bytes.empty() ? "" : " + ") + ("(" + buffer.extent.text() + ") * ") +
                std::to_string(times * static_cast<int>(model::size_bytes(buffer.dtype)));
     }
-    if (const auto parsed = Expression::parse(bytes); parsed && !bytes.empty())
+    if (const auto parsed = symbolic::Expression::parse(bytes); parsed && !bytes.empty())
       result_.task.work.bytes = *parsed;
     if (facts_.pattern != "matmul")
       return;
@@ -365,8 +365,8 @@ private:
         probes_, [](const Probe &probe) { return std::optional(probe.ranges.reduction_length); });
     for (const model::Buffer &buffer : result_.task.buffers)
       if (buffer.direction != Direction::In && depth)
-        if (const auto parsed =
-                Expression::parse("2 * (" + buffer.extent.text() + ") * (" + depth->text() + ")"))
+        if (const auto parsed = symbolic::Expression::parse("2 * (" + buffer.extent.text() +
+                                                            ") * (" + depth->text() + ")"))
           result_.task.work.flops = *parsed;
   }
 
@@ -419,8 +419,8 @@ private:
           return buffer.dtype == model::Dtype::Float16 || buffer.dtype == model::Dtype::BFloat16;
         });
     if (launch.shared_bytes.text() != "0")
-      if (const auto wider =
-              Expression::parse("(" + launch.shared_bytes.text() + ") * " + (has_half ? "4" : "2")))
+      if (const auto wider = symbolic::Expression::parse("(" + launch.shared_bytes.text() + ") * " +
+                                                         (has_half ? "4" : "2")))
         launch.shared_bytes = *wider;
     for (model::Argument &argument : launch.arguments)
       if (const auto *named = std::get_if<model::ScalarArgument>(&argument)) {

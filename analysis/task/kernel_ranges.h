@@ -33,12 +33,12 @@ struct BoundLaunch {
 struct LoadedValue {
   std::string buffer;
   std::int64_t coefficient = 1;
-  Interval rest = Interval::of(0);
+  symbolic::Interval rest = symbolic::Interval::of(0);
 };
 
 struct RangedAccess {
   std::string buffer; ///< parameter
-  Interval bytes;     ///< first and last byte, from the start of the parameter
+  symbolic::Interval bytes; ///< first and last byte, from the start of the parameter
   bool is_write = false, is_atomic = false;
   bool is_uncertain = false;         ///< under a condition on data, or on something not understood
   std::optional<LoadedValue> loaded; ///< when the index was loaded: coefficients in bytes

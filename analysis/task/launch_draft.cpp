@@ -105,7 +105,7 @@ private:
         parameter.isInvalidDecl() ? std::nullopt : element_of(program_.unit().context(), type);
     if (type->isIntegralOrEnumerationType() && !parameter.isInvalidDecl()) {
       if (const auto value = resolver_.integer(argument, frame_)) {
-        const Expression expression = value->expression();
+        const symbolic::Expression expression = value->expression();
         note_roots("arguments", *value);
         if (expression.symbols().contains(value->text))
           draft_.roots_of["direct"].insert(value->text);
@@ -158,7 +158,7 @@ private:
       }
     }
     buffer->parameters.push_back(name);
-    Expression offset;
+    symbolic::Expression offset;
     if (target->offset)
       offset =
           combine("*", *target->offset, make_value(element ? element->second : 1)).expression();
@@ -338,9 +338,9 @@ LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &k
       if (!buffer.dtype)
         draft.missing.push_back({name + ".type", "What does " + name + " hold?"});
       draft.buffers.push_back(std::move(buffer));
-      draft.step.arguments.push_back(model::BufferArgument{name, Expression()});
+      draft.step.arguments.push_back(model::BufferArgument{name, symbolic::Expression()});
     } else if (type->isIntegralOrEnumerationType()) {
-      const Expression size = make_symbol(name).expression();
+      const symbolic::Expression size = make_symbol(name).expression();
       draft.integers[name] = size;
       draft.roots[name] = {name, std::nullopt};
       draft.roots_of["direct"].insert(name);
@@ -410,7 +410,7 @@ Result<model::LaunchStep> launch_step(const ParsedUnit &unit, const clang::Funct
 }
 
 Result<void> check_names(const model::LaunchStep &step, const model::Task &task) {
-  const auto check = [&](const Expression &expression) -> std::string {
+  const auto check = [&](const symbolic::Expression &expression) -> std::string {
     for (const std::string &symbol : expression.symbols())
       if (!task.sizes.contains(symbol))
         return symbol + " is no size of the task";
@@ -418,7 +418,7 @@ Result<void> check_names(const model::LaunchStep &step, const model::Task &task)
   };
   std::string problem;
   for (const auto *shape : {&step.grid, &step.block})
-    for (const Expression &expression : *shape)
+    for (const symbolic::Expression &expression : *shape)
       problem = problem.empty() ? check(expression) : problem;
   problem = problem.empty() ? check(step.shared_bytes) : problem;
   for (const model::Argument &argument : step.arguments)

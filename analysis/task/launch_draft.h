@@ -32,7 +32,7 @@ struct LaunchDraft {
   model::LaunchStep step;
   std::vector<DraftBuffer> buffers;
   std::vector<model::Scalar> scalars;
-  std::map<std::string, Expression> integers; ///< integer parameters by name
+  std::map<std::string, symbolic::Expression> integers; ///< integer parameters by name
   std::map<std::string, std::set<std::string>>
       roots_of; ///< "arguments", "direct", "grid", "block", "extents" -> roots
   std::map<std::string, HostRoot> roots;

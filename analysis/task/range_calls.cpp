@@ -36,10 +36,10 @@ RangeValue RangeInterpreter::evaluate_call(const clang::CallExpr &call) {
     arguments.push_back(evaluate(argument));
   if (arguments.size() == 2 &&
       (name == "min" || name == "max" || name == "umin" || name == "umax")) {
-    const Interval a = arguments[0].range, b = arguments[1].range;
+    const symbolic::Interval a = arguments[0].range, b = arguments[1].range;
     const bool is_min = name.ends_with("min");
-    return {.range = is_min ? Interval{std::min(a.low, b.low), std::min(a.high, b.high)}
-                            : Interval{std::max(a.low, b.low), std::max(a.high, b.high)}};
+    return {.range = is_min ? symbolic::Interval{std::min(a.low, b.low), std::min(a.high, b.high)}
+                            : symbolic::Interval{std::max(a.low, b.low), std::max(a.high, b.high)}};
   }
   static const std::set<std::string> kPositive{"sqrt",   "sqrtf",      "rsqrt",    "rsqrtf",
                                                "log",    "logf",       "__logf",   "log2f",
@@ -60,14 +60,14 @@ RangeValue RangeInterpreter::evaluate_call(const clang::CallExpr &call) {
       record(*arguments[i].pointer, pointee, false, false);
       record(*arguments[i].pointer, pointee, true, true);
       if (is_float(pointee) && name.starts_with("atomicAdd"))
-        result_.atomic_adds =
-            Interval::clamp(static_cast<__int128>(result_.atomic_adds) +
-                            trips_around() * launch_.grid[0] * launch_.grid[1] * launch_.grid[2] *
-                                launch_.block[0] * launch_.block[1] * launch_.block[2]);
+        result_.atomic_adds = symbolic::Interval::clamp(
+            static_cast<__int128>(result_.atomic_adds) +
+            trips_around() * launch_.grid[0] * launch_.grid[1] * launch_.grid[2] *
+                launch_.block[0] * launch_.block[1] * launch_.block[2]);
     } else if (name == "__ldg" || name.starts_with("__ldc")) {
       record(*arguments[i].pointer, pointee, false, false);
       return {.range = range_of_type(context_, pointee),
-              .loaded = LoadedValue{arguments[i].pointer->buffer, 1, Interval::of(0)},
+              .loaded = LoadedValue{arguments[i].pointer->buffer, 1, symbolic::Interval::of(0)},
               .pointer = {}};
     } else if (name != "__cvta_generic_to_shared") {
       result_.escaped.insert(arguments[i].pointer->buffer);

@@ -20,17 +20,18 @@ bool is_float(clang::QualType type) { return !type.isNull() && type->isRealFloat
 
 } // namespace
 
-Interval range_of_type(const clang::ASTContext &context, clang::QualType type) {
+symbolic::Interval range_of_type(const clang::ASTContext &context, clang::QualType type) {
   if (type.isNull() || type->isDependentType() || !type->isIntegralOrEnumerationType() ||
       type->isIncompleteType())
     return {};
   const unsigned bits = static_cast<unsigned>(context.getIntWidth(type));
   if (bits > 16)
-    return type->isUnsignedIntegerType() && bits <= 32 ? Interval{0, Interval::kInfinity}
-                                                       : Interval{};
+    return type->isUnsignedIntegerType() && bits <= 32
+               ? symbolic::Interval{0, symbolic::Interval::kInfinity}
+               : symbolic::Interval{};
   const std::int64_t span = std::int64_t{1} << bits;
-  return type->isUnsignedIntegerOrEnumerationType() ? Interval{0, span - 1}
-                                                    : Interval{-span / 2, span / 2 - 1};
+  return type->isUnsignedIntegerOrEnumerationType() ? symbolic::Interval{0, span - 1}
+                                                    : symbolic::Interval{-span / 2, span / 2 - 1};
 }
 
 std::int64_t RangeInterpreter::size_of(clang::QualType type) const {
@@ -54,7 +55,7 @@ RangeValue RangeInterpreter::evaluate(const clang::Expr *expression) {
   if (!state_.facts.empty() && !expression->getType().isNull() &&
       expression->getType()->isIntegralOrEnumerationType())
     if (const auto fact = state_.facts.find(text_of(expression)); fact != state_.facts.end())
-      value.range = intersect(value.range, fact->second);
+      value.range = symbolic::intersect(value.range, fact->second);
   return value;
 }
 
@@ -67,8 +68,8 @@ RangeValue RangeInterpreter::evaluate_kind(const clang::Expr *expression) {
       return {.range = {0, launch_.block[axis] - 1}};
     if (builtin.starts_with("blockIdx"))
       return {.range = {0, launch_.grid[axis] - 1}};
-    return {.range = Interval::of(builtin.starts_with("blockDim") ? launch_.block[axis]
-                                                                  : launch_.grid[axis])};
+    return {.range = symbolic::Interval::of(builtin.starts_with("blockDim") ? launch_.block[axis]
+                                                                            : launch_.grid[axis])};
   }
   if (const auto *cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expression)) {
     if (cast->getCastKind() == clang::CK_LValueToRValue)
@@ -101,7 +102,7 @@ RangeValue RangeInterpreter::evaluate_kind(const clang::Expr *expression) {
     assume(choice->getCond(), false);
     const RangeValue other = evaluate(choice->getFalseExpr());
     state_ = start;
-    value.range = hull(value.range, other.range);
+    value.range = symbolic::hull(value.range, other.range);
     if (!value.loaded)
       value.loaded = other.loaded;
     return value;
@@ -111,7 +112,8 @@ RangeValue RangeInterpreter::evaluate_kind(const clang::Expr *expression) {
   clang::Expr::EvalResult constant;
   if (!expression->isValueDependent() && expression->getType()->isIntegralOrEnumerationType() &&
       expression->EvaluateAsInt(constant, context_))
-    return {.range = Interval::of(Interval::clamp(constant.Val.getInt().getExtValue()))};
+    return {.range = symbolic::Interval::of(
+                symbolic::Interval::clamp(constant.Val.getInt().getExtValue()))};
   for (const clang::Stmt *child : expression->children())
     if (const auto *operand = llvm::dyn_cast_or_null<clang::Expr>(child))
       evaluate(operand);
@@ -128,7 +130,7 @@ RangeValue RangeInterpreter::evaluate_variable(const clang::VarDecl &variable) {
     if (initialiser && !initialiser->isValueDependent() &&
         variable.getType()->isIntegralOrEnumerationType() &&
         initialiser->EvaluateAsInt(constant, context_))
-      return {.range = Interval::of(constant.Val.getInt().getExtValue())};
+      return {.range = symbolic::Interval::of(constant.Val.getInt().getExtValue())};
     return {};
   }
   RangeValue value = known->second;
@@ -140,7 +142,8 @@ RangeValue RangeInterpreter::evaluate_variable(const clang::VarDecl &variable) {
     is_silent_ = true;
     const RangeValue again = evaluate(initialiser);
     is_silent_ = silent;
-    if (const Interval both = intersect(value.range, again.range); !both.is_empty())
+    if (const symbolic::Interval both = symbolic::intersect(value.range, again.range);
+        !both.is_empty())
       value.range = both;
   }
   return value;
@@ -150,7 +153,7 @@ RangeValue RangeInterpreter::load(const clang::Expr *lvalue) {
   lvalue = bare(lvalue);
   if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(lvalue)) {
     if (const auto *enumerator = llvm::dyn_cast<clang::EnumConstantDecl>(reference->getDecl()))
-      return {.range = Interval::of(enumerator->getInitVal().getExtValue())};
+      return {.range = symbolic::Interval::of(enumerator->getInitVal().getExtValue())};
     const auto *variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
     return variable ? evaluate_variable(*variable) : RangeValue{};
   }
@@ -165,7 +168,7 @@ RangeValue RangeInterpreter::load(const clang::Expr *lvalue) {
   const auto at = place(lvalue);
   if (at && !at->buffer.empty()) {
     record(*at, lvalue->getType(), false, false);
-    value.loaded = LoadedValue{at->buffer, 1, Interval::of(0)};
+    value.loaded = LoadedValue{at->buffer, 1, symbolic::Interval::of(0)};
   }
   return value;
 }
@@ -173,12 +176,13 @@ RangeValue RangeInterpreter::load(const clang::Expr *lvalue) {
 PointerRange RangeInterpreter::moved(const PointerRange &pointer, const RangeValue &index,
                                      std::int64_t element_bytes) {
   PointerRange result = pointer;
-  result.bytes = pointer.bytes + index.range * Interval::of(element_bytes);
+  result.bytes = pointer.bytes + index.range * symbolic::Interval::of(element_bytes);
   if (index.loaded)
-    index_loaded_ = LoadedValue{index.loaded->buffer, index.loaded->coefficient * element_bytes,
-                                index.loaded->rest * Interval::of(element_bytes) + pointer.bytes};
+    index_loaded_ =
+        LoadedValue{index.loaded->buffer, index.loaded->coefficient * element_bytes,
+                    index.loaded->rest * symbolic::Interval::of(element_bytes) + pointer.bytes};
   else if (index_loaded_)
-    index_loaded_->rest = index_loaded_->rest + index.range * Interval::of(element_bytes);
+    index_loaded_->rest = index_loaded_->rest + index.range * symbolic::Interval::of(element_bytes);
   return result;
 }
 
@@ -205,7 +209,8 @@ std::optional<PointerRange> RangeInterpreter::place(const clang::Expr *lvalue) {
     const auto *field = llvm::dyn_cast<clang::FieldDecl>(access->getMemberDecl());
     if (base && field && !field->getParent()->isDependentType() &&
         !field->getParent()->isInvalidDecl())
-      base->bytes = base->bytes + Interval::of(context_
+      base->bytes =
+          base->bytes + symbolic::Interval::of(context_
                                                    .toCharUnitsFromBits(static_cast<std::int64_t>(
                                                        context_.getFieldOffset(field)))
                                                    .getQuantity());
@@ -225,7 +230,7 @@ void RangeInterpreter::record(const PointerRange &pointer, clang::QualType type,
     return;
   RangedAccess access;
   access.buffer = pointer.buffer;
-  access.bytes = pointer.bytes + Interval{0, size_of(type) - 1};
+  access.bytes = pointer.bytes + symbolic::Interval{0, size_of(type) - 1};
   access.is_write = is_write;
   access.is_atomic = is_atomic;
   access.is_uncertain = is_uncertain_;
@@ -292,8 +297,8 @@ RangeValue RangeInterpreter::evaluate_binary(const clang::BinaryOperator &operat
   const bool exact =
       left.range.is_number() && right.range.is_number() && !is_float(operation.getLHS()->getType());
   if (exact && operation.isEqualityOp())
-    value.range = Interval::of((left.range.low == right.range.low) ==
-                               (operation.getOpcode() == clang::BO_EQ));
+    value.range = symbolic::Interval::of((left.range.low == right.range.low) ==
+                                         (operation.getOpcode() == clang::BO_EQ));
   return value;
 }
 
@@ -308,7 +313,7 @@ RangeValue RangeInterpreter::arithmetic(clang::BinaryOperatorKind opcode, const 
                                     : type->isArrayType()
                                         ? type->getAsArrayTypeUnsafe()->getElementType()
                                         : context_.CharTy;
-    const Interval step = index.range * Interval::of(size_of(pointee));
+    const symbolic::Interval step = index.range * symbolic::Interval::of(size_of(pointee));
     value.pointer = *pointer->pointer;
     value.pointer->bytes =
         opcode == clang::BO_Add ? value.pointer->bytes + step : value.pointer->bytes - step;
@@ -347,7 +352,7 @@ RangeValue RangeInterpreter::arithmetic(clang::BinaryOperatorKind opcode, const 
                                                             : nullptr;
   if (!loaded)
     return value;
-  const Interval other = loaded == &left ? right.range : left.range;
+  const symbolic::Interval other = loaded == &left ? right.range : left.range;
   if (opcode == clang::BO_Add || (opcode == clang::BO_Sub && loaded == &left)) {
     value.loaded = loaded->loaded;
     value.loaded->rest =
@@ -368,7 +373,7 @@ RangeValue RangeInterpreter::evaluate_unary(const clang::UnaryOperator &operatio
     return load(&operation);
   case clang::UO_Minus: {
     RangeValue value;
-    value.range = Interval::of(0) - evaluate(operand).range;
+    value.range = symbolic::Interval::of(0) - evaluate(operand).range;
     return value;
   }
   case clang::UO_Plus:
@@ -385,7 +390,7 @@ RangeValue RangeInterpreter::evaluate_unary(const clang::UnaryOperator &operatio
     return {};
   }
   const RangeValue before = load(operand);
-  RangeValue one{.range = Interval::of(1), .loaded = {}, .pointer = {}};
+  RangeValue one{.range = symbolic::Interval::of(1), .loaded = {}, .pointer = {}};
   const RangeValue after = arithmetic(operation.isIncrementOp() ? clang::BO_Add : clang::BO_Sub,
                                       before, one, operand->getType());
   store(operand, after, false);

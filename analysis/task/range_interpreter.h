@@ -12,17 +12,17 @@ namespace warpwright::analysis {
 
 struct PointerRange {
   std::string buffer; ///< empty: shared or local memory
-  Interval bytes = Interval::of(0);
+  symbolic::Interval bytes = symbolic::Interval::of(0);
 };
 
 struct RangeValue {
-  Interval range;
+  symbolic::Interval range;
   std::optional<LoadedValue> loaded;
   std::optional<PointerRange> pointer;
 };
 
 /// Values of a type before anything is known.
-Interval range_of_type(const clang::ASTContext &context, clang::QualType type);
+symbolic::Interval range_of_type(const clang::ASTContext &context, clang::QualType type);
 
 class RangeInterpreter {
 public:
@@ -34,7 +34,7 @@ private:
   /// What is known on one path.
   struct State {
     std::map<const clang::VarDecl *, RangeValue> variables;
-    std::map<std::string, Interval> facts; ///< of expressions, by text
+    std::map<std::string, symbolic::Interval> facts; ///< of expressions, by text
     bool is_dead = false;                  ///< after return, break, continue
   };
   struct Loop {
@@ -52,7 +52,7 @@ private:
   void join(const State &other);
   void assume(const clang::Expr *condition, bool truth);
   void assume_comparison(const clang::BinaryOperator &comparison, bool truth);
-  void narrow(const clang::Expr *expression, Interval range);
+  void narrow(const clang::Expr *expression, symbolic::Interval range);
   bool is_positional(const clang::Expr *condition);
   bool is_defined_once(const clang::VarDecl &variable);
 

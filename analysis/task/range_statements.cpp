@@ -99,10 +99,10 @@ KernelRanges RangeInterpreter::run(const clang::FunctionDecl &kernel) {
   for (const clang::ParmVarDecl *parameter : kernel.parameters()) {
     RangeValue value;
     if (parameter->getType()->isPointerType() || parameter->getType()->isArrayType())
-      value.pointer = PointerRange{parameter->getNameAsString(), Interval::of(0)};
+      value.pointer = PointerRange{parameter->getNameAsString(), symbolic::Interval::of(0)};
     else if (const auto known = launch_.scalars.find(parameter->getNameAsString());
              known != launch_.scalars.end())
-      value.range = Interval::of(known->second);
+      value.range = symbolic::Interval::of(known->second);
     state_.variables[parameter] = value;
   }
   execute(kernel.getBody());
@@ -112,7 +112,7 @@ KernelRanges RangeInterpreter::run(const clang::FunctionDecl &kernel) {
 std::int64_t RangeInterpreter::trips_around() const {
   __int128 trips = 1;
   for (const Loop &loop : loops_)
-    trips = std::min<__int128>(trips * loop.trips, Interval::kInfinity);
+    trips = std::min<__int128>(trips * loop.trips, symbolic::Interval::kInfinity);
   return static_cast<std::int64_t>(trips);
 }
 
@@ -214,9 +214,9 @@ void RangeInterpreter::join(const State &other) {
     if (found == other.variables.end())
       continue;
     const RangeValue &theirs = found->second;
-    value.range = hull(value.range, theirs.range);
+    value.range = symbolic::hull(value.range, theirs.range);
     if (value.pointer && theirs.pointer && value.pointer->buffer == theirs.pointer->buffer)
-      value.pointer->bytes = hull(value.pointer->bytes, theirs.pointer->bytes);
+      value.pointer->bytes = symbolic::hull(value.pointer->bytes, theirs.pointer->bytes);
   }
   std::erase_if(state_.facts, [&](const auto &fact) {
     const auto found = other.facts.find(fact.first);
@@ -237,7 +237,8 @@ std::int64_t RangeInterpreter::trips_of(const clang::Expr *condition, const clan
   const auto found = state_.variables.find(variable);
   if (found == state_.variables.end())
     return 1;
-  const Interval start = found->second.range, bound = evaluate(comparison->getRHS()).range;
+  const symbolic::Interval start = found->second.range,
+                           bound = evaluate(comparison->getRHS()).range;
   if (visitor.scaled.contains(variable)) {
     std::int64_t trips = 1;
     const std::int64_t ratio = std::max(std::abs(start.high), std::abs(bound.high));
@@ -246,7 +247,7 @@ std::int64_t RangeInterpreter::trips_of(const clang::Expr *condition, const clan
     return trips;
   }
   const std::int64_t amount = change.amount ? std::abs(evaluate(change.amount).range.low) : 1;
-  const Interval distance = change.grows ? bound - start : start - bound;
+  const symbolic::Interval distance = change.grows ? bound - start : start - bound;
   if (!distance.is_finite_above() || amount <= 0)
     return 1;
   return std::max<std::int64_t>(1, (distance.high + amount - 1) / amount);
@@ -266,24 +267,25 @@ void RangeInterpreter::widen(const clang::Stmt *statement, std::int64_t trips) {
     value.loaded.reset();
     const std::int64_t amount = change.amount ? evaluate(change.amount).range.high : 1;
     const bool is_steady = change.count == 1 && !visitor.scaled.contains(variable) && amount >= 0 &&
-                           amount < Interval::kInfinity && change.grows != change.shrinks;
+                           amount < symbolic::Interval::kInfinity && change.grows != change.shrinks;
     if (value.pointer) {
       const clang::QualType pointee = variable->getType()->isPointerType()
                                           ? variable->getType()->getPointeeType()
                                           : context_.CharTy;
       const std::int64_t reach =
-          is_steady ? amount * size_of(pointee) * (trips - 1) : Interval::kInfinity;
-      value.pointer->bytes =
-          value.pointer->bytes + Interval{change.shrinks ? -reach : 0, change.grows ? reach : 0};
+          is_steady ? amount * size_of(pointee) * (trips - 1) : symbolic::Interval::kInfinity;
+      value.pointer->bytes = value.pointer->bytes + symbolic::Interval{change.shrinks ? -reach : 0,
+                                                                       change.grows ? reach : 0};
     } else if (change.grows && change.shrinks) {
       value.range = {};
     } else if (change.grows) {
       value.range.high = is_steady && trips > 1 && value.range.is_bounded()
-                             ? (value.range + Interval::of(amount * trips)).high
-                             : Interval::kInfinity;
+                             ? (value.range + symbolic::Interval::of(amount * trips)).high
+                             : symbolic::Interval::kInfinity;
     } else {
-      value.range.low =
-          visitor.scaled.contains(variable) && value.range.low >= 0 ? 0 : -Interval::kInfinity;
+      value.range.low = visitor.scaled.contains(variable) && value.range.low >= 0
+                            ? 0
+                            : -symbolic::Interval::kInfinity;
     }
     std::erase_if(state_.facts, [&](const auto &fact) {
       return mentions(fact.first, variable->getName()) || reads_memory(fact.first);
@@ -385,17 +387,17 @@ void RangeInterpreter::assume(const clang::Expr *condition, bool truth) {
 void RangeInterpreter::assume_comparison(const clang::BinaryOperator &comparison, bool truth) {
   const bool silent = is_silent_;
   is_silent_ = true;
-  const Interval left = evaluate(comparison.getLHS()).range,
-                 right = evaluate(comparison.getRHS()).range;
+  const symbolic::Interval left = evaluate(comparison.getLHS()).range,
+                           right = evaluate(comparison.getRHS()).range;
   is_silent_ = silent;
   const auto opcode = truth ? comparison.getOpcode()
                             : clang::BinaryOperator::negateComparisonOp(comparison.getOpcode());
-  const auto limit = [&](const clang::Expr *low_side, Interval low, const clang::Expr *high_side,
-                         Interval high, int gap) {
-    narrow(low_side,
-           {-Interval::kInfinity, high.high >= Interval::kInfinity ? high.high : high.high - gap});
-    narrow(high_side,
-           {low.low <= -Interval::kInfinity ? low.low : low.low + gap, Interval::kInfinity});
+  const auto limit = [&](const clang::Expr *low_side, symbolic::Interval low,
+                         const clang::Expr *high_side, symbolic::Interval high, int gap) {
+    narrow(low_side, {-symbolic::Interval::kInfinity,
+                      high.high >= symbolic::Interval::kInfinity ? high.high : high.high - gap});
+    narrow(high_side, {low.low <= -symbolic::Interval::kInfinity ? low.low : low.low + gap,
+                       symbolic::Interval::kInfinity});
   };
   switch (opcode) {
   case clang::BO_LT:
@@ -416,7 +418,7 @@ void RangeInterpreter::assume_comparison(const clang::BinaryOperator &comparison
 }
 
 /// Everything that follows for the parts of `expression` from its own range.
-void RangeInterpreter::narrow(const clang::Expr *expression, Interval range) {
+void RangeInterpreter::narrow(const clang::Expr *expression, symbolic::Interval range) {
   expression = bare(expression);
   if (!expression || depth_ > 40)
     return;
@@ -425,19 +427,20 @@ void RangeInterpreter::narrow(const clang::Expr *expression, Interval range) {
   is_silent_ = true;
   if (const std::string text = text_of(expression); !text.empty()) {
     const auto known = state_.facts.find(text);
-    state_.facts[text] = known == state_.facts.end() ? range : intersect(known->second, range);
+    state_.facts[text] =
+        known == state_.facts.end() ? range : symbolic::intersect(known->second, range);
   }
   if (const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
     if (const auto *variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl()))
       if (const auto found = state_.variables.find(variable); found != state_.variables.end()) {
-        found->second.range = intersect(found->second.range, range);
+        found->second.range = symbolic::intersect(found->second.range, range);
         if (const clang::Expr *initialiser = variable->getInit();
             initialiser && !llvm::isa<clang::ParmVarDecl>(variable) && is_defined_once(*variable))
           narrow(initialiser, range);
       }
   } else if (const auto *operation = llvm::dyn_cast<clang::BinaryOperator>(expression)) {
-    const Interval left = evaluate(operation->getLHS()).range,
-                   right = evaluate(operation->getRHS()).range;
+    const symbolic::Interval left = evaluate(operation->getLHS()).range,
+                             right = evaluate(operation->getRHS()).range;
     if (operation->getOpcode() == clang::BO_Add) {
       narrow(operation->getLHS(), range - right);
       narrow(operation->getRHS(), range - left);
@@ -445,10 +448,10 @@ void RangeInterpreter::narrow(const clang::Expr *expression, Interval range) {
       narrow(operation->getLHS(), range + right);
     } else if (operation->getOpcode() == clang::BO_Mul && right.is_number() && right.low > 0 &&
                range.is_finite_above()) {
-      narrow(operation->getLHS(), {-Interval::kInfinity, range.high / right.low});
+      narrow(operation->getLHS(), {-symbolic::Interval::kInfinity, range.high / right.low});
     } else if (operation->getOpcode() == clang::BO_Mul && left.is_number() && left.low > 0 &&
                range.is_finite_above()) {
-      narrow(operation->getRHS(), {-Interval::kInfinity, range.high / left.low});
+      narrow(operation->getRHS(), {-symbolic::Interval::kInfinity, range.high / left.low});
     }
   }
   is_silent_ = silent;

@@ -17,13 +17,13 @@ void add(BufferUse &use, const RangedAccess &access) {
     use.is_unbounded = true;
     return;
   }
-  std::optional<Interval> &target = access.is_write ? use.written : use.read;
-  target = target ? hull(*target, access.bytes) : access.bytes;
+  std::optional<symbolic::Interval> &target = access.is_write ? use.written : use.read;
+  target = target ? symbolic::hull(*target, access.bytes) : access.bytes;
 }
 
 } // namespace
 
-std::optional<Probe> SizeProbe::at(const Sizes &sizes) const {
+std::optional<Probe> SizeProbe::at(const symbolic::Sizes &sizes) const {
   Probe probe;
   probe.sizes = sizes;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -50,10 +50,10 @@ std::optional<Probe> SizeProbe::at(const Sizes &sizes) const {
   return probe;
 }
 
-std::vector<Sizes> SizeProbe::distinct(const Sizes &sizes) {
-  std::vector<Sizes> result;
+std::vector<symbolic::Sizes> SizeProbe::distinct(const symbolic::Sizes &sizes) {
+  std::vector<symbolic::Sizes> result;
   for (std::size_t round = 0; round < 3; ++round) {
-    Sizes probe;
+    symbolic::Sizes probe;
     std::size_t i = round;
     for (const auto &[name, value] : sizes) {
       probe[name] = value < 1024 ? kProbePrimes[i % 8] * 32 : kProbePrimes[i % 8] * 1024;
@@ -64,7 +64,7 @@ std::vector<Sizes> SizeProbe::distinct(const Sizes &sizes) {
   return result;
 }
 
-std::optional<Expression>
+std::optional<symbolic::Expression>
 SizeProbe::explain(const std::vector<Probe> &probes,
                    const std::function<std::optional<std::int64_t>(const Probe &)> &value) const {
   std::vector<std::int64_t> values;
@@ -92,9 +92,9 @@ SizeProbe::explain(const std::vector<Probe> &probes,
       for (const std::string &c : factors)
         candidates.push_back(a + " * " + b + " * " + c);
   if (std::ranges::adjacent_find(values, std::ranges::not_equal_to{}) == values.end())
-    return Expression(values[0]);
-  const auto fits = [&](const std::string &text) -> std::optional<Expression> {
-    const auto parsed = Expression::parse(text);
+    return symbolic::Expression(values[0]);
+  const auto fits = [&](const std::string &text) -> std::optional<symbolic::Expression> {
+    const auto parsed = symbolic::Expression::parse(text);
     if (!parsed)
       return std::nullopt;
     for (std::size_t i = 0; i < probes.size(); ++i)
@@ -106,7 +106,7 @@ SizeProbe::explain(const std::vector<Probe> &probes,
     if (auto found = fits(candidate))
       return found;
   for (const std::string &candidate : candidates) {
-    const auto first = Expression::parse(candidate)->evaluate(probes[0].sizes);
+    const auto first = symbolic::Expression::parse(candidate)->evaluate(probes[0].sizes);
     if (!first || *first < 1)
       continue;
     const std::int64_t difference = values[0] - *first;

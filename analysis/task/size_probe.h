@@ -17,11 +17,11 @@ namespace warpwright::analysis {
 struct BufferUse {
   bool is_read = false, is_written = false, is_atomic = false, is_uncertain_write = false;
   bool is_unbounded = false;             ///< some access has no bound: its index was loaded
-  std::optional<Interval> read, written; ///< hull of the bounded accesses, bytes
+  std::optional<symbolic::Interval> read, written; ///< hull of the bounded accesses, bytes
 };
 
 struct Probe {
-  Sizes sizes;
+  symbolic::Sizes sizes;
   BoundLaunch launch;
   KernelRanges ranges;
   std::map<std::string, BufferUse> uses; ///< by buffer name
@@ -33,12 +33,12 @@ public:
       : context_(context), draft_(draft) {}
 
   /// nullopt when the launch cannot be evaluated: a shape of zero, an unbound name.
-  std::optional<Probe> at(const Sizes &sizes) const;
+  std::optional<Probe> at(const symbolic::Sizes &sizes) const;
   /// Bindings near nothing else: distinct primes times 1024.
-  static std::vector<Sizes> distinct(const Sizes &sizes);
+  static std::vector<symbolic::Sizes> distinct(const symbolic::Sizes &sizes);
   /// The simplest expression over the sizes, the grid and the block that equals `value` at every
   /// probe.
-  std::optional<Expression>
+  std::optional<symbolic::Expression>
   explain(const std::vector<Probe> &probes,
           const std::function<std::optional<std::int64_t>(const Probe &)> &value) const;
 

@@ -79,10 +79,10 @@ private:
       --end;
     return std::string(text_.substr(begin, end - begin));
   }
-  Expression expression(std::string_view stops) {
+  symbolic::Expression expression(std::string_view stops) {
     const std::size_t begin = position_;
     const std::string text = until(stops);
-    if (const auto parsed = Expression::parse(text))
+    if (const auto parsed = symbolic::Expression::parse(text))
       return *parsed;
     position_ = begin;
     expect("an integer expression over the sizes");
@@ -126,7 +126,7 @@ private:
     spaces();
     const std::size_t begin = position_;
     const std::string text = until(",");
-    if (const auto parsed = Expression::parse(text)) {
+    if (const auto parsed = symbolic::Expression::parse(text)) {
       if (const auto value = parsed->evaluate(spec_.sizes)) {
         spec_.sizes[name] = *value;
         return;
@@ -146,7 +146,7 @@ private:
   void check() {
     std::string last;
     do {
-      Sizes binding;
+      symbolic::Sizes binding;
       do {
         std::string name = word();
         if (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0]))) {
@@ -216,7 +216,7 @@ private:
     buffer.shape.emplace();
     std::string extent = "1";
     if (accept("]")) {
-      buffer.extent = Expression(1);
+      buffer.extent = symbolic::Expression(1);
       return true;
     }
     do {
@@ -228,7 +228,7 @@ private:
     } while (!error_ && accept(","));
     if (!error_ && !accept("]"))
       expect("']'");
-    if (const auto parsed = Expression::parse(extent); parsed && !error_)
+    if (const auto parsed = symbolic::Expression::parse(extent); parsed && !error_)
       buffer.extent = *parsed;
     return !error_;
   }
@@ -286,7 +286,7 @@ private:
       expect("grid(...)");
     spec_.launch = std::move(launch);
   }
-  void launch_shape(std::array<Expression, 3> &shape) {
+  void launch_shape(std::array<symbolic::Expression, 3> &shape) {
     std::size_t i = 0;
     do
       shape[std::min<std::size_t>(i, 2)] = expression(",)");

@@ -29,20 +29,20 @@ namespace warpwright::analysis {
 struct BufferSpec {
   std::optional<model::Direction> direction;
   std::optional<model::Dtype> dtype;
-  std::optional<Expression> extent;             ///< elements
-  std::optional<std::vector<Expression>> shape; ///< as written: one extent a dimension
+  std::optional<symbolic::Expression> extent;             ///< elements
+  std::optional<std::vector<symbolic::Expression>> shape; ///< as written: one extent a dimension
   std::optional<model::Distribution> distribution;
 };
 
 struct LaunchSpec {
   std::string kernel; ///< empty: the kernel below the comment
-  std::array<Expression, 3> grid{1, 1, 1}, block{1, 1, 1};
-  Expression shared_bytes;
+  std::array<symbolic::Expression, 3> grid{1, 1, 1}, block{1, 1, 1};
+  symbolic::Expression shared_bytes;
 };
 
 struct Spec {
-  Sizes sizes;
-  std::vector<Sizes> check_sizes;
+  symbolic::Sizes sizes;
+  std::vector<symbolic::Sizes> check_sizes;
   std::map<std::string, BufferSpec> buffers;
   std::map<std::string, double> scalars;
   std::map<std::string, int> fills;

@@ -33,7 +33,7 @@ std::string distribution_name(const model::Distribution &distribution) {
   return "normal";
 }
 
-std::string shape(const char *name, const std::array<Expression, 3> &values) {
+std::string shape(const char *name, const std::array<symbolic::Expression, 3> &values) {
   std::size_t count = 3;
   while (count > 1 && values[count - 1].text() == "1")
     --count;

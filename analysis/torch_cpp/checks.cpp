@@ -41,7 +41,7 @@ const clang::Expr *plain(const clang::Expr *expression) {
 class Checks {
 public:
   Checks(const ParsedUnit &unit, std::map<std::string, ShapeFacts> facts,
-         const Sizes &numbers)
+         const symbolic::Sizes &numbers)
       : unit_(unit), facts_(std::move(facts)), numbers_(numbers) {}
 
   std::map<std::string, ShapeFacts> solve(const clang::Stmt *body) {
@@ -241,7 +241,7 @@ private:
 
   const ParsedUnit &unit_;
   std::map<std::string, ShapeFacts> facts_;
-  const Sizes &numbers_;
+  const symbolic::Sizes &numbers_;
   std::map<const clang::ValueDecl *, std::string> aliases_;
   bool changed_ = false;
   int depth_ = 0;
@@ -258,7 +258,7 @@ bool is_assertion(const ParsedUnit &unit, const clang::Expr &statement) {
 std::map<std::string, ShapeFacts> shapes_from_checks(const ParsedUnit &unit,
                                                      const clang::FunctionDecl &function,
                                                      const std::map<std::string, ShapeFacts> &known,
-                                                     const Sizes &numbers) {
+                                                     const symbolic::Sizes &numbers) {
   return Checks(unit, known, numbers).solve(function.getBody());
 }
 

@@ -76,6 +76,6 @@ struct ShapeFacts {
 std::map<std::string, ShapeFacts> shapes_from_checks(const ParsedUnit &unit,
                                                      const clang::FunctionDecl &function,
                                                      const std::map<std::string, ShapeFacts> &known,
-                                                     const Sizes &numbers);
+                                                     const symbolic::Sizes &numbers);
 
 } // namespace warpwright::analysis::torch_cpp

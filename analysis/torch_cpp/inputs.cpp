@@ -111,16 +111,17 @@ private:
         stated != spec_.buffers.end() && stated->second.distribution)
       input.distribution = in_numbers(*stated->second.distribution);
     else if (!model::is_floating(input.type.dtype))
-      input.distribution = {.kind = Distribution::Kind::Integers,
-                            .lower = Expression(0),
-                            .upper = Expression(input.type.dtype == model::Dtype::Bool ? 2 : 10)};
+      input.distribution = {
+          .kind = Distribution::Kind::Integers,
+          .lower = symbolic::Expression(0),
+          .upper = symbolic::Expression(input.type.dtype == model::Dtype::Bool ? 2 : 10)};
     items_.push_back(name + ": " + type_name(input.type.dtype) + "[" + shape + "]");
     result_.inputs.push_back(std::move(input));
   }
 
   Distribution in_numbers(Distribution distribution) const {
-    distribution.lower = Expression(distribution.lower.evaluate(spec_.sizes).value_or(0));
-    distribution.upper = Expression(distribution.upper.evaluate(spec_.sizes).value_or(1));
+    distribution.lower = symbolic::Expression(distribution.lower.evaluate(spec_.sizes).value_or(0));
+    distribution.upper = symbolic::Expression(distribution.upper.evaluate(spec_.sizes).value_or(1));
     return distribution;
   }
 

@@ -2,8 +2,7 @@
 //
 // In: [{"name", "anchor", "graph": graph.schema.json}], where everything but leaves is one region. Out: for each case the configurations
 // of the families that claim the anchor (with an argument, at most so many of each), each with source, launches, temporaries. Thread: one.
-#include "generator/families/rows/rows.h"
-#include "generator/families/window_families.h"
+#include "generator/families/registry.h"
 #include "support/model/graph_json.h"
 
 #include <algorithm>
@@ -14,8 +13,8 @@ using namespace warpwright;
 
 namespace {
 
-generator::Region whole_region(const model::Graph &graph, const std::string &anchor) {
-  generator::Region region;
+elements::Region whole_region(const model::Graph &graph, const std::string &anchor) {
+  elements::Region region;
   region.anchor = anchor;
   for (const model::Node &node : graph.nodes)
     if (node.op == "input" || node.op == "parameter")
@@ -26,12 +25,14 @@ generator::Region whole_region(const model::Graph &graph, const std::string &anc
   return region;
 }
 
-std::int64_t number(const Expression &expression) { return expression.evaluate({}).value(); }
+std::int64_t number(const symbolic::Expression &expression) {
+  return expression.evaluate({}).value();
+}
 
-nlohmann::json to_json(const generator::Lowering &lowering) {
+nlohmann::json to_json(const elements::Lowering &lowering) {
   nlohmann::json json;
   json["source"] = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n" +
-                   std::string(generator::ElementWriter::prelude()) + lowering.source;
+                   std::string(elements::ElementWriter::prelude()) + lowering.source;
   json["launches"] = nlohmann::json::array();
   for (const model::Step &step : lowering.steps) {
     if (const auto *fill = std::get_if<model::FillStep>(&step)) {
@@ -62,14 +63,7 @@ nlohmann::json to_json(const generator::Lowering &lowering) {
 
 int main(int argc, char **argv) {
   const std::size_t most = argc > 1 ? std::stoul(argv[1]) : 1000;
-  const generator::Family *families[] = {&generator::kScanFamily,
-                                         &generator::kPoolFamily,
-                                         &generator::kDepthwiseFamily,
-                                         &generator::kDirectConvolutionFamily,
-                                         &generator::kTileConvolutionFamily,
-                                         &generator::kConvolutionFamily,
-                                         &generator::kRowFamily};
-  const generator::DeviceFacts device{warpwright::arch::gpu_named("h200").value()};
+  const elements::DeviceFacts device{arch::gpu_named("h200").value()};
   nlohmann::json results = nlohmann::json::array();
   for (const nlohmann::json &entry : nlohmann::json::parse(std::cin)) {
     nlohmann::json result{{"name", entry["name"]}, {"configurations", nlohmann::json::array()}};
@@ -78,23 +72,23 @@ int main(int argc, char **argv) {
       std::cerr << entry["name"] << ": " << describe(graph.error()) << "\n";
       return 1;
     }
-    const generator::GraphIndex index(*graph);
-    const generator::Region region = whole_region(*graph, entry["anchor"]);
-    for (const generator::Family *family : families) {
-      if (!family->claims(index, index.node(region.anchor)))
+    const ops::GraphIndex index(*graph);
+    const elements::Region region = whole_region(*graph, entry["anchor"]);
+    for (const elements::Family &family : families::all()) {
+      if (!family.claims(index, index.node(region.anchor)))
         continue;
       std::size_t listed = 0;
-      for (const auto &configuration : family->configurations(index, region, device)) {
+      for (const auto &configuration : family.configurations(index, region, device)) {
         if (listed++ == most)
           break;
-        const auto lowering = family->lower(index, region, configuration, device, "k");
+        const auto lowering = family.lower(index, region, configuration, device, "k");
         if (!lowering) {
           std::cerr << entry["name"] << ": " << describe(lowering.error()) << "\n";
           continue;
         }
         nlohmann::json json = to_json(*lowering);
         json["configuration"] = configuration;
-        json["family"] = family->name;
+        json["family"] = family.name;
         result["configurations"].push_back(std::move(json));
       }
     }

@@ -15,7 +15,8 @@
 #include <nlohmann/json.hpp>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::elements;
+using namespace warpwright::ops;
 
 namespace {
 
@@ -90,13 +91,14 @@ int main(int count, char **arguments) {
   region.outputs = {c};
   const GraphIndex index(graph);
   const DeviceFacts device{arch::gpu_named("h200").value()};
-  const auto problem = matmul_problem(index, region);
+  const auto problem = families::matmul::matmul_problem(index, region);
   if (!problem) {
     std::cerr << problem.error().message << "\n";
     return 1;
   }
   for (const Configuration &configuration : matmul_configurations(*problem, device, most)) {
-    auto lowering = kMatmulFamily.lower(index, region, configuration, device, "p");
+    auto lowering =
+        families::matmul::kMatmulFamily.lower(index, region, configuration, device, "p");
     if (!lowering) {
       std::cerr << lowering.error().message << "\n";
       continue;

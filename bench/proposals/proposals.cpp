@@ -40,7 +40,7 @@ double milliseconds_since(Clock::time_point start) {
 }
 
 /// States of a text, with the time that they took.
-class TimedSpace final : public generator::Space {
+class TimedSpace final : public search::Space {
 public:
   explicit TimedSpace(const TrainingTask &task)
       : space_({{task.path, task.text}, {}, task.kernel, {}}) {}
@@ -55,7 +55,7 @@ public:
   double milliseconds = 0;
 
 private:
-  generator::TextSpace space_;
+  search::TextSpace space_;
 };
 
 struct Times {

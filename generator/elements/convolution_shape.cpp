@@ -3,9 +3,9 @@
 #include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
-std::optional<ConvolutionShape> convolution_shape(const GraphIndex &index,
+std::optional<ConvolutionShape> convolution_shape(const ops::GraphIndex &index,
                                                   const model::Node &anchor) {
   if (anchor.op != op::conv || anchor.inputs.size() < 2)
     return std::nullopt;
@@ -19,16 +19,16 @@ std::optional<ConvolutionShape> convolution_shape(const GraphIndex &index,
   ConvolutionShape shape;
   shape.spatial = in.size() - 2;
   shape.batch = in[0];
-  shape.groups = integer_attribute(anchor, "groups", 1);
-  shape.transposed = flag_attribute(anchor, "transposed", false);
+  shape.groups = ops::integer_attribute(anchor, "groups", 1);
+  shape.transposed = ops::flag_attribute(anchor, "transposed", false);
   shape.bias = anchor.inputs.size() > 2;
   if (shape.groups < 1 || in[1] % shape.groups != 0 || out[1] % shape.groups != 0)
     return std::nullopt;
   shape.group_in = in[1] / shape.groups;
   shape.group_out = out[1] / shape.groups;
-  const model::Shape stride = list_attribute(anchor, "stride", shape.spatial, 1);
-  const model::Shape padding = list_attribute(anchor, "padding", shape.spatial, 0);
-  const model::Shape dilation = list_attribute(anchor, "dilation", shape.spatial, 1);
+  const model::Shape stride = ops::list_attribute(anchor, "stride", shape.spatial, 1);
+  const model::Shape padding = ops::list_attribute(anchor, "padding", shape.spatial, 0);
+  const model::Shape dilation = ops::list_attribute(anchor, "dilation", shape.spatial, 1);
   if (stride.size() != shape.spatial || padding.size() != shape.spatial ||
       dilation.size() != shape.spatial)
     return std::nullopt;
@@ -53,4 +53,4 @@ Index convolution_index(const ConvolutionShape &shape, const std::string &n, con
   return index;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

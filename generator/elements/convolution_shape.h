@@ -7,7 +7,7 @@
 #include <array>
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 struct ConvolutionShape {
   std::int64_t batch = 1, groups = 1;
@@ -24,11 +24,11 @@ struct ConvolutionShape {
 };
 
 /// Absent: not a convolution, or one without a batch dimension, with unknown attributes, or empty.
-std::optional<ConvolutionShape> convolution_shape(const GraphIndex &index,
+std::optional<ConvolutionShape> convolution_shape(const ops::GraphIndex &index,
                                                   const model::Node &anchor);
 
 /// Index texts [n, c, d, h, w] without the spatial dimensions that the tensor lacks.
 Index convolution_index(const ConvolutionShape &shape, const std::string &n, const std::string &c,
                         const std::string &d, const std::string &h, const std::string &w);
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -6,36 +6,36 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 using model::Node;
 using model::Shape;
 
-bool keeps_elements(const GraphIndex &graph, const Node &node, const std::string &operand) {
+bool keeps_elements(const ops::GraphIndex &graph, const Node &node, const std::string &operand) {
   const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
-  if (op_of(node).to_result)
+  if (ops::op_of(node).to_result)
     return true;
-  if (!is_pointwise(node) && node.op != op::expand)
+  if (!ops::is_pointwise(node) && node.op != op::expand)
     return false;
   return model::elements_of(from) == model::elements_of(to) && from.size() <= to.size();
 }
 
-Lanes forward(ElementPass &pass, const GraphIndex &graph, const Node &node,
-              const std::string &operand, const Lanes &lanes) {
+ops::Lanes forward(ElementPass &pass, const ops::GraphIndex &graph, const Node &node,
+                   const std::string &operand, const ops::Lanes &lanes) {
   const Shape &from = graph.node(operand).type().shape, &to = node.type().shape;
-  if (const ToResult to_result = op_of(node).to_result)
+  if (const ops::ToResult to_result = ops::op_of(node).to_result)
     return to_result(pass.math(), node, from, lanes);
-  Lanes moved;
+  ops::Lanes moved;
   for (const auto &lane : lanes)
     std::ranges::copy(lane, moved.emplace_back(to.size()).end() -
                                 static_cast<std::ptrdiff_t>(from.size()));
   return moved;
 }
 
-std::optional<std::vector<std::pair<std::string, Lanes>>>
-forward_all(ElementPass &pass, const GraphIndex &graph, const std::vector<std::string> &nodes,
-            const std::vector<std::string> &starts, const Lanes &lanes) {
-  std::vector<std::pair<std::string, Lanes>> mapped;
+std::optional<std::vector<std::pair<std::string, ops::Lanes>>>
+forward_all(ElementPass &pass, const ops::GraphIndex &graph, const std::vector<std::string> &nodes,
+            const std::vector<std::string> &starts, const ops::Lanes &lanes) {
+  std::vector<std::pair<std::string, ops::Lanes>> mapped;
   for (const std::string &start : starts)
     mapped.emplace_back(start, lanes);
   const auto find = [&](const std::string &name) {
@@ -45,12 +45,12 @@ forward_all(ElementPass &pass, const GraphIndex &graph, const std::vector<std::s
     if (find(name) != mapped.end())
       continue;
     const Node &node = graph.node(name);
-    std::optional<Lanes> place;
+    std::optional<ops::Lanes> place;
     for (const std::string &input : node.inputs) {
       const auto known = find(input);
       if (known == mapped.end() || !keeps_elements(graph, node, input))
         continue;
-      Lanes lanes_here = forward(pass, graph, node, input, known->second);
+      ops::Lanes lanes_here = forward(pass, graph, node, input, known->second);
       if (place && *place != lanes_here)
         return std::nullopt;
       place = std::move(lanes_here);
@@ -61,7 +61,7 @@ forward_all(ElementPass &pass, const GraphIndex &graph, const std::vector<std::s
   return mapped;
 }
 
-bool may_follow(const GraphIndex &graph, const std::vector<std::string> &nodes,
+bool may_follow(const ops::GraphIndex &graph, const std::vector<std::string> &nodes,
                 const std::string &anchor) {
   ElementPass::Environment environment;
   Region region;
@@ -71,7 +71,7 @@ bool may_follow(const GraphIndex &graph, const std::vector<std::string> &nodes,
   environment.names = &names;
   std::string statements;
   ElementPass pass(environment, statements);
-  Lanes lanes(1);
+  ops::Lanes lanes(1);
   const Shape &shape = graph.node(anchor).type().shape;
   for (std::size_t d = 0; d < shape.size(); ++d)
     lanes[0].push_back(pass.math().atom("d" + std::to_string(d), {0, shape[d] - 1}));
@@ -82,4 +82,4 @@ bool may_follow(const GraphIndex &graph, const std::vector<std::string> &nodes,
          });
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 using model::Dtype;
 using model::Node;
@@ -46,7 +46,7 @@ LaneValues ElementPass::declare(const std::string &type, const LaneValues &value
   return result;
 }
 
-LaneValues ElementPass::evaluate(const std::string &value, const Lanes &lanes) {
+LaneValues ElementPass::evaluate(const std::string &value, const ops::Lanes &lanes) {
   if (const auto bound = environment_.bound.find(value); bound != environment_.bound.end())
     return bound->second.size() == lanes.size() ? bound->second
                                                 : LaneValues(lanes.size(), bound->second.at(0));
@@ -56,7 +56,7 @@ LaneValues ElementPass::evaluate(const std::string &value, const Lanes &lanes) {
   std::string key = value;
   for (const auto &lane : lanes) {
     key += "|";
-    for (const IndexForm &form : lane)
+    for (const symbolic::IndexForm &form : lane)
       key += math_.text(form) + ",";
   }
   for (const auto &scope : scopes_)
@@ -66,13 +66,13 @@ LaneValues ElementPass::evaluate(const std::string &value, const Lanes &lanes) {
   LaneValues values;
   if (environment_.input_numbers.contains(value))
     values = memory(node, lanes);
-  else if (is_generated(node))
+  else if (ops::is_generated(node))
     values = constant(node, lanes);
-  else if (is_pointwise(node))
+  else if (ops::is_pointwise(node))
     values = pointwise(node, lanes);
-  else if (is_view(node))
+  else if (ops::is_view(node))
     values = view(node, lanes);
-  else if (is_indexed(node))
+  else if (ops::is_indexed(node))
     values = indexed(node, lanes);
   else // a fault of the partition: the compiler's message will name the value
     values = LaneValues(lanes.size(), "warpwright_value_outside_region_" + value);
@@ -80,10 +80,11 @@ LaneValues ElementPass::evaluate(const std::string &value, const Lanes &lanes) {
   return values;
 }
 
-std::vector<IndexForm> ElementPass::offsets(const Shape &strides, const Lanes &lanes) {
-  std::vector<IndexForm> result;
+std::vector<symbolic::IndexForm> ElementPass::offsets(const Shape &strides,
+                                                      const ops::Lanes &lanes) {
+  std::vector<symbolic::IndexForm> result;
   for (const auto &lane : lanes) {
-    IndexForm offset;
+    symbolic::IndexForm offset;
     for (std::size_t i = 0; i < lane.size(); ++i)
       offset = math_.add(offset, math_.scale(lane[i], strides[i]));
     result.push_back(std::move(offset));
@@ -91,7 +92,7 @@ std::vector<IndexForm> ElementPass::offsets(const Shape &strides, const Lanes &l
   return result;
 }
 
-int ElementPass::vector_direction(const std::vector<IndexForm> &offsets,
+int ElementPass::vector_direction(const std::vector<symbolic::IndexForm> &offsets,
                                   const model::TensorType &type) {
   const std::int64_t count = static_cast<std::int64_t>(offsets.size());
   if (count < 2 || model::elements_of(type.shape) % count != 0 ||
@@ -103,14 +104,15 @@ int ElementPass::vector_direction(const std::vector<IndexForm> &offsets,
           offsets[i].constant != offsets[0].constant + direction * i)
         return false;
     }
-    const IndexForm &first = direction > 0 ? offsets.front() : offsets.back();
+    const symbolic::IndexForm &first = direction > 0 ? offsets.front() : offsets.back();
     return first.constant % count == 0 &&
            std::ranges::all_of(first.terms, [&](const auto &t) { return t.second % count == 0; });
   };
   return consecutive(1) ? 1 : consecutive(-1) ? -1 : 0;
 }
 
-std::string ElementPass::offset_text(const IndexForm &offset, const model::TensorType &type) const {
+std::string ElementPass::offset_text(const symbolic::IndexForm &offset,
+                                     const model::TensorType &type) const {
   std::int64_t extent = 1;
   const Shape strides = model::strides_of(type);
   for (std::size_t i = 0; i < strides.size(); ++i)
@@ -118,50 +120,51 @@ std::string ElementPass::offset_text(const IndexForm &offset, const model::Tenso
   return math_.text(offset, extent > INT32_MAX);
 }
 
-LaneValues ElementPass::memory(const Node &node, const Lanes &lanes) {
+LaneValues ElementPass::memory(const Node &node, const ops::Lanes &lanes) {
   model::TensorType type = region_type(graph_, *environment_.region, node.name);
   const std::string name = "in" + std::to_string(environment_.input_numbers.at(node.name));
-  const std::vector<IndexForm> where = offsets(model::strides_of(type), lanes);
+  const std::vector<symbolic::IndexForm> where = offsets(model::strides_of(type), lanes);
   last_offsets = where;
-  const std::string compute = compute_type_of(type.dtype);
+  const std::string compute = ops::compute_type_of(type.dtype);
   if (const int direction = vector_direction(where, type)) {
     ++vector_loads;
-    const IndexForm &first = direction > 0 ? where.front() : where.back();
+    const symbolic::IndexForm &first = direction > 0 ? where.front() : where.back();
     const std::string vector = fresh_name(), vector_type = "warpwright_vector<" +
-                                                           memory_type_of(type.dtype) + ", " +
+                                                           ops::memory_type_of(type.dtype) + ", " +
                                                            std::to_string(lanes.size()) + ">";
     emit("const " + vector_type + " " + vector + " = *(const " + vector_type + " *)(" + name +
          " + " + offset_text(first, type) + ");");
     LaneValues parts;
     for (std::size_t i = 0; i < lanes.size(); ++i)
-      parts.push_back(from_memory(
+      parts.push_back(ops::from_memory(
           vector + ".v[" + std::to_string(direction > 0 ? i : lanes.size() - 1 - i) + "]",
           type.dtype));
     return name_values(compute, parts);
   }
-  if (std::ranges::any_of(where, [&](const IndexForm &form) { return form != where[0]; })) {
+  if (std::ranges::any_of(where,
+                          [&](const symbolic::IndexForm &form) { return form != where[0]; })) {
     ++scalar_loads;
     scalar_inputs.insert(node.name);
   }
   LaneValues loads;
-  for (const IndexForm &offset : where)
-    loads.push_back(from_memory(name + "[" + offset_text(offset, type) + "]", type.dtype));
+  for (const symbolic::IndexForm &offset : where)
+    loads.push_back(ops::from_memory(name + "[" + offset_text(offset, type) + "]", type.dtype));
   return name_values(compute, loads);
 }
 
-Lanes ElementPass::broadcast(const Lanes &lanes, const Shape &to) const {
-  Lanes result;
+ops::Lanes ElementPass::broadcast(const ops::Lanes &lanes, const Shape &to) const {
+  ops::Lanes result;
   for (const auto &lane : lanes) {
     auto &index =
         result.emplace_back(lane.end() - static_cast<std::ptrdiff_t>(to.size()), lane.end());
     for (std::size_t i = 0; i < to.size(); ++i)
       if (to[i] == 1)
-        index[i] = IndexMath::constant(0);
+        index[i] = symbolic::IndexMath::constant(0);
   }
   return result;
 }
 
-LaneValues ElementPass::pointwise(const Node &node, const Lanes &lanes) {
+LaneValues ElementPass::pointwise(const Node &node, const ops::Lanes &lanes) {
   std::vector<LaneValues> operands;
   for (const std::string &input : node.inputs)
     operands.push_back(evaluate(input, broadcast(lanes, graph_.node(input).type().shape)));
@@ -170,9 +173,9 @@ LaneValues ElementPass::pointwise(const Node &node, const Lanes &lanes) {
     std::vector<std::string> values;
     for (const LaneValues &operand : operands)
       values.push_back(operand[lane]);
-    results.push_back(pointwise_expression(graph_, node, values));
+    results.push_back(ops::pointwise_expression(graph_, node, values));
   }
-  return name_values(compute_type_of(node.type().dtype), results);
+  return name_values(ops::compute_type_of(node.type().dtype), results);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 using model::Node;
 using model::Shape;
@@ -34,24 +34,23 @@ void collect_numbers(const nlohmann::json &json, std::vector<double> &numbers) {
 
 } // namespace
 
-LaneValues ElementPass::view(const Node &node, const Lanes &lanes) {
-  const FromResult from_result = op_of(node).from_result;
+LaneValues ElementPass::view(const Node &node, const ops::Lanes &lanes) {
+  const ops::FromResult from_result = ops::op_of(node).from_result;
   if (!from_result)
     return cat(node, lanes);
   const std::string &operand = node.inputs[0];
-  const ViewSource source =
-      from_result(math_, node, graph_.node(operand).type().shape, lanes);
+  const ops::ViewSource source = from_result(math_, node, graph_.node(operand).type().shape, lanes);
   LaneValues conditions;
-  for (const std::vector<Guard> &guards : source.guards)
+  for (const std::vector<ops::Guard> &guards : source.guards)
     conditions.push_back(condition_of(guards));
   if (std::ranges::all_of(conditions, [](const auto &c) { return c.empty(); }))
     return evaluate(operand, source.lanes);
-  const std::string type = compute_type_of(node.type().dtype),
-                    value = literal(number_attribute(node, "value"), node.type().dtype);
+  const std::string type = ops::compute_type_of(node.type().dtype),
+                    value = ops::literal(ops::number_attribute(node, "value"), node.type().dtype);
   if (lanes.size() == 1 || !source.readable) { // what is masked need not be read
     const LaneValues results = declare(type, LaneValues(lanes.size(), value));
     guarded(conditions, source.lanes, results,
-            [&](const Lanes &chosen) { return evaluate(operand, chosen); });
+            [&](const ops::Lanes &chosen) { return evaluate(operand, chosen); });
     return results;
   }
   LaneValues values = evaluate(operand, source.lanes);
@@ -61,7 +60,7 @@ LaneValues ElementPass::view(const Node &node, const Lanes &lanes) {
   return name_values(type, values);
 }
 
-std::string ElementPass::condition_of(const std::vector<Guard> &guards) const {
+std::string ElementPass::condition_of(const std::vector<ops::Guard> &guards) const {
   std::string condition;
   for (const auto &[form, low, high] : guards) {
     const std::string test = inside(form, low, high);
@@ -73,8 +72,9 @@ std::string ElementPass::condition_of(const std::vector<Guard> &guards) const {
   return condition;
 }
 
-std::string ElementPass::inside(const IndexForm &form, std::int64_t low, std::int64_t high) const {
-  const Interval range = math_.range(form);
+std::string ElementPass::inside(const symbolic::IndexForm &form, std::int64_t low,
+                                std::int64_t high) const {
+  const symbolic::Interval range = math_.range(form);
   if (range.high < low || range.low > high)
     return "false";
   std::string text;
@@ -85,9 +85,9 @@ std::string ElementPass::inside(const IndexForm &form, std::int64_t low, std::in
   return text;
 }
 
-void ElementPass::guarded(const LaneValues &conditions, const Lanes &lanes,
+void ElementPass::guarded(const LaneValues &conditions, const ops::Lanes &lanes,
                           const LaneValues &results, const Body &body) {
-  const auto run = [&](const std::string &condition, const Lanes &chosen,
+  const auto run = [&](const std::string &condition, const ops::Lanes &chosen,
                        const LaneValues &targets) {
     if (condition == "false")
       return;
@@ -107,8 +107,8 @@ void ElementPass::guarded(const LaneValues &conditions, const Lanes &lanes,
     run(conditions[i], {lanes[i]}, {results[i]});
 }
 
-std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const Lanes &lanes) {
-  const std::size_t dim = integer_attribute(node, "dim");
+std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const ops::Lanes &lanes) {
+  const std::size_t dim = ops::integer_attribute(node, "dim");
   if (std::ranges::any_of(lanes, [&](const auto &lane) { return lane[dim] != lanes[0][dim]; }))
     return std::nullopt;
   const model::Dtype dtype = node.type().dtype;
@@ -123,20 +123,20 @@ std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const Lan
         source.shape.size() != node.type().shape.size() || model::elements_of(source.shape) == 0)
       return std::nullopt;
     const model::TensorType type = region_type(graph_, *environment_.region, input);
-    Lanes moved = lanes;
+    ops::Lanes moved = lanes;
     for (auto &lane : moved)
-      lane[dim] = math_.add(lane[dim], IndexMath::constant(-start));
-    const std::vector<IndexForm> where = offsets(model::strides_of(type), moved);
+      lane[dim] = math_.add(lane[dim], symbolic::IndexMath::constant(-start));
+    const std::vector<symbolic::IndexForm> where = offsets(model::strides_of(type), moved);
     const int own = vector_direction(where, type);
     if (direction.value_or(own) != own || (own == 0 && lanes.size() > 1))
       return std::nullopt;
     direction = own;
     start += source.shape[dim];
-    const IndexForm &first = own < 0 ? where.back() : where.front();
+    const symbolic::IndexForm &first = own < 0 ? where.back() : where.front();
     const std::string place =
         "in" + std::to_string(number->second) + " + " + offset_text(first, type);
     // The parts are in order, so that the first whose end is not reached holds the element.
-    const std::string before_end = inside(lanes[0][dim], -Interval::kInfinity, start - 1);
+    const std::string before_end = inside(lanes[0][dim], -symbolic::Interval::kInfinity, start - 1);
     if (before_end == "false")
       continue;
     last_offsets = where;
@@ -146,29 +146,29 @@ std::optional<LaneValues> ElementPass::cat_in_memory(const Node &node, const Lan
     if (before_end.empty() || start == node.type().shape[dim])
       break;
   }
-  const std::string memory = memory_type_of(dtype), pointer = fresh_name();
+  const std::string memory = ops::memory_type_of(dtype), pointer = fresh_name();
   emit("const " + memory + " *const " + pointer + " = " + address + ";");
   LaneValues parts;
   if (*direction == 0) {
-    parts.push_back(from_memory("*" + pointer, dtype));
-    return name_values(compute_type_of(dtype), parts);
+    parts.push_back(ops::from_memory("*" + pointer, dtype));
+    return name_values(ops::compute_type_of(dtype), parts);
   }
   ++vector_loads;
   const std::string vector = fresh_name(), vector_type = "warpwright_vector<" + memory + ", " +
                                                          std::to_string(lanes.size()) + ">";
   emit("const " + vector_type + " " + vector + " = *(const " + vector_type + " *)" + pointer + ";");
   for (std::size_t i = 0; i < lanes.size(); ++i)
-    parts.push_back(from_memory(
+    parts.push_back(ops::from_memory(
         vector + ".v[" + std::to_string(*direction > 0 ? i : lanes.size() - 1 - i) + "]", dtype));
-  return name_values(compute_type_of(dtype), parts);
+  return name_values(ops::compute_type_of(dtype), parts);
 }
 
-LaneValues ElementPass::cat(const Node &node, const Lanes &lanes) {
+LaneValues ElementPass::cat(const Node &node, const ops::Lanes &lanes) {
   if (auto values = cat_in_memory(node, lanes))
     return *std::move(values);
-  const std::size_t dim = integer_attribute(node, "dim");
-  const LaneValues results = declare(compute_type_of(node.type().dtype),
-                                     LaneValues(lanes.size(), literal(0, node.type().dtype)));
+  const std::size_t dim = ops::integer_attribute(node, "dim");
+  const LaneValues results = declare(ops::compute_type_of(node.type().dtype),
+                                     LaneValues(lanes.size(), ops::literal(0, node.type().dtype)));
   std::int64_t start = 0;
   for (const std::string &input : node.inputs) {
     const Node &source = graph_.node(input);
@@ -177,17 +177,17 @@ LaneValues ElementPass::cat(const Node &node, const Lanes &lanes) {
     const std::int64_t size = source.type().shape[dim];
     if (size == 0)
       continue;
-    Lanes moved;
+    ops::Lanes moved;
     LaneValues conditions;
     for (const auto &lane : lanes) {
       moved.push_back(lane);
-      moved.back()[dim] = math_.add(lane[dim], IndexMath::constant(-start));
+      moved.back()[dim] = math_.add(lane[dim], symbolic::IndexMath::constant(-start));
       conditions.push_back(inside(lane[dim], start, start + size - 1));
     }
-    guarded(conditions, moved, results, [&](const Lanes &chosen) {
+    guarded(conditions, moved, results, [&](const ops::Lanes &chosen) {
       LaneValues values = evaluate(input, chosen);
       for (std::string &value : values)
-        value = convert(value, source.type().dtype, node.type().dtype);
+        value = ops::convert(value, source.type().dtype, node.type().dtype);
       return values;
     });
     start += size;
@@ -195,28 +195,28 @@ LaneValues ElementPass::cat(const Node &node, const Lanes &lanes) {
   return results;
 }
 
-LaneValues ElementPass::indexed(const Node &node, const Lanes &lanes) {
+LaneValues ElementPass::indexed(const Node &node, const ops::Lanes &lanes) {
   const bool embedding = node.op == op::embedding;
   const std::string &source = node.inputs[0], &index = node.inputs[1];
   const Shape &from = graph_.node(source).type().shape;
-  const std::size_t dim = embedding ? 0 : integer_attribute(node, "dim");
-  Lanes where;
+  const std::size_t dim = embedding ? 0 : ops::integer_attribute(node, "dim");
+  ops::Lanes where;
   for (const auto &lane : lanes) {
     if (node.op == op::gather)
       where.push_back(lane);
     else if (embedding)
       where.emplace_back(lane.begin(), lane.end() - 1);
     else
-      where.push_back(graph_.node(index).type().shape.empty() ? std::vector<IndexForm>{}
+      where.push_back(graph_.node(index).type().shape.empty() ? std::vector<symbolic::IndexForm>{}
                                                               : std::vector{lane[dim]});
   }
   LaneValues rows = evaluate(index, where);
   for (std::string &row : rows)
     row = "(int)" + row;
   rows = name_values("int", rows);
-  Lanes moved;
+  ops::Lanes moved;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    std::vector<IndexForm> element = lanes[i];
+    std::vector<symbolic::IndexForm> element = lanes[i];
     if (embedding)
       element = {{}, lanes[i].back()};
     element[dim] = math_.atom(rows[i], {0, from[dim] - 1});
@@ -225,29 +225,31 @@ LaneValues ElementPass::indexed(const Node &node, const Lanes &lanes) {
   return evaluate(source, moved);
 }
 
-LaneValues ElementPass::constant(const Node &node, const Lanes &lanes) {
+LaneValues ElementPass::constant(const Node &node, const ops::Lanes &lanes) {
   const model::Dtype dtype = node.type().dtype;
   if (node.op == op::iota) {
     LaneValues values;
     for (const auto &lane : lanes)
-      values.push_back("(" + compute_type_of(dtype) + ")" +
-                       math_.text(lane[integer_attribute(node, "dim")]));
-    return name_values(compute_type_of(dtype), values);
+      values.push_back("(" + ops::compute_type_of(dtype) + ")" +
+                       math_.text(lane[ops::integer_attribute(node, "dim")]));
+    return name_values(ops::compute_type_of(dtype), values);
   }
-  if (!find_attribute(node, "values"))
-    return LaneValues(lanes.size(), literal(number_attribute(node, "value"), dtype));
+  if (!ops::find_attribute(node, "values"))
+    return LaneValues(lanes.size(), ops::literal(ops::number_attribute(node, "value"), dtype));
   std::vector<double> numbers;
-  collect_numbers(nlohmann::json::parse(text_attribute(node, "values"), nullptr, false), numbers);
-  const std::vector<IndexForm> where =
+  collect_numbers(nlohmann::json::parse(ops::text_attribute(node, "values"), nullptr, false),
+                  numbers);
+  const std::vector<symbolic::IndexForm> where =
       offsets(model::strides_of({dtype, node.type().shape, {}}), lanes);
-  if (std::ranges::all_of(where, [](const IndexForm &form) { return form.is_constant(); })) {
+  if (std::ranges::all_of(where,
+                          [](const symbolic::IndexForm &form) { return form.is_constant(); })) {
     LaneValues values;
-    for (const IndexForm &form : where)
-      values.push_back(literal(numbers.at(form.constant), dtype));
+    for (const symbolic::IndexForm &form : where)
+      values.push_back(ops::literal(numbers.at(form.constant), dtype));
     return values;
   }
   LaneValues values;
-  for (const IndexForm &form : where)
+  for (const symbolic::IndexForm &form : where)
     values.push_back(math_.text(form));
   const bool is_integer = !model::is_floating(dtype) && dtype != model::Dtype::Bool;
   if (const auto form = is_integer ? table_form(numbers) : std::nullopt) {
@@ -261,13 +263,13 @@ LaneValues ElementPass::constant(const Node &node, const Lanes &lanes) {
     const std::string table = fresh_name();
     std::string list;
     for (const double number : numbers)
-      list += (list.empty() ? "" : ", ") + literal(number, dtype);
-    emit((is_static ? "static constexpr " : "const ") + compute_type_of(dtype) + " " + table +
+      list += (list.empty() ? "" : ", ") + ops::literal(number, dtype);
+    emit((is_static ? "static constexpr " : "const ") + ops::compute_type_of(dtype) + " " + table +
          "[] = {" + list + "};");
     for (std::string &value : values)
       value = table + "[" + value + "]";
   }
-  return name_values(compute_type_of(dtype), values);
+  return name_values(ops::compute_type_of(dtype), values);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

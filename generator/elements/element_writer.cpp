@@ -8,23 +8,25 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 namespace {
 
 const std::string kPrelude = std::string(R"(// N consecutive elements, moved as one access.
 template <class T, int N> struct alignas(sizeof(T) * N) warpwright_vector {
   T v[N];
 };
-)") + scalar_prelude();
+)") + ops::scalar_prelude();
 
 /// Lanes over one dimension of a shape: index d0, d1, ..., and n consecutive elements.
-Lanes symbolic_lanes(IndexMath &math, const model::Shape &shape, int count, std::size_t along) {
-  const IndexForm group = math.scale(math.atom("group", {0, shape[along] / count - 1}), count);
-  Lanes lanes(static_cast<std::size_t>(count));
+ops::Lanes symbolic_lanes(symbolic::IndexMath &math, const model::Shape &shape, int count,
+                          std::size_t along) {
+  const symbolic::IndexForm group =
+      math.scale(math.atom("group", {0, shape[along] / count - 1}), count);
+  ops::Lanes lanes(static_cast<std::size_t>(count));
   for (std::size_t d = 0; d < shape.size(); ++d)
     for (int i = 0; i < count; ++i)
       lanes[static_cast<std::size_t>(i)].push_back(
-          d == along ? math.add(group, IndexMath::constant(i))
+          d == along ? math.add(group, symbolic::IndexMath::constant(i))
                      : math.atom("d" + std::to_string(d), {0, shape[d] - 1}));
   return lanes;
 }
@@ -33,7 +35,7 @@ Lanes symbolic_lanes(IndexMath &math, const model::Shape &shape, int count, std:
 
 const char *ElementWriter::prelude() { return kPrelude.c_str(); }
 
-ElementWriter::ElementWriter(const GraphIndex &graph, const Region &region)
+ElementWriter::ElementWriter(const ops::GraphIndex &graph, const Region &region)
     : graph_(graph), region_(region) {
   environment_.graph = &graph_;
   environment_.region = &region_;
@@ -46,7 +48,7 @@ std::string ElementWriter::parameters() const {
   std::string text;
   const auto add = [&](const std::string &value, const std::string &name, const char *constant) {
     text += (text.empty() ? "" : ", ") + std::string(constant) +
-            memory_type_of(graph_.node(value).type().dtype) + " *__restrict__ " + name;
+            ops::memory_type_of(graph_.node(value).type().dtype) + " *__restrict__ " + name;
   };
   for (std::size_t i = 0; i < region_.inputs.size(); ++i)
     add(region_.inputs[i], "in" + std::to_string(i), "const ");
@@ -65,7 +67,7 @@ std::vector<model::Argument> ElementWriter::arguments() const {
 
 void ElementWriter::bound(const std::string &variable, std::int64_t size) {
   environment_.ranges.insert_or_assign(variable,
-                                       Interval{0, std::max<std::int64_t>(size, 1) - 1});
+                                       symbolic::Interval{0, std::max<std::int64_t>(size, 1) - 1});
 }
 
 void ElementWriter::bind(const std::string &value, const std::string &expression) {
@@ -80,12 +82,12 @@ void ElementWriter::bind(const std::string &value, std::vector<std::string> lane
 }
 
 std::string ElementWriter::compute_type(const std::string &value) const {
-  return compute_type_of(graph_.node(value).type().dtype);
+  return ops::compute_type_of(graph_.node(value).type().dtype);
 }
 
-Lanes ElementWriter::parse(ElementPass &pass, std::span<const Index> lanes,
-                           const model::Shape &shape) const {
-  Lanes result;
+ops::Lanes ElementWriter::parse(ElementPass &pass, std::span<const Index> lanes,
+                                const model::Shape &shape) const {
+  ops::Lanes result;
   for (const Index &lane : lanes) {
     auto &index = result.emplace_back();
     for (std::size_t d = 0; d < shape.size(); ++d)
@@ -130,12 +132,14 @@ const model::Shape &ElementWriter::stored_shape() const {
   return graph_.node(region_.anchor.empty() ? region_.outputs.at(0) : region_.anchor).type().shape;
 }
 
-void ElementWriter::store_all(ElementPass &pass, const Lanes &lanes, LaneValues elements,
+void ElementWriter::store_all(ElementPass &pass, const ops::Lanes &lanes, LaneValues elements,
                               int result) const {
   if (region_.anchor.empty()) {
     for (std::size_t i = 0; i < region_.outputs.size(); ++i) {
       const model::Shape &shape = graph_.node(region_.outputs[i]).type().shape;
-      write(pass, i, shape == stored_shape() ? lanes : reshaped(pass.math(), lanes, stored_shape(), shape));
+      write(pass, i,
+            shape == stored_shape() ? lanes
+                                    : ops::reshaped(pass.math(), lanes, stored_shape(), shape));
     }
     return;
   }
@@ -144,12 +148,12 @@ void ElementWriter::store_all(ElementPass &pass, const Lanes &lanes, LaneValues 
   if (result == 0)
     starts.push_back(region_.anchor);
   for (const std::string &name : region_.nodes)
-    if (const model::Node &node = graph_.node(name); node.op == op::item &&
-                                                     node.inputs[0] == region_.anchor &&
-                                                     integer_attribute(node, "index") == result)
+    if (const model::Node &node = graph_.node(name);
+        node.op == op::item && node.inputs[0] == region_.anchor &&
+        ops::integer_attribute(node, "index") == result)
       starts.push_back(name);
   // Elements may be used several times: name them once.
-  const std::string type = compute_type_of(anchor.types.at(result).dtype);
+  const std::string type = ops::compute_type_of(anchor.types.at(result).dtype);
   for (std::string &element : elements) {
     const std::string name = pass.fresh_name();
     pass.emit("const " + type + " " + name + " = " + element + ";");
@@ -169,20 +173,20 @@ void ElementWriter::store_all(ElementPass &pass, const Lanes &lanes, LaneValues 
   }
 }
 
-void ElementWriter::write(ElementPass &pass, std::size_t output, const Lanes &lanes) const {
+void ElementWriter::write(ElementPass &pass, std::size_t output, const ops::Lanes &lanes) const {
   const std::string &value = region_.outputs[output];
   const model::TensorType type = region_type(graph_, region_, value);
   const LaneValues values = pass.evaluate(value, lanes);
-  const std::vector<IndexForm> where = pass.offsets(model::strides_of(type), lanes);
+  const std::vector<symbolic::IndexForm> where = pass.offsets(model::strides_of(type), lanes);
   const std::string target = "out" + std::to_string(output);
   if (const int direction = pass.vector_direction(where, type)) {
-    const std::string vector = pass.fresh_name(), vector_type = "warpwright_vector<" +
-                                                                memory_type_of(type.dtype) + ", " +
-                                                                std::to_string(lanes.size()) + ">";
+    const std::string vector = pass.fresh_name(),
+                      vector_type = "warpwright_vector<" + ops::memory_type_of(type.dtype) + ", " +
+                                    std::to_string(lanes.size()) + ">";
     pass.emit(vector_type + " " + vector + ";");
     for (std::size_t i = 0; i < values.size(); ++i)
       pass.emit(vector + ".v[" + std::to_string(direction > 0 ? i : values.size() - 1 - i) +
-                "] = " + to_memory(values[i], type.dtype) + ";");
+                "] = " + ops::to_memory(values[i], type.dtype) + ";");
     pass.emit("*(" + vector_type + " *)(" + target + " + " +
               pass.offset_text(direction > 0 ? where.front() : where.back(), type) +
               ") = " + vector + ";");
@@ -193,7 +197,7 @@ void ElementWriter::write(ElementPass &pass, std::size_t output, const Lanes &la
   pass.scalar_inputs.insert(value);
   for (std::size_t i = 0; i < values.size(); ++i)
     pass.emit(target + "[" + pass.offset_text(where[i], type) +
-              "] = " + to_memory(values[i], type.dtype) + ";");
+              "] = " + ops::to_memory(values[i], type.dtype) + ";");
 }
 
 int ElementWriter::load_width(const std::string &value) const {
@@ -208,17 +212,18 @@ int ElementWriter::store_width() const {
 int ElementWriter::load_width(const std::string &value, std::size_t dim) const {
   const model::Shape &shape = graph_.node(value).type().shape;
   return widest(shape, dim,
-                [&](ElementPass &pass, const Lanes &lanes) { pass.evaluate(value, lanes); });
+                [&](ElementPass &pass, const ops::Lanes &lanes) { pass.evaluate(value, lanes); });
 }
 
 int ElementWriter::store_width(std::size_t dim) const {
-  return widest(stored_shape(), dim, [&](ElementPass &pass, const Lanes &lanes) {
+  return widest(stored_shape(), dim, [&](ElementPass &pass, const ops::Lanes &lanes) {
     store_all(pass, lanes, LaneValues(lanes.size(), "x"), 0);
   });
 }
 
-int ElementWriter::widest(const model::Shape &shape, std::size_t dim,
-                          const std::function<void(ElementPass &, const Lanes &)> &write) const {
+int ElementWriter::widest(
+    const model::Shape &shape, std::size_t dim,
+    const std::function<void(ElementPass &, const ops::Lanes &)> &write) const {
   for (const int width : {8, 4, 2}) {
     if (shape.at(dim) % width != 0)
       continue;
@@ -288,18 +293,18 @@ std::int64_t ElementWriter::stride(const std::string &value, std::size_t dim) co
   ElementPass::Environment environment = environment_;
   environment.names = &names;
   ElementPass pass(environment, statements);
-  Lanes lanes(2);
+  ops::Lanes lanes(2);
   for (std::size_t d = 0; d < shape.size(); ++d)
     for (int lane = 0; lane < 2; ++lane)
       lanes[lane].push_back(
           d == dim ? pass.math().add(
                          pass.math().scale(pass.math().atom("pair", {0, shape[d] / 2 - 1}), 2),
-                         IndexMath::constant(lane))
+                         symbolic::IndexMath::constant(lane))
                    : pass.math().atom("d" + std::to_string(d), {0, shape[d] - 1}));
   pass.evaluate(value, lanes);
   if (pass.last_offsets.size() != 2)
     return 0;
-  const IndexForm step =
+  const symbolic::IndexForm step =
       pass.math().add(pass.last_offsets[1], pass.math().scale(pass.last_offsets[0], -1));
   return step.is_constant() ? step.constant : 0;
 }
@@ -318,4 +323,4 @@ int ElementWriter::vector_width() const {
   return width;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -16,7 +16,7 @@
 
 #include <span>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 /// A C++ integer expression for each dimension of a value, of type int, or long where elements exceed 2^31.
 using Index = std::vector<std::string>;
@@ -24,7 +24,7 @@ using Index = std::vector<std::string>;
 class ElementWriter {
 public:
   /// Both must outlive the writer.
-  ElementWriter(const GraphIndex &graph, const Region &region);
+  ElementWriter(const ops::GraphIndex &graph, const Region &region);
   ElementWriter(const ElementWriter &) = delete; ///< its environment points into it
 
   /// "const float *__restrict__ in0, float *__restrict__ out0"
@@ -90,14 +90,15 @@ public:
 private:
   /// The largest number of lanes along a dimension for which `write` needs no scalar access.
   int widest(const model::Shape &shape, std::size_t dim,
-             const std::function<void(ElementPass &, const Lanes &)> &write) const;
-  Lanes parse(ElementPass &pass, std::span<const Index> lanes, const model::Shape &shape) const;
-  void write(ElementPass &pass, std::size_t output, const Lanes &lanes) const;
-  void store_all(ElementPass &pass, const Lanes &lanes, LaneValues elements, int result) const;
-  const GraphIndex &graph_;
+             const std::function<void(ElementPass &, const ops::Lanes &)> &write) const;
+  ops::Lanes parse(ElementPass &pass, std::span<const Index> lanes,
+                   const model::Shape &shape) const;
+  void write(ElementPass &pass, std::size_t output, const ops::Lanes &lanes) const;
+  void store_all(ElementPass &pass, const ops::Lanes &lanes, LaneValues elements, int result) const;
+  const ops::GraphIndex &graph_;
   const Region &region_;
   ElementPass::Environment environment_;
   int names_ = 0;
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

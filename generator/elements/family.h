@@ -12,7 +12,7 @@
 #include <set>
 #include <span>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 /// What configurations depend on besides the graph.
 struct DeviceFacts : arch::Gpu {
@@ -38,30 +38,26 @@ inline constexpr char kLibraryFamily[] = "aten";
 struct Family {
   std::string_view name; ///< "softmax"
   /// Whether it lowers regions that this node anchors.
-  bool (*claims)(const GraphIndex &graph, const model::Node &anchor);
+  bool (*claims)(const ops::GraphIndex &graph, const model::Node &anchor);
   /// What fusion may put before and behind the anchor.
   bool takes_prologue, takes_epilogue;
   /// Not empty, the best guess first.
-  std::vector<Configuration> (*configurations)(const GraphIndex &, const Region &,
+  std::vector<Configuration> (*configurations)(const ops::GraphIndex &, const Region &,
                                                const DeviceFacts &);
   /// @param prefix a C identifier, unique in the plan
   /// Errors: a region or configuration that it cannot write, with the reason.
-  Result<Lowering> (*lower)(const GraphIndex &, const Region &, const Configuration &,
+  Result<Lowering> (*lower)(const ops::GraphIndex &, const Region &, const Configuration &,
                             const DeviceFacts &, const std::string &prefix);
   /// About the microseconds of the anchor by itself in the best configuration; absent of families that share no anchors.
-  double (*estimate)(const GraphIndex &, const model::Node &anchor, const DeviceFacts &) = nullptr;
+  double (*estimate)(const ops::GraphIndex &, const model::Node &anchor,
+                     const DeviceFacts &) = nullptr;
   /// The largest region around an anchor that it writes as one kernel, of nodes that are not `taken`. Absent: fusion puts pointwise nodes
   /// before and behind the anchor.
-  Region (*grow)(const GraphIndex &, const std::string &anchor,
+  Region (*grow)(const ops::GraphIndex &, const std::string &anchor,
                  const std::set<std::string> &taken) = nullptr;
   bool ordinary_cores = false; ///< multiplies without tensor cores
   bool short_sums = false;     ///< for convolutions that add few products
   bool keeps_layout = false;   ///< reads and writes contiguous and channels-last memory alike
 };
 
-/// All families; for an anchor the first that claims it is the best guess.
-std::span<const Family> families();
-/// nullptr: there is none of that name.
-const Family *family_named(std::string_view name);
-
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 /// What an ATen step reads of a value: memory of another value, and the view of it.
 struct MemoryView {
@@ -16,7 +16,7 @@ struct MemoryView {
 };
 /// Follows permute, expand, slice and reshape back to memory as far as strides can say it.
 /// @param strides of values that are not contiguous
-MemoryView view_of(const GraphIndex &graph, const std::string &value,
+MemoryView view_of(const ops::GraphIndex &graph, const std::string &value,
                    const std::map<std::string, model::Shape> &strides);
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 using model::Node;
 
-Region region_of(const GraphIndex &graph, const std::set<std::string> &nodes,
+Region region_of(const ops::GraphIndex &graph, const std::set<std::string> &nodes,
                  const std::string &anchor) {
   Region region;
   region.anchor = anchor;
@@ -19,17 +19,17 @@ Region region_of(const GraphIndex &graph, const std::set<std::string> &nodes,
   for (const std::string &name : region.nodes) {
     const Node &node = graph.node(name);
     for (const std::string &input : node.inputs)
-      if (!nodes.contains(input) && !is_generated(graph.node(input)) &&
+      if (!nodes.contains(input) && !ops::is_generated(graph.node(input)) &&
           std::ranges::find(region.inputs, input) == region.inputs.end())
         region.inputs.push_back(input);
     const bool goes_out =
         graph.is_result(name) || std::ranges::any_of(graph.users(name), [&](const Node *user) {
           return !nodes.contains(user->name);
         });
-    if (goes_out && !is_generated(node))
+    if (goes_out && !ops::is_generated(node))
       region.outputs.push_back(name);
   }
   return region;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

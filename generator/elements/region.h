@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 struct Region {
   std::vector<std::string> nodes; ///< in graph order
@@ -32,7 +32,7 @@ struct Region {
 };
 
 /// Dtype, shape and strides of an input or output as it lies in memory.
-inline model::TensorType region_type(const GraphIndex &graph, const Region &region,
+inline model::TensorType region_type(const ops::GraphIndex &graph, const Region &region,
                                      const std::string &value) {
   const model::TensorType &type = graph.node(value).type();
   const auto strides = region.strides.find(value);
@@ -40,7 +40,7 @@ inline model::TensorType region_type(const GraphIndex &graph, const Region &regi
 }
 
 /// Inputs and outputs of a set of nodes, and the nodes in graph order.
-Region region_of(const GraphIndex &graph, const std::set<std::string> &nodes,
+Region region_of(const ops::GraphIndex &graph, const std::set<std::string> &nodes,
                  const std::string &anchor);
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 namespace {
 
 constexpr std::size_t kMostRuns = 6;
@@ -119,4 +119,4 @@ std::optional<TableForm> table_form(const std::vector<double> &table) {
   return [runs](const std::string &index) { return choice(runs, index); };
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 /// C++ text of the table's element at an index, the name of an int that lies within it; of type int.
 using TableForm = std::function<std::string(const std::string &index)>;
@@ -15,4 +15,4 @@ using TableForm = std::function<std::string(const std::string &index)>;
 /// @return nullopt where the table has no short form, or holds what is no int
 std::optional<TableForm> table_form(const std::vector<double> &table);
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

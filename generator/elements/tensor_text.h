@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 /// A header generator/device/mma_NAME.cuh. Each has the interface of mma_sync.cuh in a namespace of its own: `multiply`, a product of
 /// TF32 fragments of 16 x 8 x 8 in a warp, and `Tile`, an FP32-accurate product of tiles.
@@ -23,4 +23,4 @@ inline const TensorText *text_for(std::span<const TensorText> texts, arch::Tenso
   return found == texts.end() ? nullptr : &*found;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

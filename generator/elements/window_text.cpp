@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 std::string fill_places(std::string_view text, const Places &places) {
   std::string filled;
@@ -65,7 +65,7 @@ std::vector<model::Argument> arguments_with(const ElementWriter &writer,
                                             const std::vector<std::string> &temporaries) {
   std::vector<model::Argument> arguments = writer.arguments();
   for (const std::string &temporary : temporaries)
-    arguments.push_back(model::BufferArgument{temporary, Expression(0)});
+    arguments.push_back(model::BufferArgument{temporary, symbolic::Expression(0)});
   return arguments;
 }
 
@@ -74,9 +74,10 @@ model::LaunchStep launch_of(std::string kernel, std::int64_t grid_x, std::int64_
                             std::int64_t grid_y, std::int64_t grid_z) {
   model::LaunchStep step;
   step.kernel = std::move(kernel);
-  step.grid = {Expression(grid_x), Expression(grid_y), Expression(grid_z)};
-  step.block = {Expression(block), Expression(1), Expression(1)};
-  step.shared_bytes = Expression(shared_bytes);
+  step.grid = {symbolic::Expression(grid_x), symbolic::Expression(grid_y),
+               symbolic::Expression(grid_z)};
+  step.block = {symbolic::Expression(block), symbolic::Expression(1), symbolic::Expression(1)};
+  step.shared_bytes = symbolic::Expression(shared_bytes);
   step.arguments = std::move(arguments);
   return step;
 }
@@ -112,4 +113,4 @@ std::int64_t power_of_two_for(std::int64_t value, std::int64_t limit) {
   return power;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -5,7 +5,7 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::elements {
 
 /// What a template's places hold: {"N", "16"} for "@N@".
 using Places = std::map<std::string, std::string>;
@@ -47,4 +47,4 @@ inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b 
 /// The smallest power of two that is at least `value` and at most `limit`.
 std::int64_t power_of_two_for(std::int64_t value, std::int64_t limit);
 
-} // namespace warpwright::generator
+} // namespace warpwright::elements

@@ -1,4 +1,5 @@
-// The families, the best guess for an anchor before others that claim it too. Thread: immutable.
+#include "generator/families/registry.h"
+
 #include "generator/families/matmul/matmul.h"
 #include "generator/families/pointwise/pointwise.h"
 #include "generator/families/rows/rows.h"
@@ -14,31 +15,31 @@
 
 #include <array>
 
-namespace warpwright::generator {
+namespace warpwright::families {
 
-std::span<const Family> families() {
+std::span<const elements::Family> all() {
   static const std::array kFamilies = {
-      kPointwiseFamily,
-      kMatmulFamily,
-      kRowFamily,
-      kScanFamily,
-      kPoolFamily,
-      kDepthwiseFamily,
-      kDirectConvolutionFamily,
-      kConvolutionFamily,
-      kTileConvolutionFamily,
-      kUpsampleFamily,
-      kWeightLayoutsFamily,
-      kRecurrentFamily,
+      pointwise::kPointwiseFamily,
+      matmul::kMatmulFamily,
+      rows::kRowFamily,
+      scan::kScanFamily,
+      windows::kPoolFamily,
+      windows::kDepthwiseFamily,
+      convolution::kDirectConvolutionFamily,
+      convolution::kConvolutionFamily,
+      convolution::kTileConvolutionFamily,
+      windows::kUpsampleFamily,
+      convolution::kWeightLayoutsFamily,
+      recurrent::kRecurrentFamily,
   };
   return kFamilies;
 }
 
-const Family *family_named(std::string_view name) {
-  for (const Family &family : families())
+const elements::Family *named(std::string_view name) {
+  for (const elements::Family &family : all())
     if (family.name == name)
       return &family;
   return nullptr;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families

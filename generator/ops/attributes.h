@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 inline const model::Attribute *find_attribute(const model::Node &node, const std::string &name) {
   const auto found = node.attributes.find(name);
@@ -111,4 +111,4 @@ inline bool is_absent(const model::Node &node, const std::string &operand) {
   return absent.find("," + operand + ",") != std::string::npos;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity(),
@@ -36,4 +36,4 @@ inline Bounds magnitude(Bounds x) {
 }
 
 } // namespace bounds
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 namespace {
 
 double elements(const model::Shape &shape) {
@@ -102,4 +102,4 @@ Cost cost_of(const model::Graph &graph) {
   return total;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

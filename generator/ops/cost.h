@@ -3,7 +3,7 @@
 
 #include "generator/ops/graph_index.h"
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 struct Cost {
   double flops = 0, bytes = 0;
@@ -32,4 +32,4 @@ double pool(const GraphIndex &index, const model::Node &node);
 Cost cost_of(const GraphIndex &index, const model::Node &node);
 Cost cost_of(const model::Graph &graph);
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 namespace {
 
 const char *name_of(Kind kind) {
@@ -59,4 +59,4 @@ std::string operators_json() {
   return text + "}\n";
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

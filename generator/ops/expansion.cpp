@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 using model::Node;
 using model::Shape;
@@ -246,4 +246,4 @@ Names batch_norm(Expander &out, const Node &node, const TensorType &x) {
 }
 
 } // namespace expansion
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 class Expander {
 public:
@@ -60,4 +60,4 @@ Result<std::vector<std::string>> group_norm(Expander &, const model::Node &, con
 Result<std::vector<std::string>> batch_norm(Expander &, const model::Node &, const model::TensorType &);
 
 } // namespace expansion
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -13,7 +13,7 @@
 #include <string>
 #include <type_traits>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 /// CUDA C++ text of an element, of the compute type of a dtype. Parentheses stand where C++ needs them.
 class ElementText {
@@ -149,4 +149,4 @@ template <class Function> constexpr Formula formula_of_two(Function) {
       [](const model::Node &, const auto &x) -> auto { return Function{}(x[0], x[1]); });
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 GraphIndex::GraphIndex(const model::Graph &graph) : graph_(graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
@@ -33,4 +33,4 @@ bool GraphIndex::is_result(const std::string &name) const {
                              [&](const model::Update &update) { return update.value == name; });
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -7,7 +7,7 @@
 
 #include <unordered_map>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 class GraphIndex {
 public:
@@ -29,4 +29,4 @@ private:
   std::unordered_map<std::string, std::vector<const model::Node *>> users_;
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

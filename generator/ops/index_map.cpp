@@ -1,14 +1,15 @@
 #include "generator/ops/index_map.h"
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 using model::Shape;
 
 namespace {
 
 /// The form, known to be an index of an extent.
-IndexForm clamp_to_extent(IndexMath &math, const IndexForm &form, std::int64_t size) {
-  const Interval range = math.range(form);
+symbolic::IndexForm clamp_to_extent(symbolic::IndexMath &math, const symbolic::IndexForm &form,
+                                    std::int64_t size) {
+  const symbolic::Interval range = math.range(form);
   if (range.low >= 0 && range.high < size)
     return form;
   return math.assume(form, {0, size - 1});
@@ -16,8 +17,8 @@ IndexForm clamp_to_extent(IndexMath &math, const IndexForm &form, std::int64_t s
 
 } // namespace
 
-Lanes reshaped(IndexMath &math, const Lanes &lanes, const Shape &to, const Shape &from) {
-  Lanes result(lanes.size(), std::vector<IndexForm>(from.size()));
+Lanes reshaped(symbolic::IndexMath &math, const Lanes &lanes, const Shape &to, const Shape &from) {
+  Lanes result(lanes.size(), std::vector<symbolic::IndexForm>(from.size()));
   // Dimensions line up where the products of what lies behind them are equal: each such group is flattened on its own.
   std::size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
@@ -45,12 +46,12 @@ Lanes reshaped(IndexMath &math, const Lanes &lanes, const Shape &to, const Shape
         index[wide_from[0]] = lanes[lane][wide_to[0]];
         continue;
       }
-      IndexForm flat;
+      symbolic::IndexForm flat;
       for (const std::size_t k : wide_to)
         flat = math.add(math.scale(flat, to[k]), clamp_to_extent(math, lanes[lane][k], to[k]));
       std::int64_t inner = 1;
       for (auto k = wide_from.rbegin(); k != wide_from.rend(); ++k) {
-        IndexForm part = math.divide(flat, inner);
+        symbolic::IndexForm part = math.divide(flat, inner);
         index[*k] = *k == wide_from.front() ? part : math.modulo(part, from[*k]);
         inner *= from[*k];
       }
@@ -94,4 +95,4 @@ std::optional<Shape> reshaped_strides(const Shape &from, const Shape &strides, c
   return at == 0 ? std::optional(result) : std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

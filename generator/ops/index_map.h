@@ -8,13 +8,13 @@
 
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
-using Lanes = std::vector<std::vector<IndexForm>>;
+using Lanes = std::vector<std::vector<symbolic::IndexForm>>;
 
 /// An index form that must lie in [low, high].
 struct Guard {
-  IndexForm form;
+  symbolic::IndexForm form;
   std::int64_t low, high;
 };
 
@@ -29,11 +29,11 @@ struct ViewSource {
 
 /// Maps lanes in a view's result to lanes in its operand.
 /// @param operand shape of the operand
-using FromResult = ViewSource (*)(IndexMath &math, const model::Node &node,
+using FromResult = ViewSource (*)(symbolic::IndexMath &math, const model::Node &node,
                                   const model::Shape &operand, const Lanes &lanes);
 /// Maps lanes in the operand to lanes in the result, for a view that has each element of its operand once.
-using ToResult = Lanes (*)(IndexMath &math, const model::Node &node, const model::Shape &operand,
-                           const Lanes &lanes);
+using ToResult = Lanes (*)(symbolic::IndexMath &math, const model::Node &node,
+                           const model::Shape &operand, const Lanes &lanes);
 
 /// A value in memory; offset and strides in elements.
 struct StridedPlace {
@@ -49,7 +49,7 @@ std::optional<model::Shape> reshaped_strides(const model::Shape &from, const mod
 
 /// Maps lanes in a value of one shape to lanes in a value of another shape with the same elements in row-major order.
 /// @param shape of the value that the lanes are in
-Lanes reshaped(IndexMath &math, const Lanes &lanes, const model::Shape &shape,
+Lanes reshaped(symbolic::IndexMath &math, const Lanes &lanes, const model::Shape &shape,
                const model::Shape &other);
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

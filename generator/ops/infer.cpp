@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 namespace infer {
 
 std::string text_of(const model::Shape &shape) {
@@ -83,4 +83,4 @@ Result<Types> infer_types(const model::Node &node, const Types &operands) {
   return rule->infer(node, operands);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

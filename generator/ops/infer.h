@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 /// The types of a node's results, from its operands' and its attributes; where they cannot be derived, the stated ones, checked.
 /// Strides are left empty. Errors: the op is unknown, operands or attributes do not fit; without the node's name.
@@ -87,4 +87,4 @@ inline Types one(model::Dtype dtype, model::Shape shape) { return {{dtype, std::
 Result<void> check_dim(std::int64_t dim, std::size_t rank);
 
 } // namespace infer
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace warpwright::generator::infer {
+namespace warpwright::ops::infer {
 
 using model::Node;
 using nlohmann::json;
@@ -86,4 +86,4 @@ Result<Types> item(const Node &node, const Types &operands) {
   return one(type.dtype, type.shape);
 }
 
-} // namespace warpwright::generator::infer
+} // namespace warpwright::ops::infer

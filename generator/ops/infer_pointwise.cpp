@@ -1,7 +1,7 @@
 // Types of pointwise ops: PyTorch's broadcasting and promotion.
 #include "generator/ops/infer.h"
 
-namespace warpwright::generator::infer {
+namespace warpwright::ops::infer {
 
 using model::Node;
 
@@ -61,4 +61,4 @@ Result<Types> where(const Node &, const Types &operands) {
   return one(promote(operands[1], operands[2]), std::move(*shape));
 }
 
-} // namespace warpwright::generator::infer
+} // namespace warpwright::ops::infer

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator::infer {
+namespace warpwright::ops::infer {
 
 using model::Node;
 using model::Shape;
@@ -138,4 +138,4 @@ Result<Types> batch_norm(const Node &node, const Types &operands) {
   return types;
 }
 
-} // namespace warpwright::generator::infer
+} // namespace warpwright::ops::infer

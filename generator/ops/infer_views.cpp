@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright::generator::infer {
+namespace warpwright::ops::infer {
 
 using model::Node;
 using model::Shape;
@@ -198,4 +198,4 @@ Result<Types> scatter_add(const Node &node, const Types &operands) {
   return one(operands[0].dtype, operands[0].shape);
 }
 
-} // namespace warpwright::generator::infer
+} // namespace warpwright::ops::infer

@@ -2,7 +2,7 @@
 #include "generator/ops/attributes.h"
 #include "generator/ops/infer.h"
 
-namespace warpwright::generator::infer {
+namespace warpwright::ops::infer {
 
 using model::Node;
 using model::Shape;
@@ -143,4 +143,4 @@ Result<Types> upsample_nearest(const Node &node, const Types &operands) {
   return one(operands[0].dtype, std::move(shape));
 }
 
-} // namespace warpwright::generator::infer
+} // namespace warpwright::ops::infer

@@ -2,7 +2,7 @@
 
 #include "generator/ops/attributes.h"
 
-namespace warpwright::generator::library {
+namespace warpwright::ops::library {
 namespace {
 
 using model::AtenArgument;
@@ -166,4 +166,4 @@ Step resize(const LibraryCall &call) {
                Shape(to.end() - static_cast<std::ptrdiff_t>(spatial(call)), to.end())});
 }
 
-} // namespace warpwright::generator::library
+} // namespace warpwright::ops::library

@@ -5,7 +5,7 @@
 #include "support/model/graph.h"
 #include "support/model/plan.h"
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 /// A node and where its operands lie.
 struct LibraryCall {
@@ -43,4 +43,4 @@ Result<model::AtenStep> avg_pool(const LibraryCall &);
 Result<model::AtenStep> resize(const LibraryCall &);
 
 } // namespace library
-} // namespace warpwright::generator
+} // namespace warpwright::ops

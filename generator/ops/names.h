@@ -1,7 +1,7 @@
 // Names of operators that code names. One of them that is no operator does not compile; that each has a row in table/ is tested.
 #pragma once
 
-namespace warpwright::generator::op {
+namespace warpwright::op {
 
 inline constexpr char abs[] = "abs";
 inline constexpr char adaptive_avg_pool[] = "adaptive_avg_pool";
@@ -73,4 +73,4 @@ inline constexpr char upsample_nearest[] = "upsample_nearest";
 inline constexpr char var[] = "var";
 inline constexpr char where[] = "where";
 
-} // namespace warpwright::generator::op
+} // namespace warpwright::op

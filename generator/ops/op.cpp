@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 namespace {
 
 struct Table {
@@ -76,4 +76,4 @@ ElementText select(const ElementText &condition, const ElementText &yes, const E
 }
 
 } // namespace element
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 /// Types of a node's results. Strides are empty, since they describe only PyTorch's memory layout.
 using Types = std::vector<model::TensorType>;
@@ -165,4 +165,4 @@ const Op &op_of(const model::Node &node);
 /// Returns all operators of traced graphs, sorted by name.
 const std::vector<const Op *> &all_ops();
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -2,7 +2,7 @@
 
 #include "generator/ops/op.h"
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 bool is_buffer_leaf(const model::Node &node) { return op_of(node).kind == Kind::Buffer; }
 bool is_generated(const model::Node &node) { return op_of(node).kind == Kind::Generated; }
@@ -27,4 +27,4 @@ bool is_inline(const model::Node &node) {
 
 int recompute_cost(const model::Node &node) { return op_of(node).recompute; }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

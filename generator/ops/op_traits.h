@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 /// A plan's own op, inline: its operand, in memory as {strides} say.
 inline constexpr std::string_view kLayoutOp = "layout";
@@ -37,4 +37,4 @@ bool is_inline(const model::Node &node);
 /// Cost of computing an element again, in units of a floating-point operation; only of inline nodes, without their operands.
 int recompute_cost(const model::Node &node);
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 namespace {
 
 /// After the first thing that is not as expected, nothing is left of the line, and everything read is a default.
@@ -245,4 +245,4 @@ Result<model::Graph> parse_graph(std::string_view text) {
   return graph;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

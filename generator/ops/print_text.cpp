@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 namespace {
 
 std::string dtype_text(model::Dtype dtype) {
@@ -82,4 +82,4 @@ std::string print_graph(const model::Graph &graph) {
   return text + (outputs.empty() ? "return\n" : "return " + outputs + "\n");
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 Result<model::Graph> read_graph(const std::string &path) {
   std::ifstream file(path);
@@ -24,4 +24,4 @@ Result<model::Graph> read_graph(const std::string &path) {
   return graph;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

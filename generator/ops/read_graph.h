@@ -6,9 +6,9 @@
 
 #include <string>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 /// Errors: a file that cannot be read, that is no JSON or no graph, or a graph that verify_graph() refuses.
 Result<model::Graph> read_graph(const std::string &path);
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 namespace {
 
 using model::Dtype;
@@ -178,4 +178,4 @@ const char *scalar_prelude() {
       ;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

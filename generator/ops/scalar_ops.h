@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 /// "float", "double", "int", "unsigned", "long long", "unsigned long long", "bool".
 std::string compute_type_of(model::Dtype dtype);
@@ -34,4 +34,4 @@ std::string pointwise_expression(const GraphIndex &graph, const model::Node &nod
 /// Device functions that these texts use.
 const char *scalar_prelude();
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 /// "%r: f32[16, 64] = maximum(%c, %zero)".
 std::string print_node(const model::Node &node);
@@ -20,4 +20,4 @@ std::string print_graph(const model::Graph &graph);
 /// Errors: the line, and what was expected there.
 Result<model::Graph> parse_graph(std::string_view text);
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

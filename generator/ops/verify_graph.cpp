@@ -7,7 +7,7 @@
 #include <cctype>
 #include <unordered_map>
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 namespace {
 
 using model::Attribute;
@@ -169,4 +169,4 @@ private:
 
 Result<void> verify_graph(const model::Graph &graph) { return Verifier(graph).run(); }
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -7,9 +7,9 @@
 #include "support/error.h"
 #include "support/model/graph.h"
 
-namespace warpwright::generator {
+namespace warpwright::ops {
 
 /// Errors: the first node that is wrong, by name, and why; or an output or update that names no node.
 Result<void> verify_graph(const model::Graph &graph);
 
-} // namespace warpwright::generator
+} // namespace warpwright::ops

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 namespace {
 
 using model::AtenArgument;
@@ -20,7 +20,7 @@ using model::TensorView;
 
 class AtenLowering {
 public:
-  AtenLowering(const GraphIndex &graph, const Region &region)
+  AtenLowering(const ops::GraphIndex &graph, const elements::Region &region)
       : graph_(graph), region_(region), node_(graph.node(region.anchor)) {}
 
   Result<AtenStep> run() {
@@ -28,11 +28,11 @@ public:
       return recorded();
     if (node_.op == op::matmul)
       return product();
-    const CallLibrary library = op_of(node_).library;
+    const ops::CallLibrary library = ops::op_of(node_).library;
     if (!library)
       return fail("no ATen operator is known for \"" + node_.op + "\" (" + node_.name + ")",
                   "A family has to lower it");
-    LibraryCall call{node_, {}};
+    ops::LibraryCall call{node_, {}};
     for (const std::string &operand : node_.inputs)
       call.inputs.push_back(view(operand));
     auto step = library(call);
@@ -44,12 +44,12 @@ public:
 
 private:
   TensorView view(const std::string &value) const {
-    const MemoryView memory = view_of(graph_, value, region_.strides);
+    const elements::MemoryView memory = elements::view_of(graph_, value, region_.strides);
     return {memory.root, memory.offset, memory.shape, memory.strides};
   }
   TensorView input(std::size_t i) const { return view(node_.inputs.at(i)); }
   TensorView whole(const std::string &value) const {
-    const model::TensorType type = region_type(graph_, region_, value);
+    const model::TensorType type = elements::region_type(graph_, region_, value);
     return {value, 0, type.shape, model::strides_of(type)};
   }
 
@@ -168,11 +168,11 @@ private:
 
   Result<AtenStep> recorded() {
     AtenStep step;
-    step.op = text_attribute(node_, "target");
+    step.op = ops::text_attribute(node_, "target");
     const auto arguments =
-        nlohmann::json::parse(text_attribute(node_, "arguments", "[]"), nullptr, false);
+        nlohmann::json::parse(ops::text_attribute(node_, "arguments", "[]"), nullptr, false);
     const auto keywords =
-        nlohmann::json::parse(text_attribute(node_, "keywords", "{}"), nullptr, false);
+        nlohmann::json::parse(ops::text_attribute(node_, "keywords", "{}"), nullptr, false);
     if (!arguments.is_array() || !keywords.is_object())
       return fail(node_.name + ": the recorded arguments are no JSON");
     for (const auto &item : arguments)
@@ -185,22 +185,23 @@ private:
     step.results.resize(node_.types.size());
     for (const std::string &output : region_.outputs) {
       const Node &value = graph_.node(output);
-      step.results[value.op == op::item ? integer_attribute(value, "index") : 0] = whole(output);
+      step.results[value.op == op::item ? ops::integer_attribute(value, "index") : 0] =
+          whole(output);
     }
     while (!step.results.empty() && step.results.back().buffer.empty())
       step.results.pop_back();
     return step;
   }
 
-  const GraphIndex &graph_;
-  const Region &region_;
+  const ops::GraphIndex &graph_;
+  const elements::Region &region_;
   const Node &node_;
   std::string error_;
 };
 
 } // namespace
 
-std::vector<std::string> library_epilogue(const GraphIndex &graph, const Node &anchor) {
+std::vector<std::string> library_epilogue(const ops::GraphIndex &graph, const Node &anchor) {
   const auto sole_user = [&](const Node &value, std::string_view op) -> const Node * {
     const auto &users = graph.users(value.name);
     if (users.size() != 1 || graph.is_result(value.name) || users[0]->op != op ||
@@ -213,7 +214,7 @@ std::vector<std::string> library_epilogue(const GraphIndex &graph, const Node &a
       graph.node(anchor.inputs[1]).type().shape.size() != 2 ||
       !model::is_floating(anchor.type().dtype))
     return {};
-  const MemoryView rows = view_of(graph, anchor.inputs[0], {});
+  const elements::MemoryView rows = elements::view_of(graph, anchor.inputs[0], {});
   if (rows.shape.size() < 2)
     return {};
   for (std::size_t d = 0; d + 2 < rows.shape.size(); ++d)
@@ -222,10 +223,11 @@ std::vector<std::string> library_epilogue(const GraphIndex &graph, const Node &a
   const Node *add = sole_user(anchor, op::add);
   if (!add || add->inputs[0] == add->inputs[1])
     return {};
-  const MemoryView bias = view_of(graph, add->inputs[add->inputs[0] == anchor.name ? 1 : 0], {});
+  const elements::MemoryView bias =
+      elements::view_of(graph, add->inputs[add->inputs[0] == anchor.name ? 1 : 0], {});
   const Node &root = graph.node(bias.root);
-  if (!is_buffer_leaf(root) || root.type().dtype != anchor.type().dtype || bias.shape.empty() ||
-      model::elements_of(bias.shape) != bias.shape.back() ||
+  if (!ops::is_buffer_leaf(root) || root.type().dtype != anchor.type().dtype ||
+      bias.shape.empty() || model::elements_of(bias.shape) != bias.shape.back() ||
       bias.shape.back() != anchor.type().shape.back())
     return {};
   std::vector<std::string> result{add->name};
@@ -234,8 +236,8 @@ std::vector<std::string> library_epilogue(const GraphIndex &graph, const Node &a
   return result;
 }
 
-Result<AtenStep> lower_aten(const GraphIndex &graph, const Region &region) {
+Result<AtenStep> lower_aten(const ops::GraphIndex &graph, const elements::Region &region) {
   return AtenLowering(graph, region).run();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

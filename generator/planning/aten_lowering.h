@@ -6,13 +6,13 @@
 
 #include "generator/planning/partition.h"
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 /// The step of a region whose anchor goes to the library; buffers have the names of values.
 /// Errors: an op that has no operator, or arguments that an ATen step cannot hold, with the reason.
-Result<model::AtenStep> lower_aten(const GraphIndex &graph, const Region &region);
+Result<model::AtenStep> lower_aten(const ops::GraphIndex &graph, const elements::Region &region);
 
 /// Members that the library computes along with an anchor, in order: the bias of a matrix product and the relu behind it.
-std::vector<std::string> library_epilogue(const GraphIndex &graph, const model::Node &anchor);
+std::vector<std::string> library_epilogue(const ops::GraphIndex &graph, const model::Node &anchor);
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

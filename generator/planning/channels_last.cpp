@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <span>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 namespace {
 
 using model::Node;
@@ -63,11 +63,11 @@ public:
     result_.outputs = index_.graph().outputs;
     result_.updates = index_.graph().updates;
     for (const Node &node : index_.graph().nodes)
-      if (is_buffer_leaf(node))
+      if (ops::is_buffer_leaf(node))
         result_.nodes.push_back(node);
     turn_weights();
     for (const Node &node : index_.graph().nodes)
-      if (!is_buffer_leaf(node))
+      if (!ops::is_buffer_leaf(node))
         write(node);
     const auto own = [&](std::string &value) {
       if (whole_results_.contains(value))
@@ -173,7 +173,7 @@ private:
   void turn_together(std::span<const Node *const> weights) {
     Node node;
     node.name = weights.front()->name + "__and_others";
-    node.op = kLayoutsOp;
+    node.op = ops::kLayoutsOp;
     for (const Node *weight : weights) {
       node.inputs.push_back(weight->name);
       node.types.push_back({weight->type().dtype, weight->type().shape,
@@ -195,7 +195,7 @@ private:
       return name;
     const auto [known, added] = laid_out_.try_emplace(name, name + "__channels_last");
     if (added)
-      emit(known->second, std::string(kLayoutOp), {name},
+      emit(known->second, std::string(ops::kLayoutOp), {name},
            {source.type().dtype, source.type().shape, channels_last_strides(source.type().shape)});
     return known->second;
   }
@@ -233,11 +233,11 @@ private:
     Node turned = node;
     turned.types = {{node.type().dtype, permuted(node.type().shape, order), {}}};
     for (std::string &input : turned.inputs)
-      input = last(input, rank, is_pointwise(node));
-    if (find_attribute(node, "dim"))
-      turned.attributes["dim"] = moved(integer_attribute(node, "dim"), rank);
+      input = last(input, rank, ops::is_pointwise(node));
+    if (ops::find_attribute(node, "dim"))
+      turned.attributes["dim"] = moved(ops::integer_attribute(node, "dim"), rank);
     for (const char *list : {"low", "high"})
-      if (const auto sizes = list_attribute(node, list))
+      if (const auto sizes = ops::list_attribute(node, list))
         turned.attributes[list] = permuted(*sizes, order);
     over_last_.emplace(node.name, turned.type());
     result_.nodes.push_back(std::move(turned));
@@ -247,7 +247,7 @@ private:
     const std::string &operand = node.inputs[0];
     const Shape &shape = index_.node(operand).type().shape;
     const std::size_t rank = shape.size();
-    const Shape reduced = reduced_dims(node, rank);
+    const Shape reduced = ops::reduced_dims(node, rank);
     Shape dims, kept, kept_shape;
     for (const std::int64_t dim : reduced)
       dims.push_back(moved(dim, rank));
@@ -275,7 +275,7 @@ private:
     }
     if (value == node.name)
       whole_results_.insert(node.name);
-    if (flag_attribute(node, "keepdim"))
+    if (ops::flag_attribute(node, "keepdim"))
       value = emit(node.name + "__kept", op::reshape, {value},
                    {node.type().dtype, node.type().shape, {}});
     if (value != node.name)
@@ -292,7 +292,7 @@ private:
     std::map<std::string, std::string> operands;
     std::size_t next = 1;
     for (const char *operand : {"weight", "bias", "running_mean", "running_var"})
-      if (!is_absent(node, operand) && next < node.inputs.size())
+      if (!ops::is_absent(node, operand) && next < node.inputs.size())
         operands[operand] = first(node.inputs[next++]);
     const auto constant = [&](const std::string &suffix, double value) {
       return emit(name + suffix, op::constant, {}, number, {{"value", value}});
@@ -307,11 +307,11 @@ private:
     const std::string variance =
         emit(name + "__variance", op::var, {x}, a_channel,
              {{"dims", dims}, {"keepdim", false}, {"correction", std::int64_t{0}}});
-    const std::string scale =
-        emit(name + "__scale", op::rsqrt,
-             {emit(name + "__guarded", op::add,
-                   {variance, constant("__eps", number_attribute(node, "eps", 1e-5))}, a_channel)},
-             a_channel);
+    const std::string scale = emit(
+        name + "__scale", op::rsqrt,
+        {emit(name + "__guarded", op::add,
+              {variance, constant("__eps", ops::number_attribute(node, "eps", 1e-5))}, a_channel)},
+        a_channel);
     normalised_[name] = {mean, variance, operands};
     // Over whichever shape its readers want.
     const bool turned = values_.stay.contains(name);
@@ -339,11 +339,11 @@ private:
   void write_running(const Node &node) {
     const Normalised &from = normalised_.at(node.inputs[0]);
     const Node &norm = index_.node(node.inputs[0]);
-    const std::int64_t which = integer_attribute(node, "index");
+    const std::int64_t which = ops::integer_attribute(node, "index");
     const Shape &shape = index_.node(norm.inputs[0]).type().shape;
     const TensorType a_channel{node.type().dtype, {shape[1]}, {}},
         number{node.type().dtype, {}, {}};
-    const double momentum = number_attribute(norm, "momentum", 0.1),
+    const double momentum = ops::number_attribute(norm, "momentum", 0.1),
                  count = static_cast<double>(model::elements_of(shape) / shape[1]),
                  unbiased = which == 2 ? count / std::max(1.0, count - 1) : 1;
     const auto scaled = [&](const std::string &value, const std::string &suffix, double factor) {
@@ -366,7 +366,7 @@ private:
     std::string mean, variance;
     std::map<std::string, std::string> operands;
   };
-  const GraphIndex index_;
+  const ops::GraphIndex index_;
   const AnchorChoices &choices_;
   const ChannelsLastValues values_;
   model::Graph result_;
@@ -386,4 +386,4 @@ model::Graph with_channels_last(const model::Graph &graph, const AnchorChoices &
   return Turner(graph, choices).run();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

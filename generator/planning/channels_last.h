@@ -11,7 +11,7 @@
 
 #include "generator/planning/partition.h"
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 /// An attribute of windows that write channels-last.
 inline constexpr std::string_view kChannelsLast = "channels_last";
@@ -22,4 +22,4 @@ inline constexpr std::string_view kTurned = "turned";
 /// @param graph whose results are nodes that regions can write (with_result_nodes())
 model::Graph with_channels_last(const model::Graph &graph, const AnchorChoices &choices);
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -2,14 +2,15 @@
 #include "generator/planning/channels_last_values.h"
 
 #include "generator/elements/family.h"
+#include "generator/families/registry.h"
+#include "generator/ops/attributes.h"
 #include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/ops/op_traits.h"
-#include "generator/ops/attributes.h"
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 namespace {
 
 using model::Node;
@@ -23,7 +24,7 @@ bool is_softmax(const Node &node) { return node.op == op::softmax || node.op == 
 
 class Finder {
 public:
-  Finder(const GraphIndex &graph, const AnchorChoices &choices)
+  Finder(const ops::GraphIndex &graph, const AnchorChoices &choices)
       : index_(graph), choices_(choices) {}
 
   ChannelsLastValues run() {
@@ -44,10 +45,10 @@ private:
     const auto comes = [&](const std::string &input) { return values_.come.contains(input); };
     if (node.inputs.empty() || !is_image(index_.node(node.inputs[0]).type().shape)) {
       // A pointwise node whose first operand is small may have a large one.
-      if (!is_pointwise(node) || !is_image(node.type().shape))
+      if (!ops::is_pointwise(node) || !is_image(node.type().shape))
         return false;
     }
-    if (is_pointwise(node))
+    if (ops::is_pointwise(node))
       return std::ranges::any_of(node.inputs, [&](const std::string &input) {
         return comes(input) && index_.node(input).type().shape == node.type().shape;
       });
@@ -86,7 +87,7 @@ private:
     return std::ranges::any_of(users, [&](const Node *user) { return accepts(*user, node.name); });
   }
 
-  const GraphIndex &index_;
+  const ops::GraphIndex &index_;
   const AnchorChoices &choices_;
   ChannelsLastValues values_;
 };
@@ -96,45 +97,46 @@ private:
 bool is_channels_last(const Node &node, const AnchorChoices &choices) {
   const auto choice = choices.find(node.name);
   return node.op == op::conv && choice != choices.end() && choice->second.channels_last &&
-         choice->second.family == kLibraryFamily && is_image(node.type().shape);
+         choice->second.family == elements::kLibraryFamily && is_image(node.type().shape);
 }
 
-bool keeps_order(const GraphIndex &graph, const Node &node, const AnchorChoices &choices) {
+bool keeps_order(const ops::GraphIndex &graph, const Node &node, const AnchorChoices &choices) {
   const auto choice = choices.find(node.name);
   if (node.op != op::conv || choice == choices.end() || !is_image(node.type().shape))
     return false;
-  const Family *family = family_named(choice->second.family);
+  const elements::Family *family = families::named(choice->second.family);
   if (!family || !family->keeps_layout)
     return false;
   const std::int64_t channels = graph.node(node.inputs[0]).type().shape[1];
-  return node.type().shape[1] == channels && integer_attribute(node, "groups", 1) == channels &&
-         !flag_attribute(node, "transposed");
+  return node.type().shape[1] == channels &&
+         ops::integer_attribute(node, "groups", 1) == channels &&
+         !ops::flag_attribute(node, "transposed");
 }
 
-bool is_window(const GraphIndex &graph, const Node &node, const AnchorChoices &choices) {
+bool is_window(const ops::GraphIndex &graph, const Node &node, const AnchorChoices &choices) {
   return is_pool(node) || keeps_order(graph, node, choices);
 }
 
 bool by_library(const Node &node, const AnchorChoices &choices) {
   const auto choice = choices.find(node.name);
-  return choice != choices.end() && choice->second.family == kLibraryFamily;
+  return choice != choices.end() && choice->second.family == elements::kLibraryFamily;
 }
 
 /// Positions that argmax gives are along one dimension; those of the whole tensor would change.
 bool is_turnable_reduction(const Node &node) {
-  switch (op_of(node).reduction) {
-  case Reduction::None:
+  switch (ops::op_of(node).reduction) {
+  case ops::Reduction::None:
     return false;
-  case Reduction::ArgMaximum:
-  case Reduction::ArgMinimum:
-    return list_attribute(node, "dims").value_or(Shape{}).size() == 1;
+  case ops::Reduction::ArgMaximum:
+  case ops::Reduction::ArgMinimum:
+    return ops::list_attribute(node, "dims").value_or(Shape{}).size() == 1;
   default:
     return true;
   }
 }
 
 bool is_turnable_batch_norm(const Node &node) {
-  return node.op == op::batch_norm && flag_attribute(node, "training") &&
+  return node.op == op::batch_norm && ops::flag_attribute(node, "training") &&
          (node.type().dtype == model::Dtype::Float32 || node.type().dtype == model::Dtype::Float64);
 }
 
@@ -145,8 +147,9 @@ std::int64_t taps_of(const Shape &shape) {
   return taps;
 }
 
-ChannelsLastValues channels_last_values(const GraphIndex &graph, const AnchorChoices &choices) {
+ChannelsLastValues channels_last_values(const ops::GraphIndex &graph,
+                                        const AnchorChoices &choices) {
   return Finder(graph, choices).run();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -6,16 +6,17 @@
 
 #include "generator/planning/partition.h"
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 /// Whether the choices give a convolution to the library, channels-last.
 bool is_channels_last(const model::Node &node, const AnchorChoices &choices);
 
 /// Whether the depthwise family computes it, output channel for input channel: it keeps the order in which its input lies.
-bool keeps_order(const GraphIndex &graph, const model::Node &node, const AnchorChoices &choices);
+bool keeps_order(const ops::GraphIndex &graph, const model::Node &node,
+                 const AnchorChoices &choices);
 
 /// Whether a node is a pool, or keeps_order(): it keeps its shape, and writes with strides.
-bool is_window(const GraphIndex &graph, const model::Node &node, const AnchorChoices &choices);
+bool is_window(const ops::GraphIndex &graph, const model::Node &node, const AnchorChoices &choices);
 /// Whether the choices give an anchor to the library.
 bool by_library(const model::Node &node, const AnchorChoices &choices);
 
@@ -30,6 +31,6 @@ std::int64_t taps_of(const model::Shape &shape);
 struct ChannelsLastValues {
   std::set<std::string> come, stay;
 };
-ChannelsLastValues channels_last_values(const GraphIndex &graph, const AnchorChoices &choices);
+ChannelsLastValues channels_last_values(const ops::GraphIndex &graph, const AnchorChoices &choices);
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 namespace {
 
 using model::Node;
@@ -30,11 +30,11 @@ double pass_us(double bytes, const arch::LibraryRates &rates) {
 }
 
 /// The quickest family for a convolution; microseconds, or a large number where none says.
-std::pair<const Family *, double> quickest(const GraphIndex &graph, const Node &conv,
-                                           const DeviceFacts &facts) {
-  const Family *best = nullptr;
+std::pair<const elements::Family *, double> quickest(const ops::GraphIndex &graph, const Node &conv,
+                                                     const elements::DeviceFacts &facts) {
+  const elements::Family *best = nullptr;
   double least = 1e12;
-  for (const Family *family : claiming_families(graph, conv))
+  for (const elements::Family *family : claiming_families(graph, conv))
     if (family->estimate)
       if (const double time = family->estimate(graph, conv, facts); time < least) {
         best = family;
@@ -45,7 +45,7 @@ std::pair<const Family *, double> quickest(const GraphIndex &graph, const Node &
 
 class Estimate {
 public:
-  Estimate(const GraphIndex &graph, const DeviceFacts &facts)
+  Estimate(const ops::GraphIndex &graph, const elements::DeviceFacts &facts)
       : graph_(graph), rates_(facts.rates.library) {
     for (const Node &node : graph.graph().nodes)
       if (node.op == op::conv) {
@@ -59,7 +59,7 @@ public:
   }
 
   const std::vector<const Node *> &convolutions() const { return convolutions_; }
-  const std::pair<const Family *, double> &ours(const Node &conv) const {
+  const std::pair<const elements::Family *, double> &ours(const Node &conv) const {
     return ours_.at(conv.name);
   }
 
@@ -70,14 +70,14 @@ public:
       total += last ? library_.at(conv->name) : ours_.at(conv->name).second;
       // Behind the library, what a family takes along is a pass of its own; in the other order than its reader's, one more.
       if (last && has_epilogue(*conv))
-        total += pass_us(2 * bytes_of(conv->type()), rates_);
+        total += pass_us(2 * ops::bytes_of(conv->type()), rates_);
       const Node &weight = graph_.node(conv->inputs[1]);
       if (last && !is_pointwise_kernel(weight)) // all weights by one kernel
-        total += 2 * bytes_of(weight.type()) / rates_.bytes;
+        total += 2 * ops::bytes_of(weight.type()) / rates_.bytes;
       if (!keeps_order(graph_, *conv, anchors) && last != comes_last(conv->inputs[0], anchors))
-        total += pass_us(2 * bytes_of(graph_.node(conv->inputs[0]).type()), rates_);
+        total += pass_us(2 * ops::bytes_of(graph_.node(conv->inputs[0]).type()), rates_);
       if (last && graph_.is_result(conv->name))
-        total += pass_us(2 * bytes_of(conv->type()), rates_);
+        total += pass_us(2 * ops::bytes_of(conv->type()), rates_);
     }
     return total;
   }
@@ -86,10 +86,10 @@ private:
   /// Whether a pointwise node follows that a family would take along. Pools and statistics read what the library wrote, as they would a family's.
   bool has_epilogue(const Node &conv) const {
     const auto &users = graph_.users(conv.name);
-    if (users.size() != 1 || !is_pointwise(*users[0]))
+    if (users.size() != 1 || !ops::is_pointwise(*users[0]))
       return false;
     const Node *last = users[0];
-    while (graph_.users(last->name).size() == 1 && is_pointwise(*graph_.users(last->name)[0]))
+    while (graph_.users(last->name).size() == 1 && ops::is_pointwise(*graph_.users(last->name)[0]))
       last = graph_.users(last->name)[0];
     const auto &readers = graph_.users(last->name);
     return graph_.is_result(last->name) || std::ranges::none_of(readers, [](const Node *reader) {
@@ -109,7 +109,7 @@ private:
     if (node.op == op::conv)
       return is_channels_last(node, anchors) ||
              (keeps_order(graph_, node, anchors) && comes_last(node.inputs[0], anchors));
-    if (!is_pointwise(node) && !node.op.ends_with("_pool") && node.op != op::batch_norm &&
+    if (!ops::is_pointwise(node) && !node.op.ends_with("_pool") && node.op != op::batch_norm &&
         node.op != op::cat && node.op != op::pad && node.op != op::slice)
       return false;
     // The operand in which it is largest decides; ties go to the first.
@@ -124,10 +124,10 @@ private:
     return largest && comes_last(*largest, anchors);
   }
 
-  const GraphIndex &graph_;
+  const ops::GraphIndex &graph_;
   const arch::LibraryRates &rates_;
   std::vector<const Node *> convolutions_;
-  std::map<std::string, std::pair<const Family *, double>> ours_;
+  std::map<std::string, std::pair<const elements::Family *, double>> ours_;
   std::map<std::string, double> library_;
 };
 
@@ -145,7 +145,7 @@ double improve(const Estimate &estimate, AnchorChoices &anchors) {
           continue;
         choice = {std::string(estimate.ours(*conv).first->name), true, false};
       } else {
-        choice = {kLibraryFamily, true, true};
+        choice = {elements::kLibraryFamily, true, true};
         if (!is_channels_last(*conv, anchors)) { // no images
           choice = before;
           continue;
@@ -164,18 +164,18 @@ double improve(const Estimate &estimate, AnchorChoices &anchors) {
 
 } // namespace
 
-double channels_last_microseconds(const GraphIndex &graph, const Node &conv,
-                                  const DeviceFacts &facts) {
+double channels_last_microseconds(const ops::GraphIndex &graph, const Node &conv,
+                                  const elements::DeviceFacts &facts) {
   const arch::LibraryRates &rates = facts.rates.library;
   struct Tile {
     double pixels, channels, rate;
   };
   static constexpr Tile kTiles[] = {{128, 128, 1}, {128, 64, 0.9}, {64, 64, 0.7}, {64, 32, 0.45}};
   const model::Shape &in = graph.node(conv.inputs[0]).type().shape, &out = conv.type().shape;
-  const auto groups = static_cast<double>(integer_attribute(conv, "groups", 1));
+  const auto groups = static_cast<double>(ops::integer_attribute(conv, "groups", 1));
   const double channels = static_cast<double>(out[1]) / groups,
                pixels = static_cast<double>(model::elements_of(out)) / static_cast<double>(out[1]);
-  const double products = cost_of(graph, conv).flops / 2;
+  const double products = ops::cost_of(graph, conv).flops / 2;
   const double depth = products / (pixels * static_cast<double>(out[1])); // of one output
   const auto whole = [](double count, double size) { return std::ceil(count / size); };
   double least = 1e12;
@@ -190,17 +190,19 @@ double channels_last_microseconds(const GraphIndex &graph, const Node &conv,
     least = std::min(least, waves * a_tile);
   }
   const bool even = in[1] % 4 == 0 && out[1] % 4 == 0 && groups == 1;
-  const double bytes = bytes_of(graph.node(conv.inputs[0]).type()) + bytes_of(conv.type());
+  const double bytes =
+      ops::bytes_of(graph.node(conv.inputs[0]).type()) + ops::bytes_of(conv.type());
   return rates.call_us + std::max(least, bytes / rates.bytes) * (even ? 1 : rates.uneven);
 }
 
-double convolutions_microseconds(const GraphIndex &graph, const AnchorChoices &anchors,
-                                 const DeviceFacts &facts) {
+double convolutions_microseconds(const ops::GraphIndex &graph, const AnchorChoices &anchors,
+                                 const elements::DeviceFacts &facts) {
   return Estimate(graph, facts)(anchors);
 }
 
-std::optional<AnchorChoices> mixture(const GraphIndex &graph, const AnchorChoices &ours,
-                                     const AnchorChoices &library, const DeviceFacts &facts) {
+std::optional<AnchorChoices> mixture(const ops::GraphIndex &graph, const AnchorChoices &ours,
+                                     const AnchorChoices &library,
+                                     const elements::DeviceFacts &facts) {
   const Estimate estimate(graph, facts);
   if (estimate.convolutions().empty() || !facts.has_tensor_cores())
     return std::nullopt;
@@ -211,4 +213,4 @@ std::optional<AnchorChoices> mixture(const GraphIndex &graph, const AnchorChoice
   return of_one < of_other ? one : other;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -9,20 +9,21 @@
 
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 /// About the microseconds of a float32 convolution by cuDNN on channels-last tensors, in TF32, on an H100 or H200.
-double channels_last_microseconds(const GraphIndex &graph, const model::Node &conv,
-                                  const DeviceFacts &facts);
+double channels_last_microseconds(const ops::GraphIndex &graph, const model::Node &conv,
+                                  const elements::DeviceFacts &facts);
 
 /// About the microseconds of a graph's convolutions under these choices, with the passes behind and between them. Convolutions without a choice count as
 /// their quickest family.
-double convolutions_microseconds(const GraphIndex &graph, const AnchorChoices &anchors,
-                                 const DeviceFacts &facts);
+double convolutions_microseconds(const ops::GraphIndex &graph, const AnchorChoices &anchors,
+                                 const elements::DeviceFacts &facts);
 
 /// The choices that estimates prefer: from ours and from the library's, one convolution at a time is given to whoever makes the whole quicker. Nullopt
 /// where that is not expected to be clearly quicker than ours.
-std::optional<AnchorChoices> mixture(const GraphIndex &graph, const AnchorChoices &ours,
-                                     const AnchorChoices &library, const DeviceFacts &facts);
+std::optional<AnchorChoices> mixture(const ops::GraphIndex &graph, const AnchorChoices &ours,
+                                     const AnchorChoices &library,
+                                     const elements::DeviceFacts &facts);
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 model::Shape channels_last_strides(const model::Shape &shape) {
   model::Shape strides(shape.size(), 1);
   std::int64_t next = shape[1];
@@ -21,7 +21,7 @@ model::Shape channels_last_strides(const model::Shape &shape) {
 }
 
 model::Graph with_separate_bias(const model::Graph &graph) {
-  const GraphIndex index(graph);
+  const ops::GraphIndex index(graph);
   model::Graph result = graph;
   result.nodes.clear();
   for (const model::Node &node : graph.nodes) {
@@ -43,13 +43,15 @@ model::Graph with_separate_bias(const model::Graph &graph) {
   return result;
 }
 
-std::map<std::string, model::Shape> value_strides(const GraphIndex &graph,
+std::map<std::string, model::Shape> value_strides(const ops::GraphIndex &graph,
                                                   const AnchorChoices &choices) {
   std::map<std::string, model::Shape> strides;
   for (const model::Node &node : graph.graph().nodes) {
-    if (node.op == kLayoutOp || (node.op == op::item && graph.node(node.inputs[0]).op == kLayoutsOp))
+    if (node.op == ops::kLayoutOp ||
+        (node.op == op::item && graph.node(node.inputs[0]).op == ops::kLayoutsOp))
       strides.emplace(node.name, node.type().strides);
-    else if (is_channels_last(node, choices) || flag_attribute(node, std::string(kChannelsLast)))
+    else if (is_channels_last(node, choices) ||
+             ops::flag_attribute(node, std::string(kChannelsLast)))
       strides.emplace(node.name, channels_last_strides(node.type().shape));
     else if (const bool recorded = node.op == op::aten ||
                                    (node.op == op::item && graph.node(node.inputs[0]).op == op::aten);
@@ -59,4 +61,4 @@ std::map<std::string, model::Shape> value_strides(const GraphIndex &graph,
   return strides;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

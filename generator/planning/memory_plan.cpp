@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 namespace {
 
 void visit_argument(model::AtenArgument &argument,
@@ -99,4 +99,4 @@ void share_memory(model::Plan &plan) {
         temporary.extent = slot.extent;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 /// Renames temporaries in the steps of a plan so that dead ones are used again. Only of one dtype, whose extents are constants, and not those
 /// that results of ATen steps own.
@@ -15,4 +15,4 @@ void share_memory(model::Plan &plan);
 /// Calls `visit(name)` for each buffer that a step names, results too.
 void for_each_buffer(model::Step &step, const std::function<void(std::string &)> &visit);
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 namespace {
 
 using model::Buffer;
@@ -18,7 +18,7 @@ using model::Direction;
 std::int64_t least_bytes(const model::Graph &graph, const std::vector<Buffer> &buffers) {
   std::set<std::string> read; // by an op that takes every element
   for (const model::Node &node : graph.nodes)
-    if (!op_of(node).selects)
+    if (!ops::op_of(node).selects)
       read.insert(node.inputs.begin(), node.inputs.end());
   std::int64_t bytes = 0;
   for (const Buffer &buffer : buffers)
@@ -31,7 +31,7 @@ std::int64_t least_bytes(const model::Graph &graph, const std::vector<Buffer> &b
 Result<model::Task> module_task(const std::string &name, const std::string &file,
                                 const model::TorchModule &module, const model::Graph &graph,
                                 std::vector<Buffer> buffers) {
-  if (const auto good = verify_graph(graph); !good)
+  if (const auto good = ops::verify_graph(graph); !good)
     return fail("the runner's graph of the module is not well formed: " + good.error().message,
                 "Is the runner of the same version? See what it says: warpwright doctor");
   model::Task task;
@@ -49,11 +49,11 @@ Result<model::Task> module_task(const std::string &name, const std::string &file
   return task;
 }
 
-Result<DeviceFacts> facts_of(const model::DeviceInfo &device) {
+Result<elements::DeviceFacts> facts_of(const model::DeviceInfo &device) {
   auto gpu = arch::gpu_of(device);
   if (!gpu)
     return std::unexpected(gpu.error());
-  return DeviceFacts{std::move(*gpu)};
+  return elements::DeviceFacts{std::move(*gpu)};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -7,7 +7,7 @@
 #include "support/model/task.h"
 #include "support/model/verdict.h"
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 /// @param name, file as in Task
 /// @param buffers as the trace lists them
@@ -21,6 +21,6 @@ Result<model::Task> module_task(const std::string &name, const std::string &file
 std::int64_t least_bytes(const model::Graph &graph, const std::vector<model::Buffer> &buffers);
 
 /// Errors: as arch::gpu_of().
-Result<DeviceFacts> facts_of(const model::DeviceInfo &device);
+Result<elements::DeviceFacts> facts_of(const model::DeviceInfo &device);
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

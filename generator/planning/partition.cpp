@@ -1,15 +1,16 @@
 #include "generator/ops/names.h"
 #include "generator/planning/partition_work.h"
 
-#include "generator/planning/aten_lowering.h"
 #include "generator/elements/element_forward.h"
-#include "generator/planning/layouts.h"
-#include "generator/ops/op_traits.h"
+#include "generator/families/registry.h"
 #include "generator/ops/attributes.h"
+#include "generator/ops/op_traits.h"
+#include "generator/planning/aten_lowering.h"
+#include "generator/planning/layouts.h"
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 using model::Node;
 using model::Shape;
@@ -64,14 +65,14 @@ void Partition::grow_anchors() {
     Draft draft;
     draft.planned.choice = choice_of(anchor.name);
     const auto claiming = claiming_families(graph_, anchor);
-    if (draft.planned.choice.family != kLibraryFamily && !claiming.empty()) {
+    if (draft.planned.choice.family != elements::kLibraryFamily && !claiming.empty()) {
       draft.planned.family = claiming.front();
-      for (const Family *family : claiming)
+      for (const elements::Family *family : claiming)
         if (family->name == draft.planned.choice.family)
           draft.planned.family = family;
     }
     draft.planned.choice.family =
-        draft.planned.family ? std::string(draft.planned.family->name) : kLibraryFamily;
+        draft.planned.family ? std::string(draft.planned.family->name) : elements::kLibraryFamily;
     draft.planned.region.anchor = anchor.name;
     draft.members.insert(anchor.name);
     for (const Node *user : users(anchor.name))
@@ -89,7 +90,7 @@ void Partition::grow_anchors() {
     const int number = static_cast<int>(drafts_.size());
     for (const std::string &member : draft.members) {
       // Others look through a view, at what it shows.
-      if (is_strided_view(node(member)) && !graph_.is_result(member))
+      if (ops::is_strided_view(node(member)) && !graph_.is_result(member))
         continue;
       owner_.emplace(member, number);
       owners_[graph_.position(member)] = number;
@@ -102,10 +103,11 @@ void Partition::grow_by_family(Draft &draft) {
   std::set<std::string> taken;
   for (const auto &[name, number] : owner_)
     taken.insert(name);
-  const Region grown = draft.planned.family->grow(graph_, draft.planned.region.anchor, taken);
+  const elements::Region grown =
+      draft.planned.family->grow(graph_, draft.planned.region.anchor, taken);
   std::set<std::string> members;
   for (const std::string &name : grown.nodes)
-    if (live(name) && !is_generated(node(name)))
+    if (live(name) && !ops::is_generated(node(name)))
       members.insert(name);
   // The region knows of no other: what it reads may by way of another region depend on it.
   const auto blocked = [&](const std::string &name) {
@@ -152,21 +154,21 @@ void Partition::grow_epilogue(Draft &draft) {
   };
   for (std::size_t at = graph_.position(anchor) + 1; at < graph_.graph().nodes.size(); ++at) {
     const Node &next = graph_.graph().nodes[at];
-    if (!live(next.name) || owner_.contains(next.name) || !is_inline(next) ||
+    if (!live(next.name) || owner_.contains(next.name) || !ops::is_inline(next) ||
         followers.size() >= kMostNodes)
       continue;
     if (std::ranges::none_of(next.inputs, heads))
       continue;
     const bool fits = std::ranges::all_of(next.inputs, [&](const std::string &input) {
       if (heads(input))
-        return keeps_elements(graph_, next, input);
-      return is_buffer_leaf(node(input)) || is_generated(node(input)) ||
+        return elements::keeps_elements(graph_, next, input);
+      return ops::is_buffer_leaf(node(input)) || ops::is_generated(node(input)) ||
              !depends_on(input, with(followers, anchor));
     });
     if (!fits)
       continue;
     followers.push_back(next.name);
-    if (!may_follow(graph_, followers, anchor))
+    if (!elements::may_follow(graph_, followers, anchor))
       followers.pop_back();
   }
   // Views at the end are left to those who read them, but for results.
@@ -175,7 +177,7 @@ void Partition::grow_epilogue(Draft &draft) {
     const bool read = std::ranges::any_of(followers, [&](const std::string &other) {
       return std::ranges::find(node(other).inputs, last.name) != node(other).inputs.end();
     });
-    if (is_view(last) && !read && !graph_.is_result(last.name))
+    if (ops::is_view(last) && !read && !graph_.is_result(last.name))
       followers.erase(followers.begin() + static_cast<std::ptrdiff_t>(i));
   }
   draft.members.insert(followers.begin(), followers.end());
@@ -188,36 +190,37 @@ std::set<std::string> Partition::with(const std::vector<std::string> &names,
   return result;
 }
 
-std::vector<const Family *> claiming_families(const GraphIndex &graph, const Node &node) {
-  std::vector<const Family *> result;
-  for (const Family &family : families())
+std::vector<const elements::Family *> claiming_families(const ops::GraphIndex &graph,
+                                                        const Node &node) {
+  std::vector<const elements::Family *> result;
+  for (const elements::Family &family : families::all())
     if (family.claims(graph, node))
       result.push_back(&family);
   return result;
 }
 
 bool is_anchor(const Node &node) {
-  return !is_buffer_leaf(node) && !is_inline(node) && node.op != op::item;
+  return !ops::is_buffer_leaf(node) && !ops::is_inline(node) && node.op != op::item;
 }
 
-std::vector<PlannedRegion> partition(const GraphIndex &graph, const AnchorChoices &choices) {
+std::vector<PlannedRegion> partition(const ops::GraphIndex &graph, const AnchorChoices &choices) {
   return Partition(graph, choices).run();
 }
 
 model::Graph with_result_nodes(const model::Graph &graph) {
   model::Graph result = graph;
-  const GraphIndex index(graph);
+  const ops::GraphIndex index(graph);
   std::set<std::string> used;
   int copies = 0;
   const auto own = [&](std::string &value) {
     std::string shown = value;
     while (index.node(shown).op == op::reshape)
       shown = index.node(shown).inputs[0];
-    if (const Node &root = index.node(shown);
-        (is_pointwise(root) || is_anchor(root)) && !is_opaque(root) && !used.contains(shown))
+    if (const Node &root = index.node(shown); (ops::is_pointwise(root) || is_anchor(root)) &&
+                                              !ops::is_opaque(root) && !used.contains(shown))
       value = shown;
     const Node &source = index.node(value);
-    if (!is_buffer_leaf(source) && !is_generated(source) && used.insert(value).second)
+    if (!ops::is_buffer_leaf(source) && !ops::is_generated(source) && used.insert(value).second)
       return;
     std::string name;
     do
@@ -234,4 +237,4 @@ model::Graph with_result_nodes(const model::Graph &graph) {
   return result;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

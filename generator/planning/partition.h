@@ -9,7 +9,7 @@
 
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 /// How a search wants one anchor lowered.
 struct AnchorChoice {
@@ -24,24 +24,25 @@ struct AnchorChoice {
 using AnchorChoices = std::map<std::string, AnchorChoice>;
 
 struct PlannedRegion {
-  Region region;
-  const Family *family = nullptr; ///< nullptr: an ATen step
+  elements::Region region;
+  const elements::Family *family = nullptr; ///< nullptr: an ATen step
   AnchorChoice choice;            ///< as applied: `family` filled in
   bool operator==(const PlannedRegion &) const = default;
 };
 
 /// The families that claim a node, the best guess first.
-std::vector<const Family *> claiming_families(const GraphIndex &graph, const model::Node &node);
+std::vector<const elements::Family *> claiming_families(const ops::GraphIndex &graph,
+                                                        const model::Node &node);
 
 /// Whether a node is computed by loops of its own: neither a leaf nor inline nor an `item`.
 bool is_anchor(const model::Node &node);
 
 /// Regions in an order in which each comes after those that it reads from. The graph's results and updates are outputs of regions: each a node
 /// of its own that is no leaf (see with_result_nodes).
-std::vector<PlannedRegion> partition(const GraphIndex &graph, const AnchorChoices &choices);
+std::vector<PlannedRegion> partition(const ops::GraphIndex &graph, const AnchorChoices &choices);
 
 /// The graph with results that regions can write: a reshaped value stands for what it shows (memory has no shape), and there is a copying node for
 /// each that is a leaf, or a result twice, or both result and update.
 model::Graph with_result_nodes(const model::Graph &graph);
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 using model::Node;
 using model::Shape;
@@ -21,17 +21,17 @@ constexpr int kCheapChain = 40;
 } // namespace
 
 bool Partition::in_memory(const std::string &name) const {
-  return is_buffer_leaf(node(name)) || owner_.contains(name) || memory_.contains(name);
+  return ops::is_buffer_leaf(node(name)) || owner_.contains(name) || memory_.contains(name);
 }
 
-std::int64_t Partition::reuse(const Node &anchor, const GraphIndex &graph) {
-  if (is_product(anchor))
+std::int64_t Partition::reuse(const Node &anchor, const ops::GraphIndex &graph) {
+  if (ops::is_product(anchor))
     return 64;
-  if (anchor.op.ends_with("_pool") && find_attribute(anchor, "kernel")) {
+  if (anchor.op.ends_with("_pool") && ops::find_attribute(anchor, "kernel")) {
     std::int64_t volume = 1;
     const std::size_t rank = graph.node(anchor.inputs[0]).type().shape.size() - 2;
-    const Shape kernel = list_attribute(anchor, "kernel", rank, 1),
-                stride = list_attribute(anchor, "stride", rank, 1);
+    const Shape kernel = ops::list_attribute(anchor, "kernel", rank, 1),
+                stride = ops::list_attribute(anchor, "stride", rank, 1);
     for (std::size_t i = 0; i < kernel.size(); ++i)
       volume *= std::max<std::int64_t>(1, kernel[i] / std::max<std::int64_t>(1, stride[i]));
     return volume;
@@ -42,7 +42,7 @@ std::int64_t Partition::reuse(const Node &anchor, const GraphIndex &graph) {
 void Partition::choose_memory() {
   for (std::size_t at = graph_.graph().nodes.size(); at-- > 0;) {
     const Node &value = graph_.graph().nodes[at];
-    if (!live(value.name) || owner_.contains(value.name) || !is_inline(value))
+    if (!live(value.name) || owner_.contains(value.name) || !ops::is_inline(value))
       continue;
     if (graph_.is_result(value.name) || wanted_by_library(value) || worth_memory(value))
       memory_.insert(value.name);
@@ -60,7 +60,7 @@ bool Partition::wanted_by_library(const Node &value) {
           continue;
         if (!library && input == value.name && member == draft.planned.region.anchor)
           return true;
-        if (library && view_of(graph_, input, strides_).root == value.name)
+        if (library && elements::view_of(graph_, input, strides_).root == value.name)
           return true;
       }
   }
@@ -68,7 +68,7 @@ bool Partition::wanted_by_library(const Node &value) {
 }
 
 int Partition::chain_cost(const Node &value) const {
-  int cost = recompute_cost(value);
+  int cost = ops::recompute_cost(value);
   for (const std::string &input : value.inputs)
     if (!in_memory(input) && cost < 1000)
       cost += chain_cost(node(input));
@@ -81,7 +81,7 @@ void Partition::large_sources(const Node &value, std::int64_t elements,
     const Node &source = node(input);
     if (!seen.insert(input).second)
       continue;
-    if (!is_buffer_leaf(source) && !owner_.contains(input) && !is_generated(source))
+    if (!ops::is_buffer_leaf(source) && !owner_.contains(input) && !ops::is_generated(source))
       large_sources(source, elements, found, seen);
     else if (model::elements_of(source.type().shape) * 2 > elements)
       found.insert(input);
@@ -90,7 +90,8 @@ void Partition::large_sources(const Node &value, std::int64_t elements,
 
 bool Partition::worth_memory(const Node &value) const {
   // What a view of the other order shows may be worth it.
-  if (is_generated(value) || (value.op == op::permute && flag_attribute(value, std::string(kTurned))))
+  if (ops::is_generated(value) ||
+      (value.op == op::permute && ops::flag_attribute(value, std::string(kTurned))))
     return false;
   const int cost = chain_cost(value);
   const std::int64_t elements = model::elements_of(value.type().shape);
@@ -134,4 +135,4 @@ void Partition::collect_readers(const Node &value, Readers &readers) const {
   }
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -1,11 +1,12 @@
 #include "generator/planning/partition_work.h"
 
+#include "generator/families/registry.h"
 #include "generator/ops/op_traits.h"
 
 #include <algorithm>
 #include <functional>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 using model::Node;
 using model::Shape;
@@ -29,7 +30,7 @@ void Partition::close(Draft &draft) {
       open.push_back(input);
     }
   }
-  Region &region = draft.planned.region;
+  elements::Region &region = draft.planned.region;
   region.nodes.assign(nodes.begin(), nodes.end());
   std::ranges::sort(region.nodes, {}, [&](const auto &name) { return graph_.position(name); });
   region.inputs.clear();
@@ -55,8 +56,8 @@ void Partition::form_pointwise() {
   }
 }
 
-const Family *Partition::pointwise_family() {
-  for (const Family &family : families())
+const elements::Family *Partition::pointwise_family() {
+  for (const elements::Family &family : families::all())
     if (family.name == "pointwise")
       return &family;
   return nullptr;
@@ -132,7 +133,7 @@ void Partition::merge_siblings() {
 std::vector<PlannedRegion> Partition::in_order() {
   index_producers();
   for (Draft &draft : drafts_) {
-    Region &region = draft.planned.region;
+    elements::Region &region = draft.planned.region;
     for (const std::string &name : region.nodes) {
       if (!draft.members.contains(name))
         continue;
@@ -165,4 +166,4 @@ std::vector<PlannedRegion> Partition::in_order() {
   return result;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

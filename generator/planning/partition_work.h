@@ -4,11 +4,11 @@
 
 #include "generator/planning/partition.h"
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 class Partition {
 public:
-  Partition(const GraphIndex &graph, const AnchorChoices &choices)
+  Partition(const ops::GraphIndex &graph, const AnchorChoices &choices)
       : graph_(graph), choices_(choices) {}
   std::vector<PlannedRegion> run();
 
@@ -36,7 +36,7 @@ private:
   bool in_memory(const std::string &name) const;
 
   /// How often an anchor's loops load an element of what they read.
-  static std::int64_t reuse(const model::Node &anchor, const GraphIndex &graph);
+  static std::int64_t reuse(const model::Node &anchor, const ops::GraphIndex &graph);
 
   /// Decides which inline values lie in memory, users before producers.
   void choose_memory();
@@ -64,7 +64,7 @@ private:
   /// What a region computes besides its members, and what it reads.
   void close(Draft &draft);
   void form_pointwise();
-  static const Family *pointwise_family();
+  static const elements::Family *pointwise_family();
 
   /// Draft numbers that a region reads from.
   std::set<int> sources(const Draft &draft) const;
@@ -75,7 +75,7 @@ private:
   /// Pointwise regions over the same shape become one, where no path through another region forbids it.
   void merge_siblings();
   std::vector<PlannedRegion> in_order();
-  const GraphIndex &graph_;
+  const ops::GraphIndex &graph_;
   const AnchorChoices &choices_;
   std::set<std::string> live_, memory_;
   std::map<std::string, model::Shape> strides_;
@@ -88,4 +88,4 @@ private:
 /// Nodes of one region: a kernel's text should stay readable, and compile.
 inline constexpr std::size_t kMostNodes = 160;
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

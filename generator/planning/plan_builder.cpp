@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 namespace {
 
 using model::Graph;
@@ -22,13 +22,13 @@ struct GaveWay {
   std::string anchor, family, reason;
 };
 
-std::string words_of(const GraphIndex &graph, const BuiltRegion &built) {
-  const Region &region = built.planned.region;
+std::string words_of(const ops::GraphIndex &graph, const BuiltRegion &built) {
+  const elements::Region &region = built.planned.region;
   std::string fused, words;
   for (const std::string &name : region.nodes)
     if (const Node &node = graph.node(name);
-        name != region.anchor && (is_pointwise(node) || is_indexed(node) || is_anchor(node) ||
-                                  node.op == op::pad || node.op == op::cat))
+        name != region.anchor && (ops::is_pointwise(node) || ops::is_indexed(node) ||
+                                  is_anchor(node) || node.op == op::pad || node.op == op::cat))
       fused += (fused.empty() ? "" : ",") + node.op;
   if (!built.planned.family) {
     const Node &anchor = graph.node(region.anchor);
@@ -66,14 +66,15 @@ std::string replace_all(std::string text, const std::string &from, const std::st
 
 class PlanBuilder {
 public:
-  PlanBuilder(const PlanBuffers &buffers, const DeviceFacts &facts, const PlanChoices &choices)
+  PlanBuilder(const PlanBuffers &buffers, const elements::DeviceFacts &facts,
+              const PlanChoices &choices)
       : buffers_(buffers), facts_(facts) {
     built_.applied = choices;
   }
 
   Result<BuiltPlan> run(const Graph &graph) {
     built_.graph = with_channels_last(with_result_nodes(graph), built_.applied.anchors);
-    const GraphIndex index(built_.graph);
+    const ops::GraphIndex index(built_.graph);
     graph_ = &index;
     const std::vector<PlannedRegion> regions = partition(index, built_.applied.anchors);
     place_values(regions);
@@ -107,7 +108,7 @@ private:
                        const std::vector<PlannedRegion> &regions) const {
     const model::Shape &shape = graph_->node(update.parameter).type().shape;
     for (const PlannedRegion &planned : regions) {
-      const Region &region = planned.region;
+      const elements::Region &region = planned.region;
       const bool reads = std::ranges::find(region.inputs, update.parameter) != region.inputs.end();
       const bool writes = std::ranges::find(region.outputs, update.value) != region.outputs.end();
       if (reads && !writes)
@@ -123,9 +124,9 @@ private:
       if (region.anchor.empty())
         for (const std::string &name : region.nodes) {
           const Node &node = graph_->node(name);
-          if (node.type().shape != shape && !is_generated(node))
+          if (node.type().shape != shape && !ops::is_generated(node))
             return false;
-          if (!is_pointwise(node) && !is_generated(node))
+          if (!ops::is_pointwise(node) && !ops::is_generated(node))
             return false;
         }
     }
@@ -135,7 +136,7 @@ private:
   /// Whether the anchor is a batch norm, or the mean that one was written out as: each row's old statistics are read by who writes the new.
   bool updates_statistics(const Node &anchor, const model::Update &update) const {
     return anchor.op == op::batch_norm ||
-           (anchor.op == op::mean && flag_attribute(anchor, std::string(kTurned)) &&
+           (anchor.op == op::mean && ops::flag_attribute(anchor, std::string(kTurned)) &&
             graph_->users(update.parameter).size() == 1);
   }
 
@@ -149,7 +150,7 @@ private:
     built.planned = planned;
     for (const std::string &output : planned.region.outputs)
       if (!places_.contains(output)) {
-        const model::TensorType type = region_type(*graph_, planned.region, output);
+        const model::TensorType type = elements::region_type(*graph_, planned.region, output);
         built_.plan.temporaries.push_back(
             {place(output), type.dtype, std::max<std::int64_t>(extent_of(type), 1)});
       }
@@ -181,12 +182,12 @@ private:
     return {};
   }
 
-  Result<Lowering> lower(BuiltRegion &built) {
-    const Region &region = built.planned.region;
-    const Family &family = *built.planned.family;
+  Result<elements::Lowering> lower(BuiltRegion &built) {
+    const elements::Region &region = built.planned.region;
+    const elements::Family &family = *built.planned.family;
     const std::string &key = region_key(region);
     built.configurations = family.configurations(*graph_, region, facts_);
-    std::vector<Configuration> wanted;
+    std::vector<elements::Configuration> wanted;
     if (const auto asked = built_.applied.configurations.find(key);
         asked != built_.applied.configurations.end() &&
         std::ranges::find(built.configurations, asked->second) != built.configurations.end())
@@ -195,7 +196,7 @@ private:
       wanted = built.configurations;
     std::string reason = "it has no configuration for the region";
     const std::string prefix = "k" + std::to_string(prefixes_++) + "_" + std::string(family.name);
-    for (const Configuration &configuration : wanted) {
+    for (const elements::Configuration &configuration : wanted) {
       auto lowering = family.lower(*graph_, region, configuration, facts_, prefix);
       if (!lowering) {
         reason = describe(lowering.error());
@@ -210,15 +211,15 @@ private:
     if (region.anchor.empty())
       return fail("pointwise region of " + key + ": " + reason);
     gave_way = GaveWay{region.anchor, std::string(family.name), reason};
-    return Lowering{};
+    return elements::Lowering{};
   }
 
   /// Code that is there already under another prefix is used again.
-  void take_source(Lowering &lowering, const std::string &prefix) {
+  void take_source(elements::Lowering &lowering, const std::string &prefix) {
     const std::string shape = replace_all(lowering.source, prefix, "@");
     const auto [known, added] = sources_.try_emplace(shape, prefix);
     if (added) {
-      built_.plan.source += lowering.source;
+      take_text(lowering.source);
       return;
     }
     for (model::Step &step : lowering.steps)
@@ -226,11 +227,40 @@ private:
         launch->kernel = replace_all(launch->kernel, prefix, known->second);
   }
 
+  /// A device header (generator/device) that the plan holds already is left out, with the comment above it.
+  void take_text(std::string_view text) {
+    constexpr std::string_view guard = "#ifndef WARPWRIGHT_";
+    std::string kept, comment;
+    int depth = 0;
+    bool leaves_out = false;
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+      const std::string line(text.substr(0, end));
+      text.remove_prefix(end);
+      if (depth == 0 && line.starts_with("//")) {
+        comment += line;
+        continue;
+      }
+      if (depth == 0 && line.starts_with(guard)) {
+        leaves_out = !headers_.insert(line).second;
+        depth = 1;
+      } else if (depth > 0 && line.starts_with("#if")) {
+        ++depth;
+      }
+      if (!leaves_out)
+        kept += std::exchange(comment, {}) + line;
+      comment.clear();
+      if (depth > 0 && line.starts_with("#endif") && --depth == 0)
+        leaves_out = false;
+    }
+    built_.plan.source += kept + comment;
+  }
+
   /// New state that could not be written in place goes there at the end.
   void copy_updates() {
     for (const model::Update &update : late_updates_) {
       const model::TensorType &type = graph_->node(update.value).type();
-      const std::string memory = memory_type_of(type.dtype),
+      const std::string memory = ops::memory_type_of(type.dtype),
                         kernel = "copy_" + std::string(model::name(type.dtype));
       const std::string text = "extern \"C\" __global__ void " + kernel + "(const " + memory +
                                " *in, " + memory + " *out, int n) {\n" +
@@ -260,29 +290,30 @@ private:
       includes += "#include <cuda_fp16.h>\n";
     if (plan.source.find("__nv_bfloat16") != std::string::npos)
       includes += "#include <cuda_bf16.h>\n";
-    plan.source = includes + ElementWriter::prelude() + plan.source;
+    plan.source = includes + elements::ElementWriter::prelude() + plan.source;
     plan.options = {"-std=c++17"};
   }
 
   const PlanBuffers &buffers_;
-  const DeviceFacts &facts_;
+  const elements::DeviceFacts &facts_;
   BuiltPlan built_;
-  const GraphIndex *graph_ = nullptr;
+  const ops::GraphIndex *graph_ = nullptr;
   std::map<std::string, std::string> places_, sources_;
+  std::set<std::string> headers_; ///< lines "#ifndef WARPWRIGHT_..." of the source
   std::vector<model::Update> late_updates_;
   int prefixes_ = 0;
 };
 
 } // namespace
 
-const std::string &region_key(const Region &region) {
+const std::string &region_key(const elements::Region &region) {
   return region.anchor.empty() ? region.outputs.front() : region.anchor;
 }
 
 PlanBuffers plan_buffers(const Graph &graph) {
   PlanBuffers buffers;
   for (const Node &node : graph.nodes)
-    if (is_buffer_leaf(node))
+    if (ops::is_buffer_leaf(node))
       buffers.leaves.emplace(node.name, node.name);
   for (std::size_t i = 0; i < graph.outputs.size(); ++i)
     buffers.outputs.push_back("output_" + std::to_string(i));
@@ -296,7 +327,7 @@ Result<PlanBuffers> plan_buffers(const model::Task &task, const Graph &graph) {
     (buffer.direction == model::Direction::Out ? buffers.outputs : sources).push_back(buffer.name);
   std::size_t next = 0;
   for (const Node &node : graph.nodes)
-    if (is_buffer_leaf(node)) {
+    if (ops::is_buffer_leaf(node)) {
       if (next < sources.size())
         buffers.leaves.emplace(node.name, sources[next]);
       ++next;
@@ -311,7 +342,7 @@ Result<PlanBuffers> plan_buffers(const model::Task &task, const Graph &graph) {
 }
 
 Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
-                             const DeviceFacts &facts, const PlanChoices &choices) {
+                             const elements::DeviceFacts &facts, const PlanChoices &choices) {
   PlanChoices current = choices;
   std::vector<std::string> notes;
   std::map<std::string, std::set<std::string>> refused;
@@ -337,14 +368,14 @@ Result<BuiltPlan> build_plan(const Graph &graph, const PlanBuffers &buffers,
       refused[anchor].erase(family);
       continue;
     }
-    choice.family = kLibraryFamily;
+    choice.family = elements::kLibraryFamily;
     choice.fuse = true;
-    const GraphIndex index(graph);
-    for (const Family *other : claiming_families(index, index.node(anchor)))
+    const ops::GraphIndex index(graph);
+    for (const elements::Family *other : claiming_families(index, index.node(anchor)))
       if (!refused[anchor].contains(std::string(other->name)))
         choice.family = other->name;
   }
   return fail("no choice of families can lower the graph");
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -8,24 +8,24 @@
 #include "generator/planning/partition.h"
 #include "support/model/task.h"
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 /// What a search varies.
 struct PlanChoices {
   AnchorChoices anchors;
   /// By key of region (see region_key): how its family writes it. Absent: the family's best guess.
-  std::map<std::string, Configuration> configurations;
+  std::map<std::string, elements::Configuration> configurations;
   bool operator==(const PlanChoices &) const = default;
 };
 
 /// The anchor, or a pointwise region's first output.
-const std::string &region_key(const Region &region);
+const std::string &region_key(const elements::Region &region);
 
 struct BuiltRegion {
   PlannedRegion planned;
-  Configuration configuration; ///< empty of ATen regions
+  elements::Configuration configuration; ///< empty of ATen regions
   /// What the family offers for this region.
-  std::vector<Configuration> configurations;
+  std::vector<elements::Configuration> configurations;
   std::string words; ///< "fuse(relu,add)", "template(softmax, threads=256)", "aten(convolution)"
 };
 
@@ -51,6 +51,6 @@ PlanBuffers plan_buffers(const model::Graph &graph);
 
 /// Errors: a region that nobody can lower, with the reason.
 Result<BuiltPlan> build_plan(const model::Graph &graph, const PlanBuffers &buffers,
-                             const DeviceFacts &facts, const PlanChoices &choices);
+                             const elements::DeviceFacts &facts, const PlanChoices &choices);
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -1,6 +1,6 @@
 #include "generator/planning/region_kind.h"
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 namespace {
 
 using model::Node;
@@ -29,7 +29,7 @@ std::string text_of(const model::Attribute &attribute) {
 }
 
 /// Equal for anchors that differ only in name and operands.
-std::string kind_of(const GraphIndex &graph, const Node &node) {
+std::string kind_of(const ops::GraphIndex &graph, const Node &node) {
   std::string text = node.op + ":";
   for (const auto &[name, value] : node.attributes)
     text += name + "=" + text_of(value) + " ";
@@ -40,8 +40,8 @@ std::string kind_of(const GraphIndex &graph, const Node &node) {
 
 } // namespace
 
-std::string kind_of(const GraphIndex &graph, const BuiltRegion &built) {
-  const Region &region = built.planned.region;
+std::string kind_of(const ops::GraphIndex &graph, const BuiltRegion &built) {
+  const elements::Region &region = built.planned.region;
   std::string text = built.planned.choice.family + "|";
   if (!region.anchor.empty())
     return text + kind_of(graph, graph.node(region.anchor)) + built.words.substr(0, 9);
@@ -50,4 +50,4 @@ std::string kind_of(const GraphIndex &graph, const BuiltRegion &built) {
   return text + text_of(graph.node(region.outputs.front()).type());
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -5,9 +5,9 @@
 
 #include "generator/planning/plan_builder.h"
 
-namespace warpwright::generator {
+namespace warpwright::planning {
 
 /// Equal for regions of one family whose anchors differ only in name and operands; pointwise regions by their ops and shape.
-std::string kind_of(const GraphIndex &graph, const BuiltRegion &built);
+std::string kind_of(const ops::GraphIndex &graph, const BuiltRegion &built);
 
-} // namespace warpwright::generator
+} // namespace warpwright::planning

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 bool is_leaf(const model::Node &node) { return node.op == op::input || node.op == op::parameter; }
@@ -23,7 +23,7 @@ bool is_result(const model::Graph &graph, const std::string &name) {
 }
 
 /// Other results of a node with several cannot be replaced with it.
-bool has_items(const GraphIndex &index, const model::Node &node) {
+bool has_items(const ops::GraphIndex &index, const model::Node &node) {
   return std::ranges::any_of(index.users(node.name),
                              [](const model::Node *user) { return user->op == op::item; });
 }
@@ -73,7 +73,7 @@ bool still_applies(const model::Graph &graph, const Rewrite &rewrite) {
 
 } // namespace
 
-std::vector<Rewrite> rewrites(const GraphIndex &index) {
+std::vector<Rewrite> rewrites(const ops::GraphIndex &index) {
   const GraphFacts facts(index);
   std::vector<Rewrite> found;
   for (const model::Node &node : index.graph().nodes)
@@ -158,7 +158,7 @@ Simplified simplify(model::Graph graph, const Simplification &how) {
   // Rules only ever save work, so this ends; the bound is for a pair of them that would undo each other.
   const std::size_t most = 50 * (simplified.graph.nodes.size() + 10);
   while (simplified.applied.size() < most) {
-    const GraphIndex index(simplified.graph);
+    const ops::GraphIndex index(simplified.graph);
     const std::vector<Rewrite> found = first_rewrites(GraphFacts(index), how);
     model::Graph graph = simplified.graph;
     const std::size_t before = simplified.applied.size();
@@ -172,4 +172,4 @@ Simplified simplify(model::Graph graph, const Simplification &how) {
   return simplified;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

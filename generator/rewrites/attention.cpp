@@ -9,11 +9,11 @@
 #include <cmath>
 #include <limits>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 bool swaps_last_two(const model::Node &node) {
-  const auto dims = list_attribute(node, "dims");
+  const auto dims = ops::list_attribute(node, "dims");
   if (node.op != op::permute || !dims || dims->size() < 2)
     return false;
   const auto rank = static_cast<std::int64_t>(dims->size());
@@ -63,7 +63,7 @@ std::optional<Replacement> recognise_attention(const GraphFacts &facts, const mo
   const std::size_t rank = node.type().shape.size();
   const model::Node *step = &facts.node(node.inputs[0]);
   if (step->op != op::softmax || !facts.read_once(step->name) || rank < 3 ||
-      integer_attribute(*step, "dim") + 1 != std::ssize(step->type().shape))
+      ops::integer_attribute(*step, "dim") + 1 != std::ssize(step->type().shape))
     return std::nullopt;
   step = &facts.node(step->inputs[0]);
   std::optional<Mask> mask;
@@ -112,14 +112,15 @@ std::optional<Replacement> recognise_attention(const GraphFacts &facts, const mo
 }
 
 std::optional<Replacement> decompose_attention(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != op::attention || flag_attribute(node, "causal"))
+  if (node.op != op::attention || ops::flag_attribute(node, "causal"))
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
   const model::Shape &q = facts.type(node.inputs[0]).shape, &k = facts.type(node.inputs[1]).shape;
   std::string scores =
       builder.op(op::matmul, {node.inputs[0], builder.permute(node.inputs[1], swapped(k.size()))});
   scores = builder.with_number(
-      op::mul, scores, number_attribute(node, "scale", 1 / std::sqrt(static_cast<double>(q.back()))));
+      op::mul, scores,
+      ops::number_attribute(node, "scale", 1 / std::sqrt(static_cast<double>(q.back()))));
   if (node.inputs.size() > 3) {
     const std::string &mask = node.inputs[3];
     if (facts.type(mask).dtype == model::Dtype::Bool)
@@ -134,4 +135,4 @@ std::optional<Replacement> decompose_attention(const GraphFacts &facts, const mo
       builder.op(op::matmul, {builder.op(op::softmax, {scores}, {{"dim", last}}), node.inputs[2]}));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -6,10 +6,10 @@
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 std::optional<Replacement> share_equal_nodes(const GraphFacts &facts, const model::Node &node) {
-  if (is_buffer_leaf(node) || node.op == op::aten || facts.index().is_result(node.name))
+  if (ops::is_buffer_leaf(node) || node.op == op::aten || facts.index().is_result(node.name))
     return std::nullopt;
   const auto is_earlier_twin = [&](const model::Node &other) {
     return other.name != node.name && other.op == node.op && other.inputs == node.inputs &&
@@ -29,4 +29,4 @@ std::optional<Replacement> share_equal_nodes(const GraphFacts &facts, const mode
   return std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

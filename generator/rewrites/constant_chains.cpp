@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 /// x * scale or x + shift, whichever the node is.
@@ -73,4 +73,4 @@ std::optional<Replacement> merge_constants(const GraphFacts &facts, const model:
   return builder.finish(builder.with_number(outer->is_scale ? op::mul : op::add, inner->x, number));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

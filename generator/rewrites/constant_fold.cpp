@@ -8,10 +8,10 @@
 
 #include <cmath>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
-std::optional<double> value_of(const Op &op, const model::Node &node,
+std::optional<double> value_of(const ops::Op &op, const model::Node &node,
                                std::initializer_list<double> operands) {
   if (!op.formula.value)
     return std::nullopt;
@@ -23,12 +23,13 @@ std::optional<double> value_of(const Op &op, const model::Node &node,
 std::optional<double> folded_line(const GraphFacts &facts, const model::Node &node, double x) {
   const model::Shape &shape = facts.type(node.inputs[0]).shape;
   if (node.op == op::sum)
-    return x * static_cast<double>(extent_of(shape, reduced_dims(node, shape.size())));
+    return x * static_cast<double>(extent_of(shape, ops::reduced_dims(node, shape.size())));
   if (node.op == op::logsumexp)
-    return x + std::log(static_cast<double>(extent_of(shape, reduced_dims(node, shape.size()))));
+    return x +
+           std::log(static_cast<double>(extent_of(shape, ops::reduced_dims(node, shape.size()))));
   if (node.op == op::softmax || node.op == op::log_softmax) {
     const auto extent =
-        static_cast<double>(shape[static_cast<std::size_t>(integer_attribute(node, "dim"))]);
+        static_cast<double>(shape[static_cast<std::size_t>(ops::integer_attribute(node, "dim"))]);
     return node.op == op::softmax ? 1 / extent : -std::log(extent);
   }
   return std::nullopt;
@@ -37,7 +38,7 @@ std::optional<double> folded_line(const GraphFacts &facts, const model::Node &no
 } // namespace
 
 std::optional<Replacement> fold_constants(const GraphFacts &facts, const model::Node &node) {
-  const Op &op = op_of(node);
+  const ops::Op &op = ops::op_of(node);
   std::optional<double> number;
   if (node.inputs.size() == 1)
     if (const auto x = facts.constant(node.inputs[0])) {
@@ -57,4 +58,4 @@ std::optional<Replacement> fold_constants(const GraphFacts &facts, const model::
   return builder.finish(builder.uniform(*number, node.type()));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 bool all_are(const model::Shape &list, std::int64_t number) {
@@ -23,11 +23,11 @@ std::optional<Plain> plain(const GraphFacts &facts, const model::Node &node) {
   if (node.op != op::conv)
     return std::nullopt;
   Plain conv{facts.type(node.inputs[0]).shape, facts.type(node.inputs[1]).shape, 0,
-             flag_attribute(node, "transposed")};
+             ops::flag_attribute(node, "transposed")};
   conv.spatial = conv.weight.size() - 2;
-  if (conv.x.size() != conv.weight.size() || integer_attribute(node, "groups", 1) != 1 ||
-      !all_are(list_attribute(node, "padding", conv.spatial, 0), 0) ||
-      !all_are(list_attribute(node, "output_padding", conv.spatial, 0), 0))
+  if (conv.x.size() != conv.weight.size() || ops::integer_attribute(node, "groups", 1) != 1 ||
+      !all_are(ops::list_attribute(node, "padding", conv.spatial, 0), 0) ||
+      !all_are(ops::list_attribute(node, "output_padding", conv.spatial, 0), 0))
     return std::nullopt;
   return conv;
 }
@@ -41,7 +41,7 @@ std::optional<Replacement> covering_convolution(const GraphFacts &facts, const m
   const model::Shape taps(conv->weight.begin() + 2, conv->weight.end());
   const model::Shape extents(conv->x.begin() + 2, conv->x.end());
   if (taps != extents || (conv->transposed && !all_are(taps, 1)) ||
-      !all_are(list_attribute(node, "dilation", conv->spatial, 1), 1))
+      !all_are(ops::list_attribute(node, "dilation", conv->spatial, 1), 1))
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
   const std::int64_t depth = conv->x[1] * model::elements_of(taps);
@@ -60,7 +60,7 @@ std::optional<Replacement> pointwise_convolution(const GraphFacts &facts, const 
   const auto conv = plain(facts, node);
   if (!conv || !all_are(model::Shape(conv->weight.begin() + 2, conv->weight.end()), 1))
     return std::nullopt;
-  const model::Shape stride = list_attribute(node, "stride", conv->spatial, 1);
+  const model::Shape stride = ops::list_attribute(node, "stride", conv->spatial, 1);
   if (conv->transposed && !all_are(stride, 1))
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
@@ -79,4 +79,4 @@ std::optional<Replacement> pointwise_convolution(const GraphFacts &facts, const 
   return builder.finish(value);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

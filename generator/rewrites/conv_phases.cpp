@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 /// Output m * s + r takes input m - j through tap j * s + r + padding.
@@ -24,15 +24,15 @@ Taps taps_of(std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
 
 std::optional<Replacement> phases_of_transposed_conv(const GraphFacts &facts,
                                                      const model::Node &node) {
-  if (node.op != op::conv || !flag_attribute(node, "transposed") ||
-      integer_attribute(node, "groups", 1) != 1)
+  if (node.op != op::conv || !ops::flag_attribute(node, "transposed") ||
+      ops::integer_attribute(node, "groups", 1) != 1)
     return std::nullopt;
   const model::Shape x = facts.type(node.inputs[0]).shape,
                      weight = facts.type(node.inputs[1]).shape;
   const std::size_t spatial = weight.size() - 2;
-  const model::Shape stride = list_attribute(node, "stride", spatial, 1),
-                     padding = list_attribute(node, "padding", spatial, 0);
-  const model::Shape dilation = list_attribute(node, "dilation", spatial, 1);
+  const model::Shape stride = ops::list_attribute(node, "stride", spatial, 1),
+                     padding = ops::list_attribute(node, "padding", spatial, 0);
+  const model::Shape dilation = ops::list_attribute(node, "dilation", spatial, 1);
   if (x.size() != weight.size() || std::ranges::any_of(dilation, [](auto d) { return d != 1; }))
     return std::nullopt;
   const model::Shape &shape = node.type().shape;
@@ -97,4 +97,4 @@ std::optional<Replacement> phases_of_transposed_conv(const GraphFacts &facts,
   return builder.finish(value);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

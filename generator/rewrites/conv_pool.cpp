@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 struct Pattern {
@@ -30,25 +30,25 @@ std::optional<Pattern> matched(const GraphFacts &facts, const model::Node &pool)
     return std::nullopt;
   const model::Shape weight = facts.type(conv.inputs[1]).shape;
   const std::size_t spatial = weight.size() - 2;
-  const auto kernel = list_attribute(pool, "kernel");
-  if (!kernel || kernel->size() != spatial || flag_attribute(pool, "ceil") ||
-      integer_attribute(pool, "divisor") != 0 ||
+  const auto kernel = ops::list_attribute(pool, "kernel");
+  if (!kernel || kernel->size() != spatial || ops::flag_attribute(pool, "ceil") ||
+      ops::integer_attribute(pool, "divisor") != 0 ||
       facts.type(conv.inputs[0]).shape.size() != spatial + 2 ||
-      std::ranges::any_of(list_attribute(pool, "padding", spatial, 0),
+      std::ranges::any_of(ops::list_attribute(pool, "padding", spatial, 0),
                           [](std::int64_t extent) { return extent != 0; }))
     return std::nullopt;
   Pattern pattern{conv,
                   facts.type(conv.inputs[0]).shape,
                   weight,
                   pool.type().shape,
-                  list_attribute(conv, "stride", spatial, 1),
-                  list_attribute(conv, "padding", spatial, 0),
-                  list_attribute(conv, "dilation", spatial, 1),
+                  ops::list_attribute(conv, "stride", spatial, 1),
+                  ops::list_attribute(conv, "padding", spatial, 0),
+                  ops::list_attribute(conv, "dilation", spatial, 1),
                   *kernel,
                   *kernel,
                   spatial};
-  if (const auto stride = list_attribute(pool, "stride"); stride && !stride->empty())
-    pattern.pool_stride = list_attribute(pool, "stride", spatial, 1);
+  if (const auto stride = ops::list_attribute(pool, "stride"); stride && !stride->empty())
+    pattern.pool_stride = ops::list_attribute(pool, "stride", spatial, 1);
   return pattern;
 }
 
@@ -73,9 +73,10 @@ std::string boxed_weight(ReplacementBuilder &builder, const Pattern &pattern) {
 }
 
 bool saves_enough(const Pattern &pattern, const model::Shape &new_weight) {
-  const bool transposed = flag_attribute(pattern.conv, "transposed");
-  return convolution_flops(pattern.x, new_weight, pattern.result, false) <
-         0.7 * convolution_flops(pattern.x, pattern.weight, pattern.conv.type().shape, transposed);
+  const bool transposed = ops::flag_attribute(pattern.conv, "transposed");
+  return ops::convolution_flops(pattern.x, new_weight, pattern.result, false) <
+         0.7 * ops::convolution_flops(pattern.x, pattern.weight, pattern.conv.type().shape,
+                                      transposed);
 }
 
 std::string convolution(ReplacementBuilder &builder, const Pattern &pattern, const std::string &x,
@@ -89,7 +90,7 @@ std::string convolution(ReplacementBuilder &builder, const Pattern &pattern, con
                        {"padding", padding},
                        {"dilation", model::Shape(pattern.spatial, 1)},
                        {"output_padding", model::Shape(pattern.spatial, 0)},
-                       {"groups", integer_attribute(pattern.conv, "groups", 1)},
+                       {"groups", ops::integer_attribute(pattern.conv, "groups", 1)},
                        {"transposed", false}},
                       {pattern.conv.type().dtype, pattern.result, {}});
 }
@@ -117,7 +118,7 @@ Phase phase_of(const Pattern &pattern, std::size_t i) {
 
 std::optional<Replacement> pool_convolution(const GraphFacts &facts, const model::Node &node) {
   const auto pattern = matched(facts, node);
-  if (!pattern || flag_attribute(pattern->conv, "transposed"))
+  if (!pattern || ops::flag_attribute(pattern->conv, "transposed"))
     return std::nullopt;
   model::Shape weight = pattern->weight, stride = pattern->stride;
   for (std::size_t i = 0; i < pattern->spatial; ++i) {
@@ -136,10 +137,10 @@ std::optional<Replacement> pool_convolution(const GraphFacts &facts, const model
 
 std::optional<Replacement> pool_transposed_conv(const GraphFacts &facts, const model::Node &node) {
   const auto pattern = matched(facts, node);
-  if (!pattern || !flag_attribute(pattern->conv, "transposed"))
+  if (!pattern || !ops::flag_attribute(pattern->conv, "transposed"))
     return std::nullopt;
   const std::size_t rank = pattern->spatial + 2;
-  const std::int64_t groups = integer_attribute(pattern->conv, "groups", 1);
+  const std::int64_t groups = ops::integer_attribute(pattern->conv, "groups", 1);
   model::Shape low(rank, 0), high(rank, 0), stride,
       weight{pattern->result[1], pattern->x[1] / groups};
   std::vector<Phase> phases;
@@ -192,4 +193,4 @@ std::optional<Replacement> pool_transposed_conv(const GraphFacts &facts, const m
   return builder.finish(convolution(builder, *pattern, x, taps, stride, padding));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -4,7 +4,7 @@
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 /// Whether a value that broadcasts to `shape` varies along `dim` only.
@@ -38,7 +38,7 @@ std::optional<Replacement> fold_scale_into_weight(const GraphFacts &facts,
       const std::string weight = builder.multiply(product.inputs[1], row);
       return builder.finish(builder.op(op::matmul, {product.inputs[0], weight}));
     }
-    if (product.op != op::conv || flag_attribute(product, "transposed") ||
+    if (product.op != op::conv || ops::flag_attribute(product, "transposed") ||
         !varies_along(own, shape, 1) || shape.size() != facts.type(product.inputs[1]).shape.size())
       continue;
     const std::string channels =
@@ -60,4 +60,4 @@ std::optional<Replacement> fold_scale_into_weight(const GraphFacts &facts,
   return std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

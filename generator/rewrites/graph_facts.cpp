@@ -9,29 +9,30 @@
 #include <cmath>
 #include <limits>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
-Bounds checked(Bounds bounds) {
-  return std::isnan(bounds.low) || std::isnan(bounds.high) ? Bounds{} : bounds;
+ops::Bounds checked(ops::Bounds bounds) {
+  return std::isnan(bounds.low) || std::isnan(bounds.high) ? ops::Bounds{} : bounds;
 }
 
 } // namespace
 
-GraphFacts::GraphFacts(const GraphIndex &index) : index_(index) {
+GraphFacts::GraphFacts(const ops::GraphIndex &index) : index_(index) {
   facts_.reserve(index.graph().nodes.size());
   for (const model::Node &node : index.graph().nodes) {
-    const Op &op = op_of(node);
+    const ops::Op &op = ops::op_of(node);
     Fact fact{.bounds = {}, .on_inputs = node.op == op::input, .on_parameters = node.op == op::parameter};
-    std::vector<Bounds> operands;
+    std::vector<ops::Bounds> operands;
     for (const std::string &input : node.inputs) {
       fact.on_inputs |= depends_on_inputs(input);
       fact.on_parameters |= depends_on_parameters(input);
       operands.push_back(bounds(input));
     }
-    if (node.op == op::constant && !find_attribute(node, "values"))
-      fact.bounds = {number_attribute(node, "value"), number_attribute(node, "value")};
-    else if (op.bounds && (op.kind != Kind::Pointwise || model::is_floating(node.type().dtype)))
+    if (node.op == op::constant && !ops::find_attribute(node, "values"))
+      fact.bounds = {ops::number_attribute(node, "value"), ops::number_attribute(node, "value")};
+    else if (op.bounds &&
+             (op.kind != ops::Kind::Pointwise || model::is_floating(node.type().dtype)))
       fact.bounds = op.bounds(node, operands);
     else if (node.type().dtype == model::Dtype::Bool)
       fact.bounds = {0, 1};
@@ -42,9 +43,9 @@ GraphFacts::GraphFacts(const GraphIndex &index) : index_(index) {
 
 std::optional<double> GraphFacts::constant(const std::string &name) const {
   const model::Node &node = index_.node(name);
-  if (node.op == op::constant && !find_attribute(node, "values"))
-    return number_attribute(node, "value");
-  if (op_of(node).moves)
+  if (node.op == op::constant && !ops::find_attribute(node, "values"))
+    return ops::number_attribute(node, "value");
+  if (ops::op_of(node).moves)
     return constant(node.inputs[0]);
   return std::nullopt;
 }
@@ -57,7 +58,7 @@ bool GraphFacts::read_once(const std::string &name) const {
 
 std::vector<DegenerateOutput> degenerate_outputs(const model::Graph &graph) {
   const model::Graph simplified = simplify(graph).graph;
-  const GraphIndex index(simplified);
+  const ops::GraphIndex index(simplified);
   const GraphFacts facts(index);
   std::vector<DegenerateOutput> degenerate;
   for (const std::string &output : simplified.outputs)
@@ -66,4 +67,4 @@ std::vector<DegenerateOutput> degenerate_outputs(const model::Graph &graph) {
   return degenerate;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

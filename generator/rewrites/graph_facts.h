@@ -8,17 +8,17 @@
 
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 class GraphFacts {
 public:
   /// The index must outlive the facts.
-  explicit GraphFacts(const GraphIndex &index);
+  explicit GraphFacts(const ops::GraphIndex &index);
 
-  const GraphIndex &index() const { return index_; }
+  const ops::GraphIndex &index() const { return index_; }
   const model::Node &node(const std::string &name) const { return index_.node(name); }
   const model::TensorType &type(const std::string &name) const { return node(name).type(); }
-  Bounds bounds(const std::string &name) const { return facts_[index_.position(name)].bounds; }
+  ops::Bounds bounds(const std::string &name) const { return facts_[index_.position(name)].bounds; }
   /// The number that every element is, whatever inputs and parameters are.
   std::optional<double> constant(const std::string &name) const;
   bool depends_on_inputs(const std::string &name) const {
@@ -32,10 +32,10 @@ public:
 
 private:
   struct Fact {
-    Bounds bounds;
+    ops::Bounds bounds;
     bool on_inputs = false, on_parameters = false;
   };
-  const GraphIndex &index_;
+  const ops::GraphIndex &index_;
   std::vector<Fact> facts_; ///< by position
 };
 
@@ -47,4 +47,4 @@ struct DegenerateOutput {
 };
 std::vector<DegenerateOutput> degenerate_outputs(const model::Graph &graph);
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -6,7 +6,7 @@
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 /// The operand that the node's value equals, if there is one.
@@ -32,7 +32,8 @@ std::optional<std::string> unchanged(const GraphFacts &facts, const model::Node 
     return node.inputs[0];
   if (op == op::maximum || op == op::minimum)
     for (const std::size_t i : {0, 1}) {
-      const Bounds mine = facts.bounds(node.inputs[i]), other = facts.bounds(node.inputs[1 - i]);
+      const ops::Bounds mine = facts.bounds(node.inputs[i]),
+                        other = facts.bounds(node.inputs[1 - i]);
       if (op == op::maximum ? mine.low >= other.high : mine.high <= other.low)
         return node.inputs[i];
     }
@@ -59,7 +60,7 @@ std::optional<double> cancelled(const GraphFacts &facts, const model::Node &node
     return 0;
   if (node.op == op::maximum || node.op == op::minimum)
     if (constant) {
-      const Bounds other = facts.bounds(constant->other);
+      const ops::Bounds other = facts.bounds(constant->other);
       if (node.op == op::maximum ? other.high <= constant->number : other.low >= constant->number)
         return constant->number;
     }
@@ -81,4 +82,4 @@ std::optional<Replacement> identity(const GraphFacts &facts, const model::Node &
   return builder.finish(builder.expand(*value, node.type().shape));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

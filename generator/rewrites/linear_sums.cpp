@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 std::string LinearSums::plain(const std::string &value, const model::Shape &dims) {
   return builder_.reduce(op::sum, value, dims, true);
@@ -83,7 +83,7 @@ std::optional<std::string> LinearSums::sum_of_view(const model::Node &node,
   for (const std::int64_t dim : dims)
     kept[static_cast<std::size_t>(dim)] = 1;
   if (node.op == op::permute) {
-    const model::Shape order = list_attribute(node, "dims").value_or(model::Shape{});
+    const model::Shape order = ops::list_attribute(node, "dims").value_or(model::Shape{});
     for (const std::int64_t dim : dims)
       mapped.push_back(order[static_cast<std::size_t>(dim)]);
     std::ranges::sort(mapped);
@@ -135,8 +135,8 @@ std::string LinearSums::sum_of_product(const model::Node &node, const model::Sha
   };
   const std::string left = taken(node.inputs[0], of_a), right = taken(node.inputs[1], of_b);
   const std::string product = builder_.op(op::matmul, {left, right});
-  saved_flops_ +=
-      matmul_flops(a, b) - matmul_flops(builder_.type(left).shape, builder_.type(right).shape);
+  saved_flops_ += ops::matmul_flops(a, b) -
+                  ops::matmul_flops(builder_.type(left).shape, builder_.type(right).shape);
   return builder_.reduce(op::sum, product, after, true);
 }
 
@@ -172,4 +172,4 @@ std::string window_sums(ReplacementBuilder &builder, const std::string &x, std::
   return sums.size() == 1 ? sums.front() : builder.op(op::cat, sums, {{"dim", dim}});
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

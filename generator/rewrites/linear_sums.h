@@ -5,7 +5,7 @@
 
 #include "generator/rewrites/replacement_builder.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 class LinearSums {
 public:
@@ -43,4 +43,4 @@ struct TapWindow {
 std::string window_sums(ReplacementBuilder &builder, const std::string &x, std::int64_t dim,
                         const std::vector<TapWindow> &windows);
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 struct ConvolutionParts {
@@ -95,13 +95,13 @@ std::optional<std::string> LinearSums::sum_of_convolution(const model::Node &nod
     return std::nullopt;
   ConvolutionParts parts{node.inputs[0],
                          node.inputs[1],
-                         list_attribute(node, "stride", spatial, 1),
-                         list_attribute(node, "padding", spatial, 0),
-                         list_attribute(node, "dilation", spatial, 1),
-                         list_attribute(node, "output_padding", spatial, 0),
-                         integer_attribute(node, "groups", 1),
-                         flag_attribute(node, "transposed")};
-  const double before = convolution_flops(x_shape, weight_shape, shape, parts.transposed);
+                         ops::list_attribute(node, "stride", spatial, 1),
+                         ops::list_attribute(node, "padding", spatial, 0),
+                         ops::list_attribute(node, "dilation", spatial, 1),
+                         ops::list_attribute(node, "output_padding", spatial, 0),
+                         ops::integer_attribute(node, "groups", 1),
+                         ops::flag_attribute(node, "transposed")};
+  const double before = ops::convolution_flops(x_shape, weight_shape, shape, parts.transposed);
   model::Shape result = shape;
   for (const std::int64_t dim : dims)
     result[static_cast<std::size_t>(dim)] = 1;
@@ -124,8 +124,8 @@ std::optional<std::string> LinearSums::sum_of_convolution(const model::Node &nod
     if (parts.transposed)
       taps_to_channels(builder_, parts, i);
   }
-  after += convolution_flops(builder_.type(parts.x).shape, builder_.type(parts.weight).shape,
-                             result, parts.transposed);
+  after += ops::convolution_flops(builder_.type(parts.x).shape, builder_.type(parts.weight).shape,
+                                  result, parts.transposed);
   if (after > 0.5 * before)
     return std::nullopt;
   saved_flops_ += before - after;
@@ -150,4 +150,4 @@ std::optional<std::string> LinearSums::sum_of_convolution(const model::Node &nod
   return builder_.add(value, bias);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

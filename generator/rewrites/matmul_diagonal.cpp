@@ -3,11 +3,11 @@
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 bool swaps_last_two(const model::Node &node) {
-  const model::Shape dims = list_attribute(node, "dims").value_or(model::Shape{});
+  const model::Shape dims = ops::list_attribute(node, "dims").value_or(model::Shape{});
   const auto rank = static_cast<std::int64_t>(dims.size());
   for (std::int64_t i = 0; i + 2 < rank; ++i)
     if (dims[static_cast<std::size_t>(i)] != i)
@@ -18,11 +18,11 @@ bool swaps_last_two(const model::Node &node) {
 /// The diagonal of a value that is zero elsewhere.
 std::optional<std::string> diagonal_of(const GraphFacts &facts, const std::string &value) {
   const model::Node &node = facts.node(value);
-  if (node.op == op::diag_embed && integer_attribute(node, "offset") == 0 &&
-      integer_attribute(node, "dim1", -2) != integer_attribute(node, "dim2", -1)) {
+  if (node.op == op::diag_embed && ops::integer_attribute(node, "offset") == 0 &&
+      ops::integer_attribute(node, "dim1", -2) != ops::integer_attribute(node, "dim2", -1)) {
     const auto rank = static_cast<std::int64_t>(node.type().shape.size());
     const auto last = [&](const char *name, std::int64_t fallback) {
-      const std::int64_t dim = integer_attribute(node, name, fallback);
+      const std::int64_t dim = ops::integer_attribute(node, name, fallback);
       return dim < 0 || dim >= rank - 2;
     };
     return last("dim1", -2) && last("dim2", -1) ? std::optional(node.inputs[0]) : std::nullopt;
@@ -51,4 +51,4 @@ std::optional<Replacement> diagonal_product(const GraphFacts &facts, const model
   return std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

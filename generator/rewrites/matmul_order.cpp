@@ -3,7 +3,7 @@
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 double flops(const model::Shape &a, const model::Shape &b) {
@@ -74,4 +74,4 @@ std::optional<Replacement> reorder_products(const GraphFacts &facts, const model
   return std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

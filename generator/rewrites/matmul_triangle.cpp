@@ -7,7 +7,7 @@
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 std::string mirrored(const std::string &fill) {
@@ -17,7 +17,7 @@ std::string mirrored(const std::string &fill) {
 /// The triangle outside which a value is zero: "lower", "upper" or "".
 std::string zero_outside(const GraphFacts &facts, const std::string &value) {
   const model::Node &node = facts.node(value);
-  const std::int64_t diagonal = integer_attribute(node, "diagonal");
+  const std::int64_t diagonal = ops::integer_attribute(node, "diagonal");
   if (node.op == op::tril)
     return diagonal <= 0 ? "lower" : "";
   if (node.op == op::triu)
@@ -25,7 +25,7 @@ std::string zero_outside(const GraphFacts &facts, const std::string &value) {
   if (node.op == op::relu || node.op == op::neg || node.op == op::abs)
     return zero_outside(facts, node.inputs[0]);
   if (node.op == op::permute) {
-    const model::Shape dims = list_attribute(node, "dims").value_or(model::Shape{});
+    const model::Shape dims = ops::list_attribute(node, "dims").value_or(model::Shape{});
     for (std::size_t i = 0; i + 2 < dims.size(); ++i)
       if (dims[i] != static_cast<std::int64_t>(i))
         return "";
@@ -51,7 +51,7 @@ std::string needed(const GraphFacts &facts, const std::string &value) {
     return "";
   std::string fill;
   for (const model::Node *user : facts.index().users(value)) {
-    const std::int64_t diagonal = integer_attribute(*user, "diagonal");
+    const std::int64_t diagonal = ops::integer_attribute(*user, "diagonal");
     const std::string theirs =
         user->op == op::tril && diagonal <= 0   ? "lower"
         : user->op == op::triu && diagonal >= 0 ? "upper"
@@ -85,4 +85,4 @@ std::optional<Replacement> triangle_hints(const GraphFacts &facts, const model::
   return builder.finish(again(builder, hinted, node.inputs, node.type().shape));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -4,7 +4,7 @@
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 /// Dimensions over which the node subtracts a mean (or a maximum, or a logarithm of a sum) that follows shifts; empty for others.
@@ -20,12 +20,13 @@ model::Shape centred_dims(const GraphFacts &facts, const model::Node &node) {
     return dims;
   };
   if (node.op == op::softmax || node.op == op::log_softmax)
-    return {integer_attribute(node, "dim")};
+    return {ops::integer_attribute(node, "dim")};
   if (node.op == op::layer_norm || node.op == op::var)
-    return reduced_dims(node, shape.size());
+    return ops::reduced_dims(node, shape.size());
   if (node.op == op::group_norm)
-    return from(integer_attribute(node, "groups", 1) == shape[1] ? 2 : 1);
-  if (node.op == op::batch_norm && flag_attribute(node, "training") && node.types.size() == 1) {
+    return from(ops::integer_attribute(node, "groups", 1) == shape[1] ? 2 : 1);
+  if (node.op == op::batch_norm && ops::flag_attribute(node, "training") &&
+      node.types.size() == 1) {
     model::Shape dims = from(2);
     dims.insert(dims.begin(), 0);
     return dims;
@@ -47,7 +48,7 @@ std::optional<std::string> operand(const model::Node &node, const std::string &n
                                    std::initializer_list<const char *> order) {
   std::size_t next = 1;
   for (const char *candidate : order) {
-    if (is_absent(node, candidate) || next >= node.inputs.size())
+    if (ops::is_absent(node, candidate) || next >= node.inputs.size())
       continue;
     if (candidate == name)
       return node.inputs[next];
@@ -86,15 +87,15 @@ std::optional<Replacement> drop_shift_before_norm(const GraphFacts &facts,
 
 std::optional<Replacement> norm_of_one_element(const GraphFacts &facts, const model::Node &node) {
   if ((node.op != op::layer_norm && node.op != op::group_norm) ||
-      number_attribute(node, "eps", 1e-5) <= 0)
+      ops::number_attribute(node, "eps", 1e-5) <= 0)
     return std::nullopt;
   const model::Shape &shape = node.type().shape;
-  model::Shape dims = reduced_dims(node, shape.size()), bias_shape;
+  model::Shape dims = ops::reduced_dims(node, shape.size()), bias_shape;
   if (node.op == op::group_norm) {
     dims.clear();
     for (std::size_t i = 2; i < shape.size(); ++i)
       dims.push_back(static_cast<std::int64_t>(i));
-    if (integer_attribute(node, "groups", 1) != shape[1])
+    if (ops::integer_attribute(node, "groups", 1) != shape[1])
       return std::nullopt;
     bias_shape.assign(shape.size(), 1);
     bias_shape[1] = shape[1];
@@ -110,7 +111,7 @@ std::optional<Replacement> norm_of_one_element(const GraphFacts &facts, const mo
 }
 
 std::optional<Replacement> inference_batch_norm(const GraphFacts &facts, const model::Node &node) {
-  if (node.op != op::batch_norm || flag_attribute(node, "training") || node.types.size() != 1)
+  if (node.op != op::batch_norm || ops::flag_attribute(node, "training") || node.types.size() != 1)
     return std::nullopt;
   const auto part = [&](const char *name) {
     return operand(node, name, {"weight", "bias", "running_mean", "running_var"});
@@ -127,7 +128,8 @@ std::optional<Replacement> inference_batch_norm(const GraphFacts &facts, const m
     return builder.cast(builder.reshape(value, channels), node.type().dtype);
   };
   std::string scale = builder.op(
-      op::rsqrt, {builder.with_number(op::add, *variance, number_attribute(node, "eps", 1e-5))});
+      op::rsqrt,
+      {builder.with_number(op::add, *variance, ops::number_attribute(node, "eps", 1e-5))});
   if (weight)
     scale = builder.multiply(scale, *weight);
   // The mean is subtracted first, as PyTorch does: x * scale + shift would cancel where means are large.
@@ -138,4 +140,4 @@ std::optional<Replacement> inference_batch_norm(const GraphFacts &facts, const m
   return builder.finish(value);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

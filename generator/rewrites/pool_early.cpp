@@ -6,13 +6,13 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 std::optional<Replacement> pool_before_scale(const GraphFacts &facts, const model::Node &node) {
-  const auto kernel = list_attribute(node, "kernel");
-  if (node.op != op::avg_pool || !kernel || flag_attribute(node, "ceil") ||
-      integer_attribute(node, "divisor") != 0 ||
-      std::ranges::any_of(list_attribute(node, "padding", kernel->size(), 0),
+  const auto kernel = ops::list_attribute(node, "kernel");
+  if (node.op != op::avg_pool || !kernel || ops::flag_attribute(node, "ceil") ||
+      ops::integer_attribute(node, "divisor") != 0 ||
+      std::ranges::any_of(ops::list_attribute(node, "padding", kernel->size(), 0),
                           [](std::int64_t extent) { return extent != 0; }))
     return std::nullopt;
   const model::Node &inner = facts.node(node.inputs[0]);
@@ -36,4 +36,4 @@ std::optional<Replacement> pool_before_scale(const GraphFacts &facts, const mode
   return std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -3,7 +3,7 @@
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 /// Writes the pool of a value along its last dimension, down to the products behind it.
@@ -70,10 +70,10 @@ private:
 } // namespace
 
 std::optional<Replacement> pool_linear_features(const GraphFacts &facts, const model::Node &node) {
-  const auto kernel = list_attribute(node, "kernel");
+  const auto kernel = ops::list_attribute(node, "kernel");
   if (node.op != op::avg_pool || !kernel || kernel->size() != 1 ||
-      list_attribute(node, "padding", 1, 0)[0] != 0 || flag_attribute(node, "ceil") ||
-      integer_attribute(node, "divisor") != 0 || node.type().dtype != model::Dtype::Float32 ||
+      ops::list_attribute(node, "padding", 1, 0)[0] != 0 || ops::flag_attribute(node, "ceil") ||
+      ops::integer_attribute(node, "divisor") != 0 || node.type().dtype != model::Dtype::Float32 ||
       2 * node.type().shape.back() > facts.type(node.inputs[0]).shape.back())
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
@@ -84,4 +84,4 @@ std::optional<Replacement> pool_linear_features(const GraphFacts &facts, const m
   return builder.finish(builder.expand(value, node.type().shape));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

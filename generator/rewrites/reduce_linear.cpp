@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 std::optional<Replacement> reduce_linear_map(const GraphFacts &facts, const model::Node &node) {
   if (node.op != op::sum && node.op != op::mean)
@@ -20,7 +20,7 @@ std::optional<Replacement> reduce_linear_map(const GraphFacts &facts, const mode
   if (type.dtype != model::Dtype::Float32 && type.dtype != model::Dtype::Float64)
     return std::nullopt;
   model::Shape dims;
-  for (const std::int64_t dim : reduced_dims(node, type.shape.size()))
+  for (const std::int64_t dim : ops::reduced_dims(node, type.shape.size()))
     if (type.shape[static_cast<std::size_t>(dim)] > 1)
       dims.push_back(dim);
   if (dims.empty())
@@ -39,4 +39,4 @@ std::optional<Replacement> reduce_linear_map(const GraphFacts &facts, const mode
   return builder.finish(value);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

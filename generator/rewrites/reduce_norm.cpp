@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 struct Statistics {
@@ -37,7 +37,7 @@ Statistics statistics_of(ReplacementBuilder &builder, const model::Node &norm) {
   found.means = builder.reduce(op::mean, x, space, true);
   std::string means = found.means, variances = variance(x, space);
   const bool batch = norm.op == op::batch_norm;
-  const std::int64_t groups = batch ? shape[1] : integer_attribute(norm, "groups", 1);
+  const std::int64_t groups = batch ? shape[1] : ops::integer_attribute(norm, "groups", 1);
   if (!batch) {
     const model::Shape grouped{shape[0], groups, shape[1] / groups};
     means = builder.reshape(means, grouped);
@@ -59,7 +59,8 @@ bool read_for_statistics(const GraphFacts &facts, const model::Node &norm,
                          const model::Node *reader) {
   return !facts.index().is_result(norm.name) &&
          std::ranges::all_of(facts.index().users(norm.name), [&](const model::Node *user) {
-           return user == reader || (user->op == op::item && integer_attribute(*user, "index") > 0);
+           return user == reader ||
+                  (user->op == op::item && ops::integer_attribute(*user, "index") > 0);
          });
 }
 
@@ -67,7 +68,8 @@ bool has_statistics(const GraphFacts &facts, const model::Node &norm) {
   if (norm.inputs.empty() || facts.type(norm.inputs[0]).shape.size() < 3 ||
       !is_single_precision(norm))
     return false;
-  return norm.op == op::group_norm || (norm.op == op::batch_norm && flag_attribute(norm, "training"));
+  return norm.op == op::group_norm ||
+         (norm.op == op::batch_norm && ops::flag_attribute(norm, "training"));
 }
 
 /// The operand of that name, which `absent` may say there is not.
@@ -75,8 +77,8 @@ std::optional<std::string> operand(const model::Node &norm, std::size_t which) {
   static constexpr const char *kNames[] = {"weight", "bias", "running_mean", "running_var"};
   std::size_t next = 1;
   for (std::size_t i = 0; i < which; ++i)
-    next += !is_absent(norm, kNames[i]);
-  return is_absent(norm, kNames[which]) || next >= norm.inputs.size()
+    next += !ops::is_absent(norm, kNames[i]);
+  return ops::is_absent(norm, kNames[which]) || next >= norm.inputs.size()
              ? std::nullopt
              : std::optional(norm.inputs[next]);
 }
@@ -89,7 +91,7 @@ std::optional<Replacement> reduce_normalised(const GraphFacts &facts, const mode
   const model::Node &norm = facts.node(node.inputs[0]);
   if (!has_statistics(facts, norm) || !read_for_statistics(facts, norm, &node))
     return std::nullopt;
-  const model::Shape shape = norm.type().shape, dims = reduced_dims(node, shape.size());
+  const model::Shape shape = norm.type().shape, dims = ops::reduced_dims(node, shape.size());
   model::Shape left;
   for (const std::int64_t dim : dims)
     if (dim < 2)
@@ -103,8 +105,9 @@ std::optional<Replacement> reduce_normalised(const GraphFacts &facts, const mode
   std::string value = builder.op(op::sub, {found.means, found.mean});
   value = builder.op(
       op::mul,
-      {value, builder.op(op::rsqrt, {builder.with_number(op::add, found.variance,
-                                                       number_attribute(norm, "eps", 1e-5))})});
+      {value,
+       builder.op(op::rsqrt, {builder.with_number(op::add, found.variance,
+                                                  ops::number_attribute(norm, "eps", 1e-5))})});
   if (const auto weight = operand(norm, 0))
     value = builder.multiply(value, builder.reshape(*weight, channels));
   if (const auto bias = operand(norm, 1))
@@ -116,7 +119,7 @@ std::optional<Replacement> reduce_normalised(const GraphFacts &facts, const mode
 }
 
 std::optional<Replacement> running_statistics(const GraphFacts &facts, const model::Node &node) {
-  const std::int64_t index = node.op == op::item ? integer_attribute(node, "index") : 0;
+  const std::int64_t index = node.op == op::item ? ops::integer_attribute(node, "index") : 0;
   if (index != 1 && index != 2)
     return std::nullopt;
   const model::Node &norm = facts.node(node.inputs[0]);
@@ -133,9 +136,9 @@ std::optional<Replacement> running_statistics(const GraphFacts &facts, const mod
   const auto count = static_cast<double>(model::elements_of(shape) / shape[1]);
   if (index == 2) // running variances are unbiased
     now = builder.scale(now, count / (count - 1));
-  const double momentum = number_attribute(norm, "momentum", 0.1);
+  const double momentum = ops::number_attribute(norm, "momentum", 0.1);
   const std::string kept = builder.scale(*running, 1 - momentum);
   return builder.finish(builder.add(kept, builder.scale(now, momentum)));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 struct Pool {
@@ -17,14 +17,14 @@ struct Pool {
 std::optional<Pool> plain_pool(const GraphFacts &facts, const model::Node &node) {
   if (node.op != op::avg_pool && node.op != op::max_pool)
     return std::nullopt;
-  const auto kernel = list_attribute(node, "kernel");
-  if (!kernel || flag_attribute(node, "ceil") || integer_attribute(node, "divisor") != 0)
+  const auto kernel = ops::list_attribute(node, "kernel");
+  if (!kernel || ops::flag_attribute(node, "ceil") || ops::integer_attribute(node, "divisor") != 0)
     return std::nullopt;
   Pool pool{facts.type(node.inputs[0]).shape.size() - kernel->size(), *kernel, *kernel};
-  if (const auto stride = list_attribute(node, "stride"); stride && !stride->empty())
-    pool.stride = list_attribute(node, "stride", kernel->size(), 1);
+  if (const auto stride = ops::list_attribute(node, "stride"); stride && !stride->empty())
+    pool.stride = ops::list_attribute(node, "stride", kernel->size(), 1);
   const auto is = [&](const char *name, std::int64_t number) {
-    return std::ranges::all_of(list_attribute(node, name, kernel->size(), number),
+    return std::ranges::all_of(ops::list_attribute(node, name, kernel->size(), number),
                                [&](std::int64_t value) { return value == number; });
   };
   return is("padding", 0) && is("dilation", 1) ? std::optional(pool) : std::nullopt;
@@ -41,7 +41,7 @@ std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model
     return std::nullopt;
   const model::Node *inner = &facts.node(node.inputs[0]);
   // Dimensions of extent 1 put in between move nothing.
-  model::Shape outer_dims = reduced_dims(node, inner->type().shape.size());
+  model::Shape outer_dims = ops::reduced_dims(node, inner->type().shape.size());
   if (inner->op == op::reshape && facts.read_once(inner->name)) {
     const model::Node &source = facts.node(inner->inputs[0]);
     const auto places = place_of_dims(source.type().shape, inner->type().shape);
@@ -61,12 +61,13 @@ std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model
       inner->type().dtype != node.type().dtype)
     return std::nullopt;
   const model::Shape &shape = facts.type(inner->inputs[0]).shape;
-  model::Shape dims = reduced_dims(*inner, shape.size());
+  model::Shape dims = ops::reduced_dims(*inner, shape.size());
   const model::Shape inner_dims = dims;
   // The outer dimensions, as those of the inner operand.
   model::Shape left;
   for (std::size_t i = 0; i < shape.size(); ++i)
-    if (flag_attribute(*inner, "keepdim") || !contains(inner_dims, static_cast<std::int64_t>(i)))
+    if (ops::flag_attribute(*inner, "keepdim") ||
+        !contains(inner_dims, static_cast<std::int64_t>(i)))
       left.push_back(static_cast<std::int64_t>(i));
   double factor = 1;
   for (const std::int64_t dim : outer_dims) {
@@ -126,4 +127,4 @@ std::optional<Replacement> merge_pools(const GraphFacts &facts, const model::Nod
   return builder.finish(again(builder, merged, {before.inputs[0]}, node.type().shape));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

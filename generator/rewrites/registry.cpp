@@ -1,7 +1,7 @@
 // The table of rules. For a node the first that matches is applied, so cheap clean-ups come first.
 #include "generator/rewrites/rules.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 std::span<const Rule> rules() {
   static constexpr bool kAlways = true;
@@ -40,4 +40,4 @@ std::span<const Rule> rules() {
   return kRules;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

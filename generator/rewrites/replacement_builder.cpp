@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 model::Shape broadcast(const model::Shape &a, const model::Shape &b) {
   model::Shape shape = a.size() >= b.size() ? a : b;
   const model::Shape &other = a.size() >= b.size() ? b : a;
@@ -38,10 +38,10 @@ std::string ReplacementBuilder::node(const std::string &op, std::vector<std::str
 
 std::string ReplacementBuilder::op(const std::string &op, std::vector<std::string> inputs,
                                    model::Attributes attributes) {
-  Types operands;
+  ops::Types operands;
   for (const std::string &input : inputs)
     operands.push_back(type(input));
-  const auto types = infer_types({"", op, inputs, attributes, {}}, operands);
+  const auto types = ops::infer_types({"", op, inputs, attributes, {}}, operands);
   // What a rule must not build gets its operand's type: verification of the result says what is wrong with it.
   return node(op, std::move(inputs), std::move(attributes), types ? types->front() : operands[0]);
 }
@@ -109,4 +109,4 @@ Replacement ReplacementBuilder::finish(std::string value) {
   return {std::move(nodes_), std::move(value)};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

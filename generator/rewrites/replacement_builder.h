@@ -6,7 +6,7 @@
 #include "generator/rewrites/graph_facts.h"
 #include "generator/rewrites/rewrite.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 class ReplacementBuilder {
 public:
@@ -54,4 +54,4 @@ private:
 /// The shape that operands broadcast to.
 model::Shape broadcast(const model::Shape &a, const model::Shape &b);
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

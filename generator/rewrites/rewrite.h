@@ -15,7 +15,7 @@
 #include <span>
 #include <string_view>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 class GraphFacts;
 
@@ -43,7 +43,7 @@ struct Rewrite {
 std::span<const Rule> rules();
 
 /// Every rewrite that is legal now, in graph order.
-std::vector<Rewrite> rewrites(const GraphIndex &index);
+std::vector<Rewrite> rewrites(const ops::GraphIndex &index);
 
 /// The graph after the rewrite: the new value has the old one's name and, where the graph returns it, its layout; what nobody needs
 /// any more is gone. Leaves stay.
@@ -63,4 +63,4 @@ Simplified simplify(model::Graph graph, const Simplification &how = {});
 /// The graph without nodes that no output or update needs; leaves stay.
 model::Graph without_dead_nodes(model::Graph graph);
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

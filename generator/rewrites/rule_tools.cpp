@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 std::optional<WithConstant> with_constant(const GraphFacts &facts, const model::Node &node) {
   if (node.inputs.size() != 2)
@@ -60,4 +60,4 @@ std::string again(ReplacementBuilder &builder, const model::Node &node,
                       {node.type().dtype, std::move(shape), {}});
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -5,7 +5,7 @@
 #include "generator/rewrites/graph_facts.h"
 #include "generator/rewrites/replacement_builder.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 /// A value as it is, with no new node.
 inline Replacement existing(const std::string &value) { return {{}, value}; }
@@ -35,4 +35,4 @@ std::optional<model::Shape> place_of_dims(const model::Shape &from, const model:
 std::string again(ReplacementBuilder &builder, const model::Node &node,
                   std::vector<std::string> inputs, model::Shape shape);
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -4,7 +4,7 @@
 
 #include "generator/rewrites/rewrite.h"
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 
 using Match = std::optional<Replacement>(const GraphFacts &facts, const model::Node &node);
 
@@ -39,4 +39,4 @@ Match recognise_attention;       // attention.cpp
 Match decompose_attention;       // attention.cpp
 Match phases_of_transposed_conv; // conv_phases.cpp
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 /// What a scan begins with; nothing for other ops.
@@ -25,7 +25,7 @@ std::optional<Replacement> scan_early(const GraphFacts &facts, const model::Node
     return std::nullopt;
   const model::Node &scan = facts.node(node.inputs.back());
   const auto neutral = neutral_of(scan);
-  if (!neutral || integer_attribute(node, "dim") != integer_attribute(scan, "dim") ||
+  if (!neutral || ops::integer_attribute(node, "dim") != ops::integer_attribute(scan, "dim") ||
       facts.type(scan.inputs[0]).dtype != node.type().dtype)
     return std::nullopt;
   std::vector<std::string> pieces(node.inputs.begin(), node.inputs.end() - 1);
@@ -38,4 +38,4 @@ std::optional<Replacement> scan_early(const GraphFacts &facts, const model::Node
   return builder.finish(again(builder, scan, {joined}, node.type().shape));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

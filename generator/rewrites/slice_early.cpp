@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 struct Slice {
@@ -38,7 +38,7 @@ std::optional<std::vector<std::string>> parts_of_product(const GraphFacts &facts
     for (std::string &part : parts)
       part = part_of(builder, part, rank, slice);
   else if (dim + 2 == rank && node.op == op::attention &&
-           (parts.size() > 3 || flag_attribute(node, "causal")))
+           (parts.size() > 3 || ops::flag_attribute(node, "causal")))
     return std::nullopt;
   else if (dim + 2 == rank)
     parts[0] = part_of(builder, parts[0], rank, slice);
@@ -58,7 +58,7 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
                                                  const model::Node &node, const Slice &slice) {
   const std::size_t rank = node.type().shape.size();
   std::vector<std::string> parts = node.inputs;
-  if (is_pointwise(node)) {
+  if (ops::is_pointwise(node)) {
     for (std::string &part : parts)
       part = part_of(builder, part, rank, slice);
     return parts;
@@ -67,13 +67,13 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
     return parts_of_product(facts, builder, node, slice);
   Slice inner = slice;
   if (node.op == op::softmax || node.op == op::log_softmax || node.op == op::cumsum) {
-    if (integer_attribute(node, "dim") == slice.dim)
+    if (ops::integer_attribute(node, "dim") == slice.dim)
       return std::nullopt;
   } else if (node.op == op::layer_norm) {
-    if (contains(reduced_dims(node, rank), slice.dim))
+    if (contains(ops::reduced_dims(node, rank), slice.dim))
       return std::nullopt;
   } else if (node.op == op::permute) {
-    inner.dim = (*list_attribute(node, "dims"))[static_cast<std::size_t>(slice.dim)];
+    inner.dim = (*ops::list_attribute(node, "dims"))[static_cast<std::size_t>(slice.dim)];
   } else if (node.op == op::reshape) {
     const auto places = place_of_dims(facts.type(parts[0]).shape, node.type().shape);
     const auto at = places ? std::ranges::find(*places, slice.dim) : model::Shape::iterator{};
@@ -83,9 +83,9 @@ std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
   } else if (node.op == op::sum || node.op == op::mean || node.op == op::amax || node.op == op::amin ||
              node.op == op::logsumexp || node.op == op::var || node.op == op::norm) {
     const model::Shape &from = facts.type(parts[0]).shape;
-    const model::Shape dims = reduced_dims(node, from.size());
+    const model::Shape dims = ops::reduced_dims(node, from.size());
     std::int64_t left = slice.dim;
-    if (flag_attribute(node, "keepdim")) {
+    if (ops::flag_attribute(node, "keepdim")) {
       if (contains(dims, slice.dim))
         return std::nullopt;
     } else {
@@ -105,12 +105,12 @@ std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Nod
   if (node.op != op::slice || !facts.read_once(node.inputs[0]))
     return std::nullopt;
   const model::Node &cut = facts.node(node.inputs[0]);
-  const std::int64_t dim = integer_attribute(node, "dim");
+  const std::int64_t dim = ops::integer_attribute(node, "dim");
   const std::int64_t extent = node.type().shape[static_cast<std::size_t>(dim)];
   if (cut.types.size() != 1 || cut.type().shape[static_cast<std::size_t>(dim)] == extent)
     return std::nullopt;
-  const std::int64_t start = integer_attribute(node, "start"),
-                     step = integer_attribute(node, "step", 1);
+  const std::int64_t start = ops::integer_attribute(node, "start"),
+                     step = ops::integer_attribute(node, "step", 1);
   const Slice slice{dim, start, start + (extent - 1) * step + 1, step, extent};
   ReplacementBuilder builder(facts, node);
   const auto parts = parts_of(facts, builder, cut, slice);
@@ -119,4 +119,4 @@ std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Nod
   return builder.finish(again(builder, cut, *parts, node.type().shape));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

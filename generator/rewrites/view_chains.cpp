@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::rewrites {
 namespace {
 
 /// Whether every value of the first dtype is one of the second.
@@ -24,12 +24,12 @@ bool holds_all_of(model::Dtype from, model::Dtype to) {
 
 std::optional<Replacement> merge_permutes(const GraphFacts &facts, const model::Node &node) {
   ReplacementBuilder builder(facts, node);
-  const model::Shape dims = list_attribute(node, "dims").value_or(model::Shape{});
+  const model::Shape dims = ops::list_attribute(node, "dims").value_or(model::Shape{});
   if (std::ranges::is_sorted(dims))
     return existing(node.inputs[0]);
   const model::Node &inner = facts.node(node.inputs[0]);
   if (inner.op == op::permute) {
-    const model::Shape first = list_attribute(inner, "dims").value_or(model::Shape{});
+    const model::Shape first = ops::list_attribute(inner, "dims").value_or(model::Shape{});
     model::Shape both;
     for (const std::int64_t dim : dims)
       both.push_back(first[static_cast<std::size_t>(dim)]);
@@ -48,22 +48,22 @@ std::optional<Replacement> merge_permutes(const GraphFacts &facts, const model::
 std::optional<Replacement> merge_slices(const GraphFacts &facts, const model::Node &node) {
   ReplacementBuilder builder(facts, node);
   const model::Node &inner = facts.node(node.inputs[0]);
-  const std::int64_t dim = integer_attribute(node, "dim"),
-                     step = integer_attribute(node, "step", 1);
+  const std::int64_t dim = ops::integer_attribute(node, "dim"),
+                     step = ops::integer_attribute(node, "step", 1);
   const auto at = static_cast<std::size_t>(dim);
-  const std::int64_t start = integer_attribute(node, "start"),
+  const std::int64_t start = ops::integer_attribute(node, "start"),
                      stop = start + node.type().shape[at] * step;
   if (inner.type().shape == node.type().shape)
     return step == 1 || node.type().shape[at] == 1 ? std::optional(existing(inner.name))
                                                    : std::nullopt;
   if (step != 1)
     return std::nullopt;
-  if (inner.op == op::slice && integer_attribute(inner, "dim") == dim &&
-      integer_attribute(inner, "step", 1) == 1) {
-    const std::int64_t first = integer_attribute(inner, "start");
+  if (inner.op == op::slice && ops::integer_attribute(inner, "dim") == dim &&
+      ops::integer_attribute(inner, "step", 1) == 1) {
+    const std::int64_t first = ops::integer_attribute(inner, "start");
     return builder.finish(builder.slice(inner.inputs[0], dim, first + start, first + stop));
   }
-  if (inner.op == op::cat && integer_attribute(inner, "dim") == dim) {
+  if (inner.op == op::cat && ops::integer_attribute(inner, "dim") == dim) {
     std::int64_t begin = 0;
     for (const std::string &part : inner.inputs) {
       const std::int64_t end = begin + facts.type(part).shape[at];
@@ -74,8 +74,8 @@ std::optional<Replacement> merge_slices(const GraphFacts &facts, const model::No
   }
   if (inner.op == op::pad) {
     const std::size_t rank = inner.type().shape.size();
-    model::Shape low = list_attribute(inner, "low", rank, 0),
-                 high = list_attribute(inner, "high", rank, 0);
+    model::Shape low = ops::list_attribute(inner, "low", rank, 0),
+                 high = ops::list_attribute(inner, "high", rank, 0);
     const std::int64_t extent = facts.type(inner.inputs[0]).shape[at];
     if (low[at] < 0 || high[at] < 0 || start < low[at] || stop > low[at] + extent)
       return std::nullopt;
@@ -84,9 +84,9 @@ std::optional<Replacement> merge_slices(const GraphFacts &facts, const model::No
     if (std::ranges::count(low, 0) == std::ssize(low) &&
         std::ranges::count(high, 0) == std::ssize(high))
       return builder.finish(kept);
-    return builder.finish(
-        builder.op(op::pad, {kept},
-                   {{"low", low}, {"high", high}, {"value", number_attribute(inner, "value")}}));
+    return builder.finish(builder.op(
+        op::pad, {kept},
+        {{"low", low}, {"high", high}, {"value", ops::number_attribute(inner, "value")}}));
   }
   return std::nullopt;
 }
@@ -104,8 +104,9 @@ std::optional<Replacement> merge_views(const GraphFacts &facts, const model::Nod
   if ((op == op::reshape || op == op::expand || op == op::pad) &&
       inner.type().shape == node.type().shape) {
     const bool moves =
-        op == op::pad && std::ranges::any_of(list_attribute(node, "low", node.type().shape.size(), 0),
-                                           [](std::int64_t extent) { return extent != 0; });
+        op == op::pad &&
+        std::ranges::any_of(ops::list_attribute(node, "low", node.type().shape.size(), 0),
+                            [](std::int64_t extent) { return extent != 0; });
     return moves ? std::nullopt : std::optional(existing(inner.name));
   }
   if (op == op::reshape && inner.op == op::reshape)
@@ -119,7 +120,8 @@ std::optional<Replacement> merge_views(const GraphFacts &facts, const model::Nod
   if (op == op::cat && node.inputs.size() == 1)
     return existing(inner.name);
   if (op == op::flip && inner.op == op::flip &&
-      reduced_dims(node, node.type().shape.size()) == reduced_dims(inner, node.type().shape.size()))
+      ops::reduced_dims(node, node.type().shape.size()) ==
+          ops::reduced_dims(inner, node.type().shape.size()))
     return existing(inner.inputs[0]);
   if (op == op::cast) {
     if (inner.type().dtype == node.type().dtype)
@@ -130,4 +132,4 @@ std::optional<Replacement> merge_views(const GraphFacts &facts, const model::Nod
   return std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::rewrites

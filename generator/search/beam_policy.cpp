@@ -12,12 +12,12 @@
 #include <random>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 namespace {
 
 struct Candidate {
-  State base;
-  Move move;
+  source::State base;
+  source::Move move;
 };
 
 class BeamPolicy : public Policy {
@@ -26,13 +26,14 @@ public:
 
   std::string_view name() const override { return "beam"; }
 
-  std::optional<State> propose(const State &original, const std::vector<Variant> &tried) override {
+  std::optional<source::State> propose(const source::State &original,
+                                       const std::vector<Variant> &tried) override {
     if (expanded_.empty()) {
       original_ = original;
       expand(original);
     }
     for (;;) {
-      const State *next = preferred_.empty() ? next_to_expand(tried) : nullptr;
+      const source::State *next = preferred_.empty() ? next_to_expand(tried) : nullptr;
       if (next)
         expand(*next);
       else if (preferred_.empty() && remaining_.empty())
@@ -44,10 +45,10 @@ public:
 
 private:
   /// The state of the first candidate; nullopt for one that was proposed before.
-  std::optional<State> take(std::deque<Candidate> &queue) {
+  std::optional<source::State> take(std::deque<Candidate> &queue) {
     const Candidate candidate = std::move(queue.front());
     queue.pop_front();
-    auto state = apply_move(candidate.base, candidate.move);
+    auto state = states::apply_move(candidate.base, candidate.move);
     if (!state || !proposed_.insert(state->file.text).second)
       return std::nullopt;
     drop_superseded(*state);
@@ -56,15 +57,15 @@ private:
 
   /// Drops a move that the last one supersedes, as in block_size(x=64) + block_size(x=128), where
   /// the text comes out the same without it.
-  void drop_superseded(State &state) const {
+  void drop_superseded(source::State &state) const {
     const std::string &last = state.moves.back().name;
     for (std::size_t i = 0; i + 1 < state.moves.size(); ++i) {
       if (state.moves[i].name != last)
         continue;
-      Result<State> shorter = original_;
+      Result<source::State> shorter = original_;
       for (std::size_t j = 0; j < state.moves.size() && shorter; ++j)
         if (j != i)
-          shorter = apply_move(*shorter, state.moves[j]);
+          shorter = states::apply_move(*shorter, state.moves[j]);
       if (shorter && shorter->file.text == state.file.text)
         state.moves = std::move(shorter->moves);
       return;
@@ -72,7 +73,7 @@ private:
   }
 
   /// The fastest verified state that was not expanded, or the first where nothing was timed.
-  const State *next_to_expand(const std::vector<Variant> &tried) const {
+  const source::State *next_to_expand(const std::vector<Variant> &tried) const {
     const Variant *best = fastest(tried, [&](const Variant &variant) {
       return variant.state.provenance.not_applicable.empty() &&
              !expanded_.contains(variant.state.file.text);
@@ -80,13 +81,13 @@ private:
     return best ? &best->state : nullptr;
   }
 
-  void expand(const State &state) {
+  void expand(const source::State &state) {
     expanded_.insert(state.file.text);
     proposed_.insert(state.file.text);
     std::set<std::string> seen;
     std::vector<Candidate> others;
-    for (const Move &move : legal_moves(state)) {
-      const MoveKind *kind = find_move_kind(move.name);
+    for (const source::Move &move : states::legal_moves(state)) {
+      const moves::MoveKind *kind = moves::find_move_kind(move.name);
       const bool first = seen.insert(move.name).second;
       if (!(kind && kind->is_template) && first)
         others.push_back({state, move});
@@ -98,7 +99,7 @@ private:
     preferred_.insert(preferred_.end(), others.begin(), others.end());
   }
 
-  State original_;
+  source::State original_;
   std::deque<Candidate> preferred_, remaining_;
   std::set<std::string> expanded_, proposed_; ///< texts
   std::mt19937_64 random_;
@@ -111,4 +112,4 @@ std::unique_ptr<Policy> make_beam_policy(std::uint64_t seed) {
   return std::make_unique<BeamPolicy>(seed);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

@@ -13,7 +13,7 @@
 #include <iostream>
 #include <iterator>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 namespace {
 
 using rpc::Json;
@@ -43,11 +43,11 @@ analysis::ParseSettings settings_of(const Json &params) {
   return settings;
 }
 
-Result<State> state_of(const Json &params) {
+Result<source::State> state_of(const Json &params) {
   auto file = file_of(params);
   if (!file)
     return std::unexpected(file.error());
-  State state{*file, settings_of(params), params.value("kernel", ""), {}};
+  source::State state{*file, settings_of(params), params.value("kernel", ""), {}};
   if (params.contains("device")) {
     const auto device = model::device_from_json(params.at("device"));
     if (!device)
@@ -60,7 +60,7 @@ Result<State> state_of(const Json &params) {
   if (state.kernel.empty())
     return fail("the state names no kernel", "Pass \"kernel\"");
   for (const std::string &text : params.value("moves", std::vector<std::string>{})) {
-    auto move = move_from_string(text);
+    auto move = source::move_from_string(text);
     if (!move)
       return std::unexpected(move.error());
     state.moves.push_back(*move);
@@ -92,34 +92,37 @@ rpc::Outcome answer_tasks(const Json &params) {
   return Json{{"kernels", kernels}};
 }
 
-rpc::Outcome answer_moves(const State &state, OpenStates &open) {
+rpc::Outcome answer_moves(const source::State &state, states::OpenStates &open) {
   const auto legal = open.legal(state);
   if (!legal)
     return invalid(describe(legal.error()));
   Json moves = Json::array();
-  for (const Move &move : *legal)
+  for (const source::Move &move : *legal)
     moves.push_back({{"move", to_string(move)},
                      {"name", move.name},
                      {"parameters", move.parameters},
-                     {"is_template", find_move_kind(move.name)->is_template}});
+                     {"is_template", moves::find_move_kind(move.name)->is_template}});
   return Json{{"moves", moves}};
 }
 
-rpc::Outcome answer_apply(const State &state, const Json &params, OpenStates &open) {
-  auto move = move_from_string(params.value("move", ""));
-  auto next = move ? open.apply(state, *move) : Result<State>(std::unexpected(move.error()));
+rpc::Outcome answer_apply(const source::State &state, const Json &params,
+                          states::OpenStates &open) {
+  auto move = source::move_from_string(params.value("move", ""));
+  auto next =
+      move ? open.apply(state, *move) : Result<source::State>(std::unexpected(move.error()));
   if (!next)
     return invalid(describe(next.error()));
   return Json{{"text", next->file.text}, {"moves", to_strings(next->moves)}};
 }
 
-rpc::Outcome answer_plan(const State &state, const Json &params) {
+rpc::Outcome answer_plan(const source::State &state, const Json &params) {
   auto task = model::task_from_json(params.value("task", Json()));
-  auto plan = task ? render_plan(state, *task) : Result<model::Plan>(std::unexpected(task.error()));
+  auto plan =
+      task ? states::render_plan(state, *task) : Result<model::Plan>(std::unexpected(task.error()));
   return plan ? rpc::Outcome(model::to_json(*plan)) : invalid(describe(plan.error()));
 }
 
-rpc::Outcome dispatch(const std::string &method, const Json &params, OpenStates &open) {
+rpc::Outcome dispatch(const std::string &method, const Json &params, states::OpenStates &open) {
   if (method != "tasks" && method != "moves" && method != "apply" && method != "plan")
     return std::unexpected(
         rpc::RpcError{rpc::kMethodNotFound,
@@ -139,11 +142,11 @@ rpc::Outcome dispatch(const std::string &method, const Json &params, OpenStates 
 } // namespace
 
 rpc::Outcome answer_env(const std::string &method, const Json &params) {
-  OpenStates open;
+  states::OpenStates open;
   return answer_env(method, params, open);
 }
 
-rpc::Outcome answer_env(const std::string &method, const Json &params, OpenStates &open) {
+rpc::Outcome answer_env(const std::string &method, const Json &params, states::OpenStates &open) {
   if (!params.is_object())
     return invalid("the parameters of " + method + " are no object");
   try {
@@ -156,7 +159,7 @@ rpc::Outcome answer_env(const std::string &method, const Json &params, OpenState
 int run_env(int input_fd, int output_fd) {
   boost::asio::io_context context(1);
   std::string reason;
-  OpenStates open;
+  states::OpenStates open;
   rpc::Connection::Handlers handlers;
   handlers.on_request = [&](const std::string &method, Json params, const Json &,
                             rpc::Responder respond) { respond(answer_env(method, params, open)); };
@@ -170,4 +173,4 @@ int run_env(int input_fd, int output_fd) {
   return reason.empty() ? 0 : 1;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

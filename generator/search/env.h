@@ -13,17 +13,20 @@
 
 #include "support/rpc/connection.h"
 
-namespace warpwright::generator {
-
+namespace warpwright::states {
 class OpenStates;
+}
+
+namespace warpwright::search {
 
 /// Answers one call. Errors: MethodNotFound, and InvalidParams for missing or illegal parameters,
 /// each with a message for people.
 rpc::Outcome answer_env(const std::string &method, const rpc::Json &params);
 /// The same for many calls along walks, whose parsed states `open` keeps.
-rpc::Outcome answer_env(const std::string &method, const rpc::Json &params, OpenStates &open);
+rpc::Outcome answer_env(const std::string &method, const rpc::Json &params,
+                        states::OpenStates &open);
 
 /// Serves until the input ends. @return the exit code: 0 after a clean end of stream, else 1
 int run_env(int input_fd = 0, int output_fd = 1);
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

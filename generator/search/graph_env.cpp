@@ -8,7 +8,7 @@
 #include "support/model/graph_json.h"
 #include "support/model/json.h"
 
-namespace warpwright::generator {
+namespace warpwright::search {
 namespace {
 
 using rpc::Json;
@@ -20,28 +20,28 @@ rpc::Outcome refused(const Error &error) {
   return std::unexpected(rpc::RpcError{rpc::kInvalidParams, describe(error), nullptr});
 }
 
-std::string text_for_prompts(const model::Graph &graph, const BuiltPlan &built,
+std::string text_for_prompts(const model::Graph &graph, const planning::BuiltPlan &built,
                              const arch::NodeRates &rates) {
   std::string text;
   const std::vector<RegionGroup> groups = region_groups(built, rates);
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const Region &region = groups[i].regions.front()->planned.region;
+    const elements::Region &region = groups[i].regions.front()->planned.region;
     text += "# region " + std::to_string(i) + ": " + std::to_string(groups[i].regions.size()) +
-            " of %" + region_key(region) + "\n";
+            " of %" + planning::region_key(region) + "\n";
   }
   model::Graph shown = graph;
   for (model::Node &node : shown.nodes)
     for (auto &[name, value] : node.attributes)
       if (auto *words = std::get_if<std::string>(&value); words && words->size() > kMostAttribute)
         *words = words->substr(0, kMostAttribute) + "...";
-  return text + print_graph(shown);
+  return text + ops::print_graph(shown);
 }
 
 /// The parameters of a call.
 struct Call {
   model::Graph graph;
   model::Task task;
-  DeviceFacts facts;
+  elements::DeviceFacts facts;
 };
 
 Result<Call> call_of(const Json &params) {
@@ -54,7 +54,7 @@ Result<Call> call_of(const Json &params) {
     auto device = model::device_from_json(params.at("device"));
     if (!device)
       return std::unexpected(device.error());
-    auto facts = facts_of(*device);
+    auto facts = planning::facts_of(*device);
     if (!facts)
       return std::unexpected(facts.error());
     call.facts = std::move(*facts);
@@ -80,8 +80,8 @@ std::string text_of(const PlanWalk &walk) {
 rpc::Outcome answer_tasks(const Call &call) {
   if (!call.task.module)
     return refused({"the task names no torch module", "Pass \"task\" with its \"module\""});
-  auto task =
-      module_task(call.task.name, call.task.file, *call.task.module, call.graph, call.task.buffers);
+  auto task = planning::module_task(call.task.name, call.task.file, *call.task.module, call.graph,
+                                    call.task.buffers);
   auto walk = task ? PlanWalk::begin(*task, call.graph, call.facts)
                    : Result<PlanWalk>(std::unexpected(task.error()));
   if (!walk)
@@ -154,4 +154,4 @@ rpc::Outcome answer_graph_env(const std::string &method, const Json &params) {
                            : answer_plan(*walk, call->task);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

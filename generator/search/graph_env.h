@@ -16,10 +16,10 @@
 
 #include "support/rpc/connection.h"
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
 /// Answers one call of a method that env.h lists, with a member "graph". Errors: as answer_env().
 /// Throws nlohmann::json::exception for a member of another type.
 rpc::Outcome answer_graph_env(const std::string &method, const rpc::Json &params);
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

@@ -3,26 +3,29 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
-Result<BuiltPlan> build_choices(const GraphState &state, const PlanBuffers &buffers,
-                                const DeviceFacts &facts) {
-  DeviceFacts allowed = facts;
+Result<planning::BuiltPlan> build_choices(const GraphState &state,
+                                          const planning::PlanBuffers &buffers,
+                                          const elements::DeviceFacts &facts) {
+  elements::DeviceFacts allowed = facts;
   allowed.tf32 = facts.tf32 && !state.exact;
-  PlanChoices choices = state.choices;
+  planning::PlanChoices choices = state.choices;
   if (!allowed.tf32)
     std::erase_if(choices.configurations, [](const auto &entry) { return is_tf32(entry.second); });
-  auto built = build_plan(state.graph, buffers, allowed, choices);
+  auto built = planning::build_plan(state.graph, buffers, allowed, choices);
   if (!built)
     return built;
-  for (const BuiltRegion &region : built->regions)
+  for (const planning::BuiltRegion &region : built->regions)
     if (region.configuration.contains("math"))
-      built->applied.configurations[region_key(region.planned.region)] = region.configuration;
+      built->applied.configurations[planning::region_key(region.planned.region)] =
+          region.configuration;
   return built;
 }
 
-Result<BuiltPlan> build_state(const GraphState &state, const PlanBuffers &buffers,
-                              const DeviceFacts &facts) {
+Result<planning::BuiltPlan> build_state(const GraphState &state,
+                                        const planning::PlanBuffers &buffers,
+                                        const elements::DeviceFacts &facts) {
   auto built = build_choices(state, buffers, facts);
   if (built)
     built->plan.moves.insert(built->plan.moves.begin(), state.rewrites.begin(),
@@ -31,26 +34,26 @@ Result<BuiltPlan> build_state(const GraphState &state, const PlanBuffers &buffer
 }
 
 std::vector<std::string> configure(GraphState &state, const AlikeRegions &regions,
-                                   const Configuration &configuration) {
+                                   const elements::Configuration &configuration) {
   std::vector<std::string> keys;
-  for (const BuiltRegion *region : regions)
+  for (const planning::BuiltRegion *region : regions)
     if (std::ranges::find(region->configurations, configuration) != region->configurations.end())
-      keys.push_back(region_key(region->planned.region));
+      keys.push_back(planning::region_key(region->planned.region));
   for (const std::string &key : keys)
     state.choices.configurations[key] = configuration;
   return keys;
 }
 
-void choose(GraphState &state, const AlikeRegions &regions, const AnchorChoice &choice) {
-  for (const BuiltRegion *region : regions) {
+void choose(GraphState &state, const AlikeRegions &regions, const planning::AnchorChoice &choice) {
+  for (const planning::BuiltRegion *region : regions) {
     const std::string &anchor = region->planned.region.anchor;
     state.choices.anchors[anchor] = choice;
     state.choices.configurations.erase(anchor);
   }
 }
 
-Result<void> rewrite(GraphState &state, const Rewrite &rewrite) {
-  auto changed = apply(state.graph, rewrite);
+Result<void> rewrite(GraphState &state, const rewrites::Rewrite &rewrite) {
+  auto changed = rewrites::apply(state.graph, rewrite);
   if (!changed)
     return std::unexpected(changed.error());
   state.graph = std::move(*changed);
@@ -62,13 +65,13 @@ std::string rewrite_words(std::string_view rule, const std::string &node) {
   return std::string(rule) + "(%" + node + ")";
 }
 
-bool is_tf32(const Configuration &configuration) {
+bool is_tf32(const elements::Configuration &configuration) {
   const auto math = configuration.find("math");
   return math != configuration.end() && (math->second == 1 || math->second == 2);
 }
 
-bool uses_tf32(const BuiltPlan &built) {
-  return std::ranges::any_of(built.regions, [](const BuiltRegion &region) {
+bool uses_tf32(const planning::BuiltPlan &built) {
+  return std::ranges::any_of(built.regions, [](const planning::BuiltRegion &region) {
     return is_tf32(region.configuration) || region.planned.choice.channels_last;
   });
 }
@@ -77,4 +80,4 @@ bool holds(const model::Graph &graph, const std::string &name) {
   return std::ranges::find(graph.nodes, name, &model::Node::name) != graph.nodes.end();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

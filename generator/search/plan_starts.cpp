@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 namespace {
 
 using model::Graph;
@@ -29,10 +29,11 @@ constexpr std::ptrdiff_t kNetwork = 4;
 constexpr double kLarge = 5e10;
 
 /// The family with the least estimate; null where no family has one.
-const Family *quickest_family(const GraphIndex &graph, const Node &node, const DeviceFacts &facts) {
-  const Family *best = nullptr;
+const elements::Family *quickest_family(const ops::GraphIndex &graph, const Node &node,
+                                        const elements::DeviceFacts &facts) {
+  const elements::Family *best = nullptr;
   double least = 0;
-  for (const Family *family : claiming_families(graph, node)) {
+  for (const elements::Family *family : planning::claiming_families(graph, node)) {
     if (!family->estimate)
       continue;
     const double time = family->estimate(graph, node, facts);
@@ -47,18 +48,18 @@ const Family *quickest_family(const GraphIndex &graph, const Node &node, const D
 /// Collects the starts: first one choice for each anchor in each of them, then their order.
 class Starts {
 public:
-  Starts(const Graph &traced, const DeviceFacts &facts)
-      : traced_(with_separate_bias(traced)), facts_(facts) {
-    Simplified simplified = simplify(traced_);
+  Starts(const Graph &traced, const elements::DeviceFacts &facts)
+      : traced_(planning::with_separate_bias(traced)), facts_(facts) {
+    rewrites::Simplified simplified = rewrites::simplify(traced_);
     guess_ = {{std::move(simplified.graph), std::move(simplified.applied), {}}, "ours"};
   }
 
   std::vector<PlanStart> all() && {
-    const GraphIndex index(guess_.graph);
+    const ops::GraphIndex index(guess_.graph);
     choose_for_anchors(index);
     if (facts_.tf32)
-      if (auto mixed =
-              mixture(index, guess_.choices.anchors, channels_last_.choices.anchors, facts_))
+      if (auto mixed = planning::mixture(index, guess_.choices.anchors,
+                                         channels_last_.choices.anchors, facts_))
         starts_.push_back({{guess_.graph, guess_.rewrites, {std::move(*mixed), {}}}, "mixture"});
     starts_.push_back(guess_);
     // The families of this project first, then the library for heavy nodes; single changes mix
@@ -84,49 +85,49 @@ private:
     starts_.push_back(std::move(start));
   }
 
-  void choose_for_anchors(const GraphIndex &index) {
+  void choose_for_anchors(const ops::GraphIndex &index) {
     exact_ = library_ = channels_last_ = alone_ = guess_;
     exact_.name = "exact";
     library_.name = "library";
     channels_last_.name = "channels_last";
     alone_.name = "alone";
     exact_.exact = true;
-    DeviceFacts accurate = facts_;
+    elements::DeviceFacts accurate = facts_;
     accurate.tf32 = false;
     convolutions_ = std::ranges::count(guess_.graph.nodes, "conv", &Node::op);
     for (const Node &node : guess_.graph.nodes) {
-      if (!is_anchor(node))
+      if (!planning::is_anchor(node))
         continue;
       alone_.choices.anchors[node.name].fuse = false;
-      if (!is_product(node))
+      if (!ops::is_product(node))
         continue;
       heavy_ = true;
       if (node.op == op::conv)
-        flops_ += cost_of(index, node).flops;
-      const Family *family = quickest_family(index, node, facts_);
+        flops_ += ops::cost_of(index, node).flops;
+      const elements::Family *family = quickest_family(index, node, facts_);
       if (family) {
         guess_.choices.anchors[node.name].family = family->name;
         short_sums_ = short_sums_ || family->short_sums;
       }
-      if (const Family *other = quickest_family(index, node, accurate))
+      if (const elements::Family *other = quickest_family(index, node, accurate))
         exact_.choices.anchors[node.name].family = other->name;
       // In a network the library gets the nodes that it multiplies on tensor cores; it was never
       // quicker elsewhere.
       const bool ours = network() && family && (node.op != op::conv || family->ordinary_cores);
       for (PlanStart *start : {&library_, &channels_last_})
-        start->choices.anchors[node.name].family = ours ? family->name : kLibraryFamily;
+        start->choices.anchors[node.name].family = ours ? family->name : elements::kLibraryFamily;
       channels_last_.choices.anchors[node.name].channels_last = node.op == op::conv && !ours;
     }
   }
 
   void add_choices_of_rewrites() {
-    for (const Rule &rule : rules()) {
+    for (const rewrites::Rule &rule : rewrites::rules()) {
       auto changed = rule.always ? std::nullopt : rewritten_everywhere(guess_, rule.name);
       if (!changed)
         continue;
-      const GraphIndex after(changed->graph);
+      const ops::GraphIndex after(changed->graph);
       for (const Node &node : changed->graph.nodes)
-        if (const Family *family = quickest_family(after, node, facts_))
+        if (const elements::Family *family = quickest_family(after, node, facts_))
           changed->choices.anchors[node.name].family = family->name;
       const bool start = rule.name == kPlanOfItsOwn || (rule.name == kPhases && !short_sums_);
       add(std::move(*changed), !start);
@@ -134,7 +135,7 @@ private:
   }
 
   Graph traced_; ///< with separate biases
-  const DeviceFacts &facts_;
+  const elements::DeviceFacts &facts_;
   PlanStart guess_, exact_, library_, channels_last_, alone_;
   std::ptrdiff_t convolutions_ = 0;
   bool heavy_ = false, short_sums_ = false;
@@ -144,24 +145,25 @@ private:
 
 } // namespace
 
-std::vector<PlanStart> plan_starts(const Graph &traced, const DeviceFacts &facts) {
+std::vector<PlanStart> plan_starts(const Graph &traced, const elements::DeviceFacts &facts) {
   return Starts(traced, facts).all();
 }
 
 std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::string_view rule) {
   PlanStart start{base, rule};
   for (std::size_t round = 0; round < base.graph.nodes.size(); ++round) {
-    const auto legal = rewrites(GraphIndex(start.graph));
-    const auto next = std::ranges::find(legal, rule, &Rewrite::rule);
+    const auto legal = rewrites::rewrites(ops::GraphIndex(start.graph));
+    const auto next = std::ranges::find(legal, rule, &rewrites::Rewrite::rule);
     if (next == legal.end() || !rewrite(start, *next))
       break;
   }
   if (start.rewrites.size() == base.rewrites.size())
     return std::nullopt;
-  Simplified again = simplify(start.graph, {{std::string(kAttention)}}); // it would undo the rule
+  rewrites::Simplified again =
+      rewrites::simplify(start.graph, {{std::string(kAttention)}}); // it would undo the rule
   start.graph = std::move(again.graph);
   start.rewrites.insert(start.rewrites.end(), again.applied.begin(), again.applied.end());
   return start;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
 struct PlanStart : GraphState {
   /// "mixture", "ours", "library", "channels_last", "exact", "plain", "alone", or the name of the
@@ -19,7 +19,7 @@ struct PlanStart : GraphState {
 };
 
 /// The starts in the order to be tried; so are the fallbacks among them.
-std::vector<PlanStart> plan_starts(const model::Graph &traced, const DeviceFacts &facts);
+std::vector<PlanStart> plan_starts(const model::Graph &traced, const elements::DeviceFacts &facts);
 
 /// A state after an optional rewrite wherever it is legal, and the rewrites that are always good
 /// after it.
@@ -32,4 +32,4 @@ inline constexpr std::string_view kAttention = "attention";
 /// The optional rewrite that is as likely right as not; families have estimates for the others.
 inline constexpr std::string_view kPlanOfItsOwn = "attention-decomposed";
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 namespace {
 
 using model::Graph;
@@ -28,28 +28,29 @@ const std::string kFamily = "family ", kFusion = "fusion ", kLayout = "layout ",
 
 /// Can the library compute an anchor by itself? Not batch norms that update statistics, nor nodes
 /// without an operator of ATen.
-bool has_operator(const GraphIndex &graph, const Node &anchor) {
-  return lower_aten(graph, region_of(graph, {anchor.name}, anchor.name)).has_value();
+bool has_operator(const ops::GraphIndex &graph, const Node &anchor) {
+  return planning::lower_aten(graph, elements::region_of(graph, {anchor.name}, anchor.name))
+      .has_value();
 }
 
 /// Parameters in which configurations differ, a missing one being a value of its own.
-std::set<std::string> varying(const std::vector<Configuration> &configurations) {
+std::set<std::string> varying(const std::vector<elements::Configuration> &configurations) {
   std::set<std::string> names, result;
-  for (const Configuration &configuration : configurations)
+  for (const elements::Configuration &configuration : configurations)
     for (const auto &[name, value] : configuration)
       names.insert(name);
-  const auto value_of = [](const Configuration &configuration, const std::string &name) {
+  const auto value_of = [](const elements::Configuration &configuration, const std::string &name) {
     const auto found = configuration.find(name);
     return found == configuration.end() ? std::nullopt : std::optional(found->second);
   };
   for (const std::string &name : names)
-    for (const Configuration &configuration : configurations)
+    for (const elements::Configuration &configuration : configurations)
       if (value_of(configuration, name) != value_of(configurations.front(), name))
         result.insert(name);
   return result;
 }
 
-std::string text_of(const std::string &region, const Configuration &configuration,
+std::string text_of(const std::string &region, const elements::Configuration &configuration,
                     const std::set<std::string> &names) {
   std::string text = "configure(" + region;
   for (const std::string &name : names) {
@@ -62,10 +63,10 @@ std::string text_of(const std::string &region, const Configuration &configuratio
 
 /// Names that suffice to tell the configurations apart, preferably those that most of them have.
 std::set<std::string> needed(std::set<std::string> names,
-                             const std::vector<Configuration> &configurations) {
+                             const std::vector<elements::Configuration> &configurations) {
   const auto tell_apart = [&](const std::set<std::string> &some) {
     std::set<std::string> texts;
-    for (const Configuration &configuration : configurations)
+    for (const elements::Configuration &configuration : configurations)
       texts.insert(text_of("", configuration, some));
     return texts.size() == configurations.size();
   };
@@ -86,12 +87,13 @@ std::set<std::string> needed(std::set<std::string> names,
 
 } // namespace
 
-std::vector<RegionGroup> region_groups(const BuiltPlan &built, const arch::NodeRates &rates) {
-  const GraphIndex graph(built.graph);
+std::vector<RegionGroup> region_groups(const planning::BuiltPlan &built,
+                                       const arch::NodeRates &rates) {
+  const ops::GraphIndex graph(built.graph);
   std::vector<RegionGroup> groups;
   std::map<std::string, std::size_t> places;
-  for (const BuiltRegion &region : built.regions) {
-    const auto [place, is_new] = places.emplace(kind_of(graph, region), groups.size());
+  for (const planning::BuiltRegion &region : built.regions) {
+    const auto [place, is_new] = places.emplace(planning::kind_of(graph, region), groups.size());
     if (is_new)
       groups.emplace_back();
     groups[place->second].regions.push_back(&region);
@@ -102,8 +104,8 @@ std::vector<RegionGroup> region_groups(const BuiltPlan &built, const arch::NodeR
 }
 
 Result<PlanWalk> PlanWalk::begin(const model::Task &task, const Graph &graph,
-                                 const DeviceFacts &facts) {
-  auto buffers = plan_buffers(task, graph);
+                                 const elements::DeviceFacts &facts) {
+  auto buffers = planning::plan_buffers(task, graph);
   if (!buffers)
     return std::unexpected(buffers.error());
   PlanWalk walk(graph, std::move(*buffers), facts);
@@ -115,14 +117,16 @@ Result<PlanWalk> PlanWalk::begin(const model::Task &task, const Graph &graph,
 /// Goes to the library for every node that it has an operator for; else for heavy nodes; else to
 /// any plan. Errors: a graph without a plan.
 Result<void> PlanWalk::start() {
-  PlanChoices all, heavy;
-  const GraphIndex index(traced_);
+  planning::PlanChoices all, heavy;
+  const ops::GraphIndex index(traced_);
   for (const Node &node : traced_.nodes)
-    if (is_anchor(node)) {
-      all.anchors[node.name] = {has_operator(index, node) ? kLibraryFamily : "", false, false};
-      heavy.anchors[node.name] = {is_product(node) ? kLibraryFamily : "", false, false};
+    if (planning::is_anchor(node)) {
+      all.anchors[node.name] = {has_operator(index, node) ? elements::kLibraryFamily : "", false,
+                                false};
+      heavy.anchors[node.name] = {ops::is_product(node) ? elements::kLibraryFamily : "", false,
+                                  false};
     }
-  for (const PlanChoices &choices : {all, heavy, PlanChoices{}}) {
+  for (const planning::PlanChoices &choices : {all, heavy, planning::PlanChoices{}}) {
     go_to({{traced_, {}, choices}, {}});
     if (built_)
       return {};
@@ -186,8 +190,8 @@ void PlanWalk::add_starts(std::vector<Step> &steps) const {
 
 void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
   bool simplifies = false;
-  std::map<std::string_view, std::vector<Rewrite>> choices; // by rule
-  for (Rewrite &rewrite : rewrites(GraphIndex(position_.graph)))
+  std::map<std::string_view, std::vector<rewrites::Rewrite>> choices; // by rule
+  for (rewrites::Rewrite &rewrite : rewrites::rewrites(ops::GraphIndex(position_.graph)))
     if (!rewrite.always)
       choices[rewrite.rule].push_back(std::move(rewrite));
     else if (rewrite.rule != kAttention)
@@ -196,10 +200,10 @@ void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
       position_.rewrites, [](const auto &words) { return words.starts_with(kPlanOfItsOwn); });
   if (simplifies)
     steps.push_back({"simplify()", [keeps_attention](Position &next) {
-                       Simplification how;
+                       rewrites::Simplification how;
                        if (!keeps_attention)
                          how.without.emplace_back(kAttention);
-                       Simplified simplified = simplify(next.graph, how);
+                       rewrites::Simplified simplified = rewrites::simplify(next.graph, how);
                        next.graph = std::move(simplified.graph);
                        std::ranges::move(simplified.applied, std::back_inserter(next.rewrites));
                      }});
@@ -215,8 +219,7 @@ void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
     for (std::size_t i = 0; i < std::min(places.size(), kMostPlaces); ++i)
       steps.push_back({"rewrite_at(rule=" + std::string(rule) + ",place=" + std::to_string(i) + ")",
                        [rewrite = places[i]](Position &next) {
-                         static_cast<void>(
-                             generator::rewrite(next, rewrite)); // legal, as was found
+                         static_cast<void>(search::rewrite(next, rewrite)); // legal, as was found
                        }});
   }
 }
@@ -234,13 +237,13 @@ void PlanWalk::add_configurations(std::vector<Step> &steps, const std::string &r
                                   const RegionGroup &group) const {
   if (is_decided(group, kConfiguration))
     return;
-  const BuiltRegion &first = *group.regions.front();
-  std::vector<Configuration> offered = first.configurations;
+  const planning::BuiltRegion &first = *group.regions.front();
+  std::vector<elements::Configuration> offered = first.configurations;
   offered.resize(std::min(offered.size(), kMostConfigurations));
-  std::vector<Configuration> compared = offered;
+  std::vector<elements::Configuration> compared = offered;
   compared.push_back(first.configuration);
   const std::set<std::string> names = needed(varying(compared), offered);
-  for (const Configuration &configuration : offered) {
+  for (const elements::Configuration &configuration : offered) {
     if (configuration == first.configuration)
       continue;
     steps.push_back({text_of(region, configuration, names), [configuration, group](Position &next) {
@@ -251,44 +254,46 @@ void PlanWalk::add_configurations(std::vector<Step> &steps, const std::string &r
 }
 
 bool PlanWalk::is_decided(const RegionGroup &group, const std::string &kind) const {
-  return position_.decided.contains(kind + region_key(group.regions.front()->planned.region));
+  return position_.decided.contains(kind +
+                                    planning::region_key(group.regions.front()->planned.region));
 }
 
 PlanWalk::Step PlanWalk::choice_of(const RegionGroup &group, std::string text,
-                                   const AnchorChoice &choice, const std::string &kind) const {
+                                   const planning::AnchorChoice &choice,
+                                   const std::string &kind) const {
   return {std::move(text), [choice, kind, group](Position &next) {
             choose(next, group.regions, choice);
-            for (const BuiltRegion *region : group.regions)
+            for (const planning::BuiltRegion *region : group.regions)
               next.decided.insert(kind + region->planned.region.anchor);
           }};
 }
 
 void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &region,
                                   const RegionGroup &group) const {
-  const PlannedRegion &first = group.regions.front()->planned;
+  const planning::PlannedRegion &first = group.regions.front()->planned;
   if (!holds(position_.graph, first.region.anchor) || is_decided(group, kConfiguration))
     return;
-  const GraphIndex index(position_.graph);
+  const ops::GraphIndex index(position_.graph);
   const Node &anchor = index.node(first.region.anchor);
-  const AnchorChoice &now = first.choice;
+  const planning::AnchorChoice &now = first.choice;
   std::vector<std::string> others;
-  if (now.family != kLibraryFamily && has_operator(index, anchor))
-    others.emplace_back(kLibraryFamily);
-  for (const Family *family : claiming_families(index, anchor))
+  if (now.family != elements::kLibraryFamily && has_operator(index, anchor))
+    others.emplace_back(elements::kLibraryFamily);
+  for (const elements::Family *family : planning::claiming_families(index, anchor))
     others.emplace_back(family->name);
   const bool fuses = now.fuse || !is_decided(group, kFusion);
   for (const std::string &other : others)
     if (other != now.family && !is_decided(group, kFamily))
       steps.push_back(choice_of(group, "family(" + region + ",name=" + other + ")",
                                 {other, fuses, false}, kFamily));
-  const bool fused = std::ranges::any_of(group.regions, [](const BuiltRegion *alike) {
+  const bool fused = std::ranges::any_of(group.regions, [](const planning::BuiltRegion *alike) {
     return alike->planned.region.nodes.size() > 1;
   });
   if ((!now.fuse || fused) && !is_decided(group, kFusion))
     steps.push_back(choice_of(group, (now.fuse ? "separate(" : "fuse(") + region + ")",
                               {now.family, !now.fuse, now.channels_last}, kFusion));
-  if (anchor.op == op::conv && now.family == kLibraryFamily && !is_decided(group, kLayout) &&
-      ((facts_.tf32 && !position_.exact) || now.channels_last))
+  if (anchor.op == op::conv && now.family == elements::kLibraryFamily &&
+      !is_decided(group, kLayout) && ((facts_.tf32 && !position_.exact) || now.channels_last))
     steps.push_back(choice_of(
         group, "layout(" + region + ",to=" + (now.channels_last ? "contiguous)" : "channels_last)"),
         {now.family, now.fuse, !now.channels_last}, kLayout));
@@ -298,18 +303,19 @@ void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &r
 /// as much as they save.
 void PlanWalk::add_layouts(std::vector<Step> &steps) const {
   std::vector<std::string> convolutions;
-  for (const BuiltRegion &region : built_->regions)
+  for (const planning::BuiltRegion &region : built_->regions)
     if (const std::string &anchor = region.planned.region.anchor;
-        region.planned.choice.family == kLibraryFamily && holds(position_.graph, anchor) &&
-        GraphIndex(position_.graph).node(anchor).op == op::conv)
+        region.planned.choice.family == elements::kLibraryFamily &&
+        holds(position_.graph, anchor) &&
+        ops::GraphIndex(position_.graph).node(anchor).op == op::conv)
       convolutions.push_back(anchor);
   if (convolutions.size() < 2 || position_.decided.contains(kLayout))
     return;
   for (const bool channels_last : {true, false}) {
-    PlanChoices choices = position_.choices;
+    planning::PlanChoices choices = position_.choices;
     for (const std::string &anchor : convolutions) {
       const auto [choice, is_new] =
-          choices.anchors.try_emplace(anchor, AnchorChoice{kLibraryFamily});
+          choices.anchors.try_emplace(anchor, planning::AnchorChoice{elements::kLibraryFamily});
       choice->second.channels_last = channels_last;
     }
     if (choices == position_.choices || (channels_last && (!facts_.tf32 || position_.exact)))
@@ -323,4 +329,4 @@ void PlanWalk::add_layouts(std::vector<Step> &steps) const {
   }
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

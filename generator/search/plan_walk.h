@@ -26,7 +26,7 @@
 #include <functional>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
 /// Alike regions of a built plan.
 struct RegionGroup {
@@ -34,13 +34,14 @@ struct RegionGroup {
   double seconds = 0; ///< estimated, of all of them
 };
 /// The groups of a plan, by falling time.
-std::vector<RegionGroup> region_groups(const BuiltPlan &built, const arch::NodeRates &rates);
+std::vector<RegionGroup> region_groups(const planning::BuiltPlan &built,
+                                       const arch::NodeRates &rates);
 
 class PlanWalk {
 public:
   /// Errors: a task that does not fit the graph; a graph that no plan computes.
   static Result<PlanWalk> begin(const model::Task &task, const model::Graph &graph,
-                                const DeviceFacts &facts);
+                                const elements::DeviceFacts &facts);
 
   /// The moves that make() takes now, in the order of the file's comment; none without a plan.
   std::vector<std::string> legal() const;
@@ -48,7 +49,7 @@ public:
   Result<void> make(const std::string &move);
 
   /// The state's plan. Errors: why there is none.
-  const Result<BuiltPlan> &built() const { return built_; }
+  const Result<planning::BuiltPlan> &built() const { return built_; }
   const std::vector<std::string> &moves() const { return moves_; }
   /// The recipe that makes the plan again in a search (torch_search.h).
   Recipe recipe() const;
@@ -63,7 +64,7 @@ private:
     std::function<void(Position &)> change;
   };
 
-  PlanWalk(model::Graph traced, PlanBuffers buffers, const DeviceFacts &facts)
+  PlanWalk(model::Graph traced, planning::PlanBuffers buffers, const elements::DeviceFacts &facts)
       : traced_(std::move(traced)), buffers_(std::move(buffers)), facts_(facts) {}
   Result<void> start();
   void go_to(Position position);
@@ -78,15 +79,15 @@ private:
                           const RegionGroup &group) const;
   void add_layouts(std::vector<Step> &steps) const;
   bool is_decided(const RegionGroup &group, const std::string &kind) const;
-  Step choice_of(const RegionGroup &group, std::string text, const AnchorChoice &choice,
+  Step choice_of(const RegionGroup &group, std::string text, const planning::AnchorChoice &choice,
                  const std::string &kind) const;
 
   model::Graph traced_;
-  PlanBuffers buffers_;
-  DeviceFacts facts_;
+  planning::PlanBuffers buffers_;
+  elements::DeviceFacts facts_;
   std::vector<std::string> moves_;
   Position position_; ///< with the applied choices
-  Result<BuiltPlan> built_ = fail("nothing was built");
+  Result<planning::BuiltPlan> built_ = fail("nothing was built");
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

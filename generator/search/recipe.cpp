@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
 using nlohmann::json;
 
@@ -35,17 +35,17 @@ Result<Recipe> recipe_from_json(const json &document) {
 }
 
 Result<model::Graph> rewritten(model::Graph graph, const std::vector<std::string> &rewrites) {
-  Simplified simplified = simplify(graph);
+  rewrites::Simplified simplified = rewrites::simplify(graph);
   if (simplified.applied == rewrites)
     return std::move(simplified.graph);
   for (const std::string &wanted : rewrites) {
-    const auto legal = generator::rewrites(GraphIndex(graph));
-    const auto next = std::ranges::find_if(legal, [&](const Rewrite &rewrite) {
+    const auto legal = rewrites::rewrites(ops::GraphIndex(graph));
+    const auto next = std::ranges::find_if(legal, [&](const rewrites::Rewrite &rewrite) {
       return rewrite_words(rewrite.rule, rewrite.node) == wanted;
     });
     if (next == legal.end())
       return fail("the rewrite " + wanted + " is not legal here");
-    auto changed = apply(graph, *next);
+    auto changed = rewrites::apply(graph, *next);
     if (!changed)
       return changed;
     graph = std::move(*changed);
@@ -53,4 +53,4 @@ Result<model::Graph> rewritten(model::Graph graph, const std::vector<std::string
   return graph;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

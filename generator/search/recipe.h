@@ -10,11 +10,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
 struct Recipe {
   std::vector<std::string> rewrites; ///< "matmul-diagonal(%mm)", in order
-  PlanChoices choices;
+  planning::PlanChoices choices;
   bool operator==(const Recipe &) const = default;
 };
 
@@ -25,4 +25,4 @@ Result<Recipe> recipe_from_json(const nlohmann::json &document);
 /// The graph after the rewrites, in their order. Errors: a rewrite that is not legal at its turn.
 Result<model::Graph> rewritten(model::Graph graph, const std::vector<std::string> &rewrites);
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

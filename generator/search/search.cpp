@@ -5,11 +5,11 @@
 
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 namespace {
 
 /// The variant of a state whose plan cannot be rendered, so that the reason is shown.
-Variant unrendered(State state, const Error &error) {
+Variant unrendered(source::State state, const Error &error) {
   Variant variant{std::move(state), {}, {}};
   variant.verdict.outcome = model::Outcome::Unsupported;
   variant.verdict.message = describe(error);
@@ -17,14 +17,14 @@ Variant unrendered(State state, const Error &error) {
 }
 
 /// The file's text, or the plan's hash where the file does not hold the plan.
-std::string deduplication_key(const State &state) {
-  const Provenance &from = state.provenance;
+std::string deduplication_key(const source::State &state) {
+  const source::Provenance &from = state.provenance;
   return from.answer && !from.not_applicable.empty() ? model::hash(*from.answer) : state.file.text;
 }
 
 } // namespace
 
-std::vector<Variant> search(const State &original, const model::Task &task, Policy &policy,
+std::vector<Variant> search(const source::State &original, const model::Task &task, Policy &policy,
                             const SearchLimits &limits, const TextSearchEvents &events,
                             std::stop_token stop) {
   std::set<std::string> seen{original.file.text};
@@ -32,7 +32,7 @@ std::vector<Variant> search(const State &original, const model::Task &task, Poli
     while (auto state = policy.propose(original, tried)) {
       if (!seen.insert(deduplication_key(*state)).second)
         continue;
-      auto plan = render_plan(*state, task);
+      auto plan = states::render_plan(*state, task);
       return plan ? Variant{std::move(*state), std::move(*plan), {}}
                   : unrendered(std::move(*state), plan.error());
     }
@@ -51,4 +51,4 @@ const Variant *best_variant(const std::vector<Variant> &variants) {
   });
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

@@ -6,10 +6,10 @@
 
 #include <memory>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
 struct Variant {
-  State state;
+  source::State state;
   model::Plan plan;
   model::Verdict verdict;
 };
@@ -19,8 +19,8 @@ class Policy {
 public:
   virtual ~Policy() = default;
   /// A state not tried before; nullopt when nothing is left to propose.
-  virtual std::optional<State> propose(const State &original,
-                                       const std::vector<Variant> &tried) = 0;
+  virtual std::optional<source::State> propose(const source::State &original,
+                                               const std::vector<Variant> &tried) = 0;
   virtual std::string_view name() const = 0;
 };
 
@@ -32,7 +32,7 @@ using TextSearchEvents = SearchEvents<Variant>;
 
 /// Runs until the budget, the limit, the policy or the stop token ends it.
 /// @return the variants in the order tried
-std::vector<Variant> search(const State &original, const model::Task &task, Policy &policy,
+std::vector<Variant> search(const source::State &original, const model::Task &task, Policy &policy,
                             const SearchLimits &limits, const TextSearchEvents &events,
                             std::stop_token stop);
 
@@ -40,4 +40,4 @@ std::vector<Variant> search(const State &original, const model::Task &task, Poli
 /// file's text; null when there is none.
 const Variant *best_variant(const std::vector<Variant> &variants);
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

@@ -18,7 +18,7 @@
 #include <stop_token>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
 struct SearchLimits {
   int max_variants = 64;
@@ -117,4 +117,4 @@ std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf
   }
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 namespace {
 
 constexpr std::size_t kMostTexts = 20'000; ///< kept at once; a few KB each
@@ -20,7 +20,7 @@ Space::Moves before(const Space::Moves &moves) { return {moves.begin(), moves.en
 
 } // namespace
 
-Result<State> TextSpace::state(const Moves &moves) {
+Result<source::State> TextSpace::state(const Moves &moves) {
   if (moves.empty())
     return original_;
   if (const auto known = states_.find(moves); known != states_.end())
@@ -28,8 +28,9 @@ Result<State> TextSpace::state(const Moves &moves) {
   const auto base = state(before(moves));
   if (!base)
     return base;
-  const auto move = move_from_string(moves.back());
-  auto next = move ? open_.apply(*base, *move) : Result<State>(std::unexpected(move.error()));
+  const auto move = source::move_from_string(moves.back());
+  auto next =
+      move ? open_.apply(*base, *move) : Result<source::State>(std::unexpected(move.error()));
   if (!next)
     return next;
   bound(states_, kMostTexts);
@@ -38,7 +39,8 @@ Result<State> TextSpace::state(const Moves &moves) {
 
 Result<Space::Moves> TextSpace::legal(const Moves &moves) {
   const auto at = state(moves);
-  const auto legal = at ? open_.legal(*at) : Result<std::vector<Move>>(std::unexpected(at.error()));
+  const auto legal =
+      at ? open_.legal(*at) : Result<std::vector<source::Move>>(std::unexpected(at.error()));
   if (!legal)
     return std::unexpected(legal.error());
   return to_strings(*legal);
@@ -77,4 +79,4 @@ bool GraphSpace::is_candidate(const Moves &moves) {
   return at && (*at)->built() && (*at)->built()->kernels > 0;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

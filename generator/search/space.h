@@ -10,7 +10,7 @@
 
 #include <map>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
 class Space {
 public:
@@ -25,23 +25,24 @@ public:
 /// Texts of the user's file after moves on it.
 class TextSpace final : public Space {
 public:
-  explicit TextSpace(State original) : original_(std::move(original)) {}
+  explicit TextSpace(source::State original) : original_(std::move(original)) {}
   Result<Moves> legal(const Moves &moves) override;
   bool is_candidate(const Moves &) override { return true; }
 
 private:
-  Result<State> state(const Moves &moves);
+  Result<source::State> state(const Moves &moves);
 
-  State original_;
-  OpenStates open_;
-  std::map<Moves, State> states_;
+  source::State original_;
+  states::OpenStates open_;
+  std::map<Moves, source::State> states_;
 };
 
 /// Plans of a traced module.
 class GraphSpace final : public Space {
 public:
   /// `task` and `graph` must outlive the space.
-  GraphSpace(const model::Task &task, const model::Graph &graph, Result<DeviceFacts> facts)
+  GraphSpace(const model::Task &task, const model::Graph &graph,
+             Result<elements::DeviceFacts> facts)
       : task_(task), graph_(graph), facts_(std::move(facts)) {}
   Result<Moves> legal(const Moves &moves) override;
   bool is_candidate(const Moves &moves) override;
@@ -51,8 +52,8 @@ public:
 private:
   const model::Task &task_;
   const model::Graph &graph_;
-  Result<DeviceFacts> facts_;
+  Result<elements::DeviceFacts> facts_;
   std::map<Moves, PlanWalk> walks_;
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

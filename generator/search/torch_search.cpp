@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 namespace {
 
 using model::Graph;
@@ -25,14 +25,14 @@ struct Change : GraphState {
 
 } // namespace
 
-double estimated_seconds(const GraphIndex &graph, const PlannedRegion &planned,
+double estimated_seconds(const ops::GraphIndex &graph, const planning::PlannedRegion &planned,
                          const arch::NodeRates &rates) {
   double bytes = 0, flops = 0;
   for (const auto *values : {&planned.region.inputs, &planned.region.outputs})
     for (const std::string &value : *values)
-      bytes += bytes_of(graph.node(value).type());
+      bytes += ops::bytes_of(graph.node(value).type());
   if (!planned.region.anchor.empty())
-    flops = cost_of(graph, graph.node(planned.region.anchor)).flops;
+    flops = ops::cost_of(graph, graph.node(planned.region.anchor)).flops;
   return std::max(bytes / rates.bytes_per_second, flops / rates.flops_per_second) +
          rates.launch_seconds;
 }
@@ -40,7 +40,7 @@ double estimated_seconds(const GraphIndex &graph, const PlannedRegion &planned,
 struct DescentPolicy::State {
   const model::Task &task;
   Graph traced;
-  DeviceFacts facts;
+  elements::DeviceFacts facts;
   std::vector<GraphState> starts;    ///< in the order to be tried
   std::vector<GraphState> fallbacks; ///< plain states, for when nothing else is right or left
   std::size_t next_start = 0, next_fallback = 0;
@@ -51,7 +51,7 @@ struct DescentPolicy::State {
 
   /// The proposal of a state; nullopt for a state without a plan, or with one proposed before.
   std::optional<TorchProposal> build(const GraphState &state) {
-    auto buffers = plan_buffers(task, state.graph);
+    auto buffers = planning::plan_buffers(task, state.graph);
     if (!buffers)
       return note(buffers.error());
     auto built = build_state(state, *buffers, facts);
@@ -104,7 +104,7 @@ struct DescentPolicy::State {
 
   /// Estimated seconds of a region, or its family's own estimate where that is more: a recurrent
   /// layer waits more than it computes.
-  double seconds_of(const GraphIndex &planned, const PlannedRegion &region) const {
+  double seconds_of(const ops::GraphIndex &planned, const planning::PlannedRegion &region) const {
     const double seconds = estimated_seconds(planned, region, facts.rates.node);
     if (!region.family || !region.family->estimate || region.region.anchor.empty())
       return seconds;
@@ -118,28 +118,28 @@ struct DescentPolicy::State {
   void make_changes(const TorchProposal &from) {
     changes.clear();
     const GraphState base{from.graph, from.rewrites, from.built.applied};
-    const GraphIndex planned(from.built.graph), index(base.graph);
+    const ops::GraphIndex planned(from.built.graph), index(base.graph);
     std::map<std::string, AlikeRegions> alike;
     double total = 0;
     std::map<std::string, double> seconds;
-    for (const BuiltRegion &region : from.built.regions) {
-      alike[kind_of(planned, region)].push_back(&region);
+    for (const planning::BuiltRegion &region : from.built.regions) {
+      alike[planning::kind_of(planned, region)].push_back(&region);
       total += seconds[region.planned.region.anchor] = seconds_of(planned, region.planned);
     }
     for (const auto &[kind, regions] : alike) {
       double weight = 0;
-      for (const BuiltRegion *region : regions)
+      for (const planning::BuiltRegion *region : regions)
         weight += seconds_of(planned, region->planned);
       change_configurations(base, regions, weight);
       if (holds(base.graph, regions.front()->planned.region.anchor))
         change_anchors(base, index, regions, weight);
     }
     change_layouts(base, total);
-    for (const Rewrite &rewrite : generator::rewrites(index)) {
+    for (const rewrites::Rewrite &rewrite : rewrites::rewrites(index)) {
       if (rewrite.always || rewrite.rule == kAttention)
         continue;
       Change change{base};
-      if (!generator::rewrite(change, rewrite))
+      if (!search::rewrite(change, rewrite))
         continue;
       const auto own = seconds.find(rewrite.node);
       change.weight =
@@ -150,9 +150,9 @@ struct DescentPolicy::State {
   }
 
   void change_configurations(const GraphState &base, const AlikeRegions &regions, double weight) {
-    const BuiltRegion &first = *regions.front();
+    const planning::BuiltRegion &first = *regions.front();
     int rank = 0;
-    for (const Configuration &configuration : first.configurations) {
+    for (const elements::Configuration &configuration : first.configurations) {
       if (configuration == first.configuration)
         continue;
       Change &change = changes.emplace_back(Change{base, weight / (1.5 + rank++)});
@@ -161,21 +161,22 @@ struct DescentPolicy::State {
   }
 
   /// A family's estimate for an anchor, microseconds; 0 for a family without one.
-  double estimate_of(const GraphIndex &index, const Node &anchor, std::string_view name) const {
-    for (const Family *family : claiming_families(index, anchor))
+  double estimate_of(const ops::GraphIndex &index, const Node &anchor,
+                     std::string_view name) const {
+    for (const elements::Family *family : planning::claiming_families(index, anchor))
       if (family->name == name && family->estimate)
         return family->estimate(index, anchor, facts);
     return 0;
   }
 
-  void change_anchors(const GraphState &base, const GraphIndex &index, const AlikeRegions &regions,
-                      double weight) {
-    const AnchorChoice &now = regions.front()->planned.choice;
+  void change_anchors(const GraphState &base, const ops::GraphIndex &index,
+                      const AlikeRegions &regions, double weight) {
+    const planning::AnchorChoice &now = regions.front()->planned.choice;
     const Node &anchor = index.node(regions.front()->planned.region.anchor);
-    std::vector<std::string> others{kLibraryFamily};
-    for (const Family *family : claiming_families(index, anchor))
+    std::vector<std::string> others{elements::kLibraryFamily};
+    for (const elements::Family *family : planning::claiming_families(index, anchor))
       others.emplace_back(family->name);
-    const auto with = [&](const AnchorChoice &choice, double likely) {
+    const auto with = [&](const planning::AnchorChoice &choice, double likely) {
       choose(changes.emplace_back(Change{base, weight * likely}), regions, choice);
     };
     const double least = estimate_of(index, anchor, now.family);
@@ -184,10 +185,11 @@ struct DescentPolicy::State {
         // A family that expects to be slower is less likely the better one.
         const double time = estimate_of(index, anchor, other);
         const double likely = least > 0 && time > 0 ? std::min(1.0, least / time) : 1.0;
-        with({other, true, false}, (is_product(anchor) ? 1.0 : 0.2) * likely);
+        with({other, true, false}, (ops::is_product(anchor) ? 1.0 : 0.2) * likely);
       }
     with({now.family, !now.fuse, now.channels_last}, 0.25);
-    if (anchor.op == op::conv && now.family == kLibraryFamily && (facts.tf32 || now.channels_last))
+    if (anchor.op == op::conv && now.family == elements::kLibraryFamily &&
+        (facts.tf32 || now.channels_last))
       with({now.family, now.fuse, !now.channels_last}, 0.8);
   }
 
@@ -197,26 +199,26 @@ struct DescentPolicy::State {
     for (const bool channels_last : {true, false}) {
       if (channels_last && !facts.tf32)
         continue;
-      PlanChoices choices = base.choices;
+      planning::PlanChoices choices = base.choices;
       for (auto &[name, choice] : choices.anchors)
-        if (choice.family == kLibraryFamily)
+        if (choice.family == elements::kLibraryFamily)
           choice.channels_last = channels_last;
       for (const Node &node : base.graph.nodes)
         if (node.op == op::conv && !choices.anchors.contains(node.name))
-          choices.anchors[node.name] = {kLibraryFamily, true, channels_last};
+          choices.anchors[node.name] = {elements::kLibraryFamily, true, channels_last};
       if (choices != base.choices)
         changes.emplace_back(Change{base, weight * 0.9}).choices = std::move(choices);
     }
   }
 };
 
-DescentPolicy::DescentPolicy(const model::Task &task, const Graph &graph, const DeviceFacts &facts,
-                             std::optional<Recipe> known)
+DescentPolicy::DescentPolicy(const model::Task &task, const Graph &graph,
+                             const elements::DeviceFacts &facts, std::optional<Recipe> known)
     : state_(new State{.task = task, .traced = graph, .facts = facts}) {
   state_->make_starts();
   if (!known)
     return;
-  auto start = rewritten(with_separate_bias(graph), known->rewrites);
+  auto start = rewritten(planning::with_separate_bias(graph), known->rewrites);
   if (start)
     state_->starts.insert(state_->starts.begin(), {std::move(*start), std::move(known->rewrites),
                                                    std::move(known->choices)});
@@ -278,4 +280,4 @@ std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &pol
                                   std::move(tried));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

@@ -20,10 +20,10 @@
 
 #include <memory>
 
-namespace warpwright::generator {
+namespace warpwright::search {
 
 struct TorchProposal : GraphState {
-  BuiltPlan built; ///< the moves of its plan name rewrites and regions
+  planning::BuiltPlan built; ///< the moves of its plan name rewrites and regions
 };
 
 struct TorchVariant {
@@ -47,8 +47,8 @@ class DescentPolicy : public TorchPolicy {
 public:
   /// The task must outlive the policy.
   /// @param known the result of an earlier search: tried first, where it still makes a plan
-  DescentPolicy(const model::Task &task, const model::Graph &graph, const DeviceFacts &facts,
-                std::optional<Recipe> known = std::nullopt);
+  DescentPolicy(const model::Task &task, const model::Graph &graph,
+                const elements::DeviceFacts &facts, std::optional<Recipe> known = std::nullopt);
   ~DescentPolicy() override;
   std::optional<TorchProposal> propose(const std::vector<TorchVariant> &tried) override;
   std::string_view name() const override { return "descent"; }
@@ -80,7 +80,7 @@ const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants
 Recipe recipe_of(const TorchProposal &proposal);
 
 /// Estimated seconds of a region: its bytes, operations and launch at the rates of a GPU.
-double estimated_seconds(const GraphIndex &graph, const PlannedRegion &region,
+double estimated_seconds(const ops::GraphIndex &graph, const planning::PlannedRegion &region,
                          const arch::NodeRates &rates);
 
-} // namespace warpwright::generator
+} // namespace warpwright::search

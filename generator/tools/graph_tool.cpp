@@ -18,7 +18,10 @@
 #include <sstream>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::elements;
+using namespace warpwright::ops;
+using namespace warpwright::planning;
+using namespace warpwright::rewrites;
 
 namespace {
 

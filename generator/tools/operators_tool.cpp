@@ -3,4 +3,4 @@
 
 #include <iostream>
 
-int main() { std::cout << warpwright::generator::operators_json(); }
+int main() { std::cout << warpwright::ops::operators_json(); }

@@ -16,7 +16,8 @@
 #include <map>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::ops;
+using namespace warpwright::rewrites;
 
 namespace {
 
@@ -56,7 +57,7 @@ bool report(const std::string &path, bool alone, const std::string &out) {
   if (alone) {
     for (const std::string &applied : simplified.applied)
       std::cout << "  applied " << applied << "\n";
-    for (const Rewrite &choice : rewrites(GraphIndex(simplified.graph)))
+    for (const Rewrite &choice : warpwright::rewrites::rewrites(GraphIndex(simplified.graph)))
       if (const auto chosen = apply(simplified.graph, choice))
         std::cout << "  choice " << choice.rule << "(%" << choice.node
                   << "): " << cost_of(*chosen).flops / 1e9 << " Gflop, "

@@ -39,7 +39,9 @@ Plan signed_kernel(const std::string &before, const std::string &signature,
 
 } // namespace
 
-Expression expression(const std::string &text) { return Expression::parse(text).value(); }
+symbolic::Expression expression(const std::string &text) {
+  return symbolic::Expression::parse(text).value();
+}
 
 model::LaunchStep launch(const std::string &kernel, const std::vector<std::string> &grid,
                          const std::vector<std::string> &block,

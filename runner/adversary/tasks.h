@@ -17,7 +17,7 @@ using model::Dtype;
 using model::Plan;
 using model::Task;
 
-Expression expression(const std::string &text);
+symbolic::Expression expression(const std::string &text);
 
 /// A launch with these arguments: "x" a buffer, "x+4" a buffer from element 4 on, "=n" an int32.
 /// @param grid, block one expression an axis

@@ -70,7 +70,7 @@ Result<TracedModule> decode_trace(const Json &document) {
     buffer.torch_name = entry.value("torch_name", "");
     buffer.dtype = *dtype;
     buffer.shape = entry.value("shape", model::Shape{});
-    buffer.extent = Expression(model::elements_of(buffer.shape));
+    buffer.extent = symbolic::Expression(model::elements_of(buffer.shape));
     buffer.direction = direction == "in"    ? model::Direction::In
                        : direction == "out" ? model::Direction::Out
                                             : model::Direction::InOut;

@@ -116,13 +116,13 @@ private:
   }
 
   Result<ToolRun> run_launch(std::vector<std::string> command, const std::string &plan_file,
-                             const std::vector<Sizes> &sizes) {
+                             const std::vector<symbolic::Sizes> &sizes) {
     auto leash = TRY(Leash::make(folder_.file("leash-" + std::to_string(leashes_++))));
     command.insert(command.end(),
                    {request_.launcher, "launch", task_file_, plan_file, "--device", request_.device,
                     "--seed", std::to_string(std::max<std::uint64_t>(request_.options.seed, 1)),
                     "--leash", leash.path(), "--code-folder", folder_.path()});
-    for (const Sizes &binding : sizes)
+    for (const symbolic::Sizes &binding : sizes)
       if (!binding.empty())
         command.insert(command.end(), {"--size", size_argument(binding)});
     auto run = run_tool(command, std::move(leash), deadline_, stop_);
@@ -138,10 +138,11 @@ private:
 
   std::string passed_detail(const SanitizerReport &report) const {
     std::string detail;
-    for (const Sizes &sizes : sizes_)
-      detail += (detail.empty() ? "at " : "; at ") + describe_sizes(sizes);
+    for (const symbolic::Sizes &sizes : sizes_)
+      detail += (detail.empty() ? "at " : "; at ") + symbolic::describe_sizes(sizes);
     if (sizes_.back() != request_.task.sizes)
-      detail += "; " + describe_sizes(request_.task.sizes) + " is too much for this check";
+      detail +=
+          "; " + symbolic::describe_sizes(request_.task.sizes) + " is too much for this check";
     if (report.warnings > 0)
       detail += "; " + std::to_string(report.warnings) + " warnings, the first: " + report.first;
     return detail;
@@ -178,9 +179,10 @@ private:
     const auto tool = find(Tool::Ncu);
     if (!tool)
       return add_not_run({.profile = true}, describe(tool.error()), verdict_);
-    const std::vector<Sizes> sizes = {profiled_sizes(request_.task, kMaxProfiledElements)};
+    const std::vector<symbolic::Sizes> sizes = {
+        profiled_sizes(request_.task, kMaxProfiledElements)};
     model::Counters counters;
-    counters.sizes = describe_sizes(sizes[0]);
+    counters.sizes = symbolic::describe_sizes(sizes[0]);
     for (const auto &[side, file, member] :
          {std::tuple{"reference", &reference_file_, &model::Counters::reference},
           std::tuple{"candidate", &candidate_file_, &model::Counters::candidate}}) {
@@ -195,7 +197,7 @@ private:
   }
 
   Result<model::PlanCounters> counters_of(const fs::path &tool, const std::string &plan_file,
-                                          const std::vector<Sizes> &sizes) {
+                                          const std::vector<symbolic::Sizes> &sizes) {
     for (int tries = 1;; ++tries) {
       std::string list;
       for (const std::string &metric : metrics_)
@@ -221,7 +223,7 @@ private:
   LaunchFolder folder_;
   model::Verdict verdict_;
   std::string task_file_, candidate_file_, reference_file_;
-  std::vector<Sizes> sizes_;
+  std::vector<symbolic::Sizes> sizes_;
   std::vector<std::string> metrics_ = profile_metrics();
   int leashes_ = 0;
 };

@@ -50,7 +50,7 @@ public:
   Result<void> run() {
     for (auto step : {&Launcher::open, &Launcher::compile})
       TRY((this->*step)());
-    for (const Sizes &sizes : wanted_.sizes)
+    for (const symbolic::Sizes &sizes : wanted_.sizes)
       TRY(run_at(sizes));
     return {};
   }
@@ -101,8 +101,8 @@ private:
     return {};
   }
 
-  Result<void> run_at(const Sizes &sizes) {
-    say_("at " + describe_sizes(sizes));
+  Result<void> run_at(const symbolic::Sizes &sizes) {
+    say_("at " + symbolic::describe_sizes(sizes));
     buffers_.clear();
     bound_.clear();
     for (const model::Buffer &buffer : wanted_.task.buffers)
@@ -121,8 +121,8 @@ private:
     return {};
   }
 
-  Result<void> allocate(const std::string &name, model::Dtype dtype, const Expression &extent,
-                        const Sizes &sizes) {
+  Result<void> allocate(const std::string &name, model::Dtype dtype,
+                        const symbolic::Expression &extent, const symbolic::Sizes &sizes) {
     auto elements = extent.evaluate(sizes);
     if (!elements)
       return fail("the extent of " + name + ": " + describe(elements.error()));
@@ -139,7 +139,7 @@ private:
     return {};
   }
 
-  Result<void> fill_inputs(const Sizes &sizes) {
+  Result<void> fill_inputs(const symbolic::Sizes &sizes) {
     for (std::size_t index = 0; index < wanted_.task.buffers.size(); ++index) {
       const model::Buffer &buffer = wanted_.task.buffers[index];
       if (buffer.direction == model::Direction::Out)

@@ -18,7 +18,7 @@ struct PlainLaunch {
   model::Task task;
   model::Plan plan;
   int ordinal = 0;          ///< of the GPU: N of "cuda:N"
-  std::vector<Sizes> sizes; ///< one run of the plan each, in this order
+  std::vector<symbolic::Sizes> sizes; ///< one run of the plan each, in this order
   std::uint64_t seed = 1;
   std::string code_folder; ///< where launches of the same plan leave compiled code; empty: nowhere
   int repeat = 1; ///< runs at each of the sizes, each on inputs drawn afresh from the same seed

@@ -69,7 +69,7 @@ void take_numbers(const Job &job, const Measurement &measured, model::Verdict &v
     verdict.checks.push_back({"hints to the L2", true, hints});
   verdict.reference_time = measured.reference_time;
   verdict.candidate_time = measured.candidate_time;
-  verdict.measured_sizes = describe_sizes(job.task.sizes);
+  verdict.measured_sizes = symbolic::describe_sizes(job.task.sizes);
   verdict.speedup = measured.speedup;
   verdict.as_called = measured.as_called;
   verdict.library_share = measured.library_share;

@@ -265,7 +265,7 @@ private:
     }
     if (reason)
       sizes_note_ += (sizes_note_.empty() ? "not at " : "; not at ") +
-                     describe_sizes(drawing.sizes) + ": the reference " + *reason;
+                     symbolic::describe_sizes(drawing.sizes) + ": the reference " + *reason;
     return reason.has_value();
   }
 
@@ -433,7 +433,7 @@ private:
   bool tried_misaligned_ = false;
   bool has_degenerate_check_ = false;
   std::string degenerate_, fp64_note_, sizes_note_, scales_note_, wide_note_;
-  Sizes main_sizes_; ///< at which several drawings are tried
+  symbolic::Sizes main_sizes_; ///< at which several drawings are tried
 };
 
 } // namespace

@@ -24,7 +24,7 @@ std::optional<double> compute_ceiling(const model::DeviceInfo &device, double ac
 std::optional<model::Evidence> evidence_of(const model::Task &task, const model::DeviceInfo &device,
                                            const model::Time &time) {
   const double seconds = time.kernel_ns.value_or(time.median_ns) * 1e-9;
-  const auto rate = [&](const std::optional<Expression> &work) -> std::optional<double> {
+  const auto rate = [&](const std::optional<symbolic::Expression> &work) -> std::optional<double> {
     const auto amount = work ? work->evaluate(task.sizes) : Result<std::int64_t>(0);
     if (!amount || *amount <= 0 || seconds <= 0)
       return std::nullopt;

@@ -17,8 +17,8 @@ namespace {
 constexpr int kExitLaunchFailed = 3, kExitLeashReleased = 4;
 
 /// "n=7,m=3", over the task's own sizes.
-Result<Sizes> read_sizes(const std::string &text, const Sizes &known) {
-  Sizes sizes = known;
+Result<symbolic::Sizes> read_sizes(const std::string &text, const symbolic::Sizes &known) {
+  symbolic::Sizes sizes = known;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
     const std::size_t at = part.find('=');

@@ -61,7 +61,8 @@ DeviceResult<CompiledPlan> compile_plan(Device &device, const model::Plan &plan)
 
 DeviceResult<std::vector<Operation>>
 bind_plan(const model::Plan &plan, const CompiledPlan &compiled, const model::Task &task,
-          const Sizes &sizes, const BoundBuffers &buffers, TorchHost *torch, bool promote) {
+          const symbolic::Sizes &sizes, const BoundBuffers &buffers, TorchHost *torch,
+          bool promote) {
   const auto program = plan::program_of(plan, task, sizes);
   if (!program)
     return fault(Fault::Kind::BadLaunch, program.error().message);

@@ -32,11 +32,10 @@ using BoundBuffers = std::map<std::string, BoundBuffer>;
 /// @param torch the device's; null: operators and module calls are Unsupported. It outlives the operations.
 /// @param promote scalars of the task's lesser floating-point types are passed as double (the fp64
 /// reference) Faults: BadLaunch, with the expression or shape that is wrong at these sizes.
-DeviceResult<std::vector<Operation>> bind_plan(const model::Plan &plan,
-                                               const CompiledPlan &compiled,
-                                               const model::Task &task, const Sizes &sizes,
-                                               const BoundBuffers &buffers,
-                                               TorchHost *torch = nullptr, bool promote = false);
+DeviceResult<std::vector<Operation>>
+bind_plan(const model::Plan &plan, const CompiledPlan &compiled, const model::Task &task,
+          const symbolic::Sizes &sizes, const BoundBuffers &buffers, TorchHost *torch = nullptr,
+          bool promote = false);
 
 /// Starts all operations in order, without waiting; results of torch calls are published.
 DeviceResult<void> run(Device &device, const std::vector<Operation> &operations);

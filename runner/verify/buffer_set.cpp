@@ -22,20 +22,20 @@ std::uint64_t buffer_seed(std::uint64_t seed, std::size_t index) {
   return element::mix(seed * 64 + index);
 }
 
-DeviceResult<std::int64_t> evaluated(const Expression &expression, const Sizes &sizes,
-                                     const std::string &what) {
+DeviceResult<std::int64_t> evaluated(const symbolic::Expression &expression,
+                                     const symbolic::Sizes &sizes, const std::string &what) {
   auto value = expression.evaluate(sizes);
   if (!value)
     return fault(Fault::Kind::BadLaunch,
-                 what + " at " + describe_sizes(sizes) + ": " + describe(value.error()));
+                 what + " at " + symbolic::describe_sizes(sizes) + ": " + describe(value.error()));
   return *value;
 }
 
 } // namespace
 
 std::string Drawing::text() const {
-  std::string text =
-      (hidden ? "hidden sizes " : "") + describe_sizes(sizes) + ", seed " + std::to_string(seed);
+  std::string text = (hidden ? "hidden sizes " : "") + symbolic::describe_sizes(sizes) + ", seed " +
+                     std::to_string(seed);
   if (scale != 1)
     text += ", inputs scaled by " + std::to_string(scale).substr(0, 8);
   if (misaligned)

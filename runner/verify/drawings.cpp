@@ -41,14 +41,14 @@ std::vector<Drawing> torch_drawings(const Job &job, bool thorough, std::mt19937_
 
 } // namespace
 
-std::vector<Drawing> drawings_of(const Job &job, const Sizes &main_sizes, bool thorough,
+std::vector<Drawing> drawings_of(const Job &job, const symbolic::Sizes &main_sizes, bool thorough,
                                  std::mt19937_64 &random) {
   if (job.task.module)
     return torch_drawings(job, thorough, random);
   std::vector<Drawing> all;
   const auto seed = [&] { return random() >> 40; };
   // Small, odd sizes first: they fail fast, and a fault there says more.
-  for (const Sizes &sizes : job.task.check_sizes)
+  for (const symbolic::Sizes &sizes : job.task.check_sizes)
     if (affordable(job, sizes))
       all.push_back({sizes, seed(), 1, false});
   all.push_back({main_sizes, seed(), 1, false});

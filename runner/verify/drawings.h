@@ -10,7 +10,7 @@ namespace warpwright::runner {
 /// In the order in which they are tried: what fails fast comes first.
 /// @param main_sizes at which most drawings of a native task are
 /// @param thorough of a torch task: more than one
-std::vector<Drawing> drawings_of(const Job &job, const Sizes &main_sizes, bool thorough,
+std::vector<Drawing> drawings_of(const Job &job, const symbolic::Sizes &main_sizes, bool thorough,
                                  std::mt19937_64 &random);
 
 /// Whether iterations until a value is small enough may never end where values are large.

@@ -45,13 +45,13 @@ class Relations {
 public:
   explicit Relations(const model::Task &task) {
     known_.push_back(&task.sizes);
-    for (const Sizes &sizes : task.check_sizes)
+    for (const symbolic::Sizes &sizes : task.check_sizes)
       if (sizes.size() == task.sizes.size())
         known_.push_back(&sizes);
     for (const auto &[name, value] : task.sizes) {
       Bounds &bounds = bounds_[name];
       bounds = {value, value, value};
-      for (const Sizes *sizes : known_)
+      for (const symbolic::Sizes *sizes : known_)
         if (const auto found = sizes->find(name); found != sizes->end()) {
           bounds.low = std::min(bounds.low, found->second);
           bounds.high = std::max(bounds.high, found->second);
@@ -66,8 +66,8 @@ public:
                        [](const auto &entry) { return entry.second.fixed(); });
   }
 
-  Sizes draw(HiddenSizes which, std::mt19937_64 &random) const {
-    Sizes drawn;
+  symbolic::Sizes draw(HiddenSizes which, std::mt19937_64 &random) const {
+    symbolic::Sizes drawn;
     for (const auto &[name, bounds] : bounds_)
       drawn[name] = draw_between(
           bounds, which == HiddenSizes::Multiples ? std::max<std::int64_t>(bounds.divisor, 1) : 1,
@@ -79,15 +79,15 @@ public:
     return drawn;
   }
 
-  bool names(const Sizes &drawn) const {
+  bool names(const symbolic::Sizes &drawn) const {
     return std::any_of(known_.begin(), known_.end(),
-                       [&](const Sizes *sizes) { return *sizes == drawn; });
+                       [&](const symbolic::Sizes *sizes) { return *sizes == drawn; });
   }
 
 private:
-  bool always(const std::function<bool(const Sizes &)> &holds) const {
+  bool always(const std::function<bool(const symbolic::Sizes &)> &holds) const {
     return std::all_of(known_.begin(), known_.end(),
-                       [&](const Sizes *sizes) { return holds(*sizes); });
+                       [&](const symbolic::Sizes *sizes) { return holds(*sizes); });
   }
 
   bool is_fixed(const std::string &name) const { return bounds_.at(name).fixed(); }
@@ -97,7 +97,8 @@ private:
     std::vector<std::string> free;
     for (const auto &[name, bounds] : bounds_) {
       const auto same = std::find_if(free.begin(), free.end(), [&](const std::string &other) {
-        return always([&](const Sizes &sizes) { return sizes.at(name) == sizes.at(other); });
+        return always(
+            [&](const symbolic::Sizes &sizes) { return sizes.at(name) == sizes.at(other); });
       });
       if (same != free.end() && !is_fixed(name))
         equal_.emplace_back(name, *same);
@@ -109,7 +110,7 @@ private:
         for (const std::string &right : free)
           if (name != left && name != right && left <= right && !is_bound(name) &&
               !is_bound(left) && !is_bound(right) && !is_fixed(name) &&
-              always([&](const Sizes &sizes) {
+              always([&](const symbolic::Sizes &sizes) {
                 return sizes.at(name) == sizes.at(left) * sizes.at(right);
               }))
             products_.push_back({name, left, right});
@@ -120,7 +121,7 @@ private:
                        [&](const Product &product) { return product.name == name; });
   }
 
-  std::vector<const Sizes *> known_;
+  std::vector<const symbolic::Sizes *> known_;
   std::map<std::string, Bounds> bounds_;
   std::vector<std::pair<std::string, std::string>> equal_;
   std::vector<Product> products_;
@@ -129,7 +130,8 @@ private:
 /// A kernel of vectors whose known sizes are all even may not be at home at others, and would lose the device there.
 bool needs_multiples(const model::Task &task) {
   const auto all_even = [&](const auto &size) {
-    return size.second % 2 == 0 && std::ranges::all_of(task.check_sizes, [&](const Sizes &check) {
+    return size.second % 2 == 0 &&
+           std::ranges::all_of(task.check_sizes, [&](const symbolic::Sizes &check) {
              const auto found = check.find(size.first);
              return found == check.end() || found->second % 2 == 0;
            });
@@ -143,7 +145,7 @@ struct HiddenTrial {
 };
 
 /// The reference runs alone first: whether it is at home there is not known.
-DeviceResult<HiddenTrial> try_at(Job &job, const Sizes &sizes, std::mt19937_64 &random) {
+DeviceResult<HiddenTrial> try_at(Job &job, const symbolic::Sizes &sizes, std::mt19937_64 &random) {
   const auto drawing = [&] {
     Drawing drawn{sizes, random() >> 40, 1, false};
     drawn.hidden = true;
@@ -166,14 +168,15 @@ DeviceResult<HiddenTrial> try_at(Job &job, const Sizes &sizes, std::mt19937_64 &
 
 } // namespace
 
-std::optional<Sizes> draw_hidden_sizes(const model::Task &task, HiddenSizes which,
-                                       std::mt19937_64 &random,
-                                       const std::function<bool(const Sizes &)> &affordable) {
+std::optional<symbolic::Sizes>
+draw_hidden_sizes(const model::Task &task, HiddenSizes which, std::mt19937_64 &random,
+                  const std::function<bool(const symbolic::Sizes &)> &affordable) {
   const Relations relations(task);
   if (relations.all_fixed())
     return std::nullopt;
   for (int i = 0; i < kTries; ++i)
-    if (Sizes drawn = relations.draw(which, random); !relations.names(drawn) && affordable(drawn))
+    if (symbolic::Sizes drawn = relations.draw(which, random);
+        !relations.names(drawn) && affordable(drawn))
       return drawn;
   return std::nullopt;
 }
@@ -185,20 +188,21 @@ DeviceResult<HiddenTrials> run_hidden_trials(Job &job, std::mt19937_64 &random) 
   for (const HiddenSizes which : kAttempts) {
     if (which == HiddenSizes::Any && multiples_alone)
       continue;
-    const auto sizes = draw_hidden_sizes(job.task, which, random, [&](const Sizes &drawn) {
-      return affordable_unnamed(job, drawn);
-    });
+    const auto sizes =
+        draw_hidden_sizes(job.task, which, random, [&](const symbolic::Sizes &drawn) {
+          return affordable_unnamed(job, drawn);
+        });
     if (!sizes || trials.results.size() == kBindings)
       continue;
     auto trial = TRY(try_at(job, *sizes, random));
     if (!trial.dropped.empty()) {
-      dropped += "; not at " + describe_sizes(*sizes) + ": " + trial.dropped;
+      dropped += "; not at " + symbolic::describe_sizes(*sizes) + ": " + trial.dropped;
       continue;
     }
     trials.results.push_back(std::move(trial.result));
     if (trials.results.back().failure)
       break;
-    trials.text += (trials.text.empty() ? "at " : "; at ") + describe_sizes(*sizes);
+    trials.text += (trials.text.empty() ? "at " : "; at ") + symbolic::describe_sizes(*sizes);
   }
   trials.text = (trials.text.empty() ? "none were tried" : trials.text) + dropped;
   return trials;

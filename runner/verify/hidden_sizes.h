@@ -18,9 +18,9 @@ enum class HiddenSizes { Any, Multiples };
 
 /// @param affordable what is not is drawn again, a few times
 /// @return none where all known bindings are the same
-std::optional<Sizes> draw_hidden_sizes(const model::Task &task, HiddenSizes which,
-                                       std::mt19937_64 &random,
-                                       const std::function<bool(const Sizes &)> &affordable);
+std::optional<symbolic::Sizes>
+draw_hidden_sizes(const model::Task &task, HiddenSizes which, std::mt19937_64 &random,
+                  const std::function<bool(const symbolic::Sizes &)> &affordable);
 
 /// The verdict's check that the trials below are.
 inline constexpr const char *kHiddenCheck = "sizes that the task does not name";

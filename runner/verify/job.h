@@ -74,7 +74,7 @@ inline constexpr float kLargeScale = 64, kSmallScale = 1.0F / 64;
 
 /// One drawing of all inputs at one binding of the sizes.
 struct Drawing {
-  Sizes sizes;
+  symbolic::Sizes sizes;
   std::uint64_t seed = 1;
   float scale = 1;
   bool misaligned = false;
@@ -122,7 +122,7 @@ public:
 
   const Drawing &drawing() const { return drawing_; }
   const BoundBuffers &bound() const { return bound_; }
-  const Sizes &sizes() const { return drawing_.sizes; }
+  const symbolic::Sizes &sizes() const { return drawing_.sizes; }
 
 private:
   struct Entry {

@@ -18,8 +18,8 @@ constexpr std::int64_t kMostHiddenElements = std::int64_t{1} << 24;
 constexpr int kSmallerAttempts = 4;
 
 /// The task's sizes with the largest halved until the device can do them: what small number divided them mostly still does.
-std::optional<Sizes> halved(const Job &job) {
-  Sizes sizes = job.task.sizes;
+std::optional<symbolic::Sizes> halved(const Job &job) {
+  symbolic::Sizes sizes = job.task.sizes;
   while (!affordable(job, sizes)) {
     const auto largest =
         std::ranges::max_element(sizes, {}, [](const auto &size) { return size.second; });
@@ -30,16 +30,16 @@ std::optional<Sizes> halved(const Job &job) {
   return sizes;
 }
 
-std::vector<Sizes> smaller_sizes(const Job &job, std::mt19937_64 &random) {
-  std::vector<Sizes> found;
-  for (const Sizes &sizes : job.task.check_sizes)
+std::vector<symbolic::Sizes> smaller_sizes(const Job &job, std::mt19937_64 &random) {
+  std::vector<symbolic::Sizes> found;
+  for (const symbolic::Sizes &sizes : job.task.check_sizes)
     if (affordable(job, sizes))
       found.push_back(sizes);
   std::ranges::stable_sort(found, std::greater(),
-                           [&](const Sizes &sizes) { return cost_at(job.task, sizes); });
+                           [&](const symbolic::Sizes &sizes) { return cost_at(job.task, sizes); });
   if (auto sizes = halved(job))
     found.push_back(std::move(*sizes));
-  const auto small = [&](const Sizes &sizes) { return affordable_unnamed(job, sizes); };
+  const auto small = [&](const symbolic::Sizes &sizes) { return affordable_unnamed(job, sizes); };
   for (int i = 0; i < kSmallerAttempts; ++i)
     if (auto drawn = draw_hidden_sizes(job.task, HiddenSizes::Multiples, random, small))
       found.push_back(std::move(*drawn));
@@ -48,7 +48,7 @@ std::vector<Sizes> smaller_sizes(const Job &job, std::mt19937_64 &random) {
 
 } // namespace
 
-std::int64_t cost_at(const model::Task &task, const Sizes &sizes) {
+std::int64_t cost_at(const model::Task &task, const symbolic::Sizes &sizes) {
   std::int64_t elements = 0;
   for (const model::Buffer &buffer : task.buffers)
     elements += buffer.extent.evaluate(sizes).value_or(0);
@@ -56,12 +56,12 @@ std::int64_t cost_at(const model::Task &task, const Sizes &sizes) {
   return std::max(elements, flops / kFlopsAnElement);
 }
 
-bool affordable(const Job &job, const Sizes &sizes) {
+bool affordable(const Job &job, const symbolic::Sizes &sizes) {
   const auto limit = job.device.capabilities().preferred_max_elements;
   return !limit || cost_at(job.task, sizes) <= *limit;
 }
 
-bool affordable_unnamed(const Job &job, const Sizes &sizes) {
+bool affordable_unnamed(const Job &job, const symbolic::Sizes &sizes) {
   return affordable(job, sizes) && cost_at(job.task, sizes) <= kMostHiddenElements;
 }
 
@@ -69,15 +69,15 @@ DeviceResult<MainSizes> choose_main_sizes(Job &job, std::mt19937_64 &random) {
   if (job.task.module || affordable(job, job.task.sizes))
     return MainSizes{job.task.sizes, "", {}};
   std::string why;
-  for (const Sizes &sizes : smaller_sizes(job, random)) {
+  for (const symbolic::Sizes &sizes : smaller_sizes(job, random)) {
     auto reason = TRY(probe_reference(job, {sizes, random() >> 40, 1, false}, true));
     if (!reason)
       return MainSizes{sizes,
-                       "verified up to " + describe_sizes(sizes) + "; " +
-                           describe_sizes(job.task.sizes) +
+                       "verified up to " + symbolic::describe_sizes(sizes) + "; " +
+                           symbolic::describe_sizes(job.task.sizes) +
                            " is more than this device does in reasonable time",
                        {}};
-    why += (why.empty() ? "" : "; ") + describe_sizes(sizes) + ": it " + *reason;
+    why += (why.empty() ? "" : "; ") + symbolic::describe_sizes(sizes) + ": it " + *reason;
   }
   if (why.empty())
     return MainSizes{job.task.sizes, "", {}};

@@ -9,16 +9,16 @@
 namespace warpwright::runner {
 
 /// What one run of the plans takes, in elements of a simple kernel; the task's flops count where it knows them.
-std::int64_t cost_at(const model::Task &task, const Sizes &sizes);
+std::int64_t cost_at(const model::Task &task, const symbolic::Sizes &sizes);
 
 /// Whether the device does these sizes in reasonable time.
-bool affordable(const Job &job, const Sizes &sizes);
+bool affordable(const Job &job, const symbolic::Sizes &sizes);
 
 /// Whether they are also small enough to be tried where the task does not name them.
-bool affordable_unnamed(const Job &job, const Sizes &sizes);
+bool affordable_unnamed(const Job &job, const symbolic::Sizes &sizes);
 
 struct MainSizes {
-  Sizes sizes;
+  symbolic::Sizes sizes;
   std::string note;               ///< why they are not the task's; empty where they are
   std::optional<Failure> failure; ///< the reference is at home at none that the device can do
 };

@@ -26,7 +26,7 @@ bool is_scalable(const model::Buffer &buffer) {
   return buffer.direction != Direction::Out && model::is_floating(buffer.dtype) && drawn;
 }
 
-std::uint64_t elements_of(const model::Buffer &buffer, const Sizes &sizes) {
+std::uint64_t elements_of(const model::Buffer &buffer, const symbolic::Sizes &sizes) {
   return static_cast<std::uint64_t>(
       std::max<std::int64_t>(buffer.extent.evaluate(sizes).value_or(0), 0));
 }
@@ -140,7 +140,7 @@ element::Bands wide_bands(const model::Buffer &buffer, std::uint64_t elements) {
           .high = is_half ? kHighOfHalf : kHigh};
 }
 
-std::vector<std::size_t> wide_inputs(const model::Task &task, const Sizes &sizes) {
+std::vector<std::size_t> wide_inputs(const model::Task &task, const symbolic::Sizes &sizes) {
   std::vector<std::size_t> found;
   if (!task.module && !task.reference_fp64)
     return found;

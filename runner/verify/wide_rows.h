@@ -17,7 +17,7 @@ element::Bands wide_bands(const model::Buffer &buffer, std::uint64_t elements);
 
 /// The inputs that are worth scaling, by index: of the large ones that are drawn as floating-point numbers of any magnitude, the first
 /// two. Empty where the task has no fp64 reference to judge by.
-std::vector<std::size_t> wide_inputs(const model::Task &task, const Sizes &sizes);
+std::vector<std::size_t> wide_inputs(const model::Task &task, const symbolic::Sizes &sizes);
 
 /// As judge_output(), band by band. What cannot be judged there has Judgement::not_judged.
 /// @param runs with `exact`

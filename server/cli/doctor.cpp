@@ -98,10 +98,8 @@ void check_project(const config::FileSettings &settings, std::vector<Finding> &f
 }
 
 Finding check_policy() {
-  return {"policy",
-          State::Found,
-          std::string(generator::make_beam_policy()->name()) + ", built in",
-          {}};
+  return {
+      "policy", State::Found, std::string(search::make_beam_policy()->name()) + ", built in", {}};
 }
 
 std::string describe_device(const model::DeviceInfo &device) {

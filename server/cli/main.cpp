@@ -230,7 +230,7 @@ int run(int argc, char **argv) {
     return server::run_lsp(options.lsp);
   }
   if (env->parsed())
-    return generator::run_env();
+    return search::run_env();
   if (app.got_subcommand("analyze"))
     return run_analyze(options.analyze);
   if (app.got_subcommand("trust"))

@@ -121,7 +121,7 @@ json to_json(const BenchResult &result) {
   if (!result.device.kind.empty())
     document["device"] = model::to_json(result.device);
   if (result.recipe)
-    document["recipe"] = generator::to_json(*result.recipe);
+    document["recipe"] = search::to_json(*result.recipe);
   if (!result.variants.empty())
     document["variants"] = variants_json(result.variants);
   if (result.host_code)
@@ -159,7 +159,7 @@ Result<BenchResult> bench_result_from_json(const json &document) try {
     if (auto device = model::device_from_json(document["device"]))
       result.device = *device;
   if (document.contains("recipe")) {
-    auto recipe = generator::recipe_from_json(document["recipe"]);
+    auto recipe = search::recipe_from_json(document["recipe"]);
     if (!recipe)
       return std::unexpected(recipe.error());
     result.recipe = std::move(*recipe);
@@ -174,7 +174,7 @@ Result<BenchResult> bench_result_from_json(const json &document) try {
   return fail(std::string("no result of a benchmark: ") + error.what());
 }
 
-Result<std::map<std::string, generator::Recipe>> read_recipes(const std::filesystem::path &path) {
+Result<std::map<std::string, search::Recipe>> read_recipes(const std::filesystem::path &path) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
@@ -183,7 +183,7 @@ Result<std::map<std::string, generator::Recipe>> read_recipes(const std::filesys
     return std::unexpected(kept.error());
   if (kept->header.is_null())
     return fail(path.string() + " holds no results of a run", "Give a file that --results wrote");
-  std::map<std::string, generator::Recipe> recipes;
+  std::map<std::string, search::Recipe> recipes;
   for (BenchResult &result : kept->results)
     if (result.recipe && result.state == State::Verified)
       recipes[result.source_hash] = std::move(*result.recipe);

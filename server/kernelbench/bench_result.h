@@ -52,7 +52,7 @@ struct BenchResult {
   std::map<std::string, std::string> missing; ///< baselines that could not be measured, and why
   std::vector<std::string> moves;             ///< of the candidate
   std::string plan_hash;
-  std::optional<generator::Recipe> recipe; ///< makes the candidate again
+  std::optional<search::Recipe> recipe; ///< makes the candidate again
   std::optional<double>
       library_share; ///< of the candidate's device time, in library and ATen steps
   std::map<std::string, int> outcomes; ///< of all candidates tried
@@ -74,7 +74,7 @@ Result<BenchResult> bench_result_from_json(const nlohmann::json &document);
 
 /// By source hash: what made the verified candidates of a run that kept its results in `path`.
 /// Errors: no such file; no results.
-Result<std::map<std::string, generator::Recipe>> read_recipes(const std::filesystem::path &path);
+Result<std::map<std::string, search::Recipe>> read_recipes(const std::filesystem::path &path);
 
 class ResultsFile {
 public:

@@ -55,10 +55,10 @@ std::string common_reason(const TorchOutcome &outcome) {
 void judge(const TorchOutcome &outcome, BenchResult &result) {
   // What a search found and nobody could verify once more is no result.
   if (outcome.best && (outcome.final_verdict || !outcome.error)) {
-    const generator::TorchVariant &best = outcome.variants[*outcome.best];
+    const search::TorchVariant &best = outcome.variants[*outcome.best];
     const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : best.verdict;
     result.moves = best.proposal.built.plan.moves;
-    result.recipe = generator::recipe_of(best.proposal);
+    result.recipe = search::recipe_of(best.proposal);
     if (outcome.unconfirmed.empty())
       return take_verified(verdict, result);
     result.plan_hash = verdict.plan_hash;
@@ -74,7 +74,7 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
     return;
   }
   const auto task_fault =
-      std::ranges::find_if(outcome.variants, [](const generator::TorchVariant &variant) {
+      std::ranges::find_if(outcome.variants, [](const search::TorchVariant &variant) {
         return is_of_the_task(variant.verdict);
       });
   result.state = task_fault == outcome.variants.end() ? State::NoCandidate : State::Skipped;
@@ -82,7 +82,7 @@ void judge(const TorchOutcome &outcome, BenchResult &result) {
       task_fault == outcome.variants.end() ? common_reason(outcome) : task_fault->verdict.message;
 }
 
-TriedVariant tried(const generator::TorchVariant &variant) {
+TriedVariant tried(const search::TorchVariant &variant) {
   const model::Verdict &verdict = variant.verdict;
   TriedVariant result{"", std::string(model::name(verdict.outcome)), "", {}};
   result.moves = joined(variant.proposal.built.plan.moves, "; ");
@@ -98,7 +98,7 @@ TriedVariant tried(const generator::TorchVariant &variant) {
 Result<void> export_model(const BenchRunOptions &options, const BenchResult &result,
                           const TorchOutcome &outcome) {
   const TorchTask &task = *outcome.task;
-  const generator::TorchVariant &best = outcome.variants[*outcome.best];
+  const search::TorchVariant &best = outcome.variants[*outcome.best];
   const model::Plan &plan = best.proposal.built.plan;
   const auto path = export_path(options.export_folder, result);
   const auto plan_path = std::filesystem::path(path).replace_extension("wwplan");
@@ -375,7 +375,7 @@ BenchResult bench_result_of(const BenchTask &task, const TorchOutcome &outcome) 
   BenchResult result{.id = task.id, .name = task.name, .level = task.level};
   result.source_hash = source_hash(task);
   result.seconds = outcome.seconds;
-  for (const generator::TorchVariant &variant : outcome.variants) {
+  for (const search::TorchVariant &variant : outcome.variants) {
     ++result.outcomes[std::string(model::name(variant.verdict.outcome))];
     result.variants.push_back(tried(variant));
   }

@@ -15,7 +15,7 @@ namespace warpwright::server {
 struct BenchRunOptions {
   int at_once = 2; ///< tasks in work at a time
   TorchLimits limits;
-  std::map<std::string, generator::Recipe> known; ///< by source hash of the task: tried first
+  std::map<std::string, search::Recipe> known; ///< by source hash of the task: tried first
   runner::VerifyOptions verify;
   model::ModuleMode mode = model::ModuleMode::AsMade; ///< in which the tasks' modules are called
   bool standalone = false; ///< exports need no package, where their plans are small enough

@@ -8,7 +8,7 @@ namespace warpwright::server {
 AdvisedPolicy::AdvisedPolicy(std::unique_ptr<Adviser> adviser, model::Task task,
                              std::string missing)
     : adviser_(std::move(adviser)), task_(std::move(task)), missing_(std::move(missing)),
-      search_(generator::make_beam_policy()) {}
+      search_(search::make_beam_policy()) {}
 
 std::string AdvisedPolicy::described() const {
   if (!missing_.empty())
@@ -17,18 +17,18 @@ std::string AdvisedPolicy::described() const {
   return ended_.empty() ? name : name + ", then search: " + ended_;
 }
 
-Result<generator::State> AdvisedPolicy::taken(const generator::State &original,
-                                              const Advice &advice) const {
-  Result<generator::State> state = original;
+Result<source::State> AdvisedPolicy::taken(const source::State &original,
+                                           const Advice &advice) const {
+  Result<source::State> state = original;
   if (advice.plan) {
     if (auto fits = model::check_plan(*advice.plan, task_); !fits)
       return std::unexpected(fits.error());
-    state = generator::with_plan(original, task_, *advice.plan, std::string(adviser_->name()));
+    state = states::with_plan(original, task_, *advice.plan, std::string(adviser_->name()));
   }
   for (const std::string &text : advice.moves) {
-    auto move = generator::move_from_string(text);
-    state = move ? generator::apply_move(*state, *move)
-                 : Result<generator::State>(std::unexpected(move.error()));
+    auto move = source::move_from_string(text);
+    state = move ? states::apply_move(*state, *move)
+                 : Result<source::State>(std::unexpected(move.error()));
     if (!state)
       return state;
   }
@@ -37,9 +37,8 @@ Result<generator::State> AdvisedPolicy::taken(const generator::State &original,
   return state;
 }
 
-std::optional<generator::State>
-AdvisedPolicy::propose(const generator::State &original,
-                       const std::vector<generator::Variant> &tried) {
+std::optional<source::State> AdvisedPolicy::propose(const source::State &original,
+                                                    const std::vector<search::Variant> &tried) {
   if (!adviser_ || !ended_.empty())
     return search_->propose(original, tried);
   auto advice = adviser_->advise(original, tried);
@@ -47,7 +46,7 @@ AdvisedPolicy::propose(const generator::State &original,
     ended_ = advice->refused.empty() ? "it proposes nothing more that is new"
                                      : "its answers could not be used: " + advice->refused;
   auto state =
-      advice ? taken(original, *advice) : Result<generator::State>(std::unexpected(advice.error()));
+      advice ? taken(original, *advice) : Result<source::State>(std::unexpected(advice.error()));
   if (!state)
     ended_ = describe(state.error());
   if (!ended_.empty())
@@ -57,7 +56,7 @@ AdvisedPolicy::propose(const generator::State &original,
   return std::move(*state);
 }
 
-runner::Proposed proposed(const generator::Provenance &provenance) {
+runner::Proposed proposed(const source::Provenance &provenance) {
   return {provenance.proposer, provenance.analysis, provenance.answer, provenance.not_applicable};
 }
 

@@ -9,14 +9,14 @@
 
 namespace warpwright::server {
 
-class AdvisedPolicy final : public generator::Policy {
+class AdvisedPolicy final : public search::Policy {
 public:
   /// @param missing why there is no adviser where one was asked for; empty: search was asked for
   AdvisedPolicy(std::unique_ptr<Adviser> adviser, model::Task task, std::string missing = {});
 
   std::string_view name() const override { return adviser_ ? adviser_->name() : "search"; }
-  std::optional<generator::State> propose(const generator::State &original,
-                                          const std::vector<generator::Variant> &tried) override;
+  std::optional<source::State> propose(const source::State &original,
+                                       const std::vector<search::Variant> &tried) override;
 
   /// "builtin", "search", "search, because ...", "endpoint, then search: ...".
   std::string described() const;
@@ -24,15 +24,15 @@ public:
   const std::string &analysis() const { return analysis_; }
 
 private:
-  Result<generator::State> taken(const generator::State &original, const Advice &advice) const;
+  Result<source::State> taken(const source::State &original, const Advice &advice) const;
 
   std::unique_ptr<Adviser> adviser_;
   model::Task task_;
   std::string missing_, ended_, analysis_;
-  std::unique_ptr<generator::Policy> search_;
+  std::unique_ptr<search::Policy> search_;
 };
 
 /// As the ledger keeps it.
-runner::Proposed proposed(const generator::Provenance &provenance);
+runner::Proposed proposed(const source::Provenance &provenance);
 
 } // namespace warpwright::server

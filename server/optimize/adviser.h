@@ -26,8 +26,8 @@ public:
   virtual ~Adviser() = default;
   virtual std::string_view name() const = 0; ///< "builtin", "endpoint"
   /// Errors: it cannot go on; with the reason.
-  virtual Result<Advice> advise(const generator::State &original,
-                                const std::vector<generator::Variant> &tried) = 0;
+  virtual Result<Advice> advise(const source::State &original,
+                                const std::vector<search::Variant> &tried) = 0;
 };
 
 /// @param task that was inferred of the kernel @param device that verdicts come from

@@ -10,15 +10,15 @@
 namespace warpwright::server {
 namespace {
 
-std::vector<trainer::TriedVersion> versions_of(const std::vector<generator::Variant> &tried) {
+std::vector<trainer::TriedVersion> versions_of(const std::vector<search::Variant> &tried) {
   std::vector<trainer::TriedVersion> versions;
-  for (const generator::Variant &variant : tried) {
+  for (const search::Variant &variant : tried) {
     trainer::TriedVersion version{{}, {}, variant.verdict};
     if (const auto &answer = variant.state.provenance.answer)
       version.plan = model::to_json(*answer).dump();
     else
-      for (const generator::Move &move : variant.state.moves)
-        version.moves.push_back(generator::to_string(move));
+      for (const source::Move &move : variant.state.moves)
+        version.moves.push_back(source::to_string(move));
     versions.push_back(std::move(version));
   }
   return versions;
@@ -33,8 +33,8 @@ public:
 
   std::string_view name() const override { return "builtin"; }
 
-  Result<Advice> advise(const generator::State &original,
-                        const std::vector<generator::Variant> &tried) override {
+  Result<Advice> advise(const source::State &original,
+                        const std::vector<search::Variant> &tried) override {
     trainer::TrainingTask task;
     task.path = original.file.path;
     task.text = original.file.text;
@@ -59,7 +59,7 @@ private:
   trainer::BuiltinPolicy policy_;
   trainer::Proposer proposer_;
   std::optional<model::DeviceInfo> device_;
-  std::optional<generator::TextSpace> space_; ///< of the first call's source: a search has one
+  std::optional<search::TextSpace> space_; ///< of the first call's source: a search has one
 };
 
 } // namespace

@@ -8,8 +8,8 @@
 namespace warpwright::server {
 namespace {
 
-std::optional<std::int64_t> evaluated(const std::optional<Expression> &expression,
-                                      const Sizes &sizes) {
+std::optional<std::int64_t> evaluated(const std::optional<symbolic::Expression> &expression,
+                                      const symbolic::Sizes &sizes) {
   const auto value = expression ? expression->evaluate(sizes) : fail("not known");
   return value ? std::optional(*value) : std::nullopt;
 }

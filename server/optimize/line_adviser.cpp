@@ -8,16 +8,16 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json tried_json(const std::vector<generator::Variant> &tried) {
+Json tried_json(const std::vector<search::Variant> &tried) {
   Json list = Json::array();
-  for (const generator::Variant &variant : tried) {
+  for (const search::Variant &variant : tried) {
     Json entry{{"verdict", model::to_json(variant.verdict)}};
     if (const auto &answer = variant.state.provenance.answer) {
       entry["plan"] = model::to_json(*answer);
     } else {
       entry["moves"] = Json::array();
-      for (const generator::Move &move : variant.state.moves)
-        entry["moves"].push_back(generator::to_string(move));
+      for (const source::Move &move : variant.state.moves)
+        entry["moves"].push_back(source::to_string(move));
     }
     list.push_back(std::move(entry));
   }
@@ -47,8 +47,8 @@ public:
 
   std::string_view name() const override { return "endpoint"; }
 
-  Result<Advice> advise(const generator::State &original,
-                        const std::vector<generator::Variant> &tried) override {
+  Result<Advice> advise(const source::State &original,
+                        const std::vector<search::Variant> &tried) override {
     Json params{{"path", original.file.path},
                 {"text", original.file.text},
                 {"kernel", original.kernel},

@@ -20,20 +20,20 @@ constexpr std::uint64_t kSeed = 1;
 
 /// The module as prompts show it (generator/search/graph_env.h).
 Result<std::string> graph_text(const TorchTask &task, const model::DeviceInfo &device) {
-  const auto answer = generator::answer_graph_env("tasks", {{"graph", model::to_json(task.graph)},
-                                                            {"task", model::to_json(task.task)},
-                                                            {"device", model::to_json(device)}});
+  const auto answer = search::answer_graph_env("tasks", {{"graph", model::to_json(task.graph)},
+                                                         {"task", model::to_json(task.task)},
+                                                         {"device", model::to_json(device)}});
   if (!answer)
     return fail(answer.error().message);
   return answer->at("kernels").at(0).at("graph").get<std::string>();
 }
 
-class AdvisedModulePolicy final : public generator::TorchPolicy {
+class AdvisedModulePolicy final : public search::TorchPolicy {
 public:
   AdvisedModulePolicy(const trainer::PlainPolicy &policy, const TorchTask &task,
-                      const model::DeviceInfo &device,
-                      std::unique_ptr<generator::TorchPolicy> search, ModulePolicy &told)
-      : task_(task), space_(task.task, task.graph, generator::facts_of(device)),
+                      const model::DeviceInfo &device, std::unique_ptr<search::TorchPolicy> search,
+                      ModulePolicy &told)
+      : task_(task), space_(task.task, task.graph, planning::facts_of(device)),
         environment_(space_, model::to_json(task.task), graph_text(task, device), device),
         policy_(policy.network, policy.vocabulary, {}, kSeed), proposer_(policy_, {}, kSeed),
         search_(std::move(search)), told_(told) {
@@ -47,8 +47,8 @@ public:
 
   std::string_view name() const override { return "builtin"; }
 
-  std::optional<generator::TorchProposal>
-  propose(const std::vector<generator::TorchVariant> &tried) override {
+  std::optional<search::TorchProposal>
+  propose(const std::vector<search::TorchVariant> &tried) override {
     if (!ended_) {
       auto proposal = advised(tried);
       if (proposal)
@@ -61,10 +61,10 @@ public:
 
 private:
   std::vector<trainer::TriedVersion>
-  versions_of(const std::vector<generator::TorchVariant> &tried) const {
+  versions_of(const std::vector<search::TorchVariant> &tried) const {
     std::vector<trainer::TriedVersion> versions;
     std::map<std::string, const model::Verdict *> verdicts;
-    for (const generator::TorchVariant &variant : tried)
+    for (const search::TorchVariant &variant : tried)
       verdicts[model::hash(variant.proposal.built.plan)] = &variant.verdict;
     for (const auto &[moves, plan] : proposed_) { // also what is still being measured
       const auto verdict = verdicts.find(plan);
@@ -77,7 +77,7 @@ private:
   }
 
   /// Errors: why there is no more advice.
-  Result<generator::TorchProposal> advised(const std::vector<generator::TorchVariant> &tried) {
+  Result<search::TorchProposal> advised(const std::vector<search::TorchVariant> &tried) {
     for (int i = 0; i < kAttempts; ++i) {
       auto proposal = proposer_.propose(training_task_, versions_of(tried), environment_);
       if (!proposal)
@@ -87,7 +87,7 @@ private:
       auto walk = space_.walk(proposal->moves);
       if (!walk)
         return std::unexpected(walk.error());
-      const generator::BuiltPlan &built = *(*walk)->built();
+      const planning::BuiltPlan &built = *(*walk)->built();
       const std::string plan = model::hash(built.plan);
       const bool is_new =
           std::ranges::none_of(proposed_, [&](const auto &known) { return known.second == plan; });
@@ -96,21 +96,21 @@ private:
         continue;
       told_.analysis = proposal->analysis.text;
       told_.proposed[plan] = {"builtin", proposal->analysis.text, std::nullopt, {}};
-      const generator::Recipe recipe = (*walk)->recipe();
-      auto graph = generator::rewritten(task_.graph, recipe.rewrites);
+      const search::Recipe recipe = (*walk)->recipe();
+      auto graph = search::rewritten(task_.graph, recipe.rewrites);
       if (!graph)
         return std::unexpected(graph.error());
-      return generator::TorchProposal{{std::move(*graph), recipe.rewrites, recipe.choices}, built};
+      return search::TorchProposal{{std::move(*graph), recipe.rewrites, recipe.choices}, built};
     }
     return fail("it proposes nothing more that is new");
   }
 
   const TorchTask &task_;
-  generator::GraphSpace space_;
+  search::GraphSpace space_;
   SpaceEnvironment environment_;
   trainer::BuiltinPolicy policy_;
   trainer::Proposer proposer_;
-  std::unique_ptr<generator::TorchPolicy> search_;
+  std::unique_ptr<search::TorchPolicy> search_;
   ModulePolicy &told_;
   trainer::TrainingTask training_task_;
   std::vector<std::pair<trainer::Moves, std::string>> proposed_; ///< with the hashes of their plans
@@ -119,10 +119,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<generator::TorchPolicy>
-make_module_policy(const trainer::PlainPolicy &policy, const TorchTask &task,
-                   const model::DeviceInfo &device, std::unique_ptr<generator::TorchPolicy> search,
-                   ModulePolicy &told) {
+std::unique_ptr<search::TorchPolicy> make_module_policy(const trainer::PlainPolicy &policy,
+                                                        const TorchTask &task,
+                                                        const model::DeviceInfo &device,
+                                                        std::unique_ptr<search::TorchPolicy> search,
+                                                        ModulePolicy &told) {
   return std::make_unique<AdvisedModulePolicy>(policy, task, device, std::move(search), told);
 }
 

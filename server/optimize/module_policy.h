@@ -10,9 +10,10 @@
 namespace warpwright::server {
 
 /// @param search goes on where the policy ends @param told gets what is to be said; outlives the result
-std::unique_ptr<generator::TorchPolicy>
-make_module_policy(const trainer::PlainPolicy &policy, const TorchTask &task,
-                   const model::DeviceInfo &device, std::unique_ptr<generator::TorchPolicy> search,
-                   ModulePolicy &told);
+std::unique_ptr<search::TorchPolicy> make_module_policy(const trainer::PlainPolicy &policy,
+                                                        const TorchTask &task,
+                                                        const model::DeviceInfo &device,
+                                                        std::unique_ptr<search::TorchPolicy> search,
+                                                        ModulePolicy &told);
 
 } // namespace warpwright::server

@@ -46,15 +46,15 @@ public:
   Trial(const OptimizeRequest &request, const OptimizeEvents &events)
       : request_(request), events_(events) {}
 
-  void take(const generator::Variant &variant, const model::Task &task, const std::string &hash) {
+  void take(const search::Variant &variant, const model::Task &task, const std::string &hash) {
     const model::Verdict &verdict = variant.verdict;
     runner::LedgerEntry entry{request_.snapshot->facts.path, request_.kernel, task, variant.plan,
                               verdict, variant.state.file.text, hash,
                               proposed(variant.state.provenance)};
     if (!is_from_runner(verdict)) { // it says nothing about the variant
       entry.plan.moves.clear();
-      for (const generator::Move &move : variant.state.moves)
-        entry.plan.moves.push_back(generator::to_string(move));
+      for (const source::Move &move : variant.state.moves)
+        entry.plan.moves.push_back(source::to_string(move));
       if (events_.on_unjudged)
         events_.on_unjudged(std::move(entry));
       return;
@@ -118,30 +118,26 @@ Result<OptimizeSummary> optimize(const OptimizeRequest &request, runner::Blockin
   const std::string &path = request.snapshot->facts.path;
   const model::Task &task = kernel->task.task;
   const auto device = device_of(client, request.settings.device);
-  const generator::State original{{path, *request.snapshot->text},
-                                  ProjectSettings().read(path).parse,
-                                  kernel->name,
-                                  {},
-                                  {},
-                                  arch::gpu_or_cpu(device)};
+  const source::State original{
+      {path, *request.snapshot->text}, ProjectSettings().read(path).parse, kernel->name, {}, {},
+      arch::gpu_or_cpu(device)};
 
   Trial trial(request, events);
   CandidateEvaluator evaluator(client, verify_options(request));
   const std::stop_callback forward(stop, [&] { evaluator.give_up().request_stop(); });
-  generator::TextSearchEvents search_events;
+  search::TextSearchEvents search_events;
   search_events.evaluate = [&](const model::Task &task, const model::Plan &plan,
                                std::stop_token token) {
     return evaluator.evaluate(task, plan, std::move(token), events.on_stage,
                               events.on_runner_error);
   };
-  search_events.on_variant = [&](const generator::Variant &variant, std::size_t) {
+  search_events.on_variant = [&](const search::Variant &variant, std::size_t) {
     trial.take(variant, task, hash);
   };
   const auto policy = policies.for_kernel(*choice, task, device, evaluator.give_up().get_token());
-  generator::search(
-      original, task, *policy,
-      {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
-      search_events, evaluator.give_up().get_token());
+  search::search(original, task, *policy,
+                 {.max_variants = request.settings.max_variants, .budget = request.settings.budget},
+                 search_events, evaluator.give_up().get_token());
   if (const auto failure = evaluator.failure())
     return std::unexpected(*failure);
   return trial.summary_of(*policy);
@@ -155,30 +151,26 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
   const Error changed{"the code around '" + entry.kernel +
                           "' no longer leads to the variant that was verified",
                       "Optimise it again"};
-  generator::State state{{path, text},
-                         ProjectSettings().read(path).parse,
-                         entry.kernel,
-                         {},
-                         {},
-                         arch::gpu_or_cpu(entry.verdict.device)};
+  source::State state{{path, text}, ProjectSettings().read(path).parse,    entry.kernel, {},
+                      {},           arch::gpu_or_cpu(entry.verdict.device)};
   std::span<const std::string> moves = entry.plan.moves;
-  if (entry.proposed.answer && generator::is_rewrite(entry.plan.moves)) {
-    auto written = generator::write_plan(state, entry.task, *entry.proposed.answer);
+  if (entry.proposed.answer && states::is_rewrite(entry.plan.moves)) {
+    auto written = states::write_plan(state, entry.task, *entry.proposed.answer);
     if (!written)
       return fail(changed.message + ": " + written.error().message, changed.remedy);
     state = std::move(*written);
     moves = moves.subspan(1);
   }
   for (const std::string &spelling : moves) {
-    const auto move = generator::move_from_string(spelling);
+    const auto move = source::move_from_string(spelling);
     if (!move)
       return std::unexpected(move.error());
-    auto next = generator::apply_move(state, *move);
+    auto next = states::apply_move(state, *move);
     if (!next)
       return fail(changed.message + ": " + spelling + ": " + next.error().message, changed.remedy);
     state = std::move(*next);
   }
-  const auto plan = generator::render_plan(state, entry.task);
+  const auto plan = states::render_plan(state, entry.task);
   if (!plan)
     return fail(changed.message + ": " + plan.error().message, changed.remedy);
   model::Plan found = *plan;

@@ -33,7 +33,7 @@ std::optional<std::size_t> line_in(const std::string &message) {
 
 /// What all variants failed for, where that is the module's own fault.
 std::optional<Error> fault_of_reference(const TorchOutcome &outcome) {
-  for (const generator::TorchVariant &variant : outcome.variants)
+  for (const search::TorchVariant &variant : outcome.variants)
     if (variant.verdict.outcome == model::Outcome::Unsupported &&
         variant.verdict.message.starts_with("the task's reference"))
       return Error{variant.verdict.message, ""};
@@ -119,7 +119,7 @@ private:
 
 OptimizeSummary summary_of(const TorchOutcome &outcome) {
   OptimizeSummary summary;
-  for (const generator::TorchVariant &variant : outcome.variants)
+  for (const search::TorchVariant &variant : outcome.variants)
     if (is_from_runner(variant.verdict)) {
       ++summary.tried;
       summary.verified += variant.verdict.outcome == model::Outcome::Verified;
@@ -241,7 +241,7 @@ struct Attempt {
     runner::VerifyOptions verify;
     verify.device = request.settings.device;
     verify.timeout = kJobTimeout;
-    const TorchEvents torch_events{[&](const generator::TorchVariant &variant, std::size_t) {
+    const TorchEvents torch_events{[&](const search::TorchVariant &variant, std::size_t) {
                                      trial.take(*task, variant.proposal.built.plan,
                                                 variant.verdict);
                                    },
@@ -251,7 +251,7 @@ struct Attempt {
                               limits, torch_events, stop);
     if (outcome.best)
       tell_best(*task, outcome, verify, trial);
-    for (const generator::TorchVariant &variant : outcome.variants)
+    for (const search::TorchVariant &variant : outcome.variants)
       trial.correct(*task, variant.proposal.built.plan, variant.verdict);
     if (outcome.best)
       return told(summary_of(outcome));
@@ -265,7 +265,7 @@ struct Attempt {
   /// Measured last, and verified in the other mode too where forward does the same there.
   void tell_best(TorchTask task, const TorchOutcome &outcome, const runner::VerifyOptions &verify,
                  Trial &trial) const {
-    const generator::TorchVariant &best = outcome.variants[*outcome.best];
+    const search::TorchVariant &best = outcome.variants[*outcome.best];
     const bool both = is_right_as_made(task, best.proposal.built.plan, verify);
     if (outcome.final_verdict || both)
       trial.take(task, best.proposal.built.plan,

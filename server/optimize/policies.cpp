@@ -103,7 +103,7 @@ std::unique_ptr<ModulePolicy> Policies::for_module(const PolicyChoice &choice) {
   }
   module->make = [policy = **policy,
                   told = module.get()](const TorchTask &task, const model::DeviceInfo &device,
-                                       std::unique_ptr<generator::TorchPolicy> search) {
+                                       std::unique_ptr<search::TorchPolicy> search) {
     return make_module_policy(policy, task, device, std::move(search), *told);
   };
   return module;

@@ -11,7 +11,7 @@ public:
   /// @param space outlives this
   /// @param definition of the task, as JSON
   /// @param graph of a torch module, as text; empty: of a kernel
-  SpaceEnvironment(generator::Space &space, nlohmann::json definition, Result<std::string> graph,
+  SpaceEnvironment(search::Space &space, nlohmann::json definition, Result<std::string> graph,
                    std::optional<model::DeviceInfo> device)
       : space_(space), definition_(std::move(definition)), graph_(std::move(graph)),
         device_(std::move(device)) {}
@@ -49,7 +49,7 @@ public:
 private:
   static std::unexpected<Error> nothing_measured() { return fail("nothing is measured here"); }
 
-  generator::Space &space_;
+  search::Space &space_;
   nlohmann::json definition_;
   Result<std::string> graph_;
   std::optional<model::DeviceInfo> device_;

@@ -47,15 +47,15 @@ public:
       return outcome;
     }
     outcome.task = std::move(*task);
-    const auto facts = generator::facts_of(device_);
+    const auto facts = planning::facts_of(device_);
     if (!facts) {
       outcome.error = facts.error();
       return outcome;
     }
-    auto descent = std::make_unique<generator::DescentPolicy>(
-        outcome.task->task, outcome.task->graph, *facts, limits_.known);
-    const generator::DescentPolicy &search_policy = *descent;
-    std::unique_ptr<generator::TorchPolicy> policy = std::move(descent);
+    auto descent = std::make_unique<search::DescentPolicy>(outcome.task->task, outcome.task->graph,
+                                                           *facts, limits_.known);
+    const search::DescentPolicy &search_policy = *descent;
+    std::unique_ptr<search::TorchPolicy> policy = std::move(descent);
     if (limits_.policy && limits_.policy->make)
       policy = limits_.policy->make(*outcome.task, device_, std::move(policy));
     find_best(outcome, *policy, limits_.thorough_search);
@@ -77,7 +77,7 @@ private:
       events_.on_stage(stage);
   }
 
-  void find_best(TorchOutcome &outcome, generator::TorchPolicy &policy, bool thorough) {
+  void find_best(TorchOutcome &outcome, search::TorchPolicy &policy, bool thorough) {
     const TorchTask &task = *outcome.task;
     runner::VerifyOptions options = verify_;
     options.measure = limits_.measure && device_.kind == "cuda";
@@ -86,17 +86,17 @@ private:
     options.thorough = thorough;
     CandidateEvaluator evaluator(client_, options);
     const std::stop_callback forward(stop_, [&] { evaluator.give_up().request_stop(); });
-    const generator::TorchSearchEvents search_events{
+    const search::TorchSearchEvents search_events{
         [&](const model::Task &of, const model::Plan &plan, std::stop_token stop) {
           return evaluator.evaluate(of, plan, stop, events_.on_stage);
         },
         events_.on_variant};
-    generator::SearchLimits search = limits_.search;
+    search::SearchLimits search = limits_.search;
     search.enough_ns = enough_ns(task.task, device_);
     outcome.variants =
-        generator::search_torch(task.task, policy, search, search_events,
-                                evaluator.give_up().get_token(), std::move(outcome.variants));
-    if (const auto *best = generator::best_torch_variant(outcome.variants))
+        search::search_torch(task.task, policy, search, search_events,
+                             evaluator.give_up().get_token(), std::move(outcome.variants));
+    if (const auto *best = search::best_torch_variant(outcome.variants))
       outcome.best = static_cast<std::size_t>(best - outcome.variants.data());
     if (auto failure = evaluator.failure())
       outcome.error = std::move(*failure);
@@ -134,7 +134,7 @@ private:
   static void take_back(TorchOutcome &outcome, const model::Verdict &verdict) {
     outcome.variants[*outcome.best].verdict = verdict;
     outcome.best.reset();
-    if (const auto *next = generator::best_torch_variant(outcome.variants))
+    if (const auto *next = search::best_torch_variant(outcome.variants))
       outcome.best = static_cast<std::size_t>(next - outcome.variants.data());
   }
 

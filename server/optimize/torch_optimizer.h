@@ -13,8 +13,8 @@ namespace warpwright::server {
 /// Who proposes the plans of one search instead of the search's own policy, and what it says.
 struct ModulePolicy {
   /// Takes the search's own, to go on with; null: that one it is.
-  std::function<std::unique_ptr<generator::TorchPolicy>(
-      const TorchTask &, const model::DeviceInfo &, std::unique_ptr<generator::TorchPolicy> search)>
+  std::function<std::unique_ptr<search::TorchPolicy>(const TorchTask &, const model::DeviceInfo &,
+                                                     std::unique_ptr<search::TorchPolicy> search)>
       make;
   std::string described = "search"; ///< who it was, and why not the one that was chosen
   std::string analysis;             ///< what it said of the module last
@@ -22,21 +22,20 @@ struct ModulePolicy {
 };
 
 struct TorchLimits {
-  generator::SearchLimits search{
-      .max_variants = 8, .budget = std::chrono::seconds{60}, .at_once = 2};
+  search::SearchLimits search{.max_variants = 8, .budget = std::chrono::seconds{60}, .at_once = 2};
   std::chrono::milliseconds measure_budget{300};         ///< of each candidate while searching
   std::chrono::milliseconds final_measure_budget{1'000}; ///< of the best, against each baseline
   /// False: candidates are judged in fewer drawings while searching (VerifyOptions::thorough), the best in all of them.
   bool thorough_search = true;
   bool measure = true; ///< false: plans are verified, and none is faster than another
-  std::optional<generator::Recipe> known = std::nullopt; ///< tried first
+  std::optional<search::Recipe> known = std::nullopt;    ///< tried first
   ModulePolicy *policy = nullptr;                        ///< null: the search's own; outlives it
 };
 
 struct TorchOutcome {
   std::optional<TorchTask> task; ///< absent: the module could not be traced, `error` says why
   std::optional<Error> error;    ///< why nothing more was tried; what was found before stands
-  std::vector<generator::TorchVariant> variants; ///< in the order tried
+  std::vector<search::TorchVariant> variants; ///< in the order tried
   std::optional<std::size_t>
       best; ///< verified, with a kernel of ours; the fastest where a GPU measured
   /// Of the best, measured last, with all baselines; absent without a GPU.
@@ -47,8 +46,7 @@ struct TorchOutcome {
 };
 
 struct TorchEvents {
-  std::function<void(const generator::TorchVariant &, std::size_t tried)>
-      on_variant;                                         ///< may be empty
+  std::function<void(const search::TorchVariant &, std::size_t tried)> on_variant; ///< may be empty
   std::function<void(const std::string &stage)> on_stage; ///< may be empty
 };
 

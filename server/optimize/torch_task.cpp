@@ -6,7 +6,7 @@ namespace warpwright::server {
 
 Result<TorchTask> make_torch_task(const std::string &name, const std::string &file,
                                   const model::TorchModule &module, runner::TracedModule traced) {
-  auto task = generator::module_task(name, file, module, traced.graph, std::move(traced.buffers));
+  auto task = planning::module_task(name, file, module, traced.graph, std::move(traced.buffers));
   if (!task)
     return std::unexpected(task.error());
   CallPatterns patterns{traced.input_pattern, traced.output_pattern, {}};

@@ -15,8 +15,8 @@ constexpr std::int64_t kMaxGridX = (std::int64_t{1} << 31) - 1,
 constexpr std::int64_t kMaxThreads = 1024, kMaxBlockZ = 64;
 constexpr std::int64_t kMaxSharedBytes = 256 * 1024;
 
-Result<std::int64_t> bounded(const Expression &expression, const Sizes &sizes, std::int64_t low,
-                             std::int64_t high, const std::string &what) {
+Result<std::int64_t> bounded(const symbolic::Expression &expression, const symbolic::Sizes &sizes,
+                             std::int64_t low, std::int64_t high, const std::string &what) {
   auto value = expression.evaluate(sizes);
   if (!value)
     return fail(what + " \"" + expression.text() + "\": " + value.error().message,
@@ -72,7 +72,7 @@ private:
     return {};
   }
 
-  Result<void> add_buffer(const std::string &name, Dtype dtype, const Expression &extent,
+  Result<void> add_buffer(const std::string &name, Dtype dtype, const symbolic::Expression &extent,
                           const char *list) {
     const std::string where = std::string(list) + "." + name;
     auto elements = TRY(bounded(extent, task_.sizes, 0,

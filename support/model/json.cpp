@@ -70,7 +70,8 @@ Result<Buffer> buffer_from(const json &document) {
   const json &distribution = document["distribution"];
   buffer.distribution.kind = value_in(kDistributions, distribution["kind"]);
   auto lower = expression(distribution, "lower", where + ".distribution");
-  auto upper = expression(distribution, "upper", where + ".distribution", Expression(256));
+  auto upper =
+      expression(distribution, "upper", where + ".distribution", symbolic::Expression(256));
   if (!lower || !upper)
     return std::unexpected(lower ? upper.error() : lower.error());
   buffer.distribution.lower = *lower;
@@ -204,7 +205,7 @@ json to_json(const Task &task) {
   for (const Buffer &buffer : task.buffers)
     buffers.push_back(buffer_json(buffer));
   for (const Scalar &scalar : task.scalars) {
-    const auto *integer = std::get_if<Expression>(&scalar.value);
+    const auto *integer = std::get_if<symbolic::Expression>(&scalar.value);
     scalars.push_back(
         {{"name", scalar.name},
          {"dtype", name(scalar.dtype)},
@@ -238,8 +239,8 @@ Result<Task> task_from_json(const json &document) {
   Task task;
   task.name = document["name"];
   task.file = document.value("file", "");
-  task.sizes = document["sizes"].get<Sizes>();
-  task.check_sizes = document.value("check_sizes", std::vector<Sizes>{});
+  task.sizes = document["sizes"].get<symbolic::Sizes>();
+  task.check_sizes = document.value("check_sizes", std::vector<symbolic::Sizes>{});
   TRY(decode_buffers_and_scalars(document, task));
   if (document.contains("module")) {
     task.module = module_from(document["module"]);

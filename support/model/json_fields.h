@@ -41,14 +41,15 @@ inline double wrapped_number_from(const json &value) {
 }
 
 /// The expression at `object[key]`, or `absent` when there is none. Errors name `where`.
-inline Result<Expression> expression(const json &object, const char *key, const std::string &where,
-                                     Expression absent = {}) {
+inline Result<symbolic::Expression> expression(const json &object, const char *key,
+                                               const std::string &where,
+                                               symbolic::Expression absent = {}) {
   const auto found = object.find(key);
   if (found == object.end())
     return absent;
   if (found->is_number_integer())
-    return Expression(found->get<std::int64_t>());
-  auto parsed = Expression::parse(found->get<std::string>());
+    return symbolic::Expression(found->get<std::int64_t>());
+  auto parsed = symbolic::Expression::parse(found->get<std::string>());
   if (!parsed)
     return fail(where + "." + key + ": " + parsed.error().message, parsed.error().remedy);
   return parsed;

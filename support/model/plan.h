@@ -20,7 +20,7 @@ namespace warpwright::model {
 /// One kernel argument. Exactly one alternative of what the kernel's parameter takes.
 struct BufferArgument {
   std::string buffer;
-  Expression offset; ///< in elements, added to the buffer's start
+  symbolic::Expression offset; ///< in elements, added to the buffer's start
   bool operator==(const BufferArgument &) const = default;
 };
 struct ScalarArgument {
@@ -29,7 +29,7 @@ struct ScalarArgument {
 };
 /// An integer computed from the sizes.
 struct SizeArgument {
-  Expression value;
+  symbolic::Expression value;
   Dtype dtype = Dtype::Int32;
   bool operator==(const SizeArgument &) const = default;
 };
@@ -43,9 +43,9 @@ using Argument = std::variant<BufferArgument, ScalarArgument, SizeArgument, Cons
 
 struct LaunchStep {
   std::string kernel; ///< name expression as C++ spells it: "saxpy", "reduce<float, 256>", "ns::k"
-  std::array<Expression, 3> grid{1, 1, 1};
-  std::array<Expression, 3> block{1, 1, 1};
-  Expression shared_bytes; ///< dynamic shared memory, bytes
+  std::array<symbolic::Expression, 3> grid{1, 1, 1};
+  std::array<symbolic::Expression, 3> block{1, 1, 1};
+  symbolic::Expression shared_bytes; ///< dynamic shared memory, bytes
   std::vector<Argument> arguments;
   /// Its blocks wait for each other, so that all must be on the device at once: a cooperative launch. Where they do not fit the launch
   /// is refused before it starts; no kernel of ours traps or waits in vain.
@@ -101,7 +101,7 @@ using Step = std::variant<LaunchStep, FillStep, AtenStep, ModuleStep>;
 struct Temporary {
   std::string name;
   Dtype dtype = Dtype::Float32;
-  Expression extent; ///< elements
+  symbolic::Expression extent; ///< elements
   bool operator==(const Temporary &) const = default;
 };
 

@@ -9,13 +9,13 @@ namespace {
 using nlohmann::json;
 using namespace fields;
 
-json triple(const std::array<Expression, 3> &values) {
+json triple(const std::array<symbolic::Expression, 3> &values) {
   return {values[0].text(), values[1].text(), values[2].text()};
 }
 
-Result<std::array<Expression, 3>> triple_from(const json &object, const char *key,
-                                              const std::string &where) {
-  std::array<Expression, 3> values{1, 1, 1};
+Result<std::array<symbolic::Expression, 3>> triple_from(const json &object, const char *key,
+                                                        const std::string &where) {
+  std::array<symbolic::Expression, 3> values{1, 1, 1};
   const auto found = object.find(key);
   if (found == object.end())
     return values;

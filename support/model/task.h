@@ -28,15 +28,15 @@ struct Distribution {
     Module,   ///< as the task's torch module makes its inputs, or initialises its parameters
   };
   Kind kind = Kind::Normal;
-  Expression lower;      ///< Integers only
-  Expression upper{256}; ///< Integers only, exclusive
+  symbolic::Expression lower;      ///< Integers only
+  symbolic::Expression upper{256}; ///< Integers only, exclusive
   bool operator==(const Distribution &) const = default;
 };
 
 struct Buffer {
   std::string name;
   Dtype dtype = Dtype::Float32;
-  Expression extent; ///< elements
+  symbolic::Expression extent; ///< elements
   Direction direction = Direction::In;
   Distribution distribution;
   std::vector<std::int64_t>
@@ -48,7 +48,8 @@ struct Buffer {
 struct Scalar {
   std::string name;
   Dtype dtype = Dtype::Float32;
-  std::variant<Expression, double> value; ///< Expression for integers, double for floating point
+  std::variant<symbolic::Expression, double>
+      value; ///< Expression for integers, double for floating point
   bool operator==(const Scalar &) const = default;
 };
 
@@ -63,8 +64,8 @@ struct Tolerance {
 
 /// The least work any correct plan does, for the roofline. Absent when it is not known.
 struct Work {
-  std::optional<Expression> bytes; ///< device memory that must move
-  std::optional<Expression> flops; ///< floating-point operations
+  std::optional<symbolic::Expression> bytes; ///< device memory that must move
+  std::optional<symbolic::Expression> flops; ///< floating-point operations
   bool operator==(const Work &) const = default;
 };
 
@@ -97,8 +98,9 @@ struct TorchModule {
 struct Task {
   std::string name;               ///< of the kernel, as the user knows it
   std::string file;               ///< where it came from; information only
-  Sizes sizes;                    ///< the binding that is measured
-  std::vector<Sizes> check_sizes; ///< further bindings that must come out right: tails, small, odd
+  symbolic::Sizes sizes;          ///< the binding that is measured
+  std::vector<symbolic::Sizes>
+      check_sizes; ///< further bindings that must come out right: tails, small, odd
   std::vector<Buffer> buffers;
   std::vector<Scalar> scalars;
   Plan reference;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::symbolic {
 
 namespace {
 
@@ -299,4 +299,4 @@ std::string describe_sizes(const Sizes &sizes) {
   return text.empty() ? "its fixed sizes" : text;
 }
 
-} // namespace warpwright
+} // namespace warpwright::symbolic

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::symbolic {
 
 /// Symbol name -> value, e.g. {"n": 1048576}.
 using Sizes = std::map<std::string, std::int64_t>;
@@ -57,4 +57,4 @@ private:
   std::shared_ptr<const Node> root_;
 };
 
-} // namespace warpwright
+} // namespace warpwright::symbolic

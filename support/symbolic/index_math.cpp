@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::symbolic {
 namespace {
 
 std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
@@ -298,4 +298,4 @@ std::string IndexMath::text(const IndexForm &form, bool wide) const {
   return parts > 1 ? "(" + sum + ")" : sum;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::symbolic

@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::symbolic {
 
 /// A sum: terms by atom, and a constant.
 struct IndexForm {
@@ -81,4 +81,4 @@ private:
   std::unordered_map<std::string, int> numbers_;
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::symbolic

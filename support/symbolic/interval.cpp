@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-namespace warpwright {
+namespace warpwright::symbolic {
 namespace {
 
 bool is_infinite(std::int64_t value) {
@@ -67,4 +67,4 @@ Interval bit_and(Interval a, Interval b) {
   return {0, limit};
 }
 
-} // namespace warpwright
+} // namespace warpwright::symbolic

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace warpwright {
+namespace warpwright::symbolic {
 
 struct Interval {
   static constexpr std::int64_t kInfinity = std::int64_t{1} << 60;
@@ -40,4 +40,4 @@ Interval shift_left(Interval a, Interval b);
 Interval shift_right(Interval a, Interval b);
 Interval bit_and(Interval a, Interval b);
 
-} // namespace warpwright
+} // namespace warpwright::symbolic

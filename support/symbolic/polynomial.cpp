@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace warpwright {
+namespace warpwright::symbolic {
 namespace {
 
 std::int64_t wrapped_product(std::int64_t a, std::int64_t b) {
@@ -163,4 +163,4 @@ Polynomial operator*(const Polynomial &a, const Polynomial &b) {
   return result;
 }
 
-} // namespace warpwright
+} // namespace warpwright::symbolic

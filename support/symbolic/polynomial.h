@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright {
+namespace warpwright::symbolic {
 
 /// A product of symbols, sorted by name, repeated for powers; empty is the number one.
 using Monomial = std::vector<std::string>;
@@ -57,4 +57,4 @@ private:
   std::map<Monomial, std::int64_t> terms_;
 };
 
-} // namespace warpwright
+} // namespace warpwright::symbolic

@@ -77,7 +77,7 @@ ADDITIONS = [
                              "tests/generator/families/scatter_test.cpp"],
              {"generator/families/registry.cpp": [("#include \"generator/families/windows/pool.h\"",
                                                    "#include \"generator/families/scatter/scatter.h\"\n"),
-                                                  ("      kWeightLayoutsFamily,", "      kScatterFamily,\n")]},
+                                                  ("      convolution::kWeightLayoutsFamily,", "      scatter::kScatterFamily,\n")]},
              "family_scatter_test", []),
     # Its row in arch, its header, and a line each in matmul and convolution.
     Addition("a tensor-core generation", 4, ["generator/device/mma_example.cuh"],

@@ -54,7 +54,7 @@ model::Task complete(const std::string &source, const std::string &name) {
   CHECK_MESSAGE(checked, (checked ? "" : describe(checked.error())));
   const auto decoded = model::task_from_json(model::to_json(task));
   CHECK_MESSAGE(decoded, (decoded ? "" : describe(decoded.error())));
-  for (const Sizes &sizes : task.check_sizes)
+  for (const symbolic::Sizes &sizes : task.check_sizes)
     for (const model::Buffer &buffer : task.buffers)
       CHECK(buffer.extent.evaluate(sizes).value_or(0) > 0);
   const auto &launch = std::get<model::LaunchStep>(task.reference.steps.back());
@@ -78,19 +78,19 @@ const model::LaunchStep &launch_of(const model::Task &task) {
   return std::get<model::LaunchStep>(task.reference.steps.back());
 }
 
-std::int64_t value(const Expression &expression, const Sizes &sizes) {
+std::int64_t value(const symbolic::Expression &expression, const symbolic::Sizes &sizes) {
   return expression.evaluate(sizes).value_or(-1);
 }
 
 TEST_CASE("a tiled matmul without guards keeps multiples of its tile, rectangular ones") {
   const model::Task task = complete(corpus::kTiledMatmul, "matmul_tiled");
-  CHECK(task.sizes == Sizes{{"M", 1024}, {"N", 512}, {"K", 2048}});
+  CHECK(task.sizes == symbolic::Sizes{{"M", 1024}, {"N", 512}, {"K", 2048}});
   CHECK(value(buffer(task, "A").extent, {{"M", 3}, {"K", 5}, {"N", 7}}) == 15);
   CHECK(buffer(task, "C").direction == Direction::Out);
   CHECK(value(launch_of(task).grid[0], {{"M", 32}, {"N", 64}, {"K", 16}}) == 4);
   CHECK(task.check_sizes.size() >= 3);
   bool is_rectangular = false;
-  for (const Sizes &sizes : task.check_sizes) {
+  for (const symbolic::Sizes &sizes : task.check_sizes) {
     for (const auto &[name, size] : sizes)
       CHECK_MESSAGE(size % 16 == 0, name << " = " << size);
     is_rectangular = is_rectangular || sizes.at("M") != sizes.at("N");
@@ -113,7 +113,7 @@ void launch(const float *x, const float *row, float *out, int rows, int cols) {
 }
 )cuda",
                                     "add_rows");
-  const Sizes sizes{{"rows", 3}, {"cols", 700}};
+  const symbolic::Sizes sizes{{"rows", 3}, {"cols", 700}};
   CHECK(value(buffer(task, "row").extent, sizes) == 700);
   CHECK(value(buffer(task, "x").extent, sizes) == 2100);
   CHECK(value(buffer(task, "out").extent, sizes) == 2100);
@@ -122,7 +122,7 @@ void launch(const float *x, const float *row, float *out, int rows, int cols) {
 TEST_CASE("a template launched two levels down gets its arguments, sizes and shared memory") {
   const model::Task task = complete(corpus::kLauncher, "row_softmax");
   CHECK(launch_of(task).kernel == "row_softmax<float, 256>");
-  CHECK(task.sizes == Sizes{{"rows", 2048}, {"cols", 1024}});
+  CHECK(task.sizes == symbolic::Sizes{{"rows", 2048}, {"cols", 1024}});
   CHECK(value(launch_of(task).shared_bytes, task.sizes) == 1024);
   CHECK(buffer(task, "in").direction == Direction::In);
   CHECK(buffer(task, "out").direction == Direction::Out);
@@ -134,14 +134,14 @@ TEST_CASE("a template launched two levels down gets its arguments, sizes and sha
 
 TEST_CASE("particles are updated in place, divisors are positive, constants are scalars") {
   const model::Task task = complete(corpus::kParticles, "update");
-  CHECK(task.sizes == Sizes{{"count", 1000000}});
+  CHECK(task.sizes == symbolic::Sizes{{"count", 1000000}});
   CHECK(buffer(task, "x").direction == Direction::InOut);
   CHECK(buffer(task, "mass").direction == Direction::In);
   CHECK(buffer(task, "mass").distribution.kind == Kind::Positive);
   REQUIRE(task.scalars.size() == 1);
   CHECK(std::get<double>(task.scalars[0].value) == doctest::Approx(0.01));
-  CHECK(std::ranges::any_of(task.check_sizes,
-                            [](const Sizes &sizes) { return sizes.at("count") % 256 != 0; }));
+  CHECK(std::ranges::any_of(
+      task.check_sizes, [](const symbolic::Sizes &sizes) { return sizes.at("count") % 256 != 0; }));
 }
 
 TEST_CASE("subscripts that were loaded stay inside what they index") {
@@ -150,7 +150,8 @@ TEST_CASE("subscripts that were loaded stay inside what they index") {
   CHECK(ids.dtype == model::Dtype::Int32);
   CHECK(ids.distribution.kind == Kind::Integers);
   CHECK(value(ids.distribution.lower, task.sizes) == 0);
-  for (const Sizes &sizes : {task.sizes, Sizes{{"tokens", 5}, {"dim", 6}, {"vocabulary", 7}}})
+  for (const symbolic::Sizes &sizes :
+       {task.sizes, symbolic::Sizes{{"tokens", 5}, {"dim", 6}, {"vocabulary", 7}}})
     CHECK(value(ids.distribution.upper, sizes) == sizes.at("vocabulary"));
   CHECK(task.sizes.contains("tokens"));
 }
@@ -177,7 +178,7 @@ TEST_CASE("buffers behind float4 count floats") {
   CHECK(buffer(task, "a").dtype == model::Dtype::Float32);
   CHECK(value(buffer(task, "c").extent, {{"n", 4096}}) == 4096);
   CHECK(buffer(task, "c").direction == Direction::Out);
-  CHECK(value(task.work.bytes.value_or(Expression()), {{"n", 4096}}) == 3 * 4 * 4096);
+  CHECK(value(task.work.bytes.value_or(symbolic::Expression()), {{"n", 4096}}) == 3 * 4 * 4096);
 }
 
 TEST_CASE("every example gives a complete task") {
@@ -250,7 +251,7 @@ __global__ void twice(float *x, int n) { int i = blockIdx.x * blockDim.x + threa
 /// The block of a launch in `host`, after kTwice; the task is complete.
 std::int64_t block_in(const std::string &host) {
   const model::Task task = complete(kTwice + host, "twice");
-  CHECK(task.sizes == Sizes{{"n", 1 << 20}});
+  CHECK(task.sizes == symbolic::Sizes{{"n", 1 << 20}});
   return value(launch_of(task).block[0], task.sizes);
 }
 
@@ -314,7 +315,7 @@ int main() {
 })",
                                     "twice");
   CHECK(task.check_sizes.size() >= 2);
-  for (const Sizes &sizes : task.check_sizes)
+  for (const symbolic::Sizes &sizes : task.check_sizes)
     CHECK(sizes.at("cols") % 32 == 0);
 }
 
@@ -445,8 +446,8 @@ TEST_CASE("a kernel without a launch asks for one, and a comment gives it") {
                                   kernel,
                               "twice");
   REQUIRE_MESSAGE(with.task.inferred, questions(with.task));
-  CHECK(with.task.task.sizes == Sizes{{"n", 1 << 20}});
-  CHECK(with.task.task.check_sizes == std::vector<Sizes>{{{"n", 1}}, {{"n", 1000}}});
+  CHECK(with.task.task.sizes == symbolic::Sizes{{"n", 1 << 20}});
+  CHECK(with.task.task.check_sizes == std::vector<symbolic::Sizes>{{{"n", 1}}, {{"n", 1000}}});
   CHECK(value(launch_of(with.task.task).grid[0], {{"n", 129}}) == 2);
   CHECK(value(buffer(with.task.task, "x").extent, {{"n", 129}}) == 129);
 }

@@ -35,8 +35,9 @@ TEST_CASE("a spec names sizes, checks, buffers, scalars, launch, fills and toler
              "float = 2.5, beta = 1e-3\n"
              "launch reduce<float, 256> grid((n + 255) / 256, 2) block(256) shared(n * 4), fill "
              "out = 0, tolerance 1e-4 1e-3");
-  CHECK(spec.sizes == Sizes{{"n", 1 << 24}, {"m", 1 << 22}});
-  CHECK(spec.check_sizes == std::vector<Sizes>{{{"n", 1000}, {"m", 3}}, {{"n", 12345}, {"m", 1}}});
+  CHECK(spec.sizes == symbolic::Sizes{{"n", 1 << 24}, {"m", 1 << 22}});
+  CHECK(spec.check_sizes ==
+        std::vector<symbolic::Sizes>{{{"n", 1000}, {"m", 3}}, {{"n", 12345}, {"m", 1}}});
   CHECK(spec.buffers.at("x").direction == model::Direction::In);
   CHECK(spec.buffers.at("idx").distribution->kind == Kind::Integers);
   CHECK(spec.buffers.at("idx").distribution->upper.text() == "m");
@@ -54,7 +55,7 @@ TEST_CASE("a spec names sizes, checks, buffers, scalars, launch, fills and toler
 
 TEST_CASE("one size needs no name in further checks") {
   CHECK(parsed("check n = 1000 | 12345").check_sizes ==
-        std::vector<Sizes>{{{"n", 1000}}, {{"n", 12345}}});
+        std::vector<symbolic::Sizes>{{{"n", 1000}}, {{"n", 12345}}});
 }
 
 TEST_CASE("errors of a spec say line, column and what was expected") {
@@ -83,7 +84,7 @@ TEST_CASE("the comment above a kernel is a spec, and its errors are diagnostics 
   REQUIRE(unit);
   const CommentSpec above = spec_above(**unit, *(*unit)->find_kernel("k"));
   CHECK(!above.error);
-  CHECK(above.spec.sizes == Sizes{{"n", 100}});
+  CHECK(above.spec.sizes == symbolic::Sizes{{"n", 100}});
   CHECK(above.spec.buffers.at("x").direction == model::Direction::Out);
   auto broken =
       parse_stub({"/test/spec.cu", "int a;\n// warpwright: n = 100, x: oops[n]\n" + kernel});

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 using model::Dtype;
@@ -134,4 +134,4 @@ Array from_bytes(const std::vector<unsigned char> &bytes, Dtype dtype, const mod
   return array;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -3,7 +3,7 @@
 
 #include "tests/generator/graph_array.h"
 
-namespace warpwright::generator {
+namespace warpwright::test {
 
 /// @param strides of the memory; empty: contiguous. Gaps are zero.
 std::vector<unsigned char> to_bytes(const Array &array, const model::Shape &strides = {});
@@ -11,4 +11,4 @@ std::vector<unsigned char> to_bytes(const Array &array, const model::Shape &stri
 Array from_bytes(const std::vector<unsigned char> &bytes, model::Dtype dtype,
                  const model::Shape &shape);
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -5,9 +5,9 @@
 
 #include <cctype>
 
-namespace warpwright::generator::test {
+namespace warpwright::test {
 
-State state_of(std::string marked) {
+source::State state_of(std::string marked) {
   const std::size_t mark = marked.find('^');
   REQUIRE(mark != std::string::npos);
   marked.erase(mark, 1);
@@ -15,13 +15,13 @@ State state_of(std::string marked) {
   while (end < marked.size() &&
          (std::isalnum(static_cast<unsigned char>(marked[end])) || marked[end] == '_'))
     ++end;
-  State state;
+  source::State state;
   state.kernel = marked.substr(mark, end - mark);
   state.file = {"snippet.cu", std::move(marked)};
   return state;
 }
 
-std::string parse_errors(const State &state) {
+std::string parse_errors(const source::State &state) {
   auto unit = analysis::parse_stub(state.file, state.settings);
   if (!unit)
     return describe(unit.error());
@@ -33,32 +33,32 @@ std::string parse_errors(const State &state) {
 }
 
 void check_move(const std::string &marked, const std::string &move, const std::string &expected) {
-  const State before = state_of(marked);
+  const source::State before = state_of(marked);
   CHECK(parse_errors(before) == "");
-  auto parsed = move_from_string(move);
+  auto parsed = source::move_from_string(move);
   REQUIRE(parsed);
-  auto after = apply_move(before, *parsed);
+  auto after = states::apply_move(before, *parsed);
   REQUIRE_MESSAGE(after, (after ? "" : describe(after.error())));
   CHECK(after->file.text == expected);
   CHECK(parse_errors(*after) == "");
-  CHECK(after->moves == std::vector<Move>{*parsed});
+  CHECK(after->moves == std::vector<source::Move>{*parsed});
 }
 
 void check_parses(const std::string &marked, const std::string &move) {
-  auto parsed = move_from_string(move);
+  auto parsed = source::move_from_string(move);
   REQUIRE(parsed);
-  auto after = apply_move(state_of(marked), *parsed);
+  auto after = states::apply_move(state_of(marked), *parsed);
   REQUIRE_MESSAGE(after, (after ? "" : describe(after.error())));
   CHECK(parse_errors(*after) == "");
 }
 
 void check_refused(const std::string &marked, const std::string &move, const std::string &reason) {
-  const State state = state_of(marked);
-  auto parsed = move_from_string(move);
+  const source::State state = state_of(marked);
+  auto parsed = source::move_from_string(move);
   REQUIRE(parsed);
-  auto after = apply_move(state, *parsed);
+  auto after = states::apply_move(state, *parsed);
   REQUIRE_FALSE(after);
   CHECK(after.error().message == move + " is not legal for " + state.kernel + ": " + reason);
 }
 
-} // namespace warpwright::generator::test
+} // namespace warpwright::test

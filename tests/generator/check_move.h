@@ -6,14 +6,14 @@
 #include <doctest/doctest.h>
 #include <string>
 
-namespace warpwright::generator {
-struct State; // of generator/text/states/generator.h, which costs seconds to include
+namespace warpwright::source {
+struct State; // of generator/text/source/state.h, which costs seconds to include
 }
 
-namespace warpwright::generator::test {
+namespace warpwright::test {
 
 /// The state of a marked source: `__global__ void ^scale(...)`.
-State state_of(std::string marked);
+source::State state_of(std::string marked);
 
 /// `move` turns the marked source into `expected`.
 void check_move(const std::string &marked, const std::string &move, const std::string &expected);
@@ -25,6 +25,6 @@ void check_parses(const std::string &marked, const std::string &move);
 void check_refused(const std::string &marked, const std::string &move, const std::string &reason);
 
 /// The parser's errors of a text, one a line; empty when it parses.
-std::string parse_errors(const State &state);
+std::string parse_errors(const source::State &state);
 
-} // namespace warpwright::generator::test
+} // namespace warpwright::test

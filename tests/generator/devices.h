@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::test {
 
-inline DeviceFacts h200() { return arch::gpu_named("h200").value(); }
+inline elements::DeviceFacts h200() { return arch::gpu_named("h200").value(); }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 using namespace warpwright;
-using generator::answer_env;
 using rpc::Json;
+using search::answer_env;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <set>
 
-namespace warpwright::generator::test {
+namespace warpwright::test {
 
 std::vector<Example> all_examples() {
   std::vector<std::filesystem::path> files;
@@ -24,17 +24,17 @@ std::vector<Example> all_examples() {
     for (const analysis::Kernel &kernel :
          analysis::analyze(file, {}, {.tasks = true, .rules = false}).kernels)
       if (kernel.task.inferred)
-        examples.push_back({State{file, {}, kernel.name, {}}, kernel.task.task});
+        examples.push_back({source::State{file, {}, kernel.name, {}}, kernel.task.task});
   }
   REQUIRE(examples.size() >= 8);
   return examples;
 }
 
 void for_each_state(const Example &example, bool pairs,
-                    const std::function<void(const State &)> &visit) {
+                    const std::function<void(const source::State &)> &visit) {
   std::set<std::string> seen{example.state.file.text};
-  for (const Move &move : legal_moves(example.state)) {
-    auto one = apply_move(example.state, move);
+  for (const source::Move &move : states::legal_moves(example.state)) {
+    auto one = states::apply_move(example.state, move);
     REQUIRE_MESSAGE(one, (one ? "" : describe(one.error())));
     if (!seen.insert(one->file.text).second)
       continue;
@@ -42,10 +42,10 @@ void for_each_state(const Example &example, bool pairs,
     if (!pairs)
       continue;
     std::set<std::string> names;
-    for (const Move &next : legal_moves(*one)) {
+    for (const source::Move &next : states::legal_moves(*one)) {
       if (!names.insert(next.name).second)
         continue;
-      auto two = apply_move(*one, next);
+      auto two = states::apply_move(*one, next);
       REQUIRE_MESSAGE(two, (two ? "" : describe(two.error())));
       if (seen.insert(two->file.text).second)
         visit(*two);
@@ -53,11 +53,11 @@ void for_each_state(const Example &example, bool pairs,
   }
 }
 
-std::string moves_text(const State &state) {
+std::string moves_text(const source::State &state) {
   std::string text = state.kernel + ":";
-  for (const Move &move : state.moves)
+  for (const source::Move &move : state.moves)
     text += " " + to_string(move);
   return text;
 }
 
-} // namespace warpwright::generator::test
+} // namespace warpwright::test

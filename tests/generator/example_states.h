@@ -5,10 +5,10 @@
 
 #include <functional>
 
-namespace warpwright::generator::test {
+namespace warpwright::test {
 
 struct Example {
-  State state;
+  source::State state;
   model::Task task;
 };
 
@@ -17,8 +17,8 @@ std::vector<Example> all_examples();
 
 /// Visits every state that one legal move reaches, and (with `pairs`) from each of them one more move of each name.
 void for_each_state(const Example &example, bool pairs,
-                    const std::function<void(const State &)> &visit);
+                    const std::function<void(const source::State &)> &visit);
 
-std::string moves_text(const State &state);
+std::string moves_text(const source::State &state);
 
-} // namespace warpwright::generator::test
+} // namespace warpwright::test

@@ -11,8 +11,10 @@
 #include <iostream>
 
 using namespace warpwright;
-using namespace warpwright::generator;
-using namespace warpwright::generator::test;
+using namespace warpwright::source;
+using namespace warpwright::states;
+
+using namespace warpwright::test;
 
 namespace {
 
@@ -20,9 +22,9 @@ constexpr std::int64_t kLargeSize = 100'000;
 
 /// Sizes that the CPU computes at once: an odd one to verify, tails and exact multiples to check.
 void shrink(model::Task &task) {
-  const Sizes original = task.sizes;
+  const symbolic::Sizes original = task.sizes;
   const auto bind = [&](std::int64_t only, std::int64_t first, std::int64_t other) {
-    Sizes sizes;
+    symbolic::Sizes sizes;
     for (const auto &[name, value] : original)
       sizes[name] = original.size() == 1 ? only : sizes.empty() ? first : other;
     return sizes;
@@ -33,7 +35,7 @@ void shrink(model::Task &task) {
   for (model::Buffer &buffer : task.buffers)
     if (auto extent = buffer.extent.evaluate({});
         extent && *extent > kLargeSize && original.size() == 1)
-      buffer.extent = *Expression::parse(original.begin()->first);
+      buffer.extent = *symbolic::Expression::parse(original.begin()->first);
 }
 
 std::unique_ptr<runner::BlockingClient> connect_or_skip() {

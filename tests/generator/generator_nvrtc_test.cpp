@@ -12,8 +12,10 @@
 #include <thread>
 
 using namespace warpwright;
-using namespace warpwright::generator;
-using namespace warpwright::generator::test;
+using namespace warpwright::source;
+using namespace warpwright::states;
+
+using namespace warpwright::test;
 
 namespace {
 

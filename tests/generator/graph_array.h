@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 
 struct Array {
   model::Dtype dtype = model::Dtype::Float32;
@@ -63,4 +63,4 @@ double round_to(double value, model::Dtype dtype);
 /// where shapes differ or only one is NaN or infinite.
 double relative_difference(const Array &actual, const Array &expected);
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

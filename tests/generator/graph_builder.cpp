@@ -6,7 +6,7 @@
 #include <array>
 #include <stdexcept>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 bool gives_booleans(const std::string &op) {
@@ -116,4 +116,4 @@ model::Graph GraphBuilder::graph(std::vector<std::string> outputs) const {
   return graph;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

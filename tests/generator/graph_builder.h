@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 
 class GraphBuilder {
 public:
@@ -49,4 +49,4 @@ private:
   model::Graph graph_;
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -8,7 +8,9 @@
 #include <doctest/doctest.h>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::ops;
+using namespace warpwright::search;
 using rpc::Json;
 
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 double round_floating(double value, int precision, int smallest_exponent, double largest) {
@@ -43,11 +43,11 @@ void flatten(const nlohmann::json &list, std::vector<double> &values) {
 }
 
 Result<Array> constant(const model::Node &node) {
-  Array array(node.type().dtype, node.type().shape, number_attribute(node, "value"));
-  if (!find_attribute(node, "values"))
+  Array array(node.type().dtype, node.type().shape, ops::number_attribute(node, "value"));
+  if (!ops::find_attribute(node, "values"))
     return array;
   array.values.clear();
-  const auto list = nlohmann::json::parse(text_attribute(node, "values"), nullptr, false);
+  const auto list = nlohmann::json::parse(ops::text_attribute(node, "values"), nullptr, false);
   if (list.is_discarded())
     return fail("the values of constant " + node.name + " are not JSON");
   flatten(list, array.values);
@@ -65,7 +65,7 @@ bool outside(const std::string &fill, const model::Shape &index) {
 Result<void> check_fill(const model::Node &node, const Operands &inputs, Array &result) {
   const std::string attributes[] = {"a_fill", "b_fill"};
   for (std::size_t i = 0; i < 2 && i < inputs.size(); ++i) {
-    const std::string fill = text_attribute(node, attributes[i]);
+    const std::string fill = ops::text_attribute(node, attributes[i]);
     bool kept = true;
     if (!fill.empty())
       for_each_index(inputs[i]->shape, [&](const model::Shape &index) {
@@ -74,7 +74,7 @@ Result<void> check_fill(const model::Node &node, const Operands &inputs, Array &
     if (!kept)
       return fail("operand " + node.inputs[i] + " of " + node.name + " is not " + fill);
   }
-  if (const std::string fill = text_attribute(node, "fill"); !fill.empty())
+  if (const std::string fill = ops::text_attribute(node, "fill"); !fill.empty())
     for_each_index(result.shape, [&](const model::Shape &index) {
       if (outside(fill, index))
         result.at(index) = std::nan("");
@@ -102,7 +102,8 @@ std::int64_t index_limit(const model::Graph &graph, const std::string &leaf) {
       if (node.op == "gather" || node.op == "index_select" || node.op == "scatter_add")
         limit = std::min(
             limit,
-            shape_of(node.inputs[0])[static_cast<std::size_t>(integer_attribute(node, "dim"))]);
+            shape_of(
+                node.inputs[0])[static_cast<std::size_t>(ops::integer_attribute(node, "dim"))]);
     }
   return limit == std::numeric_limits<std::int64_t>::max() ? 4 : limit;
 }
@@ -110,7 +111,7 @@ std::int64_t index_limit(const model::Graph &graph, const std::string &leaf) {
 bool is_variance(const model::Graph &graph, const std::string &leaf) {
   return std::ranges::any_of(graph.nodes, [&](const model::Node &node) {
     return node.op == "batch_norm" && !node.inputs.empty() && node.inputs.back() == leaf &&
-           !is_absent(node, "running_var");
+           !ops::is_absent(node, "running_var");
   });
 }
 
@@ -195,7 +196,7 @@ Result<Arrays> interpret(const model::Graph &graph, const Arrays &leaves,
       results = {leaves.at(node.name)};
     } else if (node.op == "item") {
       const auto &several = values[node.inputs[0]];
-      const auto which = static_cast<std::size_t>(integer_attribute(node, "index"));
+      const auto which = static_cast<std::size_t>(ops::integer_attribute(node, "index"));
       if (which >= several.size())
         return fail("node " + node.name + " picks a result that there is not");
       results = {several[which]};
@@ -249,4 +250,4 @@ Arrays draw_leaves(const model::Graph &graph, std::uint64_t seed) {
   return leaves;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -11,7 +11,7 @@
 
 #include <map>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 
 /// By name of node: inputs and parameters for what goes in, all nodes for what comes out (result 0 of nodes with several; `item` nodes
 /// hold the others).
@@ -39,4 +39,4 @@ Arrays draw_leaves(const model::Graph &graph, std::uint64_t seed);
 Result<std::vector<Array>> interpret_node(const model::Node &node,
                                           const std::vector<const Array *> &inputs);
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

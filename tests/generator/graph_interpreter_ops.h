@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 
 using Operands = std::vector<const Array *>;
 using Results = std::optional<std::vector<Array>>;
@@ -23,4 +23,4 @@ model::Shape broadcast_shape(const model::Shape &a, const model::Shape &b);
 /// The dtype that PyTorch's promotion gives two tensors.
 model::Dtype promote(model::Dtype a, model::Dtype b);
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

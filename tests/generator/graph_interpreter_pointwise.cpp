@@ -2,7 +2,7 @@
 #include "generator/ops/op.h"
 #include "tests/generator/graph_interpreter_ops.h"
 
-namespace warpwright::generator {
+namespace warpwright::test {
 model::Shape broadcast_shape(const model::Shape &a, const model::Shape &b) {
   model::Shape shape = a.size() >= b.size() ? a : b;
   const model::Shape &other = a.size() >= b.size() ? b : a;
@@ -30,7 +30,7 @@ model::Dtype promote(model::Dtype a, model::Dtype b) {
 }
 
 Results interpret_pointwise(const model::Node &node, const Operands &inputs) {
-  const Op *op = find_op(node.op);
+  const ops::Op *op = ops::find_op(node.op);
   if (!op || !op->reference)
     return std::nullopt;
   const bool selects = inputs.size() == 3; // the first operand of a choice is its condition
@@ -52,4 +52,4 @@ Results interpret_pointwise(const model::Node &node, const Operands &inputs) {
   return std::vector{std::move(result)};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

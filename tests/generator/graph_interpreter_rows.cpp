@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 /// The values that share everything but the reduced dimensions, in row-major order of those, for each element of the result.
@@ -95,9 +95,9 @@ std::optional<double> reduce(const model::Node &node, const std::vector<double> 
   if (op == "logsumexp")
     return logsumexp(values);
   if (op == "var")
-    return variance_of(values, number_attribute(node, "correction", 1));
+    return variance_of(values, ops::number_attribute(node, "correction", 1));
   if (op == "norm")
-    return norm_of(values, number_attribute(node, "p", 2));
+    return norm_of(values, ops::number_attribute(node, "p", 2));
   if (op == "any")
     return std::ranges::any_of(values, [](double value) { return value != 0; });
   if (op == "all")
@@ -157,7 +157,7 @@ std::vector<const Array *> optional_operands(const model::Node &node, const Oper
   std::vector<const Array *> found;
   std::size_t next = 1;
   for (const std::string &name : names)
-    found.push_back(!is_absent(node, name) && next < inputs.size() ? inputs[next++] : nullptr);
+    found.push_back(!ops::is_absent(node, name) && next < inputs.size() ? inputs[next++] : nullptr);
   return found;
 }
 
@@ -173,7 +173,7 @@ void scale_and_shift(Array &x, const Array *weight, const Array *bias, Position 
 
 Array layer_norm(const model::Node &node, const Operands &inputs) {
   const Array &x = *inputs[0];
-  const model::Shape dims = reduced_dims(node, x.shape.size());
+  const model::Shape dims = ops::reduced_dims(node, x.shape.size());
   const auto first = static_cast<std::size_t>(*std::ranges::min_element(dims));
   const auto position = [&](const model::Shape &index, std::size_t from, std::size_t to) {
     std::size_t at = 0;
@@ -184,7 +184,7 @@ Array layer_norm(const model::Node &node, const Operands &inputs) {
   std::size_t rows = 1;
   for (std::size_t i = 0; i < first; ++i)
     rows *= static_cast<std::size_t>(x.shape[i]);
-  Array result = normalised(x, rows, number_attribute(node, "eps", 1e-5),
+  Array result = normalised(x, rows, ops::number_attribute(node, "eps", 1e-5),
                             [&](const model::Shape &index) { return position(index, 0, first); });
   const auto optional = optional_operands(node, inputs, {"weight", "bias"});
   scale_and_shift(result, optional[0], optional[1],
@@ -194,10 +194,11 @@ Array layer_norm(const model::Node &node, const Operands &inputs) {
 
 Array group_norm(const model::Node &node, const Operands &inputs) {
   const Array &x = *inputs[0];
-  const std::int64_t groups = integer_attribute(node, "groups", 1), a_group = x.shape[1] / groups;
+  const std::int64_t groups = ops::integer_attribute(node, "groups", 1),
+                     a_group = x.shape[1] / groups;
   Array result =
       normalised(x, static_cast<std::size_t>(x.shape[0] * groups),
-                 number_attribute(node, "eps", 1e-5), [&](const model::Shape &index) {
+                 ops::number_attribute(node, "eps", 1e-5), [&](const model::Shape &index) {
                    return static_cast<std::size_t>(index[0] * groups + index[1] / a_group);
                  });
   const auto optional = optional_operands(node, inputs, {"weight", "bias"});
@@ -209,12 +210,12 @@ Array group_norm(const model::Node &node, const Operands &inputs) {
 std::vector<Array> batch_norm(const model::Node &node, const Operands &inputs) {
   const Array &x = *inputs[0];
   const auto channels = static_cast<std::size_t>(x.shape[1]);
-  const double eps = number_attribute(node, "eps", 1e-5);
+  const double eps = ops::number_attribute(node, "eps", 1e-5);
   const auto optional =
       optional_operands(node, inputs, {"weight", "bias", "running_mean", "running_var"});
   const auto channel = [](const model::Shape &index) { return static_cast<std::size_t>(index[1]); };
   std::vector<Array> results;
-  if (flag_attribute(node, "training")) {
+  if (ops::flag_attribute(node, "training")) {
     results.push_back(normalised(x, channels, eps, channel));
     if (optional[2] && optional[3]) {
       std::vector<std::vector<double>> values(channels);
@@ -222,7 +223,7 @@ std::vector<Array> batch_norm(const model::Node &node, const Operands &inputs) {
       for_each_index(x.shape, [&](const model::Shape &index) {
         values[channel(index)].push_back(x.values[next++]);
       });
-      const double momentum = number_attribute(node, "momentum", 0.1);
+      const double momentum = ops::number_attribute(node, "momentum", 0.1);
       Array mean = *optional[2], variance = *optional[3];
       for (std::size_t i = 0; i < channels; ++i) {
         mean.values[i] = (1 - momentum) * mean.values[i] + momentum * mean_of(values[i]);
@@ -250,8 +251,8 @@ std::vector<Array> batch_norm(const model::Node &node, const Operands &inputs) {
 Results interpret_reduction(const model::Node &node, const Operands &inputs) {
   if (inputs.empty() || !reduce(node, {0}))
     return std::nullopt;
-  const Groups groups = groups_of(*inputs[0], reduced_dims(node, inputs[0]->shape.size()));
-  Array result(inputs[0]->dtype, flag_attribute(node, "keepdim") ? groups.kept : groups.shape);
+  const Groups groups = groups_of(*inputs[0], ops::reduced_dims(node, inputs[0]->shape.size()));
+  Array result(inputs[0]->dtype, ops::flag_attribute(node, "keepdim") ? groups.kept : groups.shape);
   for (std::size_t i = 0; i < result.values.size(); ++i)
     result.values[i] = *reduce(node, groups.values[i]);
   return std::vector{std::move(result)};
@@ -259,7 +260,7 @@ Results interpret_reduction(const model::Node &node, const Operands &inputs) {
 
 Results interpret_row(const model::Node &node, const Operands &inputs) {
   const std::string &op = node.op;
-  const auto dim = static_cast<std::size_t>(integer_attribute(node, "dim"));
+  const auto dim = static_cast<std::size_t>(ops::integer_attribute(node, "dim"));
   if (op == "layer_norm")
     return std::vector{layer_norm(node, inputs)};
   if (op == "group_norm")
@@ -280,4 +281,4 @@ Results interpret_row(const model::Node &node, const Operands &inputs) {
   return std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 /// A result of the shape whose element at each index is `x` at `source(index)`, or `value` where that gives an empty index.
@@ -40,10 +40,11 @@ std::vector<Array> concatenated(const Operands &inputs, std::size_t dim) {
 }
 
 std::vector<Array> sliced(const model::Node &node, const Array &x) {
-  const auto dim = static_cast<std::size_t>(integer_attribute(node, "dim"));
-  const std::int64_t start = integer_attribute(node, "start"),
-                     stop = std::min(integer_attribute(node, "stop", x.shape[dim]), x.shape[dim]),
-                     step = integer_attribute(node, "step", 1);
+  const auto dim = static_cast<std::size_t>(ops::integer_attribute(node, "dim"));
+  const std::int64_t start = ops::integer_attribute(node, "start"),
+                     stop =
+                         std::min(ops::integer_attribute(node, "stop", x.shape[dim]), x.shape[dim]),
+                     step = ops::integer_attribute(node, "step", 1);
   model::Shape shape = x.shape;
   shape[dim] = std::max<std::int64_t>(0, (stop - start + step - 1) / step);
   return rearranged(x, shape, [&](model::Shape index) -> Source {
@@ -53,8 +54,8 @@ std::vector<Array> sliced(const model::Node &node, const Array &x) {
 }
 
 std::vector<Array> padded(const model::Node &node, const Array &x) {
-  const model::Shape low = list_attribute(node, "low", x.shape.size(), 0),
-                     high = list_attribute(node, "high", x.shape.size(), 0);
+  const model::Shape low = ops::list_attribute(node, "low", x.shape.size(), 0),
+                     high = ops::list_attribute(node, "high", x.shape.size(), 0);
   model::Shape shape = x.shape;
   for (std::size_t i = 0; i < shape.size(); ++i)
     shape[i] += low[i] + high[i];
@@ -68,12 +69,12 @@ std::vector<Array> padded(const model::Node &node, const Array &x) {
         }
         return index;
       },
-      number_attribute(node, "value"));
+      ops::number_attribute(node, "value"));
 }
 
 std::vector<Array> flipped_or_rolled(const model::Node &node, const Array &x) {
-  const model::Shape dims = reduced_dims(node, x.shape.size());
-  const model::Shape shifts = list_attribute(node, "shifts", dims.size(), 0);
+  const model::Shape dims = ops::reduced_dims(node, x.shape.size());
+  const model::Shape shifts = ops::list_attribute(node, "shifts", dims.size(), 0);
   return rearranged(x, x.shape, [&](model::Shape index) -> Source {
     for (std::size_t i = 0; i < dims.size(); ++i) {
       const auto dim = static_cast<std::size_t>(dims[i]);
@@ -98,7 +99,7 @@ std::vector<Array> permuted(const Array &x, const model::Shape &dims) {
 }
 
 std::vector<Array> triangle(const model::Node &node, const Array &x) {
-  const std::int64_t diagonal = integer_attribute(node, "diagonal");
+  const std::int64_t diagonal = ops::integer_attribute(node, "diagonal");
   return rearranged(x, x.shape, [&](const model::Shape &index) -> Source {
     const std::int64_t distance = index.back() - index[index.size() - 2];
     const bool kept = node.op == "triu" ? distance >= diagonal : distance <= diagonal;
@@ -108,9 +109,9 @@ std::vector<Array> triangle(const model::Node &node, const Array &x) {
 
 /// The diagonal of two dimensions becomes the last one.
 std::vector<Array> diagonal(const model::Node &node, const Array &x) {
-  const std::int64_t offset = integer_attribute(node, "offset");
-  const auto dim1 = static_cast<std::size_t>(integer_attribute(node, "dim1", 0));
-  const auto dim2 = static_cast<std::size_t>(integer_attribute(node, "dim2", 1));
+  const std::int64_t offset = ops::integer_attribute(node, "offset");
+  const auto dim1 = static_cast<std::size_t>(ops::integer_attribute(node, "dim1", 0));
+  const auto dim2 = static_cast<std::size_t>(ops::integer_attribute(node, "dim2", 1));
   const std::int64_t row = std::max<std::int64_t>(0, -offset),
                      column = std::max<std::int64_t>(0, offset);
   model::Shape shape;
@@ -130,7 +131,7 @@ std::vector<Array> diagonal(const model::Node &node, const Array &x) {
 }
 
 std::vector<Array> diagonal_matrix(const model::Node &node, const Array &x) {
-  const std::int64_t offset = integer_attribute(node, "offset");
+  const std::int64_t offset = ops::integer_attribute(node, "offset");
   const std::int64_t row = std::max<std::int64_t>(0, -offset);
   model::Shape shape = x.shape;
   shape.back() += std::abs(offset);
@@ -151,7 +152,7 @@ Results interpret_view(const model::Node &node, const Operands &inputs) {
   const std::string &op = node.op;
   if (op == "iota") {
     Array result(node.type().dtype, node.type().shape);
-    const auto dim = static_cast<std::size_t>(integer_attribute(node, "dim"));
+    const auto dim = static_cast<std::size_t>(ops::integer_attribute(node, "dim"));
     for_each_index(result.shape, [&](const model::Shape &index) {
       result.at(index) = static_cast<double>(index[dim]);
     });
@@ -172,13 +173,13 @@ Results interpret_view(const model::Node &node, const Operands &inputs) {
     return std::vector{std::move(result)};
   }
   if (op == "permute")
-    return permuted(x, list_attribute(node, "dims").value_or(model::Shape{}));
+    return permuted(x, ops::list_attribute(node, "dims").value_or(model::Shape{}));
   if (op == "slice")
     return sliced(node, x);
   if (op == "flip" || op == "roll")
     return flipped_or_rolled(node, x);
   if (op == "cat")
-    return concatenated(inputs, static_cast<std::size_t>(integer_attribute(node, "dim")));
+    return concatenated(inputs, static_cast<std::size_t>(ops::integer_attribute(node, "dim")));
   if (op == "pad")
     return padded(node, x);
   if (op == "triu" || op == "tril")
@@ -191,7 +192,7 @@ Results interpret_view(const model::Node &node, const Operands &inputs) {
 }
 
 Results interpret_index(const model::Node &node, const Operands &inputs) {
-  const auto dim = static_cast<std::size_t>(integer_attribute(node, "dim"));
+  const auto dim = static_cast<std::size_t>(ops::integer_attribute(node, "dim"));
   if (node.op == "gather") {
     return rearranged(*inputs[0], inputs[1]->shape, [&](model::Shape index) -> Source {
       index[dim] = static_cast<std::int64_t>(inputs[1]->at(index));
@@ -227,4 +228,4 @@ Results interpret_index(const model::Node &node, const Operands &inputs) {
   return std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

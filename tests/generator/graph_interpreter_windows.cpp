@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 Array matmul(const Array &a, const Array &b) {
@@ -45,7 +45,7 @@ Array transposed(const Array &x) {
 Array attention(const model::Node &node, const Operands &inputs) {
   const Array &q = *inputs[0];
   const double scale =
-      number_attribute(node, "scale", 1 / std::sqrt(static_cast<double>(q.shape.back())));
+      ops::number_attribute(node, "scale", 1 / std::sqrt(static_cast<double>(q.shape.back())));
   Array scores = matmul(q, transposed(*inputs[1]));
   const double nothing = -std::numeric_limits<double>::infinity();
   for_each_index(scores.shape, [&](const model::Shape &index) {
@@ -55,7 +55,7 @@ Array attention(const model::Node &node, const Operands &inputs) {
       score = inputs[3]->broadcast_at(index) != 0 ? score : nothing;
     else if (inputs.size() > 3)
       score += inputs[3]->broadcast_at(index);
-    if (flag_attribute(node, "causal") && index.back() > index[index.size() - 2])
+    if (ops::flag_attribute(node, "causal") && index.back() > index[index.size() - 2])
       score = nothing;
   });
   model::Shape rows = scores.shape;
@@ -79,9 +79,9 @@ struct Window {
 Window window_of(const model::Node &node, model::Shape kernel) {
   const std::size_t count = kernel.size();
   Window window{.kernel = std::move(kernel), .padding = {}};
-  window.stride = list_attribute(node, "stride", count, 1);
-  window.padding = list_attribute(node, "padding", count, 0);
-  window.dilation = list_attribute(node, "dilation", count, 1);
+  window.stride = ops::list_attribute(node, "stride", count, 1);
+  window.padding = ops::list_attribute(node, "padding", count, 0);
+  window.dilation = ops::list_attribute(node, "dilation", count, 1);
   return window;
 }
 
@@ -98,9 +98,9 @@ Array conv(const model::Node &node, const Operands &inputs) {
   const std::size_t spatial = weight.shape.size() - 2;
   const Array x = batched(*inputs[0], spatial);
   const Window window = window_of(node, model::Shape(weight.shape.begin() + 2, weight.shape.end()));
-  const bool backwards = flag_attribute(node, "transposed");
-  const model::Shape output_padding = list_attribute(node, "output_padding", spatial, 0);
-  const std::int64_t groups = integer_attribute(node, "groups", 1);
+  const bool backwards = ops::flag_attribute(node, "transposed");
+  const model::Shape output_padding = ops::list_attribute(node, "output_padding", spatial, 0);
+  const std::int64_t groups = ops::integer_attribute(node, "groups", 1);
   const std::int64_t out_channels = backwards ? weight.shape[1] * groups : weight.shape[0];
   const std::int64_t in_a_group = x.shape[1] / groups, out_a_group = out_channels / groups;
   model::Shape shape{x.shape[0], out_channels};
@@ -161,10 +161,10 @@ std::int64_t pooled_extent(std::int64_t extent, std::int64_t reach, std::int64_t
 
 Array pool(const model::Node &node, const Array &x) {
   const bool average = node.op == "avg_pool";
-  const bool ceil = flag_attribute(node, "ceil");
-  const model::Shape kernel = list_attribute(node, "kernel").value_or(model::Shape{});
+  const bool ceil = ops::flag_attribute(node, "ceil");
+  const model::Shape kernel = ops::list_attribute(node, "kernel").value_or(model::Shape{});
   Window window = window_of(node, kernel);
-  if (!find_attribute(node, "stride") || list_attribute(node, "stride")->empty())
+  if (!ops::find_attribute(node, "stride") || ops::list_attribute(node, "stride")->empty())
     window.stride = kernel;
   const std::size_t first = x.shape.size() - kernel.size();
   model::Shape shape = x.shape;
@@ -192,10 +192,10 @@ Array pool(const model::Node &node, const Array &x) {
       sum += value;
       ++inside;
     });
-    const std::int64_t divisor = integer_attribute(node, "divisor");
-    const std::int64_t count = divisor                                           ? divisor
-                               : flag_attribute(node, "count_include_pad", true) ? with_padding
-                                                                                 : inside;
+    const std::int64_t divisor = ops::integer_attribute(node, "divisor");
+    const std::int64_t count = divisor                                                ? divisor
+                               : ops::flag_attribute(node, "count_include_pad", true) ? with_padding
+                                                                                      : inside;
     result.at(index) = average ? sum / static_cast<double>(count) : largest;
   });
   return result;
@@ -258,4 +258,4 @@ Results interpret_window(const model::Node &node, const Operands &inputs) {
   return std::nullopt;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 using runner::Address;
@@ -138,10 +138,10 @@ Array read_view(const model::TensorView &view, model::Dtype dtype, const Memory 
 }
 
 /// That a convolution's operands are in memory as the step says.
-Result<void> check_operands(const BuiltPlan &built, const std::string &anchor,
+Result<void> check_operands(const planning::BuiltPlan &built, const std::string &anchor,
                             const model::AtenStep &step, const Arrays &values,
                             const Memory &memory) {
-  const GraphIndex index(built.graph);
+  const ops::GraphIndex index(built.graph);
   const model::Node &node = index.node(anchor);
   for (std::size_t i = 0; node.op == "conv" && i < node.inputs.size(); ++i) {
     const auto *view = std::get_if<model::TensorView>(&step.arguments.at(i));
@@ -161,13 +161,13 @@ Result<void> check_operands(const BuiltPlan &built, const std::string &anchor,
 }
 
 /// What the ATen region would have computed.
-Result<void> stand_in(const BuiltPlan &built, const model::AtenStep &step, const Arrays &values,
-                      Memory &memory) {
+Result<void> stand_in(const planning::BuiltPlan &built, const model::AtenStep &step,
+                      const Arrays &values, Memory &memory) {
   for (const model::TensorView &result : step.results) {
     if (result.buffer.empty())
       continue;
     const std::string *value = nullptr;
-    for (const BuiltRegion &region : built.regions)
+    for (const planning::BuiltRegion &region : built.regions)
       for (const std::string &output : region.planned.region.outputs)
         if (result.buffer == "t_" + output) {
           value = &output;
@@ -206,10 +206,10 @@ double tolerance_of(model::Dtype dtype, const HarnessOptions &options) {
   }
 }
 
-std::string describe_choices(const BuiltPlan &built) {
+std::string describe_choices(const planning::BuiltPlan &built) {
   std::string text;
-  for (const BuiltRegion &region : built.regions)
-    text += "  " + region_key(region.planned.region) + ": " + region.words + "\n";
+  for (const planning::BuiltRegion &region : built.regions)
+    text += "  " + planning::region_key(region.planned.region) + ": " + region.words + "\n";
   for (const std::string &note : built.notes)
     text += "  " + note + "\n";
   return text;
@@ -222,8 +222,8 @@ model::Graph without_layouts(model::Graph graph) {
     if (node.op == "layouts")
       turned[node.name] = node.inputs;
     if (node.op == "item" && turned.contains(node.inputs[0])) {
-      node.inputs = {
-          turned.at(node.inputs[0]).at(static_cast<std::size_t>(integer_attribute(node, "index")))};
+      node.inputs = {turned.at(node.inputs[0])
+                         .at(static_cast<std::size_t>(ops::integer_attribute(node, "index")))};
       node.op = "reshape";
     }
     if (node.op == "layout")
@@ -239,13 +239,13 @@ Arrays leaves_of(const model::Graph &graph, const HarnessOptions &options) {
 
 } // namespace
 
-Result<PlanResults> run_plan(const BuiltPlan &built, const model::Graph &graph,
+Result<PlanResults> run_plan(const planning::BuiltPlan &built, const model::Graph &graph,
                              const Arrays &leaves) {
   const model::Plan &plan = built.plan;
-  const GraphIndex index(graph);
+  const ops::GraphIndex index(graph);
   Memory memory;
   for (const model::Node &node : graph.nodes)
-    if (is_buffer_leaf(node))
+    if (ops::is_buffer_leaf(node))
       if (auto added = memory.add(node.name, to_bytes(leaves.at(node.name))); !added)
         return std::unexpected(added.error());
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
@@ -309,7 +309,7 @@ Result<PlanResults> run_plan(const BuiltPlan &built, const model::Graph &graph,
   return results;
 }
 
-std::string check_plan_results(const BuiltPlan &built, const model::Graph &graph,
+std::string check_plan_results(const planning::BuiltPlan &built, const model::Graph &graph,
                                const HarnessOptions &options) {
   const std::string what = "with\n" + describe_choices(built);
   const Arrays leaves = leaves_of(graph, options);
@@ -372,7 +372,7 @@ std::string check_no_harm(const model::Plan &plan) {
              : "blocks wait for each other and are not launched together, or the reverse";
 }
 
-std::string check_gpu_compile(const BuiltPlan &built) {
+std::string check_gpu_compile(const planning::BuiltPlan &built) {
   if (built.plan.source.empty())
     return {};
   std::vector<std::string> names;
@@ -384,29 +384,31 @@ std::string check_gpu_compile(const BuiltPlan &built) {
                                     : std::string();
 }
 
-std::string check_choices(const model::Graph &graph, const PlanChoices &choices,
-                          const HarnessOptions &options, std::optional<BuiltPlan> *result) {
-  const PlanBuffers buffers = plan_buffers(graph);
-  auto built = build_plan(graph, buffers, options.facts, choices);
+std::string check_choices(const model::Graph &graph, const planning::PlanChoices &choices,
+                          const HarnessOptions &options,
+                          std::optional<planning::BuiltPlan> *result) {
+  const planning::PlanBuffers buffers = planning::plan_buffers(graph);
+  auto built = planning::build_plan(graph, buffers, options.facts, choices);
   if (!built)
     return describe(built.error());
-  for (const BuiltRegion &region : built->regions) {
+  for (const planning::BuiltRegion &region : built->regions) {
     const bool claimed =
         !options.family.empty() && !region.planned.region.anchor.empty() &&
         std::ranges::any_of(
-            claiming_families(GraphIndex(built->graph),
-                              GraphIndex(built->graph).node(region.planned.region.anchor)),
-            [&](const Family *family) { return family->name == options.family; });
+            planning::claiming_families(
+                ops::GraphIndex(built->graph),
+                ops::GraphIndex(built->graph).node(region.planned.region.anchor)),
+            [&](const elements::Family *family) { return family->name == options.family; });
     if (claimed && region.planned.choice.family != options.family)
       return options.family + " did not lower " + region.planned.region.anchor + "\n" +
              describe_choices(*built);
   }
   std::string text = check_plan_results(*built, graph, options);
   if (text.empty() && options.compile_for_gpu) {
-    DeviceFacts gpu{arch::gpu_named("h200").value()};
+    elements::DeviceFacts gpu{arch::gpu_named("h200").value()};
     gpu.multiprocessors = options.facts.multiprocessors;
     gpu.tf32 = options.facts.tf32;
-    auto for_gpu = build_plan(graph, buffers, gpu, choices);
+    auto for_gpu = planning::build_plan(graph, buffers, gpu, choices);
     text = for_gpu ? check_no_harm(for_gpu->plan) : describe(for_gpu.error());
     if (text.empty())
       text = check_gpu_compile(*for_gpu);
@@ -419,40 +421,41 @@ std::string check_choices(const model::Graph &graph, const PlanChoices &choices,
 } // namespace
 
 std::string check_graph(const std::string &text, const HarnessOptions &options) {
-  const auto graph = parse_graph(text);
+  const auto graph = ops::parse_graph(text);
   return graph ? check_graph(*graph, options) : describe(graph.error());
 }
 
 std::string check_graph(const model::Graph &graph, const HarnessOptions &options) {
-  const GraphIndex index(graph);
+  const ops::GraphIndex index(graph);
   // One choice of families after another: each anchor's, the others being best guesses (or the family that is asked for).
-  std::vector<PlanChoices> starts(1);
+  std::vector<planning::PlanChoices> starts(1);
   for (const model::Node &node : graph.nodes) {
-    if (!is_anchor(node))
+    if (!planning::is_anchor(node))
       continue;
-    for (const Family *family : claiming_families(index, node)) {
+    for (const elements::Family *family : planning::claiming_families(index, node)) {
       if (!options.family.empty() && family->name != options.family)
         continue;
       if (!options.family.empty())
         starts[0].anchors[node.name].family = family->name;
       for (const bool fuse : {true, false}) {
-        PlanChoices choices = starts[0];
+        planning::PlanChoices choices = starts[0];
         choices.anchors[node.name] = {std::string(family->name), fuse};
         starts.push_back(std::move(choices));
       }
     }
   }
-  for (const PlanChoices &start : starts) {
-    std::optional<BuiltPlan> built;
+  for (const planning::PlanChoices &start : starts) {
+    std::optional<planning::BuiltPlan> built;
     if (std::string text = check_choices(graph, start, options, &built); !text.empty())
       return text;
-    for (const BuiltRegion &region : built->regions)
+    for (const planning::BuiltRegion &region : built->regions)
       for (std::size_t i = 0;
            i < std::min(region.configurations.size(), options.max_configurations); ++i) {
         if (region.configurations[i] == region.configuration)
           continue;
-        PlanChoices choices = start;
-        choices.configurations[region_key(region.planned.region)] = region.configurations[i];
+        planning::PlanChoices choices = start;
+        choices.configurations[planning::region_key(region.planned.region)] =
+            region.configurations[i];
         if (std::string text = check_choices(graph, choices, options, nullptr); !text.empty())
           return text;
       }
@@ -460,4 +463,4 @@ std::string check_graph(const model::Graph &graph, const HarnessOptions &options
   return {};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -8,7 +8,7 @@
 #include "generator/planning/plan_builder.h"
 #include "tests/generator/graph_interpreter.h"
 
-namespace warpwright::generator {
+namespace warpwright::test {
 
 struct HarnessOptions {
   std::uint64_t seed = 1;
@@ -18,7 +18,7 @@ struct HarnessOptions {
   /// Of one region and family; the first ones.
   std::size_t max_configurations = 64;
   /// False on the CPU backend, which has no PTX; configurations that need it then compile only, as true says when planned for NVRTC.
-  DeviceFacts facts{arch::gpu_named("cpu").value()};
+  elements::DeviceFacts facts{arch::gpu_named("cpu").value()};
   /// Only this family counts: anchors that it claims must be lowered by it. Empty: any.
   std::string family;
   /// Values instead of draw_leaves().
@@ -32,11 +32,11 @@ struct PlanResults {
 };
 
 /// Errors: what the device says, or a plan whose ATen steps the interpreter cannot stand in for.
-Result<PlanResults> run_plan(const BuiltPlan &built, const model::Graph &graph,
+Result<PlanResults> run_plan(const planning::BuiltPlan &built, const model::Graph &graph,
                              const Arrays &leaves);
 
 /// Everything that differs or fails, with the plan's choices; empty when all is well.
-std::string check_plan_results(const BuiltPlan &built, const model::Graph &graph,
+std::string check_plan_results(const planning::BuiltPlan &built, const model::Graph &graph,
                                const HarnessOptions &options = {});
 
 /// As the file says. @return empty when all is well; else the first failure, with the choices and the source of the plan
@@ -44,4 +44,4 @@ std::string check_graph(const model::Graph &graph, const HarnessOptions &options
 /// Of a graph in the text form of docs/internals/op-graph.md.
 std::string check_graph(const std::string &text, const HarnessOptions &options = {});
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

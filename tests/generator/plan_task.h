@@ -3,20 +3,20 @@
 
 #include "generator/planning/plan_builder.h"
 
-namespace warpwright::generator {
+namespace warpwright::test {
 
 inline model::Task task_of(const model::Graph &graph) {
   model::Task task;
   task.name = "Model";
-  const PlanBuffers buffers = plan_buffers(graph);
-  const GraphIndex index(graph);
+  const planning::PlanBuffers buffers = planning::plan_buffers(graph);
+  const ops::GraphIndex index(graph);
   const auto add = [&](const std::string &name, const model::TensorType &type,
                        model::Direction direction) {
     model::Buffer buffer;
     buffer.name = name;
     buffer.dtype = type.dtype;
     buffer.shape = type.shape;
-    buffer.extent = Expression(model::elements_of(type.shape));
+    buffer.extent = symbolic::Expression(model::elements_of(type.shape));
     buffer.direction = direction;
     buffer.distribution.kind = model::Distribution::Kind::Module;
     task.buffers.push_back(buffer);
@@ -31,4 +31,4 @@ inline model::Task task_of(const model::Graph &graph) {
   return task;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

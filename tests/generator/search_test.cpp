@@ -6,8 +6,11 @@
 #include <set>
 
 using namespace warpwright;
-using namespace warpwright::generator;
-using namespace warpwright::generator::test;
+using namespace warpwright::search;
+using namespace warpwright::source;
+using namespace warpwright::states;
+
+using namespace warpwright::test;
 
 namespace {
 
@@ -116,8 +119,8 @@ TEST_CASE("the search finds the fastest variant and never tries a text twice") {
     CHECK(texts.insert(variant.state.file.text).second);
     CHECK(tried == ++shown);
   };
-  const auto variants = search(original, task, *policy,
-                               {.max_variants = 40, .budget = std::chrono::minutes(2)}, events, {});
+  const auto variants = warpwright::search::search(
+      original, task, *policy, {.max_variants = 40, .budget = std::chrono::minutes(2)}, events, {});
   CHECK(variants.size() == 40);
   const Variant *best = best_variant(variants);
   REQUIRE(best);
@@ -135,8 +138,9 @@ TEST_CASE("without times the search walks breadth first and has no best variant"
   events.evaluate = [](const model::Task &, const model::Plan &, std::stop_token) {
     return verified(std::nullopt);
   };
-  const auto variants = search(original, task_of(original), *policy,
-                               {.max_variants = 12, .budget = std::chrono::minutes(2)}, events, {});
+  const auto variants = warpwright::search::search(
+      original, task_of(original), *policy, {.max_variants = 12, .budget = std::chrono::minutes(2)},
+      events, {});
   CHECK(variants.size() == 12);
   CHECK(best_variant(variants) == nullptr);
   CHECK(
@@ -153,9 +157,9 @@ TEST_CASE("the search stops when asked, and a ratio that may be chance is not be
     return verified(1.04);
   };
   events.on_variant = [&](const Variant &, std::size_t) { stop.request_stop(); };
-  const auto variants =
-      search(original, task_of(original), *policy,
-             {.max_variants = 12, .budget = std::chrono::minutes(2)}, events, stop.get_token());
+  const auto variants = warpwright::search::search(
+      original, task_of(original), *policy, {.max_variants = 12, .budget = std::chrono::minutes(2)},
+      events, stop.get_token());
   CHECK(variants.size() == 1);
   CHECK(best_variant(variants) == nullptr);
 }

@@ -7,7 +7,8 @@
 #include <doctest/doctest.h>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::source;
+using namespace warpwright::states;
 
 namespace {
 
@@ -116,7 +117,7 @@ TEST_CASE("what was written leads back to the plan, and is a state like any othe
   auto rendered = render_plan(state, from.task);
   REQUIRE(rendered);
   CHECK(has(rendered->source, "i += 64 * gridDim.x"));
-  CHECK(std::get<model::LaunchStep>(rendered->steps.front()).block[0] == Expression(64));
+  CHECK(std::get<model::LaunchStep>(rendered->steps.front()).block[0] == symbolic::Expression(64));
   CHECK(!legal_moves(state).empty());
 }
 
@@ -161,7 +162,7 @@ TEST_CASE("what a file with one launch cannot say is refused with the reason") {
   CHECK(refused(from, two) == "it has 2 steps, and the file launches one kernel");
 
   model::Plan scratch = answer;
-  scratch.temporaries = {{"partial", model::Dtype::Float32, Expression(8)}};
+  scratch.temporaries = {{"partial", model::Dtype::Float32, symbolic::Expression(8)}};
   CHECK(has(refused(from, scratch), "buffers of its own"));
 
   model::Plan options = answer;
@@ -198,7 +199,7 @@ TEST_CASE("a declaration that the file has alike is not written again") {
 TEST_CASE("a plan that cannot be written is a state of the plan alone, told apart by its hash") {
   const Original from = original();
   model::Plan scratch = plan(from, kFast, launch_of("fast", "ceil_div(count, 64)", 64));
-  scratch.temporaries = {{"partial", model::Dtype::Float32, Expression(8)}};
+  scratch.temporaries = {{"partial", model::Dtype::Float32, symbolic::Expression(8)}};
   const State state = with_plan(from.state, from.task, scratch, "endpoint");
   CHECK(state.file.text == from.state.file.text);
   CHECK(has(state.provenance.not_applicable, "buffers of its own"));

@@ -26,7 +26,10 @@
 #include <thread>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::elements;
+using namespace warpwright::planning;
+using namespace warpwright::search;
+using namespace warpwright::symbolic;
 using nlohmann::json;
 
 namespace {

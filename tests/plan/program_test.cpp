@@ -9,7 +9,9 @@ using model::Dtype;
 using model::Plan;
 using model::Task;
 
-Expression parsed(const std::string &text) { return Expression::parse(text).value(); }
+symbolic::Expression parsed(const std::string &text) {
+  return symbolic::Expression::parse(text).value();
+}
 
 /// Two launches of `k` on x[n] and scratch[2 * n], with a fill between them.
 struct Example {

@@ -20,13 +20,13 @@ __global__ void saxpy(float a, const float *x, float *y, int n) {
   task.name = "saxpy";
   task.sizes = {{"n", 4096}};
   task.check_sizes = {{{"n", 1}}, {{"n", 1001}}};
-  const Expression n = Expression::parse("n").value();
+  const symbolic::Expression n = symbolic::Expression::parse("n").value();
   task.buffers = {{"x", model::Dtype::Float32, n, model::Direction::In, {}},
                   {"y", model::Dtype::Float32, n, model::Direction::InOut, {}}};
   task.scalars = {{"a", model::Dtype::Float32, 2.5}};
   model::LaunchStep step;
   step.kernel = "saxpy";
-  step.grid[0] = Expression::parse("ceil_div(n, 256)").value();
+  step.grid[0] = symbolic::Expression::parse("ceil_div(n, 256)").value();
   step.block[0] = 256;
   step.arguments = {model::ScalarArgument{"a"}, model::BufferArgument{"x", {}},
                     model::BufferArgument{"y", {}}, model::SizeArgument{n, model::Dtype::Int32}};

@@ -202,11 +202,12 @@ TEST_CASE("tools are found by their variables, and a wrong one is told") {
 
 TEST_CASE("the examined sizes are the smallest and the largest that is affordable") {
   Task task = square_task(1 << 26);
-  const Sizes smallest = {{"n", 7}}, large = {{"n", 1025}};
-  CHECK(examined_sizes(task, 1 << 24) == std::vector<Sizes>{smallest, large});
-  CHECK(examined_sizes(task, std::int64_t{1} << 40) == std::vector<Sizes>{smallest, task.sizes});
+  const symbolic::Sizes smallest = {{"n", 7}}, large = {{"n", 1025}};
+  CHECK(examined_sizes(task, 1 << 24) == std::vector<symbolic::Sizes>{smallest, large});
+  CHECK(examined_sizes(task, std::int64_t{1} << 40) ==
+        std::vector<symbolic::Sizes>{smallest, task.sizes});
   task.check_sizes.clear();
-  CHECK(examined_sizes(task, 10) == std::vector<Sizes>{task.sizes});
+  CHECK(examined_sizes(task, 10) == std::vector<symbolic::Sizes>{task.sizes});
 }
 
 TEST_CASE("a candidate with findings is wrong or a crash, and loses its speedup") {

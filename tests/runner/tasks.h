@@ -13,8 +13,8 @@ using model::Dtype;
 using model::Plan;
 using model::Task;
 
-inline Expression expression(const std::string &text) {
-  auto parsed = Expression::parse(text);
+inline symbolic::Expression expression(const std::string &text) {
+  auto parsed = symbolic::Expression::parse(text);
   REQUIRE_MESSAGE(parsed.has_value(), text);
   return *parsed;
 }

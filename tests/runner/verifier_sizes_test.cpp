@@ -132,8 +132,8 @@ TEST_CASE("hidden sizes lie between the known ones and keep their equalities and
   task.check_sizes = {{{"batch", 4}, {"rows", 3}, {"cols", 5}, {"n", 15}, {"pitch", 5}}};
   std::mt19937_64 random(5);
   for (int i = 0; i < 100; ++i) {
-    auto sizes =
-        draw_hidden_sizes(task, HiddenSizes::Any, random, [](const Sizes &) { return true; });
+    auto sizes = draw_hidden_sizes(task, HiddenSizes::Any, random,
+                                   [](const symbolic::Sizes &) { return true; });
     REQUIRE(sizes);
     CHECK((*sizes)["batch"] == 4);
     CHECK(((*sizes)["rows"] >= 3 && (*sizes)["rows"] <= 64));
@@ -141,17 +141,19 @@ TEST_CASE("hidden sizes lie between the known ones and keep their equalities and
     CHECK((*sizes)["n"] == (*sizes)["rows"] * (*sizes)["cols"]);
     CHECK((*sizes)["pitch"] == (*sizes)["cols"]);
   }
-  CHECK(!draw_hidden_sizes(task, HiddenSizes::Any, random, [](const Sizes &) { return false; }));
+  CHECK(!draw_hidden_sizes(task, HiddenSizes::Any, random,
+                           [](const symbolic::Sizes &) { return false; }));
   task.check_sizes = {{{"batch", 4}, {"rows", 16}, {"cols", 16}, {"n", 256}, {"pitch", 16}}};
   for (int i = 0; i < 100; ++i)
     if (auto sizes = draw_hidden_sizes(task, HiddenSizes::Multiples, random,
-                                       [](const Sizes &) { return true; })) {
+                                       [](const symbolic::Sizes &) { return true; })) {
       CHECK((*sizes)["rows"] % 16 == 0);
       CHECK((*sizes)["cols"] % 16 == 0);
       CHECK((*sizes)["rows"] <= 64);
     }
   task.check_sizes.clear();
-  CHECK(!draw_hidden_sizes(task, HiddenSizes::Any, random, [](const Sizes &) { return true; }));
+  CHECK(!draw_hidden_sizes(task, HiddenSizes::Any, random,
+                           [](const symbolic::Sizes &) { return true; }));
 }
 
 } // namespace

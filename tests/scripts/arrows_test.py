@@ -40,6 +40,14 @@ class Arrows(unittest.TestCase):
                  "support/d.h": "namespace w::y {\nstruct Shape {};\n}\n"}
         self.assertEqual(self.in_tree(files, arrows.twice_defined), {("w::x", "Shape"): ["support/a.h", "support/b.h"]})
 
+    def test_a_folder_of_the_generator_is_one_namespace_of_its_own(self):
+        files = {"generator/ops/a.h": "namespace w::ops {\n}\n", "generator/ops/b.cpp": "namespace w::ops::table {\n}\nnamespace warpwright::op {\n}\n",
+                 "generator/rewrites/c.h": "namespace w::ops {\n}\n", "generator/search/d.h": "namespace w::search {\n}\nnamespace w::other {\n}\n",
+                 "server/e.h": "namespace w::a {\n}\nnamespace w::b {\n}\n"}
+        self.assertEqual(self.in_tree(files, lambda all_files: list(arrows.shared_namespaces(all_files))),
+                         ["generator/ops and generator/rewrites share the namespace w::ops",
+                          "generator/search is more than one namespace: w::other, w::search"])
+
     def test_folders_that_include_each_other_are_found(self):
         files = {"runner/verify/a.h": '#include "runner/measure/b.h"\n', "runner/measure/b.h": '#include "runner/cuda/c.h"\n',
                  "runner/cuda/c.h": '#include "runner/verify/a.h"\n', "runner/deep/d.cpp": '#include "runner/cuda/c.h"\n'}

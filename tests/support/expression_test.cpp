@@ -6,9 +6,9 @@ using namespace warpwright;
 
 namespace {
 
-void check(const std::string &text, std::int64_t expected, const Sizes &sizes = {}) {
+void check(const std::string &text, std::int64_t expected, const symbolic::Sizes &sizes = {}) {
   CAPTURE(text);
-  const auto expression = Expression::parse(text);
+  const auto expression = symbolic::Expression::parse(text);
   REQUIRE(expression.has_value());
   const auto value = expression->evaluate(sizes);
   REQUIRE_MESSAGE(value.has_value(), value.error().message);
@@ -16,9 +16,10 @@ void check(const std::string &text, std::int64_t expected, const Sizes &sizes = 
   CHECK(expression->text() == text);
 }
 
-void check_error(const std::string &text, const std::string &expected, const Sizes &sizes = {}) {
+void check_error(const std::string &text, const std::string &expected,
+                 const symbolic::Sizes &sizes = {}) {
   CAPTURE(text);
-  const auto expression = Expression::parse(text);
+  const auto expression = symbolic::Expression::parse(text);
   std::string message = expression ? "" : expression.error().message;
   if (expression) {
     const auto value = expression->evaluate(sizes);
@@ -52,7 +53,7 @@ TEST_CASE("expressions take sizes and the launch helpers") {
   check("(n + 255) / 256", 4, {{"n", 1000}});
   check("min(rows, 1024) * max(cols, 2)", 14, {{"rows", 7}, {"cols", 1}});
   check("ceil_div(n, 32) + round_up(n, 32)", 4 + 128, {{"n", 100}});
-  const auto parsed = Expression::parse("a * min(b, a)");
+  const auto parsed = symbolic::Expression::parse("a * min(b, a)");
   REQUIRE(parsed.has_value());
   CHECK(parsed->symbols() == std::set<std::string>{"a", "b"});
   CHECK(!parsed->is_constant());

@@ -42,7 +42,7 @@ TEST_CASE("a task and its plans come back as they were") {
   CHECK(task->buffers[1].distribution.upper.text() == "n");
   CHECK(task->buffers[2].direction == Direction::InOut);
   CHECK(std::get<double>(task->scalars[0].value) == 2.5);
-  CHECK(std::get<Expression>(task->scalars[1].value).text() == "n * 2");
+  CHECK(std::get<symbolic::Expression>(task->scalars[1].value).text() == "n * 2");
   CHECK(task->tolerance.error_factor == 3);
   CHECK(task->work.bytes->evaluate(task->sizes).value() == 12288);
   CHECK(!task->work.flops);

@@ -27,9 +27,10 @@ model::Task scale_task() {
   model::Task task;
   task.name = "scale";
   task.sizes = {{"n", 1000}};
-  task.buffers = {
-      {.name = "x", .extent = *Expression::parse("n")},
-      {.name = "y", .extent = *Expression::parse("n"), .direction = model::Direction::Out}};
+  task.buffers = {{.name = "x", .extent = *symbolic::Expression::parse("n")},
+                  {.name = "y",
+                   .extent = *symbolic::Expression::parse("n"),
+                   .direction = model::Direction::Out}};
   task.reference.source =
       "#line 7 \"scale.cu\"\n__global__ void scale(const float *x, float *y, int n);";
   task.reference.steps = {model::LaunchStep{.kernel = "scale"}};

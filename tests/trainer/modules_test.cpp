@@ -28,7 +28,7 @@ constexpr const char *kGraph = "%x: f32[64,96] = input\n"
 class EnvHere final : public EnvLine {
 public:
   Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) override {
-    auto answer = generator::answer_graph_env(method, params);
+    auto answer = search::answer_graph_env(method, params);
     if (!answer)
       return fail(answer.error().message);
     return std::move(*answer);
@@ -43,10 +43,10 @@ struct Scene {
                         ++traces;
                         if (module.source.empty())
                           return fail("there is no class Model");
-                        const auto graph = generator::parse_graph(kGraph);
+                        const auto graph = ops::parse_graph(kGraph);
                         REQUIRE(graph);
-                        return runner::TracedModule{*graph, generator::task_of(*graph).buffers,
-                                                    "1.13", "", ""};
+                        return runner::TracedModule{*graph, test::task_of(*graph).buffers, "1.13",
+                                                    "", ""};
                       },
                       std::nullopt};
   TrainingTask task = [] {

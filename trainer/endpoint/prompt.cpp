@@ -70,7 +70,7 @@ std::string shape_of(const model::Buffer &buffer) {
   return text;
 }
 
-std::string sizes_text(const Sizes &sizes) {
+std::string sizes_text(const symbolic::Sizes &sizes) {
   std::string text;
   for (const auto &[name, value] : sizes)
     text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(value);
@@ -111,7 +111,7 @@ std::string task_section(const model::Task &task) {
   for (const model::Scalar &scalar : task.scalars)
     text += "- scalar " + scalar.name + ": " + std::string(name(scalar.dtype)) + "\n";
   text += "Sizes measured: " + sizes_text(task.sizes) + "\n";
-  for (const Sizes &sizes : task.check_sizes)
+  for (const symbolic::Sizes &sizes : task.check_sizes)
     text += "Must be right too: " + sizes_text(sizes) + "\n";
   if (task.module)
     return text + "\nThe reference, a PyTorch module:\n```python\n" + task.module->source +

@@ -21,20 +21,20 @@ void append(Words &words, std::initializer_list<std::string> more) {
   words.insert(words.end(), more);
 }
 
-std::optional<double> evaluated(const Json &expression, const Sizes &sizes) {
+std::optional<double> evaluated(const Json &expression, const symbolic::Sizes &sizes) {
   if (!expression.is_string())
     return std::nullopt;
-  const auto parsed = Expression::parse(expression.get<std::string>());
+  const auto parsed = symbolic::Expression::parse(expression.get<std::string>());
   const auto value = parsed ? parsed->evaluate(sizes) : fail("no expression");
   return value ? std::optional(double(*value)) : std::nullopt;
 }
 
-std::string word_of(const Json &expression, const Sizes &sizes) {
+std::string word_of(const Json &expression, const symbolic::Sizes &sizes) {
   const auto value = evaluated(expression, sizes);
   return value ? size_word(*value) : Vocabulary::kUnknown;
 }
 
-void append_task(Words &words, const Json &task, const Sizes &sizes) {
+void append_task(Words &words, const Json &task, const symbolic::Sizes &sizes) {
   std::size_t count = 0;
   for (const Json &buffer : task.at("buffers"))
     if (count++ < kMostBuffers)
@@ -95,7 +95,7 @@ std::vector<std::string> move_words(const std::string &move) {
 std::vector<std::string> prompt_words(const Context &context, const Moves &legal,
                                       const PromptOptions &options) {
   const Json &task = context.view.definition;
-  const Sizes sizes = task.at("sizes").get<Sizes>();
+  const symbolic::Sizes sizes = task.at("sizes").get<symbolic::Sizes>();
   Words words{Vocabulary::kBegin};
   append_task(words, task, sizes);
   if (context.view.original)

@@ -78,7 +78,7 @@ std::optional<Range> declared_size(const std::string &text, const std::string &n
   return declared;
 }
 
-Result<std::string> with_sizes(const std::string &text, const Sizes &sizes) {
+Result<std::string> with_sizes(const std::string &text, const symbolic::Sizes &sizes) {
   std::vector<TextEdit> edits;
   for (const auto &[name, value] : sizes) {
     const auto range = declared_size(text, name);

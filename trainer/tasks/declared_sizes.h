@@ -17,6 +17,6 @@ namespace warpwright::trainer {
 std::optional<Range> declared_size(const std::string &text, const std::string &name);
 
 /// Errors: a size that is not declared once, by its name.
-Result<std::string> with_sizes(const std::string &text, const Sizes &sizes);
+Result<std::string> with_sizes(const std::string &text, const symbolic::Sizes &sizes);
 
 } // namespace warpwright::trainer

@@ -35,7 +35,7 @@ std::int64_t draw_size(const SizeRange &range, ShapeRandom &random) {
   return std::clamp(rounded(value, range.step), range.from, range.to);
 }
 
-bool has_points(const ShapeSpace &space, const Sizes &sizes) {
+bool has_points(const ShapeSpace &space, const symbolic::Sizes &sizes) {
   double points = 1;
   for (const auto &[name, value] : sizes)
     points *= static_cast<double>(value);
@@ -55,7 +55,7 @@ std::uint64_t ShapeRandom::next() {
 
 double ShapeRandom::uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-Split split_of_shape(const Sizes &sizes) {
+Split split_of_shape(const symbolic::Sizes &sizes) {
   int sum = 0;
   for (const auto &[name, value] : sizes)
     sum += cell_of(value);
@@ -69,17 +69,17 @@ Split split_of_shape(const Sizes &sizes) {
   }
 }
 
-Sizes small_shape(const ShapeSpace &space) {
-  Sizes sizes;
+symbolic::Sizes small_shape(const ShapeSpace &space) {
+  symbolic::Sizes sizes;
   for (const SizeRange &range : space.sizes)
     sizes[range.name] = range.small;
   return sizes;
 }
 
-std::optional<Sizes> draw_shape(const ShapeSpace &space, std::optional<Split> split,
-                                ShapeRandom &random) {
+std::optional<symbolic::Sizes> draw_shape(const ShapeSpace &space, std::optional<Split> split,
+                                          ShapeRandom &random) {
   for (int i = 0; i < kDrawings; ++i) {
-    Sizes sizes;
+    symbolic::Sizes sizes;
     for (const SizeRange &range : space.sizes)
       sizes[range.name] = draw_size(range, random);
     if (has_points(space, sizes) && (!split || split_of_shape(sizes) == *split))
@@ -88,7 +88,7 @@ std::optional<Sizes> draw_shape(const ShapeSpace &space, std::optional<Split> sp
   return std::nullopt;
 }
 
-std::string shape_text(const Sizes &sizes) {
+std::string shape_text(const symbolic::Sizes &sizes) {
   std::string text;
   for (const auto &[name, value] : sizes)
     text += (text.empty() ? "" : ",") + name + "=" + std::to_string(value);

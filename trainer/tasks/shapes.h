@@ -37,17 +37,17 @@ private:
   std::uint64_t state_;
 };
 
-Split split_of_shape(const Sizes &sizes);
+Split split_of_shape(const symbolic::Sizes &sizes);
 
-Sizes small_shape(const ShapeSpace &space);
+symbolic::Sizes small_shape(const ShapeSpace &space);
 
 /// Log-uniform; every second value is rounded to three significant bits, as sizes of real programs are.
 /// @param split of the shape; nullopt: any
 /// @return nullopt where 4096 drawings gave none
-std::optional<Sizes> draw_shape(const ShapeSpace &space, std::optional<Split> split,
-                                ShapeRandom &random);
+std::optional<symbolic::Sizes> draw_shape(const ShapeSpace &space, std::optional<Split> split,
+                                          ShapeRandom &random);
 
 /// "rows=4096,cols=512", by name.
-std::string shape_text(const Sizes &sizes);
+std::string shape_text(const symbolic::Sizes &sizes);
 
 } // namespace warpwright::trainer

@@ -168,7 +168,7 @@ Result<fs::path> shipped_suite() {
               "Set WARPWRIGHT_TASKS to its folder, or name suites in [tasks]");
 }
 
-TrainingTask at_shape(const SuiteTask &task, const Sizes &sizes, Split split) {
+TrainingTask at_shape(const SuiteTask &task, const symbolic::Sizes &sizes, Split split) {
   TrainingTask made;
   made.id = task.family + "/" + task.name + "/" + shape_text(sizes);
   made.family = task.family;

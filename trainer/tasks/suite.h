@@ -35,7 +35,7 @@ Result<std::vector<SuiteTask>> load_suite(const std::filesystem::path &folder);
 Result<std::filesystem::path> shipped_suite();
 
 /// id: "softmax/softmax_rows/cols=512,rows=8192".
-TrainingTask at_shape(const SuiteTask &task, const Sizes &sizes, Split split);
+TrainingTask at_shape(const SuiteTask &task, const symbolic::Sizes &sizes, Split split);
 
 /// Up to `count` different shapes of one split; fewer where the ranges hold fewer, none where the family belongs to another split. The
 /// same seed gives the same shapes of a task whatever else is in the suite.

@@ -9,13 +9,13 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 namespace {
 
 constexpr std::int64_t kMostPhases = 256;
 
-bool claims(const GraphIndex &index, const model::Node &anchor) {
-  const auto shape = convolution_shape(index, anchor);
+bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
+  const auto shape = elements::convolution_shape(index, anchor);
   const model::Dtype dtype = anchor.type().dtype;
   return shape && model::is_floating(dtype) && dtype != model::Dtype::Float64 &&
          (!shape->transposed ||
@@ -25,26 +25,30 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
 
 using Math = ConvolutionTile::Math;
 
-double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
-  return device.rates.convolution.start_us + convolution_microseconds(*convolution_shape(index, anchor), device);
+double estimate(const ops::GraphIndex &index, const model::Node &anchor,
+                const elements::DeviceFacts &device) {
+  return device.rates.convolution.start_us +
+         convolution_microseconds(*elements::convolution_shape(index, anchor), device);
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
-  return convolution_configurations(*convolution_shape(index, index.node(region.anchor)), device);
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &device) {
+  return convolution_configurations(*elements::convolution_shape(index, index.node(region.anchor)),
+                                    device);
 }
 
-Result<ConvolutionTile> tile_of(const Configuration &configuration, const DeviceFacts &device,
-                                bool one_phase) {
-  const auto math = setting_of(configuration, "math", 0, 3);
-  const auto gather = setting_of(configuration, "gather", 0, 1);
-  const auto parts = setting_of(configuration, "parts", 1, 64);
-  const auto pixels = setting_of(configuration, "pixels", 32, 256);
-  const auto channels = setting_of(configuration, "channels", 8, 256);
-  const auto depth = setting_of(configuration, "depth", 8, 64);
-  const auto threads = setting_of(configuration, "threads", 32, 1024);
-  const auto warp_pixels = setting_of(configuration, "warp_pixels", 0, 256);
-  const auto warp_channels = setting_of(configuration, "warp_channels", 0, 256);
+Result<ConvolutionTile> tile_of(const elements::Configuration &configuration,
+                                const elements::DeviceFacts &device, bool one_phase) {
+  const auto math = elements::setting_of(configuration, "math", 0, 3);
+  const auto gather = elements::setting_of(configuration, "gather", 0, 1);
+  const auto parts = elements::setting_of(configuration, "parts", 1, 64);
+  const auto pixels = elements::setting_of(configuration, "pixels", 32, 256);
+  const auto channels = elements::setting_of(configuration, "channels", 8, 256);
+  const auto depth = elements::setting_of(configuration, "depth", 8, 64);
+  const auto threads = elements::setting_of(configuration, "threads", 32, 1024);
+  const auto warp_pixels = elements::setting_of(configuration, "warp_pixels", 0, 256);
+  const auto warp_channels = elements::setting_of(configuration, "warp_channels", 0, 256);
   for (const auto &setting :
        {math, gather, parts, pixels, channels, depth, threads, warp_pixels, warp_channels})
     if (!setting)
@@ -74,9 +78,9 @@ Result<ConvolutionTile> tile_of(const Configuration &configuration, const Device
   return tile;
 }
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &device,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &device, const std::string &prefix) {
   ConvolutionText text(index, region);
   const auto tile =
       tile_of(configuration, device, convolution_phases(text.shape(), false).phases.size() == 1);
@@ -87,6 +91,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 
 } // namespace
 
-const Family kConvolutionFamily{"convolution", claims, true, true, configurations, lower, estimate};
+const elements::Family kConvolutionFamily{"convolution",  claims, true,    true,
+                                          configurations, lower,  estimate};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
-extern const Family kConvolutionFamily;
+extern const elements::Family kConvolutionFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

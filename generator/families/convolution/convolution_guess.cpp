@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 namespace {
 
 using Math = ConvolutionTile::Math;
@@ -56,7 +56,7 @@ constexpr std::int64_t kFewChannels = 16;
 struct Phase {
   std::int64_t positions, products;
 };
-std::vector<Phase> phases_of(const ConvolutionShape &shape, bool gather) {
+std::vector<Phase> phases_of(const elements::ConvolutionShape &shape, bool gather) {
   std::vector<Phase> list;
   for (const ConvolutionPhase &phase : convolution_phases(shape, gather).phases)
     list.push_back({shape.batch * phase.count[0] * phase.count[1] * phase.count[2],
@@ -64,26 +64,26 @@ std::vector<Phase> phases_of(const ConvolutionShape &shape, bool gather) {
   return list;
 }
 
-std::int64_t channel_tiles(const ConvolutionShape &shape, const TileChoice &tile) {
-  return ceil_divide(shape.group_out, tile.channels) * shape.groups;
+std::int64_t channel_tiles(const elements::ConvolutionShape &shape, const TileChoice &tile) {
+  return elements::ceil_divide(shape.group_out, tile.channels) * shape.groups;
 }
 
 /// Into how many parts the sum of a tile goes, so that the device is full; 1 where it is, or where the sum is short.
-int parts_for(const ConvolutionShape &shape, const TileChoice &tile,
-              const std::vector<Phase> &phases, const DeviceFacts &device) {
+int parts_for(const elements::ConvolutionShape &shape, const TileChoice &tile,
+              const std::vector<Phase> &phases, const elements::DeviceFacts &device) {
   if (phases.size() != 1 || shape.channels_out() > 65535)
     return 1;
   const std::int64_t blocks =
-      ceil_divide(phases.front().positions, tile.pixels) * channel_tiles(shape, tile);
-  const std::int64_t chunks = ceil_divide(shape.taps() * shape.group_in, tile.depth);
+      elements::ceil_divide(phases.front().positions, tile.pixels) * channel_tiles(shape, tile);
+  const std::int64_t chunks = elements::ceil_divide(shape.taps() * shape.group_in, tile.depth);
   const std::int64_t wanted = 2 * device.multiprocessors / blocks;
   return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, chunks / 4), 1, 32));
 }
 
 /// About the microseconds of a launch.
-double time_of(const ConvolutionShape &shape, const TileChoice &tile,
+double time_of(const elements::ConvolutionShape &shape, const TileChoice &tile,
                const std::vector<Phase> &phases, bool gather, int parts,
-               const DeviceFacts &device) {
+               const elements::DeviceFacts &device) {
   const arch::ConvolutionRates &rates = device.rates.convolution;
   const std::int64_t scatter = shape.transposed && !gather ? shape.stride[2] : 1;
   const double store_ns =
@@ -94,10 +94,11 @@ double time_of(const ConvolutionShape &shape, const TileChoice &tile,
                                     std::min<std::int64_t>(tile.channels, shape.group_out));
   double blocks = 0, all_ns = 0, outputs = 0;
   for (const Phase &phase : phases) {
-    const double count = static_cast<double>(ceil_divide(phase.positions, tile.pixels) *
+    const double count = static_cast<double>(elements::ceil_divide(phase.positions, tile.pixels) *
                                              channel_tiles(shape, tile) * parts);
     const double products = static_cast<double>(
-        ceil_divide(ceil_divide(phase.products, tile.depth), parts) * tile.depth);
+        elements::ceil_divide(elements::ceil_divide(phase.products, tile.depth), parts) *
+        tile.depth);
     blocks += count;
     all_ns += count * ((products + tile.start_products) * tile.product_ns + store_ns);
     outputs += static_cast<double>(phase.positions * shape.channels_out());
@@ -112,7 +113,7 @@ double time_of(const ConvolutionShape &shape, const TileChoice &tile,
 
 } // namespace
 
-bool runs_on(Math math, const DeviceFacts &device) {
+bool runs_on(Math math, const elements::DeviceFacts &device) {
   switch (math) {
   case Math::Scalar:
     return true;
@@ -130,7 +131,7 @@ namespace {
 
 struct Guess {
   double time_us;
-  Configuration configuration;
+  elements::Configuration configuration;
 };
 struct Kind {
   std::vector<Guess> guesses;
@@ -140,7 +141,7 @@ struct Kinds {
   Kind wgmma, exact, mma;
 };
 
-Kinds guesses_of(const ConvolutionShape &shape, const DeviceFacts &device) {
+Kinds guesses_of(const elements::ConvolutionShape &shape, const elements::DeviceFacts &device) {
   Kinds kinds;
   auto &[wgmma, exact, mma] = kinds;
   const std::vector<Phase> apart = phases_of(shape, false);
@@ -176,11 +177,12 @@ Kinds guesses_of(const ConvolutionShape &shape, const DeviceFacts &device) {
 
 } // namespace
 
-std::vector<Configuration> convolution_configurations(const ConvolutionShape &shape,
-                                                      const DeviceFacts &device) {
+std::vector<elements::Configuration>
+convolution_configurations(const elements::ConvolutionShape &shape,
+                           const elements::DeviceFacts &device) {
   Kinds kinds = guesses_of(shape, device);
   auto &[wgmma, exact, mma] = kinds;
-  std::vector<Configuration> list;
+  std::vector<elements::Configuration> list;
   const std::vector<Kind *> turns = !device.tf32 ? std::vector{&exact}
                                     : wgmma.guesses.empty()
                                         ? std::vector{&mma, &exact}
@@ -193,7 +195,8 @@ std::vector<Configuration> convolution_configurations(const ConvolutionShape &sh
   return list;
 }
 
-double convolution_microseconds(const ConvolutionShape &shape, const DeviceFacts &device) {
+double convolution_microseconds(const elements::ConvolutionShape &shape,
+                                const elements::DeviceFacts &device) {
   const Kinds kinds = guesses_of(shape, device);
   double least = 1e9;
   for (const Kind *kind : {&kinds.wgmma, &kinds.exact, &kinds.mma})
@@ -202,4 +205,4 @@ double convolution_microseconds(const ConvolutionShape &shape, const DeviceFacts
   return least;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 namespace {
 
 using Math = ConvolutionTile::Math;
@@ -32,7 +32,7 @@ constexpr const char *kWgmma =
     ;
 
 /// Headers of generations whose fragments mma.sync does not multiply. A generation adds its line.
-const std::vector<TensorText> kProducts = {};
+const std::vector<elements::TensorText> kProducts = {};
 
 constexpr std::string_view kOwnProduct = R"cuda(
 #define WARPWRIGHT_OWN_MULTIPLY_TF32
@@ -68,10 +68,11 @@ extern "C" __global__ void __launch_bounds__(256) @PREFIX@_join(@PARAMETERS@) {
 
 /// The product of fragments for tensor cores that have a header of their own; empty for others.
 std::string own_product(arch::TensorCores cores) {
-  const TensorText *own = text_for(kProducts, cores);
+  const elements::TensorText *own = elements::text_for(kProducts, cores);
   if (!own)
     return "";
-  return "\n" + std::string(own->source) + fill_places(kOwnProduct, {{"SPACE", std::string(own->space)}});
+  return "\n" + std::string(own->source) +
+         elements::fill_places(kOwnProduct, {{"SPACE", std::string(own->space)}});
 }
 
 /// Floats of a step's weights in shared memory, copies of a weight, and channels whose sums leave
@@ -95,7 +96,7 @@ MathSizes sizes_of(const ConvolutionTile &tile) {
 }
 
 /// Dimensions in which a pixel of some phase looks beyond the input.
-std::array<bool, 3> leaves(const ConvolutionShape &shape, const ConvolutionPhases &all) {
+std::array<bool, 3> leaves(const elements::ConvolutionShape &shape, const ConvolutionPhases &all) {
   std::array<bool, 3> result{};
   for (std::size_t d = 0; d < 3; ++d)
     for (const ConvolutionPhase &phase : all.phases)
@@ -130,8 +131,8 @@ struct Tables {
   std::vector<Numbers> phases, taps;
   std::int64_t blocks = 0, rows = 0, most_rows = 0;
 
-  Tables(const ConvolutionShape &shape, const ConvolutionTile &tile, const ConvolutionPhases &all,
-         std::int64_t column_blocks) {
+  Tables(const elements::ConvolutionShape &shape, const ConvolutionTile &tile,
+         const ConvolutionPhases &all, std::int64_t column_blocks) {
     for (const ConvolutionPhase &phase : all.phases) {
       const auto &[first, count] = std::tie(phase.first, phase.count);
       const std::int64_t number = std::ssize(phase.taps);
@@ -141,8 +142,9 @@ struct Tables {
         taps.push_back({tap.offset[0], tap.offset[1], tap.offset[2], tap.weight, rows + i * shape.group_in});
       }
       const std::int64_t pixels = shape.batch * count[0] * count[1] * count[2];
-      const std::int64_t own = ceil_divide(number * shape.group_in, tile.depth) * tile.depth;
-      blocks += ceil_divide(pixels, tile.pixels) * column_blocks;
+      const std::int64_t own =
+          elements::ceil_divide(number * shape.group_in, tile.depth) * tile.depth;
+      blocks += elements::ceil_divide(pixels, tile.pixels) * column_blocks;
       rows += own;
       most_rows = std::max(most_rows, own);
     }
@@ -156,12 +158,13 @@ std::string_view name(Math math) {
   return kNames[static_cast<std::size_t>(math)];
 }
 
-Lowering write_convolution(ConvolutionText &text, const ConvolutionTile &tile, const std::string &prefix) {
-  const ConvolutionShape &shape = text.shape();
-  const ElementWriter &writer = text.writer();
+elements::Lowering write_convolution(ConvolutionText &text, const ConvolutionTile &tile,
+                                     const std::string &prefix) {
+  const elements::ConvolutionShape &shape = text.shape();
+  const elements::ElementWriter &writer = text.writer();
   const ConvolutionPhases all = convolution_phases(shape, tile.gather);
   const MathSizes math = sizes_of(tile);
-  const std::int64_t column_blocks = ceil_divide(shape.group_out, tile.channels);
+  const std::int64_t column_blocks = elements::ceil_divide(shape.group_out, tile.channels);
   const Tables tables(shape, tile, all, column_blocks);
   const std::int64_t padded_out = column_blocks * tile.channels;
   const std::int64_t pixels = shape.batch * shape.out[0] * shape.out[1] * shape.out[2];
@@ -189,46 +192,50 @@ Lowering write_convolution(ConvolutionText &text, const ConvolutionTile &tile, c
   }
   const std::string tables_text = prefix + "_phases, " + prefix + "_taps, ";
   const std::string packing = prefix + "_Sizes, " + prefix + "_Math";
-  const Places places{
+  const elements::Places places{
       {"PREFIX", prefix},
       {"PHASES", table_text(tables.phases)},
       {"TAPS", table_text(tables.taps)},
-      {"SIZES", static_constants({{"kThreads", tile.threads},
-                                {"kPixels", tile.pixels},
-                                {"kChannels", tile.channels},
-                                {"kDepth", tile.depth},
-                                {"kWarpPixels", tile.warp_pixels},
-                                {"kWarpChannels", tile.warp_channels},
-                                {"kParts", tile.parts},
-                                {"kGather", tile.gather},
-                                {"kPhases", std::ssize(all.phases)},
-                                {"kTaps", std::ssize(tables.taps)},
-                                {"kRows", tables.rows},
-                                {"kColumnBlocks", column_blocks},
-                                {"kPaddedOut", padded_out},
-                                {"kAllPixels", pixels},
-                                {"kTableAt", sum_floats},
-                                {"kLeavesD", leaving[0]},
-                                {"kLeavesH", leaving[1]},
-                                {"kLeavesW", leaving[2]},
-                                {"kStrideW", shape.stride[2]}}) +
-                    shape_constants(shape, all.input_step, all.output_step, all.phases.front().count)},
-      {"FETCH", one_tap ? in_memory ? "OneTapInMemory" : "OneTap" : table ? "Table" : "AnyTap"},
+      {"SIZES",
+       static_constants({{"kThreads", tile.threads},
+                         {"kPixels", tile.pixels},
+                         {"kChannels", tile.channels},
+                         {"kDepth", tile.depth},
+                         {"kWarpPixels", tile.warp_pixels},
+                         {"kWarpChannels", tile.warp_channels},
+                         {"kParts", tile.parts},
+                         {"kGather", tile.gather},
+                         {"kPhases", std::ssize(all.phases)},
+                         {"kTaps", std::ssize(tables.taps)},
+                         {"kRows", tables.rows},
+                         {"kColumnBlocks", column_blocks},
+                         {"kPaddedOut", padded_out},
+                         {"kAllPixels", pixels},
+                         {"kTableAt", sum_floats},
+                         {"kLeavesD", leaving[0]},
+                         {"kLeavesH", leaving[1]},
+                         {"kLeavesW", leaving[2]},
+                         {"kStrideW", shape.stride[2]}}) +
+           shape_constants(shape, all.input_step, all.output_step, all.phases.front().count)},
+      {"FETCH", one_tap ? in_memory ? "OneTapInMemory" : "OneTap"
+                : table ? "Table"
+                        : "AnyTap"},
       {"MATH", std::string(name(tile.math))},
       {"THREADS", number(tile.threads)},
-      {"PACK_PARAMETERS", parameters_with(writer, {"float *__restrict__ packed"})},
-      {"PACK", in_blocks ? "pack_blocks<" + packing + ", " + number(together) + ">(" + prefix + "_taps, "
-                         : "pack<" + packing + ">(" + tables_text},
+      {"PACK_PARAMETERS", elements::parameters_with(writer, {"float *__restrict__ packed"})},
+      {"PACK", in_blocks
+                   ? "pack_blocks<" + packing + ", " + number(together) + ">(" + prefix + "_taps, "
+                   : "pack<" + packing + ">(" + tables_text},
       {"WEIGHT", text.weight()},
-      {"PARAMETERS", parameters_with(writer, more)},
+      {"PARAMETERS", elements::parameters_with(writer, more)},
       {"INPUT", in_memory && !loads ? text.input() : "nullptr"},
       {"PARTIAL", joins ? "partial" : "nullptr"},
       {"LOAD", loads ? text.load() : "0"},
       {"FINISH", joins ? "0" : finish}};
-  Lowering lowering;
-  lowering.temporaries.push_back(
-      {scratch, model::Dtype::Float32,
-       Expression(std::max<std::int64_t>(shape.groups * tables.rows * padded_out * math.copies, 4))});
+  elements::Lowering lowering;
+  lowering.temporaries.push_back({scratch, model::Dtype::Float32,
+                                  symbolic::Expression(std::max<std::int64_t>(
+                                      shape.groups * tables.rows * padded_out * math.copies, 4))});
   if (tile.math != Math::Scalar)
     lowering.source += kParts;
   lowering.source += kProduct;
@@ -236,25 +243,31 @@ Lowering write_convolution(ConvolutionText &text, const ConvolutionTile &tile, c
     lowering.source += own_product(tile.cores) + kMma;
   else if (tile.math != Math::Scalar)
     lowering.source += kWgmma;
-  lowering.source += fill_places(kKernels, places);
+  lowering.source += elements::fill_places(kKernels, places);
   if (tables.most_rows > 0)
-    lowering.steps.push_back(launch_of(
-        prefix + "_pack", in_blocks ? padded_out / 8 : ceil_divide(tables.most_rows * padded_out, 256), 256,
-        arguments_with(writer, {scratch}), 0,
-        in_blocks ? ceil_divide(shape.group_in, together) : std::ssize(all.phases), shape.groups));
-  lowering.steps.push_back(launch_of(prefix + "_convolution", tables.blocks, tile.threads,
-                                     arguments_with(writer, buffers), 4 * floats, shape.groups, tile.parts));
+    lowering.steps.push_back(elements::launch_of(
+        prefix + "_pack",
+        in_blocks ? padded_out / 8 : elements::ceil_divide(tables.most_rows * padded_out, 256), 256,
+        elements::arguments_with(writer, {scratch}), 0,
+        in_blocks ? elements::ceil_divide(shape.group_in, together) : std::ssize(all.phases),
+        shape.groups));
+  lowering.steps.push_back(elements::launch_of(prefix + "_convolution", tables.blocks, tile.threads,
+                                               elements::arguments_with(writer, buffers),
+                                               4 * floats, shape.groups, tile.parts));
   if (!joins)
     return lowering;
   lowering.temporaries.push_back(
-      {partial, model::Dtype::Float32, Expression(tile.parts * shape.channels_out() * pixels)});
-  lowering.source += fill_places(
-      kJoin, {{"PREFIX", prefix},
-              {"PARAMETERS", parameters_with(writer, {"const float *__restrict__ partial"})},
-              {"FINISH", finish}});
-  lowering.steps.push_back(launch_of(prefix + "_join", ceil_divide(pixels, 256), 256,
-                                     arguments_with(writer, {partial}), 0, shape.channels_out()));
+      {partial, model::Dtype::Float32,
+       symbolic::Expression(tile.parts * shape.channels_out() * pixels)});
+  lowering.source += elements::fill_places(
+      kJoin,
+      {{"PREFIX", prefix},
+       {"PARAMETERS", elements::parameters_with(writer, {"const float *__restrict__ partial"})},
+       {"FINISH", finish}});
+  lowering.steps.push_back(elements::launch_of(prefix + "_join", elements::ceil_divide(pixels, 256),
+                                               256, elements::arguments_with(writer, {partial}), 0,
+                                               shape.channels_out()));
   return lowering;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

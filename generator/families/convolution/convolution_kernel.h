@@ -5,7 +5,7 @@
 
 #include "generator/families/convolution/convolution_text.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
 /// Sizes of a block's tile, and its arithmetic. Several parts need one phase.
 struct ConvolutionTile {
@@ -28,6 +28,7 @@ struct ConvolutionTile {
 /// "Mma": the device templates' name.
 std::string_view name(ConvolutionTile::Math math);
 
-Lowering write_convolution(ConvolutionText &text, const ConvolutionTile &tile, const std::string &prefix);
+elements::Lowering write_convolution(ConvolutionText &text, const ConvolutionTile &tile,
+                                     const std::string &prefix);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

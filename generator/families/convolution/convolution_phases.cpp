@@ -1,9 +1,9 @@
 // Phases of convolutions. See convolution_phases.h.
 #include "generator/families/convolution/convolution_phases.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
-ConvolutionPhases convolution_phases(const ConvolutionShape &shape, bool gather) {
+ConvolutionPhases convolution_phases(const elements::ConvolutionShape &shape, bool gather) {
   ConvolutionPhases result;
   if (!shape.transposed) {
     result.input_step = shape.stride;
@@ -30,7 +30,7 @@ ConvolutionPhases convolution_phases(const ConvolutionShape &shape, bool gather)
     phase.first = {at / (step[1] * step[2]), at / step[2] % step[1], at % step[2]};
     bool empty = false;
     for (std::size_t d = 0; d < 3; ++d) {
-      phase.count[d] = ceil_divide(shape.out[d] - phase.first[d], step[d]);
+      phase.count[d] = elements::ceil_divide(shape.out[d] - phase.first[d], step[d]);
       empty = empty || phase.first[d] >= shape.out[d];
     }
     if (empty)
@@ -54,4 +54,4 @@ ConvolutionPhases convolution_phases(const ConvolutionShape &shape, bool gather)
   return result;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

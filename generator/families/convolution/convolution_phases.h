@@ -4,7 +4,7 @@
 
 #include "generator/elements/convolution_shape.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
 /// One filter tap of a phase: which weight, and where its input element stands from the phase's position.
 struct ConvolutionTap {
@@ -26,6 +26,6 @@ struct ConvolutionPhases {
 
 /// @param gather the last dimension of a transposed convolution keeps its outputs together: every tap is looked at for each, and most
 /// of the strided ones meet no input. Neighbouring threads then store neighbours, at the cost of `stride` times the products.
-ConvolutionPhases convolution_phases(const ConvolutionShape &shape, bool gather);
+ConvolutionPhases convolution_phases(const elements::ConvolutionShape &shape, bool gather);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

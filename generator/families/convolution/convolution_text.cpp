@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 namespace {
 
 std::string join(const std::vector<std::string> &parts) {
@@ -36,10 +36,11 @@ std::string table_text(const std::vector<Numbers> &rows) {
 }
 
 std::string static_constants(const Constants &constants) {
-  return "  static constexpr int " + constants_text(constants) + ";\n";
+  return "  static constexpr int " + elements::constants_text(constants) + ";\n";
 }
 
-std::string shape_constants(const ConvolutionShape &shape, const std::array<std::int64_t, 3> &input_step,
+std::string shape_constants(const elements::ConvolutionShape &shape,
+                            const std::array<std::int64_t, 3> &input_step,
                             const std::array<std::int64_t, 3> &output_step,
                             const std::array<std::int64_t, 3> &count) {
   Constants all{{"kBatch", shape.batch},          {"kGroupIn", shape.group_in},
@@ -60,15 +61,16 @@ std::string shape_constants(const ConvolutionShape &shape, const std::array<std:
   return text;
 }
 
-ConvolutionText::ConvolutionText(const GraphIndex &index, const Region &region)
-    : anchor_(index.node(region.anchor)), shape_(*convolution_shape(index, anchor_)), writer_(index, region) {
+ConvolutionText::ConvolutionText(const ops::GraphIndex &index, const elements::Region &region)
+    : anchor_(index.node(region.anchor)), shape_(*elements::convolution_shape(index, anchor_)),
+      writer_(index, region) {
   const auto operand = std::ranges::find(region.inputs, anchor_.inputs[0]);
-  const model::TensorType input = region_type(index, region, anchor_.inputs[0]);
+  const model::TensorType input = elements::region_type(index, region, anchor_.inputs[0]);
   if (operand != region.inputs.end() && model::is_contiguous(input) && input.dtype == model::Dtype::Float32)
     input_ = "in" + std::to_string(operand - region.inputs.begin());
 }
 
-std::string ConvolutionText::element(std::size_t operand, const Index &at) {
+std::string ConvolutionText::element(std::size_t operand, const elements::Index &at) {
   std::string before;
   const std::string value = writer_.load(anchor_.inputs[operand], at, before);
   return before + "    return (float)(" + value + ");\n  }";
@@ -76,14 +78,15 @@ std::string ConvolutionText::element(std::size_t operand, const Index &at) {
 
 std::string ConvolutionText::load() {
   return "[&](const int n, const int channel, const int d, const int h, const int w) {\n" +
-         element(0, convolution_index(shape_, "n", "channel", "d", "h", "w"));
+         element(0, elements::convolution_index(shape_, "n", "channel", "d", "h", "w"));
 }
 
 std::string ConvolutionText::weight() {
   const char *first = shape_.transposed ? "input_channel" : "output_channel";
   const char *second = shape_.transposed ? "output_channel" : "input_channel";
-  return "[&](const int output_channel, const int input_channel, const int tap_d, const int tap_h, const int tap_w) {\n" +
-         element(1, convolution_index(shape_, first, second, "tap_d", "tap_h", "tap_w"));
+  return "[&](const int output_channel, const int input_channel, const int tap_d, const int tap_h, "
+         "const int tap_w) {\n" +
+         element(1, elements::convolution_index(shape_, first, second, "tap_d", "tap_h", "tap_w"));
 }
 
 std::pair<std::string, std::string> ConvolutionText::bias() {
@@ -96,22 +99,25 @@ std::pair<std::string, std::string> ConvolutionText::bias() {
 
 std::string ConvolutionText::finish() {
   const auto [before, plus] = bias();
-  return functor("ow, const float sum",
-                 before + "    const float element = sum" + plus + ";\n" +
-                     writer_.store(convolution_index(shape_, "n", "channel", "od", "oh", "ow"), "element"));
+  return functor(
+      "ow, const float sum",
+      before + "    const float element = sum" + plus + ";\n" +
+          writer_.store(elements::convolution_index(shape_, "n", "channel", "od", "oh", "ow"),
+                        "element"));
 }
 
 std::string ConvolutionText::finish_all(std::int64_t along) {
   const std::string count = std::to_string(along);
   auto [text, plus] = bias();
-  std::vector<Index> lanes;
+  std::vector<elements::Index> lanes;
   std::vector<std::string> elements;
   for (std::int64_t i = 0; i < along; ++i) {
     elements.push_back("element" + std::to_string(i));
     text += "    const float " + elements.back() + " = sums[" + std::to_string(i) + "]" + plus + ";\n";
-    lanes.push_back(convolution_index(shape_, "n", "channel", "od", "oh", count + " * qw + " + std::to_string(i)));
+    lanes.push_back(elements::convolution_index(shape_, "n", "channel", "od", "oh",
+                                                count + " * qw + " + std::to_string(i)));
   }
   return functor("qw, const float (&sums)[" + count + "]", text + writer_.store(lanes, elements));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

@@ -5,7 +5,7 @@
 
 #include "generator/families/convolution/convolution_phases.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -21,17 +21,18 @@ std::string static_constants(const Constants &constants);
 /// Sizes that all convolutions name alike: kBatch, kGroupIn, kGroupOut, kChannelsIn, kChannelsOut,
 /// kTransposed, kOutW and, with D, H and W, kIn, kKernel, kInputStep, kOutputStep and kCount.
 /// @param count positions of the first phase
-std::string shape_constants(const ConvolutionShape &shape, const std::array<std::int64_t, 3> &input_step,
+std::string shape_constants(const elements::ConvolutionShape &shape,
+                            const std::array<std::int64_t, 3> &input_step,
                             const std::array<std::int64_t, 3> &output_step,
                             const std::array<std::int64_t, 3> &count);
 
 /// Functors as text. All arguments must outlive it.
 class ConvolutionText {
 public:
-  ConvolutionText(const GraphIndex &index, const Region &region);
+  ConvolutionText(const ops::GraphIndex &index, const elements::Region &region);
 
-  const ConvolutionShape &shape() const { return shape_; }
-  ElementWriter &writer() { return writer_; }
+  const elements::ConvolutionShape &shape() const { return shape_; }
+  elements::ElementWriter &writer() { return writer_; }
   /// The parameter that holds the input, where it lies contiguous in FP32 memory with nothing to
   /// compute; else empty.
   const std::string &input() const { return input_; }
@@ -49,14 +50,14 @@ public:
   }
 
 private:
-  std::string element(std::size_t operand, const Index &at);
+  std::string element(std::size_t operand, const elements::Index &at);
   /// "const float added = ...;" and " + added", or nothing without a bias.
   std::pair<std::string, std::string> bias();
 
   const model::Node &anchor_;
-  ConvolutionShape shape_;
-  ElementWriter writer_;
+  elements::ConvolutionShape shape_;
+  elements::ElementWriter writer_;
   std::string input_;
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

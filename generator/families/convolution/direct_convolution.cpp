@@ -11,7 +11,7 @@
 #include <cmath>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 namespace {
 
 /// Sums up to this many products, and filters that shared memory holds beside enough blocks.
@@ -39,10 +39,12 @@ extern "C" __global__ void __launch_bounds__(@THREADS@, @BLOCKS@) @PREFIX@_direc
 }
 )cuda";
 
-std::int64_t products(const ConvolutionShape &shape) { return shape.taps() * shape.group_in; }
+std::int64_t products(const elements::ConvolutionShape &shape) {
+  return shape.taps() * shape.group_in;
+}
 
 /// Output channels of a thread that are worth listing.
-std::vector<std::int64_t> channel_counts(const ConvolutionShape &shape) {
+std::vector<std::int64_t> channel_counts(const elements::ConvolutionShape &shape) {
   std::vector<std::int64_t> counts;
   for (const std::int64_t count : {16, 32, 8, 4})
     if (count < 2 * shape.group_out || count == 4)
@@ -50,8 +52,8 @@ std::vector<std::int64_t> channel_counts(const ConvolutionShape &shape) {
   return counts;
 }
 
-bool claims(const GraphIndex &index, const model::Node &anchor) {
-  const auto shape = convolution_shape(index, anchor);
+bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
+  const auto shape = elements::convolution_shape(index, anchor);
   const model::Dtype dtype = anchor.type().dtype;
   if (!shape || !model::is_floating(dtype) || dtype == model::Dtype::Float64)
     return false;
@@ -61,27 +63,28 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
   return shape->group_in <= kMostInputChannels && products(*shape) / phases <= kMostProducts &&
          products(*shape) * 4 <= kMostWeights && phases <= kMostPhases &&
          (!shape->transposed || shape->stride[2] <= kMostTogether) &&
-         shape->groups * ceil_divide(shape->group_out, 4) <= 65535 &&
+         shape->groups * elements::ceil_divide(shape->group_out, 4) <= 65535 &&
          model::elements_of(in) < (std::int64_t{1} << 31) &&
          shape->batch * shape->out[0] * shape->out[1] * shape->out[2] < (std::int64_t{1} << 30);
 }
 
 /// About the microseconds of a launch, to rank with. A multiprocessor multiplies 128 times a cycle;
 /// a load from shared memory or the first-level cache takes a cycle for each 128 bytes.
-double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts,
+double time_of(const elements::ConvolutionShape &shape, const std::vector<Together> &parts,
                std::int64_t along, std::int64_t channels, std::int64_t pixels, std::int64_t threads,
-               const DeviceFacts &device) {
+               const elements::DeviceFacts &device) {
   const arch::DirectRates &rates = device.rates.direct;
   const double registers = static_cast<double>(pixels * channels * along + 4 * pixels + 32);
   const double resident = std::max(
       1.0, std::min({std::floor(device.registers_multiprocessor / (registers * threads)),
                      std::floor(static_cast<double>(device.threads_multiprocessor) / threads),
                      std::floor(rates.shared_bytes / (4.0 * products(shape) * channels + 1024))}));
-  const std::int64_t columns = shape.groups * ceil_divide(shape.group_out, channels);
+  const std::int64_t columns = shape.groups * elements::ceil_divide(shape.group_out, channels);
   double cycles = 0, blocks = 0, outputs = 0, waits = 0;
   for (const Together &part : parts) {
     const std::int64_t positions = shape.batch * part.count[0] * part.count[1] * part.count[2];
-    const double count = static_cast<double>(ceil_divide(positions, threads * pixels) * columns);
+    const double count =
+        static_cast<double>(elements::ceil_divide(positions, threads * pixels) * columns);
     const double steps = static_cast<double>(part.taps.size()) * shape.group_in;
     const double arithmetic = steps * (pixels * channels + 6 * pixels) * threads / 128;
     const double loads = steps * (channels + 1.5 * pixels) * threads / 32;
@@ -102,12 +105,12 @@ double time_of(const ConvolutionShape &shape, const std::vector<Together> &parts
   return std::max(rates.caution * (busy + rates.start_cycles) / rates.cycles, 4 * (input + outputs) / rates.bytes);
 }
 
-std::vector<std::pair<double, Configuration>> guesses_of(const ConvolutionShape &shape,
-                                                         const DeviceFacts &device) {
+std::vector<std::pair<double, elements::Configuration>>
+guesses_of(const elements::ConvolutionShape &shape, const elements::DeviceFacts &device) {
   const ConvolutionPhases all = convolution_phases(shape, false);
   const std::vector<Together> parts = together(all);
   const std::int64_t along = all.output_step[2];
-  std::vector<std::pair<double, Configuration>> guesses;
+  std::vector<std::pair<double, elements::Configuration>> guesses;
   for (const std::int64_t channels : channel_counts(shape))
     for (const int pixels : {8, 4, 2, 1})
       for (const int threads : {128, 64, 256}) {
@@ -116,30 +119,32 @@ std::vector<std::pair<double, Configuration>> guesses_of(const ConvolutionShape 
             products(shape) * channels > kMostWeights)
           continue;
         guesses.emplace_back(time_of(shape, parts, along, channels, pixels, threads, device),
-                             Configuration{{"channels", static_cast<int>(channels)},
-                                           {"pixels", pixels},
-                                           {"threads", threads}});
+                             elements::Configuration{{"channels", static_cast<int>(channels)},
+                                                     {"pixels", pixels},
+                                                     {"threads", threads}});
       }
-  std::ranges::stable_sort(guesses, {}, &std::pair<double, Configuration>::first);
+  std::ranges::stable_sort(guesses, {}, &std::pair<double, elements::Configuration>::first);
   return guesses;
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
-  std::vector<Configuration> list;
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &device) {
+  std::vector<elements::Configuration> list;
   for (auto &[time, configuration] :
-       guesses_of(*convolution_shape(index, index.node(region.anchor)), device))
+       guesses_of(*elements::convolution_shape(index, index.node(region.anchor)), device))
     if (list.size() < 16)
       list.push_back(std::move(configuration));
   return list;
 }
 
-double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
-  return guesses_of(*convolution_shape(index, anchor), device).front().first;
+double estimate(const ops::GraphIndex &index, const model::Node &anchor,
+                const elements::DeviceFacts &device) {
+  return guesses_of(*elements::convolution_shape(index, anchor), device).front().first;
 }
 
 /// Dimensions in which an element may lie outside the input.
-std::array<bool, 3> leaves(const ConvolutionShape &shape, const ConvolutionPhases &all,
+std::array<bool, 3> leaves(const elements::ConvolutionShape &shape, const ConvolutionPhases &all,
                            const std::vector<Together> &parts) {
   std::array<bool, 3> result{};
   for (const Together &part : parts)
@@ -150,17 +155,17 @@ std::array<bool, 3> leaves(const ConvolutionShape &shape, const ConvolutionPhase
   return result;
 }
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &device,
-                       const std::string &prefix) {
-  const auto channels = setting_of(configuration, "channels", 4, 64);
-  const auto pixels = setting_of(configuration, "pixels", 1, 16);
-  const auto threads = setting_of(configuration, "threads", 32, 1024);
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &device, const std::string &prefix) {
+  const auto channels = elements::setting_of(configuration, "channels", 4, 64);
+  const auto pixels = elements::setting_of(configuration, "pixels", 1, 16);
+  const auto threads = elements::setting_of(configuration, "threads", 32, 1024);
   for (const auto &setting : {channels, pixels, threads})
     if (!setting)
       return std::unexpected(setting.error());
   ConvolutionText text(index, region);
-  const ConvolutionShape &shape = text.shape();
+  const elements::ConvolutionShape &shape = text.shape();
   const ConvolutionPhases all = convolution_phases(shape, false);
   const std::vector<Together> parts = together(all);
   const std::int64_t along = all.output_step[2], sums = *channels * *pixels * along;
@@ -175,7 +180,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   const bool whole = text.stores_whole(along);
   text.writer().bound("qw", parts.front().count[2]);
 
-  const std::int64_t chunks = ceil_divide(shape.group_out, *channels);
+  const std::int64_t chunks = elements::ceil_divide(shape.group_out, *channels);
   std::vector<Numbers> rows, depths;
   std::int64_t most = 0, most_steps = 1;
   for (const Together &part : parts) {
@@ -194,32 +199,32 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   // Else the compiler takes all registers for loads ahead, and too few warps are left to hide what
   // these wait for.
   const std::int64_t resident = std::clamp<std::int64_t>(device.registers_multiprocessor / ((sums + 42) * *threads), 1, 8);
-  const Places places{
+  const elements::Places places{
       {"PREFIX", prefix},
       {"PARTS", table_text(rows)},
       {"DEPTHS", table_text(depths)},
       {"SIZES", static_constants({{"kThreads", *threads},
-                                {"kPixels", *pixels},
-                                {"kColumns", *channels},
-                                {"kTogether", along},
-                                {"kColumnBlocks", chunks},
-                                {"kParts", std::ssize(parts)},
-                                {"kInMemory", in_memory},
-                                {"kWhole", whole},
-                                {"kDeep", deep},
-                                {"kUnroll", unrolled},
-                                {"kStraight", straight},
-                                {"kMasks", taps.masks},
-                                {"kManyHeights", shape.transposed && shape.stride[1] > 1},
-                                {"kHeightCount", std::ssize(taps.heights)},
-                                {"kBitCount", std::ssize(taps.bits)},
-                                {"kLeavesD", leaving[0]},
-                                {"kLeavesH", leaving[1]},
-                                {"kLeavesW", leaving[2]},
-                                {"kDilationH", shape.dilation[1]},
-                                {"kDilationW", shape.dilation[2]},
-                                {"kPaddingH", shape.padding[1]},
-                                {"kPaddingW", shape.padding[2]}}) +
+                                  {"kPixels", *pixels},
+                                  {"kColumns", *channels},
+                                  {"kTogether", along},
+                                  {"kColumnBlocks", chunks},
+                                  {"kParts", std::ssize(parts)},
+                                  {"kInMemory", in_memory},
+                                  {"kWhole", whole},
+                                  {"kDeep", deep},
+                                  {"kUnroll", unrolled},
+                                  {"kStraight", straight},
+                                  {"kMasks", taps.masks},
+                                  {"kManyHeights", shape.transposed && shape.stride[1] > 1},
+                                  {"kHeightCount", std::ssize(taps.heights)},
+                                  {"kBitCount", std::ssize(taps.bits)},
+                                  {"kLeavesD", leaving[0]},
+                                  {"kLeavesH", leaving[1]},
+                                  {"kLeavesW", leaving[2]},
+                                  {"kDilationH", shape.dilation[1]},
+                                  {"kDilationW", shape.dilation[2]},
+                                  {"kPaddingH", shape.padding[1]},
+                                  {"kPaddingW", shape.padding[2]}}) +
                     shape_constants(shape, all.input_step, all.output_step, parts.front().count)},
       {"HEIGHTS", table_text(taps.heights)},
       {"STEPS", table_text(taps.steps)},
@@ -232,20 +237,20 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
       {"LOAD", in_memory ? "0" : text.load()},
       {"WEIGHT", text.weight()},
       {"FINISH", whole ? text.finish_all(along) : text.finish()}};
-  Lowering lowering;
-  lowering.source = kDevice + fill_places(kKernel, places);
-  lowering.steps.push_back(launch_of(prefix + "_direct", ceil_divide(most, *threads * *pixels),
-                                     *threads, text.writer().arguments(), 0, shape.groups * chunks,
-                                     std::ssize(parts)));
+  elements::Lowering lowering;
+  lowering.source = kDevice + elements::fill_places(kKernel, places);
+  lowering.steps.push_back(elements::launch_of(
+      prefix + "_direct", elements::ceil_divide(most, *threads * *pixels), *threads,
+      text.writer().arguments(), 0, shape.groups * chunks, std::ssize(parts)));
   return lowering;
 }
 
 } // namespace
 
-constinit const Family kDirectConvolutionFamily = [] {
-  Family family{"direct", claims, true, true, configurations, lower, estimate};
+constinit const elements::Family kDirectConvolutionFamily = [] {
+  elements::Family family{"direct", claims, true, true, configurations, lower, estimate};
   family.ordinary_cores = family.short_sums = true;
   return family;
 }();
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
-extern const Family kDirectConvolutionFamily;
+extern const elements::Family kDirectConvolutionFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

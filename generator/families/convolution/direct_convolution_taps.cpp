@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
 std::vector<Together> together(const ConvolutionPhases &all) {
   std::vector<Together> list;
@@ -21,8 +21,8 @@ std::vector<Together> together(const ConvolutionPhases &all) {
   return list;
 }
 
-DirectTaps::DirectTaps(const ConvolutionShape &shape, const std::vector<Together> &parts, bool straight,
-                       const std::array<bool, 3> &leaving) {
+DirectTaps::DirectTaps(const elements::ConvolutionShape &shape, const std::vector<Together> &parts,
+                       bool straight, const std::array<bool, 3> &leaving) {
   for (const Together &part : parts)
     for (const auto &[tap, phase] : part.taps)
       for (std::int64_t d = 1; d < 3; ++d) {
@@ -62,4 +62,4 @@ DirectTaps::DirectTaps(const ConvolutionShape &shape, const std::vector<Together
     bits.clear();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

@@ -5,7 +5,7 @@
 
 #include "generator/families/convolution/convolution_text.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
 /// Phases that one thread makes together: all of the last dimension.
 struct Together {
@@ -22,8 +22,8 @@ struct DirectTaps {
 
   /// @param straight heights are in straight code
   /// @param leaving dimensions in which an element may lie outside the input
-  DirectTaps(const ConvolutionShape &shape, const std::vector<Together> &parts, bool straight,
-             const std::array<bool, 3> &leaving);
+  DirectTaps(const elements::ConvolutionShape &shape, const std::vector<Together> &parts,
+             bool straight, const std::array<bool, 3> &leaving);
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 namespace {
 
 using Math = ConvolutionTile::Math;
@@ -54,8 +54,8 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @PREFIX@_tiles(@PARAMETE
 }
 )cuda";
 
-bool claims(const GraphIndex &index, const model::Node &anchor) {
-  const auto shape = convolution_shape(index, anchor);
+bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
+  const auto shape = elements::convolution_shape(index, anchor);
   const model::Dtype dtype = anchor.type().dtype;
   if (!shape || !model::is_floating(dtype) || dtype == model::Dtype::Float64)
     return false;
@@ -67,17 +67,18 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
   };
   return shape->group_in >= 4 && shape->kernel[1] * shape->kernel[2] <= kMostTaps &&
          phases <= kMostPhases && (!shape->transposed || shape->stride[2] <= kMostTogether) &&
-         shape->groups * ceil_divide(shape->group_out, 16) <= 65535 &&
+         shape->groups * elements::ceil_divide(shape->group_out, 16) <= 65535 &&
          shape->channels_in() * shape->in[0] * shape->in[1] * shape->in[2] <
              (std::int64_t{1} << 30) &&
          std::ranges::any_of(kWidths, smallest_fits) &&
          shape->batch * shape->out[0] * shape->out[1] * shape->out[2] < (std::int64_t{1} << 30);
 }
 
-using Guesses = std::vector<std::pair<double, Configuration>>;
+using Guesses = std::vector<std::pair<double, elements::Configuration>>;
 
 /// TF32, and the others.
-std::array<Guesses, 2> guesses_of(const ConvolutionShape &shape, const DeviceFacts &device) {
+std::array<Guesses, 2> guesses_of(const elements::ConvolutionShape &shape,
+                                  const elements::DeviceFacts &device) {
   std::array<Guesses, 2> guesses;
   for (const Math math : {Math::Wgmma, Math::Split, Math::Scalar}) {
     const bool tensor = math != Math::Scalar;
@@ -96,23 +97,24 @@ std::array<Guesses, 2> guesses_of(const ConvolutionShape &shape, const DeviceFac
               continue;
             guesses[math != Math::Wgmma].emplace_back(
                 estimated_microseconds(shape, block, plan, device),
-                Configuration{{"math", static_cast<int>(math)},
-                              {"columns", columns},
-                              {"width", width},
-                              {"m_tiles", m_tiles},
-                              {"groups", groups}});
+                elements::Configuration{{"math", static_cast<int>(math)},
+                                        {"columns", columns},
+                                        {"width", width},
+                                        {"m_tiles", m_tiles},
+                                        {"groups", groups}});
           }
   }
   for (auto &kind : guesses)
-    std::ranges::stable_sort(kind, {}, &std::pair<double, Configuration>::first);
+    std::ranges::stable_sort(kind, {}, &std::pair<double, elements::Configuration>::first);
   return guesses;
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
-  auto guesses = guesses_of(*convolution_shape(index, index.node(region.anchor)), device);
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &device) {
+  auto guesses = guesses_of(*elements::convolution_shape(index, index.node(region.anchor)), device);
   // TF32 and FP32-accurate take turns, as in convolution_guess.cpp.
-  std::vector<Configuration> list;
+  std::vector<elements::Configuration> list;
   for (std::size_t i = 0; i < 12; ++i)
     for (auto &kind : guesses)
       if (i < kind.size())
@@ -120,20 +122,22 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
   return list;
 }
 
-double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
+double estimate(const ops::GraphIndex &index, const model::Node &anchor,
+                const elements::DeviceFacts &device) {
   double least = 1e9;
-  for (const Guesses &kind : guesses_of(*convolution_shape(index, anchor), device))
+  for (const Guesses &kind : guesses_of(*elements::convolution_shape(index, anchor), device))
     if (!kind.empty())
       least = std::min(least, kind.front().first);
   return least;
 }
 
-Result<ConvolutionBlock> block_of(const Configuration &configuration, const DeviceFacts &device) {
-  const auto math = setting_of(configuration, "math", 0, 3);
-  const auto columns = setting_of(configuration, "columns", 8, 128);
-  const auto width = setting_of(configuration, "width", 1, 128);
-  const auto m_tiles = setting_of(configuration, "m_tiles", 1, 4);
-  const auto groups = setting_of(configuration, "groups", 1, 4);
+Result<ConvolutionBlock> block_of(const elements::Configuration &configuration,
+                                  const elements::DeviceFacts &device) {
+  const auto math = elements::setting_of(configuration, "math", 0, 3);
+  const auto columns = elements::setting_of(configuration, "columns", 8, 128);
+  const auto width = elements::setting_of(configuration, "width", 1, 128);
+  const auto m_tiles = elements::setting_of(configuration, "m_tiles", 1, 4);
+  const auto groups = elements::setting_of(configuration, "groups", 1, 4);
   for (const auto &setting : {math, columns, width, m_tiles, groups})
     if (!setting)
       return std::unexpected(setting.error());
@@ -144,14 +148,14 @@ Result<ConvolutionBlock> block_of(const Configuration &configuration, const Devi
   return block;
 }
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &device,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &device, const std::string &prefix) {
   const auto block = block_of(configuration, device);
   if (!block)
     return std::unexpected(block.error());
   ConvolutionText text(index, region);
-  const ConvolutionShape &shape = text.shape();
+  const elements::ConvolutionShape &shape = text.shape();
   const BlockPlan plan = block_plan(shape, *block);
   if (!fits(shape, *block, plan))
     return fail("the tile convolution's block does not fit registers or shared memory",
@@ -161,7 +165,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   const bool whole = text.stores_whole(along);
   text.writer().bound("qw", plan.parts.front().count[2]);
 
-  const std::int64_t column_blocks = ceil_divide(shape.group_out, block->columns);
+  const std::int64_t column_blocks = elements::ceil_divide(shape.group_out, block->columns);
   const std::int64_t chunks = plan.chunks(shape), most_taps = plan.most_taps();
   std::vector<Numbers> parts, depths, phases, places_of_taps, taps;
   Numbers first_depth, ends{0};
@@ -181,8 +185,8 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   }
   for (const BlockPlan::Part &part : plan.parts) {
     const std::int64_t tiles = shape.batch * part.count[0] *
-                               ceil_divide(part.count[1], block->height()) *
-                               ceil_divide(part.count[2], block->width);
+                               elements::ceil_divide(part.count[1], block->height()) *
+                               elements::ceil_divide(part.count[2], block->width);
     most_tiles = std::max(most_tiles, tiles);
     parts.push_back({part.first[0], part.first[1], part.count[0], part.count[1], part.count[2],
                      static_cast<std::int64_t>(part.height_phase), first_depth[part.depth_phase],
@@ -190,62 +194,68 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   }
   const std::int64_t weights =
       std::ssize(taps) * shape.kernel[0] * chunks * 8 * block->columns * block->copies();
-  const Places places{
+  const elements::Places places{
       {"PREFIX", prefix},
       {"PARTS", table_text(parts)},
       {"DEPTHS", table_text(depths)},
       {"PHASES", table_text(phases)},
       {"PLACES", table_text(places_of_taps)},
-      {"SIZES", static_constants({{"kThreads", block->threads()},
-                                {"kPositions", block->positions()},
-                                {"kWidth", block->width},
-                                {"kColumns", block->columns},
-                                {"kFragments", block->m_tiles},
-                                {"kTogether", along},
-                                {"kLine", plan.line},
-                                {"kPlane", plan.plane},
-                                {"kRows", plan.rows},
-                                {"kStage", plan.stage(*block)},
-                                {"kFirstRow", plan.first_row},
-                                {"kFirstColumn", plan.first_column},
-                                {"kColumnBlocks", column_blocks},
-                                {"kChunks", chunks},
-                                {"kParts", std::ssize(plan.parts)},
-                                {"kHeightPhases", std::ssize(plan.taps)},
-                                {"kInMemory", in_memory},
-                                {"kWhole", whole}}) +
-                    shape_constants(shape, plan.input_step, plan.output_step, plan.parts.front().count)},
+      {"SIZES",
+       static_constants({{"kThreads", block->threads()},
+                         {"kPositions", block->positions()},
+                         {"kWidth", block->width},
+                         {"kColumns", block->columns},
+                         {"kFragments", block->m_tiles},
+                         {"kTogether", along},
+                         {"kLine", plan.line},
+                         {"kPlane", plan.plane},
+                         {"kRows", plan.rows},
+                         {"kStage", plan.stage(*block)},
+                         {"kFirstRow", plan.first_row},
+                         {"kFirstColumn", plan.first_column},
+                         {"kColumnBlocks", column_blocks},
+                         {"kChunks", chunks},
+                         {"kParts", std::ssize(plan.parts)},
+                         {"kHeightPhases", std::ssize(plan.taps)},
+                         {"kInMemory", in_memory},
+                         {"kWhole", whole}}) +
+           shape_constants(shape, plan.input_step, plan.output_step, plan.parts.front().count)},
       {"WEIGHTS", std::to_string(weights)},
       {"TAPS", table_text(taps)},
       {"ENDS", row_text(ends)},
       {"MATH", std::string(name(block->math))},
       {"THREADS", std::to_string(block->threads())},
-      {"PACK_PARAMETERS", parameters_with(text.writer(), {"float *__restrict__ packed"})},
-      {"PARAMETERS", parameters_with(text.writer(), {"const float *__restrict__ packed"})},
+      {"PACK_PARAMETERS", elements::parameters_with(text.writer(), {"float *__restrict__ packed"})},
+      {"PARAMETERS",
+       elements::parameters_with(text.writer(), {"const float *__restrict__ packed"})},
       {"WEIGHT", text.weight()},
       {"INPUT", in_memory ? text.input() : "nullptr"},
       {"LOAD", in_memory ? "0" : text.load()},
       {"FINISH", whole ? text.finish_all(along) : text.finish()}};
 
-  Lowering lowering;
+  elements::Lowering lowering;
   const std::string scratch = prefix + "_packed";
   const std::int64_t pieces = shape.groups * column_blocks;
   lowering.temporaries.push_back(
-      {scratch, model::Dtype::Float32, Expression(std::max<std::int64_t>(pieces * weights, 4))});
-  lowering.source = (block->math == Math::Scalar ? kTiles : kTensor) + fill_places(kKernels, places);
+      {scratch, model::Dtype::Float32,
+       symbolic::Expression(std::max<std::int64_t>(pieces * weights, 4))});
+  lowering.source =
+      (block->math == Math::Scalar ? kTiles : kTensor) + elements::fill_places(kKernels, places);
   if (most_taps > 0)
-    lowering.steps.push_back(
-        launch_of(prefix + "_pack",
-                  ceil_divide(shape.kernel[0] * chunks * most_taps * 8 * block->columns, 256), 256,
-                  arguments_with(text.writer(), {scratch}), 0, std::ssize(plan.taps), pieces));
-  lowering.steps.push_back(launch_of(prefix + "_tiles", most_tiles, block->threads(),
-                                     arguments_with(text.writer(), {scratch}), plan.shared_bytes(*block),
-                                     pieces, std::ssize(plan.parts)));
+    lowering.steps.push_back(elements::launch_of(
+        prefix + "_pack",
+        elements::ceil_divide(shape.kernel[0] * chunks * most_taps * 8 * block->columns, 256), 256,
+        elements::arguments_with(text.writer(), {scratch}), 0, std::ssize(plan.taps), pieces));
+  lowering.steps.push_back(elements::launch_of(prefix + "_tiles", most_tiles, block->threads(),
+                                               elements::arguments_with(text.writer(), {scratch}),
+                                               plan.shared_bytes(*block), pieces,
+                                               std::ssize(plan.parts)));
   return lowering;
 }
 
 } // namespace
 
-const Family kTileConvolutionFamily{"tiles", claims, true, true, configurations, lower, estimate};
+const elements::Family kTileConvolutionFamily{"tiles",        claims, true,    true,
+                                              configurations, lower,  estimate};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

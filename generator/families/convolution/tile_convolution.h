@@ -4,7 +4,7 @@
 
 #include "generator/families/convolution/convolution_kernel.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
 /// Outputs of a block: `columns` channels of `height` by `width` positions, 64 * m_tiles * groups
 /// of them.
@@ -42,8 +42,8 @@ struct BlockPlan {
   };
   std::vector<Part> parts;
   std::int64_t most_taps() const;
-  std::int64_t chunks(const ConvolutionShape &shape) const {
-    return ceil_divide(shape.group_in, 8);
+  std::int64_t chunks(const elements::ConvolutionShape &shape) const {
+    return elements::ceil_divide(shape.group_in, 8);
   }
   /// Floats of one stage: the input of eight channels, then the weights of its taps.
   std::int64_t stage(const ConvolutionBlock &block) const {
@@ -52,13 +52,15 @@ struct BlockPlan {
   std::int64_t shared_bytes(const ConvolutionBlock &block) const;
 };
 
-BlockPlan block_plan(const ConvolutionShape &shape, const ConvolutionBlock &block);
+BlockPlan block_plan(const elements::ConvolutionShape &shape, const ConvolutionBlock &block);
 /// True where the sums fit registers and both stages shared memory.
-bool fits(const ConvolutionShape &shape, const ConvolutionBlock &block, const BlockPlan &plan);
+bool fits(const elements::ConvolutionShape &shape, const ConvolutionBlock &block,
+          const BlockPlan &plan);
 /// True where a thread has registers for the place of each element that it copies.
 bool copies_by_place(const ConvolutionBlock &block, const BlockPlan &plan);
 /// About the time of a launch and of packing its weights, to rank with.
-double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBlock &block,
-                              const BlockPlan &plan, const DeviceFacts &device);
+double estimated_microseconds(const elements::ConvolutionShape &shape,
+                              const ConvolutionBlock &block, const BlockPlan &plan,
+                              const elements::DeviceFacts &device);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
-extern const Family kTileConvolutionFamily;
+extern const elements::Family kTileConvolutionFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

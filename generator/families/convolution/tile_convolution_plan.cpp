@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 namespace {
 
 using Math = ConvolutionTile::Math;
@@ -26,7 +26,7 @@ std::int64_t BlockPlan::shared_bytes(const ConvolutionBlock &block) const {
                       output_step[2] * block.columns * (std::int64_t{block.positions()} + 4));
 }
 
-BlockPlan block_plan(const ConvolutionShape &shape, const ConvolutionBlock &block) {
+BlockPlan block_plan(const elements::ConvolutionShape &shape, const ConvolutionBlock &block) {
   // Taps of a phase are those of its depth, height and width by themselves.
   struct Axis {
     std::int64_t phase, offset, tap;
@@ -78,15 +78,16 @@ BlockPlan block_plan(const ConvolutionShape &shape, const ConvolutionBlock &bloc
       const std::array<std::int64_t, 3> first{d, h, 0};
       BlockPlan::Part part{first, {}, static_cast<std::size_t>(d), static_cast<std::size_t>(h)};
       for (std::size_t i = 0; i < 3; ++i)
-        part.count[i] =
-            ceil_divide(shape.out[i] - std::min(first[i], shape.out[i]), plan.output_step[i]);
+        part.count[i] = elements::ceil_divide(shape.out[i] - std::min(first[i], shape.out[i]),
+                                              plan.output_step[i]);
       if (part.count[0] > 0 && part.count[1] > 0)
         plan.parts.push_back(part);
     }
   return plan;
 }
 
-bool fits(const ConvolutionShape &shape, const ConvolutionBlock &block, const BlockPlan &plan) {
+bool fits(const elements::ConvolutionShape &shape, const ConvolutionBlock &block,
+          const BlockPlan &plan) {
   const std::int64_t along = plan.output_step[2];
   const std::int64_t sums = along * block.m_tiles * block.columns / 2;
   return block.columns % 8 == 0 && block.columns <= 128 && block.positions() % block.width == 0 &&
@@ -98,13 +99,14 @@ bool fits(const ConvolutionShape &shape, const ConvolutionBlock &block, const Bl
 }
 
 bool copies_by_place(const ConvolutionBlock &block, const BlockPlan &plan) {
-  return ceil_divide(8 * plan.plane, block.threads()) <= kMostLoads;
+  return elements::ceil_divide(8 * plan.plane, block.threads()) <= kMostLoads;
 }
 
 // Cycles of tensor cores, of shared memory, and of a step's synchronisation, which blocks on
 // the same multiprocessor hide from each other.
-double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBlock &block,
-                              const BlockPlan &plan, const DeviceFacts &device) {
+double estimated_microseconds(const elements::ConvolutionShape &shape,
+                              const ConvolutionBlock &block, const BlockPlan &plan,
+                              const elements::DeviceFacts &device) {
   const arch::TileRates &rates = device.rates.tiles;
   const double threads = block.threads();
   const double registers = 60 + static_cast<double>(plan.output_step[2]) * block.m_tiles *
@@ -114,13 +116,14 @@ double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBl
       std::min({std::floor(device.registers_multiprocessor / (std::min(registers, 255.0) * threads)),
                 std::floor(rates.shared_bytes / (static_cast<double>(plan.shared_bytes(block)) + 1024)), 8.0}));
   const double columns =
-      static_cast<double>(shape.groups * ceil_divide(shape.group_out, block.columns));
+      static_cast<double>(shape.groups * elements::ceil_divide(shape.group_out, block.columns));
   std::vector<double> counts;
   double blocks = 0;
   for (const BlockPlan::Part &part : plan.parts) {
-    counts.push_back(columns * static_cast<double>(shape.batch * part.count[0] *
-                                                   ceil_divide(part.count[1], block.height()) *
-                                                   ceil_divide(part.count[2], block.width)));
+    counts.push_back(columns *
+                     static_cast<double>(shape.batch * part.count[0] *
+                                         elements::ceil_divide(part.count[1], block.height()) *
+                                         elements::ceil_divide(part.count[2], block.width)));
     blocks += counts.back();
   }
   const double each = blocks / device.multiprocessors,
@@ -148,4 +151,4 @@ double estimated_microseconds(const ConvolutionShape &shape, const ConvolutionBl
   return rates.pack_us + rates.caution * turns * at_once * cycles / rates.cycles;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

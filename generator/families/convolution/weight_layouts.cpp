@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 namespace {
 
 constexpr std::int64_t kTile = 4096; ///< elements that a block turns in shared memory
@@ -34,29 +34,33 @@ struct Weight {
   std::int64_t outputs, channels, taps, chunk, blocks;
 };
 Weight weight_of(const model::Shape &shape) {
-  Weight weight{shape[0], shape[1], elements_between(shape, 2, shape.size()), 0, 0};
+  Weight weight{shape[0], shape[1], elements::elements_between(shape, 2, shape.size()), 0, 0};
   weight.chunk = std::clamp<std::int64_t>(kTile / weight.taps, 1, weight.channels);
-  weight.blocks = weight.outputs * ceil_divide(weight.channels, weight.chunk);
+  weight.blocks = weight.outputs * elements::ceil_divide(weight.channels, weight.chunk);
   return weight;
 }
 
-bool claims(const GraphIndex &, const model::Node &anchor) { return anchor.op == kLayoutsOp; }
+bool claims(const ops::GraphIndex &, const model::Node &anchor) {
+  return anchor.op == ops::kLayoutsOp;
+}
 
-std::vector<Configuration> configurations(const GraphIndex &, const Region &, const DeviceFacts &) {
+std::vector<elements::Configuration>
+configurations(const ops::GraphIndex &, const elements::Region &, const elements::DeviceFacts &) {
   return {{{"threads", kThreads}}};
 }
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region, const Configuration &,
-                       const DeviceFacts &, const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &, const elements::DeviceFacts &,
+                                 const std::string &prefix) {
   const model::Node &anchor = index.node(region.anchor);
-  const ElementWriter writer(index, region);
+  const elements::ElementWriter writer(index, region);
   const auto number = [](std::int64_t value) { return std::to_string(value); };
   std::string branches;
   std::int64_t blocks = 0;
   for (std::size_t out = 0; out < region.outputs.size(); ++out) {
     const model::Node &item = index.node(region.outputs[out]);
     const std::string &source =
-        anchor.inputs.at(static_cast<std::size_t>(integer_attribute(item, "index", 0)));
+        anchor.inputs.at(static_cast<std::size_t>(ops::integer_attribute(item, "index", 0)));
     const auto in = std::ranges::find(region.inputs, source) - region.inputs.begin();
     const Weight weight = weight_of(item.type().shape);
     if (weight.taps > kTile)
@@ -67,19 +71,20 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region, const Conf
                 ", block, tile);\n  block -= " + number(weight.blocks) + ";\n";
     blocks += weight.blocks;
   }
-  Lowering lowering;
-  lowering.source = kDevice + fill_places(kTurn, {{"NAME", prefix},
-                                        {"TYPE", memory_type_of(anchor.type().dtype)},
-                                        {"THREADS", number(kThreads)},
-                                        {"TILE", number(kTile)},
-                                        {"PARAMETERS", writer.parameters()},
-                                        {"BRANCHES", branches}});
-  lowering.steps.push_back(launch_of(prefix, blocks, kThreads, writer.arguments()));
+  elements::Lowering lowering;
+  lowering.source =
+      kDevice + elements::fill_places(kTurn, {{"NAME", prefix},
+                                              {"TYPE", ops::memory_type_of(anchor.type().dtype)},
+                                              {"THREADS", number(kThreads)},
+                                              {"TILE", number(kTile)},
+                                              {"PARAMETERS", writer.parameters()},
+                                              {"BRANCHES", branches}});
+  lowering.steps.push_back(elements::launch_of(prefix, blocks, kThreads, writer.arguments()));
   return lowering;
 }
 
 } // namespace
 
-const Family kWeightLayoutsFamily{"layouts", claims, false, false, configurations, lower};
+const elements::Family kWeightLayoutsFamily{"layouts", claims, false, false, configurations, lower};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::convolution {
 
-extern const Family kWeightLayoutsFamily;
+extern const elements::Family kWeightLayoutsFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::convolution

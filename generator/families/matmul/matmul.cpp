@@ -8,10 +8,10 @@
 #include "generator/families/matmul/matmul_text.h"
 #include "generator/ops/names.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 namespace {
 
-bool claims(const GraphIndex &index, const model::Node &anchor) {
+bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
   if (anchor.op != op::matmul || anchor.inputs.size() != 2)
     return false;
   const model::TensorType &a = index.node(anchor.inputs[0]).type(),
@@ -25,21 +25,22 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
          anchor.type().dtype != model::Dtype::Bool;
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &device) {
   const auto problem = matmul_problem(index, region);
   if (!problem)
-    return {Configuration{{"algorithm", 0}}}; // lower() says what is wrong
+    return {elements::Configuration{{"algorithm", 0}}}; // lower() says what is wrong
   return matmul_configurations(*problem, device);
 }
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &device,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &device, const std::string &prefix) {
   const auto problem = matmul_problem(index, region);
   if (!problem)
     return std::unexpected(problem.error());
-  const auto algorithm = setting_of(configuration, "algorithm", 0, 3);
+  const auto algorithm = elements::setting_of(configuration, "algorithm", 0, 3);
   if (!algorithm)
     return std::unexpected(algorithm.error());
   switch (static_cast<MatmulAlgorithm>(*algorithm)) {
@@ -56,6 +57,6 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 
 } // namespace
 
-const Family kMatmulFamily{"matmul", claims, true, true, configurations, lower};
+const elements::Family kMatmulFamily{"matmul", claims, true, true, configurations, lower};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 
-extern const Family kMatmulFamily;
+extern const elements::Family kMatmulFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

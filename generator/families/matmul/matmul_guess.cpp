@@ -10,17 +10,17 @@
 #include <algorithm>
 #include <cmath>
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 namespace {
 
 struct Guess {
   double us = 0;
-  Configuration configuration;
+  elements::Configuration configuration;
 };
 
 struct Model {
   const MatmulProblem &problem;
-  const DeviceFacts &device;
+  const elements::DeviceFacts &device;
   const arch::MatmulRates &rates;
   std::vector<Guess> guesses;
 
@@ -31,8 +31,8 @@ struct Model {
                 elements(problem.rows, problem.columns));
   }
   double tiles(int tile_m, int tile_n) const {
-    return static_cast<double>(ceil_divide(problem.rows, tile_m) *
-                               ceil_divide(problem.columns, tile_n) * problem.batches());
+    return static_cast<double>(elements::ceil_divide(problem.rows, tile_m) *
+                               elements::ceil_divide(problem.columns, tile_n) * problem.batches());
   }
   double waves(double blocks, int at_once) const {
     return std::ceil(blocks / (device.multiprocessors * at_once));
@@ -55,12 +55,13 @@ struct Model {
     return result;
   }
   /// @param kernel_us the time of the multiplying kernel but for its launch
-  void add(MatmulAlgorithm algorithm, double kernel_us, int splits, Configuration settings) {
+  void add(MatmulAlgorithm algorithm, double kernel_us, int splits,
+           elements::Configuration settings) {
     settings["algorithm"] = static_cast<int>(algorithm);
     settings["splits"] = splits;
     guesses.push_back({rates.launch_us + kernel_us + sum_us(splits), std::move(settings)});
   }
-  static Configuration tile(int m, int n, int k) {
+  static elements::Configuration tile(int m, int n, int k) {
     return {{"tile_m", m}, {"tile_n", n}, {"tile_k", k}};
   }
   /// Factor by which a block is slower than alone on its multiprocessor, where up to `at_once` blocks run together.
@@ -90,7 +91,7 @@ struct Model {
         const double latency = depth / s.k * 0.7;
         const double compute =
             waves(blocks, s.at_once) * (std::max(busy, latency) + rates.block_us);
-        Configuration settings = tile(s.m, s.n, s.k);
+        elements::Configuration settings = tile(s.m, s.n, s.k);
         settings["thread_m"] = s.thread_m;
         settings["thread_n"] = s.thread_n;
         add(MatmulAlgorithm::Simt, std::max(compute, bytes() / rates.bytes), splits, settings);
@@ -173,7 +174,7 @@ struct Model {
               (steps >= s.stages ? 0.8 : 0) + (cluster > 1 ? 1 : 0) + rates.block_us;
           const double compute =
               waves(blocks, s.at_once) * (std::max(busy, steps * 0.35) + latency);
-          Configuration settings = tile(s.m, s.n, s.k);
+          elements::Configuration settings = tile(s.m, s.n, s.k);
           settings.insert({{"warp_m", s.warp_m},
                            {"warp_n", s.warp_n},
                            {"stages", s.stages},
@@ -210,8 +211,9 @@ struct Model {
 
 } // namespace
 
-std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
-                                                 const DeviceFacts &device, std::size_t most) {
+std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &problem,
+                                                           const elements::DeviceFacts &device,
+                                                           std::size_t most) {
   Model model{problem, device, device.rates.matmul, {}};
   model.simt();
   model.rows();
@@ -222,7 +224,7 @@ std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
       model.packed();
   }
   std::ranges::sort(model.guesses, {}, &Guess::us);
-  std::vector<Configuration> result;
+  std::vector<elements::Configuration> result;
   std::map<int, std::size_t> listed;
   // Some of each algorithm, so that a search can find the model wrong.
   for (const Guess &guess : model.guesses) {
@@ -235,4 +237,4 @@ std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
   return result;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

@@ -4,11 +4,12 @@
 
 #include "generator/families/matmul/matmul_problem.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 
 /// At least one and at most `most`, half of them of one algorithm, the quickest first by the model; tensor-core algorithms only where the
 /// device and the dtype allow them.
-std::vector<Configuration> matmul_configurations(const MatmulProblem &problem,
-                                                 const DeviceFacts &device, std::size_t most = 12);
+std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &problem,
+                                                           const elements::DeviceFacts &device,
+                                                           std::size_t most = 12);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 namespace {
 
 constexpr int kTileM = 128, kStripRows = 8, kStagingBytes = 8 * 16 * 40 * 4;
@@ -50,10 +50,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) @PREFIX@_multiply(@PARAMETE
 
 } // namespace
 
-Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &region,
-                                     const MatmulProblem &problem,
-                                     const Configuration &configuration, const DeviceFacts &device,
-                                     const std::string &prefix) {
+Result<elements::Lowering>
+lower_matmul_packed(const ops::GraphIndex &index, const elements::Region &region,
+                    const MatmulProblem &problem, const elements::Configuration &configuration,
+                    const elements::DeviceFacts &device, const std::string &prefix) {
   if (device.tensor_cores != arch::TensorCores::Wgmma)
     return fail("split float16 needs the tensor cores of compute capability 9.0");
   const bool split_parts = problem.dtype == model::Dtype::Float32;
@@ -65,11 +65,11 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
       dtype_of(problem.b) != problem.dtype)
     return fail("packed products are of float32, float16 or bfloat16");
   const int chunk = split_parts ? 32 : 64; // steps of k in the 128 bytes of a packed row
-  auto settings = settings_of(configuration, {{"tile_n", 64, 256},
-                                              {"width", 64, 192},
-                                              {"stages", 2, 8},
-                                              {"promote", 1, 8},
-                                              {"splits", 1, 256}});
+  auto settings = elements::settings_of(configuration, {{"tile_n", 64, 256},
+                                                        {"width", 64, 192},
+                                                        {"stages", 2, 8},
+                                                        {"promote", 1, 8},
+                                                        {"splits", 1, 256}});
   if (!settings)
     return std::unexpected(settings.error());
   std::map<std::string, int> &at = *settings;
@@ -85,14 +85,18 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
 
   MatmulText text(index, region, problem);
   const std::int64_t group = promote; // chunks that are added at once
-  const std::int64_t chunks = ceil_divide(ceil_divide(problem.depth, chunk), group) * group;
-  const std::int64_t part = ceil_divide(ceil_divide(chunks, at["splits"]), group) * group;
-  const int splits = static_cast<int>(ceil_divide(chunks, part));
-  const std::int64_t rows_a = ceil_divide(problem.rows, kTileM) * kTileM;
-  const std::int64_t rows_b = ceil_divide(problem.columns, tile_n) * tile_n;
+  const std::int64_t chunks =
+      elements::ceil_divide(elements::ceil_divide(problem.depth, chunk), group) * group;
+  const std::int64_t part =
+      elements::ceil_divide(elements::ceil_divide(chunks, at["splits"]), group) * group;
+  const int splits = static_cast<int>(elements::ceil_divide(chunks, part));
+  const std::int64_t rows_a = elements::ceil_divide(problem.rows, kTileM) * kTileM;
+  const std::int64_t rows_b = elements::ceil_divide(problem.columns, tile_n) * tile_n;
   // An operand that is the same for all batches is packed once.
   const auto batches_of = [&](const model::Shape &shape, bool folded) {
-    return folded || elements_between(shape, 0, shape.size() - 2) == 1 ? 1 : problem.batches();
+    return folded || elements::elements_between(shape, 0, shape.size() - 2) == 1
+               ? 1
+               : problem.batches();
   };
   const std::int64_t batches_a = batches_of(problem.a_shape, problem.row_dims.size() > 1);
   const std::int64_t batches_b = batches_of(problem.b_shape, false);
@@ -106,7 +110,7 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
     packs.push_back(prefix + "_" + name);
     pack_parameters.push_back(type + " *__restrict__ " + name);
     multiply_parameters.push_back("const " + pack_parameters.back());
-    product.lowering.temporaries.push_back({packs.back(), dtype, Expression(elements)});
+    product.lowering.temporaries.push_back({packs.back(), dtype, symbolic::Expression(elements)});
   };
   add_pack("packed_a", "unsigned char", model::Dtype::UInt8, batches_a * rows_a * chunks * 128);
   add_pack("packed_b", "unsigned char", model::Dtype::UInt8, batches_b * rows_b * chunks * 128);
@@ -119,44 +123,45 @@ Result<Lowering> lower_matmul_packed(const GraphIndex &index, const Region &regi
   // Lanes of a load are neighbours in k; across k a lane takes one row.
   const int wide_a = problem.a.along_k ? text.load_wide(true) : 1;
   const int wide_b = problem.b.along_k ? text.load_wide(false) : 1;
-  const Places places = {{"PREFIX", prefix},
-                         {"ELEMENT", split_parts ? "Split"
-                                     : bfloat16  ? "BFloat16"
-                                                 : "Float16"},
-                         {"SIZES", constants_text({{"kTileN", tile_n},
-                                                   {"kWidth", width},
-                                                   {"kStages", stages},
-                                                   {"kPromote", promote},
-                                                   {"kRows", problem.rows},
-                                                   {"kColumns", problem.columns},
-                                                   {"kDepth", problem.depth},
-                                                   {"kBatches", problem.batches()},
-                                                   {"kSplits", splits},
-                                                   {"kPart", part},
-                                                   {"kAlongA", problem.a.along_k},
-                                                   {"kWideA", wide_a},
-                                                   {"kAlongB", problem.b.along_k},
-                                                   {"kWideB", wide_b},
-                                                   {"kSharedA", batches_a == 1},
-                                                   {"kSharedB", batches_b == 1}})},
-                         {"PACK_PARAMETERS", parameters_with(text.writer(), pack_parameters)},
-                         {"PARAMETERS", product.parameters(multiply_parameters)},
-                         {"SCALES", split_parts ? "scales_a, scales_b" : "nullptr, nullptr"},
-                         {"WIDE_A", std::to_string(wide_a)},
-                         {"WIDE_B", std::to_string(wide_b)},
-                         {"WIDE", std::to_string(text.store_wide())},
-                         {"LOAD_A", text.load_body(true, wide_a)},
-                         {"LOAD_B", text.load_body(false, wide_b)},
-                         {"LOAD_ONE_A", split_parts ? text.load_body(true, 1) : std::string()},
-                         {"LOAD_ONE_B", split_parts ? text.load_body(false, 1) : std::string()},
-                         {"FILL", fill_text(index, region, problem, kTileM, tile_n)},
-                         {"STORE", text.store_body(text.store_wide(), splits)}};
-  product.lowering.source += kDevice + fill_places(kKernels, places);
-  product.lowering.steps.push_back(
-      launch_of(prefix + "_pack", blocks_a + blocks_b, 512, arguments_with(text.writer(), packs)));
+  const elements::Places places = {
+      {"PREFIX", prefix},
+      {"ELEMENT", split_parts ? "Split"
+                  : bfloat16  ? "BFloat16"
+                              : "Float16"},
+      {"SIZES", elements::constants_text({{"kTileN", tile_n},
+                                          {"kWidth", width},
+                                          {"kStages", stages},
+                                          {"kPromote", promote},
+                                          {"kRows", problem.rows},
+                                          {"kColumns", problem.columns},
+                                          {"kDepth", problem.depth},
+                                          {"kBatches", problem.batches()},
+                                          {"kSplits", splits},
+                                          {"kPart", part},
+                                          {"kAlongA", problem.a.along_k},
+                                          {"kWideA", wide_a},
+                                          {"kAlongB", problem.b.along_k},
+                                          {"kWideB", wide_b},
+                                          {"kSharedA", batches_a == 1},
+                                          {"kSharedB", batches_b == 1}})},
+      {"PACK_PARAMETERS", elements::parameters_with(text.writer(), pack_parameters)},
+      {"PARAMETERS", product.parameters(multiply_parameters)},
+      {"SCALES", split_parts ? "scales_a, scales_b" : "nullptr, nullptr"},
+      {"WIDE_A", std::to_string(wide_a)},
+      {"WIDE_B", std::to_string(wide_b)},
+      {"WIDE", std::to_string(text.store_wide())},
+      {"LOAD_A", text.load_body(true, wide_a)},
+      {"LOAD_B", text.load_body(false, wide_b)},
+      {"LOAD_ONE_A", split_parts ? text.load_body(true, 1) : std::string()},
+      {"LOAD_ONE_B", split_parts ? text.load_body(false, 1) : std::string()},
+      {"FILL", fill_text(index, region, problem, kTileM, tile_n)},
+      {"STORE", text.store_body(text.store_wide(), splits)}};
+  product.lowering.source += kDevice + elements::fill_places(kKernels, places);
+  product.lowering.steps.push_back(elements::launch_of(
+      prefix + "_pack", blocks_a + blocks_b, 512, elements::arguments_with(text.writer(), packs)));
   const std::int64_t items = tile_blocks(problem, kTileM, tile_n, splits, 1);
   product.add_multiply(std::min<std::int64_t>(items, device.multiprocessors), 384, shared, packs);
   return product.finish();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

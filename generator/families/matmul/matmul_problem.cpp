@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 namespace {
 
 using model::Shape;
@@ -73,17 +73,17 @@ std::optional<Shape> reshaped(const Shape &from, const Shape &strides, const Sha
   return result;
 }
 
-std::optional<Layout> layout_of(const GraphIndex &index, const Region &region,
+std::optional<Layout> layout_of(const ops::GraphIndex &index, const elements::Region &region,
                                 const std::string &value);
 
-std::optional<Layout> view_layout(const GraphIndex &index, const Region &region,
+std::optional<Layout> view_layout(const ops::GraphIndex &index, const elements::Region &region,
                                   const model::Node &node) {
   auto layout = layout_of(index, region, node.inputs.at(0));
   if (!layout)
     return layout;
   const Shape &from = index.node(node.inputs[0]).type().shape, &to = node.type().shape;
   if (node.op == op::permute) {
-    const auto dims = list_attribute(node, "dims");
+    const auto dims = ops::list_attribute(node, "dims");
     Shape strides;
     for (const std::int64_t dim : *dims)
       strides.push_back(layout->strides.at(dim));
@@ -95,9 +95,9 @@ std::optional<Layout> view_layout(const GraphIndex &index, const Region &region,
         strides[to.size() - from.size() + d] = layout->strides[d];
     layout->strides = strides;
   } else if (node.op == op::slice) {
-    const auto dim = integer_attribute(node, "dim");
-    layout->offset += integer_attribute(node, "start") * layout->strides.at(dim);
-    layout->strides[dim] *= integer_attribute(node, "step", 1);
+    const auto dim = ops::integer_attribute(node, "dim");
+    layout->offset += ops::integer_attribute(node, "start") * layout->strides.at(dim);
+    layout->strides[dim] *= ops::integer_attribute(node, "step", 1);
   } else if (node.op == op::reshape) {
     auto strides = reshaped(from, layout->strides, to);
     layout->exact = layout->exact && strides;
@@ -110,12 +110,12 @@ std::optional<Layout> view_layout(const GraphIndex &index, const Region &region,
   return layout;
 }
 
-std::optional<Layout> layout_of(const GraphIndex &index, const Region &region,
+std::optional<Layout> layout_of(const ops::GraphIndex &index, const elements::Region &region,
                                 const std::string &value) {
   const model::Node &node = index.node(value);
   if (std::ranges::find(region.inputs, value) != region.inputs.end())
-    return Layout{value, true, 0, model::strides_of(region_type(index, region, value))};
-  if (is_view(node) && !node.inputs.empty())
+    return Layout{value, true, 0, model::strides_of(elements::region_type(index, region, value))};
+  if (ops::is_view(node) && !node.inputs.empty())
     return view_layout(index, region, node);
   // Computed in place: the widest operand says how the elements run.
   const std::string *widest = nullptr;
@@ -150,7 +150,7 @@ std::optional<std::int64_t> merged(const Shape &sizes, const Shape &strides) {
 }
 
 /// @param k_dim, row_dim of the value; dimensions before its last two are batches, the last `folded` of them rows
-MatmulOperand operand_of(const GraphIndex &index, const Region &region,
+MatmulOperand operand_of(const ops::GraphIndex &index, const elements::Region &region,
                          const MatmulProblem &problem, const std::string &value, std::size_t k_dim,
                          std::size_t row_dim, bool folded) {
   MatmulOperand operand{value, true, false, std::nullopt};
@@ -207,18 +207,19 @@ MatmulOperand operand_of(const GraphIndex &index, const Region &region,
   return operand;
 }
 
-Index operand_index(const Shape &shape, const Shape &batch, const Shape &row_dims,
-                    const std::string &batch_text, const std::string &row, bool rows_are_folded) {
-  Index index;
+elements::Index operand_index(const Shape &shape, const Shape &batch, const Shape &row_dims,
+                              const std::string &batch_text, const std::string &row,
+                              bool rows_are_folded) {
+  elements::Index index;
   const std::size_t batch_dims = shape.size() - 2;
   if (rows_are_folded) {
-    const Index rows = unflatten(row, row_dims);
+    const elements::Index rows = elements::unflatten(row, row_dims);
     // The value has the result's leading dimensions, or fewer where those are of size 1.
     for (std::size_t d = 0; d < batch_dims; ++d)
       index.push_back(rows[rows.size() - 1 - batch_dims + d]);
     return index;
   }
-  const Index parts = unflatten(batch_text, batch);
+  const elements::Index parts = elements::unflatten(batch_text, batch);
   for (std::size_t d = 0; d < batch_dims; ++d)
     index.push_back(shape[d] == 1 ? "0" : parts[parts.size() - batch_dims + d]);
   return index;
@@ -226,30 +227,30 @@ Index operand_index(const Shape &shape, const Shape &batch, const Shape &row_dim
 
 } // namespace
 
-Index MatmulProblem::a_index(const std::string &batch_text, const std::string &row,
-                             const std::string &k) const {
+elements::Index MatmulProblem::a_index(const std::string &batch_text, const std::string &row,
+                                       const std::string &k) const {
   const bool folded = row_dims.size() > 1;
-  Index index = operand_index(a_shape, batch, row_dims, batch_text, row, folded);
-  index.push_back(folded ? unflatten(row, row_dims).back() : row);
+  elements::Index index = operand_index(a_shape, batch, row_dims, batch_text, row, folded);
+  index.push_back(folded ? elements::unflatten(row, row_dims).back() : row);
   index.push_back(k);
   return index;
 }
 
-Index MatmulProblem::b_index(const std::string &batch_text, const std::string &k,
-                             const std::string &column) const {
-  Index index = row_dims.size() > 1
-                    ? Index(b_shape.size() - 2, "0")
-                    : operand_index(b_shape, batch, row_dims, batch_text, column, false);
+elements::Index MatmulProblem::b_index(const std::string &batch_text, const std::string &k,
+                                       const std::string &column) const {
+  elements::Index index = row_dims.size() > 1
+                              ? elements::Index(b_shape.size() - 2, "0")
+                              : operand_index(b_shape, batch, row_dims, batch_text, column, false);
   index.push_back(k);
   index.push_back(column);
   return index;
 }
 
-Index MatmulProblem::result_index(const std::string &batch_text, const std::string &row,
-                                  const std::string &column) const {
-  Index index = unflatten(batch_text, batch);
+elements::Index MatmulProblem::result_index(const std::string &batch_text, const std::string &row,
+                                            const std::string &column) const {
+  elements::Index index = elements::unflatten(batch_text, batch);
   if (row_dims.size() > 1)
-    for (const std::string &part : unflatten(row, row_dims))
+    for (const std::string &part : elements::unflatten(row, row_dims))
       index.push_back(part);
   else
     index.push_back(row);
@@ -257,7 +258,7 @@ Index MatmulProblem::result_index(const std::string &batch_text, const std::stri
   return index;
 }
 
-Result<MatmulProblem> matmul_problem(const GraphIndex &index, const Region &region) {
+Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const elements::Region &region) {
   const model::Node &node = index.node(region.anchor);
   if (node.op != op::matmul || node.inputs.size() != 2)
     return fail("'" + node.name + "' is no matmul");
@@ -272,10 +273,12 @@ Result<MatmulProblem> matmul_problem(const GraphIndex &index, const Region &regi
   problem.depth = problem.a_shape.back();
   problem.columns = result.back();
   problem.dtype = node.type().dtype;
-  problem.type = compute_type_of(problem.dtype);
+  problem.type = ops::compute_type_of(problem.dtype);
   problem.batch.assign(result.begin(), result.end() - 2);
-  const std::int64_t a_batches = elements_between(problem.a_shape, 0, problem.a_shape.size() - 2);
-  const std::int64_t b_batches = elements_between(problem.b_shape, 0, problem.b_shape.size() - 2);
+  const std::int64_t a_batches =
+      elements::elements_between(problem.a_shape, 0, problem.a_shape.size() - 2);
+  const std::int64_t b_batches =
+      elements::elements_between(problem.b_shape, 0, problem.b_shape.size() - 2);
   const bool folded = b_batches == 1 && a_batches > 1;
   if (folded) {
     problem.row_dims.assign(result.begin(), result.end() - 1);
@@ -291,4 +294,4 @@ Result<MatmulProblem> matmul_problem(const GraphIndex &index, const Region &regi
   return problem;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

@@ -10,7 +10,7 @@
 
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 
 /// Memory behind an operand: element (batch, row, k) is in<input>[offset + sum batch[i] * batches[i] + row * rows + k * depth].
 struct PlainOperand {
@@ -41,16 +41,17 @@ struct MatmulProblem {
 
   std::int64_t batches() const { return model::elements_of(batch); }
   /// Indices of elements by texts: identifiers or in parentheses.
-  Index a_index(const std::string &batch_text, const std::string &row, const std::string &k) const;
-  Index b_index(const std::string &batch_text, const std::string &k,
-                const std::string &column) const;
-  Index result_index(const std::string &batch_text, const std::string &row,
-                     const std::string &column) const;
+  elements::Index a_index(const std::string &batch_text, const std::string &row,
+                          const std::string &k) const;
+  elements::Index b_index(const std::string &batch_text, const std::string &k,
+                          const std::string &column) const;
+  elements::Index result_index(const std::string &batch_text, const std::string &row,
+                               const std::string &column) const;
 
   model::Shape a_shape, b_shape; ///< of the operands
 };
 
 /// Errors: a node that is no matmul of two operands with at least two dimensions, or one without elements.
-Result<MatmulProblem> matmul_problem(const GraphIndex &index, const Region &region);
+Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const elements::Region &region);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

@@ -4,7 +4,7 @@
 // row that a thread owns. Thread: pure functions.
 #include "generator/families/matmul/matmul_text.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 namespace {
 
 constexpr int kMostThin = 16;
@@ -31,9 +31,11 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 
 } // namespace
 
-Result<Lowering> lower_matmul_rows(const GraphIndex &index, const Region &region,
-                                   const MatmulProblem &problem, const Configuration &configuration,
-                                   const std::string &prefix) {
+Result<elements::Lowering> lower_matmul_rows(const ops::GraphIndex &index,
+                                             const elements::Region &region,
+                                             const MatmulProblem &problem,
+                                             const elements::Configuration &configuration,
+                                             const std::string &prefix) {
   MatmulText text(index, region, problem);
   const bool a_is_wide = problem.rows >= problem.columns;
   const std::int64_t wide_rows = a_is_wide ? problem.rows : problem.columns;
@@ -41,7 +43,7 @@ Result<Lowering> lower_matmul_rows(const GraphIndex &index, const Region &region
   if (thin_rows > kMostThin)
     return fail("neither operand of the matmul is thin: " + std::to_string(thin_rows) +
                 " is over " + std::to_string(kMostThin));
-  const auto settings = settings_of(
+  const auto settings = elements::settings_of(
       configuration, {{"warps", 1, 32}, {"rows", 1, 8}, {"share", 1, 32}, {"splits", 1, 1024}});
   if (!settings)
     return std::unexpected(settings.error());
@@ -54,10 +56,11 @@ Result<Lowering> lower_matmul_rows(const GraphIndex &index, const Region &region
   const int lanes = text.load_wide(a_is_wide);
   const int thin_lanes =
       wide.along_k && thin.along_k && lanes == 4 ? text.load_wide(!a_is_wide) : 1;
-  const std::int64_t part = ceil_divide(ceil_divide(problem.depth, settings->at("splits")), 4) * 4;
-  const int splits = static_cast<int>(ceil_divide(problem.depth, part));
+  const std::int64_t part =
+      elements::ceil_divide(elements::ceil_divide(problem.depth, settings->at("splits")), 4) * 4;
+  const int splits = static_cast<int>(elements::ceil_divide(problem.depth, part));
   const std::int64_t rows_a_block = wide.along_k ? warps / share * rows : 32 * lanes;
-  const std::int64_t strips = ceil_divide(wide_rows, rows_a_block);
+  const std::int64_t strips = elements::ceil_divide(wide_rows, rows_a_block);
   const std::int64_t element = problem.type == "double" || problem.type == "long long" ? 8 : 4;
   if (!wide.along_k && warps * thin_rows * lanes * 32 * element > 48 * 1024)
     return fail("the sums of the warps need more than 48 KiB of shared memory");
@@ -72,25 +75,25 @@ Result<Lowering> lower_matmul_rows(const GraphIndex &index, const Region &region
   SplitProduct product(text, prefix, splits);
   product.lowering.source +=
       kDevice +
-      fill_places(kKernel,
-                  {{"THREADS", std::to_string(warps * 32)},
-                   {"NAME", prefix + "_multiply"},
-                   {"PARAMETERS", product.parameters()},
-                   {"STRIPS", std::to_string(strips)},
-                   {"SPLITS", std::to_string(splits)},
-                   {"PART", std::to_string(part)},
-                   {"DEPTH", std::to_string(problem.depth)},
-                   {"LOADS", text.load(a_is_wide, lanes) + text.load(!a_is_wide, thin_lanes)},
-                   {"STORE", text.store(1, splits)},
-                   {"CALL", call},
-                   {"WIDE_ROWS", std::to_string(wide_rows)},
-                   {"ROWS_A_BLOCK", std::to_string(rows_a_block)},
-                   {"LOAD_WIDE", a_is_wide ? "load_a" : "load_b"},
-                   {"LOAD_THIN", a_is_wide ? "load_b" : "load_a"},
-                   {"TYPE", problem.type},
-                   {"TARGET", a_is_wide ? "wide_row, thin_row" : "thin_row, wide_row"}});
+      elements::fill_places(
+          kKernel, {{"THREADS", std::to_string(warps * 32)},
+                    {"NAME", prefix + "_multiply"},
+                    {"PARAMETERS", product.parameters()},
+                    {"STRIPS", std::to_string(strips)},
+                    {"SPLITS", std::to_string(splits)},
+                    {"PART", std::to_string(part)},
+                    {"DEPTH", std::to_string(problem.depth)},
+                    {"LOADS", text.load(a_is_wide, lanes) + text.load(!a_is_wide, thin_lanes)},
+                    {"STORE", text.store(1, splits)},
+                    {"CALL", call},
+                    {"WIDE_ROWS", std::to_string(wide_rows)},
+                    {"ROWS_A_BLOCK", std::to_string(rows_a_block)},
+                    {"LOAD_WIDE", a_is_wide ? "load_a" : "load_b"},
+                    {"LOAD_THIN", a_is_wide ? "load_b" : "load_a"},
+                    {"TYPE", problem.type},
+                    {"TARGET", a_is_wide ? "wide_row, thin_row" : "thin_row, wide_row"}});
   product.add_multiply(strips * splits * problem.batches(), warps * 32);
   return product.finish();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

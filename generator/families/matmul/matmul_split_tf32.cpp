@@ -7,7 +7,7 @@
 #include "generator/elements/tensor_text.h"
 #include "generator/families/matmul/matmul_text.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 namespace {
 
 constexpr std::string_view kSync =
@@ -18,7 +18,7 @@ constexpr std::string_view kSumAgain =
     ;
 
 /// Tiles by generation. A generation whose tensor cores have instructions of their own adds its line.
-constexpr TensorText kTiles[] = {
+constexpr elements::TensorText kTiles[] = {
     {arch::TensorCores::Mma, "warpwright_tf32", kSync},
     {arch::TensorCores::Wgmma, "warpwright_tf32", kSync},
     {arch::TensorCores::Tcgen05, "warpwright_tf32", kSync},
@@ -46,23 +46,23 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @CLUSTER_TEXT@ @NAME@(@P
 
 } // namespace
 
-Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &region,
-                                         const MatmulProblem &problem,
-                                         const Configuration &configuration,
-                                         const DeviceFacts &device, const std::string &prefix) {
-  const TensorText *tile = text_for(kTiles, device.tensor_cores);
+Result<elements::Lowering>
+lower_matmul_split_tf32(const ops::GraphIndex &index, const elements::Region &region,
+                        const MatmulProblem &problem, const elements::Configuration &configuration,
+                        const elements::DeviceFacts &device, const std::string &prefix) {
+  const elements::TensorText *tile = elements::text_for(kTiles, device.tensor_cores);
   if (!tile)
     return fail("split TF32 needs the tensor cores of compute capability 8.0");
   if (problem.type != "float" || problem.dtype != model::Dtype::Float32)
     return fail("split TF32 multiplies float32 only");
-  auto settings = settings_of(configuration, {{"tile_m", 16, 256},
-                                              {"tile_n", 16, 256},
-                                              {"tile_k", 8, 128},
-                                              {"warp_m", 16, 128},
-                                              {"warp_n", 8, 128},
-                                              {"stages", 2, 8},
-                                              {"splits", 1, 1024},
-                                              {"cluster", 1, 8}});
+  auto settings = elements::settings_of(configuration, {{"tile_m", 16, 256},
+                                                        {"tile_n", 16, 256},
+                                                        {"tile_k", 8, 128},
+                                                        {"warp_m", 16, 128},
+                                                        {"warp_n", 8, 128},
+                                                        {"stages", 2, 8},
+                                                        {"splits", 1, 1024},
+                                                        {"cluster", 1, 8}});
   if (!settings)
     return std::unexpected(settings.error());
   std::map<std::string, int> &at = *settings;
@@ -84,8 +84,9 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
   if (threads > 1024 || shared > device.shared_bytes_block)
     return fail("the tiles need more threads or shared memory than a block has");
   const std::int64_t part =
-      ceil_divide(ceil_divide(problem.depth, at["splits"] * cluster), tile_k) * tile_k;
-  const int splits = static_cast<int>(ceil_divide(problem.depth, part * cluster));
+      elements::ceil_divide(elements::ceil_divide(problem.depth, at["splits"] * cluster), tile_k) *
+      tile_k;
+  const int splits = static_cast<int>(elements::ceil_divide(problem.depth, part * cluster));
 
   // The source of an operand: copies of `vector` neighbours, or -`wide` of them computed at once.
   const auto vector_of = [&](bool is_a) {
@@ -99,34 +100,34 @@ Result<Lowering> lower_matmul_split_tf32(const GraphIndex &index, const Region &
   SplitProduct product(text, prefix, splits);
   product.lowering.source +=
       "\n" + std::string(tile->source) + "\n" + std::string(kSumAgain) +
-      fill_places(kKernel,
-                  {{"THREADS", std::to_string(threads)},
-                   {"CLUSTER_TEXT",
-                    cluster > 1 ? "__cluster_dims__(" + std::to_string(cluster) + ", 1, 1)" : ""},
-                   {"CLUSTER", std::to_string(cluster)},
-                   {"NAME", prefix + "_multiply"},
-                   {"SPACE", std::string(tile->space)},
+      elements::fill_places(
+          kKernel, {{"THREADS", std::to_string(threads)},
+                    {"CLUSTER_TEXT",
+                     cluster > 1 ? "__cluster_dims__(" + std::to_string(cluster) + ", 1, 1)" : ""},
+                    {"CLUSTER", std::to_string(cluster)},
+                    {"NAME", prefix + "_multiply"},
+                    {"SPACE", std::string(tile->space)},
                     {"PARAMETERS", product.parameters()},
-                   {"TILE", tile_text(problem, tile_m, tile_n, splits, cluster)},
-                   {"PART", std::to_string(part)},
-                   {"DEPTH", std::to_string(problem.depth)},
-                   {"FILL", fill_text(index, region, problem, tile_m, tile_n)},
-                   {"LOADS", source_of(true) + source_of(false)},
-                   {"STORE", text.store(text.store_wide(), splits)},
-                   {"LOAD_ONE_A", text.load(true, 1)},
-                   {"LOAD_ONE_B", text.load(false, 1)},
-                   {"SHAPE", arguments_text({tile_m, tile_n, tile_k, at["warp_m"], at["warp_n"],
-                                             at["stages"], problem.a.along_k, vector_a,
-                                             problem.b.along_k, vector_b, cluster})},
-                   {"WIDE", std::to_string(text.store_wide())},
-                   {"TILE_M", std::to_string(tile_m)},
-                   {"TILE_N", std::to_string(tile_n)},
-                   {"ROWS", std::to_string(problem.rows)},
-                   {"COLUMNS", std::to_string(problem.columns)},
-                   {"SOURCE_A", vector_a > 0 ? "address_a" : "load_a"},
-                   {"SOURCE_B", vector_b > 0 ? "address_b" : "load_b"}});
+                    {"TILE", tile_text(problem, tile_m, tile_n, splits, cluster)},
+                    {"PART", std::to_string(part)},
+                    {"DEPTH", std::to_string(problem.depth)},
+                    {"FILL", fill_text(index, region, problem, tile_m, tile_n)},
+                    {"LOADS", source_of(true) + source_of(false)},
+                    {"STORE", text.store(text.store_wide(), splits)},
+                    {"LOAD_ONE_A", text.load(true, 1)},
+                    {"LOAD_ONE_B", text.load(false, 1)},
+                    {"SHAPE", arguments_text({tile_m, tile_n, tile_k, at["warp_m"], at["warp_n"],
+                                              at["stages"], problem.a.along_k, vector_a,
+                                              problem.b.along_k, vector_b, cluster})},
+                    {"WIDE", std::to_string(text.store_wide())},
+                    {"TILE_M", std::to_string(tile_m)},
+                    {"TILE_N", std::to_string(tile_n)},
+                    {"ROWS", std::to_string(problem.rows)},
+                    {"COLUMNS", std::to_string(problem.columns)},
+                    {"SOURCE_A", vector_a > 0 ? "address_a" : "load_a"},
+                    {"SOURCE_B", vector_b > 0 ? "address_b" : "load_b"}});
   product.add_multiply(tile_blocks(problem, tile_m, tile_n, splits, cluster), threads, shared);
   return product.finish();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

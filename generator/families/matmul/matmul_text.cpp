@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 namespace {
 
 /// "4 * name + i" for whole groups of lanes, "name" for single ones.
@@ -36,7 +36,8 @@ extern "C" __global__ void __launch_bounds__(256) @NAME@(@PARAMETERS@) {
 
 } // namespace
 
-MatmulText::MatmulText(const GraphIndex &index, const Region &region, const MatmulProblem &problem)
+MatmulText::MatmulText(const ops::GraphIndex &index, const elements::Region &region,
+                       const MatmulProblem &problem)
     : problem_(problem), writer_(index, region) {
   writer_.bound("row", problem.rows);
   writer_.bound("column", problem.columns);
@@ -54,7 +55,7 @@ int MatmulText::load_wide(bool is_a) const {
 std::string MatmulText::load_body(bool is_a, int wide) {
   const MatmulOperand &operand = is_a ? problem_.a : problem_.b;
   const std::string rows = is_a ? "row" : "column";
-  std::vector<Index> lanes;
+  std::vector<elements::Index> lanes;
   for (int i = 0; i < wide; ++i) {
     std::string row = rows, k = "k";
     (operand.along_k ? k : row) = lane(operand.along_k ? k : row, wide, i);
@@ -77,7 +78,7 @@ std::string MatmulText::load(bool is_a, int wide) {
 
 std::string MatmulText::address(bool is_a) const {
   const PlainOperand &plain = *(is_a ? problem_.a : problem_.b).plain;
-  const Index parts = unflatten("batch", problem_.batch);
+  const elements::Index parts = elements::unflatten("batch", problem_.batch);
   std::string base = std::to_string(plain.offset) + "ll";
   for (std::size_t d = 0; d < parts.size(); ++d)
     if (plain.batches[d] != 0 && parts[d] != "0")
@@ -101,7 +102,7 @@ std::string MatmulText::store_body(int wide, int splits) {
     return "    warpwright_tiles::keep<" +
            arguments_text({problem_.batches(), problem_.rows, problem_.columns}) +
            ">(partial, split, batch, row, column, values);\n";
-  std::vector<Index> lanes;
+  std::vector<elements::Index> lanes;
   std::vector<std::string> elements;
   for (int i = 0; i < wide; ++i) {
     lanes.push_back(problem_.result_index("batch", "row", lane("column", wide, i)));
@@ -123,7 +124,7 @@ SplitProduct::SplitProduct(MatmulText &text, const std::string &prefix, int spli
 std::string SplitProduct::parameters(std::vector<std::string> more) const {
   if (splits_ > 1)
     more.push_back(text_.problem().type + " *__restrict__ partial");
-  return parameters_with(text_.writer(), more);
+  return elements::parameters_with(text_.writer(), more);
 }
 
 void SplitProduct::add_multiply(std::int64_t blocks, int threads, std::int64_t shared_bytes,
@@ -133,30 +134,32 @@ void SplitProduct::add_multiply(std::int64_t blocks, int threads, std::int64_t s
     more.push_back(partial_);
     lowering.temporaries.push_back(
         {partial_, model::dtype_from_c_type(problem.type).value_or(model::Dtype::Float32),
-         Expression(problem.batches() * problem.rows * problem.columns * splits_)});
+         symbolic::Expression(problem.batches() * problem.rows * problem.columns * splits_)});
   }
-  lowering.steps.push_back(launch_of(prefix_ + "_multiply", blocks, threads,
-                                     arguments_with(text_.writer(), more), shared_bytes));
+  lowering.steps.push_back(elements::launch_of(prefix_ + "_multiply", blocks, threads,
+                                               elements::arguments_with(text_.writer(), more),
+                                               shared_bytes));
 }
 
-Lowering SplitProduct::finish() {
+elements::Lowering SplitProduct::finish() {
   if (splits_ == 1)
     return std::move(lowering);
   const MatmulProblem &problem = text_.problem();
   const int wide = text_.store_wide();
   const std::string name = prefix_ + "_sum";
-  lowering.source += fill_places(
+  lowering.source += elements::fill_places(
       kSum,
       {{"NAME", name},
-       {"PARAMETERS",
-        parameters_with(text_.writer(), {"const " + problem.type + " *__restrict__ partial"})},
+       {"PARAMETERS", elements::parameters_with(
+                          text_.writer(), {"const " + problem.type + " *__restrict__ partial"})},
        {"SIZES", arguments_text({wide, problem.batches(), problem.rows, problem.columns, splits_})},
        {"WIDE", std::to_string(wide)},
        {"TYPE", problem.type},
        {"STORE", text_.store_body(wide, 1)}});
   const std::int64_t elements = problem.batches() * problem.rows * problem.columns;
-  lowering.steps.push_back(launch_of(name, ceil_divide(elements / wide, 256), 256,
-                                     arguments_with(text_.writer(), {partial_})));
+  lowering.steps.push_back(
+      elements::launch_of(name, elements::ceil_divide(elements / wide, 256), 256,
+                          elements::arguments_with(text_.writer(), {partial_})));
   return std::move(lowering);
 }
 
@@ -170,8 +173,8 @@ std::string arguments_text(const std::vector<std::int64_t> &arguments) {
 std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
                       int per_tile) {
   return "  const warpwright_tiles::Item item = warpwright_tiles::item_of<" +
-         arguments_text({ceil_divide(problem.rows, tile_m), ceil_divide(problem.columns, tile_n),
-                         splits, per_tile}) +
+         arguments_text({elements::ceil_divide(problem.rows, tile_m),
+                         elements::ceil_divide(problem.columns, tile_n), splits, per_tile}) +
          ">(blockIdx.x);\n"
          "  [[maybe_unused]] const int rank = item.rank, split = item.split, batch = item.batch;\n"
          "  const int tile_m = item.tile_m, tile_n = item.tile_n;\n";
@@ -179,19 +182,20 @@ std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int 
 
 std::int64_t tile_blocks(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
                          int per_tile) {
-  return ceil_divide(problem.rows, tile_m) * ceil_divide(problem.columns, tile_n) * splits *
-         per_tile * problem.batches();
+  return elements::ceil_divide(problem.rows, tile_m) *
+         elements::ceil_divide(problem.columns, tile_n) * splits * per_tile * problem.batches();
 }
 
-std::string fill_text(const GraphIndex &index, const Region &region, const MatmulProblem &problem,
-                      int tile_m, int tile_n) {
+std::string fill_text(const ops::GraphIndex &index, const elements::Region &region,
+                      const MatmulProblem &problem, int tile_m, int tile_n) {
   if (problem.row_dims.size() > 1)
     return {};
   const model::Node &node = index.node(region.anchor);
   const std::string row = "tile_m * " + std::to_string(tile_m),
                     column = "tile_n * " + std::to_string(tile_n);
-  const std::string a = text_attribute(node, "a_fill"), b = text_attribute(node, "b_fill"),
-                    result = text_attribute(node, "fill");
+  const std::string a = ops::text_attribute(node, "a_fill"),
+                    b = ops::text_attribute(node, "b_fill"),
+                    result = ops::text_attribute(node, "fill");
   std::string text;
   const auto below = [&](const std::string &limit) {
     text += "  last_k = last_k < " + limit + " ? last_k : " + limit + ";\n";
@@ -216,4 +220,4 @@ std::string fill_text(const GraphIndex &index, const Region &region, const Matmu
   return text;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

@@ -5,7 +5,7 @@
 #include "generator/elements/window_text.h"
 #include "generator/families/matmul/matmul_problem.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::matmul {
 
 /// Device code that multiplies; "algorithm" in a configuration.
 enum class MatmulAlgorithm {
@@ -18,7 +18,8 @@ enum class MatmulAlgorithm {
 class MatmulText {
 public:
   /// The arguments must outlive the object.
-  MatmulText(const GraphIndex &index, const Region &region, const MatmulProblem &problem);
+  MatmulText(const ops::GraphIndex &index, const elements::Region &region,
+             const MatmulProblem &problem);
 
   /// The statements of load(), for `batch`, `row` or `column`, and `k` in scope.
   std::string load_body(bool is_a, int wide);
@@ -37,12 +38,12 @@ public:
   /// Neighbours of a row that store() may take at once: 4 or 1.
   int store_wide() const;
 
-  ElementWriter &writer() { return writer_; }
+  elements::ElementWriter &writer() { return writer_; }
   const MatmulProblem &problem() const { return problem_; }
 
 private:
   const MatmulProblem &problem_;
-  ElementWriter writer_;
+  elements::ElementWriter writer_;
 };
 
 /// A lowering under construction. Where k is split, the product goes into a temporary, `partial`, and a last kernel adds the parts.
@@ -55,9 +56,9 @@ public:
   void add_multiply(std::int64_t blocks, int threads, std::int64_t shared_bytes = 0,
                     std::vector<std::string> more = {});
   /// Appends the kernel that adds the parts, where there are several, and returns the lowering.
-  Lowering finish();
+  elements::Lowering finish();
 
-  Lowering lowering;
+  elements::Lowering lowering;
 
 private:
   MatmulText &text_;
@@ -72,21 +73,27 @@ std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int 
 std::int64_t tile_blocks(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
                          int per_tile);
 /// Statements that narrow [first_k, last_k) by what the node promises of triangular operands and of the part of the result that is needed.
-std::string fill_text(const GraphIndex &index, const Region &region, const MatmulProblem &problem,
-                      int tile_m, int tile_n);
+std::string fill_text(const ops::GraphIndex &index, const elements::Region &region,
+                      const MatmulProblem &problem, int tile_m, int tile_n);
 /// Items of a template's argument list: "64, 32, true".
 std::string arguments_text(const std::vector<std::int64_t> &arguments);
 
 /// One file an algorithm.
-Result<Lowering> lower_matmul_simt(const GraphIndex &, const Region &, const MatmulProblem &,
-                                   const Configuration &, const std::string &prefix);
-Result<Lowering> lower_matmul_rows(const GraphIndex &, const Region &, const MatmulProblem &,
-                                   const Configuration &, const std::string &prefix);
-Result<Lowering> lower_matmul_split_tf32(const GraphIndex &, const Region &, const MatmulProblem &,
-                                         const Configuration &, const DeviceFacts &,
-                                         const std::string &prefix);
-Result<Lowering> lower_matmul_packed(const GraphIndex &, const Region &, const MatmulProblem &,
-                                     const Configuration &, const DeviceFacts &,
-                                     const std::string &prefix);
+Result<elements::Lowering> lower_matmul_simt(const ops::GraphIndex &, const elements::Region &,
+                                             const MatmulProblem &, const elements::Configuration &,
+                                             const std::string &prefix);
+Result<elements::Lowering> lower_matmul_rows(const ops::GraphIndex &, const elements::Region &,
+                                             const MatmulProblem &, const elements::Configuration &,
+                                             const std::string &prefix);
+Result<elements::Lowering> lower_matmul_split_tf32(const ops::GraphIndex &,
+                                                   const elements::Region &, const MatmulProblem &,
+                                                   const elements::Configuration &,
+                                                   const elements::DeviceFacts &,
+                                                   const std::string &prefix);
+Result<elements::Lowering> lower_matmul_packed(const ops::GraphIndex &, const elements::Region &,
+                                               const MatmulProblem &,
+                                               const elements::Configuration &,
+                                               const elements::DeviceFacts &,
+                                               const std::string &prefix);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::matmul

@@ -6,20 +6,21 @@
 
 #include "generator/families/pointwise/pointwise_transpose.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::pointwise {
 namespace {
 
 constexpr std::int64_t kSmall = 1 << 18; ///< elements, under which a thread should do little
 
-bool claims(const GraphIndex &, const model::Node &) { return false; }
+bool claims(const ops::GraphIndex &, const model::Node &) { return false; }
 
-std::vector<Configuration> configurations(const GraphIndex &graph, const Region &region,
-                                          const DeviceFacts &facts) {
-  const ElementWriter writer(graph, region);
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &graph,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &facts) {
+  const elements::ElementWriter writer(graph, region);
   const int width = writer.flat_width();
   const std::int64_t elements = model::elements_of(writer.stored_shape());
-  std::vector<Configuration> result;
-  for (const Configuration &transpose : transpose_configurations(graph, region))
+  std::vector<elements::Configuration> result;
+  for (const elements::Configuration &transpose : transpose_configurations(graph, region))
     result.push_back(transpose);
   // Small tensors: enough blocks for every multiprocessor come first.
   int threads = 256, best = width;
@@ -46,12 +47,12 @@ std::vector<Configuration> configurations(const GraphIndex &graph, const Region 
   return result;
 }
 
-Result<Lowering> lower(const GraphIndex &graph, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &, const std::string &prefix) {
   if (configuration.contains("transpose"))
     return lower_transpose(graph, region, configuration, prefix);
-  ElementWriter writer(graph, region);
+  elements::ElementWriter writer(graph, region);
   const int width = configuration.at("width"), threads = configuration.at("threads"),
             items = configuration.at("items");
   const std::int64_t elements = model::elements_of(writer.stored_shape());
@@ -68,14 +69,14 @@ Result<Lowering> lower(const GraphIndex &graph, const Region &region,
     const std::string integer = wide ? "long long" : "int";
     body += "  const " + integer + " " + i + " = (" + integer + ")blockIdx.x * " +
             std::to_string(a_block) + " + " + std::to_string(item * threads) + " + threadIdx.x;\n";
-    const std::vector<Index> lanes = writer.row_major_index(i, width);
+    const std::vector<elements::Index> lanes = writer.row_major_index(i, width);
     const std::vector<std::string> none(lanes.size());
     const std::string store = writer.store(lanes, none);
     body += groups % a_block == 0
                 ? store
                 : "  if (" + i + " < " + std::to_string(groups) + ") {\n" + store + "  }\n";
   }
-  Lowering lowering;
+  elements::Lowering lowering;
   lowering.source = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
                     ") " + prefix + "(" + writer.parameters() + ") {\n" + body + "}\n";
   model::LaunchStep launch;
@@ -89,6 +90,6 @@ Result<Lowering> lower(const GraphIndex &graph, const Region &region,
 
 } // namespace
 
-const Family kPointwiseFamily{"pointwise", claims, false, false, configurations, lower};
+const elements::Family kPointwiseFamily{"pointwise", claims, false, false, configurations, lower};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::pointwise

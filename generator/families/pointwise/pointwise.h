@@ -3,9 +3,9 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::pointwise {
 
 /// Claims no anchor: partition hands it the regions that have none.
-extern const Family kPointwiseFamily;
+extern const elements::Family kPointwiseFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::pointwise

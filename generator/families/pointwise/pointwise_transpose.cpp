@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::pointwise {
 namespace {
 
 constexpr int kTile = 32, kRows = 8;
@@ -19,10 +19,11 @@ struct Crossing {
 };
 
 /// Whether a chain of views leads from a region input to the value.
-bool is_viewed_input(const GraphIndex &graph, const Region &region, std::string value) {
+bool is_viewed_input(const ops::GraphIndex &graph, const elements::Region &region,
+                     std::string value) {
   while (std::ranges::find(region.inputs, value) == region.inputs.end()) {
     const model::Node &node = graph.node(value);
-    if ((!is_strided_view(node) && node.op != op::layout) || node.op == op::expand)
+    if ((!ops::is_strided_view(node) && node.op != op::layout) || node.op == op::expand)
       return false;
     value = node.inputs[0];
   }
@@ -36,7 +37,7 @@ std::int64_t extent(const std::vector<std::size_t> &dims, const model::Shape &sh
   return product;
 }
 
-std::optional<Crossing> crossing_of(const ElementWriter &writer, const std::string &value,
+std::optional<Crossing> crossing_of(const elements::ElementWriter &writer, const std::string &value,
                                     const model::Shape &shape, const model::Shape &out) {
   model::Shape in(shape.size(), 0);
   std::optional<std::size_t> along, fast;
@@ -68,7 +69,8 @@ std::optional<Crossing> crossing_of(const ElementWriter &writer, const std::stri
 }
 
 /// Whether all that is computed from the value takes its elements where the outputs have them.
-bool stays_in_place(const GraphIndex &graph, const Region &region, const std::string &value) {
+bool stays_in_place(const ops::GraphIndex &graph, const elements::Region &region,
+                    const std::string &value) {
   const model::Shape &shape = graph.node(value).type().shape;
   std::vector<std::string> dependent{value};
   for (const std::string &name : region.nodes) {
@@ -77,21 +79,22 @@ bool stays_in_place(const GraphIndex &graph, const Region &region, const std::st
           return std::ranges::find(dependent, input) != dependent.end();
         }))
       continue;
-    if (node.type().shape != shape || (!is_pointwise(node) && node.op != op::layout))
+    if (node.type().shape != shape || (!ops::is_pointwise(node) && node.op != op::layout))
       return false;
     dependent.push_back(name);
   }
   return true;
 }
 
-std::optional<Crossing> find_crossing(const GraphIndex &graph, const Region &region) {
-  const model::TensorType type = region_type(graph, region, region.outputs.at(0));
+std::optional<Crossing> find_crossing(const ops::GraphIndex &graph,
+                                      const elements::Region &region) {
+  const model::TensorType type = elements::region_type(graph, region, region.outputs.at(0));
   const model::Shape strides = model::strides_of(type);
   for (const std::string &output : region.outputs)
-    if (const model::TensorType other = region_type(graph, region, output);
+    if (const model::TensorType other = elements::region_type(graph, region, output);
         other.shape != type.shape || model::strides_of(other) != strides)
       return std::nullopt;
-  const ElementWriter writer(graph, region);
+  const elements::ElementWriter writer(graph, region);
   std::vector<std::string> values(region.nodes.rbegin(), region.nodes.rend());
   values.insert(values.end(), region.inputs.begin(), region.inputs.end());
   for (const std::string &value : values)
@@ -104,23 +107,26 @@ std::optional<Crossing> find_crossing(const GraphIndex &graph, const Region &reg
 
 } // namespace
 
-std::vector<Configuration> transpose_configurations(const GraphIndex &graph, const Region &region) {
+std::vector<elements::Configuration> transpose_configurations(const ops::GraphIndex &graph,
+                                                              const elements::Region &region) {
   if (!find_crossing(graph, region))
     return {};
   return {{{"transpose", 1}}};
 }
 
-Result<Lowering> lower_transpose(const GraphIndex &graph, const Region &region,
-                                 const Configuration &, const std::string &prefix) {
+Result<elements::Lowering> lower_transpose(const ops::GraphIndex &graph,
+                                           const elements::Region &region,
+                                           const elements::Configuration &,
+                                           const std::string &prefix) {
   const auto crossing = find_crossing(graph, region);
   if (!crossing)
     return fail("no operand of the region lies across its outputs");
-  ElementWriter writer(graph, region);
+  elements::ElementWriter writer(graph, region);
   const model::Shape &shape = writer.stored_shape();
   const model::Dtype dtype = graph.node(crossing->value).type().dtype;
-  const std::string type = memory_type_of(dtype);
+  const std::string type = ops::memory_type_of(dtype);
   // blockIdx.x counts tiles along the outputs' fast dimensions, then along the value's, then what is left.
-  Index index(shape.size());
+  elements::Index index(shape.size());
   const auto spread = [&](const std::string &variable, const std::vector<std::size_t> &dims) {
     std::int64_t inner = 1;
     for (std::size_t i = dims.size(); i-- > 0; inner *= shape[dims[i]])
@@ -148,10 +154,10 @@ Result<Lowering> lower_transpose(const GraphIndex &graph, const Region &region,
                     "; row += " + std::to_string(kRows) + ") {\n";
   std::string load;
   const std::string element = writer.load(crossing->value, index, load);
-  writer.bind(crossing->value, from_memory("tile[threadIdx.x][row]", dtype));
+  writer.bind(crossing->value, ops::from_memory("tile[threadIdx.x][row]", dtype));
   const std::string store = writer.store(index, "");
   const std::string tile = std::to_string(kTile);
-  Lowering lowering;
+  elements::Lowering lowering;
   lowering.source =
       "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(kTile * kRows) + ") " +
       prefix + "(" + writer.parameters() + ") {\n  __shared__ " + type + " tile[" + tile + "][" +
@@ -160,7 +166,7 @@ Result<Lowering> lower_transpose(const GraphIndex &graph, const Region &region,
       std::to_string(tiles_fast) + " % " + std::to_string(tiles_along) + " * " + tile +
       ", b0 = block % " + std::to_string(tiles_fast) + " * " + tile + ";\n  (void)outer;\n" + rows +
       "const int a = a0 + threadIdx.x, b = b0 + row;\n" + within + load +
-      "tile[row][threadIdx.x] = " + to_memory(element, dtype) + ";\n}\n}\n__syncthreads();\n" +
+      "tile[row][threadIdx.x] = " + ops::to_memory(element, dtype) + ";\n}\n}\n__syncthreads();\n" +
       rows + "const int a = a0 + row, b = b0 + threadIdx.x;\n" + within + store + "}\n}\n}\n";
   model::LaunchStep launch;
   launch.kernel = prefix;
@@ -171,4 +177,4 @@ Result<Lowering> lower_transpose(const GraphIndex &graph, const Region &region,
   return lowering;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::pointwise

@@ -4,11 +4,14 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::pointwise {
 
 /// None where no large operand lies across.
-std::vector<Configuration> transpose_configurations(const GraphIndex &graph, const Region &region);
-Result<Lowering> lower_transpose(const GraphIndex &graph, const Region &region,
-                                 const Configuration &configuration, const std::string &prefix);
+std::vector<elements::Configuration> transpose_configurations(const ops::GraphIndex &graph,
+                                                              const elements::Region &region);
+Result<elements::Lowering> lower_transpose(const ops::GraphIndex &graph,
+                                           const elements::Region &region,
+                                           const elements::Configuration &configuration,
+                                           const std::string &prefix);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::pointwise

@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::recurrent {
 namespace {
 
 constexpr std::int64_t kThreads = 256;
@@ -34,15 +34,15 @@ struct Cut {
 
 Cut cut_of(const RecurrentShape &shape, std::int64_t units, std::int64_t layers) {
   Cut cut{units, layers};
-  cut.chunks = ceil_divide(shape.batch, kMostBatch);
-  cut.batch = ceil_divide(shape.batch, cut.chunks);
+  cut.chunks = elements::ceil_divide(shape.batch, kMostBatch);
+  cut.batch = elements::ceil_divide(shape.batch, cut.chunks);
   cut.parts = shape.units / units;
   cut.blocks = cut.chunks * layers * shape.directions * cut.parts;
   cut.shared_bytes = recurrent_shared_bytes(shape, units, cut.batch, kThreads);
   return cut;
 }
 
-bool fits(const RecurrentShape &shape, const Cut &cut, const DeviceFacts &device) {
+bool fits(const RecurrentShape &shape, const Cut &cut, const elements::DeviceFacts &device) {
   if (cut.shared_bytes > device.shared_bytes_block)
     return false;
   // On the CPU nobody may wait for a block that comes later.
@@ -57,12 +57,12 @@ double time_of(const RecurrentShape &shape, const Cut &cut, const arch::Recurren
   const double input = a_column * static_cast<double>(std::max(shape.width(0), shape.width(1)));
   const double state = a_column * static_cast<double>(shape.units);
   const double step = std::max(input, rates.passing_cycles) + state + rates.summing_cycles;
-  const auto waves =
-      static_cast<double>((shape.steps + cut.layers - 1) * ceil_divide(shape.layers, cut.layers));
+  const auto waves = static_cast<double>((shape.steps + cut.layers - 1) *
+                                         elements::ceil_divide(shape.layers, cut.layers));
   return waves * step / rates.cycles;
 }
 
-std::vector<Cut> cuts(const RecurrentShape &shape, const DeviceFacts &device) {
+std::vector<Cut> cuts(const RecurrentShape &shape, const elements::DeviceFacts &device) {
   std::vector<Cut> list;
   for (const std::int64_t units : {4, 8, 16, 32})
     for (std::int64_t layers = shape.directions == 1 ? shape.layers : 1; layers > 0; --layers)
@@ -76,14 +76,15 @@ std::vector<Cut> cuts(const RecurrentShape &shape, const DeviceFacts &device) {
   return list;
 }
 
-bool claims(const GraphIndex &index, const model::Node &anchor) {
+bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
   const auto shape = recurrent_shape(index, anchor);
   return shape && shape->units % 4 == 0;
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
-  std::vector<Configuration> list;
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &device) {
+  std::vector<elements::Configuration> list;
   if (const auto shape = recurrent_shape(index, index.node(region.anchor)))
     for (const Cut &cut : cuts(*shape, device))
       list.push_back(
@@ -91,14 +92,15 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
   return list;
 }
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &device,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &device, const std::string &prefix) {
   const auto shape = recurrent_shape(index, index.node(region.anchor));
   if (!shape)
     return fail("it is no recurrent layer that the family knows");
-  const auto units = setting_of(configuration, "units", 4, 32);
-  const auto layers = setting_of(configuration, "layers", 1, static_cast<int>(shape->layers));
+  const auto units = elements::setting_of(configuration, "units", 4, 32);
+  const auto layers =
+      elements::setting_of(configuration, "layers", 1, static_cast<int>(shape->layers));
   for (const auto &setting : {units, layers})
     if (!setting)
       return std::unexpected(setting.error());
@@ -108,29 +110,31 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   if (!fits(*shape, cut, device))
     return fail("the weights do not fit into shared memory, or the blocks onto the device");
 
-  ElementWriter writer(index, region);
+  elements::ElementWriter writer(index, region);
   const std::string sequence = prefix + "_states";
-  Lowering lowering;
+  elements::Lowering lowering;
   lowering.source = recurrent_kernel(
       *shape, writer,
       {prefix, cut.units, cut.layers, cut.chunks, cut.batch, kThreads, device.inline_ptx});
   lowering.temporaries.push_back({sequence, model::Dtype::Float32,
-                                  Expression(std::ssize(shape->lines) * cut.chunks * shape->steps *
-                                             shape->units * cut.batch)});
+                                  symbolic::Expression(std::ssize(shape->lines) * cut.chunks *
+                                                       shape->steps * shape->units * cut.batch)});
   lowering.steps.push_back(model::FillStep{sequence, 0xFF});
   for (std::int64_t first = 0; first < shape->layers; first += cut.layers) {
     const std::int64_t together = std::min(cut.layers, shape->layers - first);
-    auto arguments = arguments_with(writer, {sequence});
+    auto arguments = elements::arguments_with(writer, {sequence});
     arguments.push_back(model::SizeArgument{first, model::Dtype::Int32});
-    model::LaunchStep launch = launch_of(prefix + "_recurrent", cut.blocks / cut.layers * together,
-                                         kThreads, std::move(arguments), cut.shared_bytes);
+    model::LaunchStep launch =
+        elements::launch_of(prefix + "_recurrent", cut.blocks / cut.layers * together, kThreads,
+                            std::move(arguments), cut.shared_bytes);
     launch.cooperative = device.inline_ptx;
     lowering.steps.push_back(std::move(launch));
   }
   return lowering;
 }
 
-double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
+double estimate(const ops::GraphIndex &index, const model::Node &anchor,
+                const elements::DeviceFacts &device) {
   const auto shape = recurrent_shape(index, anchor);
   const std::vector<Cut> list = shape ? cuts(*shape, device) : std::vector<Cut>();
   return list.empty() ? 1e9 : time_of(*shape, list.front(), device.rates.recurrent);
@@ -138,6 +142,7 @@ double estimate(const GraphIndex &index, const model::Node &anchor, const Device
 
 } // namespace
 
-const Family kRecurrentFamily{"recurrent", claims, true, false, configurations, lower, estimate};
+const elements::Family kRecurrentFamily{"recurrent",    claims, true,    false,
+                                        configurations, lower,  estimate};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::recurrent

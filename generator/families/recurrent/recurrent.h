@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::recurrent {
 
-extern const Family kRecurrentFamily;
+extern const elements::Family kRecurrentFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::recurrent

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace warpwright::generator {
+namespace warpwright::families::recurrent {
 namespace {
 
 std::optional<Cell> cell_of(const std::string &target) {
@@ -35,19 +35,21 @@ std::vector<std::string> operands(const model::Node &node, const nlohmann::json 
   return names;
 }
 
-bool has_shape(const GraphIndex &graph, const std::string &value, const model::Shape &shape) {
+bool has_shape(const ops::GraphIndex &graph, const std::string &value, const model::Shape &shape) {
   return graph.node(value).type().shape == shape;
 }
 
 } // namespace
 
-std::optional<RecurrentShape> recurrent_shape(const GraphIndex &graph, const model::Node &node) {
-  const auto cell = node.op == op::aten ? cell_of(text_attribute(node, "target")) : std::nullopt;
+std::optional<RecurrentShape> recurrent_shape(const ops::GraphIndex &graph,
+                                              const model::Node &node) {
+  const auto cell =
+      node.op == op::aten ? cell_of(ops::text_attribute(node, "target")) : std::nullopt;
   if (!cell)
     return std::nullopt;
   // (input, state, weights, has biases, layers, dropout, training, bidirectional, batch first)
-  const auto arguments =
-      nlohmann::json::parse(text_attribute(node, "arguments"), nullptr, /*allow_exceptions=*/false);
+  const auto arguments = nlohmann::json::parse(ops::text_attribute(node, "arguments"), nullptr,
+                                               /*allow_exceptions=*/false);
   if (!arguments.is_array() || arguments.size() != 9 || !arguments[4].is_number_integer())
     return std::nullopt;
   for (const int flag : {3, 6, 7, 8})
@@ -98,4 +100,4 @@ std::optional<RecurrentShape> recurrent_shape(const GraphIndex &graph, const mod
   return shape;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::recurrent

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::families::recurrent {
 
 enum class Cell { Lstm, Gru, Tanh, Relu };
 
@@ -34,6 +34,7 @@ struct RecurrentShape {
 };
 
 /// Nullopt for all other nodes, and for what the file says is left out.
-std::optional<RecurrentShape> recurrent_shape(const GraphIndex &graph, const model::Node &node);
+std::optional<RecurrentShape> recurrent_shape(const ops::GraphIndex &graph,
+                                              const model::Node &node);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::recurrent

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::recurrent {
 namespace {
 
 constexpr const char *kDevice = "\n"
@@ -63,8 +63,8 @@ constexpr std::string_view name_of(Cell cell) {
 }
 
 /// "values.x = element; ..." for four neighbouring columns, of which the last group may reach beyond the value.
-std::string load_group(ElementWriter &writer, const std::string &value, std::int64_t columns,
-                       const auto &index_of) {
+std::string load_group(elements::ElementWriter &writer, const std::string &value,
+                       std::int64_t columns, const auto &index_of) {
   constexpr std::string_view kLanes = "xyzw";
   std::string text;
   const auto column = [](std::size_t lane) { return "4 * group + " + std::to_string(lane); };
@@ -72,7 +72,7 @@ std::string load_group(ElementWriter &writer, const std::string &value, std::int
     return std::string("values.") + kLanes[lane] + " = " + element + ";\n";
   };
   if (columns % 4 == 0) {
-    std::vector<Index> lanes;
+    std::vector<elements::Index> lanes;
     for (std::size_t lane = 0; lane < 4; ++lane)
       lanes.push_back(index_of(column(lane)));
     const auto elements = writer.load(value, lanes, text);
@@ -94,14 +94,15 @@ std::string load_group(ElementWriter &writer, const std::string &value, std::int
 std::int64_t recurrent_shared_bytes(const RecurrentShape &shape, std::int64_t units,
                                     std::int64_t batch, std::int64_t threads) {
   const std::int64_t input_groups =
-      ceil_divide(std::max(shape.width(0), shape.layers > 1 ? shape.width(1) : 0), 4);
+      elements::ceil_divide(std::max(shape.width(0), shape.layers > 1 ? shape.width(1) : 0), 4);
   const std::int64_t groups = input_groups + shape.units / 4;
-  const std::int64_t slices = 32 / units, each = ceil_divide(shape.sums() * batch, slices);
+  const std::int64_t slices = 32 / units,
+                     each = elements::ceil_divide(shape.sums() * batch, slices);
   return 16 * groups * (shape.gates() * units + batch) +
          4 * (threads * each + shape.sums() * units);
 }
 
-std::string recurrent_kernel(const RecurrentShape &shape, ElementWriter &writer,
+std::string recurrent_kernel(const RecurrentShape &shape, elements::ElementWriter &writer,
                              const RecurrentText &text) {
   const std::int64_t input_width = std::max(shape.width(0), shape.layers > 1 ? shape.width(1) : 0);
   writer.bound("row", shape.gates() * shape.units);
@@ -110,9 +111,9 @@ std::string recurrent_kernel(const RecurrentShape &shape, ElementWriter &writer,
   writer.bound("column", shape.units);
   writer.bound("line", std::ssize(shape.lines));
   const bool has_memory = shape.cell == Cell::Lstm;
-  const Index of_state{"line", "b", "column"};
+  const elements::Index of_state{"line", "b", "column"};
   const auto assign = [&](const std::string &variable, const std::string &value,
-                          const Index &index) {
+                          const elements::Index &index) {
     std::string before;
     const std::string element = writer.load(value, index, before);
     return before + variable + " = " + element + ";\n";
@@ -122,7 +123,8 @@ std::string recurrent_kernel(const RecurrentShape &shape, ElementWriter &writer,
   const std::string last = writer.store(of_state, "state", 1) +
                            (has_memory ? writer.store(of_state, "memory", 2) : std::string());
   const auto at_input = [&](const std::string &column) {
-    return shape.batch_first ? Index{"b", "t", column} : Index{"t", "b", column};
+    return shape.batch_first ? elements::Index{"b", "t", column}
+                             : elements::Index{"t", "b", column};
   };
   writer.bound("feature", shape.directions * shape.units);
   const std::string output = writer.store(at_input("feature"), "state", 0);
@@ -143,33 +145,35 @@ std::string recurrent_kernel(const RecurrentShape &shape, ElementWriter &writer,
         return assign("input_bias", line.input_bias, {"row"}) +
                assign("state_bias", line.state_bias, {"row"});
       });
-  const Places places{
+  const elements::Places places{
       {"P", text.prefix},
       {"T", std::to_string(text.threads)},
       {"PASSING", text.polls ? "Polled" : "Written"},
       {"CELL", std::string(name_of(shape.cell))},
-      {"SIZES", constants_text({{"kThreads", text.threads},
-                                {"kLayers", shape.layers},
-                                {"kDirections", shape.directions},
-                                {"kSteps", shape.steps},
-                                {"kAllBatch", shape.batch},
-                                {"kFeatures", shape.features},
-                                {"kUnits", shape.units},
-                                {"kOwn", text.units},
-                                {"kChunks", text.chunks},
-                                {"kBatch", text.batch},
-                                {"kInputGroups", ceil_divide(input_width, 4)}})},
+      {"SIZES",
+       elements::constants_text({{"kThreads", text.threads},
+                                 {"kLayers", shape.layers},
+                                 {"kDirections", shape.directions},
+                                 {"kSteps", shape.steps},
+                                 {"kAllBatch", shape.batch},
+                                 {"kFeatures", shape.features},
+                                 {"kUnits", shape.units},
+                                 {"kOwn", text.units},
+                                 {"kChunks", text.chunks},
+                                 {"kBatch", text.batch},
+                                 {"kInputGroups", elements::ceil_divide(input_width, 4)}})},
       {"PARAMETERS", writer.parameters()},
       {"INPUT_WEIGHTS", weights(&RecurrentLine::input_weight)},
       {"STATE_WEIGHTS", weights(&RecurrentLine::state_weight)},
       {"BIASES", biases},
       {"FIRST_STATES", first},
       {"INPUT", load_group(writer, shape.input, shape.features, at_input)},
-      {"STATE", load_group(writer, shape.hidden, shape.units,
-                           [](const std::string &column) { return Index{"line", "b", column}; })},
+      {"STATE",
+       load_group(writer, shape.hidden, shape.units,
+                  [](const std::string &column) { return elements::Index{"line", "b", column}; })},
       {"OUTPUT", output},
       {"LAST", last}};
-  return kDevice + std::string(text.polls ? kPolling : "") + fill_places(kKernel, places);
+  return kDevice + std::string(text.polls ? kPolling : "") + elements::fill_places(kKernel, places);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::recurrent

@@ -4,7 +4,7 @@
 #include "generator/families/recurrent/recurrent_shape.h"
 #include "generator/elements/element_writer.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::recurrent {
 
 struct RecurrentText {
   std::string prefix;
@@ -21,7 +21,7 @@ std::int64_t recurrent_shared_bytes(const RecurrentShape &shape, std::int64_t un
                                     std::int64_t batch, std::int64_t threads);
 
 /// PREFIX_recurrent(the writer's parameters, float *states, int first_layer), with blocks of all parts, directions and layers in that order.
-std::string recurrent_kernel(const RecurrentShape &shape, ElementWriter &writer,
+std::string recurrent_kernel(const RecurrentShape &shape, elements::ElementWriter &writer,
                              const RecurrentText &text);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::recurrent

@@ -1,6 +1,6 @@
 #include "generator/families/rows/row_accumulators.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 const char *row_prelude() {
   return
@@ -20,4 +20,4 @@ const char *row_gang_prelude() {
       ;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -5,7 +5,7 @@
 // deviations), each thread's share two-pass over what it has in registers. Thread: constants.
 #pragma once
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 /// Once a source; guarded by the preprocessor, so several regions may bring it.
 const char *row_prelude();
@@ -14,4 +14,4 @@ const char *row_cluster_prelude();
 /// Additional code for rows over a gang of blocks: blocks that wait for each other in global memory.
 const char *row_gang_prelude();
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 namespace {
 
 using model::Node;
@@ -16,18 +16,18 @@ using model::TensorType;
 /// Copies a node or writes it out. @param later results 1 and up of batch_norm nodes, by node
 Result<void> expand_node(model::Graph &graph, const Node &node, const TensorType *x,
                          std::map<std::string, std::vector<std::string>> &later) {
-  if (const Expand expand = op_of(node).expand) {
-    Expander out(graph, node, x->dtype);
+  if (const ops::Expand expand = ops::op_of(node).expand) {
+    ops::Expander out(graph, node, x->dtype);
     auto results = expand(out, node, *x);
     if (!results)
       return std::unexpected(results.error());
     later[node.name] = std::move(*results);
   } else if (node.op == op::item && later.contains(node.inputs[0])) {
-    const auto index = static_cast<std::size_t>(integer_attribute(node, "index"));
+    const auto index = static_cast<std::size_t>(ops::integer_attribute(node, "index"));
     const auto &results = later[node.inputs[0]];
     if (index > results.size())
       return fail("result " + std::to_string(index) + " of " + node.inputs[0] + " does not exist");
-    Expander(graph, node, node.type().dtype)
+    ops::Expander(graph, node, node.type().dtype)
         .finish(op::reshape, {index == 0 ? node.inputs[0] : results[index - 1]});
   } else {
     graph.nodes.push_back(node);
@@ -37,7 +37,7 @@ Result<void> expand_node(model::Graph &graph, const Node &node, const TensorType
 
 } // namespace
 
-Result<ExpandedRegion> expand_region(const GraphIndex &graph, const Region &region) {
+Result<ExpandedRegion> expand_region(const ops::GraphIndex &graph, const elements::Region &region) {
   ExpandedRegion result;
   std::set<std::string> known;
   for (const std::string &name : region.inputs) {
@@ -73,4 +73,4 @@ Result<ExpandedRegion> expand_region(const GraphIndex &graph, const Region &regi
   return result;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

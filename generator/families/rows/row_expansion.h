@@ -8,15 +8,15 @@
 #include "generator/elements/region.h"
 #include "support/error.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 /// A region on its own: a graph of the region's inputs as "input" nodes, constants, and its nodes written out.
 struct ExpandedRegion {
   model::Graph graph;
-  Region region; ///< inputs and outputs have the names that they had
+  elements::Region region; ///< inputs and outputs have the names that they had
 };
 
 /// Errors: an operand or attribute that is not as docs/internals/op-graph.md says, with the node.
-Result<ExpandedRegion> expand_region(const GraphIndex &graph, const Region &region);
+Result<ExpandedRegion> expand_region(const ops::GraphIndex &graph, const elements::Region &region);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

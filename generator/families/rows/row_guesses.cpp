@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 namespace {
 
 using Count = std::int64_t;
@@ -31,7 +31,8 @@ Count cluster_limit(Count threads) { return threads > 384 ? 64 : threads > 256 ?
 
 class Guesser {
 public:
-  Guesser(const RowProgram &program, const GraphIndex &graph, const DeviceFacts &device)
+  Guesser(const RowProgram &program, const ops::GraphIndex &graph,
+          const elements::DeviceFacts &device)
       : rows_(program.rows), length_(program.row_length), inner_(program.reduces_inner()),
         several_passes_(program.passes > 1), multiprocessors_(device.multiprocessors),
         clusters_(device.clusters), gangs_(device.gangs),
@@ -84,7 +85,7 @@ private:
       found_.push_back({shape, !shape.hold});
   }
   /// The most 4-byte words that live between two passes, for each element.
-  static Count held_words(const RowProgram &program, const GraphIndex &graph,
+  static Count held_words(const RowProgram &program, const ops::GraphIndex &graph,
                           const RowPasses &passes) {
     Count most = 1;
     for (int pass = 0; pass + 1 < program.passes; ++pass) {
@@ -105,10 +106,11 @@ private:
   }
 
   static Count state_bytes(const RowReduction &reduction) {
-    const Reduction kind = reduction.kind;
-    if (kind == Reduction::Variance)
+    const ops::Reduction kind = reduction.kind;
+    if (kind == ops::Reduction::Variance)
       return 24;
-    const bool has_position = kind == Reduction::ArgMaximum || kind == Reduction::ArgMinimum;
+    const bool has_position =
+        kind == ops::Reduction::ArgMaximum || kind == ops::Reduction::ArgMinimum;
     return reduction.is_exponential_sum() || has_position ? 16 : 8;
   }
 
@@ -311,9 +313,9 @@ private:
 
 } // namespace
 
-std::vector<RowGuess> guess_row_shapes(const RowProgram &program, const GraphIndex &expanded,
-                                       const DeviceFacts &device) {
+std::vector<RowGuess> guess_row_shapes(const RowProgram &program, const ops::GraphIndex &expanded,
+                                       const elements::DeviceFacts &device) {
   return Guesser(program, expanded, device).run();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

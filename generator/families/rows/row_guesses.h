@@ -10,7 +10,7 @@
 #include "generator/families/rows/row_passes.h"
 #include "generator/families/rows/row_shape.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 struct RowGuess {
   RowShape shape;
@@ -18,7 +18,7 @@ struct RowGuess {
 };
 
 /// Not empty.
-std::vector<RowGuess> guess_row_shapes(const RowProgram &program, const GraphIndex &expanded,
-                                       const DeviceFacts &device);
+std::vector<RowGuess> guess_row_shapes(const RowProgram &program, const ops::GraphIndex &expanded,
+                                       const elements::DeviceFacts &device);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

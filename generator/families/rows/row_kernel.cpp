@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 namespace {
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -17,10 +17,10 @@ public:
   RowKernelWriter(const RowProgram &program, const RowShape &shape, std::string prefix)
       : layout_(program, shape, std::move(prefix)) {}
 
-  Result<Lowering> write() {
+  Result<elements::Lowering> write() {
     if (auto checked = layout_.check(); !checked)
       return std::unexpected(checked.error());
-    Lowering result;
+    elements::Lowering result;
     result.source = row_prelude();
     if (layout_.shape.cluster > 1)
       result.source += row_cluster_prelude();
@@ -29,14 +29,16 @@ public:
     for (int pass = 0; pass < layout_.program.passes; ++pass)
       result.source += layout_.states.text(pass, layout_.struct_name(pass));
     if (layout_.shape.gang > 1) {
-      result.temporaries.push_back({layout_.counters(), model::Dtype::Int32,
-                                    Expression(layout_.program.passes * layout_.program.rows)});
+      result.temporaries.push_back(
+          {layout_.counters(), model::Dtype::Int32,
+           symbolic::Expression(layout_.program.passes * layout_.program.rows)});
       result.steps.push_back(model::FillStep{layout_.counters(), 0});
       for (int pass = 0; pass < layout_.program.passes; ++pass)
         if (layout_.has_reductions(pass))
           result.temporaries.push_back(
               {layout_.partials(pass), model::Dtype::Float64,
-               Expression(layout_.program.rows * layout_.shape.gang * layout_.states.words(pass))});
+               symbolic::Expression(layout_.program.rows * layout_.shape.gang *
+                                    layout_.states.words(pass))});
     }
     if (layout_.shape.splits == 1) {
       result.source += kernel("rows", 0, layout_.program.passes, true);
@@ -50,7 +52,8 @@ public:
       if (layout_.has_reductions(pass))
         result.temporaries.push_back(
             {layout_.partials(pass), model::Dtype::Float64,
-             Expression(layout_.program.rows * layout_.shape.splits * layout_.states.words(pass))});
+             symbolic::Expression(layout_.program.rows * layout_.shape.splits *
+                                  layout_.states.words(pass))});
     }
     if (layout_.has_row_outputs(layout_.program.passes)) {
       result.source += kernel("finish", layout_.program.passes, layout_.program.passes, false);
@@ -66,23 +69,25 @@ private:
     const std::int64_t rows = layout_.shape.gang > 1
                                   ? layout_.shape.gangs
                                   : ceil_divide(layout_.program.rows, layout_.rows_a_block());
-    step.grid = {Expression(rows * layout_.shape.cluster * layout_.shape.gang), Expression(splits),
-                 Expression(1)};
+    step.grid = {symbolic::Expression(rows * layout_.shape.cluster * layout_.shape.gang),
+                 symbolic::Expression(splits), symbolic::Expression(1)};
     step.cooperative = layout_.shape.gang > 1;
-    step.block = {Expression(layout_.shape.threads), Expression(1), Expression(1)};
-    step.arguments = ElementWriter(layout_.graph, layout_.region).arguments();
+    step.block = {symbolic::Expression(layout_.shape.threads), symbolic::Expression(1),
+                  symbolic::Expression(1)};
+    step.arguments = elements::ElementWriter(layout_.graph, layout_.region).arguments();
     if (layout_.shape.splits > 1 || layout_.shape.gang > 1)
       for (int pass = 0; pass < layout_.program.passes; ++pass)
         if (layout_.has_reductions(pass))
-          step.arguments.push_back(model::BufferArgument{layout_.partials(pass), Expression(0)});
+          step.arguments.push_back(
+              model::BufferArgument{layout_.partials(pass), symbolic::Expression(0)});
     if (layout_.shape.gang > 1)
-      step.arguments.push_back(model::BufferArgument{layout_.counters(), Expression(0)});
+      step.arguments.push_back(model::BufferArgument{layout_.counters(), symbolic::Expression(0)});
     return step;
   }
 
   /// A kernel that does passes [first, last), after merging partial results of the passes before.
   std::string kernel(const std::string &name, int first, int last, bool all) {
-    std::string parameters = ElementWriter(layout_.graph, layout_.region).parameters();
+    std::string parameters = elements::ElementWriter(layout_.graph, layout_.region).parameters();
     if (!all || layout_.shape.gang > 1)
       for (int pass = 0; pass < layout_.program.passes; ++pass)
         if (layout_.has_reductions(pass))
@@ -178,7 +183,7 @@ private:
       text += "  " + layout_.compute_type(value) + " r_" + value + "[" +
               std::to_string(layout_.indices.width()) + "];\n";
       for (int lane = 0; lane < layout_.indices.width(); ++lane) {
-        ElementWriter writer(layout_.graph, layout_.region);
+        elements::ElementWriter writer(layout_.graph, layout_.region);
         layout_.bind_rows(writer, pass, lane);
         std::string before;
         const std::string result = writer.load(
@@ -205,8 +210,8 @@ private:
     return layout_.element_of(
                output, layout_.indices.row(layout_.graph.node(output.node).type().shape, lane)) +
            " = " +
-           to_memory("r_" + output.node + "[" + std::to_string(lane) + "]",
-                     layout_.graph.node(output.node).type().dtype) +
+           ops::to_memory("r_" + output.node + "[" + std::to_string(lane) + "]",
+                          layout_.graph.node(output.node).type().dtype) +
            ";";
   }
 
@@ -276,9 +281,9 @@ private:
 
 } // namespace
 
-Result<Lowering> write_row_kernels(const RowProgram &program, const RowShape &shape,
-                                   const std::string &prefix) {
+Result<elements::Lowering> write_row_kernels(const RowProgram &program, const RowShape &shape,
+                                             const std::string &prefix) {
   return RowKernelWriter(program, shape, prefix).write();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

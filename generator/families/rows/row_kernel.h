@@ -7,11 +7,11 @@
 #include "generator/families/rows/row_passes.h"
 #include "generator/families/rows/row_shape.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 /// Errors: a shape that the program cannot have, with the reason: more shared memory than a block has without asking, a vector that does
 /// not divide the innermost dimensions.
-Result<Lowering> write_row_kernels(const RowProgram &program, const RowShape &shape,
-                                   const std::string &prefix);
+Result<elements::Lowering> write_row_kernels(const RowProgram &program, const RowShape &shape,
+                                             const std::string &prefix);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

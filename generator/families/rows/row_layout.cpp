@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 namespace {
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -69,7 +69,8 @@ Result<void> RowLayout::check() const {
   return {};
 }
 
-void RowLayout::bind_rows(ElementWriter &writer, int pass, std::optional<int> lane) const {
+void RowLayout::bind_rows(elements::ElementWriter &writer, int pass,
+                          std::optional<int> lane) const {
   indices.bound(writer);
   const auto bind = [&](const std::string &value) {
     const std::string name = "r_" + value;
@@ -89,8 +90,8 @@ void RowLayout::bind_rows(ElementWriter &writer, int pass, std::optional<int> la
       bind(value);
 }
 
-std::string RowLayout::element_of(const RowOutput &output, const Index &index) const {
-  const model::TensorType type = region_type(graph, region, output.node);
+std::string RowLayout::element_of(const RowOutput &output, const elements::Index &index) const {
+  const model::TensorType type = elements::region_type(graph, region, output.node);
   const model::Shape strides = model::strides_of(type);
   std::string offset;
   for (std::size_t i = 0; i < index.size(); ++i) {
@@ -114,7 +115,7 @@ std::string RowLayout::declare_state(int pass) const {
 }
 
 std::string RowLayout::compute_type(const std::string &value) const {
-  return compute_type_of(graph.node(value).type().dtype);
+  return ops::compute_type_of(graph.node(value).type().dtype);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

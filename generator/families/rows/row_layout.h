@@ -9,15 +9,15 @@
 
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 struct RowLayout {
   RowLayout(const RowProgram &program, const RowShape &shape, std::string prefix);
   RowLayout(const RowLayout &) = delete; ///< parts of it point to others
 
   const RowProgram &program;
-  const GraphIndex graph; ///< of the written-out region
-  const Region &region;
+  const ops::GraphIndex graph; ///< of the written-out region
+  const elements::Region &region;
   const RowShape &shape;
   const RowPasses passes;
   const RowIndices indices;
@@ -59,10 +59,10 @@ struct RowLayout {
 
   /// Declarations at the start of a scope: reductions and row values of passes before `pass`.
   /// @param lane of the thread's rows; nullopt: all of them, as lanes
-  void bind_rows(ElementWriter &writer, int pass, std::optional<int> lane) const;
+  void bind_rows(elements::ElementWriter &writer, int pass, std::optional<int> lane) const;
   /// "out0[...]" by the strides of the output.
-  std::string element_of(const RowOutput &output, const Index &index) const;
+  std::string element_of(const RowOutput &output, const elements::Index &index) const;
   std::string declare_state(int pass) const;
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 namespace {
 
 class RowPassText {
@@ -108,7 +108,7 @@ private:
   /// Computes what the pass gives for the elements of one vector.
   std::string vector_text(int pass) {
     const RowPass &now = layout_.plan(pass);
-    ElementWriter writer(layout_.graph, layout_.region);
+    elements::ElementWriter writer(layout_.graph, layout_.region);
     layout_.bind_rows(writer, pass, std::nullopt);
     const auto held_lanes = [&](const std::string &value) {
       std::vector<std::string> lanes;
@@ -121,7 +121,7 @@ private:
         writer.bind(value, held_lanes(value));
     std::string text;
     const auto load = [&](const std::string &value) {
-      std::vector<Index> lanes;
+      std::vector<elements::Index> lanes;
       for (int lane = 0; lane < layout_.shape.vector; ++lane)
         lanes.push_back(layout_.indices.element(layout_.graph.node(value).type().shape, lane));
       return writer.load(value, lanes, text);
@@ -167,7 +167,7 @@ private:
     const model::TensorType &type = layout_.graph.node(output.node).type();
     for (int lane = 0; lane < layout_.shape.vector; ++lane)
       text += "        " + layout_.element_of(output, layout_.indices.element(type.shape, lane)) +
-              " = " + to_memory(name + "[" + std::to_string(lane) + "]", type.dtype) + ";\n";
+              " = " + ops::to_memory(name + "[" + std::to_string(lane) + "]", type.dtype) + ";\n";
     return text;
   }
 
@@ -194,4 +194,4 @@ std::string row_pass_text(const RowLayout &layout, int pass) {
   return RowPassText(layout).text(pass);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

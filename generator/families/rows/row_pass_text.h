@@ -4,9 +4,9 @@
 
 #include "generator/families/rows/row_layout.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 /// Empty for a pass that neither reduces nor stores. Row values of earlier passes are `r_NAME[]`, accumulators `stateN[]`.
 std::string row_pass_text(const RowLayout &layout, int pass);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -7,14 +7,14 @@
 #include <algorithm>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 namespace {
 
 using Kind = RowValue::Kind;
 
 class Planner {
 public:
-  Planner(const RowProgram &program, const GraphIndex &graph, bool hold)
+  Planner(const RowProgram &program, const ops::GraphIndex &graph, bool hold)
       : program_(program), graph_(graph), hold_(hold),
         inputs_(program.expanded.region.inputs.begin(), program.expanded.region.inputs.end()) {}
 
@@ -49,7 +49,7 @@ private:
   }
   bool keeps_order(const model::Node &node) const {
     return has_domain_size(node.name) &&
-           (is_pointwise(node) || node.op == op::reshape || node.op == op::expand);
+           (ops::is_pointwise(node) || node.op == op::reshape || node.op == op::expand);
   }
   bool is_leaf(const std::string &name) const {
     return inputs_.contains(name) && has_domain_size(name) &&
@@ -128,7 +128,7 @@ private:
   }
 
   const RowProgram &program_;
-  const GraphIndex &graph_;
+  const ops::GraphIndex &graph_;
   bool hold_;
   std::set<std::string> inputs_;
   std::set<std::string> held_, elsewhere_;
@@ -136,8 +136,8 @@ private:
 
 } // namespace
 
-RowPasses plan_passes(const RowProgram &program, const GraphIndex &graph, bool hold) {
+RowPasses plan_passes(const RowProgram &program, const ops::GraphIndex &graph, bool hold) {
   return Planner(program, graph, hold).run();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

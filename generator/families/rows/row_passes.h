@@ -7,7 +7,7 @@
 
 #include "generator/families/rows/row_program.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 struct RowPass {
   std::vector<std::size_t> reductions; ///< in RowProgram::reductions
@@ -25,6 +25,6 @@ struct RowPasses {
 };
 
 /// @param hold keeps in registers what later passes need
-RowPasses plan_passes(const RowProgram &program, const GraphIndex &graph, bool hold);
+RowPasses plan_passes(const RowProgram &program, const ops::GraphIndex &graph, bool hold);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -10,16 +10,16 @@
 #include <set>
 #include <utility>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 namespace {
 
 using model::Node;
 using model::Shape;
 
 /// The reduction that an operator is; None for all other operators.
-Reduction reduction_kind(std::string_view name) {
-  const Op *op = find_op(name);
-  return op ? op->reduction : Reduction::None;
+ops::Reduction reduction_kind(std::string_view name) {
+  const ops::Op *op = ops::find_op(name);
+  return op ? op->reduction : ops::Reduction::None;
 }
 
 /// The groups that a shape's dimensions make when `dims` are reduced. Extents of 1 belong to any group.
@@ -41,7 +41,7 @@ std::vector<RowGroup> groups_of(const Shape &shape, const Shape &dims) {
 
 class Classifier {
 public:
-  Classifier(const GraphIndex &graph, RowProgram &program, const RowProgramOptions &options)
+  Classifier(const ops::GraphIndex &graph, RowProgram &program, const RowProgramOptions &options)
       : graph_(graph), program_(program), options_(options) {}
 
   Result<void> run() {
@@ -60,7 +60,7 @@ public:
 
 private:
   Result<RowValue> classify(const Node &node) {
-    if (const Reduction kind = reduction_kind(node.op); kind != Reduction::None)
+    if (const ops::Reduction kind = reduction_kind(node.op); kind != ops::Reduction::None)
       return classify_reduction(node, kind);
     int pass = 0;
     bool any_element = false, any_row = false;
@@ -71,13 +71,13 @@ private:
       any_row |= value.kind == RowValue::Kind::Row;
     }
     if (!any_element && !any_row) {
-      if (!is_inline(node))
+      if (!ops::is_inline(node))
         return refuse(node, "is neither pointwise nor a view");
       return RowValue{};
     }
     if (node.op == op::gather)
       return classify_gather(node, pass);
-    if (!is_pointwise(node) && node.op != op::reshape && node.op != op::expand)
+    if (!ops::is_pointwise(node) && node.op != op::reshape && node.op != op::expand)
       return refuse(node, "changes the order of what was reduced");
     const std::int64_t size = model::elements_of(node.type().shape);
     // Rows of one element are elements, which may be reduced again.
@@ -90,12 +90,12 @@ private:
     return RowValue{is_row ? RowValue::Kind::Row : RowValue::Kind::Element, pass};
   }
 
-  Result<RowValue> classify_reduction(const Node &node, Reduction kind) {
+  Result<RowValue> classify_reduction(const Node &node, ops::Reduction kind) {
     const std::string &operand = node.inputs.at(0);
     const Shape &shape = graph_.node(operand).type().shape;
     if (model::elements_of(shape) == 0)
       return refuse(node, "reduces nothing");
-    const Shape dims = reduced_dims(node, shape.size());
+    const Shape dims = ops::reduced_dims(node, shape.size());
     const std::vector<RowGroup> groups = groups_of(shape, dims);
     if (program_.reductions.empty()) {
       program_.groups = groups;
@@ -106,8 +106,8 @@ private:
     if (groups != program_.groups || value.kind == RowValue::Kind::Row)
       return refuse(node, "reduces other elements than the first reduction");
     RowReduction reduction{kind, node.name, operand, value.pass,
-                           number_attribute(node, "correction", 1)};
-    if (options_.online_softmax && kind == Reduction::Sum)
+                           ops::number_attribute(node, "correction", 1)};
+    if (options_.online_softmax && kind == ops::Reduction::Sum)
       make_online(reduction);
     program_.reductions.push_back(reduction);
     program_.passes = std::max(program_.passes, reduction.pass + 1);
@@ -129,7 +129,7 @@ private:
     while (shift->op == op::reshape || shift->op == op::expand)
       shift = &graph_.node(shift->inputs[0]);
     const auto maximum = std::ranges::find(program_.reductions, shift->name, &RowReduction::node);
-    if (maximum == program_.reductions.end() || maximum->kind != Reduction::Maximum ||
+    if (maximum == program_.reductions.end() || maximum->kind != ops::Reduction::Maximum ||
         maximum->operand != difference.inputs[0])
       return;
     reduction.guarded = guarded;
@@ -141,7 +141,7 @@ private:
   /// The element of each row that an index picks: log_softmax(x)[i, target[i]].
   Result<RowValue> classify_gather(const Node &node, int pass) {
     const Shape &source = graph_.node(node.inputs[0]).type().shape;
-    const auto dim = static_cast<std::size_t>(integer_attribute(node, "dim"));
+    const auto dim = static_cast<std::size_t>(ops::integer_attribute(node, "dim"));
     const Shape &shape = node.type().shape;
     if (program_.values.at(node.inputs[0]).kind != RowValue::Kind::Element ||
         program_.values.at(node.inputs[1]).kind != RowValue::Kind::Free)
@@ -217,26 +217,28 @@ private:
     return fail(node.op + " " + node.name + " " + why);
   }
 
-  const GraphIndex &graph_;
+  const ops::GraphIndex &graph_;
   RowProgram &program_;
   const RowProgramOptions &options_;
 };
 
 } // namespace
 
-bool is_plain_reduction(const std::string &op) { return reduction_kind(op) != Reduction::None; }
+bool is_plain_reduction(const std::string &op) {
+  return reduction_kind(op) != ops::Reduction::None;
+}
 
-Result<RowProgram> make_row_program(const GraphIndex &graph, const Region &region,
+Result<RowProgram> make_row_program(const ops::GraphIndex &graph, const elements::Region &region,
                                     const RowProgramOptions &options) {
   auto expanded = expand_region(graph, region);
   if (!expanded)
     return std::unexpected(expanded.error());
   RowProgram program;
   program.expanded = std::move(*expanded);
-  const GraphIndex index(program.expanded.graph);
+  const ops::GraphIndex index(program.expanded.graph);
   if (auto done = Classifier(index, program, options).run(); !done)
     return std::unexpected(done.error());
   return program;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -13,7 +13,7 @@
 #include <map>
 #include <optional>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 /// Dimensions next to each other that are kept, or reduced, alike.
 struct RowGroup {
@@ -34,7 +34,7 @@ struct RowValue {
 };
 
 struct RowReduction {
-  Reduction kind = Reduction::Sum;
+  ops::Reduction kind = ops::Reduction::Sum;
   std::string node, operand;
   int pass = 0;
   double correction = 0; ///< of a variance
@@ -70,10 +70,10 @@ struct RowProgramOptions {
 };
 
 /// Errors: a region that is no row region, with the node that does not fit.
-Result<RowProgram> make_row_program(const GraphIndex &graph, const Region &region,
+Result<RowProgram> make_row_program(const ops::GraphIndex &graph, const elements::Region &region,
                                     const RowProgramOptions &options = {});
 
 /// Ops that reduce dimensions, one node one reduction.
 bool is_plain_reduction(const std::string &op);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -8,37 +8,39 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 namespace {
 
 using model::Node;
 
 class Grower {
 public:
-  Grower(const GraphIndex &graph, const std::string &anchor, const std::set<std::string> &taken)
+  Grower(const ops::GraphIndex &graph, const std::string &anchor,
+         const std::set<std::string> &taken)
       : graph_(graph), taken_(taken) {
     add_with_items(nodes_, anchor);
     anchor_ = anchor;
   }
 
-  Region run() {
+  elements::Region run() {
     // A region that the analysis refuses from the start stays alone, and its family says why.
     if (!fits(nodes_))
-      return region_of(graph_, nodes_, anchor_);
+      return elements::region_of(graph_, nodes_, anchor_);
     bool grew = true;
     while (grew) {
       grew = false;
       for (const std::string &candidate : candidates())
         grew |= try_to_add(candidate);
     }
-    return region_of(graph_, nodes_, first_anchor());
+    return elements::region_of(graph_, nodes_, first_anchor());
   }
 
 private:
   bool may_join(const Node &node) const {
-    if (taken_.contains(node.name) || nodes_.contains(node.name) || is_buffer_leaf(node))
+    if (taken_.contains(node.name) || nodes_.contains(node.name) || ops::is_buffer_leaf(node))
       return false;
-    return is_generated(node) || is_inline(node) || is_row_anchor(node) || node.op == op::item;
+    return ops::is_generated(node) || ops::is_inline(node) || is_row_anchor(node) ||
+           node.op == op::item;
   }
 
   /// Producers, consumers and other reductions of what the region reads, in graph order.
@@ -79,8 +81,8 @@ private:
     const bool is_producer = std::ranges::any_of(
         graph_.users(candidate), [&](const Node *user) { return nodes_.contains(user->name); });
     // What others read too would be stored by this region; only elements that it reads anyway are worth that.
-    if (is_producer && is_inline(graph_.node(candidate)) && goes_out(candidate, trial) &&
-        !is_pointwise(graph_.node(candidate)))
+    if (is_producer && ops::is_inline(graph_.node(candidate)) && goes_out(candidate, trial) &&
+        !ops::is_pointwise(graph_.node(candidate)))
       return false;
     if (!fits(trial))
       return false;
@@ -125,7 +127,7 @@ private:
   }
 
   bool fits(const std::set<std::string> &nodes) const {
-    return make_row_program(graph_, region_of(graph_, nodes, anchor_)).has_value();
+    return make_row_program(graph_, elements::region_of(graph_, nodes, anchor_)).has_value();
   }
 
   std::string first_anchor() const {
@@ -136,7 +138,7 @@ private:
     return first;
   }
 
-  const GraphIndex &graph_;
+  const ops::GraphIndex &graph_;
   const std::set<std::string> &taken_;
   std::set<std::string> nodes_;
   std::string anchor_;
@@ -146,15 +148,15 @@ private:
 
 bool is_row_anchor(const Node &node) {
   if (node.op == op::batch_norm)
-    return flag_attribute(node, "training");
+    return ops::flag_attribute(node, "training");
   return is_plain_reduction(node.op) || node.op == op::softmax || node.op == op::log_softmax ||
          node.op == op::layer_norm || node.op == op::group_norm || node.op == op::logsumexp ||
          node.op == op::norm;
 }
 
-Region grow_row_region(const GraphIndex &graph, const std::string &anchor,
-                       const std::set<std::string> &taken) {
+elements::Region grow_row_region(const ops::GraphIndex &graph, const std::string &anchor,
+                                 const std::set<std::string> &taken) {
   return Grower(graph, anchor, taken).run();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -8,7 +8,7 @@
 
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 /// True where the node reduces or normalises along dimensions, so that it may anchor a row region: sum ... norm, argmax, argmin, softmax,
 /// log_softmax, layer_norm, group_norm, batch_norm in training.
@@ -18,7 +18,7 @@ bool is_row_anchor(const model::Node &node);
 /// reductions over the same elements and dimensions, and pointwise consumers. Convex: no path leaves it and comes back.
 /// @param taken nodes that other regions hold; they are inputs at most
 /// @return with inputs and outputs filled in
-Region grow_row_region(const GraphIndex &graph, const std::string &anchor,
-                       const std::set<std::string> &taken);
+elements::Region grow_row_region(const ops::GraphIndex &graph, const std::string &anchor,
+                                 const std::set<std::string> &taken);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

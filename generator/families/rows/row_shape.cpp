@@ -1,7 +1,7 @@
 // Index texts of row regions; see row_shape.h.
 #include "generator/families/rows/row_shape.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 RowIndices::RowIndices(const RowProgram &program, const RowShape &shape)
     : program_(program), shape_(shape) {
@@ -62,19 +62,19 @@ std::string RowIndices::offset() const {
   return text;
 }
 
-void RowIndices::bound(ElementWriter &writer) const {
+void RowIndices::bound(elements::ElementWriter &writer) const {
   for (std::size_t g = 0; g < program_.groups.size(); ++g)
     writer.bound("g" + std::to_string(g),
                  program_.groups[g].size / (g + 1 == program_.groups.size() ? shape_.vector : 1));
 }
 
-std::optional<Index> RowIndices::aligned(const model::Shape &shape, int lane,
-                                         bool with_reduced) const {
+std::optional<elements::Index> RowIndices::aligned(const model::Shape &shape, int lane,
+                                                   bool with_reduced) const {
   std::vector<std::size_t> groups;
   for (std::size_t g = 0; g < program_.groups.size(); ++g)
     if (with_reduced || !program_.groups[g].reduced)
       groups.push_back(g);
-  Index index;
+  elements::Index index;
   std::size_t next = 0;
   std::int64_t left = groups.empty() ? 1 : program_.groups[groups[0]].size;
   for (const std::int64_t extent : shape) {
@@ -99,8 +99,8 @@ std::optional<Index> RowIndices::aligned(const model::Shape &shape, int lane,
   return index;
 }
 
-Index RowIndices::flat(const model::Shape &shape, const std::string &position) const {
-  Index index(shape.size(), "0");
+elements::Index RowIndices::flat(const model::Shape &shape, const std::string &position) const {
+  elements::Index index(shape.size(), "0");
   std::int64_t inner = 1, total = model::elements_of(shape);
   for (std::size_t i = shape.size(); i-- > 0;) {
     if (shape[i] == 1)
@@ -116,17 +116,17 @@ Index RowIndices::flat(const model::Shape &shape, const std::string &position) c
   return index;
 }
 
-Index RowIndices::element(const model::Shape &shape, int lane) const {
+elements::Index RowIndices::element(const model::Shape &shape, int lane) const {
   if (auto index = aligned(shape, lane, true))
     return *index;
   return flat(shape, offset() + " + " + std::to_string(lane));
 }
 
-Index RowIndices::row(const model::Shape &shape, int lane) const {
+elements::Index RowIndices::row(const model::Shape &shape, int lane) const {
   const int within = program_.reduces_inner() ? 0 : lane;
   if (auto index = aligned(shape, within, false))
     return *index;
   return flat(shape, "row + " + std::to_string(within));
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -7,7 +7,7 @@
 #include "generator/elements/element_writer.h"
 #include "generator/families/rows/row_program.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 struct RowShape {
   int threads = 256; ///< a block
@@ -39,20 +39,21 @@ public:
   /// Declares the reduced coordinates from `r`, the first of a vector.
   std::string declare_reduced(const std::string &indent) const;
   /// Tells the writer the ranges of the coordinates.
-  void bound(ElementWriter &writer) const;
+  void bound(elements::ElementWriter &writer) const;
   /// Offset in the domain of the first element of a vector.
   std::string offset() const;
   /// The index of a value of the domain's elements, at element `lane` of the vector.
-  Index element(const model::Shape &shape, int lane) const;
+  elements::Index element(const model::Shape &shape, int lane) const;
   /// The index of a row value, for row `lane` of the thread's.
-  Index row(const model::Shape &shape, int lane) const;
+  elements::Index row(const model::Shape &shape, int lane) const;
 
 private:
   std::string coordinate(std::size_t group, int lane) const;
   std::string declare(bool reduced, const std::string &from, const std::string &indent) const;
   /// nullopt where a dimension spans groups.
-  std::optional<Index> aligned(const model::Shape &shape, int lane, bool with_reduced) const;
-  Index flat(const model::Shape &shape, const std::string &position) const;
+  std::optional<elements::Index> aligned(const model::Shape &shape, int lane,
+                                         bool with_reduced) const;
+  elements::Index flat(const model::Shape &shape, const std::string &position) const;
 
   const RowProgram &program_;
   const RowShape &shape_;
@@ -60,4 +61,4 @@ private:
   std::vector<std::int64_t> strides_; ///< of groups in the domain
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

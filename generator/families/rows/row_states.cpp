@@ -5,16 +5,16 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
-RowStates::RowStates(const RowProgram &program, const GraphIndex &graph)
+RowStates::RowStates(const RowProgram &program, const ops::GraphIndex &graph)
     : program_(program), graph_(graph) {
   for (const RowReduction &reduction : program.reductions)
     accumulators_.push_back(accumulator(reduction));
 }
 
 std::string RowStates::operand_type(std::size_t reduction) const {
-  return compute_type_of(graph_.node(program_.reductions[reduction].operand).type().dtype);
+  return ops::compute_type_of(graph_.node(program_.reductions[reduction].operand).type().dtype);
 }
 
 int RowStates::words(int pass) const {
@@ -26,13 +26,13 @@ int RowStates::words(int pass) const {
 }
 
 bool RowStates::needs_position(std::size_t reduction) const {
-  const Reduction kind = program_.reductions[reduction].kind;
-  return kind == Reduction::ArgMaximum || kind == Reduction::ArgMinimum;
+  const ops::Reduction kind = program_.reductions[reduction].kind;
+  return kind == ops::Reduction::ArgMaximum || kind == ops::Reduction::ArgMinimum;
 }
 
 RowStates::Accumulator RowStates::accumulator(const RowReduction &reduction) const {
-  const std::string result_type = compute_type_of(graph_.node(reduction.node).type().dtype);
-  const std::string operand = compute_type_of(graph_.node(reduction.operand).type().dtype);
+  const std::string result_type = ops::compute_type_of(graph_.node(reduction.node).type().dtype);
+  const std::string operand = ops::compute_type_of(graph_.node(reduction.operand).type().dtype);
   std::string field = "a_" + reduction.node;
   const auto fold = [&](const std::string &name, const std::string &type) {
     return Accumulator{"warpwright_rows::" + name + "<" + type + ">", field, "$.value", 1};
@@ -42,46 +42,46 @@ RowStates::Accumulator RowStates::accumulator(const RowReduction &reduction) con
                 (reduction.guarded ? ", true>" : ", false>"),
             field, "$.sum", 2};
   switch (reduction.kind) {
-  case Reduction::Sum:
+  case ops::Reduction::Sum:
     return fold("Sum", result_type);
-  case Reduction::Mean: {
-    if (const RowReduction *variance = companion(reduction, Reduction::Variance))
+  case ops::Reduction::Mean: {
+    if (const RowReduction *variance = companion(reduction, ops::Reduction::Variance))
       return {"", "a_" + variance->node, "$.mean", 0};
     Accumulator mean = fold("Sum", result_type);
     mean.result = "($.value / " + result_type + "(" + std::to_string(program_.row_length) + "))";
     return mean;
   }
-  case Reduction::Maximum:
+  case ops::Reduction::Maximum:
     for (const RowReduction &other : program_.reductions)
       if (other.maximum == reduction.node)
         return {"", "a_" + other.node, "$.maximum", 0};
     return fold("Maximum", operand);
-  case Reduction::Minimum:
+  case ops::Reduction::Minimum:
     return fold("Minimum", operand);
-  case Reduction::Product:
+  case ops::Reduction::Product:
     return fold("Product", result_type);
-  case Reduction::Any:
+  case ops::Reduction::Any:
     return fold("Any", "bool");
-  case Reduction::All:
+  case ops::Reduction::All:
     return fold("All", "bool");
-  case Reduction::Variance: {
+  case ops::Reduction::Variance: {
     const std::string divisor = std::to_string(static_cast<std::int64_t>(
         std::max(0.0, static_cast<double>(program_.row_length) - reduction.correction)));
     return {"warpwright_rows::Moments<" + result_type + ">", field,
             "($.squares / " + result_type + "(" + divisor + "))", 3};
   }
-  case Reduction::ArgMaximum:
-  case Reduction::ArgMinimum:
+  case ops::Reduction::ArgMaximum:
+  case ops::Reduction::ArgMinimum:
     return {"warpwright_rows::Position<" + operand +
-                (reduction.kind == Reduction::ArgMaximum ? ", true>" : ", false>"),
+                (reduction.kind == ops::Reduction::ArgMaximum ? ", true>" : ", false>"),
             field, "$.index", 2};
-  case Reduction::None:
+  case ops::Reduction::None:
     break;
   }
   return {};
 }
 
-const RowReduction *RowStates::companion(const RowReduction &of, Reduction kind) const {
+const RowReduction *RowStates::companion(const RowReduction &of, ops::Reduction kind) const {
   for (const RowReduction &other : program_.reductions)
     if (other.kind == kind && other.operand == of.operand && other.pass == of.pass)
       return &other;
@@ -108,4 +108,4 @@ std::string RowStates::text(int pass, const std::string &name) const {
          shuffles + "}; }\n};\n";
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -4,12 +4,12 @@
 
 #include "generator/families/rows/row_program.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
 class RowStates {
 public:
   /// Both arguments must outlive the object.
-  RowStates(const RowProgram &program, const GraphIndex &graph);
+  RowStates(const RowProgram &program, const ops::GraphIndex &graph);
 
   /// The accumulator of one reduction.
   struct Accumulator {
@@ -32,11 +32,11 @@ public:
 
 private:
   Accumulator accumulator(const RowReduction &reduction) const;
-  const RowReduction *companion(const RowReduction &of, Reduction kind) const;
+  const RowReduction *companion(const RowReduction &of, ops::Reduction kind) const;
 
   const RowProgram &program_;
-  const GraphIndex &graph_;
+  const ops::GraphIndex &graph_;
   std::vector<Accumulator> accumulators_; ///< one for each reduction
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

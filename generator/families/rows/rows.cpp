@@ -7,18 +7,19 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 namespace {
 
-bool claims(const GraphIndex &, const model::Node &anchor) { return is_row_anchor(anchor); }
+bool claims(const ops::GraphIndex &, const model::Node &anchor) { return is_row_anchor(anchor); }
 
-std::vector<Configuration> configurations(const GraphIndex &graph, const Region &region,
-                                          const DeviceFacts &device) {
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &graph,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &device) {
   const auto program = make_row_program(graph, region);
   if (!program)
     return {{}}; // lower() says why
-  const GraphIndex expanded(program->expanded.graph);
-  std::vector<Configuration> result;
+  const ops::GraphIndex expanded(program->expanded.graph);
+  std::vector<elements::Configuration> result;
   for (const RowGuess &guess : guess_row_shapes(*program, expanded, device)) {
     result.push_back({{"threads", guess.shape.threads},
                       {"group", guess.shape.group},
@@ -35,14 +36,14 @@ std::vector<Configuration> configurations(const GraphIndex &graph, const Region 
   return result;
 }
 
-int value_of(const Configuration &configuration, const std::string &name, int fallback) {
+int value_of(const elements::Configuration &configuration, const std::string &name, int fallback) {
   const auto found = configuration.find(name);
   return found == configuration.end() ? fallback : found->second;
 }
 
-Result<Lowering> lower(const GraphIndex &graph, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &device,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &graph, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &device, const std::string &prefix) {
   const auto program = make_row_program(
       graph, region, {.online_softmax = value_of(configuration, "online", 0) != 0});
   if (!program)
@@ -68,12 +69,12 @@ Result<Lowering> lower(const GraphIndex &graph, const Region &region,
 
 } // namespace
 
-const Family kRowFamily{.name = "rows",
-                        .claims = claims,
-                        .takes_prologue = true,
-                        .takes_epilogue = true,
-                        .configurations = configurations,
-                        .lower = lower,
-                        .grow = grow_row_region};
+const elements::Family kRowFamily{.name = "rows",
+                                  .claims = claims,
+                                  .takes_prologue = true,
+                                  .takes_epilogue = true,
+                                  .configurations = configurations,
+                                  .lower = lower,
+                                  .grow = grow_row_region};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

@@ -4,8 +4,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::rows {
 
-extern const Family kRowFamily;
+extern const elements::Family kRowFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::rows

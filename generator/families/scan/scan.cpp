@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::scan {
 namespace {
 
 struct ScanShape {
@@ -29,51 +29,54 @@ struct ScanShape {
 ScanShape scan_shape(const model::Node &anchor) {
   ScanShape scan;
   scan.shape = anchor.type().shape;
-  scan.dim = static_cast<std::size_t>(integer_attribute(anchor, "dim", 0));
-  scan.outer = elements_between(scan.shape, 0, scan.dim);
+  scan.dim = static_cast<std::size_t>(ops::integer_attribute(anchor, "dim", 0));
+  scan.outer = elements::elements_between(scan.shape, 0, scan.dim);
   scan.length = scan.shape[scan.dim];
-  scan.inner = elements_between(scan.shape, scan.dim + 1, scan.shape.size());
+  scan.inner = elements::elements_between(scan.shape, scan.dim + 1, scan.shape.size());
   return scan;
 }
 
-bool claims(const GraphIndex &, const model::Node &anchor) {
+bool claims(const ops::GraphIndex &, const model::Node &anchor) {
   if (anchor.op != op::cumsum && anchor.op != op::cumprod)
     return false;
   const model::Shape &shape = anchor.type().shape;
   return !shape.empty() && model::elements_of(shape) > 0 &&
-         integer_attribute(anchor, "dim", 0) < static_cast<std::int64_t>(shape.size()) &&
-         elements_between(shape, 0, shape.size()) < (std::int64_t{1} << 40);
+         ops::integer_attribute(anchor, "dim", 0) < static_cast<std::int64_t>(shape.size()) &&
+         elements::elements_between(shape, 0, shape.size()) < (std::int64_t{1} << 40);
 }
 
 /// Into how many pieces a row goes, so that about two blocks stand on each multiprocessor.
-int pieces_for(std::int64_t blocks, std::int64_t chunks, const DeviceFacts &device) {
+int pieces_for(std::int64_t blocks, std::int64_t chunks, const elements::DeviceFacts &device) {
   const std::int64_t wanted =
-      ceil_divide(2 * device.multiprocessors, std::max<std::int64_t>(blocks, 1));
+      elements::ceil_divide(2 * device.multiprocessors, std::max<std::int64_t>(blocks, 1));
   return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, chunks), 1, 1024));
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &device) {
   const ScanShape scan = scan_shape(index.node(region.anchor));
-  std::vector<Configuration> list;
-  const int vector = scan.inner == 1 ? ElementWriter(index, region).vector_width() : 1;
+  std::vector<elements::Configuration> list;
+  const int vector = scan.inner == 1 ? elements::ElementWriter(index, region).vector_width() : 1;
   const auto add = [&](int columns, int threads, int items, int pieces, int vector = 1) {
-    Configuration configuration{{"columns", columns},
-                                {"threads", threads},
-                                {"items", items},
-                                {"pieces", pieces},
-                                {"vector", vector}};
+    elements::Configuration configuration{{"columns", columns},
+                                          {"threads", threads},
+                                          {"items", items},
+                                          {"pieces", pieces},
+                                          {"vector", vector}};
     if (std::ranges::find(list, configuration) == list.end())
       list.push_back(configuration);
   };
   if (scan.inner == 1) {
     const auto row_threads = [&](int items) {
-      return static_cast<int>(
-          std::max<std::int64_t>(32, power_of_two_for(ceil_divide(scan.length, items), 1024)));
+      return static_cast<int>(std::max<std::int64_t>(
+          32, elements::power_of_two_for(elements::ceil_divide(scan.length, items), 1024)));
     };
     const bool few = scan.outer < device.multiprocessors;
     const auto split = [&](int threads, int items) {
-      return few ? pieces_for(scan.outer, ceil_divide(scan.length, threads * items), device) : 1;
+      return few ? pieces_for(scan.outer, elements::ceil_divide(scan.length, threads * items),
+                              device)
+                 : 1;
     };
     // The largest chunk was the quickest for few rows and, by less, for many (bench/results/h200/windows.md).
     const std::initializer_list<std::pair<int, int>> many = {{1024, 8}, {512, 8}, {256, 16},
@@ -91,7 +94,7 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
     return list;
   }
   // Wide strips where they fill the device, else narrow ones: pieces of a column cost more than narrow strips.
-  const bool fills = scan.outer * ceil_divide(scan.inner, 64) >= device.multiprocessors;
+  const bool fills = scan.outer * elements::ceil_divide(scan.inner, 64) >= device.multiprocessors;
   const std::initializer_list<int> strips =
       fills ? std::initializer_list<int>{64, 32, 16} : std::initializer_list<int>{16, 32, 64};
   const std::initializer_list<std::pair<int, int>> wide = {
@@ -99,12 +102,13 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
   const std::initializer_list<std::pair<int, int>> narrow = {
       {256, 16}, {256, 8}, {512, 8}, {1024, 4}};
   for (const int columns : strips) {
-    const int width = static_cast<int>(power_of_two_for(scan.inner, columns));
-    const std::int64_t blocks = scan.outer * ceil_divide(scan.inner, width);
+    const int width = static_cast<int>(elements::power_of_two_for(scan.inner, columns));
+    const std::int64_t blocks = scan.outer * elements::ceil_divide(scan.inner, width);
     for (const auto &[threads, items] : fills ? wide : narrow) {
       const std::int64_t lines = std::min<std::int64_t>(
-          threads / width, power_of_two_for(ceil_divide(scan.length, items), 1024));
-      const std::int64_t chunks = ceil_divide(scan.length, lines * items);
+          threads / width,
+          elements::power_of_two_for(elements::ceil_divide(scan.length, items), 1024));
+      const std::int64_t chunks = elements::ceil_divide(scan.length, lines * items);
       add(width, static_cast<int>(lines * width), items, pieces_for(blocks, chunks, device));
     }
   }
@@ -135,16 +139,16 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 )cuda";
 
 /// Kernels of one region: the scan, and before it the pieces' totals where rows are split.
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &, const std::string &prefix) {
   const model::Node &anchor = index.node(region.anchor);
   const ScanShape scan = scan_shape(anchor);
-  const auto settings = settings_of(configuration, {{"columns", 1, 64},
-                                                    {"threads", 1, 1024},
-                                                    {"items", 1, 32},
-                                                    {"pieces", 1, 1024},
-                                                    {"vector", 1, 8}});
+  const auto settings = elements::settings_of(configuration, {{"columns", 1, 64},
+                                                              {"threads", 1, 1024},
+                                                              {"items", 1, 32},
+                                                              {"pieces", 1, 1024},
+                                                              {"vector", 1, 8}});
   if (!settings)
     return std::unexpected(settings.error());
   const int columns = settings->at("columns"), threads = settings->at("threads"),
@@ -156,7 +160,7 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   if (vector > 1 && (!rows || items % vector != 0 || scan.length % vector != 0))
     return fail("a scan cannot move vectors of " + std::to_string(vector) + " there");
 
-  ElementWriter writer(index, region);
+  elements::ElementWriter writer(index, region);
   const std::string type = writer.compute_type(region.anchor);
   const std::string scratch = prefix + "_totals";
   std::vector<std::string> more, temporaries;
@@ -164,30 +168,32 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
     more.push_back(type + " *__restrict__ piece_totals");
     temporaries.push_back(scratch);
   }
-  const std::int64_t column_blocks = rows ? 1 : ceil_divide(scan.inner, columns);
-  const std::int64_t piece = ceil_divide(ceil_divide(scan.length, pieces), vector) * vector;
-  Places places{{"PREFIX", prefix},
-                {"TYPE", type},
-                {"JOIN", sums ? "Sum" : "Product"},
-                {"SIZES", constants_text({{"kThreads", threads},
-                                          {"kItems", items},
-                                          {"kVector", vector},
-                                          {"kLength", scan.length},
-                                          {"kPiece", piece},
-                                          {"kPieces", pieces},
-                                          {"kColumns", columns},
-                                          {"kInner", scan.inner},
-                                          {"kColumnBlocks", column_blocks}})},
-                {"THREADS", std::to_string(threads)},
-                {"WALK", rows ? "rows" : "columns"},
-                {"TOTALS", pieces > 1 ? "piece_totals" : "nullptr"},
-                {"PARAMETERS", parameters_with(writer, more)}};
-  Index element = unflatten("row", model::Shape(scan.shape.begin(), scan.shape.begin() + scan.dim));
+  const std::int64_t column_blocks = rows ? 1 : elements::ceil_divide(scan.inner, columns);
+  const std::int64_t piece =
+      elements::ceil_divide(elements::ceil_divide(scan.length, pieces), vector) * vector;
+  elements::Places places{{"PREFIX", prefix},
+                          {"TYPE", type},
+                          {"JOIN", sums ? "Sum" : "Product"},
+                          {"SIZES", elements::constants_text({{"kThreads", threads},
+                                                              {"kItems", items},
+                                                              {"kVector", vector},
+                                                              {"kLength", scan.length},
+                                                              {"kPiece", piece},
+                                                              {"kPieces", pieces},
+                                                              {"kColumns", columns},
+                                                              {"kInner", scan.inner},
+                                                              {"kColumnBlocks", column_blocks}})},
+                          {"THREADS", std::to_string(threads)},
+                          {"WALK", rows ? "rows" : "columns"},
+                          {"TOTALS", pieces > 1 ? "piece_totals" : "nullptr"},
+                          {"PARAMETERS", elements::parameters_with(writer, more)}};
+  elements::Index element =
+      elements::unflatten("row", model::Shape(scan.shape.begin(), scan.shape.begin() + scan.dim));
   element.push_back(vector > 1 ? std::to_string(vector) + " * k" : "k");
-  const Index after =
-      unflatten("column", model::Shape(scan.shape.begin() + scan.dim + 1, scan.shape.end()));
+  const elements::Index after = elements::unflatten(
+      "column", model::Shape(scan.shape.begin() + scan.dim + 1, scan.shape.end()));
   element.insert(element.end(), after.begin(), after.end());
-  std::vector<Index> lanes(vector, element);
+  std::vector<elements::Index> lanes(vector, element);
   std::vector<std::string> elements;
   for (int lane = 0; lane < vector; ++lane) {
     if (lane > 0)
@@ -196,25 +202,25 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   }
   writer.bound("row", scan.outer);
   writer.bound("column", scan.inner);
-  writer.bound("k", ceil_divide(scan.length, vector));
+  writer.bound("k", elements::ceil_divide(scan.length, vector));
   const std::vector<std::string> loaded = writer.load(anchor.inputs.front(), lanes, places["LOAD"]);
   for (int lane = 0; lane < vector; ++lane)
     places["LOAD"] += "values[" + std::to_string(lane) + "] = (Value)(" + loaded[lane] + ");\n";
   places["STORE"] = writer.store(lanes, elements);
 
-  Lowering lowering;
-  lowering.source = kDevice + fill_places(kConfiguration, places);
+  elements::Lowering lowering;
+  lowering.source = kDevice + elements::fill_places(kConfiguration, places);
   const auto add_pass = [&](const std::string &pass, const std::string &name) {
     places["PASS"] = pass;
     places["NAME"] = name;
-    lowering.source += fill_places(kKernel, places);
-    lowering.steps.push_back(launch_of(name, scan.outer * column_blocks * pieces, threads,
-                                       arguments_with(writer, temporaries)));
+    lowering.source += elements::fill_places(kKernel, places);
+    lowering.steps.push_back(elements::launch_of(name, scan.outer * column_blocks * pieces, threads,
+                                                 elements::arguments_with(writer, temporaries)));
   };
   if (pieces > 1) {
     lowering.temporaries.push_back({scratch,
                                     model::dtype_from_c_type(type).value_or(anchor.type().dtype),
-                                    Expression(scan.outer * scan.inner * pieces)});
+                                    symbolic::Expression(scan.outer * scan.inner * pieces)});
     add_pass("Totals", prefix + "_piece_totals");
   }
   add_pass("Scan", prefix + "_scan");
@@ -223,6 +229,6 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 
 } // namespace
 
-const Family kScanFamily{"scan", claims, true, true, configurations, lower};
+const elements::Family kScanFamily{"scan", claims, true, true, configurations, lower};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::scan

@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::scan {
 
-extern const Family kScanFamily;
+extern const elements::Family kScanFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::scan

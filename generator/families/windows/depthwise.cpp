@@ -10,18 +10,18 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 namespace {
 
 constexpr std::int64_t kRegisterTaps = 50;
 
-bool claims(const GraphIndex &index, const model::Node &anchor) {
-  const auto shape = convolution_shape(index, anchor);
+bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
+  const auto shape = elements::convolution_shape(index, anchor);
   return shape && !shape->transposed && shape->group_in == 1 && shape->groups > 1 &&
          model::is_floating(anchor.type().dtype);
 }
 
-WindowShape window_of(const ConvolutionShape &shape) {
+WindowShape window_of(const elements::ConvolutionShape &shape) {
   WindowShape window;
   window.leading = {shape.batch, shape.channels_out()};
   window.spatial = shape.spatial;
@@ -34,14 +34,15 @@ WindowShape window_of(const ConvolutionShape &shape) {
   return window;
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &device) {
   const model::Node &anchor = index.node(region.anchor);
-  const ConvolutionShape shape = *convolution_shape(index, anchor);
+  const elements::ConvolutionShape shape = *elements::convolution_shape(index, anchor);
   const WindowShape window = window_of(shape);
-  std::vector<Configuration> list;
+  std::vector<elements::Configuration> list;
   if (shape.group_out == 1) {
-    const ElementWriter writer(index, region);
+    const elements::ElementWriter writer(index, region);
     list = channel_configurations(writer, window, anchor.inputs[0], device);
   }
   std::ranges::copy(window_configurations(window, device), std::back_inserter(list));
@@ -49,17 +50,19 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
 }
 
 /// Over channels-last memory, where each output channel reads the input channel of its number.
-Result<Lowering> lower_along_channels(const GraphIndex &index, const Region &region,
-                                      const Configuration &configuration,
-                                      const std::string &prefix) {
+Result<elements::Lowering> lower_along_channels(const ops::GraphIndex &index,
+                                                const elements::Region &region,
+                                                const elements::Configuration &configuration,
+                                                const std::string &prefix) {
   const model::Node &anchor = index.node(region.anchor);
-  const ConvolutionShape shape = *convolution_shape(index, anchor);
-  ElementWriter writer(index, region);
+  const elements::ConvolutionShape shape = *elements::convolution_shape(index, anchor);
+  elements::ElementWriter writer(index, region);
   writer.bound("channel", shape.channels_out());
   const std::string channel = "const int channel = c1 * kWidth + i;\n";
   std::string weight_before;
   const std::string weight = writer.load(
-      anchor.inputs[1], convolution_index(shape, "channel", "0", "kd", "kh", "kw"), weight_before);
+      anchor.inputs[1], elements::convolution_index(shape, "channel", "0", "kd", "kh", "kw"),
+      weight_before);
   ChannelBody body{writer.compute_type(region.anchor), "Value(0)",
                    channel + "const int kw = from / " + std::to_string(shape.dilation[2]) + ";\n" +
                        weight_before + "sum += (Value)(" + weight + ") * value;",
@@ -73,20 +76,20 @@ Result<Lowering> lower_along_channels(const GraphIndex &index, const Region &reg
                         prefix + "_depthwise");
 }
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &device,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &device, const std::string &prefix) {
   if (configuration.contains("channels_last"))
     return lower_along_channels(index, region, configuration, prefix);
   const model::Node &anchor = index.node(region.anchor);
-  const ConvolutionShape shape = *convolution_shape(index, anchor);
+  const elements::ConvolutionShape shape = *elements::convolution_shape(index, anchor);
   const WindowShape window = window_of(shape);
-  const auto rows = setting_of(configuration, "rows", 1, 64);
-  const auto columns = setting_of(configuration, "columns", 1, 4);
+  const auto rows = elements::setting_of(configuration, "rows", 1, 64);
+  const auto columns = elements::setting_of(configuration, "columns", 1, 4);
   for (const auto &setting : {rows, columns})
     if (!setting)
       return std::unexpected(setting.error());
-  ElementWriter writer(index, region);
+  elements::ElementWriter writer(index, region);
   writer.bound("plane", window.planes());
   writer.bound("channel", shape.channels_out());
   writer.bound("tap", shape.taps());
@@ -100,12 +103,13 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   body.setup = "  const int channel = plane % " + std::to_string(shape.channels_out()) + ";\n";
   const auto weight_at = [&](const std::string &kd, const std::string &kh, const std::string &kw,
                              std::string &statements) {
-    return writer.load(anchor.inputs[1], convolution_index(shape, "channel", "0", kd, kh, kw),
-                       statements);
+    return writer.load(anchor.inputs[1],
+                       elements::convolution_index(shape, "channel", "0", kd, kh, kw), statements);
   };
   std::string weight_before;
   if (in_registers) {
-    const Index tap = unflatten("tap", {shape.kernel[0], shape.kernel[1], shape.kernel[2]});
+    const elements::Index tap =
+        elements::unflatten("tap", {shape.kernel[0], shape.kernel[1], shape.kernel[2]});
     const std::string weight = weight_at(tap[0], tap[1], tap[2], weight_before);
     body.setup += "  Value weights[kKD * kKH * kKW];\n#pragma unroll\n"
                   "  for (int tap = 0; tap < kKD * kKH * kKW; ++tap) {\n" +
@@ -132,28 +136,30 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 }
 
 /// As measured on an H200 (bench/results/h200/windows.md): memory, with some of the arithmetic that it does not hide.
-double estimate(const GraphIndex &index, const model::Node &anchor, const DeviceFacts &device) {
+double estimate(const ops::GraphIndex &index, const model::Node &anchor,
+                const elements::DeviceFacts &device) {
   const arch::DepthwiseRates &rates = device.rates.depthwise;
   const model::TensorType &in = index.node(anchor.inputs[0]).type(), &out = anchor.type();
   const auto outputs = static_cast<double>(model::elements_of(out.shape));
   const double bytes = (static_cast<double>(model::elements_of(in.shape)) + outputs) *
                        static_cast<double>(model::size_bytes(out.dtype));
   const double memory = bytes / rates.bytes;
-  const double products = outputs * static_cast<double>(convolution_shape(index, anchor)->taps()) /
+  const double products = outputs *
+                          static_cast<double>(elements::convolution_shape(index, anchor)->taps()) /
                           rates.products;
   return rates.launch_us + std::max(memory, products) + 0.25 * std::min(memory, products);
 }
 
 } // namespace
 
-const Family kDepthwiseFamily{.name = "depthwise",
-                              .claims = claims,
-                              .takes_prologue = true,
-                              .takes_epilogue = true,
-                              .configurations = configurations,
-                              .lower = lower,
-                              .estimate = estimate,
-                              .ordinary_cores = true,
-                              .keeps_layout = true};
+const elements::Family kDepthwiseFamily{.name = "depthwise",
+                                        .claims = claims,
+                                        .takes_prologue = true,
+                                        .takes_epilogue = true,
+                                        .configurations = configurations,
+                                        .lower = lower,
+                                        .estimate = estimate,
+                                        .ordinary_cores = true,
+                                        .keeps_layout = true};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

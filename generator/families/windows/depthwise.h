@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 
-extern const Family kDepthwiseFamily;
+extern const elements::Family kDepthwiseFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 namespace {
 
 bool is_adaptive(const model::Node &anchor) { return anchor.op.starts_with("adaptive"); }
@@ -20,7 +20,7 @@ bool is_maximum(const model::Node &anchor) {
   return anchor.op == op::max_pool || anchor.op == op::adaptive_max_pool;
 }
 
-bool claims(const GraphIndex &index, const model::Node &anchor) {
+bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
   const bool plain = anchor.op == op::max_pool || anchor.op == op::avg_pool;
   const bool adaptive = anchor.op == op::adaptive_avg_pool || anchor.op == op::adaptive_max_pool;
   if ((!plain && !adaptive) || anchor.types.size() != 1 ||
@@ -35,16 +35,16 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
   return kernel && !kernel->empty() && kernel->size() <= 3 && kernel->size() < rank;
 }
 
-WindowShape window_of(const GraphIndex &index, const model::Node &anchor) {
+WindowShape window_of(const ops::GraphIndex &index, const model::Node &anchor) {
   const model::Shape &in = index.node(anchor.inputs.front()).type().shape;
   const model::Shape &out = anchor.type().shape;
   const model::Shape kernel = std::get<model::Shape>(anchor.attributes.at("kernel"));
   WindowShape window;
   window.spatial = kernel.size();
   window.leading.assign(out.begin(), out.end() - kernel.size());
-  const model::Shape padding = list_attribute(anchor, "padding", kernel.size(), 0);
-  const model::Shape dilation = list_attribute(anchor, "dilation", kernel.size(), 1);
-  model::Shape stride = list_attribute(anchor, "stride", kernel.size(), 0);
+  const model::Shape padding = ops::list_attribute(anchor, "padding", kernel.size(), 0);
+  const model::Shape dilation = ops::list_attribute(anchor, "dilation", kernel.size(), 1);
+  model::Shape stride = ops::list_attribute(anchor, "stride", kernel.size(), 0);
   for (std::size_t d = 0; d < kernel.size(); ++d) {
     const std::size_t to = 3 - kernel.size() + d;
     window.in[to] = in[in.size() - kernel.size() + d];
@@ -68,12 +68,13 @@ int lanes_for(const model::Shape &in, const model::Shape &out) {
   return model::elements_of(in) / std::max<std::int64_t>(model::elements_of(out), 1) >= 32 ? 32 : 1;
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &device) {
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &device) {
   const model::Node &anchor = index.node(region.anchor);
   if (!is_adaptive(anchor)) {
     const WindowShape window = window_of(index, anchor);
-    const ElementWriter writer(index, region);
+    const elements::ElementWriter writer(index, region);
     auto list = channel_configurations(writer, window, anchor.inputs.front(), device);
     std::ranges::copy(window_configurations(window, device), std::back_inserter(list));
     return list;
@@ -86,9 +87,9 @@ std::vector<Configuration> configurations(const GraphIndex &index, const Region 
 
 /// Divisor of an average pool as C++ text: a constant, or the count of covered elements.
 std::string divisor_text(const model::Node &anchor, const WindowShape &window) {
-  if (const std::int64_t fixed = integer_attribute(anchor, "divisor", 0); fixed != 0)
+  if (const std::int64_t fixed = ops::integer_attribute(anchor, "divisor", 0); fixed != 0)
     return "Value(" + std::to_string(fixed) + ")";
-  const bool count_padding = flag_attribute(anchor, "count_include_pad", true);
+  const bool count_padding = ops::flag_attribute(anchor, "count_include_pad", true);
   const std::array<std::string, 3> at{"od", "oh", "ow"};
   std::string product = "Value(1)";
   for (std::size_t d = 0; d < 3; ++d) {
@@ -110,12 +111,13 @@ std::string divisor_text(const model::Node &anchor, const WindowShape &window) {
   return product;
 }
 
-Result<Lowering> lower_plain(const GraphIndex &index, const Region &region,
-                             const Configuration &configuration, const DeviceFacts &device,
-                             const std::string &prefix) {
+Result<elements::Lowering> lower_plain(const ops::GraphIndex &index, const elements::Region &region,
+                                       const elements::Configuration &configuration,
+                                       const elements::DeviceFacts &device,
+                                       const std::string &prefix) {
   const model::Node &anchor = index.node(region.anchor);
   const WindowShape window = window_of(index, anchor);
-  ElementWriter writer(index, region);
+  elements::ElementWriter writer(index, region);
   WindowBody body;
   body.type = writer.compute_type(region.anchor);
   if (configuration.contains("channels_last")) {
@@ -171,22 +173,24 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 }
 )cuda";
 
-Result<Lowering> lower_adaptive(const GraphIndex &index, const Region &region,
-                                const Configuration &configuration, const std::string &prefix) {
+Result<elements::Lowering> lower_adaptive(const ops::GraphIndex &index,
+                                          const elements::Region &region,
+                                          const elements::Configuration &configuration,
+                                          const std::string &prefix) {
   const model::Node &anchor = index.node(region.anchor);
   const model::Shape &in = index.node(anchor.inputs.front()).type().shape;
   const model::Shape &out = anchor.type().shape;
-  const auto threads = setting_of(configuration, "threads", 32, 1024);
-  const auto lanes = setting_of(configuration, "lanes", 1, 32);
+  const auto threads = elements::setting_of(configuration, "threads", 32, 1024);
+  const auto lanes = elements::setting_of(configuration, "lanes", 1, 32);
   for (const auto &setting : {threads, lanes})
     if (!setting)
       return std::unexpected(setting.error());
   if ((*lanes != 1 && *lanes != 32) || *threads % 32 != 0)
     return fail("an adaptive pool takes 1 or 32 lanes a window, and whole warps");
 
-  const Index at = unflatten("output", out);
+  const elements::Index at = elements::unflatten("output", out);
   std::string bounds, position = "i";
-  Index from(out.size()), element(out.size());
+  elements::Index from(out.size()), element(out.size());
   std::string window = "1";
   for (std::size_t d = 0; d < out.size(); ++d) {
     const std::string name = std::to_string(d);
@@ -213,40 +217,41 @@ Result<Lowering> lower_adaptive(const GraphIndex &index, const Region &region,
       position = "(" + position + " / n" + name + ")";
     }
 
-  ElementWriter writer(index, region);
+  elements::ElementWriter writer(index, region);
   const bool maximum = is_maximum(anchor);
   std::string before;
   const std::string value = writer.load(anchor.inputs.front(), from, before);
   const std::string take = "sum = value > sum || value != value ? value : sum;";
-  Places places{{"NAME", prefix + "_pool"},
-                {"PARAMETERS", writer.parameters()},
-                {"TYPE", writer.compute_type(region.anchor)},
-                {"THREADS", std::to_string(*threads)},
-                {"LANES", std::to_string(*lanes)},
-                {"OUTPUTS", std::to_string(model::elements_of(out)) + "LL"},
-                {"BOUNDS", bounds},
-                {"INITIAL", maximum ? lowest(writer.compute_type(region.anchor)) : "Value(0)"},
-                {"LOAD", inside + before + "    const Value value = (Value)(" + value + ");"},
-                {"ACCUMULATE", maximum ? take : "sum += value;"},
-                {"RESULT", maximum ? "sum" : "sum / Value(window)"},
-                {"STORE", writer.store(element, "element")}};
+  elements::Places places{
+      {"NAME", prefix + "_pool"},
+      {"PARAMETERS", writer.parameters()},
+      {"TYPE", writer.compute_type(region.anchor)},
+      {"THREADS", std::to_string(*threads)},
+      {"LANES", std::to_string(*lanes)},
+      {"OUTPUTS", std::to_string(model::elements_of(out)) + "LL"},
+      {"BOUNDS", bounds},
+      {"INITIAL", maximum ? lowest(writer.compute_type(region.anchor)) : "Value(0)"},
+      {"LOAD", inside + before + "    const Value value = (Value)(" + value + ");"},
+      {"ACCUMULATE", maximum ? take : "sum += value;"},
+      {"RESULT", maximum ? "sum" : "sum / Value(window)"},
+      {"STORE", writer.store(element, "element")}};
   if (*lanes == 32)
     places["JOIN"] = "#pragma unroll\n  for (int distance = 16; distance > 0; distance /= 2) {\n"
                      "    const Value value = __shfl_xor_sync(0xffffffffu, sum, distance);\n    " +
                      places["ACCUMULATE"] + "\n  }";
   else
     places["JOIN"] = "";
-  Lowering lowering;
-  lowering.source = fill_places(kAdaptiveKernel, places);
-  lowering.steps.push_back(launch_of(prefix + "_pool",
-                                     ceil_divide(model::elements_of(out), *threads / *lanes),
-                                     *threads, writer.arguments()));
+  elements::Lowering lowering;
+  lowering.source = elements::fill_places(kAdaptiveKernel, places);
+  lowering.steps.push_back(elements::launch_of(
+      prefix + "_pool", elements::ceil_divide(model::elements_of(out), *threads / *lanes), *threads,
+      writer.arguments()));
   return lowering;
 }
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &device,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &device, const std::string &prefix) {
   return is_adaptive(index.node(region.anchor))
              ? lower_adaptive(index, region, configuration, prefix)
              : lower_plain(index, region, configuration, device, prefix);
@@ -254,6 +259,6 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
 
 } // namespace
 
-const Family kPoolFamily{"pool", claims, true, true, configurations, lower};
+const elements::Family kPoolFamily{"pool", claims, true, true, configurations, lower};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

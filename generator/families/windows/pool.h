@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 
-extern const Family kPoolFamily;
+extern const elements::Family kPoolFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

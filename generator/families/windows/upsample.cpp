@@ -7,10 +7,10 @@
 #include "generator/elements/window_text.h"
 #include "generator/ops/names.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 namespace {
 
-bool claims(const GraphIndex &index, const model::Node &anchor) {
+bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
   if (anchor.op != op::upsample_nearest || anchor.inputs.size() != 1)
     return false;
   const model::Shape &in = index.node(anchor.inputs[0]).type().shape, &out = anchor.type().shape;
@@ -22,8 +22,9 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
   return true;
 }
 
-std::vector<Configuration> configurations(const GraphIndex &index, const Region &region,
-                                          const DeviceFacts &) {
+std::vector<elements::Configuration> configurations(const ops::GraphIndex &index,
+                                                    const elements::Region &region,
+                                                    const elements::DeviceFacts &) {
   const int lanes = index.node(region.anchor).type().shape.back() % 4 == 0 ? 4 : 1;
   return {{{"lanes", lanes}, {"threads", 256}}, {{"lanes", 1}, {"threads", 256}}};
 }
@@ -38,25 +39,25 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 }
 )cuda";
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &, const std::string &prefix) {
   const model::Node &anchor = index.node(region.anchor);
   const model::Shape &in = index.node(anchor.inputs[0]).type().shape, &out = anchor.type().shape;
-  const auto lanes = setting_of(configuration, "lanes", 1, 4);
-  const auto threads = setting_of(configuration, "threads", 32, 1024);
+  const auto lanes = elements::setting_of(configuration, "lanes", 1, 4);
+  const auto threads = elements::setting_of(configuration, "threads", 32, 1024);
   for (const auto &setting : {lanes, threads})
     if (!setting)
       return std::unexpected(setting.error());
   if ((*lanes != 1 && *lanes != 4) || out.back() % *lanes != 0)
     return fail("upsampling cannot store " + std::to_string(*lanes) + " neighbours there");
 
-  ElementWriter writer(index, region);
+  elements::ElementWriter writer(index, region);
   model::Shape groups = out;
   groups.back() /= *lanes;
-  const Index parts = unflatten("group", groups);
+  const elements::Index parts = elements::unflatten("group", groups);
   std::string places;
-  std::vector<Index> to(*lanes), from(*lanes);
+  std::vector<elements::Index> to(*lanes), from(*lanes);
   for (std::size_t d = 0; d < out.size(); ++d) {
     const std::string name = "o" + std::to_string(d);
     places += "  const int " + name + " = (int)(" + parts[d] + ");\n";
@@ -73,20 +74,20 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   const std::vector<std::string> values = writer.load(anchor.inputs[0], from, body);
   body += writer.store(to, values);
   const std::int64_t count = model::elements_of(groups);
-  Lowering lowering;
-  lowering.source = fill_places(kKernel, {{"THREADS", std::to_string(*threads)},
-                                          {"NAME", prefix + "_upsample"},
-                                          {"PARAMETERS", writer.parameters()},
-                                          {"GROUPS", std::to_string(count)},
-                                          {"PLACES", places},
-                                          {"BODY", body}});
-  lowering.steps.push_back(
-      launch_of(prefix + "_upsample", ceil_divide(count, *threads), *threads, writer.arguments()));
+  elements::Lowering lowering;
+  lowering.source = elements::fill_places(kKernel, {{"THREADS", std::to_string(*threads)},
+                                                    {"NAME", prefix + "_upsample"},
+                                                    {"PARAMETERS", writer.parameters()},
+                                                    {"GROUPS", std::to_string(count)},
+                                                    {"PLACES", places},
+                                                    {"BODY", body}});
+  lowering.steps.push_back(elements::launch_of(
+      prefix + "_upsample", elements::ceil_divide(count, *threads), *threads, writer.arguments()));
   return lowering;
 }
 
 } // namespace
 
-const Family kUpsampleFamily{"upsample", claims, true, true, configurations, lower};
+const elements::Family kUpsampleFamily{"upsample", claims, true, true, configurations, lower};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 
-extern const Family kUpsampleFamily;
+extern const elements::Family kUpsampleFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 namespace {
 
 constexpr const char *kDevice = "\n"
@@ -41,13 +41,14 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 std::int64_t channels_of(const WindowShape &window) { return window.leading.back(); }
 
 /// True where neighbours of stored elements in memory are along the row and not along channels.
-bool stores_rows(const ElementWriter &writer, const WindowShape &window) {
+bool stores_rows(const elements::ElementWriter &writer, const WindowShape &window) {
   return window.out[2] % 4 == 0 && writer.store_width(1) == 1 && writer.store_width() >= 4;
 }
 
-Index index_of(const WindowShape &window, const std::string &channel, const std::string &depth,
-               const std::string &height, const std::string &width) {
-  Index index{"n", channel};
+elements::Index index_of(const WindowShape &window, const std::string &channel,
+                         const std::string &depth, const std::string &height,
+                         const std::string &width) {
+  elements::Index index{"n", channel};
   const std::array<std::string, 3> parts{depth, height, width};
   for (std::size_t d = 3 - window.spatial; d < 3; ++d)
     index.push_back(parts[d]);
@@ -56,7 +57,7 @@ Index index_of(const WindowShape &window, const std::string &channel, const std:
 
 } // namespace
 
-int channels_side_by_side(const ElementWriter &writer, const WindowShape &window,
+int channels_side_by_side(const elements::ElementWriter &writer, const WindowShape &window,
                           const std::string &operand) {
   if (window.leading.size() != 2 || channels_of(window) < 2)
     return 0;
@@ -64,10 +65,10 @@ int channels_side_by_side(const ElementWriter &writer, const WindowShape &window
   return width > 1 ? width : 0;
 }
 
-std::vector<Configuration> channel_configurations(const ElementWriter &writer,
-                                                  const WindowShape &window,
-                                                  const std::string &operand,
-                                                  const DeviceFacts &device) {
+std::vector<elements::Configuration> channel_configurations(const elements::ElementWriter &writer,
+                                                            const WindowShape &window,
+                                                            const std::string &operand,
+                                                            const elements::DeviceFacts &device) {
   const int vector = channels_side_by_side(writer, window, operand);
   if (vector == 0)
     return {};
@@ -76,15 +77,15 @@ std::vector<Configuration> channel_configurations(const ElementWriter &writer,
   const bool shares = (window.kernel[2] - 1) * window.dilation[2] + 1 > window.stride[2];
   const std::int64_t outputs =
       window.leading[0] * window.out[0] * window.out[1] * window.out[2] * vectors;
-  std::vector<Configuration> list;
+  std::vector<elements::Configuration> list;
   const auto add = [&](std::int64_t columns, int threads) {
-    columns = std::min(columns, power_of_two_for(window.out[2], 4));
-    const std::int64_t lanes = power_of_two_for(vectors, rows ? 8 : 32);
-    const Configuration configuration{{"channels_last", 1},
-                                      {"vector", vector},
-                                      {"lanes", static_cast<int>(lanes)},
-                                      {"columns", static_cast<int>(columns)},
-                                      {"threads", threads}};
+    columns = std::min(columns, elements::power_of_two_for(window.out[2], 4));
+    const std::int64_t lanes = elements::power_of_two_for(vectors, rows ? 8 : 32);
+    const elements::Configuration configuration{{"channels_last", 1},
+                                                {"vector", vector},
+                                                {"lanes", static_cast<int>(lanes)},
+                                                {"columns", static_cast<int>(columns)},
+                                                {"threads", threads}};
     if (std::ranges::find(list, configuration) == list.end())
       list.push_back(configuration);
   };
@@ -98,33 +99,36 @@ std::vector<Configuration> channel_configurations(const ElementWriter &writer,
   return list;
 }
 
-Result<Lowering> lower_channels(const WindowShape &window, const ChannelBody &body,
-                                const Configuration &configuration, ElementWriter &writer,
-                                const std::string &operand, const std::string &kernel) {
-  const auto settings =
-      settings_of(configuration,
-                  {{"vector", 2, 4}, {"lanes", 1, 32}, {"columns", 1, 4}, {"threads", 32, 1024}});
+Result<elements::Lowering> lower_channels(const WindowShape &window, const ChannelBody &body,
+                                          const elements::Configuration &configuration,
+                                          elements::ElementWriter &writer,
+                                          const std::string &operand, const std::string &kernel) {
+  const auto settings = elements::settings_of(
+      configuration,
+      {{"vector", 2, 4}, {"lanes", 1, 32}, {"columns", 1, 4}, {"threads", 32, 1024}});
   if (!settings)
     return std::unexpected(settings.error());
   const int vector = settings->at("vector"), lanes = settings->at("lanes"),
             columns = settings->at("columns"), threads = settings->at("threads");
   if (window.leading.size() != 2 || channels_of(window) % vector != 0)
     return fail("vectors of " + std::to_string(vector) + " channels do not fit");
-  const std::int64_t vectors = channels_of(window) / vector, blocks = ceil_divide(vectors, lanes),
-                     groups = ceil_divide(window.out[2], columns),
+  const std::int64_t vectors = channels_of(window) / vector,
+                     blocks = elements::ceil_divide(vectors, lanes),
+                     groups = elements::ceil_divide(window.out[2], columns),
                      all = window.leading[0] * blocks * window.out[0] * window.out[1] * groups *
                            lanes;
   const bool rows = columns == 4 && stores_rows(writer, window);
   const bool unrolls = window.kernel[0] * window.kernel[1] * window.kernel[2] <= 32;
-  Places places{{"NAME", kernel},
-                {"PARAMETERS", writer.parameters()},
-                {"TYPE", body.type},
-                {"NUMBER", all + threads > INT32_MAX ? "long long" : "int"},
-                {"THREADS", std::to_string(threads)},
-                {"VECTOR", std::to_string(vector)},
-                {"COLUMNS", std::to_string(columns)},
-                {"SIZES", sizes_text(window)},
-                {"SETTINGS", constants_text({{"kBatch", window.leading[0]},
+  elements::Places places{
+      {"NAME", kernel},
+      {"PARAMETERS", writer.parameters()},
+      {"TYPE", body.type},
+      {"NUMBER", all + threads > INT32_MAX ? "long long" : "int"},
+      {"THREADS", std::to_string(threads)},
+      {"VECTOR", std::to_string(vector)},
+      {"COLUMNS", std::to_string(columns)},
+      {"SIZES", sizes_text(window)},
+      {"SETTINGS", elements::constants_text({{"kBatch", window.leading[0]},
                                              {"kVector", vector},
                                              {"kVectors", vectors},
                                              {"kColumns", columns},
@@ -135,15 +139,15 @@ Result<Lowering> lower_channels(const WindowShape &window, const ChannelBody &bo
                                              {"kStoresRows", rows},
                                              {"kUnrollD", unrolls ? window.kernel[0] : 1},
                                              {"kUnrollH", unrolls ? window.kernel[1] : 1}})},
-                {"INITIAL", body.initial},
-                {"ACCUMULATE", body.accumulate},
-                {"RESULT", body.result}};
+      {"INITIAL", body.initial},
+      {"ACCUMULATE", body.accumulate},
+      {"RESULT", body.result}};
   writer.bound("c1", vectors);
   writer.bound("ow4", groups);
   const auto channel = [&](int lane) {
     return std::to_string(vector) + " * c1 + " + std::to_string(lane);
   };
-  std::vector<Index> loaded, stored;
+  std::vector<elements::Index> loaded, stored;
   std::vector<std::string> elements;
   for (int i = 0; i < vector; ++i)
     loaded.push_back(index_of(window, channel(i), "d", "h", "w"));
@@ -159,11 +163,11 @@ Result<Lowering> lower_channels(const WindowShape &window, const ChannelBody &bo
   }
   places["STORE_CHANNELS"] = places["STORE_COLUMNS"] = "";
   places[rows ? "STORE_COLUMNS" : "STORE_CHANNELS"] = writer.store(stored, elements);
-  Lowering lowering;
-  lowering.source = kDevice + fill_places(kKernel, places);
-  lowering.steps.push_back(
-      launch_of(kernel, ceil_divide(all, threads), threads, writer.arguments()));
+  elements::Lowering lowering;
+  lowering.source = kDevice + elements::fill_places(kKernel, places);
+  lowering.steps.push_back(elements::launch_of(kernel, elements::ceil_divide(all, threads), threads,
+                                               writer.arguments()));
   return lowering;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

@@ -7,7 +7,7 @@
 
 #include "generator/families/windows/window_tile.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 
 /// Texts that a kernel executes at its elements. They may use the vector of channels `c1` and the channel `i` within it; while the sum grows
 /// also kd, kh and `from`, which is kw times the dilation.
@@ -19,18 +19,19 @@ struct ChannelBody {
 };
 
 /// Channels of the operand, dimension 1 of (N, C, spatial...), that one access reads; 0 where channels are not neighbours in memory.
-int channels_side_by_side(const ElementWriter &writer, const WindowShape &window,
+int channels_side_by_side(const elements::ElementWriter &writer, const WindowShape &window,
                           const std::string &operand);
 
 /// The best guess first. Empty unless the channels are side by side.
-std::vector<Configuration> channel_configurations(const ElementWriter &writer,
-                                                  const WindowShape &window,
-                                                  const std::string &operand,
-                                                  const DeviceFacts &device);
+std::vector<elements::Configuration> channel_configurations(const elements::ElementWriter &writer,
+                                                            const WindowShape &window,
+                                                            const std::string &operand,
+                                                            const elements::DeviceFacts &device);
 
 /// Errors: a configuration that does not fit.
-Result<Lowering> lower_channels(const WindowShape &window, const ChannelBody &body,
-                                const Configuration &configuration, ElementWriter &writer,
-                                const std::string &operand, const std::string &kernel);
+Result<elements::Lowering> lower_channels(const WindowShape &window, const ChannelBody &body,
+                                          const elements::Configuration &configuration,
+                                          elements::ElementWriter &writer,
+                                          const std::string &operand, const std::string &kernel);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

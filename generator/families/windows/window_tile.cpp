@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 namespace {
 
 constexpr std::int64_t kUnrolledStatements = 400;
@@ -79,26 +79,27 @@ std::string sizes_text(const WindowShape &window) {
                                      {"kP", &window.padding},
                                      {"kD", &window.dilation}})
       sizes.emplace_back(std::string(name) + "DHW"[d], (*size)[d]);
-  return constants_text(sizes);
+  return elements::constants_text(sizes);
 }
 
 bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t columns) {
   return window.kernel[0] * unrolled(window, rows, columns) <= kUnrolledStatements;
 }
 
-std::vector<Configuration> window_configurations(const WindowShape &window,
-                                                 const DeviceFacts &device) {
-  std::vector<Configuration> list;
+std::vector<elements::Configuration> window_configurations(const WindowShape &window,
+                                                           const elements::DeviceFacts &device) {
+  std::vector<elements::Configuration> list;
   const std::int64_t limit = std::min(device.shared_bytes_block, device.rates.windows.shared_bytes);
   const auto add = [&](std::int64_t width, std::int64_t threads, std::int64_t rows, bool shared,
                        int columns = 1) {
-    width =
-        power_of_two_for(ceil_divide(window.out[2], columns), window.out[1] == 1 ? threads : width);
-    rows = power_of_two_for(window.out[1], rows);
+    width = elements::power_of_two_for(elements::ceil_divide(window.out[2], columns),
+                                       window.out[1] == 1 ? threads : width);
+    rows = elements::power_of_two_for(window.out[1], rows);
     while (rows > 1 && unrolled(window, rows, columns) > kUnrolledStatements)
       rows /= 2;
-    std::int64_t height = power_of_two_for(ceil_divide(window.out[1], rows), threads / width);
-    std::int64_t planes = power_of_two_for(window.planes(), threads / (width * height));
+    std::int64_t height =
+        elements::power_of_two_for(elements::ceil_divide(window.out[1], rows), threads / width);
+    std::int64_t planes = elements::power_of_two_for(window.planes(), threads / (width * height));
     while (shared && shared_bytes(window, width, height, rows, planes) > limit) {
       if (planes > 1)
         planes /= 2;
@@ -109,12 +110,12 @@ std::vector<Configuration> window_configurations(const WindowShape &window,
       else
         shared = false;
     }
-    Configuration configuration{{"width", static_cast<int>(width)},
-                                {"height", static_cast<int>(height)},
-                                {"planes", static_cast<int>(planes)},
-                                {"rows", static_cast<int>(rows)},
-                                {"columns", columns},
-                                {"shared", shared ? 1 : 0}};
+    elements::Configuration configuration{{"width", static_cast<int>(width)},
+                                          {"height", static_cast<int>(height)},
+                                          {"planes", static_cast<int>(planes)},
+                                          {"rows", static_cast<int>(rows)},
+                                          {"columns", columns},
+                                          {"shared", shared ? 1 : 0}};
     if (std::ranges::find(list, configuration) == list.end())
       list.push_back(configuration);
   };
@@ -149,15 +150,17 @@ std::vector<Configuration> window_configurations(const WindowShape &window,
   return list;
 }
 
-Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
-                              const Configuration &configuration, const DeviceFacts &device,
-                              const ElementWriter &writer, const std::string &kernel) {
-  const auto settings = settings_of(configuration, {{"width", 1, 1024},
-                                                    {"height", 1, 1024},
-                                                    {"planes", 1, 1024},
-                                                    {"rows", 1, 64},
-                                                    {"shared", 0, 1},
-                                                    {"columns", 1, 4}});
+Result<elements::Lowering> lower_window(const WindowShape &window, const WindowBody &body,
+                                        const elements::Configuration &configuration,
+                                        const elements::DeviceFacts &device,
+                                        const elements::ElementWriter &writer,
+                                        const std::string &kernel) {
+  const auto settings = elements::settings_of(configuration, {{"width", 1, 1024},
+                                                              {"height", 1, 1024},
+                                                              {"planes", 1, 1024},
+                                                              {"rows", 1, 64},
+                                                              {"shared", 0, 1},
+                                                              {"columns", 1, 4}});
   if (!settings)
     return std::unexpected(settings.error());
   const std::int64_t width = settings->at("width"), height = settings->at("height"),
@@ -175,15 +178,15 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
   if (bytes > device.shared_bytes_block)
     return fail("the window's tile needs " + std::to_string(bytes) + " bytes of shared memory");
   // Threads beyond `planes` leave after the barrier.
-  const std::int64_t padded = ceil_divide(threads, 32) * 32;
+  const std::int64_t padded = elements::ceil_divide(threads, 32) * 32;
 
-  const std::int64_t tiles_w = ceil_divide(window.out[2], width * columns);
-  const std::int64_t tiles_h = ceil_divide(window.out[1], height * rows);
-  const std::int64_t plane_blocks = ceil_divide(window.planes(), planes);
+  const std::int64_t tiles_w = elements::ceil_divide(window.out[2], width * columns);
+  const std::int64_t tiles_h = elements::ceil_divide(window.out[1], height * rows);
+  const std::int64_t plane_blocks = elements::ceil_divide(window.planes(), planes);
   const std::int64_t staged_width =
       tile_extent(width, window.stride[2], window.kernel[2], window.dilation[2]);
   const bool fours = columns == 4, stores_fours = fours && window.out[2] % 4 == 0;
-  const Places places{
+  const elements::Places places{
       {"NAME", kernel},
       {"PARAMETERS", writer.parameters()},
       {"TYPE", body.type},
@@ -193,7 +196,7 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
       {"KW", std::to_string(window.kernel[2])},
       {"SIZES", sizes_text(window)},
       {"SETTINGS",
-       constants_text(
+       elements::constants_text(
            {{"kAllPlanes", window.planes()},
             {"kThreads", padded},
             {"kWidth", width},
@@ -204,7 +207,7 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
             {"kTilesW", tiles_w},
             {"kTilesH", tiles_h},
             {"kStaged", shared},
-            {"kStageUnroll", ceil_divide(staged_width, 32) <= 16 ? 16 : 4},
+            {"kStageUnroll", elements::ceil_divide(staged_width, 32) <= 16 ? 16 : 4},
             {"kDepthUnroll", unrolls_depths(window, rows, columns) ? window.kernel[0] : 1}})},
       {"FILL", body.fill},
       {"INITIAL", body.initial},
@@ -215,31 +218,33 @@ Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
       {"RESULT", body.result},
       {"STORE", stores_fours ? std::string() : body.store},
       {"STORE4", stores_fours ? body.store4 : std::string()}};
-  Lowering lowering;
-  lowering.source = kDevice + fill_places(kKernel, places);
-  lowering.steps.push_back(launch_of(kernel, tiles_w * tiles_h * window.out[0] * plane_blocks,
-                                     padded, writer.arguments(), bytes));
+  elements::Lowering lowering;
+  lowering.source = kDevice + elements::fill_places(kKernel, places);
+  lowering.steps.push_back(elements::launch_of(
+      kernel, tiles_w * tiles_h * window.out[0] * plane_blocks, padded, writer.arguments(), bytes));
   return lowering;
 }
 
-Index window_index(const WindowShape &window, const std::string &plane, const std::string &depth,
-                   const std::string &height, const std::string &width) {
-  Index index = unflatten(plane, window.leading);
+elements::Index window_index(const WindowShape &window, const std::string &plane,
+                             const std::string &depth, const std::string &height,
+                             const std::string &width) {
+  elements::Index index = elements::unflatten(plane, window.leading);
   const std::array<std::string, 3> parts{depth, height, width};
   for (std::size_t d = 3 - window.spatial; d < 3; ++d)
     index.push_back(parts[d]);
   return index;
 }
 
-void write_window_access(WindowBody &body, const WindowShape &window, ElementWriter &writer,
-                         const std::string &operand, std::int64_t channels_per_input) {
+void write_window_access(WindowBody &body, const WindowShape &window,
+                         elements::ElementWriter &writer, const std::string &operand,
+                         std::int64_t channels_per_input) {
   const auto from = [&](const std::string &width) {
-    Index index = window_index(window, "plane", "d", "h", width);
+    elements::Index index = window_index(window, "plane", "d", "h", width);
     if (channels_per_input > 1)
       index[1] = "(" + index[1] + " / " + std::to_string(channels_per_input) + ")";
     return index;
   };
-  std::vector<Index> loaded, stored;
+  std::vector<elements::Index> loaded, stored;
   std::vector<std::string> elements;
   for (int i = 0; i < 4; ++i) {
     const std::string lane = " + " + std::to_string(i);
@@ -256,4 +261,4 @@ void write_window_access(WindowBody &body, const WindowShape &window, ElementWri
   body.store4 = writer.store(stored, elements);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

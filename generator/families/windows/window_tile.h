@@ -11,7 +11,7 @@
 
 #include <array>
 
-namespace warpwright::generator {
+namespace warpwright::families::windows {
 
 /// Windows over (planes, depth, height, width); missing spatial dimensions have size 1 and window 1.
 struct WindowShape {
@@ -19,7 +19,7 @@ struct WindowShape {
   std::size_t spatial = 0;
   std::array<std::int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1},
       padding{0, 0, 0}, dilation{1, 1, 1};
-  std::int64_t planes() const { return elements_between(leading, 0, leading.size()); }
+  std::int64_t planes() const { return elements::elements_between(leading, 0, leading.size()); }
 };
 
 /// Texts that a window kernel executes at its elements. They may use `plane`, the position among the leading dimensions.
@@ -44,22 +44,26 @@ bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t c
 
 /// Configurations of a window kernel, the best guess first: "width", "height", "planes" (threads),
 /// "rows" and "columns" (outputs of a thread), "shared".
-std::vector<Configuration> window_configurations(const WindowShape &window,
-                                                 const DeviceFacts &device);
+std::vector<elements::Configuration> window_configurations(const WindowShape &window,
+                                                           const elements::DeviceFacts &device);
 
 /// The kernel and its launch.
 /// Errors: a configuration that does not fit.
-Result<Lowering> lower_window(const WindowShape &window, const WindowBody &body,
-                              const Configuration &configuration, const DeviceFacts &device,
-                              const ElementWriter &writer, const std::string &kernel);
+Result<elements::Lowering> lower_window(const WindowShape &window, const WindowBody &body,
+                                        const elements::Configuration &configuration,
+                                        const elements::DeviceFacts &device,
+                                        const elements::ElementWriter &writer,
+                                        const std::string &kernel);
 
 /// Fills in the texts that load `operand` and store the anchor's element.
 /// @param channels_per_input consecutive output channels that read one input channel
-void write_window_access(WindowBody &body, const WindowShape &window, ElementWriter &writer,
-                         const std::string &operand, std::int64_t channels_per_input);
+void write_window_access(WindowBody &body, const WindowShape &window,
+                         elements::ElementWriter &writer, const std::string &operand,
+                         std::int64_t channels_per_input);
 
 /// The index texts of an output or input element at (plane, d, h, w): leading dimensions from `plane`, then the spatial ones.
-Index window_index(const WindowShape &window, const std::string &plane, const std::string &depth,
-                   const std::string &height, const std::string &width);
+elements::Index window_index(const WindowShape &window, const std::string &plane,
+                             const std::string &depth, const std::string &height,
+                             const std::string &width);
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::windows

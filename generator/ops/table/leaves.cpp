@@ -3,7 +3,7 @@
 #include "generator/ops/op_traits.h"
 #include "generator/ops/table/rows.h"
 
-namespace warpwright::generator::table {
+namespace warpwright::ops::table {
 
 using enum AttributeKind;
 
@@ -42,11 +42,11 @@ const std::vector<Op> kLeaves = {
 const std::vector<Op> kInternal = {
     {.name = kLayoutOp,
      .kind = Kind::View,
-     .from_result = [](IndexMath &, const model::Node &, const model::Shape &,
+     .from_result = [](symbolic::IndexMath &, const model::Node &, const model::Shape &,
                        const Lanes &lanes) -> ViewSource { return {lanes}; },
-     .to_result = [](IndexMath &, const model::Node &, const model::Shape &,
+     .to_result = [](symbolic::IndexMath &, const model::Node &, const model::Shape &,
                      const Lanes &lanes) { return lanes; }},
     {.name = kLayoutsOp, .kind = Kind::Internal},
 };
 
-} // namespace warpwright::generator::table
+} // namespace warpwright::ops::table

@@ -6,7 +6,7 @@
 
 #include <numbers>
 
-namespace warpwright::generator::table {
+namespace warpwright::ops::table {
 namespace {
 
 using model::Node;
@@ -420,4 +420,4 @@ const std::vector<Op> kPointwise = {
      .reference = [](const Node &, std::span<const double> x) { return x[0] != 0 ? x[1] : x[2]; }},
 };
 
-} // namespace warpwright::generator::table
+} // namespace warpwright::ops::table

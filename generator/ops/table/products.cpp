@@ -4,7 +4,7 @@
 #include "generator/ops/infer.h"
 #include "generator/ops/table/rows.h"
 
-namespace warpwright::generator::table {
+namespace warpwright::ops::table {
 namespace {
 
 using model::Node;
@@ -87,4 +87,4 @@ const std::vector<Op> kWindows = {
            true, true),
 };
 
-} // namespace warpwright::generator::table
+} // namespace warpwright::ops::table

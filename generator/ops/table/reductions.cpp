@@ -2,7 +2,7 @@
 #include "generator/ops/infer.h"
 #include "generator/ops/table/rows.h"
 
-namespace warpwright::generator::table {
+namespace warpwright::ops::table {
 namespace {
 
 using model::Node;
@@ -126,4 +126,4 @@ const std::vector<Op> kNorms = {
          {{"training", Flag}, kEps, {"momentum", Number, false}, kAbsent}),
 };
 
-} // namespace warpwright::generator::table
+} // namespace warpwright::ops::table

@@ -3,10 +3,10 @@
 
 #include "generator/ops/op.h"
 
-namespace warpwright::generator::table {
+namespace warpwright::ops::table {
 
 extern const std::vector<Op> kLeaves, kPointwise, kViews, kReductions, kNorms, kProducts, kWindows;
 /// Of plans alone: no traced graph has them.
 extern const std::vector<Op> kInternal;
 
-} // namespace warpwright::generator::table
+} // namespace warpwright::ops::table

@@ -3,7 +3,7 @@
 #include "generator/ops/infer.h"
 #include "generator/ops/table/rows.h"
 
-namespace warpwright::generator::table {
+namespace warpwright::ops::table {
 namespace {
 
 using model::Node;
@@ -32,52 +32,57 @@ using model::Shape;
 /// Moves each lane by `move(lane, index)`, which changes a copy of it.
 template <class Move> Lanes each(const Lanes &lanes, Move move) {
   Lanes moved;
-  for (const std::vector<IndexForm> &lane : lanes) {
+  for (const std::vector<symbolic::IndexForm> &lane : lanes) {
     moved.push_back(lane);
     move(lane, moved.back());
   }
   return moved;
 }
 
-IndexForm plus(IndexMath &math, const IndexForm &form, std::int64_t value) {
-  return math.add(form, IndexMath::constant(value));
+symbolic::IndexForm plus(symbolic::IndexMath &math, const symbolic::IndexForm &form,
+                         std::int64_t value) {
+  return math.add(form, symbolic::IndexMath::constant(value));
 }
 
 Shape dims_of(const Node &node) { return *list_attribute(node, "dims"); }
 
-Lanes same(IndexMath &, const Node &, const Shape &, const Lanes &lanes) { return lanes; }
+Lanes same(symbolic::IndexMath &, const Node &, const Shape &, const Lanes &lanes) { return lanes; }
 
-ViewSource reshape_source(IndexMath &math, const Node &node, const Shape &operand,
+ViewSource reshape_source(symbolic::IndexMath &math, const Node &node, const Shape &operand,
                           const Lanes &lanes) {
   return {reshaped(math, lanes, node.type().shape, operand)};
 }
-Lanes reshape_result(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes) {
+Lanes reshape_result(symbolic::IndexMath &math, const Node &node, const Shape &operand,
+                     const Lanes &lanes) {
   return reshaped(math, lanes, operand, node.type().shape);
 }
 
-ViewSource permute_source(IndexMath &, const Node &node, const Shape &, const Lanes &lanes) {
+ViewSource permute_source(symbolic::IndexMath &, const Node &node, const Shape &,
+                          const Lanes &lanes) {
   return {each(lanes, [dims = dims_of(node)](const auto &lane, auto &index) {
     for (std::size_t d = 0; d < dims.size(); ++d)
       index[dims[d]] = lane[d];
   })};
 }
-Lanes permute_result(IndexMath &, const Node &node, const Shape &, const Lanes &lanes) {
+Lanes permute_result(symbolic::IndexMath &, const Node &node, const Shape &, const Lanes &lanes) {
   return each(lanes, [dims = dims_of(node)](const auto &lane, auto &index) {
     for (std::size_t d = 0; d < dims.size(); ++d)
       index[d] = lane[dims[d]];
   });
 }
 
-ViewSource expand_source(IndexMath &, const Node &, const Shape &operand, const Lanes &lanes) {
+ViewSource expand_source(symbolic::IndexMath &, const Node &, const Shape &operand,
+                         const Lanes &lanes) {
   return {each(lanes, [&](const auto &lane, auto &index) {
     index.assign(lane.end() - static_cast<std::ptrdiff_t>(operand.size()), lane.end());
     for (std::size_t d = 0; d < operand.size(); ++d)
       if (operand[d] == 1)
-        index[d] = IndexMath::constant(0);
+        index[d] = symbolic::IndexMath::constant(0);
   })};
 }
 
-ViewSource slice_source(IndexMath &math, const Node &node, const Shape &, const Lanes &lanes) {
+ViewSource slice_source(symbolic::IndexMath &math, const Node &node, const Shape &,
+                        const Lanes &lanes) {
   const std::size_t dim = integer_attribute(node, "dim");
   return {each(lanes, [&](const auto &lane, auto &index) {
     index[dim] = plus(math, math.scale(lane[dim], integer_attribute(node, "step", 1)),
@@ -85,20 +90,21 @@ ViewSource slice_source(IndexMath &math, const Node &node, const Shape &, const 
   })};
 }
 
-Lanes flip_result(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes) {
+Lanes flip_result(symbolic::IndexMath &math, const Node &node, const Shape &operand,
+                  const Lanes &lanes) {
   return each(lanes, [&](const auto &lane, auto &index) {
     for (const std::int64_t dim : dims_of(node))
       index[dim] =
-          math.add(IndexMath::constant(operand[dim] - 1), math.scale(lane[dim], -1));
+          math.add(symbolic::IndexMath::constant(operand[dim] - 1), math.scale(lane[dim], -1));
   });
 }
-ViewSource flip_source(IndexMath &math, const Node &node, const Shape &operand,
+ViewSource flip_source(symbolic::IndexMath &math, const Node &node, const Shape &operand,
                        const Lanes &lanes) {
   return {flip_result(math, node, operand, lanes)};
 }
 
 /// @param sign 1: to where elements are moved; -1: from where they come
-Lanes rolled(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes,
+Lanes rolled(symbolic::IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes,
              std::int64_t sign) {
   const Shape dims = dims_of(node), shifts = *list_attribute(node, "shifts");
   return each(lanes, [&](const auto &lane, auto &index) {
@@ -109,16 +115,17 @@ Lanes rolled(IndexMath &math, const Node &node, const Shape &operand, const Lane
     }
   });
 }
-Lanes roll_result(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes) {
+Lanes roll_result(symbolic::IndexMath &math, const Node &node, const Shape &operand,
+                  const Lanes &lanes) {
   return rolled(math, node, operand, lanes, 1);
 }
-ViewSource roll_source(IndexMath &math, const Node &node, const Shape &operand,
+ViewSource roll_source(symbolic::IndexMath &math, const Node &node, const Shape &operand,
                        const Lanes &lanes) {
   return {rolled(math, node, operand, lanes, -1)};
 }
 
 /// The operand's other dimensions come first in the result, then the diagonal's.
-ViewSource diagonal_source(IndexMath &math, const Node &node, const Shape &operand,
+ViewSource diagonal_source(symbolic::IndexMath &math, const Node &node, const Shape &operand,
                            const Lanes &lanes) {
   const std::size_t dim1 = integer_attribute(node, "dim1", 0),
                     dim2 = integer_attribute(node, "dim2", 1);
@@ -133,7 +140,7 @@ ViewSource diagonal_source(IndexMath &math, const Node &node, const Shape &opera
   })};
 }
 
-ViewSource pad_source(IndexMath &math, const Node &node, const Shape &operand,
+ViewSource pad_source(symbolic::IndexMath &math, const Node &node, const Shape &operand,
                       const Lanes &lanes) {
   const Shape low = list_attribute(node, "low", operand.size(), 0);
   ViewSource source;
@@ -149,27 +156,31 @@ ViewSource pad_source(IndexMath &math, const Node &node, const Shape &operand,
 }
 
 /// column - row
-IndexForm from_diagonal(IndexMath &math, const std::vector<IndexForm> &lane) {
+symbolic::IndexForm from_diagonal(symbolic::IndexMath &math,
+                                  const std::vector<symbolic::IndexForm> &lane) {
   return math.add(lane[lane.size() - 1], math.scale(lane[lane.size() - 2], -1));
 }
 
-ViewSource triu_source(IndexMath &math, const Node &node, const Shape &, const Lanes &lanes) {
+ViewSource triu_source(symbolic::IndexMath &math, const Node &node, const Shape &,
+                       const Lanes &lanes) {
   ViewSource source{lanes, {}, true};
   for (const auto &lane : lanes)
     source.guards.push_back({{from_diagonal(math, lane), integer_attribute(node, "diagonal"),
-                              Interval::kInfinity}});
+                              symbolic::Interval::kInfinity}});
   return source;
 }
 
-ViewSource tril_source(IndexMath &math, const Node &node, const Shape &, const Lanes &lanes) {
+ViewSource tril_source(symbolic::IndexMath &math, const Node &node, const Shape &,
+                       const Lanes &lanes) {
   ViewSource source{lanes, {}, true};
   for (const auto &lane : lanes)
-    source.guards.push_back({{from_diagonal(math, lane), -Interval::kInfinity,
+    source.guards.push_back({{from_diagonal(math, lane), -symbolic::Interval::kInfinity,
                               integer_attribute(node, "diagonal")}});
   return source;
 }
 
-ViewSource diag_embed_source(IndexMath &math, const Node &, const Shape &, const Lanes &lanes) {
+ViewSource diag_embed_source(symbolic::IndexMath &math, const Node &, const Shape &,
+                             const Lanes &lanes) {
   ViewSource source{each(lanes, [](const auto &, auto &index) { index.pop_back(); })};
   for (const auto &lane : lanes)
     source.guards.push_back({{from_diagonal(math, lane), 0, 0}});
@@ -306,4 +317,4 @@ const std::vector<Op> kViews = {
      .example = "%y: f32[4,6] = scatter_add(%m, %i, %m) {dim=1}"},
 };
 
-} // namespace warpwright::generator::table
+} // namespace warpwright::ops::table

@@ -8,35 +8,36 @@
 #include "generator/text/source/combine.h"
 #include "generator/text/source/index_form.h"
 
-namespace warpwright::generator {
+namespace warpwright::lift {
 
 struct FlatBody {
   std::vector<const clang::Stmt *> statements;
-  std::vector<std::pair<Polynomial, Polynomial>> bounds; ///< first < second
+  std::vector<std::pair<symbolic::Polynomial, symbolic::Polynomial>> bounds; ///< first < second
 
-  std::optional<Polynomial> bound_of(const Polynomial &value) const;
+  std::optional<symbolic::Polynomial> bound_of(const symbolic::Polynomial &value) const;
 };
 /// nullopt when a branch is no bounds check.
-std::optional<FlatBody> flatten(const IndexReader &form);
+std::optional<FlatBody> flatten(const source::IndexReader &form);
 /// The body of a kernel that a template may replace.
 /// Errors: grounds to refuse any template (launches.h), or a branch that is no bounds check.
-Result<FlatBody> replaceable_body(const IndexReader &form);
+Result<FlatBody> replaceable_body(const source::IndexReader &form);
 
 /// A loop `for (int k = begin; k < end; ++k)`.
 struct CountedLoop {
   const clang::ForStmt *loop = nullptr;
   const clang::VarDecl *counter = nullptr;
   std::string name; ///< of the counter
-  Polynomial begin, end;
+  symbolic::Polynomial begin, end;
 };
-std::optional<CountedLoop> counted_loop(const IndexReader &form, const clang::Stmt *statement);
+std::optional<CountedLoop> counted_loop(const source::IndexReader &form,
+                                        const clang::Stmt *statement);
 
 /// A statement `acc += value`, `acc = acc + value`, `acc = fmaf(a, b, acc)`,
 /// `acc = fmaxf(acc, value)` or `if (v > acc) acc = v`.
 struct Accumulation {
   const clang::VarDecl *accumulator = nullptr;
   std::vector<const clang::Expr *> factors; ///< two for fmaf and products, else one
-  Combine combine = Combine::Sum;
+  source::Combine combine = source::Combine::Sum;
 };
 std::optional<Accumulation> accumulation(const clang::Stmt *statement);
 
@@ -48,27 +49,27 @@ struct AccumulationLoop {
 };
 /// The only loop of the body, which accumulates into a local variable.
 /// Errors: there is no such loop, or the kernel does more.
-Result<AccumulationLoop> only_accumulation(const IndexReader &form, const FlatBody &body);
+Result<AccumulationLoop> only_accumulation(const source::IndexReader &form, const FlatBody &body);
 
 /// The local variable whose value is exactly `value`; null when there is none.
-const clang::VarDecl *variable_with_value(const IndexReader &form, const FlatBody &body,
-                                          const Polynomial &value);
+const clang::VarDecl *variable_with_value(const source::IndexReader &form, const FlatBody &body,
+                                          const symbolic::Polynomial &value);
 
 /// Text of the user's statements `last` behind the earlier declarations that they need, in two
 /// spaces a level. nullopt when they need the thread's position, or a variable that is neither
 /// declared so nor in `available`.
-std::optional<std::string> epilogue_text(const IndexReader &form,
+std::optional<std::string> epilogue_text(const source::IndexReader &form,
                                          const std::vector<const clang::Stmt *> &before,
                                          const std::vector<const clang::Stmt *> &last,
                                          const std::set<const clang::VarDecl *> &available);
 
 /// Source of statements with `edits` (offsets of the file) applied, in two spaces a level; nullopt
 /// inside macros.
-std::optional<std::string> statements_text(const KernelSource &source,
+std::optional<std::string> statements_text(const source::KernelSource &source,
                                            const std::vector<const clang::Stmt *> &statements,
-                                           const Edits &edits = {});
+                                           const source::Edits &edits = {});
 
 /// Does the value consist of parameters and numbers alone?
-bool is_uniform(const KernelSource &source, const Polynomial &value);
+bool is_uniform(const source::KernelSource &source, const symbolic::Polynomial &value);
 
-} // namespace warpwright::generator
+} // namespace warpwright::lift

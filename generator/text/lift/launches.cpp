@@ -3,14 +3,14 @@
 
 #include "generator/text/source/launch_site.h"
 
-namespace warpwright::generator {
+namespace warpwright::lift {
 namespace {
 
 /// Text of a polynomial over parameters at a launch, by the arguments there; nullopt where one
 /// cannot be read.
-std::optional<std::string> at_launch(const KernelSource &source,
+std::optional<std::string> at_launch(const source::KernelSource &source,
                                      const clang::CUDAKernelCallExpr *launch,
-                                     const Polynomial &value) {
+                                     const symbolic::Polynomial &value) {
   std::map<std::string, std::string> names;
   for (const std::string &symbol : value.symbols()) {
     auto argument = source.argument_text(launch, symbol);
@@ -18,49 +18,49 @@ std::optional<std::string> at_launch(const KernelSource &source,
       return std::nullopt;
     names[symbol] = *argument;
   }
-  return to_source(value, names);
+  return source::to_source(value, names);
 }
 
 } // namespace
 
-Result<Edits>
-replace_kernel(const KernelSource &source, const std::string &body,
-               const std::vector<Polynomial> &sizes,
+Result<source::Edits>
+replace_kernel(const source::KernelSource &source, const std::string &body,
+               const std::vector<symbolic::Polynomial> &sizes,
                const std::function<ShapeTexts(const std::vector<std::string> &)> &shape) {
-  Edits edits;
+  source::Edits edits;
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const LaunchSite site(source, launch);
+    const source::LaunchSite site(source, launch);
     std::vector<std::string> texts;
-    for (const Polynomial &size : sizes) {
+    for (const symbolic::Polynomial &size : sizes) {
       auto text = at_launch(source, launch, size);
       if (!text)
         return fail("the launch's arguments cannot be read");
       texts.push_back(std::move(*text));
     }
     const ShapeTexts wanted = shape(texts);
-    add_edits(edits, site.grid().replace(wanted.grid, site.arguments_declared_at()));
-    add_edits(edits, site.block().replace(wanted.block));
+    source::add_edits(edits, site.grid().replace(wanted.grid, site.arguments_declared_at()));
+    source::add_edits(edits, site.block().replace(wanted.block));
   }
   edits.push_back(source.body_edit(body));
   return edits;
 }
 
-Result<Edits> replace_by_tiles(const KernelSource &source, const std::string &body,
-                               const Tiling &tiling) {
-  return replace_kernel(source, body, {tiling.rows, tiling.cols},
-                        [&](const std::vector<std::string> &sizes) {
-                          return ShapeTexts{{ceil_div_text(sizes[1], tiling.tile_cols),
-                                             ceil_div_text(sizes[0], tiling.tile_rows), "1"},
-                                            {std::to_string(tiling.threads_x),
-                                             std::to_string(tiling.threads_y), "1"}};
-                        });
+Result<source::Edits> replace_by_tiles(const source::KernelSource &source, const std::string &body,
+                                       const Tiling &tiling) {
+  return replace_kernel(
+      source, body, {tiling.rows, tiling.cols}, [&](const std::vector<std::string> &sizes) {
+        return ShapeTexts{
+            {source::ceil_div_text(sizes[1], tiling.tile_cols),
+             source::ceil_div_text(sizes[0], tiling.tile_rows), "1"},
+            {std::to_string(tiling.threads_x), std::to_string(tiling.threads_y), "1"}};
+      });
 }
 
-std::string refuses_templates(const KernelSource &source) {
+std::string refuses_templates(const source::KernelSource &source) {
   if (source.launches().empty())
     return "there is no launch to reshape";
   for (const clang::CUDAKernelCallExpr *launch : source.launches())
-    if (LaunchSite(source, launch).has_shared_bytes())
+    if (source::LaunchSite(source, launch).has_shared_bytes())
       return "the launch has dynamic shared memory";
   if (source.kernel()->hasAttr<clang::CUDALaunchBoundsAttr>())
     return "__launch_bounds__ fixes the block";
@@ -71,4 +71,4 @@ std::string refuses_templates(const KernelSource &source) {
   return {};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::lift

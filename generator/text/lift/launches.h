@@ -3,7 +3,7 @@
 
 #include "generator/text/source/index_form.h"
 
-namespace warpwright::generator {
+namespace warpwright::lift {
 
 /// Extents of a grid and of a block, as text.
 struct ShapeTexts {
@@ -12,22 +12,22 @@ struct ShapeTexts {
 
 /// A template's body, and launches of the shape that `shape` makes of the texts of `sizes` there.
 /// Errors: a launch whose arguments cannot be read.
-Result<Edits>
-replace_kernel(const KernelSource &source, const std::string &body,
-               const std::vector<Polynomial> &sizes,
+Result<source::Edits>
+replace_kernel(const source::KernelSource &source, const std::string &body,
+               const std::vector<symbolic::Polynomial> &sizes,
                const std::function<ShapeTexts(const std::vector<std::string> &)> &shape);
 
 /// A result of `rows` by `cols` elements, cut into tiles that one block each computes.
 struct Tiling {
-  Polynomial rows, cols;
+  symbolic::Polynomial rows, cols;
   int tile_rows = 0, tile_cols = 0;
   int threads_x = 0, threads_y = 1; ///< of a block
 };
 /// replace_kernel() with a grid of one block a tile.
-Result<Edits> replace_by_tiles(const KernelSource &source, const std::string &body,
-                               const Tiling &tiling);
+Result<source::Edits> replace_by_tiles(const source::KernelSource &source, const std::string &body,
+                                       const Tiling &tiling);
 
 /// The reason to refuse every template; empty when there is none.
-std::string refuses_templates(const KernelSource &source);
+std::string refuses_templates(const source::KernelSource &source);
 
-} // namespace warpwright::generator
+} // namespace warpwright::lift

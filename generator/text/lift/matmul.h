@@ -4,14 +4,14 @@
 #include "generator/text/lift/flat_body.h"
 #include "generator/text/templates/gemm.h"
 
-namespace warpwright::generator {
+namespace warpwright::lift {
 
 struct Matmul {
-  GemmTask task;         ///< in the kernel's own names
-  Polynomial rows, cols; ///< over the kernel's parameters
+  templates::GemmTask task;        ///< in the kernel's own names
+  symbolic::Polynomial rows, cols; ///< over the kernel's parameters
 };
 
 /// Errors: the part of the product that is missing.
-Result<Matmul> match_matmul(const KernelSource &source);
+Result<Matmul> match_matmul(const source::KernelSource &source);
 
-} // namespace warpwright::generator
+} // namespace warpwright::lift

@@ -9,24 +9,24 @@
 #include "generator/text/source/atomics.h"
 #include "generator/text/templates/reduce.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 namespace {
 
-Result<AtomicAdd> match_common_address(const IndexReader &form) {
+Result<source::AtomicAdd> match_common_address(const source::IndexReader &form) {
   auto atomic = match_atomic_add(form);
   if (!atomic)
     return atomic;
-  if (has_exit(atomic->guarded.work))
+  if (source::has_exit(atomic->guarded.work))
     return fail("the work contains a return or a barrier");
   if (atomic->index) {
     auto index = form.of(atomic->index);
     if (!index)
       return fail("the atomicAdd's address depends on data");
     for (const std::string &symbol : index->symbols())
-      if (is_position(symbol) || !form.source().parameter(symbol))
+      if (source::is_position(symbol) || !form.source().parameter(symbol))
         return fail("the atomicAdd's address differs between threads");
   }
-  if (!is_shuffled(atomic->element_type) && atomic->element_type != "unsigned long long")
+  if (!source::is_shuffled(atomic->element_type) && atomic->element_type != "unsigned long long")
     return fail("values of type " + atomic->element_type + " cannot be shuffled");
   if (!form.has_whole_warps() || *form.block()[0] > 1024)
     return fail("the block is not known to be whole warps in one dimension");
@@ -35,25 +35,27 @@ Result<AtomicAdd> match_common_address(const IndexReader &form) {
 
 } // namespace
 
-Result<Offer> offer_aggregate_atomics(const KernelSource &source) {
-  const auto edits = [&source](const AtomicAdd &atomic, const Parameters &choice) -> Result<Edits> {
-    const std::string partial = fresh_name("partial", source.taken_names());
+Result<Offer> offer_aggregate_atomics(const source::KernelSource &source) {
+  const auto edits = [&source](const source::AtomicAdd &atomic,
+                               const Parameters &choice) -> Result<source::Edits> {
+    const std::string partial = source::fresh_name("partial", source.taken_names());
     auto work = atomic.guarded.work_text(
         source, {{atomic.statement, partial + " += " + atomic.value + ";"}});
     if (!work)
       return std::unexpected(work.error());
     const bool by_block = choice.at("scope") == "block";
     const std::string &type = atomic.element_type;
-    const std::string text = type + " " + partial + " = " + identity_text(Combine::Sum, type) +
-                             ";\n" + atomic.guard_text(*work) +
-                             (by_block ? render_block_combine(Combine::Sum, type, partial)
-                                       : render_warp_combine(Combine::Sum, type, partial)) +
-                             "if (threadIdx.x" + (by_block ? "" : " % 32") +
-                             " == 0)\n  atomicAdd(" + atomic.address + ", " + partial + ");";
-    return Edits{atomic.guarded.replace(source, text)};
+    const std::string text =
+        type + " " + partial + " = " + identity_text(source::Combine::Sum, type) + ";\n" +
+        atomic.guard_text(*work) +
+        (by_block ? templates::render_block_combine(source::Combine::Sum, type, partial)
+                  : templates::render_warp_combine(source::Combine::Sum, type, partial)) +
+        "if (threadIdx.x" + (by_block ? "" : " % 32") + " == 0)\n  atomicAdd(" + atomic.address +
+        ", " + partial + ");";
+    return source::Edits{atomic.guarded.replace(source, text)};
   };
-  return offer_of(match_common_address(IndexReader(source)),
+  return offer_of(match_common_address(source::IndexReader(source)),
                   {{{"scope", "block"}}, {{"scope", "warp"}}}, edits);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

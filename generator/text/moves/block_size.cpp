@@ -12,7 +12,7 @@
 #include <cctype>
 #include <regex>
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 namespace {
 
 struct BlockUse {
@@ -26,7 +26,7 @@ struct BlockUse {
 };
 
 std::size_t count_mentions(std::string_view text, const std::string &name) {
-  return (text.size() - rename(text, name, "").size()) / name.size();
+  return (text.size() - source::rename(text, name, "").size()) / name.size();
 }
 
 /// The place of the number in `#define NAME 256` or `NAME = 256`; nullopt for other definitions.
@@ -51,7 +51,8 @@ std::optional<Range> definition_of(std::string_view text, const std::string &nam
 }
 
 /// The same where nothing but this kernel and its launches mentions the name.
-std::optional<Range> exclusive_definition(const KernelSource &source, const std::string &name) {
+std::optional<Range> exclusive_definition(const source::KernelSource &source,
+                                          const std::string &name) {
   auto definition = definition_of(source.text(), name);
   if (!definition)
     return std::nullopt;
@@ -59,7 +60,7 @@ std::optional<Range> exclusive_definition(const KernelSource &source, const std:
   std::size_t own = kernel ? count_mentions(source.text_of(*kernel), name) : 0;
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
     own += count_mentions(source.text_of(launch), name);
-    const LaunchSite site(source, launch);
+    const source::LaunchSite site(source, launch);
     for (int d = 0; d < 3; ++d)
       for (const clang::Expr *extent : {site.grid().expression(d), site.block().expression(d)})
         if (auto range = source.range_of(extent);
@@ -70,12 +71,12 @@ std::optional<Range> exclusive_definition(const KernelSource &source, const std:
 }
 
 /// The block of all launches. Errors: why it cannot be changed.
-Result<BlockUse> block_use(const KernelSource &source) {
+Result<BlockUse> block_use(const source::KernelSource &source) {
   if (source.launches().empty())
     return fail("there is no launch");
   BlockUse use;
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const LaunchSite site(source, launch);
+    const source::LaunchSite site(source, launch);
     auto x = site.block().value(0), y = site.block().value(1), z = site.block().value(2);
     if (!x || !y || z != 1)
       return fail("the block's size is not known");
@@ -86,7 +87,7 @@ Result<BlockUse> block_use(const KernelSource &source) {
     use.x = *x;
     use.y = *y;
     const std::string text = site.block().text(0);
-    use.name = is_identifier(text) ? text : "";
+    use.name = source::is_identifier(text) ? text : "";
     if (use.name.empty() && text != std::to_string(*x))
       return fail("the block is computed");
   }
@@ -135,21 +136,21 @@ bool text_follows(const std::string &body, const BlockUse &use) {
 /// `text` with whole tokens replaced, each once.
 std::string with_tokens(std::string text, const std::map<std::string, std::string> &tokens) {
   for (const auto &[from, to] : tokens)
-    text = rename(text, from, "\x01" + to);
+    text = source::rename(text, from, "\x01" + to);
   std::erase(text, '\x01');
   return text;
 }
 
 /// Grid extent `d` with the block's number or constant replaced; the text unchanged where neither
 /// occurs.
-std::string following_grid(const KernelSource &source, const LaunchSite &site, int d,
-                           const BlockUse &use, std::int64_t value) {
+std::string following_grid(const source::KernelSource &source, const source::LaunchSite &site,
+                           int d, const BlockUse &use, std::int64_t value) {
   const std::int64_t old_value = d == 0 ? use.x : use.y;
   std::string text = site.grid().text(d);
   // A variable that other launches share keeps its value: this launch gets the variable's
   // initialiser.
   const clang::VarDecl *shared =
-      use.name.empty() ? nullptr : variable_of(site.grid().expression(d));
+      use.name.empty() ? nullptr : source::variable_of(site.grid().expression(d));
   if (auto init = shared && shared->isLocalVarDecl() && shared->hasInit()
                       ? source.range_of(shared->getInit())
                       : std::nullopt)
@@ -164,7 +165,8 @@ std::string following_grid(const KernelSource &source, const LaunchSite &site, i
 }
 
 /// Does extent `d` of the grid change with the block, by itself or by the edits of this move?
-bool grid_follows(const KernelSource &source, const LaunchSite &site, const BlockUse &use, int d) {
+bool grid_follows(const source::KernelSource &source, const source::LaunchSite &site,
+                  const BlockUse &use, int d) {
   const std::string &text = site.grid().text(d);
   const bool by_member = text.contains(d == 0 ? ".x" : ".y") && !text.starts_with("grid.") &&
                          site.grid().expression(d);
@@ -173,13 +175,13 @@ bool grid_follows(const KernelSource &source, const LaunchSite &site, const Bloc
 }
 
 /// Errors: why the move is illegal for a two-dimensional block.
-Result<void> check_two_dimensional(const KernelSource &source, const BlockUse &use) {
+Result<void> check_two_dimensional(const source::KernelSource &source, const BlockUse &use) {
   const std::string body = source.body_text();
   if (body.contains("__shared__") || mentions(body, std::to_string(use.x)) ||
       mentions(body, std::to_string(use.y)))
     return fail("the kernel relies on its two-dimensional block");
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const LaunchSite site(source, launch);
+    const source::LaunchSite site(source, launch);
     for (int d = 0; d < 2; ++d)
       if (!site.grid().expression(d) ||
           (!grid_follows(source, site, use, d) && deals_by_block(body, d == 0 ? "x" : "y")))
@@ -189,14 +191,14 @@ Result<void> check_two_dimensional(const KernelSource &source, const BlockUse &u
 }
 
 /// Errors: why the move is illegal for a one-dimensional block.
-Result<void> check_one_dimensional(const KernelSource &source, const BlockUse &use) {
+Result<void> check_one_dimensional(const source::KernelSource &source, const BlockUse &use) {
   const std::string body = source.body_text();
   if (body.contains("__shared__") && mentions(body, std::to_string(use.x / 2)))
     return fail("the kernel relies on half its block as a number");
   const bool says_block = body.contains("blockDim.x") || mentions(body, std::to_string(use.x)) ||
                           (!use.name.empty() && mentions(body, use.name));
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const bool follows = grid_follows(source, LaunchSite(source, launch), use, 0);
+    const bool follows = grid_follows(source, source::LaunchSite(source, launch), use, 0);
     if (!follows && deals_by_block(body, "x"))
       return fail("the grid does not follow from the block");
     if (!follows && !says_block)
@@ -210,19 +212,19 @@ Result<void> check_one_dimensional(const KernelSource &source, const BlockUse &u
 }
 
 /// Edits that give every launch, and the kernel's text where it follows, the block x by y.
-Edits block_edits(const KernelSource &source, const BlockUse &use, int x, int y) {
+source::Edits block_edits(const source::KernelSource &source, const BlockUse &use, int x, int y) {
   if (use.definition && !use.is_two_dimensional())
     return {{*use.definition, std::to_string(x)}};
-  Edits edits;
+  source::Edits edits;
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const LaunchSite site(source, launch);
+    const source::LaunchSite site(source, launch);
     const int extents[] = {x, y};
     for (int d = 0; d < (use.is_two_dimensional() ? 2 : 1); ++d) {
       const std::string grid = following_grid(source, site, d, use, extents[d]);
       if (grid != site.grid().text(d))
-        add_edits(edits, site.grid().replace(d, grid));
+        source::add_edits(edits, site.grid().replace(d, grid));
       if (site.block().text(d) != std::to_string(extents[d]))
-        add_edits(edits, site.block().replace(d, std::to_string(extents[d])));
+        source::add_edits(edits, site.block().replace(d, std::to_string(extents[d])));
     }
   }
   const std::string body = source.body_text();
@@ -236,7 +238,7 @@ Edits block_edits(const KernelSource &source, const BlockUse &use, int x, int y)
 
 } // namespace
 
-Result<Offer> offer_block_size(const KernelSource &source) {
+Result<Offer> offer_block_size(const source::KernelSource &source) {
   const auto use = block_use(source);
   if (!use)
     return std::unexpected(use.error());
@@ -259,4 +261,4 @@ Result<Offer> offer_block_size(const KernelSource &source) {
                }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

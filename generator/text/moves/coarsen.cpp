@@ -7,24 +7,26 @@
 
 #include "generator/text/source/guarded.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
-Result<Offer> offer_coarsen(const KernelSource &source) {
-  const auto guarded = match_straight(IndexReader(source));
+Result<Offer> offer_coarsen(const source::KernelSource &source) {
+  const auto guarded = match_straight(source::IndexReader(source));
   if (!guarded)
     return std::unexpected(guarded.error());
   if (source.launches().empty())
     return fail("there is no launch whose grid could shrink");
   if (!has_one_dimensional_blocks(source))
     return fail("the block is not one-dimensional");
-  const auto edits = [&source, guarded = *guarded](const Parameters &choice) -> Result<Edits> {
+  const auto edits = [&source,
+                      guarded = *guarded](const Parameters &choice) -> Result<source::Edits> {
     auto work = guarded.work_text(source);
     if (!work)
       return std::unexpected(work.error());
     // An index of 64 bits may be past 32 of them.
     const bool wide = source.unit().context().getTypeSize(guarded.index->getType()) > 32;
-    Edits made{guarded.replace(
-        source, render("#pragma unroll\nfor (int $step = 0; $step < $factor; ++$step) {\n"
+    source::Edits made{guarded.replace(
+        source,
+        source::render("#pragma unroll\nfor (int $step = 0; $step < $factor; ++$step) {\n"
                        "  const $type $i = ($block * $factor + $step) * blockDim.x + threadIdx.x;\n"
                        "  if ($i < $bound)$open\n    $work$close\n}",
                        {{"factor", choice.at("factor")},
@@ -34,14 +36,14 @@ Result<Offer> offer_coarsen(const KernelSource &source) {
                         {"bound", guarded.bound},
                         {"open", guarded.has_braces ? " {" : ""},
                         {"close", guarded.has_braces ? "\n  }" : ""},
-                        {"work", deepen(*work, "    ")}},
+                        {"work", source::deepen(*work, "    ")}},
                        source.taken_names()))};
     change_grids(made, source, [&](const std::string &grid) {
-      return ceil_div_text(grid, number(choice, "factor"));
+      return source::ceil_div_text(grid, number(choice, "factor"));
     });
     return made;
   };
   return Offer{choices_of("factor", {2, 4, 8}), edits};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

@@ -4,14 +4,14 @@
 // Illegal where the kernel mentions double itself, which is then meant.
 #include "generator/text/moves/move_kind.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
-Result<Offer> offer_float_literals(const KernelSource &source) {
+Result<Offer> offer_float_literals(const source::KernelSource &source) {
   const auto kernel = source.unit().range_of(source.kernel()->getSourceRange());
   if (!kernel || mentions(source.text_of(*kernel), "double"))
     return fail("the kernel uses double on purpose");
-  Edits edits;
-  for (const auto *literal : find_all<clang::FloatingLiteral>(source.body()))
+  source::Edits edits;
+  for (const auto *literal : source::find_all<clang::FloatingLiteral>(source.body()))
     if (const auto range = source.range_of(literal);
         range && literal->getType().getAsString() == "double")
       if (const std::string text = source.text_of(*range);
@@ -22,4 +22,4 @@ Result<Offer> offer_float_literals(const KernelSource &source) {
   return Offer{{Parameters{}}, [edits](const Parameters &) { return edits; }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

@@ -4,9 +4,9 @@
 #include "generator/text/lift/launches.h"
 #include "generator/text/lift/matmul.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
-Result<Offer> offer_gemm(const KernelSource &source) {
+Result<Offer> offer_gemm(const source::KernelSource &source) {
   // Measured on an H200 for n = 1024, 2048 and 4096: the large tiles win on large matrices, the
   // small fill the device on small ones.
   static const auto choices = choice_table({"bm", "bn", "bk", "tm", "tn"}, {{128, 128, 8, 8, 8},
@@ -18,13 +18,15 @@ Result<Offer> offer_gemm(const KernelSource &source) {
                                                                             {64, 64, 16, 4, 4},
                                                                             {128, 64, 16, 8, 8},
                                                                             {32, 32, 16, 4, 4}});
-  return offer_of(
-      match_matmul(source), choices, [&source](const Matmul &matmul, const Parameters &choice) {
-        const GemmShape shape{number(choice, "bm"), number(choice, "bn"), number(choice, "bk"),
-                              number(choice, "tm"), number(choice, "tn")};
-        return replace_by_tiles(source, render_gemm(matmul.task, shape, source.taken_names()),
-                                {matmul.rows, matmul.cols, shape.m, shape.n, shape.threads()});
-      });
+  return offer_of(lift::match_matmul(source), choices,
+                  [&source](const lift::Matmul &matmul, const Parameters &choice) {
+                    const templates::GemmShape shape{number(choice, "bm"), number(choice, "bn"),
+                                                     number(choice, "bk"), number(choice, "tm"),
+                                                     number(choice, "tn")};
+                    return lift::replace_by_tiles(
+                        source, render_gemm(matmul.task, shape, source.taken_names()),
+                        {matmul.rows, matmul.cols, shape.m, shape.n, shape.threads()});
+                  });
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

@@ -7,24 +7,25 @@
 
 #include "generator/text/source/guarded.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
-Result<Offer> offer_grid_stride(const KernelSource &source) {
-  const auto guarded = match_straight(IndexReader(source));
+Result<Offer> offer_grid_stride(const source::KernelSource &source) {
+  const auto guarded = match_straight(source::IndexReader(source));
   if (!guarded)
     return std::unexpected(guarded.error());
   if (source.launches().empty())
     return fail("there is no launch whose grid could be capped");
   const int all = source.gpu().multiprocessors;
-  const auto edits = [&source, guarded = *guarded](const Parameters &choice) -> Result<Edits> {
+  const auto edits = [&source,
+                      guarded = *guarded](const Parameters &choice) -> Result<source::Edits> {
     auto work = guarded.work_text(source);
     if (!work)
       return std::unexpected(work.error());
-    Edits made{guarded.replace(
+    source::Edits made{guarded.replace(
         source, guarded.loop_head("blockDim.x * gridDim.x") + (guarded.has_braces ? " {" : "") +
-                    "\n  " + deepen(*work, "  ") + (guarded.has_braces ? "\n}" : ""))};
+                    "\n  " + source::deepen(*work, "  ") + (guarded.has_braces ? "\n}" : ""))};
     change_grids(made, source, [blocks = choice.at("blocks")](const std::string &text) {
-      const std::string grid = as_summand(text);
+      const std::string grid = source::as_summand(text);
       return grid + " < " + blocks + " ? " + grid + " : " + blocks;
     });
     return made;
@@ -32,4 +33,4 @@ Result<Offer> offer_grid_stride(const KernelSource &source) {
   return Offer{choices_of("blocks", {4 * all, 8 * all, 16 * all}), edits};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

@@ -6,16 +6,16 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
-Result<Offer> offer_launch_bounds(const KernelSource &source) {
+Result<Offer> offer_launch_bounds(const source::KernelSource &source) {
   if (source.kernel()->hasAttr<clang::CUDALaunchBoundsAttr>())
     return fail("the kernel has __launch_bounds__ already");
   if (source.launches().empty())
     return fail("there is no launch");
   int threads = 0;
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-    const LaunchSite site(source, launch);
+    const source::LaunchSite site(source, launch);
     std::int64_t product = 1;
     for (int d = 0; d < 3; ++d)
       product *= site.block().value(d).value_or(0);
@@ -33,9 +33,10 @@ Result<Offer> offer_launch_bounds(const KernelSource &source) {
           {{"threads", std::to_string(threads)}, {"blocks", std::to_string(blocks)}});
   offer.edits = [begin = name->begin](const Parameters &choice) {
     const std::string blocks = choice.at("blocks") == "1" ? "" : ", " + choice.at("blocks");
-    return Edits{{{begin, begin}, "__launch_bounds__(" + choice.at("threads") + blocks + ") "}};
+    return source::Edits{
+        {{begin, begin}, "__launch_bounds__(" + choice.at("threads") + blocks + ") "}};
   };
   return offer;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

@@ -7,21 +7,21 @@
 
 #include "generator/text/source/launch_site.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
 using Parameters = std::map<std::string, std::string>;
 
 struct Offer {
   std::vector<Parameters> choices;
   /// Edits of one of `choices`. Errors: code that cannot be edited after all.
-  std::function<Result<Edits>(const Parameters &)> edits;
+  std::function<Result<source::Edits>(const Parameters &)> edits;
 };
 
 struct MoveKind {
   std::string_view name;
   bool is_template; ///< replaces the whole computation: the search tries these first
   /// The source must outlive the offer. Errors: why the move is illegal.
-  Result<Offer> (*offer)(const KernelSource &);
+  Result<Offer> (*offer)(const source::KernelSource &);
 };
 
 /// Every move, in the order in which they are proposed.
@@ -49,4 +49,4 @@ std::vector<Parameters> choices_of(const std::string &name, const std::vector<in
 std::vector<Parameters> choice_table(const std::vector<std::string> &names,
                                      const std::vector<std::vector<int>> &rows);
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

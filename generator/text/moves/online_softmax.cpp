@@ -12,79 +12,84 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
 using clang::isa;
 
 namespace {
 
 struct Softmax {
-  MatrixTask task;
-  Polynomial rows;
+  templates::MatrixTask task;
+  symbolic::Polynomial rows;
 };
 
 struct RowElement {
   std::string array;
-  Polynomial stride;
+  symbolic::Polynomial stride;
 };
 
 /// Elements at row * stride + counter that a loop's body reads or writes.
-std::vector<RowElement> row_elements(const IndexReader &form, const CountedLoop &loop) {
+std::vector<RowElement> row_elements(const source::IndexReader &form,
+                                     const lift::CountedLoop &loop) {
   std::vector<RowElement> found;
-  for (const ElementAccess &element : form.accesses(loop.loop->getBody()))
+  for (const source::ElementAccess &element : form.accesses(loop.loop->getBody()))
     if (element.element_type == "float" && isa<clang::ParmVarDecl>(element.base) &&
-        element.index.coefficient_of(loop.name) == Polynomial(1) &&
+        element.index.coefficient_of(loop.name) == symbolic::Polynomial(1) &&
         element.index.without(loop.name).without("gid.x").is_zero())
       found.push_back({element.base->getNameAsString(), element.index.coefficient_of("gid.x")});
   return found;
 }
 
 bool calls_exponential(const clang::Stmt *root) {
-  return std::ranges::any_of(find_all<clang::CallExpr>(root), [](const clang::CallExpr *call) {
-    const std::string name = callee_name(call);
-    return name == "expf" || name == "exp" || name == "__expf";
-  });
+  return std::ranges::any_of(source::find_all<clang::CallExpr>(root),
+                             [](const clang::CallExpr *call) {
+                               const std::string name = source::callee_name(call);
+                               return name == "expf" || name == "exp" || name == "__expf";
+                             });
 }
 
 bool divides_by(const clang::Stmt *root, const clang::VarDecl *sum) {
-  return std::ranges::any_of(find_all<clang::BinaryOperator>(root), [&](const auto *binary) {
-    return (binary->getOpcode() == clang::BO_Div || binary->getOpcode() == clang::BO_DivAssign) &&
-           variable_of(binary->getRHS()) == sum;
-  });
+  return std::ranges::any_of(source::find_all<clang::BinaryOperator>(root),
+                             [&](const auto *binary) {
+                               return (binary->getOpcode() == clang::BO_Div ||
+                                       binary->getOpcode() == clang::BO_DivAssign) &&
+                                      source::variable_of(binary->getRHS()) == sum;
+                             });
 }
 
 /// Does it divide by the sum, or multiply by a variable that was initialised with such a quotient?
 bool scales_by(const clang::Stmt *root, const clang::VarDecl *sum) {
   const auto is_share = [&](const clang::Expr *factor) {
-    const clang::VarDecl *variable = variable_of(factor);
+    const clang::VarDecl *variable = source::variable_of(factor);
     return variable && variable->hasInit() && divides_by(variable->getInit(), sum);
   };
   return divides_by(root, sum) ||
-         std::ranges::any_of(find_all<clang::BinaryOperator>(root), [&](const auto *binary) {
-           return (binary->getOpcode() == clang::BO_Mul ||
-                   binary->getOpcode() == clang::BO_MulAssign) &&
-                  (is_share(binary->getLHS()) || is_share(binary->getRHS()));
-         });
+         std::ranges::any_of(source::find_all<clang::BinaryOperator>(root),
+                             [&](const auto *binary) {
+                               return (binary->getOpcode() == clang::BO_Mul ||
+                                       binary->getOpcode() == clang::BO_MulAssign) &&
+                                      (is_share(binary->getLHS()) || is_share(binary->getRHS()));
+                             });
 }
 
 /// The array that a loop stores to last; empty for none.
-std::string stored_array(const IndexReader &form, const CountedLoop &loop) {
+std::string stored_array(const source::IndexReader &form, const lift::CountedLoop &loop) {
   std::string name;
-  for (const auto *assign : find_all<clang::BinaryOperator>(loop.loop->getBody()))
+  for (const auto *assign : source::find_all<clang::BinaryOperator>(loop.loop->getBody()))
     if (auto element = assign->isAssignmentOp() ? form.access(assign->getLHS()) : std::nullopt)
       name = element->base->getNameAsString();
   return name;
 }
 
-Result<Softmax> match_softmax(const KernelSource &source) {
-  const IndexReader form(source);
-  const auto body = replaceable_body(form);
+Result<Softmax> match_softmax(const source::KernelSource &source) {
+  const source::IndexReader form(source);
+  const auto body = lift::replaceable_body(form);
   if (!body)
     return std::unexpected(body.error());
-  std::vector<CountedLoop> loops;
+  std::vector<lift::CountedLoop> loops;
   for (const clang::Stmt *statement : body->statements) {
     if (isa<clang::ForStmt>(statement)) {
-      auto loop = counted_loop(form, statement);
+      auto loop = lift::counted_loop(form, statement);
       if (!loop || (!loops.empty() && loop->end != loops[0].end))
         return fail("the loops do not run over the same columns");
       loops.push_back(*loop);
@@ -92,35 +97,38 @@ Result<Softmax> match_softmax(const KernelSource &source) {
       return fail("there is more than three loops");
     }
   }
-  if (loops.size() != 3 || has_collective(source.body()))
+  if (loops.size() != 3 || source::has_collective(source.body()))
     return fail("the kernel is not three loops along a row");
-  auto last_of = [](const CountedLoop &loop) { return statements_of(loop.loop->getBody()).back(); };
-  for (const CountedLoop &loop : loops)
-    if (statements_of(loop.loop->getBody()).empty())
+  auto last_of = [](const lift::CountedLoop &loop) {
+    return source::statements_of(loop.loop->getBody()).back();
+  };
+  for (const lift::CountedLoop &loop : loops)
+    if (source::statements_of(loop.loop->getBody()).empty())
       return fail("a loop is empty");
-  auto maximum = accumulation(last_of(loops[0])), sum = accumulation(last_of(loops[1]));
+  auto maximum = lift::accumulation(last_of(loops[0])), sum = lift::accumulation(last_of(loops[1]));
   const auto read = row_elements(form, loops[0]);
   const std::string output = stored_array(form, loops[2]);
   const auto written = row_elements(form, loops[2]);
   const auto stored = std::ranges::find(written, output, &RowElement::array);
-  if (!maximum || maximum->combine != Combine::Maximum || read.empty())
+  if (!maximum || maximum->combine != source::Combine::Maximum || read.empty())
     return fail("the first loop does not find a row's maximum");
-  if (!sum || sum->combine != Combine::Sum || !calls_exponential(loops[1].loop))
+  if (!sum || sum->combine != source::Combine::Sum || !calls_exponential(loops[1].loop))
     return fail("the second loop does not sum exponentials");
   if (output.empty() || stored == written.end() || !scales_by(loops[2].loop, sum->accumulator))
     return fail("the third loop does not store quotients");
-  auto rows = body->bound_of(Polynomial::symbol("gid.x"));
-  const clang::VarDecl *row = variable_with_value(form, *body, Polynomial::symbol("gid.x"));
-  if (!rows || !row || !is_uniform(source, *rows) || !is_uniform(source, read[0].stride) ||
-      !is_uniform(source, stored->stride))
+  auto rows = body->bound_of(symbolic::Polynomial::symbol("gid.x"));
+  const clang::VarDecl *row =
+      variable_with_value(form, *body, symbolic::Polynomial::symbol("gid.x"));
+  if (!rows || !row || !lift::is_uniform(source, *rows) ||
+      !lift::is_uniform(source, read[0].stride) || !lift::is_uniform(source, stored->stride))
     return fail("the number of rows is not known");
   Softmax result{{}, *rows};
   result.task = {read[0].array,
                  output,
-                 *to_source(*rows),
-                 *to_source(loops[0].end),
-                 *to_source(read[0].stride),
-                 *to_source(stored->stride),
+                 *source::to_source(*rows),
+                 *source::to_source(loops[0].end),
+                 *source::to_source(read[0].stride),
+                 *source::to_source(stored->stride),
                  row->getNameAsString(),
                  "int"};
   return result;
@@ -128,8 +136,8 @@ Result<Softmax> match_softmax(const KernelSource &source) {
 
 } // namespace
 
-Result<Offer> offer_online_softmax(const KernelSource &source) {
-  return offer_rows(source, match_softmax(source), render_softmax);
+Result<Offer> offer_online_softmax(const source::KernelSource &source) {
+  return offer_rows(source, match_softmax(source), templates::render_softmax);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

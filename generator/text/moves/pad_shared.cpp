@@ -10,23 +10,24 @@
 #include <algorithm>
 #include <cctype>
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 namespace {
 
 constexpr int kBankBytes = 128; // 32 banks of 4 bytes: CUDA C++ Programming Guide, "Shared Memory"
 
 /// Is every use of the array in the body an element a[i][j]?
-bool is_used_by_elements(const KernelSource &source, const clang::VarDecl *array) {
+bool is_used_by_elements(const source::KernelSource &source, const clang::VarDecl *array) {
   std::size_t elements = 0;
-  for (const auto *element : find_all<clang::ArraySubscriptExpr>(source.body())) {
-    const auto *row = as<clang::ArraySubscriptExpr>(element->getBase());
-    elements += row && variable_of(row->getBase()) == array;
+  for (const auto *element : source::find_all<clang::ArraySubscriptExpr>(source.body())) {
+    const auto *row = source::as<clang::ArraySubscriptExpr>(element->getBase());
+    elements += row && source::variable_of(row->getBase()) == array;
   }
-  return elements > 0 && uses_of(source.body(), array).size() == elements;
+  return elements > 0 && source::uses_of(source.body(), array).size() == elements;
 }
 
 /// The place of the array's last extent; nullopt where it cannot be padded.
-std::optional<Range> paddable_extent(const KernelSource &source, const clang::VarDecl *array) {
+std::optional<Range> paddable_extent(const source::KernelSource &source,
+                                     const clang::VarDecl *array) {
   const clang::ASTContext &context = source.unit().context();
   const auto *outer = context.getAsConstantArrayType(array->getType());
   const auto *inner = outer ? context.getAsConstantArrayType(outer->getElementType()) : nullptr;
@@ -43,17 +44,17 @@ std::optional<Range> paddable_extent(const KernelSource &source, const clang::Va
 
 } // namespace
 
-Result<Offer> offer_pad_shared(const KernelSource &source) {
+Result<Offer> offer_pad_shared(const source::KernelSource &source) {
   std::vector<Range> extents;
-  for (const auto *statement : find_all<clang::DeclStmt>(source.body()))
-    for (const clang::VarDecl *array : variables_of(statement))
+  for (const auto *statement : source::find_all<clang::DeclStmt>(source.body()))
+    for (const clang::VarDecl *array : source::variables_of(statement))
       if (const auto extent = paddable_extent(source, array))
         extents.push_back(*extent);
   if (extents.empty())
     return fail("there is no two-dimensional shared array whose rows fill all banks");
   return Offer{
       choices_of("padding", {1}), [&source, extents](const Parameters &choice) {
-        Edits edits;
+        source::Edits edits;
         for (const Range &extent : extents) {
           const std::string text = source.text_of(extent);
           const bool is_number =
@@ -66,4 +67,4 @@ Result<Offer> offer_pad_shared(const KernelSource &source) {
       }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

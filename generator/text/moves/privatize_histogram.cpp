@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 namespace {
 
 constexpr std::string_view kBefore = R"cuda(__shared__ $type $private_bins[$bins];
@@ -32,11 +32,11 @@ for (int $bin = threadIdx.x; $bin < $bins; $bin += blockDim.x)
   if ($private_bins[$bin] != 0)
     atomicAdd(&$base[$bin], $private_bins[$bin]);)cuda";
 
-Result<AtomicAdd> match_counter(const IndexReader &form) {
+Result<source::AtomicAdd> match_counter(const source::IndexReader &form) {
   auto atomic = match_atomic_add(form);
   if (!atomic)
     return atomic;
-  if (has_exit(atomic->guarded.work))
+  if (source::has_exit(atomic->guarded.work))
     return fail("the work contains a return or a barrier");
   const std::string &type = atomic->element_type;
   if (type != "int" && type != "unsigned int" && type != "float")
@@ -44,7 +44,7 @@ Result<AtomicAdd> match_counter(const IndexReader &form) {
   if (!atomic->index || form.source().text_of(atomic->index).empty())
     return fail("the atomicAdd has one address for all threads");
   const auto is_known = [&](const std::string &symbol) {
-    return is_position(symbol) || form.source().parameter(symbol);
+    return source::is_position(symbol) || form.source().parameter(symbol);
   };
   if (auto index = form.of(atomic->index); index && std::ranges::all_of(index->symbols(), is_known))
     return fail("the atomicAdd's address does not depend on data");
@@ -54,42 +54,42 @@ Result<AtomicAdd> match_counter(const IndexReader &form) {
 }
 
 /// Is the index a byte, also through a local that holds it?
-bool is_byte(const KernelSource &source, const clang::Expr *index) {
-  index = strip_casts(index);
-  if (const clang::VarDecl *variable = variable_of(index); variable && variable->hasInit())
-    index = strip_casts(variable->getInit());
+bool is_byte(const source::KernelSource &source, const clang::Expr *index) {
+  index = source::strip_casts(index);
+  if (const clang::VarDecl *variable = source::variable_of(index); variable && variable->hasInit())
+    index = source::strip_casts(variable->getInit());
   const std::string type = source.type_name(index->getType());
   return type == "unsigned char" || type == "uint8_t";
 }
 
 } // namespace
 
-Result<Offer> offer_privatize_histogram(const KernelSource &source) {
-  const auto atomic = match_counter(IndexReader(source));
+Result<Offer> offer_privatize_histogram(const source::KernelSource &source) {
+  const auto atomic = match_counter(source::IndexReader(source));
   if (!atomic)
     return std::unexpected(atomic.error());
   const bool by_byte = is_byte(source, atomic->index);
   const auto edits = [&source, by_byte,
-                      atomic = *atomic](const Parameters &choice) -> Result<Edits> {
-    const Bindings bindings{{"type", atomic.element_type},
-                            {"bins", choice.at("bins")},
-                            {"index", source.text_of(atomic.index)},
-                            {"value", atomic.value},
-                            {"base", atomic.base->getNameAsString()}};
+                      atomic = *atomic](const Parameters &choice) -> Result<source::Edits> {
+    const source::Bindings bindings{{"type", atomic.element_type},
+                                    {"bins", choice.at("bins")},
+                                    {"index", source.text_of(atomic.index)},
+                                    {"value", atomic.value},
+                                    {"base", atomic.base->getNameAsString()}};
     const std::set<std::string> &taken = source.taken_names();
     const std::string count =
-        indent(render(by_byte ? kByteCount : kCount, bindings, taken),
-               indentation_at(source.text(), atomic.statement.begin), source.indent_step());
+        source::indent(source::render(by_byte ? kByteCount : kCount, bindings, taken),
+                       indentation_at(source.text(), atomic.statement.begin), source.indent_step());
     auto work = atomic.guarded.work_text(
         source, {{atomic.statement, count.substr(count.find_first_not_of(" \t"))}});
     if (!work)
       return std::unexpected(work.error());
-    return Edits{atomic.guarded.replace(source, render(kBefore, bindings, taken) +
-                                                    atomic.guard_text(*work) +
-                                                    render(kAfter, bindings, taken))};
+    return source::Edits{atomic.guarded.replace(
+        source, source::render(kBefore, bindings, taken) + atomic.guard_text(*work) +
+                    source::render(kAfter, bindings, taken))};
   };
   return Offer{choices_of("bins", by_byte ? std::vector{256} : std::vector{256, 1024, 4096}),
                edits};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

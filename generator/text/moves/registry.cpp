@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
 /// Name, and whether it is a template, in the order in which moves are proposed.
 #define WARPWRIGHT_MOVES(MOVE)                                                                     \
@@ -28,7 +28,8 @@ namespace warpwright::generator {
   MOVE(unroll, false)                                                                              \
   MOVE(launch_bounds, false)
 
-#define WARPWRIGHT_DECLARE(name, is_template) Result<Offer> offer_##name(const KernelSource &);
+#define WARPWRIGHT_DECLARE(name, is_template)                                                      \
+  Result<Offer> offer_##name(const source::KernelSource &);
 #define WARPWRIGHT_ROW(name, is_template) {#name, is_template, offer_##name},
 WARPWRIGHT_MOVES(WARPWRIGHT_DECLARE)
 
@@ -66,4 +67,4 @@ std::vector<Parameters> choice_table(const std::vector<std::string> &names,
   return choices;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

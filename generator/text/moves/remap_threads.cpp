@@ -8,29 +8,29 @@
 
 #include "generator/text/source/index_form.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 namespace {
 
 /// Number of accesses whose unit-stride index runs along an axis.
-int unit_stride_accesses(const IndexReader &form, const std::string &axis) {
+int unit_stride_accesses(const source::IndexReader &form, const std::string &axis) {
   int count = 0;
-  for (const ElementAccess &element : form.accesses(form.source().body()))
+  for (const source::ElementAccess &element : form.accesses(form.source().body()))
     for (const char *prefix : {"gid.", "threadIdx."})
       count += element.index.coefficient_of(prefix + axis).number() == 1;
   return count;
 }
 
 /// Edits that swap `.x` and `.y` of built-in indices; nullopt where one comes from a macro.
-std::optional<Edits> swapped_members(const KernelSource &source) {
-  Edits edits;
-  for (const auto *member : find_all<clang::MemberExpr>(source.body())) {
-    const std::string name = builtin_of(member);
+std::optional<source::Edits> swapped_members(const source::KernelSource &source) {
+  source::Edits edits;
+  for (const auto *member : source::find_all<clang::MemberExpr>(source.body())) {
+    const std::string name = source::builtin_of(member);
     if (name.empty() || name.ends_with(".z"))
       continue;
     const auto range = source.unit().range_of(clang::SourceRange(member->getMemberLoc()));
     if (!range)
       return std::nullopt;
-    add_edits(edits, {{*range, name.ends_with(".x") ? "y" : "x"}});
+    source::add_edits(edits, {{*range, name.ends_with(".x") ? "y" : "x"}});
   }
   return edits;
 }
@@ -39,16 +39,16 @@ std::optional<Edits> swapped_members(const KernelSource &source) {
 std::string exchanged(std::string text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
     if (text[i] == '.' && (text[i + 1] == 'x' || text[i + 1] == 'y') &&
-        (i + 2 == text.size() || !is_word(text[i + 2]) || text[i + 2] == '_'))
+        (i + 2 == text.size() || !source::is_word(text[i + 2]) || text[i + 2] == '_'))
       text[i + 1] = text[i + 1] == 'x' ? 'y' : 'x';
   return text;
 }
 
 } // namespace
 
-Result<Offer> offer_remap_threads(const KernelSource &source) {
-  const IndexReader form(source);
-  if (source.body_text().contains("__shared__") || has_collective(source.body()))
+Result<Offer> offer_remap_threads(const source::KernelSource &source) {
+  const source::IndexReader form(source);
+  if (source.body_text().contains("__shared__") || source::has_collective(source.body()))
     return fail("the kernel uses shared memory, a barrier or warp operations");
   if (unit_stride_accesses(form, "y") <= unit_stride_accesses(form, "x"))
     return fail("threadIdx.x already drives the fastest index");
@@ -58,17 +58,17 @@ Result<Offer> offer_remap_threads(const KernelSource &source) {
   if (!swapped)
     return fail("a built-in index comes from a macro");
   return Offer{{Parameters{}}, [&source, swapped = *swapped](const Parameters &) {
-                 Edits edits = swapped;
+                 source::Edits edits = swapped;
                  for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
-                   const LaunchSite site(source, launch);
-                   for (const LaunchShape *shape : {&site.grid(), &site.block()})
+                   const source::LaunchSite site(source, launch);
+                   for (const source::LaunchShape *shape : {&site.grid(), &site.block()})
                      if (shape->text(0) != shape->text(1))
-                       add_edits(edits,
-                                 shape->replace({exchanged(shape->text(1)),
-                                                 exchanged(shape->text(0)), shape->text(2)}));
+                       source::add_edits(
+                           edits, shape->replace({exchanged(shape->text(1)),
+                                                  exchanged(shape->text(0)), shape->text(2)}));
                  }
                  return edits;
                }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

@@ -5,31 +5,32 @@
 // elements.
 #include "generator/text/moves/move_kind.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 namespace {
 
 /// Is the parameter only used by its elements, none of which is written? Element assignments to
 /// class types go through operators, which this does not see.
-bool is_only_read(const KernelSource &source, const clang::ParmVarDecl *parameter) {
+bool is_only_read(const source::KernelSource &source, const clang::ParmVarDecl *parameter) {
   std::size_t elements = 0;
   bool is_written = false;
   const auto is_element = [&](const clang::Expr *expression) {
-    const auto *subscript = as<clang::ArraySubscriptExpr>(expression);
-    return subscript && variable_of(subscript->getBase()) == parameter;
+    const auto *subscript = source::as<clang::ArraySubscriptExpr>(expression);
+    return subscript && source::variable_of(subscript->getBase()) == parameter;
   };
-  for_each_node(source.body(), [&](const clang::Stmt *node) {
+  source::for_each_node(source.body(), [&](const clang::Stmt *node) {
     if (const auto *subscript = clang::dyn_cast<clang::ArraySubscriptExpr>(node))
       elements += is_element(subscript);
     if (const auto *binary = clang::dyn_cast<clang::BinaryOperator>(node))
       is_written |= binary->isAssignmentOp() && is_element(binary->getLHS());
     if (const auto *unary = clang::dyn_cast<clang::UnaryOperator>(node))
-      is_written |= writes_operand(unary) && is_element(unary->getSubExpr());
+      is_written |= source::writes_operand(unary) && is_element(unary->getSubExpr());
   });
-  return elements > 0 && uses_of(source.body(), parameter).size() == elements && !is_written;
+  return elements > 0 && source::uses_of(source.body(), parameter).size() == elements &&
+         !is_written;
 }
 
-Edits qualifiers(const KernelSource &source) {
-  Edits edits;
+source::Edits qualifiers(const source::KernelSource &source) {
+  source::Edits edits;
   for (const clang::ParmVarDecl *parameter : source.kernel()->parameters()) {
     const clang::QualType type = parameter->getType();
     if (!type->isPointerType() || type.isRestrictQualified())
@@ -49,7 +50,7 @@ Edits qualifiers(const KernelSource &source) {
 
 } // namespace
 
-Result<Offer> offer_restrict_const(const KernelSource &source) {
+Result<Offer> offer_restrict_const(const source::KernelSource &source) {
   for (const clang::CUDAKernelCallExpr *launch : source.launches()) {
     std::set<std::string> pointers;
     for (const clang::Expr *argument : launch->arguments())
@@ -59,10 +60,10 @@ Result<Offer> offer_restrict_const(const KernelSource &source) {
   const clang::FunctionDecl *kernel = source.kernel();
   if (kernel->getPreviousDecl() || kernel->getMostRecentDecl() != kernel)
     return fail("the kernel is also declared elsewhere");
-  const Edits edits = qualifiers(source);
+  const source::Edits edits = qualifiers(source);
   if (edits.empty())
     return fail("every pointer already is __restrict__");
   return Offer{{Parameters{}}, [edits](const Parameters &) { return edits; }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

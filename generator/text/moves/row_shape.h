@@ -4,23 +4,24 @@
 #include "generator/text/lift/launches.h"
 #include "generator/text/moves/move_kind.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
 /// @param match the result of a recogniser: a task, and `rows` as a polynomial
 /// @param render (task, threads a block, threads a row, taken names) -> the body; a row has 32
 ///   threads or the block's
 /// Errors: that of `match`.
 template <class Match, class Render>
-Result<Offer> offer_rows(const KernelSource &source, const Result<Match> &match, Render render) {
+Result<Offer> offer_rows(const source::KernelSource &source, const Result<Match> &match,
+                         Render render) {
   const auto edits = [&source, render](const Match &found, const Parameters &choice) {
     const int threads = number(choice, "threads");
     const int threads_a_row = choice.at("row") == "warp" ? 32 : threads;
-    return replace_kernel(
+    return lift::replace_kernel(
         source, render(found.task, threads, threads_a_row, source.taken_names()), {found.rows},
         [&](const std::vector<std::string> &rows) {
           const int rows_a_block = threads / threads_a_row;
-          return ShapeTexts{
-              {rows_a_block > 1 ? ceil_div_text(rows[0], rows_a_block) : rows[0], "1", "1"},
+          return lift::ShapeTexts{
+              {rows_a_block > 1 ? source::ceil_div_text(rows[0], rows_a_block) : rows[0], "1", "1"},
               {std::to_string(threads), "1", "1"}};
         });
   };
@@ -33,4 +34,4 @@ Result<Offer> offer_rows(const KernelSource &source, const Result<Match> &match,
                   edits);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

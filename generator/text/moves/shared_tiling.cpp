@@ -8,7 +8,7 @@
 #include "generator/text/lift/launches.h"
 #include "generator/text/lift/matmul.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 namespace {
 
 constexpr std::string_view kBody = R"cuda(__shared__ float $tile_a[$T][$T$pad];
@@ -36,8 +36,8 @@ if ($row < $rows && $col < $cols) {
 
 } // namespace
 
-Result<Offer> offer_shared_tiling(const KernelSource &source) {
-  const auto matmul = match_matmul(source);
+Result<Offer> offer_shared_tiling(const source::KernelSource &source) {
+  const auto matmul = lift::match_matmul(source);
   if (!matmul)
     return std::unexpected(matmul.error());
   if (matmul->task.a_transposed || matmul->task.b_transposed)
@@ -45,14 +45,15 @@ Result<Offer> offer_shared_tiling(const KernelSource &source) {
   return Offer{choice_table({"tile", "padding"}, {{16, 0}, {16, 1}, {32, 0}, {32, 1}}),
                [&source, matmul = *matmul](const Parameters &choice) {
                  const std::string padding = choice.at("padding");
-                 Bindings bindings = matrix_bindings(matmul.task);
+                 source::Bindings bindings = matrix_bindings(matmul.task);
                  bindings["T"] = choice.at("tile");
                  bindings["pad"] = padding == "0" ? "" : " + " + padding;
-                 bindings["epilogue"] = deepen(matmul.task.epilogue, "  ");
+                 bindings["epilogue"] = source::deepen(matmul.task.epilogue, "  ");
                  const int tile = number(choice, "tile");
-                 return replace_by_tiles(source, render(kBody, bindings, source.taken_names()),
-                                         {matmul.rows, matmul.cols, tile, tile, tile, tile});
+                 return lift::replace_by_tiles(
+                     source, source::render(kBody, bindings, source.taken_names()),
+                     {matmul.rows, matmul.cols, tile, tile, tile, tile});
                }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

@@ -9,7 +9,7 @@
 #include "generator/text/source/tree_reduction.h"
 #include "generator/text/templates/reduce.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 namespace {
 
 constexpr std::string_view kShuffles = R"cuda({
@@ -27,37 +27,37 @@ $last    if ($thread == 0)
 })cuda";
 
 /// The shuffles in place of one tree. Errors: a tree from a macro.
-Result<TextEdit> replace_tree(const KernelSource &source, const Tree &tree) {
+Result<TextEdit> replace_tree(const source::KernelSource &source, const source::Tree &tree) {
   const auto range = source.range_of(tree.loop), whole = source.statement_range(tree.loop);
   if (!range || !whole)
     return fail("the reduction comes from a macro");
-  const std::string value = fresh_name("value", source.taken_names());
-  const std::string warp = render_warp_combine(tree.combine, tree.type, value);
+  const std::string value = source::fresh_name("value", source.taken_names());
+  const std::string warp = templates::render_warp_combine(tree.combine, tree.type, value);
   const std::string text =
-      render(kShuffles, {{"type", tree.type},
-                         {"value", value},
-                         {"array", tree.array},
-                         {"thread", parenthesised(tree.thread)},
-                         {"warp", indent(warp, "  ", "  ")},
-                         {"last", indent(warp, "    ", "  ")},
-                         {"identity", identity_text(tree.combine, tree.type)}});
+      source::render(kShuffles, {{"type", tree.type},
+                                 {"value", value},
+                                 {"array", tree.array},
+                                 {"thread", source::parenthesised(tree.thread)},
+                                 {"warp", source::indent(warp, "  ", "  ")},
+                                 {"last", source::indent(warp, "    ", "  ")},
+                                 {"identity", identity_text(tree.combine, tree.type)}});
   const std::string placed =
-      indent(text, indentation_at(source.text(), range->begin), source.indent_step());
+      source::indent(text, indentation_at(source.text(), range->begin), source.indent_step());
   return TextEdit{{range->begin, whole->end}, placed.substr(placed.find('{'))};
 }
 
 } // namespace
 
-Result<Offer> offer_shuffle_reduction(const KernelSource &source) {
-  const IndexReader form(source);
+Result<Offer> offer_shuffle_reduction(const source::KernelSource &source) {
+  const source::IndexReader form(source);
   if (!form.has_whole_warps() || *form.block()[0] < 64)
     return fail("the block is not known to be whole warps in one dimension");
   const auto trees = find_trees(form);
   if (trees.empty())
     return fail("there is no tree reduction over a shared array");
-  return Offer{{Parameters{}}, [&source, trees](const Parameters &) -> Result<Edits> {
-                 Edits edits;
-                 for (const Tree &tree : trees) {
+  return Offer{{Parameters{}}, [&source, trees](const Parameters &) -> Result<source::Edits> {
+                 source::Edits edits;
+                 for (const source::Tree &tree : trees) {
                    auto edit = replace_tree(source, tree);
                    if (!edit)
                      return std::unexpected(edit.error());
@@ -67,4 +67,4 @@ Result<Offer> offer_shuffle_reduction(const KernelSource &source) {
                }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

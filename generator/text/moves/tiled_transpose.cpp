@@ -10,7 +10,7 @@
 #include "generator/text/templates/reduce.h"
 #include "generator/text/templates/transpose.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
 using clang::dyn_cast;
 using clang::isa;
@@ -18,17 +18,17 @@ using clang::isa;
 namespace {
 
 struct Transpose {
-  TransposeTask task;
-  Polynomial rows, cols;
+  templates::TransposeTask task;
+  symbolic::Polynomial rows, cols;
 };
 
 struct Store {
   const clang::BinaryOperator *assign = nullptr;
-  ElementAccess target, element;
+  source::ElementAccess target, element;
 };
 
 /// The only store of the body, of a value that reads one element of another array.
-std::optional<Store> only_store(const IndexReader &form, const FlatBody &body) {
+std::optional<Store> only_store(const source::IndexReader &form, const lift::FlatBody &body) {
   std::optional<Store> found;
   for (const clang::Stmt *statement : body.statements) {
     if (isa<clang::DeclStmt>(statement))
@@ -49,54 +49,56 @@ std::optional<Store> only_store(const IndexReader &form, const FlatBody &body) {
 /// out[col * stride + row] for the same two.
 bool place_indices(const Store &store, std::string &row, std::string &col) {
   for (const std::string &symbol : store.element.index.symbols())
-    if (is_position(symbol))
-      (store.element.index.coefficient_of(symbol) == Polynomial(1) ? col : row) = symbol;
+    if (source::is_position(symbol))
+      (store.element.index.coefficient_of(symbol) == symbolic::Polynomial(1) ? col : row) = symbol;
   if (row.empty() || col.empty())
     return false;
-  const auto only_two = [&](const Polynomial &index) {
+  const auto only_two = [&](const symbolic::Polynomial &index) {
     return index.without(row).without(col).is_zero();
   };
   return only_two(store.element.index) && only_two(store.target.index) &&
-         store.target.index.coefficient_of(row) == Polynomial(1) &&
+         store.target.index.coefficient_of(row) == symbolic::Polynomial(1) &&
          !store.target.index.coefficient_of(col).is_zero();
 }
 
-Result<Transpose> match_transpose(const KernelSource &source) {
-  if (const std::string reason = refuses_templates(source); !reason.empty())
+Result<Transpose> match_transpose(const source::KernelSource &source) {
+  if (const std::string reason = lift::refuses_templates(source); !reason.empty())
     return fail(reason);
-  const IndexReader form(source);
-  auto body = flatten(form);
+  const source::IndexReader form(source);
+  auto body = lift::flatten(form);
   auto store = body ? only_store(form, *body) : std::nullopt;
   std::string row, col;
   if (!store || !place_indices(*store, row, col))
     return fail("there is no single store of an element at exchanged indices");
-  auto rows = body->bound_of(Polynomial::symbol(row)),
-       cols = body->bound_of(Polynomial::symbol(col));
-  if (!rows || !cols || !is_uniform(source, *rows) || !is_uniform(source, *cols))
+  auto rows = body->bound_of(symbolic::Polynomial::symbol(row)),
+       cols = body->bound_of(symbolic::Polynomial::symbol(col));
+  if (!rows || !cols || !lift::is_uniform(source, *rows) || !lift::is_uniform(source, *cols))
     return fail("the bounds of rows and columns are not known");
-  const Polynomial input_stride = store->element.index.coefficient_of(row),
-                   output_stride = store->target.index.coefficient_of(col);
+  const symbolic::Polynomial input_stride = store->element.index.coefficient_of(row),
+                             output_stride = store->target.index.coefficient_of(col);
   auto element = source.range_of(store->element.expression);
-  auto value =
-      element ? statements_text(source, {store->assign}, {{*element, "$element"}}) : std::nullopt;
-  if (!is_uniform(source, input_stride) || !is_uniform(source, output_stride) ||
-      element_bytes(store->element.element_type) == 0 || !value || !value->contains('='))
+  auto value = element ? lift::statements_text(source, {store->assign}, {{*element, "$element"}})
+                       : std::nullopt;
+  if (!lift::is_uniform(source, input_stride) || !lift::is_uniform(source, output_stride) ||
+      templates::element_bytes(store->element.element_type) == 0 || !value || !value->contains('='))
     return fail("the store cannot be rewritten");
   Transpose result{{}, *rows, *cols};
-  TransposeTask &task = result.task;
+  templates::TransposeTask &task = result.task;
   task.input = store->element.base->getNameAsString();
   task.output = store->target.base->getNameAsString();
   task.element = store->element.element_type;
-  task.rows = *to_source(*rows);
-  task.cols = *to_source(*cols);
-  task.input_stride = *to_source(input_stride);
-  task.output_stride = *to_source(output_stride);
-  const clang::VarDecl *row_variable = variable_with_value(form, *body, Polynomial::symbol(row));
-  const clang::VarDecl *col_variable = variable_with_value(form, *body, Polynomial::symbol(col));
+  task.rows = *source::to_source(*rows);
+  task.cols = *source::to_source(*cols);
+  task.input_stride = *source::to_source(input_stride);
+  task.output_stride = *source::to_source(output_stride);
+  const clang::VarDecl *row_variable =
+      variable_with_value(form, *body, symbolic::Polynomial::symbol(row));
+  const clang::VarDecl *col_variable =
+      variable_with_value(form, *body, symbolic::Polynomial::symbol(col));
   task.row_name = row_variable ? row_variable->getNameAsString() : "row";
   task.col_name = col_variable ? col_variable->getNameAsString() : "col";
-  if (!epilogue_text(form, {}, {store->assign->getRHS()}, {row_variable, col_variable}) &&
-      !epilogue_text(form, body->statements, {store->assign}, {row_variable, col_variable}))
+  if (!lift::epilogue_text(form, {}, {store->assign->getRHS()}, {row_variable, col_variable}) &&
+      !lift::epilogue_text(form, body->statements, {store->assign}, {row_variable, col_variable}))
     return fail("the stored value needs more than the element");
   task.store = std::string(store->assign->getOpcodeStr());
   const std::size_t spaced = value->find(task.store + " ");
@@ -109,23 +111,23 @@ Result<Transpose> match_transpose(const KernelSource &source) {
 
 } // namespace
 
-Result<Offer> offer_tiled_transpose(const KernelSource &source) {
+Result<Offer> offer_tiled_transpose(const source::KernelSource &source) {
   const auto transpose = match_transpose(source);
   if (!transpose)
     return std::unexpected(transpose.error());
   auto choices = choice_table({"tile", "rows"}, {{32, 8}, {32, 4}, {64, 8}, {64, 4}, {32, 16}});
-  std::erase_if(choices,
-                [bytes = element_bytes(transpose->task.element)](const Parameters &choice) {
-                  const int tile = number(choice, "tile");
-                  return tile * (tile + 1) * bytes > 48 * 1024;
-                });
+  std::erase_if(choices, [bytes = templates::element_bytes(transpose->task.element)](
+                             const Parameters &choice) {
+    const int tile = number(choice, "tile");
+    return tile * (tile + 1) * bytes > 48 * 1024;
+  });
   return Offer{choices, [&source, transpose = *transpose](const Parameters &choice) {
                  const int tile = number(choice, "tile"), block_rows = number(choice, "rows");
-                 return replace_by_tiles(
+                 return lift::replace_by_tiles(
                      source,
                      render_transpose(transpose.task, tile, block_rows, source.taken_names()),
                      {transpose.rows, transpose.cols, tile, tile, tile, block_rows});
                }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

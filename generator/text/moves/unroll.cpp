@@ -3,7 +3,7 @@
 // Legal while the kernel has no such pragma and has a loop without a barrier in it.
 #include "generator/text/moves/move_kind.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 namespace {
 
 bool starts_line(std::string_view text, std::size_t offset) {
@@ -12,27 +12,28 @@ bool starts_line(std::string_view text, std::size_t offset) {
 }
 
 /// Offsets of the innermost loops that stand on lines of their own.
-std::vector<std::size_t> innermost_loops(const KernelSource &source) {
+std::vector<std::size_t> innermost_loops(const source::KernelSource &source) {
   std::vector<std::size_t> begins;
-  for (const auto *loop : find_all<clang::ForStmt>(source.body()))
+  for (const auto *loop : source::find_all<clang::ForStmt>(source.body()))
     if (const auto range = source.range_of(loop);
-        range && starts_line(source.text(), range->begin) && !has_collective(loop->getBody()) &&
-        find_all<clang::ForStmt>(loop->getBody()).empty() &&
-        find_all<clang::WhileStmt>(loop->getBody()).empty())
+        range && starts_line(source.text(), range->begin) &&
+        !source::has_collective(loop->getBody()) &&
+        source::find_all<clang::ForStmt>(loop->getBody()).empty() &&
+        source::find_all<clang::WhileStmt>(loop->getBody()).empty())
       begins.push_back(range->begin);
   return begins;
 }
 
 } // namespace
 
-Result<Offer> offer_unroll(const KernelSource &source) {
+Result<Offer> offer_unroll(const source::KernelSource &source) {
   if (source.body_text().contains("#pragma unroll"))
     return fail("the kernel already has an unrolled loop");
   const auto loops = innermost_loops(source);
   if (loops.empty())
     return fail("there is no loop without a barrier");
   return Offer{choices_of("factor", {2, 4, 8}), [&source, loops](const Parameters &choice) {
-                 Edits edits;
+                 source::Edits edits;
                  for (const std::size_t begin : loops)
                    edits.push_back({{begin, begin},
                                     "#pragma unroll " + choice.at("factor") + "\n" +
@@ -41,4 +42,4 @@ Result<Offer> offer_unroll(const KernelSource &source) {
                }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

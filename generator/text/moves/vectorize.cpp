@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
 using clang::dyn_cast;
 
@@ -26,7 +26,7 @@ struct VectorArray {
 };
 
 struct Plan {
-  Guarded guarded;
+  source::Guarded guarded;
   std::vector<VectorArray> arrays;
 };
 
@@ -35,54 +35,58 @@ struct Use {
   bool is_plain_store = false; ///< an unconditional plain assignment of the work
 };
 
-Use use_of(const Guarded &guarded, const clang::Expr *access) {
+Use use_of(const source::Guarded &guarded, const clang::Expr *access) {
   Use use;
   for (const clang::Stmt *statement : guarded.work)
-    for_each_node(statement, [&](const clang::Stmt *node) {
+    source::for_each_node(statement, [&](const clang::Stmt *node) {
       if (const auto *binary = dyn_cast<clang::BinaryOperator>(node);
           binary && binary->isAssignmentOp()) {
-        if (strip(binary->getLHS()) == access) {
+        if (source::strip(binary->getLHS()) == access) {
           use.is_written = true;
           use.is_plain_store = node == statement && binary->getOpcode() == clang::BO_Assign;
         }
       } else if (const auto *unary = dyn_cast<clang::UnaryOperator>(node)) {
-        use.is_written |= writes_operand(unary) && strip(unary->getSubExpr()) == access;
+        use.is_written |=
+            source::writes_operand(unary) && source::strip(unary->getSubExpr()) == access;
       }
     });
   return use;
 }
 
 /// All element accesses of a parameter in the work; empty when the pointer is used in another way.
-std::vector<ElementAccess> accesses_of(const IndexReader &form, const Guarded &guarded,
-                                       const clang::ParmVarDecl *parameter) {
-  std::vector<ElementAccess> found;
+std::vector<source::ElementAccess> accesses_of(const source::IndexReader &form,
+                                               const source::Guarded &guarded,
+                                               const clang::ParmVarDecl *parameter) {
+  std::vector<source::ElementAccess> found;
   std::size_t uses = 0;
   for (const clang::Stmt *statement : guarded.work) {
-    uses += uses_of(statement, parameter).size();
-    std::ranges::copy_if(form.accesses(statement), std::back_inserter(found),
-                         [&](const ElementAccess &access) { return access.base == parameter; });
+    uses += source::uses_of(statement, parameter).size();
+    std::ranges::copy_if(
+        form.accesses(statement), std::back_inserter(found),
+        [&](const source::ElementAccess &access) { return access.base == parameter; });
   }
-  if (uses != found.size() || uses_of(form.source().body(), parameter).size() != uses)
+  if (uses != found.size() || source::uses_of(form.source().body(), parameter).size() != uses)
     return {};
   return found;
 }
 
 /// The vector accesses of a parameter; nullopt for one that stays scalar.
 /// Errors: an array for which vectors would be wrong.
-Result<std::optional<VectorArray>> plan_array(const IndexReader &form, const Guarded &guarded,
+Result<std::optional<VectorArray>> plan_array(const source::IndexReader &form,
+                                              const source::Guarded &guarded,
                                               const clang::ParmVarDecl *parameter) {
   const auto accesses = accesses_of(form, guarded, parameter);
   if (accesses.empty())
     return std::nullopt;
   VectorArray array{parameter->getNameAsString(), accesses.front().element_type};
-  array.bytes = element_bytes(array.element);
+  array.bytes = templates::element_bytes(array.element);
   bool reads = false, only_plain_stores = true, elsewhere = false;
-  for (const ElementAccess &access : accesses) {
+  for (const source::ElementAccess &access : accesses) {
     const Use use = use_of(guarded, access.expression);
     array.is_written |= use.is_written;
     reads |= !use.is_written;
     only_plain_stores &= use.is_plain_store;
-    if (access.index != Polynomial::symbol(guarded.symbol())) {
+    if (access.index != symbolic::Polynomial::symbol(guarded.symbol())) {
       elsewhere = true;
       continue;
     }
@@ -98,20 +102,20 @@ Result<std::optional<VectorArray>> plan_array(const IndexReader &form, const Gua
   return usable ? std::optional(array) : std::nullopt;
 }
 
-Result<Plan> make_plan(const IndexReader &form) {
-  const KernelSource &source = form.source();
+Result<Plan> make_plan(const source::IndexReader &form) {
+  const source::KernelSource &source = form.source();
   auto guarded = match_guarded(form);
   if (!guarded)
     return std::unexpected(guarded.error());
   Plan plan{*guarded, {}};
   if (!plan.guarded.moved_in.empty())
     return fail("the index is used before its bounds check");
-  if (has_exit(plan.guarded.work) ||
+  if (source::has_exit(plan.guarded.work) ||
       std::ranges::any_of(plan.guarded.work, [](const clang::Stmt *statement) {
-        return !find_all<clang::ContinueStmt>(statement).empty();
+        return !source::find_all<clang::ContinueStmt>(statement).empty();
       }))
     return fail("the work contains a return, a continue or a barrier");
-  if (find_all<clang::ForStmt>(source.body()).size() > (plan.guarded.is_loop ? 1u : 0u))
+  if (source::find_all<clang::ForStmt>(source.body()).size() > (plan.guarded.is_loop ? 1u : 0u))
     return fail("the work contains a loop");
   for (const clang::ParmVarDecl *parameter : source.kernel()->parameters()) {
     if (!parameter->getType()->isPointerType())
@@ -132,20 +136,20 @@ Result<Plan> make_plan(const IndexReader &form) {
 std::string vector_of(const VectorArray &array, int width) {
   static const std::set<std::string> kBuiltin{"float", "int", "double"};
   return kBuiltin.contains(array.element) ? array.element + std::to_string(width)
-                                          : vector_type(array.bytes * width);
+                                          : templates::vector_type(array.bytes * width);
 }
 
 /// Texts of the vector path.
 struct VectorText {
   std::string aligned, arrays, loads, stores;
-  Edits edits; ///< of the work, for the vector path
+  source::Edits edits; ///< of the work, for the vector path
 };
 
 VectorText vector_text(const Plan &plan, int width, const std::string &first,
                        const std::string &lane, const std::set<std::string> &taken) {
   VectorText text;
   for (const VectorArray &array : plan.arrays) {
-    const std::string part = fresh_name(array.name + "_part", taken),
+    const std::string part = source::fresh_name(array.name + "_part", taken),
                       type = vector_of(array, width);
     const std::string bytes = std::to_string(array.bytes * width);
     text.aligned += (text.aligned.empty() ? "" : " &&\n    ") +
@@ -167,11 +171,11 @@ VectorText vector_text(const Plan &plan, int width, const std::string &first,
 
 /// Adds edits of the index everywhere else in the vector path: `i` becomes `(first + lane)`.
 /// False for an index inside a macro.
-bool add_index_edits(const KernelSource &source, const Guarded &guarded,
-                     const std::string &replacement, Edits &edits) {
-  const Edits accesses = edits;
+bool add_index_edits(const source::KernelSource &source, const source::Guarded &guarded,
+                     const std::string &replacement, source::Edits &edits) {
+  const source::Edits accesses = edits;
   for (const clang::Stmt *statement : guarded.work)
-    for (const auto *reference : uses_of(statement, guarded.index)) {
+    for (const auto *reference : source::uses_of(statement, guarded.index)) {
       const auto range = source.range_of(reference);
       if (!range)
         return false;
@@ -194,53 +198,55 @@ $stores} else {
 })cuda";
 
 /// Edits that vectorise the kernel. Errors: an index inside a macro.
-Result<Edits> vector_edits(const KernelSource &source, const Plan &plan, int count) {
-  const Guarded &guarded = plan.guarded;
+Result<source::Edits> vector_edits(const source::KernelSource &source, const Plan &plan,
+                                   int count) {
+  const source::Guarded &guarded = plan.guarded;
   const std::set<std::string> &taken = source.taken_names();
-  const std::string first = fresh_name("first", taken), lane = fresh_name("lane", taken),
-                    aligned = fresh_name("aligned", taken), width = std::to_string(count);
+  const std::string first = source::fresh_name("first", taken),
+                    lane = source::fresh_name("lane", taken),
+                    aligned = source::fresh_name("aligned", taken), width = std::to_string(count);
   VectorText vectors = vector_text(plan, count, first, lane, taken);
   if (!add_index_edits(source, guarded, "(" + first + " + " + lane + ")", vectors.edits))
     return fail("the index is used inside a macro");
   auto work = guarded.work_text(source), vector_work = guarded.work_text(source, vectors.edits);
   if (!work || !vector_work)
     return std::unexpected(work ? vector_work.error() : work.error());
-  const std::string body =
-      render(kBody,
-             {{"vectors_fit", "if (" + aligned + " && " + first + " + " +
-                                  std::to_string(count - 1) + " < " + guarded.bound + ") {"},
-              {"arrays", vectors.arrays.substr(2)},
-              {"loads", vectors.loads},
-              {"stores", vectors.stores},
-              {"lane", lane},
-              {"width", width},
-              {"first", first},
-              {"type", guarded.type},
-              {"i", guarded.name},
-              {"bound", guarded.bound},
-              {"work", deepen(*work, "    ")},
-              {"vector_work", deepen(*vector_work, "    ")}},
-             taken);
+  const std::string body = source::render(
+      kBody,
+      {{"vectors_fit", "if (" + aligned + " && " + first + " + " + std::to_string(count - 1) +
+                           " < " + guarded.bound + ") {"},
+       {"arrays", vectors.arrays.substr(2)},
+       {"loads", vectors.loads},
+       {"stores", vectors.stores},
+       {"lane", lane},
+       {"width", width},
+       {"first", first},
+       {"type", guarded.type},
+       {"i", guarded.name},
+       {"bound", guarded.bound},
+       {"work", source::deepen(*work, "    ")},
+       {"vector_work", source::deepen(*vector_work, "    ")}},
+      taken);
   std::string text = "const bool " + aligned + " = " + vectors.aligned + ";\n";
   const std::string start =
       guarded.type + " " + first + " = (" + guarded.start + ") * " + width + ";";
   if (guarded.is_loop)
     text += "for (" + start + " " + first + " < " + guarded.bound + "; " + first +
-            " += " + parenthesised(guarded.step) + " * " + width + ") {\n  " + deepen(body, "  ") +
-            "\n}";
+            " += " + source::parenthesised(guarded.step) + " * " + width + ") {\n  " +
+            source::deepen(body, "  ") + "\n}";
   else
     text += "const " + start + "\n" + body;
-  Edits edits{guarded.replace(source, text)};
+  source::Edits edits{guarded.replace(source, text)};
   if (!guarded.is_loop)
     change_grids(edits, source,
-                 [&](const std::string &grid) { return ceil_div_text(grid, count); });
+                 [&](const std::string &grid) { return source::ceil_div_text(grid, count); });
   return edits;
 }
 
 } // namespace
 
-Result<Offer> offer_vectorize(const KernelSource &source) {
-  const auto plan = make_plan(IndexReader(source));
+Result<Offer> offer_vectorize(const source::KernelSource &source) {
+  const auto plan = make_plan(source::IndexReader(source));
   if (!plan)
     return std::unexpected(plan.error());
   const int widest = std::ranges::max(plan->arrays, {}, &VectorArray::bytes).bytes;
@@ -256,4 +262,4 @@ Result<Offer> offer_vectorize(const KernelSource &source) {
                }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

@@ -1,7 +1,7 @@
 // Search for the one atomicAdd of a kernel; see atomics.h.
 #include "generator/text/source/atomics.h"
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 using clang::dyn_cast;
 
@@ -83,4 +83,4 @@ std::string AtomicAdd::guard_text(const std::string &work) const {
   return head + " {\n  " + deepen(work, "  ") + "\n}\n";
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

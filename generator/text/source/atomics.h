@@ -3,7 +3,7 @@
 
 #include "generator/text/source/guarded.h"
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 struct AtomicAdd {
   Guarded guarded;
@@ -26,4 +26,4 @@ Result<AtomicAdd> match_atomic_add(const IndexReader &form);
 /// null.
 const clang::CallExpr *only_atomic_call(const KernelSource &source);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

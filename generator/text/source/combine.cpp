@@ -3,7 +3,7 @@
 
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 namespace {
 
 /// The text for float, double and other (integer) types.
@@ -50,4 +50,4 @@ bool is_shuffled(const std::string &type) {
   return kTypes.contains(type);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

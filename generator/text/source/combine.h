@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 enum class Combine { Sum, Product, Maximum, Minimum };
 
@@ -18,4 +18,4 @@ std::string identity_text(Combine combine, const std::string &type);
 /// May templates combine values of a C type by warp shuffles?
 bool is_shuffled(const std::string &type);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

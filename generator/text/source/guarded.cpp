@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 using clang::dyn_cast;
 using clang::isa;
@@ -32,7 +32,7 @@ const clang::Expr *upper_bound(const clang::Expr *condition, const clang::VarDec
 
 bool is_global_id(const IndexReader &form, const clang::VarDecl *variable) {
   return variable && variable->hasInit() &&
-         form.of(variable->getInit()) == Polynomial::symbol("gid.x");
+         form.of(variable->getInit()) == symbolic::Polynomial::symbol("gid.x");
 }
 
 /// Source text of the step in `i += step`; empty for anything else.
@@ -190,4 +190,4 @@ TextEdit Guarded::replace(const KernelSource &source, const std::string &text) c
   return {whole, all.substr(std::min(all.find_first_not_of(" \t"), all.size()))};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

@@ -8,7 +8,7 @@
 
 #include "generator/text/source/index_form.h"
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 /// The texts are the user's own.
 struct Guarded {
@@ -41,4 +41,4 @@ Result<Guarded> match_guarded(const IndexReader &form);
 /// The if forms alone, with work that every thread runs to its end. Errors: as match_guarded().
 Result<Guarded> match_straight(const IndexReader &form);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

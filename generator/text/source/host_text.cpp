@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 namespace {
 
 bool is_number(const std::string &text) {
@@ -81,8 +81,8 @@ Result<std::string> translate(std::string_view text, const Bindings &names) {
 
 } // namespace
 
-Result<std::string> host_text(const Expression &expression, const Bindings &names) {
+Result<std::string> host_text(const symbolic::Expression &expression, const Bindings &names) {
   return translate(expression.text(), names);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

@@ -4,10 +4,10 @@
 #include "generator/text/source/render.h"
 #include "support/symbolic/expression.h"
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 /// @param names texts of sizes at the launch; a size without one keeps its own name
 /// Errors: a call of an unknown function.
-Result<std::string> host_text(const Expression &expression, const Bindings &names);
+Result<std::string> host_text(const symbolic::Expression &expression, const Bindings &names);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

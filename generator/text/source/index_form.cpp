@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 using clang::dyn_cast;
 using clang::isa;
@@ -15,8 +15,10 @@ namespace {
 
 constexpr int kMaxDepth = 24; // nesting of opened variables; real indices stay below five
 
-Polynomial derived(const char *operation, const Polynomial &left, const Polynomial &right) {
-  return Polynomial::symbol(std::string(operation) + "(" + left.text() + "," + right.text() + ")");
+symbolic::Polynomial derived(const char *operation, const symbolic::Polynomial &left,
+                             const symbolic::Polynomial &right) {
+  return symbolic::Polynomial::symbol(std::string(operation) + "(" + left.text() + "," +
+                                      right.text() + ")");
 }
 
 } // namespace
@@ -33,25 +35,26 @@ IndexReader::IndexReader(const KernelSource &source) : source_(source) {
   }
 }
 
-std::optional<Polynomial> IndexReader::of(const clang::Expr *expression) const {
+std::optional<symbolic::Polynomial> IndexReader::of(const clang::Expr *expression) const {
   auto value = raw(expression, 0);
   return value ? std::optional(with_global_ids(*value)) : std::nullopt;
 }
 
-std::optional<Polynomial> IndexReader::raw(const clang::Expr *expression, int depth) const {
+std::optional<symbolic::Polynomial> IndexReader::raw(const clang::Expr *expression,
+                                                     int depth) const {
   expression = strip_casts(expression);
   if (!expression || depth > kMaxDepth)
     return std::nullopt;
   if (auto name = builtin_of(expression); !name.empty())
-    return Polynomial::symbol(name);
+    return symbolic::Polynomial::symbol(name);
   if (const auto *literal = dyn_cast<clang::IntegerLiteral>(expression))
-    return Polynomial(literal->getValue().getSExtValue());
+    return symbolic::Polynomial(literal->getValue().getSExtValue());
   if (const clang::VarDecl *variable = variable_of(expression))
     return of_variable(variable, depth);
   if (const auto *unary = dyn_cast<clang::UnaryOperator>(expression)) {
     auto value =
         unary->getOpcode() == clang::UO_Minus ? raw(unary->getSubExpr(), depth + 1) : std::nullopt;
-    return value ? std::optional(Polynomial(0) - *value) : std::nullopt;
+    return value ? std::optional(symbolic::Polynomial(0) - *value) : std::nullopt;
   }
   const auto *binary = dyn_cast<clang::BinaryOperator>(expression);
   if (!binary)
@@ -68,7 +71,7 @@ std::optional<Polynomial> IndexReader::raw(const clang::Expr *expression, int de
     return *left * *right;
   case clang::BO_Shl:
     if (auto bits = right->number(); bits && *bits >= 0 && *bits < 32)
-      return *left * Polynomial(std::int64_t(1) << *bits);
+      return *left * symbolic::Polynomial(std::int64_t(1) << *bits);
     return std::nullopt;
   case clang::BO_Div:
     return derived("div", with_global_ids(*left), with_global_ids(*right));
@@ -79,33 +82,34 @@ std::optional<Polynomial> IndexReader::raw(const clang::Expr *expression, int de
   }
 }
 
-std::optional<Polynomial> IndexReader::of_variable(const clang::VarDecl *variable,
-                                                   int depth) const {
+std::optional<symbolic::Polynomial> IndexReader::of_variable(const clang::VarDecl *variable,
+                                                             int depth) const {
   if (!variable->getType()->isIntegralOrEnumerationType() &&
       !variable->getType()->isDependentType())
     return std::nullopt;
   if (auto number = integer_value(source_, strip(variable->getInit()));
       number && variable->getType().isConstQualified())
-    return Polynomial(*number);
+    return symbolic::Polynomial(*number);
   if (variable->isLocalVarDecl() && variable->hasInit() && is_written_once(source_, variable))
     if (auto value = raw(variable->getInit(), depth + 1))
       return value;
-  return Polynomial::symbol(variable->getNameAsString());
+  return symbolic::Polynomial::symbol(variable->getNameAsString());
 }
 
-Polynomial IndexReader::with_global_ids(Polynomial value) const {
+symbolic::Polynomial IndexReader::with_global_ids(symbolic::Polynomial value) const {
   for (int d = 0; d < 3; ++d) {
     const std::string axis(1, "xyz"[d]);
     const std::string thread = "threadIdx." + axis, block = "blockIdx." + axis,
                       extent = "blockDim." + axis;
-    const Polynomial factor = value.coefficient_of(thread),
-                     from_block = value.coefficient_of(block);
+    const symbolic::Polynomial factor = value.coefficient_of(thread),
+                               from_block = value.coefficient_of(block);
     if (factor.is_zero() || from_block.is_zero())
       continue;
-    const bool by_extent = from_block == factor * Polynomial::symbol(extent);
-    const bool by_number = block_[d] && from_block == factor * Polynomial(*block_[d]);
+    const bool by_extent = from_block == factor * symbolic::Polynomial::symbol(extent);
+    const bool by_number = block_[d] && from_block == factor * symbolic::Polynomial(*block_[d]);
     if (by_extent || by_number)
-      value = value.without(thread).without(block) + factor * Polynomial::symbol("gid." + axis);
+      value = value.without(thread).without(block) +
+              factor * symbolic::Polynomial::symbol("gid." + axis);
   }
   return value;
 }
@@ -113,7 +117,7 @@ Polynomial IndexReader::with_global_ids(Polynomial value) const {
 std::optional<ElementAccess> IndexReader::access(const clang::Expr *expression) const {
   expression = strip(expression);
   const clang::Expr *pointer = nullptr;
-  Polynomial index;
+  symbolic::Polynomial index;
   if (const auto *subscript = dyn_cast_or_null<clang::ArraySubscriptExpr>(expression)) {
     auto offset = of(subscript->getIdx());
     if (!offset)
@@ -174,7 +178,7 @@ bool IndexReader::has_whole_warps() const {
   return block_[0] && *block_[0] % 32 == 0 && block_[1] == 1 && block_[2] == 1;
 }
 
-std::optional<std::string> to_source(const Polynomial &value,
+std::optional<std::string> to_source(const symbolic::Polynomial &value,
                                      const std::map<std::string, std::string> &names) {
   std::string text;
   for (const auto &[monomial, coefficient] : value.terms()) {
@@ -195,4 +199,4 @@ bool is_position(const std::string &symbol) {
   return symbol.contains("gid.") || symbol.contains("threadIdx.") || symbol.contains("blockIdx.");
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

@@ -11,13 +11,13 @@
 
 #include <array>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 /// An element of a global array: `base[index]`, `*(base + index)`, `*base`, also through a local
 /// pointer.
 struct ElementAccess {
   const clang::VarDecl *base = nullptr; ///< parameter or array variable
-  Polynomial index;
+  symbolic::Polynomial index;
   const clang::Expr *expression = nullptr;
   std::string element_type;
 };
@@ -27,7 +27,7 @@ public:
   explicit IndexReader(const KernelSource &source);
 
   /// nullopt for anything but integer arithmetic (loads, calls).
-  std::optional<Polynomial> of(const clang::Expr *expression) const;
+  std::optional<symbolic::Polynomial> of(const clang::Expr *expression) const;
   /// nullopt for anything but an element, or for an index that of() cannot read.
   std::optional<ElementAccess> access(const clang::Expr *expression) const;
   /// All element accesses below `root` that access() can read, in the order of the text.
@@ -40,9 +40,9 @@ public:
   const KernelSource &source() const { return source_; }
 
 private:
-  std::optional<Polynomial> raw(const clang::Expr *expression, int depth) const;
-  std::optional<Polynomial> of_variable(const clang::VarDecl *variable, int depth) const;
-  Polynomial with_global_ids(Polynomial value) const;
+  std::optional<symbolic::Polynomial> raw(const clang::Expr *expression, int depth) const;
+  std::optional<symbolic::Polynomial> of_variable(const clang::VarDecl *variable, int depth) const;
+  symbolic::Polynomial with_global_ids(symbolic::Polynomial value) const;
 
   const KernelSource &source_;
   std::array<std::optional<std::int64_t>, 3> block_;
@@ -50,10 +50,10 @@ private:
 
 /// C++ text of a polynomial over parameters and constants; nullopt where it has other symbols.
 /// `names` maps symbols to texts; an identifier that it lacks stands for itself.
-std::optional<std::string> to_source(const Polynomial &value,
+std::optional<std::string> to_source(const symbolic::Polynomial &value,
                                      const std::map<std::string, std::string> &names = {});
 
 /// Is it a thread's position: "gid.x", "threadIdx.y", "blockIdx.x", or one of them divided?
 bool is_position(const std::string &symbol);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 using clang::dyn_cast;
 using clang::isa;
@@ -330,4 +330,4 @@ bool is_zero(const clang::Expr *expression) {
   return (floating && floating->getValue().isZero()) || (integer && integer->getValue() == 0);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

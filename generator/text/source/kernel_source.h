@@ -15,7 +15,7 @@
 #include <optional>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 class KernelSource {
 public:
@@ -136,4 +136,4 @@ std::optional<std::int64_t> integer_value(const KernelSource &source,
 /// The literal 0 or 0.0, casts aside?
 bool is_zero(const clang::Expr *expression);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 using clang::dyn_cast;
 using clang::isa;
@@ -188,4 +188,4 @@ void change_grids(Edits &edits, const KernelSource &source,
   }
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

@@ -11,7 +11,7 @@
 
 #include <array>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 class LaunchShape {
 public:
@@ -74,4 +74,4 @@ bool has_one_dimensional_blocks(const KernelSource &source);
 void change_grids(Edits &edits, const KernelSource &source,
                   const std::function<std::string(const std::string &)> &change);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

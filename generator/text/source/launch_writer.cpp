@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 namespace {
 
 constexpr std::int64_t kPlainSharedBytes = 48 << 10; // more needs an attribute set on the host
@@ -17,34 +17,37 @@ std::string template_arguments(const std::string &kernel) {
   return open == std::string::npos ? "" : kernel.substr(open);
 }
 
-std::vector<Sizes> all_sizes(const model::Task &task) {
-  std::vector<Sizes> sizes{task.sizes};
+std::vector<symbolic::Sizes> all_sizes(const model::Task &task) {
+  std::vector<symbolic::Sizes> sizes{task.sizes};
   sizes.insert(sizes.end(), task.check_sizes.begin(), task.check_sizes.end());
   return sizes;
 }
 
-bool same_value(const Expression &left, const Expression &right, const std::vector<Sizes> &sizes) {
-  return left == right || std::ranges::all_of(sizes, [&](const Sizes &binding) {
+bool same_value(const symbolic::Expression &left, const symbolic::Expression &right,
+                const std::vector<symbolic::Sizes> &sizes) {
+  return left == right || std::ranges::all_of(sizes, [&](const symbolic::Sizes &binding) {
            const auto a = left.evaluate(binding), b = right.evaluate(binding);
            return a && b && *a == *b;
          });
 }
 
-bool same_extents(const std::array<Expression, 3> &left, const std::array<Expression, 3> &right,
-                  const std::vector<Sizes> &sizes) {
+bool same_extents(const std::array<symbolic::Expression, 3> &left,
+                  const std::array<symbolic::Expression, 3> &right,
+                  const std::vector<symbolic::Sizes> &sizes) {
   return std::ranges::equal(left, right,
                             [&](const auto &a, const auto &b) { return same_value(a, b, sizes); });
 }
 
 bool same_argument(const model::Argument &left, const model::Argument &right,
-                   const std::vector<Sizes> &sizes) {
+                   const std::vector<symbolic::Sizes> &sizes) {
   const auto *a = std::get_if<model::SizeArgument>(&left);
   const auto *b = std::get_if<model::SizeArgument>(&right);
   return a && b ? same_value(a->value, b->value, sizes) : left == right;
 }
 
 bool same_arguments(const std::vector<model::Argument> &left,
-                    const std::vector<model::Argument> &right, const std::vector<Sizes> &sizes) {
+                    const std::vector<model::Argument> &right,
+                    const std::vector<symbolic::Sizes> &sizes) {
   return std::ranges::equal(
       left, right, [&](const auto &a, const auto &b) { return same_argument(a, b, sizes); });
 }
@@ -134,7 +137,7 @@ private:
   Result<void> write_shared() {
     if (same_value(wanted_.shared_bytes, reference_.shared_bytes, sizes_))
       return {};
-    for (const Sizes &binding : sizes_)
+    for (const symbolic::Sizes &binding : sizes_)
       if (const auto bytes = wanted_.shared_bytes.evaluate(binding);
           !bytes || *bytes > kPlainSharedBytes)
         return fail(
@@ -159,7 +162,7 @@ private:
   const KernelSource &source_;
   const clang::CUDAKernelCallExpr *launch_;
   const model::LaunchStep &reference_, &wanted_;
-  std::vector<Sizes> sizes_;
+  std::vector<symbolic::Sizes> sizes_;
   std::vector<std::string> texts_; ///< source texts of the launch's arguments
   Bindings names_;                 ///< texts of sizes at the launch
   Edits edits_;
@@ -180,7 +183,7 @@ const model::LaunchStep *only_launch(const model::Plan &plan) {
 
 bool same_launch(const model::LaunchStep &left, const model::LaunchStep &right,
                  const model::Task &task) {
-  const std::vector<Sizes> sizes = all_sizes(task);
+  const std::vector<symbolic::Sizes> sizes = all_sizes(task);
   return same_arguments(left.arguments, right.arguments, sizes) &&
          same_value(left.shared_bytes, right.shared_bytes, sizes) &&
          same_extents(left.grid, right.grid, sizes) && same_extents(left.block, right.block, sizes);
@@ -191,4 +194,4 @@ Result<Edits> write_launch(const KernelSource &source, const model::Task &task,
   return LaunchWriter(source, task, wanted).edits();
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

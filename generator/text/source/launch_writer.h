@@ -6,7 +6,7 @@
 
 #include "generator/text/source/launch_site.h"
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 /// The launch of a plan that has exactly one; null otherwise.
 const model::LaunchStep *only_launch(const model::Plan &plan);
@@ -22,4 +22,4 @@ bool same_launch(const model::LaunchStep &left, const model::LaunchStep &right,
 Result<Edits> write_launch(const KernelSource &source, const model::Task &task,
                            const model::LaunchStep &wanted);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

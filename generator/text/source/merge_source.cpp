@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 namespace {
 
 using analysis::slicer::Directive;
@@ -181,4 +181,4 @@ Result<Edits> merge_source(const KernelSource &source, const analysis::ParsedUni
   return edits;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

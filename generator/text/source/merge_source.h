@@ -8,7 +8,7 @@
 
 #include "generator/text/source/kernel_source.h"
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 /// Edits of the file. The answer's kernel comes under the name of the file's.
 /// @param answered name of the kernel in `answer`
@@ -16,4 +16,4 @@ namespace warpwright::generator {
 Result<Edits> merge_source(const KernelSource &source, const analysis::ParsedUnit &answer,
                            const std::string &answered);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

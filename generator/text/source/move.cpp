@@ -4,7 +4,7 @@
 
 #include "generator/text/source/render.h"
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 std::string to_string(const Move &move) {
   std::string text = move.name + "(";
@@ -52,4 +52,4 @@ Result<Move> move_from_string(const std::string &text) {
   return move;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <ranges>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 namespace {
 
 std::size_t white_prefix(std::string_view line) {
@@ -137,4 +137,4 @@ void add_edits(Edits &edits, const Edits &more) {
       edits.push_back(edit);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 using Bindings = std::map<std::string, std::string>;
 using Edits = std::vector<TextEdit>;
@@ -60,4 +60,4 @@ std::string ceil_div_text(const std::string &text, int divisor);
 /// Appends the edits of `more` that `edits` lacks: launches may share a variable.
 void add_edits(Edits &edits, const Edits &more);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

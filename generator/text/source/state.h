@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 /// One legal transformation with its parameters, spelled "vectorize(width=4)".
 struct Move {
@@ -45,4 +45,4 @@ struct State {
   arch::Gpu gpu = arch::gpu_named("cpu").value();
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

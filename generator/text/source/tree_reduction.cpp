@@ -1,7 +1,7 @@
 // Match of tree reductions, loop header first; see tree_reduction.h.
 #include "generator/text/source/tree_reduction.h"
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 using clang::dyn_cast;
 
@@ -63,9 +63,10 @@ bool match_update(const IndexReader &form, const clang::Expr *statement, const s
     operands = {call->getArg(0), call->getArg(1)};
   }
   auto target = shared_element(form, assign->getLHS());
-  if (operands.size() != 2 || !target || target->index != Polynomial::symbol("threadIdx.x"))
+  if (operands.size() != 2 || !target ||
+      target->index != symbolic::Polynomial::symbol("threadIdx.x"))
     return false;
-  const Polynomial partner = target->index + Polynomial::symbol(counter);
+  const symbolic::Polynomial partner = target->index + symbolic::Polynomial::symbol(counter);
   int own = 0, other = 0;
   for (const clang::Expr *operand : operands) {
     auto element = shared_element(form, operand);
@@ -91,7 +92,7 @@ std::optional<Tree> match_tree(const IndexReader &form, const clang::ForStmt *lo
   const auto *condition = as<clang::BinaryOperator>(branch->getCond());
   if (!condition || condition->getOpcode() != clang::BO_LT ||
       variable_of(condition->getRHS()) != counter ||
-      form.of(condition->getLHS()) != Polynomial::symbol("threadIdx.x"))
+      form.of(condition->getLHS()) != symbolic::Polynomial::symbol("threadIdx.x"))
     return std::nullopt;
   const auto update = statements_of(branch->getThen());
   Tree tree{loop};
@@ -113,4 +114,4 @@ std::vector<Tree> find_trees(const IndexReader &form) {
   return trees;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

@@ -6,7 +6,7 @@
 #include "generator/text/source/combine.h"
 #include "generator/text/source/index_form.h"
 
-namespace warpwright::generator {
+namespace warpwright::source {
 
 struct Tree {
   const clang::ForStmt *loop = nullptr;
@@ -17,4 +17,4 @@ struct Tree {
 /// All trees of the kernel, in order.
 std::vector<Tree> find_trees(const IndexReader &form);
 
-} // namespace warpwright::generator
+} // namespace warpwright::source

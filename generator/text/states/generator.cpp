@@ -7,27 +7,29 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::states {
 
-std::vector<Move> legal_moves(const KernelSource &source) {
-  std::vector<Move> moves;
-  for (const MoveKind &kind : move_registry())
+std::vector<source::Move> legal_moves(const source::KernelSource &source) {
+  std::vector<source::Move> moves;
+  for (const moves::MoveKind &kind : moves::move_registry())
     if (const auto offer = kind.offer(source))
-      for (const Parameters &parameters : offer->choices)
+      for (const moves::Parameters &parameters : offer->choices)
         moves.push_back({std::string(kind.name), parameters});
   return moves;
 }
 
-std::vector<Move> legal_moves(const State &state) {
-  auto moves = analysis::guarded(analysis::kCommandLimits, [state]() -> Result<std::vector<Move>> {
-    auto source = KernelSource::open(state);
-    return source ? legal_moves(*source) : std::vector<Move>{};
-  });
-  return moves ? std::move(*moves) : std::vector<Move>{};
+std::vector<source::Move> legal_moves(const source::State &state) {
+  auto moves =
+      analysis::guarded(analysis::kCommandLimits, [state]() -> Result<std::vector<source::Move>> {
+        auto source = source::KernelSource::open(state);
+        return source ? legal_moves(*source) : std::vector<source::Move>{};
+      });
+  return moves ? std::move(*moves) : std::vector<source::Move>{};
 }
 
-Result<State> apply_move(const KernelSource &source, const State &state, const Move &move) {
-  const MoveKind *kind = find_move_kind(move.name);
+Result<source::State> apply_move(const source::KernelSource &source, const source::State &state,
+                                 const source::Move &move) {
+  const moves::MoveKind *kind = moves::find_move_kind(move.name);
   if (!kind)
     return fail("unknown move " + move.name, "Ask for the legal moves of the state");
   const auto offer = kind->offer(source);
@@ -40,19 +42,19 @@ Result<State> apply_move(const KernelSource &source, const State &state, const M
   auto text = apply_edits(state.file.text, *edits);
   if (!text)
     return fail(to_string(move) + " made clashing edits: " + text.error().message);
-  State next = state;
+  source::State next = state;
   next.provenance = {};
   next.file.text = std::move(*text);
   next.moves.push_back(move);
   return next;
 }
 
-Result<State> apply_move(const State &state, const Move &move) {
-  return analysis::guarded(analysis::kCommandLimits, [state, move]() -> Result<State> {
-    auto source = KernelSource::open(state);
+Result<source::State> apply_move(const source::State &state, const source::Move &move) {
+  return analysis::guarded(analysis::kCommandLimits, [state, move]() -> Result<source::State> {
+    auto source = source::KernelSource::open(state);
     return source ? apply_move(*source, state, move)
-                  : Result<State>(std::unexpected(source.error()));
+                  : Result<source::State>(std::unexpected(source.error()));
   });
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::states

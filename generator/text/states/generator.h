@@ -11,17 +11,17 @@
 
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::states {
 
 /// Moves whose checks pass in this state, cheap to enumerate (one stub parse).
-std::vector<Move> legal_moves(const State &state);
+std::vector<source::Move> legal_moves(const source::State &state);
 
 /// Errors: an unknown move, or one that is not legal here, with the reason.
-Result<State> apply_move(const State &state, const Move &move);
+Result<source::State> apply_move(const source::State &state, const source::Move &move);
 
 /// The plan of a state for the task that was inferred from the original file: its slice and its
 /// launch over the task's buffers, scalars and sizes.
 /// Errors: a state that cannot be sliced or whose launch cannot be expressed over the task.
-Result<model::Plan> render_plan(const State &state, const model::Task &task);
+Result<model::Plan> render_plan(const source::State &state, const model::Task &task);
 
-} // namespace warpwright::generator
+} // namespace warpwright::states

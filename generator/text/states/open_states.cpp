@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::states {
 namespace {
 
 constexpr std::size_t kKept = 4; // the original source, and the end of the walk
 
 } // namespace
 
-Result<std::shared_ptr<const KernelSource>> OpenStates::open(const State &state) {
+Result<std::shared_ptr<const source::KernelSource>> OpenStates::open(const source::State &state) {
   const auto known = std::ranges::find_if(open_, [&](const Open &open) {
     return open.text == state.file.text && open.kernel == state.kernel &&
            open.flags == state.settings.flags;
@@ -21,27 +21,27 @@ Result<std::shared_ptr<const KernelSource>> OpenStates::open(const State &state)
     std::rotate(open_.begin(), known, known + 1);
     return open_.front().source;
   }
-  auto source =
-      analysis::guarded(analysis::kCommandLimits, [state] { return KernelSource::open(state); });
+  auto source = analysis::guarded(analysis::kCommandLimits,
+                                  [state] { return source::KernelSource::open(state); });
   if (!source)
     return std::unexpected(source.error());
   if (open_.size() == kKept)
     open_.pop_back();
   open_.push_front({state.kernel, state.file.text, state.settings.flags,
-                    std::make_shared<const KernelSource>(std::move(*source))});
+                    std::make_shared<const source::KernelSource>(std::move(*source))});
   return open_.front().source;
 }
 
-Result<std::vector<Move>> OpenStates::legal(const State &state) {
+Result<std::vector<source::Move>> OpenStates::legal(const source::State &state) {
   auto source = open(state);
   if (!source)
     return std::unexpected(source.error());
   return analysis::guarded(
       analysis::kCommandLimits,
-      [source = *source]() -> Result<std::vector<Move>> { return legal_moves(*source); });
+      [source = *source]() -> Result<std::vector<source::Move>> { return legal_moves(*source); });
 }
 
-Result<State> OpenStates::apply(const State &state, const Move &move) {
+Result<source::State> OpenStates::apply(const source::State &state, const source::Move &move) {
   auto source = open(state);
   if (!source)
     return std::unexpected(source.error());
@@ -50,4 +50,4 @@ Result<State> OpenStates::apply(const State &state, const Move &move) {
   });
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::states

@@ -10,29 +10,30 @@
 #include <deque>
 #include <memory>
 
-namespace warpwright::generator {
+namespace warpwright::states {
 
 class OpenStates {
 public:
   /// Errors: as KernelSource::open().
-  Result<std::vector<Move>> legal(const State &state);
+  Result<std::vector<source::Move>> legal(const source::State &state);
   /// Errors: as apply_move().
-  Result<State> apply(const State &state, const Move &move);
+  Result<source::State> apply(const source::State &state, const source::Move &move);
 
 private:
   struct Open {
     std::string kernel, text;
     std::vector<std::string> flags;
-    std::shared_ptr<const KernelSource> source;
+    std::shared_ptr<const source::KernelSource> source;
   };
-  Result<std::shared_ptr<const KernelSource>> open(const State &state);
+  Result<std::shared_ptr<const source::KernelSource>> open(const source::State &state);
 
   std::deque<Open> open_; ///< the most recently used first
 };
 
 /// As the functions of generator.h, on a source that is open.
 /// @param state the state that `source` was opened from
-std::vector<Move> legal_moves(const KernelSource &source);
-Result<State> apply_move(const KernelSource &source, const State &state, const Move &move);
+std::vector<source::Move> legal_moves(const source::KernelSource &source);
+Result<source::State> apply_move(const source::KernelSource &source, const source::State &state,
+                                 const source::Move &move);
 
-} // namespace warpwright::generator
+} // namespace warpwright::states

@@ -8,11 +8,11 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::states {
 namespace {
 
 /// render_plan() without the guard.
-Result<model::Plan> parsed_plan(const State &state, const model::Task &task) {
+Result<model::Plan> parsed_plan(const source::State &state, const model::Task &task) {
   auto unit = analysis::parse_stub(state.file, state.settings);
   if (!unit)
     return std::unexpected(unit.error());
@@ -41,7 +41,7 @@ Result<model::Plan> parsed_plan(const State &state, const model::Task &task) {
 
 } // namespace
 
-Result<model::Plan> render_plan(const State &state, const model::Task &task) {
+Result<model::Plan> render_plan(const source::State &state, const model::Task &task) {
   if (state.provenance.answer && !state.provenance.not_applicable.empty()) {
     model::Plan answer = *state.provenance.answer;
     answer.moves = to_strings(state.moves);
@@ -51,4 +51,4 @@ Result<model::Plan> render_plan(const State &state, const model::Task &task) {
                            [state, task] { return parsed_plan(state, task); });
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::states

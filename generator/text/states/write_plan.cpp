@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::states {
 namespace {
 
 constexpr std::string_view kRewrite = "rewrite";
@@ -17,7 +17,7 @@ constexpr std::string_view kRewrite = "rewrite";
 /// Requires that everything but source and launch equals the reference: the user's file does that
 /// much around its launch.
 Result<void> check_frame(const model::Plan &plan, const model::Plan &reference) {
-  if (!only_launch(plan))
+  if (!source::only_launch(plan))
     return fail("it has " + std::to_string(plan.steps.size()) +
                 " steps, and the file launches one kernel");
   if (plan.steps.size() != reference.steps.size())
@@ -42,9 +42,9 @@ std::string base_name(const std::string &kernel) {
 }
 
 /// Requires that the written file parses no worse than before and has the answer's launch.
-Result<void> check_written(const State &before, const State &after, const model::Task &task,
-                           const model::LaunchStep &wanted) {
-  const auto errors = [](const State &state) -> Result<std::vector<std::string>> {
+Result<void> check_written(const source::State &before, const source::State &after,
+                           const model::Task &task, const model::LaunchStep &wanted) {
+  const auto errors = [](const source::State &state) -> Result<std::vector<std::string>> {
     auto unit = analysis::parse_stub(state.file, state.settings);
     if (!unit)
       return std::unexpected(unit.error());
@@ -62,19 +62,19 @@ Result<void> check_written(const State &before, const State &after, const model:
   const auto rendered = render_plan(after, task);
   if (!rendered)
     return fail("the launch in the file does not fit it: " + rendered.error().message);
-  if (!same_launch(*only_launch(*rendered), wanted, task))
+  if (!source::same_launch(*source::only_launch(*rendered), wanted, task))
     return fail("its launch cannot be written in this file");
   return {};
 }
 
 /// write_plan() without the guard.
-Result<State> written_plan(const State &original, const model::Task &task,
-                           const model::Plan &plan) {
-  if (!only_launch(task.reference))
+Result<source::State> written_plan(const source::State &original, const model::Task &task,
+                                   const model::Plan &plan) {
+  if (!source::only_launch(task.reference))
     return fail("the file launches more than one kernel");
   if (auto frame = check_frame(plan, task.reference); !frame)
     return std::unexpected(frame.error());
-  auto source = KernelSource::open(original);
+  auto source = source::KernelSource::open(original);
   if (!source)
     return std::unexpected(source.error());
   if (source->launches().size() != 1)
@@ -82,7 +82,7 @@ Result<State> written_plan(const State &original, const model::Task &task,
   auto answer = analysis::parse_stub({"answer.cu", plan.source}, original.settings);
   if (!answer)
     return std::unexpected(answer.error());
-  const model::LaunchStep &wanted = *only_launch(plan);
+  const model::LaunchStep &wanted = *source::only_launch(plan);
   const auto merged = merge_source(*source, **answer, base_name(wanted.kernel));
   if (!merged)
     return std::unexpected(merged.error());
@@ -93,7 +93,7 @@ Result<State> written_plan(const State &original, const model::Task &task,
   auto text = apply_edits(original.file.text, *edits);
   if (!text)
     return fail("its edits clash: " + text.error().message);
-  State written = original;
+  source::State written = original;
   written.file.text = std::move(*text);
   if (auto checked = check_written(original, written, task, wanted); !checked)
     return std::unexpected(checked.error());
@@ -102,16 +102,17 @@ Result<State> written_plan(const State &original, const model::Task &task,
 
 } // namespace
 
-Result<State> write_plan(const State &original, const model::Task &task, const model::Plan &plan) {
+Result<source::State> write_plan(const source::State &original, const model::Task &task,
+                                 const model::Plan &plan) {
   return analysis::guarded(analysis::kCommandLimits,
                            [original, task, plan] { return written_plan(original, task, plan); });
 }
 
-State with_plan(const State &original, const model::Task &task, const model::Plan &plan,
-                const std::string &proposer) {
+source::State with_plan(const source::State &original, const model::Task &task,
+                        const model::Plan &plan, const std::string &proposer) {
   constexpr std::size_t kHashDigits = 8;
   auto written = write_plan(original, task, plan);
-  State state = written ? std::move(*written) : original;
+  source::State state = written ? std::move(*written) : original;
   if (!written)
     state.provenance.not_applicable = written.error().message;
   state.provenance.proposer = proposer;
@@ -125,4 +126,4 @@ bool is_rewrite(const std::vector<std::string> &moves) {
   return !moves.empty() && moves.front().starts_with(std::string(kRewrite) + "(");
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::states

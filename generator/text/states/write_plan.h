@@ -11,18 +11,19 @@
 
 #include "generator/text/states/generator.h"
 
-namespace warpwright::generator {
+namespace warpwright::states {
 
 /// The file with the plan's kernel in it.
 /// Errors: why it cannot be written, as a sentence for the user.
-Result<State> write_plan(const State &original, const model::Task &task, const model::Plan &plan);
+Result<source::State> write_plan(const source::State &original, const model::Task &task,
+                                 const model::Plan &plan);
 
 /// The state of a whole plan by `proposer`: written into the file where possible, else the plan
 /// alone with the reason. Its one move is "rewrite(by=PROPOSER, plan=HASH)".
-State with_plan(const State &original, const model::Task &task, const model::Plan &plan,
-                const std::string &proposer);
+source::State with_plan(const source::State &original, const model::Task &task,
+                        const model::Plan &plan, const std::string &proposer);
 
 /// Do a plan's moves say that it was written whole?
 bool is_rewrite(const std::vector<std::string> &moves);
 
-} // namespace warpwright::generator
+} // namespace warpwright::states

@@ -7,7 +7,7 @@
 // buffers alternate.
 #include "generator/text/templates/gemm.h"
 
-namespace warpwright::generator {
+namespace warpwright::templates {
 namespace {
 
 constexpr std::string_view kHead = R"cuda(constexpr int $tile_m = $BM, $tile_n = $BN, $tile_k = $BK;
@@ -160,33 +160,34 @@ for (int $i = 0; $i < $thread_m; ++$i) {
 )cuda";
 
 /// Bindings of one operand: its matrix, and the locals of its tile.
-Bindings operand_bindings(const GemmTask &task, bool is_a, const std::set<std::string> &taken) {
+source::Bindings operand_bindings(const GemmTask &task, bool is_a,
+                                  const std::set<std::string> &taken) {
   const auto local = [&](const char *name) {
-    return fresh_name(std::string(name) + (is_a ? "_a" : "_b"), taken);
+    return source::fresh_name(std::string(name) + (is_a ? "_a" : "_b"), taken);
   };
   return {{"loads", local("loads")},
           {"next", local("next")},
           {"tile", local("tile")},
           {"vectorised", local("vector")},
-          {"first", fresh_name(is_a ? "first_row" : "first_col", taken)},
-          {"extent", fresh_name(is_a ? "tile_m" : "tile_n", taken)},
+          {"first", source::fresh_name(is_a ? "first_row" : "first_col", taken)},
+          {"extent", source::fresh_name(is_a ? "tile_m" : "tile_n", taken)},
           {"pointer", is_a ? task.a : task.b},
-          {"ld", parenthesised(is_a ? task.lda : task.ldb)},
-          {"limit", parenthesised(is_a ? task.rows : task.cols)}};
+          {"ld", source::parenthesised(is_a ? task.lda : task.ldb)},
+          {"limit", source::parenthesised(is_a ? task.rows : task.cols)}};
 }
 
 } // namespace
 
-Bindings matrix_bindings(const GemmTask &task) {
+source::Bindings matrix_bindings(const GemmTask &task) {
   return {{"a", task.a},
           {"b", task.b},
           {"c", task.c},
-          {"lda", parenthesised(task.lda)},
-          {"ldb", parenthesised(task.ldb)},
-          {"ldc", parenthesised(task.ldc)},
-          {"rows", parenthesised(task.rows)},
-          {"cols", parenthesised(task.cols)},
-          {"depth", parenthesised(task.depth)},
+          {"lda", source::parenthesised(task.lda)},
+          {"ldb", source::parenthesised(task.ldb)},
+          {"ldc", source::parenthesised(task.ldc)},
+          {"rows", source::parenthesised(task.rows)},
+          {"cols", source::parenthesised(task.cols)},
+          {"depth", source::parenthesised(task.depth)},
           {"row", task.row_name},
           {"col", task.col_name},
           {"sum", task.sum_name}};
@@ -196,25 +197,25 @@ std::string render_gemm(const GemmTask &task, const GemmShape &shape,
                         const std::set<std::string> &names) {
   std::set<std::string> taken = names;
   taken.insert({task.row_name, task.col_name, task.sum_name});
-  Bindings common = matrix_bindings(task);
+  source::Bindings common = matrix_bindings(task);
   common.insert({{"BM", std::to_string(shape.m)},
                  {"BN", std::to_string(shape.n)},
                  {"BK", std::to_string(shape.k)},
                  {"TM", std::to_string(shape.thread_m)},
                  {"TN", std::to_string(shape.thread_n)},
                  {"index", task.index_type},
-                 {"epilogue", deepen(task.epilogue, "      ")}});
-  std::string text = render(kHead, common, taken);
-  std::string store = render("};\nauto $store = [&](int buffer) {\n", common, taken);
+                 {"epilogue", source::deepen(task.epilogue, "      ")}});
+  std::string text = source::render(kHead, common, taken);
+  std::string store = source::render("};\nauto $store = [&](int buffer) {\n", common, taken);
   for (const bool is_a : {true, false}) {
     const bool along_k = is_a != (is_a ? task.a_transposed : task.b_transposed);
-    Bindings bindings = operand_bindings(task, is_a, taken);
+    source::Bindings bindings = operand_bindings(task, is_a, taken);
     bindings.insert(common.begin(), common.end());
-    text += render(along_k ? kFetchAlongK : kFetchAcrossK, bindings, taken);
-    store += render(along_k ? kStoreAlongK : kStoreAcrossK, bindings, taken);
+    text += source::render(along_k ? kFetchAlongK : kFetchAcrossK, bindings, taken);
+    store += source::render(along_k ? kStoreAlongK : kStoreAcrossK, bindings, taken);
   }
-  text += store + render(kMain, common, taken);
-  return text + render(task.plain_store ? kPlainStore : kUserStore, common, taken);
+  text += store + source::render(kMain, common, taken);
+  return text + source::render(task.plain_store ? kPlainStore : kUserStore, common, taken);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::templates

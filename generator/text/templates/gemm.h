@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace warpwright::generator {
+namespace warpwright::templates {
 
 /// A tile of `m` x `n` of C a block, steps of `k`, `thread_m` x `thread_n` of C a thread. Requires
 /// whole float4 a thread in both loads, multiples of 4 in the thread tile, and two tiles of each
@@ -38,6 +38,6 @@ std::string render_gemm(const GemmTask &task, const GemmShape &shape,
                         const std::set<std::string> &taken);
 
 /// Bindings for the matrices, their extents, and the user's names.
-Bindings matrix_bindings(const GemmTask &task);
+source::Bindings matrix_bindings(const GemmTask &task);
 
-} // namespace warpwright::generator
+} // namespace warpwright::templates

@@ -3,7 +3,7 @@
 
 #include "generator/text/source/render.h"
 
-namespace warpwright::generator {
+namespace warpwright::templates {
 
 struct MatrixTask {
   std::string input, output;                        ///< pointers
@@ -11,16 +11,16 @@ struct MatrixTask {
   std::string input_stride, output_stride;          ///< elements between rows
   std::string row_name = "row", index_type = "int"; ///< the user's names
 
-  Bindings bindings() const {
+  source::Bindings bindings() const {
     return {{"input", input},
             {"output", output},
-            {"rows", parenthesised(rows)},
-            {"cols", parenthesised(cols)},
-            {"input_stride", parenthesised(input_stride)},
-            {"output_stride", parenthesised(output_stride)},
+            {"rows", source::parenthesised(rows)},
+            {"cols", source::parenthesised(cols)},
+            {"input_stride", source::parenthesised(input_stride)},
+            {"output_stride", source::parenthesised(output_stride)},
             {"row", row_name},
             {"index", index_type}};
   }
 };
 
-} // namespace warpwright::generator
+} // namespace warpwright::templates

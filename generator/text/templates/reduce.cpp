@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::templates {
 namespace {
 
 constexpr std::string_view kWarp = R"cuda(#pragma unroll
@@ -82,7 +82,7 @@ std::string pointer_of(const ReducedArray &array, const LoopTexts &texts,
                        const std::set<std::string> &taken, std::string &declarations) {
   if (texts.base.empty())
     return array.pointer;
-  const std::string name = fresh_name(array.pointer + "_row", taken);
+  const std::string name = source::fresh_name(array.pointer + "_row", taken);
   declarations +=
       "const " + array.element + " *" + name + " = " + array.pointer + " + " + texts.base + ";\n";
   return name;
@@ -91,16 +91,17 @@ std::string pointer_of(const ReducedArray &array, const LoopTexts &texts,
 /// The accumulation as a lambda of the elements and the index, and the loops that call it.
 std::string render_loop(const ReduceTask &task, const LoopTexts &texts,
                         const std::set<std::string> &taken) {
-  const std::string counter = task.counter, accumulate = fresh_name("accumulate", taken),
-                    part = fresh_name("part", taken), vector = fresh_name("vector", taken);
+  const std::string counter = task.counter, accumulate = source::fresh_name("accumulate", taken),
+                    part = source::fresh_name("part", taken),
+                    vector = source::fresh_name("vector", taken);
   const int width = vector_width(task);
-  Bindings elements;
+  source::Bindings elements;
   std::string declarations, parameters, scalars, parts, loads, aligned;
   int number = 0;
   for (const ReducedArray &array : task.arrays) {
     const std::string suffix = task.arrays.size() > 1 ? "_" + array.pointer : "";
-    const std::string element = fresh_name("element" + suffix, taken),
-                      quad = fresh_name("quad" + suffix, taken);
+    const std::string element = source::fresh_name("element" + suffix, taken),
+                      quad = source::fresh_name("quad" + suffix, taken);
     const std::string pointer = pointer_of(array, texts, taken, declarations);
     elements[array.name] = element;
     const std::string comma = number ? ", " : "";
@@ -119,24 +120,24 @@ std::string render_loop(const ReduceTask &task, const LoopTexts &texts,
     scalars += ", " + counter;
     parts += ", " + vector + " * " + std::to_string(width) + " + " + part;
   }
-  Bindings bindings{{"index", task.index_type},
-                    {"counter", counter},
-                    {"first", texts.first},
-                    {"step", texts.step},
-                    {"extent", parenthesised(task.extent)},
-                    {"width", std::to_string(width)},
-                    {"loads", loads},
-                    {"aligned", aligned},
-                    {"elements", scalars},
-                    {"parts", parts}};
+  source::Bindings bindings{{"index", task.index_type},
+                            {"counter", counter},
+                            {"first", texts.first},
+                            {"step", texts.step},
+                            {"extent", source::parenthesised(task.extent)},
+                            {"width", std::to_string(width)},
+                            {"loads", loads},
+                            {"aligned", aligned},
+                            {"elements", scalars},
+                            {"parts", parts}};
   std::string text = declarations + "auto " + accumulate + " = [&](" + parameters + ") { " +
-                     render(task.statement, elements, taken) + " };\n";
-  std::string scalar = render(kScalarLoop, bindings, taken);
+                     source::render(task.statement, elements, taken) + " };\n";
+  std::string scalar = source::render(kScalarLoop, bindings, taken);
   if (width < 2)
     return text + scalar;
   scalar.pop_back();
-  bindings["scalar"] = deepen(scalar, "  ");
-  return text + render(kVectorLoop, bindings, taken);
+  bindings["scalar"] = source::deepen(scalar, "  ");
+  return text + source::render(kVectorLoop, bindings, taken);
 }
 
 } // namespace
@@ -160,30 +161,32 @@ int element_bytes(const std::string &type) {
   return dtype ? static_cast<int>(model::size_bytes(*dtype)) : 0;
 }
 
-std::string render_warp_combine(Combine combine, const std::string &type, const std::string &name) {
+std::string render_warp_combine(source::Combine combine, const std::string &type,
+                                const std::string &name) {
   const std::string other = "__shfl_xor_sync(0xffffffffu, " + name + ", offset)";
-  return render(kWarp, {{"value", name}, {"combined", combine_text(combine, type, name, other)}});
+  return source::render(kWarp,
+                        {{"value", name}, {"combined", combine_text(combine, type, name, other)}});
 }
 
-std::string render_block_combine(Combine combine, const std::string &type,
+std::string render_block_combine(source::Combine combine, const std::string &type,
                                  const std::string &name) {
   const std::string warp = render_warp_combine(combine, type, name);
-  return warp + render(kBlock, {{"type", type},
-                                {"value", name},
-                                {"identity", identity_text(combine, type)},
-                                {"warp", indent(warp, "  ", "  ")}});
+  return warp + source::render(kBlock, {{"type", type},
+                                        {"value", name},
+                                        {"identity", identity_text(combine, type)},
+                                        {"warp", source::indent(warp, "  ", "  ")}});
 }
 
 std::string render_row_reduction(const ReduceTask &task, int threads, int threads_a_row,
                                  const std::set<std::string> &taken) {
   const bool a_warp_a_row = threads_a_row < threads;
   const std::string rows_a_block = std::to_string(threads / threads_a_row);
-  const LoopTexts texts{a_warp_a_row ? "threadIdx.x % 32" : "threadIdx.x",
-                        std::to_string(threads_a_row),
-                        "static_cast<size_t>(" + task.row + ") * " + parenthesised(task.stride)};
+  const LoopTexts texts{
+      a_warp_a_row ? "threadIdx.x % 32" : "threadIdx.x", std::to_string(threads_a_row),
+      "static_cast<size_t>(" + task.row + ") * " + source::parenthesised(task.stride)};
   const std::string guard =
-      "if (" + task.row + " >= " + parenthesised(task.rows) + ")\n  return;\n";
-  return render(
+      "if (" + task.row + " >= " + source::parenthesised(task.rows) + ")\n  return;\n";
+  return source::render(
       kRow,
       {{"index", task.index_type},
        {"row", task.row},
@@ -194,27 +197,28 @@ std::string render_row_reduction(const ReduceTask &task, int threads, int thread
        {"initial", task.initial},
        {"loop", render_loop(task, texts, taken)},
        {"combine",
-        without_trailing_space(
+        source::without_trailing_space(
             a_warp_a_row
                 ? render_warp_combine(task.combine, task.accumulator_type, task.accumulator)
                 : render_block_combine(task.combine, task.accumulator_type, task.accumulator))},
        {"leader", a_warp_a_row ? "threadIdx.x % 32 == 0" : "threadIdx.x == 0"},
-       {"epilogue", deepen(task.epilogue, "  ")}},
+       {"epilogue", source::deepen(task.epilogue, "  ")}},
       taken);
 }
 
 std::string render_array_reduction(const ReduceTask &task, const std::set<std::string> &taken) {
-  const LoopTexts texts{fresh_name("first", taken), fresh_name("stride", taken), ""};
-  return render(kArray,
-                {{"index", task.index_type},
-                 {"type", task.accumulator_type},
-                 {"accumulator", task.accumulator},
-                 {"initial", task.initial},
-                 {"loop", render_loop(task, texts, taken)},
-                 {"combine", without_trailing_space(render_block_combine(
-                                 task.combine, task.accumulator_type, task.accumulator))},
-                 {"epilogue", deepen(task.epilogue, "  ")}},
-                taken);
+  const LoopTexts texts{source::fresh_name("first", taken), source::fresh_name("stride", taken),
+                        ""};
+  return source::render(kArray,
+                        {{"index", task.index_type},
+                         {"type", task.accumulator_type},
+                         {"accumulator", task.accumulator},
+                         {"initial", task.initial},
+                         {"loop", render_loop(task, texts, taken)},
+                         {"combine", source::without_trailing_space(render_block_combine(
+                                         task.combine, task.accumulator_type, task.accumulator))},
+                         {"epilogue", source::deepen(task.epilogue, "  ")}},
+                        taken);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::templates

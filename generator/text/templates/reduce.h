@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace warpwright::generator {
+namespace warpwright::templates {
 
 /// One array that the accumulation reads at the running index.
 struct ReducedArray {
@@ -25,7 +25,7 @@ struct ReduceTask {
   std::string placeholder(const std::string &pointer, const std::string &element_type);
 
   std::vector<ReducedArray> arrays;
-  Combine combine = Combine::Sum;
+  source::Combine combine = source::Combine::Sum;
   std::string accumulator, accumulator_type; ///< the user's variable
   std::string initial;                       ///< its initial value, for every thread
   std::string counter;                       ///< the user's running index
@@ -52,7 +52,9 @@ std::string render_array_reduction(const ReduceTask &task, const std::set<std::s
 
 /// Statements that combine `name` over a warp, for all its lanes, or over a block of whole warps,
 /// for its first warp.
-std::string render_warp_combine(Combine combine, const std::string &type, const std::string &name);
-std::string render_block_combine(Combine combine, const std::string &type, const std::string &name);
+std::string render_warp_combine(source::Combine combine, const std::string &type,
+                                const std::string &name);
+std::string render_block_combine(source::Combine combine, const std::string &type,
+                                 const std::string &name);
 
-} // namespace warpwright::generator
+} // namespace warpwright::templates

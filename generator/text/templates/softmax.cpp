@@ -4,7 +4,7 @@
 // nothing when combined. The second read of the row comes from the cache.
 #include "generator/text/templates/softmax.h"
 
-namespace warpwright::generator {
+namespace warpwright::templates {
 namespace {
 
 constexpr std::string_view kBody = R"cuda(const $index $row = blockIdx.x$rows_a_block;
@@ -64,7 +64,7 @@ for (int warp = 1; warp < $warps; ++warp)
 std::string render_softmax(const MatrixTask &task, int threads, int threads_a_row,
                            const std::set<std::string> &taken) {
   const bool a_warp_a_row = threads_a_row < threads;
-  Bindings bindings = task.bindings();
+  source::Bindings bindings = task.bindings();
   bindings.insert(
       {{"group", std::to_string(threads_a_row)},
        {"for", "for"},
@@ -72,8 +72,8 @@ std::string render_softmax(const MatrixTask &task, int threads, int threads_a_ro
        {"in_group", a_warp_a_row ? " % 32" : ""},
        {"rows_a_block",
         a_warp_a_row ? " * " + std::to_string(threads / 32) + " + threadIdx.x / 32" : ""}});
-  bindings["across"] = a_warp_a_row ? "" : render(kAcrossWarps, bindings, taken);
-  return render(kBody, bindings, taken);
+  bindings["across"] = a_warp_a_row ? "" : source::render(kAcrossWarps, bindings, taken);
+  return source::render(kBody, bindings, taken);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::templates

@@ -5,10 +5,10 @@
 
 #include "generator/text/templates/matrix_task.h"
 
-namespace warpwright::generator {
+namespace warpwright::templates {
 
 /// Body for `threads_a_row` threads a row in blocks of `threads`, as render_row_reduction().
 std::string render_softmax(const MatrixTask &task, int threads, int threads_a_row,
                            const std::set<std::string> &taken);
 
-} // namespace warpwright::generator
+} // namespace warpwright::templates

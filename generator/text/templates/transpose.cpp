@@ -2,7 +2,7 @@
 // transpose.h.
 #include "generator/text/templates/transpose.h"
 
-namespace warpwright::generator {
+namespace warpwright::templates {
 namespace {
 
 constexpr std::string_view kBody = R"cuda(__shared__ $type $tile[$T][$T + 1];
@@ -34,15 +34,15 @@ __syncthreads();
 std::string render_transpose(const TransposeTask &task, int tile, int block_rows,
                              const std::set<std::string> &taken) {
   const std::string element =
-      fresh_name("tile", taken) + "[threadIdx.x][" + fresh_name("i", taken) + "]";
-  Bindings bindings = task.bindings();
+      source::fresh_name("tile", taken) + "[threadIdx.x][" + source::fresh_name("i", taken) + "]";
+  source::Bindings bindings = task.bindings();
   bindings.insert({{"type", task.element},
                    {"T", std::to_string(tile)},
                    {"R", std::to_string(block_rows)},
                    {"col", task.col_name},
                    {"store", task.store},
-                   {"value", render(task.value, {{"element", element}}, taken)}});
-  return render(kBody, bindings, taken);
+                   {"value", source::render(task.value, {{"element", element}}, taken)}});
+  return source::render(kBody, bindings, taken);
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::templates

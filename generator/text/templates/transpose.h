@@ -4,7 +4,7 @@
 
 #include "generator/text/templates/matrix_task.h"
 
-namespace warpwright::generator {
+namespace warpwright::templates {
 
 struct TransposeTask : MatrixTask {
   std::string element;            ///< C type
@@ -18,4 +18,4 @@ struct TransposeTask : MatrixTask {
 std::string render_transpose(const TransposeTask &task, int tile, int block_rows,
                              const std::set<std::string> &taken);
 
-} // namespace warpwright::generator
+} // namespace warpwright::templates

@@ -36,11 +36,15 @@ public:
     otherwise_ = shared(otherwise);
     static torch::Library library(torch::Library::IMPL, "warpwright", c10::DispatchKey::CUDA, __FILE__, __LINE__);
     library.impl("call", [](at::TensorList inputs, std::string plan) { return get().call(inputs, plan); });
+    // AOTAutograd differentiated the graph before: PyTorch's fallback for operators without a derivative has nothing to do.
+    static torch::Library past(torch::Library::IMPL, "warpwright", c10::DispatchKey::Autograd,
+                               __FILE__, __LINE__);
+    past.impl("call", torch::CppFunction::makeFallthrough());
   }
 
   /// @param function what make() gave; it is kept
   void bind(const std::string &name, Plan *plan, PyObject *function) {
-    plans_[name] = plan;
+    plans_.insert_or_assign(name, plan);
     kept_.push_back(shared(function));
   }
   void unbind_all() { plans_.clear(); }
@@ -71,7 +75,13 @@ private:
     return outputs;
   }
 
-  std::unordered_map<std::string, Plan *> plans_;
+  /// Of the record's key, with which a plan's name begins: names hold programs of kilobytes.
+  struct HashOfKey {
+    size_t operator()(const std::string &name) const {
+      return std::hash<std::string_view>()(std::string_view(name).substr(0, 64));
+    }
+  };
+  std::unordered_map<std::string, Plan *, HashOfKey> plans_;
   std::vector<Object> kept_;
   Object otherwise_;
 };

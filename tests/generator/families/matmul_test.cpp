@@ -13,7 +13,10 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::elements;
+using namespace warpwright::families::matmul;
+using namespace warpwright::ops;
 
 namespace {
 

@@ -13,7 +13,11 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::elements;
+using namespace warpwright::families::recurrent;
+using namespace warpwright::ops;
+using namespace warpwright::planning;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 using model::Dtype;
@@ -113,27 +113,25 @@ runner::Device &cpu_device() {
   return *made;
 }
 
-DeviceFacts cpu_facts() {
-  return {arch::gpu_named("cpu").value()};
-}
+elements::DeviceFacts cpu_facts() { return {arch::gpu_named("cpu").value()}; }
 
-std::string whole_source(const Lowering &lowering) {
-  const std::string text = std::string(ElementWriter::prelude()) + lowering.source;
+std::string whole_source(const elements::Lowering &lowering) {
+  const std::string text = std::string(elements::ElementWriter::prelude()) + lowering.source;
   return (text.find("__half") != std::string::npos ? "#include <cuda_fp16.h>\n" : "") +
          std::string(text.find("__nv_bfloat16") != std::string::npos ? "#include <cuda_bf16.h>\n"
                                                                      : "") +
          text;
 }
 
-std::string describe(const Configuration &configuration) {
+std::string describe(const elements::Configuration &configuration) {
   std::string text;
   for (const auto &[name, value] : configuration)
     text += (text.empty() ? "{" : ", ") + name + "=" + std::to_string(value);
   return text + "}";
 }
 
-Result<Arrays> run_region(const GraphIndex &graph, const Region &region, const Lowering &lowering,
-                          const Arrays &values) {
+Result<Arrays> run_region(const ops::GraphIndex &graph, const elements::Region &region,
+                          const elements::Lowering &lowering, const Arrays &values) {
   std::map<std::string, std::unique_ptr<Memory>> memory;
   for (const std::string &input : region.inputs) {
     const auto bytes = to_bytes(values.at(input));
@@ -199,8 +197,9 @@ Result<Arrays> run_region(const GraphIndex &graph, const Region &region, const L
   return results;
 }
 
-std::string check_region(const GraphIndex &graph, const Region &region, const Family &family,
-                         const Configuration &configuration, const Arrays &values,
+std::string check_region(const ops::GraphIndex &graph, const elements::Region &region,
+                         const elements::Family &family,
+                         const elements::Configuration &configuration, const Arrays &values,
                          double tolerance) {
   const auto lowering = family.lower(graph, region, configuration, cpu_facts(), "k0");
   if (!lowering)
@@ -216,4 +215,4 @@ std::string check_region(const GraphIndex &graph, const Region &region, const Fa
   return "";
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -11,7 +11,10 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::elements;
+using namespace warpwright::families::rows;
+using namespace warpwright::ops;
 using model::Dtype;
 using model::Shape;
 

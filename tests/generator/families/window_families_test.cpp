@@ -19,7 +19,12 @@
 #include <tuple>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::elements;
+using namespace warpwright::families::convolution;
+using namespace warpwright::families::scan;
+using namespace warpwright::families::windows;
+using namespace warpwright::ops;
 
 namespace {
 

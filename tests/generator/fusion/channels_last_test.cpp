@@ -9,7 +9,10 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::elements;
+using namespace warpwright::ops;
+using namespace warpwright::planning;
 using model::Shape;
 
 namespace {

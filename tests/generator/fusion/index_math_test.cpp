@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-using namespace warpwright::generator;
+using namespace warpwright::symbolic;
 
 namespace {
 

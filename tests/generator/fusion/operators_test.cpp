@@ -10,7 +10,8 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::ops;
 using model::Dtype;
 
 TEST_CASE("Each pointwise operator computes what its reference says, in its domain") {

@@ -7,7 +7,9 @@
 #include <doctest/doctest.h>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::elements;
+using namespace warpwright::planning;
 using model::Shape;
 
 namespace {

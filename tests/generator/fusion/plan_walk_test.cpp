@@ -11,7 +11,9 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::elements;
+using namespace warpwright::search;
 using model::Shape;
 
 namespace {

@@ -10,7 +10,9 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::ops;
+using namespace warpwright::planning;
 using model::Dtype;
 using model::Shape;
 

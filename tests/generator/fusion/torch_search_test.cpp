@@ -13,7 +13,10 @@
 #include <thread>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::ops;
+using namespace warpwright::planning;
+using namespace warpwright::search;
 using model::Shape;
 
 namespace {

@@ -11,10 +11,10 @@ namespace {
 using namespace warpwright;
 
 Result<void> check(const std::string &path) {
-  const auto graph = generator::read_graph(path);
+  const auto graph = ops::read_graph(path);
   if (!graph)
     return std::unexpected(graph.error());
-  const auto again = generator::parse_graph(generator::print_graph(*graph));
+  const auto again = ops::parse_graph(ops::print_graph(*graph));
   if (!again)
     return std::unexpected(again.error());
   if (!(*again == *graph))

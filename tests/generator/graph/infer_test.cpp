@@ -9,7 +9,7 @@
 
 #include <set>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 /// Beside those of examples.
@@ -30,14 +30,14 @@ std::set<std::string, std::less<>> &seen_ops() {
 }
 
 Result<void> verify_line(std::string_view line) {
-  auto graph =
-      parse_graph(std::string(kExampleLeaves) + std::string(kLeaves) + std::string(line) + "\n");
+  auto graph = ops::parse_graph(std::string(ops::kExampleLeaves) + std::string(kLeaves) +
+                                std::string(line) + "\n");
   if (!graph)
     return std::unexpected(graph.error());
   graph->outputs = {graph->nodes.back().name};
   for (const model::Node &node : graph->nodes)
     seen_ops().insert(node.op);
-  return verify_graph(*graph);
+  return ops::verify_graph(*graph);
 }
 
 void check_good(std::string_view line) {
@@ -53,8 +53,9 @@ void check_bad(std::string_view line, std::string_view words) {
 }
 
 TEST_CASE("pointwise ops broadcast and promote") {
-  for (const Op *op : all_ops()) {
-    if (op->kind != Kind::Pointwise || std::ranges::any_of(op->attributes, &AttributeRule::required))
+  for (const ops::Op *op : ops::all_ops()) {
+    if (op->kind != ops::Kind::Pointwise ||
+        std::ranges::any_of(op->attributes, &ops::AttributeRule::required))
       continue;
     const std::string call = " = " + std::string(op->name);
     const bool truth = op->compares || op->logical;
@@ -78,7 +79,7 @@ TEST_CASE("pointwise ops broadcast and promote") {
 }
 
 TEST_CASE("each operator's example has the type that it states") {
-  for (const Op *op : all_ops())
+  for (const ops::Op *op : ops::all_ops())
     if (!op->example.empty()) {
       check_good(op->example);
       CHECK(op->example.contains(std::string(op->name) + "("));
@@ -187,9 +188,9 @@ TEST_CASE("leaves and opaque nodes state their types") {
 }
 
 TEST_CASE("every op of the table is inferred by one of these tests: give its row an example") {
-  for (const Op *op : all_ops())
+  for (const ops::Op *op : ops::all_ops())
     CHECK_MESSAGE((!op->infer || seen_ops().contains(std::string(op->name))), op->name);
 }
 
 } // namespace
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-using namespace warpwright::generator;
+using namespace warpwright::ops;
 
 namespace {
 

@@ -2,18 +2,18 @@
 
 #include <doctest/doctest.h>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 void check_round_trip(std::string_view text) {
-  const auto graph = parse_graph(text);
+  const auto graph = ops::parse_graph(text);
   REQUIRE_MESSAGE(graph.has_value(), (graph ? "" : graph.error().message));
-  CHECK(print_graph(*graph) == text);
-  CHECK(parse_graph(print_graph(*graph)) == *graph);
+  CHECK(ops::print_graph(*graph) == text);
+  CHECK(ops::parse_graph(ops::print_graph(*graph)) == *graph);
 }
 
 void check_error(std::string_view text, std::string_view words) {
-  const auto graph = parse_graph(text);
+  const auto graph = ops::parse_graph(text);
   REQUIRE_FALSE(graph.has_value());
   CHECK_MESSAGE(graph.error().message.find(words) != std::string::npos, graph.error().message);
 }
@@ -48,13 +48,13 @@ TEST_CASE("every dtype has a short name") {
 }
 
 TEST_CASE("blank lines and comments are skipped") {
-  const auto graph = parse_graph("# what it is\n\n  %x: f32[] = input\n\treturn %x");
+  const auto graph = ops::parse_graph("# what it is\n\n  %x: f32[] = input\n\treturn %x");
   REQUIRE(graph.has_value());
-  CHECK(print_graph(*graph) == "%x: f32[] = input\nreturn %x\n");
+  CHECK(ops::print_graph(*graph) == "%x: f32[] = input\nreturn %x\n");
 }
 
 TEST_CASE("an integer, a number and a flag stay what they are") {
-  const auto graph = parse_graph("%x: f32[] = aten {a=1, b=1.0, c=true, d=1e30}\nreturn %x");
+  const auto graph = ops::parse_graph("%x: f32[] = aten {a=1, b=1.0, c=true, d=1e30}\nreturn %x");
   REQUIRE(graph.has_value());
   const auto &attributes = graph->nodes[0].attributes;
   CHECK(attributes.at("a") == model::Attribute(std::int64_t{1}));
@@ -78,4 +78,4 @@ TEST_CASE("a line that is no graph is named with what was expected") {
 }
 
 } // namespace
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -3,20 +3,20 @@
 
 #include <doctest/doctest.h>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 void check_refused(std::string_view text, std::string_view words) {
-  const auto graph = parse_graph(text);
+  const auto graph = ops::parse_graph(text);
   REQUIRE_MESSAGE(graph.has_value(), (graph ? "" : graph.error().message));
-  const auto verified = verify_graph(*graph);
+  const auto verified = ops::verify_graph(*graph);
   REQUIRE_MESSAGE(!verified.has_value(), text);
   CHECK_MESSAGE(verified.error().message.find(words) != std::string::npos,
                 verified.error().message);
 }
 
 TEST_CASE("a graph that states what its ops give is verified") {
-  const auto graph = parse_graph(R"(
+  const auto graph = ops::parse_graph(R"(
 %x: f32[2,3] = input
 %count: i64[] = parameter
 %one: i64[] = constant {value=1}
@@ -26,7 +26,7 @@ update %count = %more
 return %y, %x
 )");
   REQUIRE(graph.has_value());
-  const auto verified = verify_graph(*graph);
+  const auto verified = ops::verify_graph(*graph);
   CHECK_MESSAGE(verified.has_value(), (verified ? "" : verified.error().message));
 }
 
@@ -57,4 +57,4 @@ TEST_CASE("an update goes from a value to state of its type") {
 }
 
 } // namespace
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -1,7 +1,7 @@
 // aggregate_atomics: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("aggregate_atomics: one atomic a block") {
   check_move(R"cuda(__global__ void ^count(const float *x, int *out, int n) {

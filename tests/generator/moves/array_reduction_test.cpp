@@ -1,7 +1,7 @@
 // array_reduction: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("array_reduction: a tree with one atomic a block") {
   check_move(R"cuda(#define BLOCK 256

@@ -1,7 +1,7 @@
 // block_size: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("block_size: the block and the grid's numbers follow") {
   check_move(R"cuda(__global__ void ^saxpy(int n, float a, float *x, float *y) {

@@ -1,7 +1,7 @@
 // coarsen: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("coarsen: each thread does four elements, a block apart") {
   check_move(R"cuda(__global__ void ^saxpy(int n, float a, float *x, float *y) {

@@ -1,7 +1,7 @@
 // float_literals: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("float_literals: double literals become float") {
   check_move(R"cuda(__global__ void ^halve(float *x, int n) {

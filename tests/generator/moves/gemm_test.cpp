@@ -1,7 +1,7 @@
 // gemm: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("gemm: alpha and beta stay as the user wrote them") {
   check_move(

@@ -1,7 +1,7 @@
 // grid_stride: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("grid_stride: a guarded kernel becomes a loop over a capped grid") {
   check_move(R"cuda(__global__ void ^saxpy(int n, float a, float *x, float *y) {

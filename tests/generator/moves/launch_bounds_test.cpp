@@ -1,7 +1,7 @@
 // launch_bounds: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("launch_bounds: the block's size goes before the name") {
   check_move(

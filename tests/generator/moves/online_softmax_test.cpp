@@ -1,7 +1,7 @@
 // online_softmax: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("online_softmax: three loops become the online form") {
   check_move(R"cuda(__global__ void ^softmax(const float *x, float *y, int rows, int cols) {

@@ -1,7 +1,7 @@
 // pad_shared: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("pad_shared: rows of 32 words get one more") {
   check_move(R"cuda(__global__ void ^t(const float *in, float *out) {

@@ -1,7 +1,7 @@
 // privatize_histogram: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("privatize_histogram: a block counts in shared memory") {
   check_move(R"cuda(__global__ void ^hist(const int *keys, unsigned int *counts, int n) {

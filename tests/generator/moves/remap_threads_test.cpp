@@ -1,7 +1,7 @@
 // remap_threads: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("remap_threads: x and y trade places in the kernel and in its launch") {
   check_move(R"cuda(__global__ void ^fill(float *m, int rows, int cols) {

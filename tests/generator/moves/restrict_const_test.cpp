@@ -1,7 +1,7 @@
 // restrict_const: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("restrict_const: pointers that are only read become const") {
   check_move(

@@ -1,7 +1,7 @@
 // row_reduction: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("row_reduction: a thread's loop becomes a warp a row") {
   check_move(R"cuda(__global__ void ^norms(const float *x, float *out, int rows, int cols) {

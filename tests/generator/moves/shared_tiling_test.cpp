@@ -1,7 +1,7 @@
 // shared_tiling: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("shared_tiling: operands go through square tiles") {
   check_move(

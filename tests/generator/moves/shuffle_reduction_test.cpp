@@ -1,7 +1,7 @@
 // shuffle_reduction: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("shuffle_reduction: a tree of sums becomes shuffles") {
   check_move(R"cuda(#define BLOCK 256

@@ -1,7 +1,7 @@
 // tiled_transpose: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("tiled_transpose: a scaled transpose goes through a padded tile") {
   check_move(R"cuda(__global__ void ^transpose(const float *in, float *out, int rows, int cols) {

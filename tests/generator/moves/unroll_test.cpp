@@ -1,7 +1,7 @@
 // unroll: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("unroll: the innermost loop gets a pragma") {
   check_move(R"cuda(__global__ void ^norms(const float *x, float *out, int rows, int cols) {

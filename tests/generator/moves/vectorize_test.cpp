@@ -1,7 +1,7 @@
 // vectorize: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("vectorize: float4 with a scalar tail and an alignment check") {
   check_move(R"cuda(__global__ void ^saxpy(int n, float a, float *x, float *y) {

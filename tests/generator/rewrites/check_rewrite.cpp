@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace warpwright::generator {
+namespace warpwright::test {
 namespace {
 
 /// Double arithmetic, summed in another order.
@@ -14,7 +14,7 @@ constexpr double kTolerance = 1e-11;
 
 void check_same(const model::Graph &before, const model::Graph &after, const std::string &how) {
   REQUIRE_MESSAGE(after.outputs == before.outputs, how);
-  if (const auto verified = verify_graph(after); !verified)
+  if (const auto verified = ops::verify_graph(after); !verified)
     FAIL_CHECK(how << ": " << verified.error().message);
   for (const std::uint64_t seed : {1, 2}) {
     const Arrays leaves = draw_leaves(before, seed);
@@ -45,13 +45,13 @@ std::vector<model::TensorType> result_types(const model::Graph &graph) {
 
 model::Graph check_rewrites(const model::Graph &graph, const std::vector<std::string> &rules) {
   std::vector<std::string> used;
-  for (const Rewrite &rewrite : rewrites(GraphIndex(graph))) {
-    const auto applied = apply(graph, rewrite);
+  for (const rewrites::Rewrite &rewrite : rewrites::rewrites(ops::GraphIndex(graph))) {
+    const auto applied = rewrites::apply(graph, rewrite);
     REQUIRE_MESSAGE(applied, (applied ? "" : applied.error().message));
     check_same(graph, *applied, std::string(rewrite.rule) + " of " + rewrite.node);
     used.emplace_back(rewrite.rule);
   }
-  const Simplified simplified = simplify(graph);
+  const rewrites::Simplified simplified = rewrites::simplify(graph);
   for (const std::string &text : simplified.applied)
     used.push_back(text.substr(0, text.find('(')));
   check_same(graph, simplified.graph, "simplify");
@@ -63,7 +63,7 @@ model::Graph check_rewrites(const model::Graph &graph, const std::vector<std::st
 }
 
 void check_left_alone(const model::Graph &graph, const std::string &rule) {
-  for (const std::string &text : simplify(graph).applied)
+  for (const std::string &text : rewrites::simplify(graph).applied)
     CHECK_MESSAGE(!text.starts_with(rule + "("), text);
 }
 
@@ -75,4 +75,4 @@ std::string ops_of(const model::Graph &graph) {
   return ops;
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

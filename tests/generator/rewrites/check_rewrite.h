@@ -4,7 +4,7 @@
 #include "generator/rewrites/rewrite.h"
 #include "tests/generator/graph_builder.h"
 
-namespace warpwright::generator {
+namespace warpwright::test {
 
 /// Applies every legal rewrite on its own, and simplify(), and compares the results with the graph's own on drawn leaves.
 /// @param rules that must be among those applied; empty: none of them is asked for
@@ -17,4 +17,4 @@ void check_left_alone(const model::Graph &graph, const std::string &rule);
 /// Ops of the graph that are no leaves, in order: "matmul add".
 std::string ops_of(const model::Graph &graph);
 
-} // namespace warpwright::generator
+} // namespace warpwright::test

@@ -5,7 +5,8 @@
 #include <doctest/doctest.h>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::rewrites;
 
 namespace {
 

@@ -8,7 +8,9 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::ops;
+using namespace warpwright::rewrites;
 
 namespace {
 
@@ -78,7 +80,7 @@ TEST_CASE("transposed convolutions are convolutions in phases") {
     const auto graph =
         g.graph({convolution(g, draw, static_cast<std::size_t>(draw.pick(1, 2)), true, false)});
     check_rewrites(graph, {});
-    for (const Rewrite &rewrite : rewrites(GraphIndex(graph)))
+    for (const Rewrite &rewrite : warpwright::rewrites::rewrites(GraphIndex(graph)))
       written += rewrite.rule == "conv-phases";
   }
   CHECK(written > 5);

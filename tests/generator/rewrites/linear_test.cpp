@@ -7,7 +7,8 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
+using namespace warpwright::ops;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
 
 namespace {
 

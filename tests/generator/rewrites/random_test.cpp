@@ -7,7 +7,7 @@
 #include <random>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::test;
 
 namespace {
 

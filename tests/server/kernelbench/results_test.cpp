@@ -91,7 +91,7 @@ TEST_CASE("a degenerate task has no ratios") {
   const BenchTask task{.id = "1/1", .level = 1, .name = "a", .source = "x"};
   TorchOutcome outcome;
   outcome.task.emplace();
-  generator::TorchVariant variant;
+  search::TorchVariant variant;
   variant.verdict.outcome = model::Outcome::Verified;
   variant.verdict.speedup = model::Speedup{5, 5, 5, 10, "GPU"};
   variant.verdict.reference_time = variant.verdict.candidate_time = model::Time{1, 1, 1, 10};
@@ -108,7 +108,7 @@ TEST_CASE("a degenerate task has no ratios") {
 TEST_CASE("what a search found and nobody could verify once more is no result") {
   TorchOutcome outcome;
   outcome.task.emplace();
-  generator::TorchVariant variant;
+  search::TorchVariant variant;
   variant.verdict.outcome = model::Outcome::Verified;
   variant.verdict.speedup = model::Speedup{5, 5, 5, 10, "GPU"};
   outcome.variants.push_back(variant);
@@ -122,7 +122,7 @@ TEST_CASE("what a search found and nobody could verify once more is no result") 
 TEST_CASE("what only the device stopped from being measured keeps its plan and says why") {
   TorchOutcome outcome;
   outcome.task.emplace();
-  generator::TorchVariant variant;
+  search::TorchVariant variant;
   variant.verdict.outcome = model::Outcome::Verified;
   variant.verdict.plan_hash = "abc";
   variant.verdict.speedup = model::Speedup{5, 5, 5, 10, "GPU"};
@@ -246,7 +246,7 @@ TEST_CASE("recipes of verified candidates are found again by the hash of their s
     REQUIRE(file);
     BenchResult found = verified("1/1", 2, 1.5), plain = verified("1/2", 2, 1.5);
     found.source_hash = "abc";
-    found.recipe = generator::Recipe{{"identity(%y)"}, {{{"mm", {"matmul", true, false}}}, {}}};
+    found.recipe = search::Recipe{{"identity(%y)"}, {{{"mm", {"matmul", true, false}}}, {}}};
     REQUIRE(file->append(found));
     REQUIRE(file->append(plain));
   }

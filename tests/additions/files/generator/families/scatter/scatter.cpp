@@ -4,14 +4,14 @@
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::scatter {
 namespace {
 
 std::size_t dim_of(const model::Node &anchor) {
-  return static_cast<std::size_t>(integer_attribute(anchor, "dim"));
+  return static_cast<std::size_t>(ops::integer_attribute(anchor, "dim"));
 }
 
-bool claims(const GraphIndex &index, const model::Node &anchor) {
+bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
   if (anchor.op != "scatter_add")
     return false;
   model::Shape shape = index.node(anchor.inputs[1]).type().shape;
@@ -19,7 +19,8 @@ bool claims(const GraphIndex &index, const model::Node &anchor) {
   return shape == anchor.type().shape && model::elements_of(shape) > 0;
 }
 
-std::vector<Configuration> configurations(const GraphIndex &, const Region &, const DeviceFacts &) {
+std::vector<elements::Configuration>
+configurations(const ops::GraphIndex &, const elements::Region &, const elements::DeviceFacts &) {
   return {{{"threads", 128}}, {{"threads", 256}}};
 }
 
@@ -42,17 +43,17 @@ extern "C" __global__ void @NAME@(@PARAMETERS@) {
 }
 )cuda";
 
-Result<Lowering> lower(const GraphIndex &index, const Region &region,
-                       const Configuration &configuration, const DeviceFacts &,
-                       const std::string &prefix) {
+Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
+                                 const elements::Configuration &configuration,
+                                 const elements::DeviceFacts &, const std::string &prefix) {
   const model::Node &anchor = index.node(region.anchor);
-  const auto threads = setting_of(configuration, "threads", 32, 1024);
+  const auto threads = elements::setting_of(configuration, "threads", 32, 1024);
   if (!threads)
     return std::unexpected(threads.error());
-  ElementWriter writer(index, region);
+  elements::ElementWriter writer(index, region);
   const model::Shape &shape = anchor.type().shape;
-  const Index parts = unflatten("item", shape);
-  Index to, from;
+  const elements::Index parts = elements::unflatten("item", shape);
+  elements::Index to, from;
   std::string places;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const std::string name = "o" + std::to_string(d);
@@ -69,29 +70,29 @@ Result<Lowering> lower(const GraphIndex &index, const Region &region,
   const std::string source = writer.load(anchor.inputs[2], from, added);
   const std::int64_t count = model::elements_of(shape);
   const std::string store = writer.store(to, "sum");
-  Lowering lowering;
-  lowering.source = fill_places(kKernel, {{"NAME", prefix + "_scatter"},
-                                          {"PARAMETERS", writer.parameters()},
-                                          {"THREADS", std::to_string(*threads)},
-                                          {"COUNT", std::to_string(count)},
-                                          {"PLACES", places},
-                                          {"TYPE", writer.compute_type(anchor.inputs[0])},
-                                          {"FIRST", first},
-                                          {"VALUE", value},
-                                          {"LINE", std::to_string(line)},
-                                          {"AT", at},
-                                          {"INDEX", place},
-                                          {"DIM", std::to_string(dim_of(anchor))},
-                                          {"ADDED", added},
-                                          {"SOURCE", source},
-                                          {"STORE", store}});
-  lowering.steps.push_back(
-      launch_of(prefix + "_scatter", ceil_divide(count, *threads), *threads, writer.arguments()));
+  elements::Lowering lowering;
+  lowering.source = elements::fill_places(kKernel, {{"NAME", prefix + "_scatter"},
+                                                    {"PARAMETERS", writer.parameters()},
+                                                    {"THREADS", std::to_string(*threads)},
+                                                    {"COUNT", std::to_string(count)},
+                                                    {"PLACES", places},
+                                                    {"TYPE", writer.compute_type(anchor.inputs[0])},
+                                                    {"FIRST", first},
+                                                    {"VALUE", value},
+                                                    {"LINE", std::to_string(line)},
+                                                    {"AT", at},
+                                                    {"INDEX", place},
+                                                    {"DIM", std::to_string(dim_of(anchor))},
+                                                    {"ADDED", added},
+                                                    {"SOURCE", source},
+                                                    {"STORE", store}});
+  lowering.steps.push_back(elements::launch_of(
+      prefix + "_scatter", elements::ceil_divide(count, *threads), *threads, writer.arguments()));
   return lowering;
 }
 
 } // namespace
 
-const Family kScatterFamily{"scatter", claims, true, true, configurations, lower};
+const elements::Family kScatterFamily{"scatter", claims, true, true, configurations, lower};
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::scatter

@@ -3,8 +3,8 @@
 
 #include "generator/elements/family.h"
 
-namespace warpwright::generator {
+namespace warpwright::families::scatter {
 
-extern const Family kScatterFamily;
+extern const elements::Family kScatterFamily;
 
-} // namespace warpwright::generator
+} // namespace warpwright::families::scatter

@@ -3,9 +3,9 @@
 // Illegal where the kernel is static already, or declared elsewhere.
 #include "generator/text/moves/move_kind.h"
 
-namespace warpwright::generator {
+namespace warpwright::moves {
 
-Result<Offer> offer_internal_linkage(const KernelSource &source) {
+Result<Offer> offer_internal_linkage(const source::KernelSource &source) {
   const clang::FunctionDecl *kernel = source.kernel();
   if (kernel->getStorageClass() == clang::SC_Static)
     return fail("the kernel is static already");
@@ -14,8 +14,8 @@ Result<Offer> offer_internal_linkage(const KernelSource &source) {
   const auto name = source.unit().range_of(clang::SourceRange(kernel->getLocation()));
   if (!name)
     return fail("the kernel's name comes from a macro");
-  const Edits edits{{{name->begin, name->begin}, "static "}};
+  const source::Edits edits{{{name->begin, name->begin}, "static "}};
   return Offer{{Parameters{}}, [edits](const Parameters &) { return edits; }};
 }
 
-} // namespace warpwright::generator
+} // namespace warpwright::moves

@@ -1,4 +1,5 @@
 // Additions at indices compute on the CPU device what the reference evaluation computes.
+#include "generator/families/registry.h"
 #include "generator/families/scatter/scatter.h"
 #include "tests/generator/families/region_run.h"
 #include "tests/generator/graph_builder.h"
@@ -6,7 +7,8 @@
 #include <doctest/doctest.h>
 
 using namespace warpwright;
-using namespace warpwright::generator;
+using namespace warpwright::elements;
+using namespace warpwright::test;
 
 TEST_CASE("the family takes scatter_add and adds as the reference does, in each configuration") {
   GraphBuilder g;
@@ -14,8 +16,8 @@ TEST_CASE("the family takes scatter_add and adds as the reference does, in each 
                     s = g.input("s", {5, 9});
   const std::string y = g.op("scatter_add", {x, i, s}, {{"dim", std::int64_t{1}}});
   const model::Graph graph = g.graph({y});
-  const GraphIndex index(graph);
-  const Family *family = family_named("scatter");
+  const ops::GraphIndex index(graph);
+  const Family *family = families::named("scatter");
   REQUIRE(family);
   REQUIRE(family->claims(index, index.node(y)));
   Region region;

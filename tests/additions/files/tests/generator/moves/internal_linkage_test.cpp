@@ -1,7 +1,7 @@
 // internal_linkage: the exact text it makes, and what it refuses.
 #include "tests/generator/check_move.h"
 
-using namespace warpwright::generator::test;
+using namespace warpwright::test;
 
 TEST_CASE("internal_linkage: the kernel becomes static") {
   check_move("__global__ void ^one(float *x) { x[threadIdx.x] = 1; }\n"
