@@ -17,7 +17,7 @@ import torch
 from torch._inductor import compile_fx as inductor
 
 OURS = "warpwright."
-OPTIONS = {"search": "queue", "store": None, "force": False}
+OPTIONS = {"search": "queue", "store": None, "force": False, "check": 0}
 
 
 class Session:
@@ -42,6 +42,7 @@ class Backend:
         theirs = {key: value for key, value in (options or {}).items() if not key.startswith(OURS)}
         patches = {**(torch._inductor.list_mode_options(mode) if mode and mode != "default" else {}), **theirs}
         ours = {**OPTIONS, **ours}
+        calls.checks = int(ours["check"])
         inner = functools.partial(compile_inner, ours, mode or "default")
         with torch.compiler.config.patch(cache_key_tag=cache_tag(ours, inputs)):
             return inductor.compile_fx(gm, inputs, inner_compile=inner, config_patches=patches or None)

@@ -24,7 +24,6 @@ from torch.utils._pytree import tree_leaves
 PAIRS, SAMPLE_NS, MOST_CALLS = 30, 2_000_000, 200
 MOST_SINGLE = 6  # regions tried alone where all together are not faster
 UNITS = {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600}
-WORST_ERROR = {torch.float16: 2e-2, torch.bfloat16: 5e-2, torch.float32: 5e-3, torch.float64: 1e-6}  # of the largest value
 
 
 class Captured:
@@ -179,22 +178,9 @@ class Trial:
         for _ in range(3):
             got = self.run(function)
         for index, (one, other) in enumerate(zip(wanted, got)):
-            if isinstance(one, torch.Tensor) and one.numel() and not alike(one, other):
+            if isinstance(one, torch.Tensor) and one.numel() and not calls.alike(one, other):
                 return f"output {index} differs with plans"
         return ""
-
-
-def alike(one, other):
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return False
-    if one.dtype not in WORST_ERROR:
-        return bool(torch.equal(one, other))
-    one, other, most = one.double(), other.double(), WORST_ERROR[one.dtype]
-    if not torch.equal(one.isfinite(), other.isfinite()):
-        return False
-    finite = one.isfinite()
-    largest = one[finite].abs().max() if bool(finite.any()) else 0
-    return bool(((one - other)[finite].abs() <= most * largest).all())
 
 
 def run_model(model, inputs, kwargs, train, session, mode):

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 import warnings
 
@@ -293,6 +294,46 @@ class Operator(Case):
                         for one, other in zip(calls.CALL(changed, plan), calls.CALL([one.contiguous() for one in changed], plan)):
                             torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
                             self.assertTrue(one.is_contiguous())
+
+
+class FirstCalls(Case):
+    """The option warpwright.check, with kernels that a function stands for."""
+
+    def bound_to(self, kernels):
+        """(inputs, plan, its binding, which names the operator runs by kernels)"""
+        (inputs, plan), *_ = Operator.calls_of(self, nn.Sequential(nn.Linear(8, 16), nn.GELU()), torch.randn(4, 8))
+        bound, ran, names = calls.bound(plan, inputs[0].device), [], []
+        extension = types.SimpleNamespace(bind_region=lambda pair: names.append(pair[0].removeprefix(plan)))
+        bound.exported = types.SimpleNamespace(functions=[None], extension=extension, runs=lambda: len(ran), fallbacks=dict)
+        bound.left = 2
+
+        def operator(given, name):
+            self.assertEqual(name, plan + calls.CHECKED)
+            ran.append(name)
+            return kernels(bound.program(*given))
+
+        self.addCleanup(setattr, calls, "CALL", calls.CALL)
+        calls.CALL = operator
+        return inputs, plan, bound, names
+
+    def test_right_kernels_answer_alone_afterwards(self):
+        inputs, plan, bound, names = self.bound_to(lambda outputs: outputs)
+        for _ in range(2):
+            self.assertEqual(names, [])
+            torch.testing.assert_close(calls.call(inputs, plan), bound.program(*inputs))
+        self.assertEqual(names, [""])
+
+    def test_wrong_kernels_are_quarantined_and_never_answer(self):
+        inputs, plan, bound, names = self.bound_to(lambda outputs: [2 * one for one in outputs])
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            for _ in range(3):
+                torch.testing.assert_close(calls.call(inputs, plan), bound.program(*inputs))
+        self.assertEqual(names, [])
+        self.assertEqual([one.category for one in said], [RuntimeWarning])
+        self.assertIn("differed from its ATen program", str(said[0].message))
+        calls.reset()
+        self.assertRegex(calls.bound(plan, inputs[0].device).why, "quarantined: output 0 differed")
 
 
 class Choices(Case):
