@@ -68,7 +68,8 @@ def results_json(node, picks):
         return [tensor_json(node.name, value)]
     if not isinstance(value, (list, tuple)):
         return []
-    return [tensor_json(picks.get((node, index), ""), one) if isinstance(one, torch.Tensor) else None for index, one in enumerate(value)]
+    results = [tensor_json(picks.get((node, index), ""), one) if isinstance(one, torch.Tensor) else None for index, one in enumerate(value)]
+    return results if len(results) != 1 else [*results, None]  # a list of one tensor is no tensor: its readers pick it
 
 
 def describe(gm):
@@ -209,7 +210,7 @@ def put_in_order(graph, place, ordered):
     last, count = None, 0
     while ready:
         _, _, node = heapq.heappop(ready)
-        if last is not None:
+        if last is not None and last.next is not node:
             last.append(node)
         last, count = node, count + 1
         for user in users[node]:

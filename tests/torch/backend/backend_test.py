@@ -124,6 +124,15 @@ class Regions(Case):
         for x in (base[:8, :8].t(), base[::2, ::2], base.flatten()[1:65].view(8, 8), torch.randn(1, 8).expand(8, 8)):
             self.same(model, x)
 
+    def test_a_list_of_one_tensor(self):
+        class Split(nn.Module):
+            def forward(self, x):
+                (only,) = x.sigmoid().split(8, dim=1)
+                return only * 2 + 1
+
+        self.same(Split(), torch.randn(4, 8))
+        self.assertGreater(self.calls, 0)
+
     def test_gradients(self):
         model, x = Norms(), torch.randn(2, 3, 8, 8)
         compiled = self.compiled(model, force=True)

@@ -5,8 +5,8 @@ usage: python3 training.py BIN [--device cuda] [--only bert,swin] [--steps 50] [
 
 Masks of dropout are drawn as in eager mode (fallback_random) from the same seed in each step. After the last step every parameter and every
 running statistic is compared: its distance from float64's is at most 4 times eager's, or where float64 draws other masks, its distance from
-eager's is small. How far training moved is printed, so that a comparison of models that learned nothing is seen. Exit code 1: something
-was wrong.
+eager's is small. Where it is not, plain Inductor is trained too: what is no further from eager than its own result counts "as inductor".
+How far training moved is printed, so that a comparison of models that learned nothing is seen. Exit code 1: something was wrong.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def row_of(name, options):
         return states.mapped(drawn(2, seed=step % 4), lambda one: one.to(options.device, torch.float64 if wide and one.is_floating_point() else None))
 
     first = {name: one.detach().double().clone() for name, one in model.state_dict().items() if one.is_floating_point()}
-    exact_model, ours_model = copy.deepcopy(model).double(), copy.deepcopy(model)
+    exact_model, ours_model, start_state = copy.deepcopy(model).double(), copy.deepcopy(model), copy.deepcopy(model.state_dict())
     eager, losses = trained(model, model, draw, options.steps)
     exact, _ = trained(exact_model, exact_model, lambda step: draw(step, True), options.steps)
     force = {} if options.store else {"warpwright.force": True}
@@ -81,14 +81,24 @@ def row_of(name, options):
         right = apart <= CHAOS * moved + TINY
     else:
         right = error_ours <= states.FACTOR * error_eager + TINY
+    if not right:
+        plain_model = copy.deepcopy(exact_model).float()
+        plain_model.load_state_dict(start_state)
+        plain, _ = trained(plain_model, torch.compile(plain_model, options=states.OPTIONS), draw, options.steps)
+        row["apart_inductor"] = distance(plain, eager)
+        row["as_inductor"] = right = apart <= states.FACTOR * row["apart_inductor"]
     return {**row, "right": right, "error_eager": error_eager, "error_ours": error_ours, "apart": apart, "moved": moved, "losses": [losses[0], losses[-1]],
             **counts, "seconds": round(time.monotonic() - start, 1)}
+
+
+def verdict_of(row):
+    return next((one for one in ("skipped", "failed") if one in row), "as inductor" if row.get("as_inductor") else "right" if row.get("right") else "wrong")
 
 
 def line_of(row):
     if "right" not in row:
         return f"{row['module']:28} " + ("skipped: " + row["skipped"] if "skipped" in row else "failed: " + row["failed"])
-    return (f"{row['module']:28} {'right' if row['right'] else 'wrong'}: error {row['error_ours']:.1e}, eager's {row['error_eager']:.1e}, apart "
+    return (f"{row['module']:28} {verdict_of(row)}: error {row['error_ours']:.1e}, eager's {row['error_eager']:.1e}, apart "
             f"{row['apart']:.1e}, moved {row['moved']:.1e}, loss {row['losses'][0]:.3f} -> {row['losses'][1]:.3f}, {row.get('calls', 0)} calls, "
             f"{row['seconds']} s")
 
@@ -112,7 +122,7 @@ def main():
     found = collections.Counter()
     for row in rows_of(names, options):
         print(line_of(row), flush=True)
-        found["skipped" if "skipped" in row else "failed" if "failed" in row else "right" if row["right"] else "wrong"] += 1
+        found[verdict_of(row)] += 1
         if options.out:
             with open(options.out, "a") as file:
                 file.write(json.dumps(row) + "\n")
