@@ -35,7 +35,7 @@ standalone) form=--standalone ;;
 esac
 export PYTHONPATH=$bin/torch # a plan that cannot stand alone needs it in both forms
 export PYTHONUNBUFFERED=1 XDG_CACHE_HOME=$state/cache PYTHONWARNINGS=ignore
-failed=0
+failed=0 planning=
 left() { echo $((${BUDGET_S:-560} - (SECONDS - begun))); }
 note() { echo "== $* (at $((SECONDS - begun)) s)" | tee -a "$out/log.txt"; }
 
