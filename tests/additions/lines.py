@@ -29,7 +29,7 @@ REDUCTION_TWIN = '''  if (op == "nansum") {
     return sum;
   }
 '''
-VIEW = '''ViewSource channel_shuffle_source(IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes) {
+VIEW = '''ViewSource channel_shuffle_source(symbolic::IndexMath &math, const Node &node, const Shape &operand, const Lanes &lanes) {
   const std::int64_t groups = integer_attribute(node, "groups");
   return {each(lanes, [&](const auto &lane, auto &index) {
     index[1] = math.add(math.scale(math.modulo(lane[1], groups), operand[1] / groups), math.divide(lane[1], groups));
@@ -42,7 +42,7 @@ VIEW_ROW = '''    moving(view("channel_shuffle", infer::unary, channel_shuffle_s
                .gives("channel c is the operand's c / groups of group c % groups")),
 '''
 VIEW_TWIN = '''  if (op == "channel_shuffle") {
-    const std::int64_t groups = integer_attribute(node, "groups"), size = x.shape[1] / groups;
+    const std::int64_t groups = ops::integer_attribute(node, "groups"), size = x.shape[1] / groups;
     return rearranged(x, x.shape, [&](model::Shape index) -> Source {
       index[1] = index[1] % groups * size + index[1] / groups;
       return index;
