@@ -5,7 +5,7 @@
 
 namespace warpwright::elements {
 
-std::string fill_places(std::string_view text, const Places &places) {
+std::string fill_places(std::string_view text, const Substitutions &places) {
   std::string filled;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t open = text.find('@', at);

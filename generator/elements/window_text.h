@@ -8,10 +8,10 @@
 namespace warpwright::elements {
 
 /// What a template's places hold: {"N", "16"} for "@N@".
-using Places = std::map<std::string, std::string>;
+using Substitutions = std::map<std::string, std::string>;
 
 /// The template with every @NAME@ replaced. A name that is missing stays as it is, and does not compile.
-std::string fill_places(std::string_view text, const Places &places);
+std::string fill_places(std::string_view text, const Substitutions &places);
 
 /// "kRows = 4, kLines = 3" for the constants of a configuration that a device template takes.
 std::string constants_text(const std::vector<std::pair<std::string, std::int64_t>> &constants);

@@ -82,7 +82,7 @@ model::Dtype promote(model::Dtype a, model::Dtype b);
 int category(model::Dtype dtype);
 bool is_integer(model::Dtype dtype);
 /// One result.
-inline Types one(model::Dtype dtype, model::Shape shape) { return {{dtype, std::move(shape), {}}}; }
+inline Types single_result(model::Dtype dtype, model::Shape shape) { return {{dtype, std::move(shape), {}}}; }
 /// Error unless 0 <= dim < rank.
 Result<void> check_dim(std::int64_t dim, std::size_t rank);
 

@@ -47,7 +47,7 @@ Result<Types> constant(const Node &node, const Types &) {
   if (scalar == (find_attribute(node, "values") != nullptr))
     return fail("a constant has a value or values");
   if (scalar)
-    return one(node.type().dtype, {});
+    return single_result(node.type().dtype, {});
   const json values = json::parse(text_attribute(node, "values"), nullptr, false);
   if (!values.is_array() || !std::ranges::all_of(values, is_number))
     return fail("values is no JSON list of numbers");
@@ -83,7 +83,7 @@ Result<Types> item(const Node &node, const Types &operands) {
     return fail("result " + std::to_string(index) + " of a node with " +
                 std::to_string(operands.size()));
   const model::TensorType &type = operands[static_cast<std::size_t>(index)];
-  return one(type.dtype, type.shape);
+  return single_result(type.dtype, type.shape);
 }
 
 } // namespace warpwright::ops::infer

@@ -6,7 +6,7 @@ namespace warpwright::ops::infer {
 using model::Node;
 
 Result<Types> unary(const Node &, const Types &operands) {
-  return one(operands[0].dtype, operands[0].shape);
+  return single_result(operands[0].dtype, operands[0].shape);
 }
 
 Result<Types> floating_unary(const Node &node, const Types &operands) {
@@ -16,11 +16,11 @@ Result<Types> floating_unary(const Node &node, const Types &operands) {
 }
 
 Result<Types> logical_not(const Node &, const Types &operands) {
-  return one(model::Dtype::Bool, operands[0].shape);
+  return single_result(model::Dtype::Bool, operands[0].shape);
 }
 
 Result<Types> cast(const Node &node, const Types &operands) {
-  return one(node.type().dtype, operands[0].shape);
+  return single_result(node.type().dtype, operands[0].shape);
 }
 
 namespace {
@@ -42,14 +42,14 @@ Result<Types> arithmetic(const Node &, const Types &operands) {
   auto shape = common_shape(operands);
   if (!shape)
     return std::unexpected(shape.error());
-  return one(promote(operands[0], operands[1]), std::move(*shape));
+  return single_result(promote(operands[0], operands[1]), std::move(*shape));
 }
 
 Result<Types> comparison(const Node &, const Types &operands) {
   auto shape = common_shape(operands);
   if (!shape)
     return std::unexpected(shape.error());
-  return one(model::Dtype::Bool, std::move(*shape));
+  return single_result(model::Dtype::Bool, std::move(*shape));
 }
 
 Result<Types> where(const Node &, const Types &operands) {
@@ -58,7 +58,7 @@ Result<Types> where(const Node &, const Types &operands) {
   auto shape = common_shape(operands);
   if (!shape)
     return std::unexpected(shape.error());
-  return one(promote(operands[1], operands[2]), std::move(*shape));
+  return single_result(promote(operands[1], operands[2]), std::move(*shape));
 }
 
 } // namespace warpwright::ops::infer

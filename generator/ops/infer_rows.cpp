@@ -24,7 +24,7 @@ Result<Types> reduced(const Node &node, const Types &operands, model::Dtype dtyp
       result.push_back(shape[i]);
     else if (flag_attribute(node, "keepdim"))
       result.push_back(1);
-  return one(dtype, std::move(result));
+  return single_result(dtype, std::move(result));
 }
 
 Result<void> need_floating(const Node &node, const Types &operands) {
@@ -90,7 +90,7 @@ Result<Types> scan(const Node &node, const Types &operands) {
   if (auto checked = check_dim(integer_attribute(node, "dim", -1), operands[0].shape.size());
       !checked)
     return std::unexpected(checked.error());
-  return one(operands[0].dtype, operands[0].shape);
+  return single_result(operands[0].dtype, operands[0].shape);
 }
 
 Result<Types> layer_norm(const Node &node, const Types &operands) {
@@ -106,7 +106,7 @@ Result<Types> layer_norm(const Node &node, const Types &operands) {
     return fail("it normalises no dimension");
   if (auto checked = check_operands(node, operands, {"weight", "bias"}, normalised); !checked)
     return std::unexpected(checked.error());
-  return one(operands[0].dtype, shape);
+  return single_result(operands[0].dtype, shape);
 }
 
 Result<Types> group_norm(const Node &node, const Types &operands) {
@@ -116,7 +116,7 @@ Result<Types> group_norm(const Node &node, const Types &operands) {
     return fail(std::to_string(groups) + " groups of the channels of " + text_of(operands[0]));
   if (auto checked = check_operands(node, operands, {"weight", "bias"}, {shape[1]}); !checked)
     return std::unexpected(checked.error());
-  return one(operands[0].dtype, shape);
+  return single_result(operands[0].dtype, shape);
 }
 
 Result<Types> batch_norm(const Node &node, const Types &operands) {
@@ -131,7 +131,7 @@ Result<Types> batch_norm(const Node &node, const Types &operands) {
   const bool training = flag_attribute(node, "training");
   if (!training && !running)
     return fail("outside of training it needs running statistics");
-  Types types = one(operands[0].dtype, shape);
+  Types types = single_result(operands[0].dtype, shape);
   if (training && running)
     for (std::size_t i = operands.size() - 2; i < operands.size(); ++i)
       types.push_back({operands[i].dtype, operands[i].shape, {}});

@@ -14,7 +14,7 @@ Result<Types> reshape(const Node &node, const Types &operands) {
   if (model::elements_of(node.type().shape) != model::elements_of(operands[0].shape))
     return fail(text_of(operands[0].shape) + " has not the elements of " +
                 text_of(node.type().shape));
-  return one(operands[0].dtype, node.type().shape);
+  return single_result(operands[0].dtype, node.type().shape);
 }
 
 Result<Types> permute(const Node &node, const Types &operands) {
@@ -31,14 +31,14 @@ Result<Types> permute(const Node &node, const Types &operands) {
   if (dims.size() != shape.size() || seen.size() != shape.size())
     return fail("dims " + text_of(dims) + " is no order of " + std::to_string(shape.size()) +
                 " dimensions");
-  return one(operands[0].dtype, std::move(result));
+  return single_result(operands[0].dtype, std::move(result));
 }
 
 Result<Types> expand(const Node &node, const Types &operands) {
   const auto shape = broadcast(operands[0].shape, node.type().shape);
   if (!shape || *shape != node.type().shape)
     return fail(text_of(operands[0].shape) + " does not expand to " + text_of(node.type().shape));
-  return one(operands[0].dtype, *shape);
+  return single_result(operands[0].dtype, *shape);
 }
 
 Result<Types> slice(const Node &node, const Types &operands) {
@@ -54,14 +54,14 @@ Result<Types> slice(const Node &node, const Types &operands) {
     return fail("start " + std::to_string(start) + ", stop " + std::to_string(stop) + ", step " +
                 std::to_string(step) + " of extent " + std::to_string(extent));
   extent = (stop - start + step - 1) / step;
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 Result<Types> flip(const Node &node, const Types &operands) {
   for (const std::int64_t dim : list_attribute(node, "dims").value_or(Shape{}))
     if (auto checked = check_dim(dim, operands[0].shape.size()); !checked)
       return std::unexpected(checked.error());
-  return one(operands[0].dtype, operands[0].shape);
+  return single_result(operands[0].dtype, operands[0].shape);
 }
 
 Result<Types> roll(const Node &node, const Types &operands) {
@@ -84,7 +84,7 @@ Result<Types> cat(const Node &node, const Types &operands) {
       return fail(text_of(operands[i]) + " does not go with " + text_of(operands[0]));
     shape[joined] += operands[i].shape[joined];
   }
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 Result<Types> pad(const Node &node, const Types &operands) {
@@ -97,7 +97,7 @@ Result<Types> pad(const Node &node, const Types &operands) {
     if (shape[i] < 0)
       return fail("it cuts more than there is in dimension " + std::to_string(i));
   }
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 namespace {
@@ -122,7 +122,7 @@ Result<Types> gather(const Node &node, const Types &operands) {
     fits = static_cast<std::int64_t>(i) == dim || index[i] <= x[i];
   if (!fits)
     return fail("an index " + text_of(index) + " into " + text_of(x));
-  return one(operands[0].dtype, index);
+  return single_result(operands[0].dtype, index);
 }
 
 Result<Types> index_select(const Node &node, const Types &operands) {
@@ -135,7 +135,7 @@ Result<Types> index_select(const Node &node, const Types &operands) {
   if (operands[1].shape.size() != 1)
     return fail("the index is " + text_of(operands[1]) + ", not a vector");
   shape[static_cast<std::size_t>(dim)] = operands[1].shape[0];
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 Result<Types> embedding(const Node &, const Types &operands) {
@@ -145,13 +145,13 @@ Result<Types> embedding(const Node &, const Types &operands) {
     return fail("the weight is " + text_of(operands[0]) + ", not a matrix");
   Shape shape = operands[1].shape;
   shape.push_back(operands[0].shape[1]);
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 Result<Types> triangle(const Node &, const Types &operands) {
   if (operands[0].shape.size() < 2)
     return fail("a triangle of " + text_of(operands[0]));
-  return one(operands[0].dtype, operands[0].shape);
+  return single_result(operands[0].dtype, operands[0].shape);
 }
 
 Result<Types> diagonal(const Node &node, const Types &operands) {
@@ -172,7 +172,7 @@ Result<Types> diagonal(const Node &node, const Types &operands) {
   const std::int64_t columns =
       shape[static_cast<std::size_t>(dim2)] - std::max<std::int64_t>(offset, 0);
   result.push_back(std::max<std::int64_t>(0, std::min(rows, columns)));
-  return one(operands[0].dtype, std::move(result));
+  return single_result(operands[0].dtype, std::move(result));
 }
 
 Result<Types> diag_embed(const Node &, const Types &operands) {
@@ -180,7 +180,7 @@ Result<Types> diag_embed(const Node &, const Types &operands) {
   if (shape.empty())
     return fail("a diagonal of a scalar");
   shape.push_back(shape.back());
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 Result<Types> scatter_add(const Node &node, const Types &operands) {
@@ -195,7 +195,7 @@ Result<Types> scatter_add(const Node &node, const Types &operands) {
   if (!fits || operands[2].dtype != operands[0].dtype)
     return fail("it adds " + text_of(operands[2]) + " at " + text_of(operands[1]) + " to " +
                 text_of(operands[0]));
-  return one(operands[0].dtype, operands[0].shape);
+  return single_result(operands[0].dtype, operands[0].shape);
 }
 
 } // namespace warpwright::ops::infer

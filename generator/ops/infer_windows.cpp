@@ -17,7 +17,7 @@ Result<Types> matmul(const Node &, const Types &operands) {
     return fail(text_of(operands[0]) + " times " + text_of(operands[1]));
   Shape shape = *batch;
   shape.insert(shape.end(), {a[a.size() - 2], b.back()});
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 Result<Types> attention(const Node &, const Types &operands) {
@@ -39,7 +39,7 @@ Result<Types> attention(const Node &, const Types &operands) {
   }
   Shape shape = q;
   shape.back() = v.back();
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 namespace {
@@ -89,7 +89,7 @@ Result<Types> pool(const Node &node, const Types &operands) {
     if (shape[i + 2] < 1)
       return fail("a window larger than " + text_of(operands[0]));
   }
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 } // namespace
@@ -118,7 +118,7 @@ Result<Types> conv(const Node &node, const Types &operands) {
     shape.push_back(transposed ? (x[i + 2] - 1) * window->stride[i] - 2 * window->padding[i] +
                                      window->dilation[i] * (window->kernel[i] - 1) + more[i] + 1
                                : window_count(*window, i, x[i + 2], false));
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 Result<Types> max_pool(const Node &node, const Types &operands) { return pool(node, operands); }
@@ -130,7 +130,7 @@ Result<Types> adaptive_pool(const Node &node, const Types &operands) {
   if (x.size() < 3 || x.size() > 5 || result.size() != x.size() || result[0] != x[0] ||
       result[1] != x[1])
     return fail(text_of(operands[0]) + " pooled to " + text_of(result));
-  return one(operands[0].dtype, result);
+  return single_result(operands[0].dtype, result);
 }
 
 Result<Types> upsample_nearest(const Node &node, const Types &operands) {
@@ -140,7 +140,7 @@ Result<Types> upsample_nearest(const Node &node, const Types &operands) {
     return fail(std::to_string(scales.size()) + " scales for " + text_of(operands[0]));
   for (std::size_t i = 0; i < scales.size(); ++i)
     shape[i + 2] *= scales[i];
-  return one(operands[0].dtype, std::move(shape));
+  return single_result(operands[0].dtype, std::move(shape));
 }
 
 } // namespace warpwright::ops::infer

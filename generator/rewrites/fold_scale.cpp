@@ -55,7 +55,7 @@ std::optional<Replacement> fold_scale_into_weight(const GraphFacts &facts,
     } else {
       inputs.push_back(channels);
     }
-    return builder.finish(again(builder, product, inputs, shape));
+    return builder.finish(with_inputs(builder, product, inputs, shape));
   }
   return std::nullopt;
 }

@@ -82,7 +82,7 @@ std::optional<Replacement> triangle_hints(const GraphFacts &facts, const model::
   if (hinted.attributes == node.attributes)
     return std::nullopt;
   ReplacementBuilder builder(facts, node);
-  return builder.finish(again(builder, hinted, node.inputs, node.type().shape));
+  return builder.finish(with_inputs(builder, hinted, node.inputs, node.type().shape));
 }
 
 } // namespace warpwright::rewrites

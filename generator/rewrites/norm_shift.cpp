@@ -76,13 +76,13 @@ std::optional<Replacement> drop_shift_before_norm(const GraphFacts &facts,
         centred = before.inputs[1 - shift];
   } else if (before.op == op::conv && before.inputs.size() == 3 && facts.read_once(before.name) &&
              !contains(dims, 1) && shape.size() == facts.type(before.inputs[1]).shape.size()) {
-    centred = again(builder, before, {before.inputs[0], before.inputs[1]}, shape);
+    centred = with_inputs(builder, before, {before.inputs[0], before.inputs[1]}, shape);
   }
   if (centred.empty())
     return std::nullopt;
   std::vector<std::string> inputs = node.inputs;
   inputs[0] = centred;
-  return builder.finish(again(builder, node, inputs, node.type().shape));
+  return builder.finish(with_inputs(builder, node, inputs, node.type().shape));
 }
 
 std::optional<Replacement> norm_of_one_element(const GraphFacts &facts, const model::Node &node) {

@@ -30,7 +30,7 @@ std::optional<Replacement> pool_before_scale(const GraphFacts &facts, const mode
       continue;
     ReplacementBuilder builder(facts, node);
     std::vector<std::string> inputs = inner.inputs;
-    inputs[1 - other] = again(builder, node, {inputs[1 - other]}, node.type().shape);
+    inputs[1 - other] = with_inputs(builder, node, {inputs[1 - other]}, node.type().shape);
     return builder.finish(builder.op(inner.op, inputs));
   }
   return std::nullopt;

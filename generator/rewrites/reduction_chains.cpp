@@ -124,7 +124,7 @@ std::optional<Replacement> merge_pools(const GraphFacts &facts, const model::Nod
   merged.attributes["kernel"] = kernel;
   merged.attributes["stride"] = stride;
   ReplacementBuilder builder(facts, node);
-  return builder.finish(again(builder, merged, {before.inputs[0]}, node.type().shape));
+  return builder.finish(with_inputs(builder, merged, {before.inputs[0]}, node.type().shape));
 }
 
 } // namespace warpwright::rewrites

@@ -54,7 +54,7 @@ std::optional<model::Shape> place_of_dims(const model::Shape &from, const model:
   return next == to.size() ? std::optional(places) : std::nullopt;
 }
 
-std::string again(ReplacementBuilder &builder, const model::Node &node,
+std::string with_inputs(ReplacementBuilder &builder, const model::Node &node,
                   std::vector<std::string> inputs, model::Shape shape) {
   return builder.node(node.op, std::move(inputs), node.attributes,
                       {node.type().dtype, std::move(shape), {}});

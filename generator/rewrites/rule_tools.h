@@ -32,7 +32,7 @@ model::Shape aligned(const model::Shape &shape, std::size_t rank);
 std::optional<model::Shape> place_of_dims(const model::Shape &from, const model::Shape &to);
 
 /// The same op with other operands and type.
-std::string again(ReplacementBuilder &builder, const model::Node &node,
+std::string with_inputs(ReplacementBuilder &builder, const model::Node &node,
                   std::vector<std::string> inputs, model::Shape shape);
 
 } // namespace warpwright::rewrites

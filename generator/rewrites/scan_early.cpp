@@ -35,7 +35,7 @@ std::optional<Replacement> scan_early(const GraphFacts &facts, const model::Node
   pieces.push_back(scan.inputs[0]);
   ReplacementBuilder builder(facts, node);
   const std::string joined = builder.op(op::cat, pieces, node.attributes);
-  return builder.finish(again(builder, scan, {joined}, node.type().shape));
+  return builder.finish(with_inputs(builder, scan, {joined}, node.type().shape));
 }
 
 } // namespace warpwright::rewrites

@@ -116,7 +116,7 @@ std::optional<Replacement> slice_early(const GraphFacts &facts, const model::Nod
   const auto parts = parts_of(facts, builder, cut, slice);
   if (!parts)
     return std::nullopt;
-  return builder.finish(again(builder, cut, *parts, node.type().shape));
+  return builder.finish(with_inputs(builder, cut, *parts, node.type().shape));
 }
 
 } // namespace warpwright::rewrites

@@ -192,7 +192,7 @@ elements::Lowering write_convolution(ConvolutionText &text, const ConvolutionTil
   }
   const std::string tables_text = prefix + "_phases, " + prefix + "_taps, ";
   const std::string packing = prefix + "_Sizes, " + prefix + "_Math";
-  const elements::Places places{
+  const elements::Substitutions places{
       {"PREFIX", prefix},
       {"PHASES", table_text(tables.phases)},
       {"TAPS", table_text(tables.taps)},

@@ -199,7 +199,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
   // Else the compiler takes all registers for loads ahead, and too few warps are left to hide what
   // these wait for.
   const std::int64_t resident = std::clamp<std::int64_t>(device.registers_multiprocessor / ((sums + 42) * *threads), 1, 8);
-  const elements::Places places{
+  const elements::Substitutions places{
       {"PREFIX", prefix},
       {"PARTS", table_text(rows)},
       {"DEPTHS", table_text(depths)},

@@ -194,7 +194,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
   }
   const std::int64_t weights =
       std::ssize(taps) * shape.kernel[0] * chunks * 8 * block->columns * block->copies();
-  const elements::Places places{
+  const elements::Substitutions places{
       {"PREFIX", prefix},
       {"PARTS", table_text(parts)},
       {"DEPTHS", table_text(depths)},

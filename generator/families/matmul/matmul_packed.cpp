@@ -123,7 +123,7 @@ lower_matmul_packed(const ops::GraphIndex &index, const elements::Region &region
   // Lanes of a load are neighbours in k; across k a lane takes one row.
   const int wide_a = problem.a.along_k ? text.load_wide(true) : 1;
   const int wide_b = problem.b.along_k ? text.load_wide(false) : 1;
-  const elements::Places places = {
+  const elements::Substitutions places = {
       {"PREFIX", prefix},
       {"ELEMENT", split_parts ? "Split"
                   : bfloat16  ? "BFloat16"

@@ -145,7 +145,7 @@ std::string recurrent_kernel(const RecurrentShape &shape, elements::ElementWrite
         return assign("input_bias", line.input_bias, {"row"}) +
                assign("state_bias", line.state_bias, {"row"});
       });
-  const elements::Places places{
+  const elements::Substitutions places{
       {"P", text.prefix},
       {"T", std::to_string(text.threads)},
       {"PASSING", text.polls ? "Polled" : "Written"},

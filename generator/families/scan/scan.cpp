@@ -171,7 +171,7 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
   const std::int64_t column_blocks = rows ? 1 : elements::ceil_divide(scan.inner, columns);
   const std::int64_t piece =
       elements::ceil_divide(elements::ceil_divide(scan.length, pieces), vector) * vector;
-  elements::Places places{{"PREFIX", prefix},
+  elements::Substitutions places{{"PREFIX", prefix},
                           {"TYPE", type},
                           {"JOIN", sums ? "Sum" : "Product"},
                           {"SIZES", elements::constants_text({{"kThreads", threads},

@@ -222,7 +222,7 @@ Result<elements::Lowering> lower_adaptive(const ops::GraphIndex &index,
   std::string before;
   const std::string value = writer.load(anchor.inputs.front(), from, before);
   const std::string take = "sum = value > sum || value != value ? value : sum;";
-  elements::Places places{
+  elements::Substitutions places{
       {"NAME", prefix + "_pool"},
       {"PARAMETERS", writer.parameters()},
       {"TYPE", writer.compute_type(region.anchor)},

@@ -119,7 +119,7 @@ Result<elements::Lowering> lower_channels(const WindowShape &window, const Chann
                            lanes;
   const bool rows = columns == 4 && stores_rows(writer, window);
   const bool unrolls = window.kernel[0] * window.kernel[1] * window.kernel[2] <= 32;
-  elements::Places places{
+  elements::Substitutions places{
       {"NAME", kernel},
       {"PARAMETERS", writer.parameters()},
       {"TYPE", body.type},

@@ -186,7 +186,7 @@ Result<elements::Lowering> lower_window(const WindowShape &window, const WindowB
   const std::int64_t staged_width =
       tile_extent(width, window.stride[2], window.kernel[2], window.dilation[2]);
   const bool fours = columns == 4, stores_fours = fours && window.out[2] % 4 == 0;
-  const elements::Places places{
+  const elements::Substitutions places{
       {"NAME", kernel},
       {"PARAMETERS", writer.parameters()},
       {"TYPE", body.type},
