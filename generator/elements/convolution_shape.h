@@ -1,5 +1,4 @@
-// A convolution's sizes, read off a "conv" node, with one to three spatial dimensions brought to three.
-// Thread: pure functions.
+// Sizes of a convolution, read from a "conv" node; one or two spatial dimensions are extended to three.
 #pragma once
 
 #include "generator/elements/window_text.h"
@@ -23,11 +22,11 @@ struct ConvolutionShape {
   std::int64_t channels_out() const { return groups * group_out; }
 };
 
-/// Absent: not a convolution, or one without a batch dimension, with unknown attributes, or empty.
+/// Returns nullopt unless the node is a batched, nonempty convolution with known attributes.
 std::optional<ConvolutionShape> convolution_shape(const ops::GraphIndex &index,
                                                   const model::Node &anchor);
 
-/// Index texts [n, c, d, h, w] without the spatial dimensions that the tensor lacks.
+/// Returns index texts [n, c, d, h, w] without the spatial dimensions that the tensor lacks.
 Index convolution_index(const ConvolutionShape &shape, const std::string &n, const std::string &c,
                         const std::string &d, const std::string &h, const std::string &w);
 

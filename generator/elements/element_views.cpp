@@ -1,4 +1,4 @@
-// Views, generated values and indexed loads of ElementPass: what only changes where an element is looked for.
+// Views, generated values and indexed loads of ElementPass: nodes that only change where an element is read.
 #include "generator/elements/element_pass.h"
 
 #include "generator/ops/names.h"
@@ -19,7 +19,7 @@ using model::Shape;
 
 namespace {
 
-/// The numbers of a JSON text, however deeply nested.
+/// Collects the numbers of a JSON text, however deeply nested.
 void collect_numbers(const nlohmann::json &json, std::vector<double> &numbers) {
   if (json.is_array())
     for (const auto &item : json)
@@ -257,7 +257,7 @@ LaneValues ElementPass::constant(const Node &node, const ops::Lanes &lanes) {
     for (std::string &value : values)
       value = (*form)(value);
   } else {
-    // Static where its numbers can be: else each thread writes the table into memory of its own.
+    // A table of finite numbers is static; otherwise each thread writes the table into its own memory.
     const bool is_static =
         std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); });
     const std::string table = fresh_name();

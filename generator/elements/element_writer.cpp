@@ -17,7 +17,7 @@ template <class T, int N> struct alignas(sizeof(T) * N) warpwright_vector {
 };
 )") + ops::scalar_prelude();
 
-/// Lanes over one dimension of a shape: index d0, d1, ..., and n consecutive elements.
+/// Returns lanes over one dimension of a shape: index d0, d1, ..., and n consecutive elements.
 ops::Lanes symbolic_lanes(symbolic::IndexMath &math, const model::Shape &shape, int count,
                           std::size_t along) {
   const symbolic::IndexForm group =
@@ -242,7 +242,7 @@ int ElementWriter::widest(
 std::vector<Index> ElementWriter::row_major_index(const std::string &group, int width) {
   const model::Shape &shape = stored_shape();
   bound(group, std::max<std::int64_t>(model::elements_of(shape) / width, 1));
-  // As the first output lies in memory, the fastest dimension first.
+  // In the order in which the first output lies in memory, the fastest dimension first.
   std::vector<std::size_t> order;
   for (std::size_t d = shape.size(); d-- > 0;)
     order.push_back(d);

@@ -1,8 +1,7 @@
-// A family: a parameterised CUDA template for one kind of region, in one file each, listed in registry.cpp.
-//
-// A family says which anchors it lowers, in which configurations (tile sizes, threads, stages: what a search or a policy chooses from,
-// best guess first), and writes source and steps for one of them. It may guess what is fast; the runner measures. It knows nothing
-// of names, files or constants of any benchmark. Thread: pure functions.
+// A family: a parameterized CUDA template for one kind of region. Each has its own file and is listed in registry.cpp.
+// A family says which anchors it lowers and in which configurations (tile sizes, threads, stages; a search or a policy
+// chooses one, best guess first), and writes source and steps for one of them. It may guess what is fast; the runner
+// measures. It depends on no names, files or constants of any benchmark.
 #pragma once
 
 #include "arch/gpu.h"
@@ -14,15 +13,15 @@
 
 namespace warpwright::elements {
 
-/// What configurations depend on besides the graph.
+/// The device and its settings, on which configurations depend besides the graph.
 struct DeviceFacts : arch::Gpu {
   DeviceFacts(arch::Gpu gpu, bool may_use_tf32 = true)
       : arch::Gpu(std::move(gpu)), tf32(may_use_tf32) {}
-  /// Whether float32 convolutions may multiply in TF32: where PyTorch's own do, which only a run tells.
+  /// True where float32 convolutions may multiply in TF32: where PyTorch's own do, which only a run tells.
   bool tf32;
 };
 
-/// "threads" -> 256, "vector" -> 4.
+/// Settings by name: "threads" -> 256, "vector" -> 4.
 using Configuration = std::map<std::string, int>;
 
 struct Lowering {
@@ -32,27 +31,28 @@ struct Lowering {
       temporaries; ///< beyond the values of the graph, names starting with the prefix
 };
 
-/// In place of a family's name: the region is a call of PyTorch's operator.
+/// Name that stands in place of a family's where the region is a call of PyTorch's operator.
 inline constexpr char kLibraryFamily[] = "aten";
 
 struct Family {
   std::string_view name; ///< "softmax"
-  /// Whether it lowers regions that this node anchors.
+  /// Returns true where the family lowers regions that this node anchors.
   bool (*claims)(const ops::GraphIndex &graph, const model::Node &anchor);
-  /// What fusion may put before and behind the anchor.
+  /// True where fusion may put nodes before, or behind, the anchor.
   bool takes_prologue, takes_epilogue;
-  /// Not empty, the best guess first.
+  /// Returns the possible configurations: at least one, the best guess first.
   std::vector<Configuration> (*configurations)(const ops::GraphIndex &, const Region &,
                                                const DeviceFacts &);
   /// @param prefix a C identifier, unique in the plan
-  /// Errors: a region or configuration that it cannot write, with the reason.
+  /// Errors: a region or configuration that the family cannot write, with the reason.
   Result<Lowering> (*lower)(const ops::GraphIndex &, const Region &, const Configuration &,
                             const DeviceFacts &, const std::string &prefix);
-  /// About the microseconds of the anchor by itself in the best configuration; absent of families that share no anchors.
+  /// Returns about the microseconds of the anchor by itself in the best configuration; null for families that share no
+  /// anchors.
   double (*estimate)(const ops::GraphIndex &, const model::Node &anchor,
                      const DeviceFacts &) = nullptr;
-  /// The largest region around an anchor that it writes as one kernel, of nodes that are not `taken`. Absent: fusion puts pointwise nodes
-  /// before and behind the anchor.
+  /// Returns the largest region around an anchor that the family writes as one kernel, of nodes that are not `taken`.
+  /// Null: fusion puts pointwise nodes before and behind the anchor.
   Region (*grow)(const ops::GraphIndex &, const std::string &anchor,
                  const std::set<std::string> &taken) = nullptr;
   bool ordinary_cores = false; ///< multiplies without tensor cores

@@ -1,12 +1,12 @@
 // A region: nodes of the graph that one lowering computes together, and what it reads and writes.
 //
-// At most one node is the anchor (a reduction, softmax, matmul, pooling, scan...), which decides the family and the shape of the loops; the
-// others are pointwise or views: before the anchor they are written in place where it loads (prologue), behind it where it stores
-// (epilogue). A region without an anchor is pointwise.
+// At most one node is the anchor (a reduction, softmax, matmul, pooling, scan...), which decides the family and the
+// shape of the loops; the others are pointwise or views: before the anchor they are written in place where it loads
+// (prologue), behind it where it stores (epilogue). A region without an anchor is pointwise.
 //
-// A region of a family that grows its own (Family::grow) may hold several reductions: all over the same dimensions of the same elements, with
-// pointwise nodes between them, as normalisations, softmax variants and losses have. Its anchor is the first of them.
-// Thread: values.
+// A region of a family that grows its own (Family::grow) may hold several reductions over the same dimensions of the
+// same elements, with pointwise nodes between them, as normalizations, softmax variants and losses have. Its anchor is
+// the first reduction.
 #pragma once
 
 #include "generator/ops/graph_index.h"
@@ -25,13 +25,13 @@ struct Region {
       inputs; ///< values read from memory: nodes outside, in order of first use
   std::vector<std::string>
       outputs; ///< nodes inside that others, the graph's outputs or its updates need
-  /// Strides in elements of inputs and outputs that are not contiguous in memory. What the graph's types say of strides is how the
-  /// traced module laid values out; a plan lays out its own.
+  /// Strides, in elements, of inputs and outputs that are not contiguous in memory. The strides in the graph's types
+  /// are those of the traced module; a plan lays out its own values.
   std::map<std::string, model::Shape> strides;
   bool operator==(const Region &) const = default;
 };
 
-/// Dtype, shape and strides of an input or output as it lies in memory.
+/// Returns the dtype, shape and strides of an input or output as it lies in memory.
 inline model::TensorType region_type(const ops::GraphIndex &graph, const Region &region,
                                      const std::string &value) {
   const model::TensorType &type = graph.node(value).type();
@@ -39,7 +39,7 @@ inline model::TensorType region_type(const ops::GraphIndex &graph, const Region 
   return {type.dtype, type.shape, strides == region.strides.end() ? model::Shape{} : strides->second};
 }
 
-/// Inputs and outputs of a set of nodes, and the nodes in graph order.
+/// Returns the region of a set of nodes: its inputs and outputs, and the nodes in graph order.
 Region region_of(const ops::GraphIndex &graph, const std::set<std::string> &nodes,
                  const std::string &anchor);
 

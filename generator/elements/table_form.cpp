@@ -8,7 +8,7 @@ namespace warpwright::elements {
 namespace {
 
 constexpr std::size_t kMostRuns = 6;
-/// Of a value and of what a form computes on the way to it: an int.
+/// Limit of a value and of the intermediate results of a form, which are of type int.
 constexpr double kLargest = 1 << 30;
 
 using Values = std::vector<std::int64_t>;
@@ -23,13 +23,13 @@ std::optional<Values> integers(const std::vector<double> &table) {
   return values;
 }
 
-/// first + slope * (index - begin) up to `end`.
+/// A run of values: first + slope * (index - begin) up to `end`.
 struct Run {
   std::size_t begin = 0, end = 0;
   std::int64_t first = 0, slope = 0;
 };
 
-/// From the left each as long as it goes; empty: they are too many.
+/// Returns runs from the left, each as long as possible; empty where there are too many.
 std::vector<Run> runs_of(const Values &values) {
   std::vector<Run> runs;
   for (std::size_t begin = 0; begin < values.size();) {
@@ -38,7 +38,7 @@ std::vector<Run> runs_of(const Values &values) {
       run.slope = values[run.end] - values[begin];
     while (run.end < values.size() && values[run.end] - values[run.end - 1] == run.slope)
       ++run.end;
-    // The second of two may begin a longer one: 0 0 1 2 3 is a zero and a count.
+    // The second of two values may begin a longer run: 0 0 1 2 3 is a zero and a count.
     if (run.end - run.begin == 2 && run.end + 1 < values.size() &&
         values[run.end + 1] - values[run.end] == values[run.end] - values[run.end - 1])
       run = {begin, begin + 1, values[begin], 0};
@@ -64,13 +64,14 @@ std::string sum(std::int64_t coefficient, const std::string &index, std::int64_t
   return text;
 }
 
-/// Whether what it computes on the way are ints, too.
+/// Returns true where the intermediate results are ints, too.
 bool fits(const Run &run) {
   const double reach = std::fabs(static_cast<double>(run.slope)) * static_cast<double>(run.end);
   return reach < kLargest && reach + std::fabs(static_cast<double>(run.first)) < kLargest;
 }
 
-/// Each value as often as the others, but at the ends: first + slope * ((index + lead) / times).
+/// Returns the form of a table that repeats each value equally often, except at the ends: first + slope * ((index +
+/// lead) / times).
 std::optional<TableForm> repeated(const Values &values) {
   const auto change = [&](std::size_t from) {
     while (from < values.size() && values[from] == values[from - 1])

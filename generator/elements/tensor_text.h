@@ -1,4 +1,4 @@
-// Device text written for the tensor cores of one generation: what a family picks by the GPU that it plans for. Thread: pure functions.
+// Device text for the tensor cores of one GPU generation. A family picks it by the GPU that it plans for.
 #pragma once
 
 #include "arch/gpu.h"
@@ -9,8 +9,8 @@
 
 namespace warpwright::elements {
 
-/// A header generator/device/mma_NAME.cuh. Each has the interface of mma_sync.cuh in a namespace of its own: `multiply`, a product of
-/// TF32 fragments of 16 x 8 x 8 in a warp, and `Tile`, an FP32-accurate product of tiles.
+/// A header generator/device/mma_NAME.cuh. Each has the interface of mma_sync.cuh in a namespace of its own:
+/// `multiply`, a product of TF32 fragments of 16 x 8 x 8 in a warp, and `Tile`, an FP32-accurate product of tiles.
 struct TensorText {
   arch::TensorCores cores;
   std::string_view space;  ///< the namespace

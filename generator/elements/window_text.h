@@ -1,29 +1,27 @@
-// What the window families (scans, pooling, convolutions, indexing) share when they write kernels: text templates, index texts,
-// and typed access to attributes.
-// Thread: pure functions.
+// Text helpers of the window families (scans, pooling, convolutions, indexing): templates, index texts, settings.
 #pragma once
 
 #include "generator/elements/family.h"
 
 namespace warpwright::elements {
 
-/// What a template's places hold: {"N", "16"} for "@N@".
+/// Texts for a template's placeholders: {"N", "16"} for "@N@".
 using Substitutions = std::map<std::string, std::string>;
 
-/// The template with every @NAME@ replaced. A name that is missing stays as it is, and does not compile.
+/// Returns the template with every @NAME@ replaced. A missing name stays as it is, and does not compile.
 std::string fill_places(std::string_view text, const Substitutions &places);
 
-/// "kRows = 4, kLines = 3" for the constants of a configuration that a device template takes.
+/// Returns "kRows = 4, kLines = 3" for the constants of a configuration that a device template takes.
 std::string constants_text(const std::vector<std::pair<std::string, std::int64_t>> &constants);
 
-/// Index texts of a flat position `text` in `shape`, row-major: for "i" in [4, 8] "i / 8", "i % 8". `text` must be an
-/// identifier or stand in parentheses.
+/// Returns index texts of a flat position `text` in `shape`, row-major: for "i" in [4, 8] "i / 8", "i % 8". `text` must
+/// be an identifier or stand in parentheses.
 Index unflatten(const std::string &text, const model::Shape &shape);
 
-/// The elements of shape[begin..end).
+/// Returns the number of elements of shape[begin..end).
 std::int64_t elements_between(const model::Shape &shape, std::size_t begin, std::size_t end);
 
-/// The region's parameters followed by `more` ("float *scratch"), and the arguments in the same order, with those temporaries.
+/// Returns the region's parameters, then `more` ("float *scratch"); arguments_with() has the same order.
 std::string parameters_with(const ElementWriter &writer, const std::vector<std::string> &more);
 std::vector<model::Argument> arguments_with(const ElementWriter &writer,
                                             const std::vector<std::string> &temporaries);
@@ -32,10 +30,10 @@ model::LaunchStep launch_of(std::string kernel, std::int64_t grid_x, std::int64_
                             std::vector<model::Argument> arguments, std::int64_t shared_bytes = 0,
                             std::int64_t grid_y = 1, std::int64_t grid_z = 1);
 
-/// A configuration's entry. Errors: none of that name, or outside [low, high].
+/// Returns a configuration's entry. Errors: there is no entry of that name, or it is outside [low, high].
 Result<int> setting_of(const Configuration &configuration, const std::string &name, int low,
                        int high);
-/// Several entries by name. Errors: as of setting_of().
+/// Name and limits of an entry that settings_of() reads. Errors of settings_of(): as of setting_of().
 struct SettingRange {
   std::string name;
   int low = 1, high = 1;
@@ -44,7 +42,7 @@ Result<std::map<std::string, int>> settings_of(const Configuration &configuratio
                                                const std::vector<SettingRange> &ranges);
 
 inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-/// The smallest power of two that is at least `value` and at most `limit`.
+/// Returns the smallest power of two that is at least `value` and at most `limit`.
 std::int64_t power_of_two_for(std::int64_t value, std::int64_t limit);
 
 } // namespace warpwright::elements

@@ -1,7 +1,6 @@
-// Attributes of a node read as what the op's definition (docs/internals/op-graph.md) says they are.
-//
-// An absent attribute, or one of another kind, gives the fallback: verify() has said which ones an op must have. An integer is taken
-// where a list of one or a number is asked for. Thread: any.
+// Typed readers of a node's attributes, as docs/internals/op-graph.md defines them. A reader returns the fallback where
+// the attribute is absent or has another kind; verify_graph() checks which attributes an op must have. Readers convert
+// between flags and numbers, and accept an integer for a list of one or the reverse.
 #pragma once
 
 #include "support/model/graph.h"
@@ -32,7 +31,7 @@ inline std::int64_t integer_attribute(const model::Node &node, const std::string
   return fallback;
 }
 
-/// Takes "inf", "-inf" and "nan" too, which JSON has no numbers for.
+/// Also accepts the texts "inf", "-inf" and "nan", since JSON has no such numbers.
 inline double number_attribute(const model::Node &node, const std::string &name,
                                double fallback = 0) {
   const model::Attribute *attribute = find_attribute(node, name);
@@ -71,7 +70,7 @@ inline std::string text_attribute(const model::Node &node, const std::string &na
   return value ? *value : std::move(fallback);
 }
 
-/// An integer counts as a list of one.
+/// Returns nullopt where the attribute is absent or no list. An integer counts as a list of one.
 inline std::optional<model::Shape> list_attribute(const model::Node &node,
                                                   const std::string &name) {
   const model::Attribute *attribute = find_attribute(node, name);
@@ -84,7 +83,7 @@ inline std::optional<model::Shape> list_attribute(const model::Node &node,
   return std::nullopt;
 }
 
-/// A list with one number for each of `count` dimensions; a single number stands for all of them.
+/// Returns a list with one number for each of `count` dimensions; a single number is repeated for all of them.
 inline model::Shape list_attribute(const model::Node &node, const std::string &name,
                                    std::size_t count, std::int64_t fallback) {
   model::Shape list = list_attribute(node, name).value_or(model::Shape{});
@@ -95,7 +94,7 @@ inline model::Shape list_attribute(const model::Node &node, const std::string &n
   return list;
 }
 
-/// The dimensions that a reduction reduces: all of the operand's where `dims` is absent or empty.
+/// Returns the dimensions that a reduction reduces: all dimensions of the operand where `dims` is absent or empty.
 /// @param rank of the operand
 inline model::Shape reduced_dims(const model::Node &node, std::size_t rank) {
   model::Shape dims = list_attribute(node, "dims").value_or(model::Shape{});
@@ -105,7 +104,7 @@ inline model::Shape reduced_dims(const model::Node &node, std::size_t rank) {
   return dims;
 }
 
-/// Whether `absent` names the optional operand.
+/// Returns true where the attribute `absent` names this optional operand.
 inline bool is_absent(const model::Node &node, const std::string &operand) {
   const std::string absent = "," + text_attribute(node, "absent") + ",";
   return absent.find("," + operand + ",") != std::string::npos;

@@ -1,4 +1,4 @@
-// Intervals that hold every element of a value, and how operators carry them on. Thread: pure functions.
+// Intervals that hold every element of a value, and arithmetic on them.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct Bounds {
 
 namespace bounds {
 
-/// 0 * inf is 0 here: a bound of 0 times anything finite.
+/// Multiplies two bounds. 0 * inf is 0, since a bound of 0 times any finite number is 0.
 inline double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
 inline Bounds hull(Bounds a, Bounds b) {
@@ -27,7 +27,7 @@ inline Bounds product(Bounds a, Bounds b) {
   return {*std::ranges::min_element(corners), *std::ranges::max_element(corners)};
 }
 
-/// The least and the largest magnitude.
+/// Returns the least and the largest magnitude.
 inline Bounds magnitude(Bounds x) {
   return {x.low > 0    ? x.low
           : x.high < 0 ? -x.high

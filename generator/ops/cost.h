@@ -1,4 +1,4 @@
-// Cost of nodes before anything is fused: floating-point operations, and bytes of operands and results. Thread: pure functions.
+// Cost of nodes before fusion: floating-point operations, and bytes of operands and results.
 #pragma once
 
 #include "generator/ops/graph_index.h"
@@ -23,12 +23,12 @@ namespace flops {
 double matmul(const GraphIndex &index, const model::Node &node);
 double convolution(const GraphIndex &index, const model::Node &node);
 double attention(const GraphIndex &index, const model::Node &node);
-/// A window of {kernel}.
+/// The window is the attribute `kernel`.
 double pool(const GraphIndex &index, const model::Node &node);
 
 } // namespace flops
 
-/// Returns the cost of a node: none for views, only bytes for `aten`.
+/// Returns the cost of a node: zero for views, bytes alone for `aten`.
 Cost cost_of(const GraphIndex &index, const model::Node &node);
 Cost cost_of(const model::Graph &graph);
 

@@ -5,8 +5,8 @@
 
 namespace warpwright::ops {
 
-/// Returns {"hardswish": {"kind": "pointwise", "operands": [1, 1], "attributes": []}, ...}, one line for each operator. Names of optional
-/// attributes end in "?". Operators that give booleans have "truth": true.
+/// Returns {"hardswish": {"kind": "pointwise", "operands": [1, 1], "attributes": []}, ...}, one line for each operator.
+/// Names of optional attributes end in "?". Operators that give booleans have "truth": true.
 std::string operators_json();
 
 } // namespace warpwright::ops

@@ -37,7 +37,7 @@ Softmax softmax_parts(Expander &out, const Node &node, const TensorType &x) {
   return {shifted, exponential, total, kept};
 }
 
-/// Names of the optional operands that are there, by their order in docs/internals/op-graph.md.
+/// Returns the names of the optional operands that are present, by their order in docs/internals/op-graph.md.
 std::map<std::string, std::string> optional_operands(const Node &node,
                                                      std::initializer_list<const char *> names) {
   std::map<std::string, std::string> found;
@@ -48,7 +48,7 @@ std::map<std::string, std::string> optional_operands(const Node &node,
   return found;
 }
 
-/// (x - mean) * scale [* weight] [+ bias] as the composite node's result.
+/// Appends (x - mean) * scale [* weight] [+ bias] as the composite node's result.
 /// @param shape of the result
 /// @param parameter_shape to which weight and bias are reshaped; empty: they broadcast as they are
 void finish_affine(Expander &out, std::string value, const Shape &shape,
@@ -70,15 +70,14 @@ std::string inverse_deviation(Expander &out, const std::string &variance, const 
   return out.op(op::rsqrt, {out.op(op::add, {variance, out.constant(epsilon)}, kept)}, kept);
 }
 
-/// One extent for the channels, 1 for all other dimensions.
+/// Returns the channels' extent in dimension 1, and 1 in all other dimensions.
 Shape channel_shape(const Shape &shape) {
   Shape result(shape.size(), 1);
   result[1] = shape[1];
   return result;
 }
 
-/// old * (1 - momentum) + value * momentum, as result `index` of the batch_norm node; it stands under a name of its own until an
-/// "item" node picks it.
+/// Appends old * (1 - momentum) + value * momentum, the new value of a running statistic. @return its name
 std::string running(Expander &out, const std::string &old, const std::string &value,
                     double momentum, std::int64_t channels) {
   const Shape shape{channels};
@@ -136,7 +135,7 @@ Names log_softmax(Expander &out, const Node &node, const TensorType &x) {
 Names logsumexp(Expander &out, const Node &node, const TensorType &x) {
   const Shape dims = reduced_dims(node, x.shape.size()), kept = keep_dims(x.shape, dims);
   const std::string largest = out.reduce(op::amax, node.inputs[0], x.shape, dims);
-  // As PyTorch: an infinite maximum is not subtracted.
+  // As in PyTorch, an infinite maximum is not subtracted.
   const std::string infinite = out.comparison(
       "eq", {out.op(op::abs, {largest}, kept), out.constant(std::numeric_limits<double>::infinity())},
       kept);

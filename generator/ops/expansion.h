@@ -1,5 +1,4 @@
-// Composite operators (softmax, normalisations, norms) written out as reductions and pointwise operators: what Op::expand does.
-// Thread: pure functions.
+// Expansion of composite operators (softmax, normalizations, norms) into simpler operators, for Op::expand.
 #pragma once
 
 #include "support/error.h"
@@ -11,8 +10,8 @@ namespace warpwright::ops {
 
 class Expander {
 public:
-  /// Appends nodes to `graph` under names that begin with the composite node's. Values in between are float32 (float64 for float64),
-  /// never rounded to half.
+  /// Appends nodes to `graph` under names that begin with the composite node's name. Intermediate values are float32
+  /// (float64 for float64), never rounded to half.
   /// @param x dtype of the node's first operand
   Expander(model::Graph &graph, const model::Node &node, model::Dtype x)
       : graph_(graph), node_(node),
@@ -23,15 +22,15 @@ public:
                  model::Attributes attributes = {}) {
     return append(op, std::move(inputs), shape, std::move(attributes), compute_);
   }
-  /// A node of booleans.
+  /// Appends a node of booleans.
   std::string comparison(const std::string &op, std::vector<std::string> inputs,
                          const model::Shape &shape) {
     return append(op, std::move(inputs), shape, {}, model::Dtype::Bool);
   }
-  /// A reduction that keeps its dimensions.
+  /// Appends a reduction that keeps its dimensions.
   std::string reduce(const std::string &op, const std::string &x, const model::Shape &shape,
                      const model::Shape &dims, model::Attributes attributes = {});
-  /// The composite node's own result.
+  /// Appends the composite node's own result.
   void finish(const std::string &op, std::vector<std::string> inputs);
 
 private:
@@ -43,9 +42,9 @@ private:
   int count_ = 0;
 };
 
-/// Writes a node out. @param x type of its first operand
-/// @return names of results 1 and up, where it has several
-/// Errors: operands or attributes with which it cannot be written out.
+/// Writes a node as simpler operators. @param x type of its first operand
+/// @return names of results 1 and up, for a node with several results
+/// Errors: operands or attributes for which there is no expansion.
 using Expand = Result<std::vector<std::string>> (*)(Expander &out, const model::Node &node,
                                                     const model::TensorType &x);
 

@@ -1,9 +1,9 @@
-// A pointwise operator written once, as a generic function of its operands, and applied to texts and to numbers.
+// Formulas of pointwise operators: each is written once, as a generic function, and applied to texts and to numbers.
 //
 //   formula([](auto x) { return x / (1.0 + exp(-x)); })
 //
-// is "(x / (1.0f + expf(-x)))" of a float operand named x, and the value of a double. A formula may take the node first, for its attributes.
-// Thread: pure functions.
+// gives "(x / (1.0f + expf(-x)))" for a float operand named x, and a number for a double. A formula may take the node
+// first, for its attributes.
 #pragma once
 
 #include "support/model/graph.h"
@@ -15,7 +15,7 @@
 
 namespace warpwright::ops {
 
-/// CUDA C++ text of an element, of the compute type of a dtype. Parentheses stand where C++ needs them.
+/// CUDA C++ text of an element in the compute type of a dtype, with the parentheses that C++ needs.
 class ElementText {
 public:
   enum Precedence { Choice, Comparison, Sum, Product, Sign, Primary };
@@ -25,13 +25,13 @@ public:
 
   model::Dtype dtype() const { return dtype_; }
   const std::string &bare() const { return text_; }
-  /// As an operand of what binds as tightly as `least`.
+  /// Returns the text, in parentheses where it binds less tightly than `least`.
   std::string within(Precedence least) const {
     return precedence_ >= least ? text_ : "(" + text_ + ")";
   }
-  /// A number of the same dtype.
+  /// Returns a literal of the same dtype.
   ElementText number(double value) const;
-  /// "expf(x)" or "exp(x)".
+  /// Returns a call such as "expf(x)" or "exp(x)".
   ElementText call(const std::string &function) const;
 
 private:
@@ -62,7 +62,7 @@ inline ElementText operator-(const ElementText &x) {
   return {"-" + x.within(ElementText::Sign), x.dtype(), ElementText::Sign};
 }
 
-/// Functions of formulas, which C++ has of double as `element::` has of texts.
+/// Functions that formulas call, for texts and for double.
 namespace element {
 
 #define WARPWRIGHT_CALL(name)                                                                      \
@@ -87,7 +87,7 @@ WARPWRIGHT_CALL(fabs)
 inline ElementText rsqrt(const ElementText &x) { return x.call("rsqrt"); }
 inline double rsqrt(double x) { return 1 / std::sqrt(x); }
 
-/// NaN where either operand is.
+/// Returns NaN where either operand is NaN.
 ElementText maximum(const ElementText &a, const ElementText &b);
 ElementText minimum(const ElementText &a, const ElementText &b);
 inline double maximum(double a, double b) { return a < b || b != b ? b : a; }
@@ -95,14 +95,14 @@ inline double minimum(double a, double b) { return b < a || b != b ? b : a; }
 inline ElementText maximum(const ElementText &a, double b) { return maximum(a, a.number(b)); }
 inline ElementText minimum(const ElementText &a, double b) { return minimum(a, a.number(b)); }
 
-/// `condition ? yes : no`.
+/// Returns `condition ? yes : no`.
 ElementText select(const ElementText &condition, const ElementText &yes, const ElementText &no);
 inline double select(bool condition, double yes, double no) { return condition ? yes : no; }
 inline ElementText select(const ElementText &condition, double yes, const ElementText &no) {
   return select(condition, no.number(yes), no);
 }
 
-/// Parentheses that C++ would not need.
+/// Adds parentheses that C++ would not need.
 inline ElementText parenthesised(const ElementText &x) {
   return {"(" + x.bare() + ")", x.dtype(), ElementText::Primary};
 }
@@ -110,7 +110,7 @@ inline double parenthesised(double x) { return x; }
 
 } // namespace element
 
-/// A formula as its two readings; both null: none.
+/// A formula for texts and for numbers. Both members are null where there is no formula.
 struct Formula {
   using Text = ElementText (*)(const model::Node &node, std::span<const ElementText> operands);
   using Value = double (*)(const model::Node &node, std::span<const double> operands);
@@ -133,17 +133,17 @@ template <class Apply> constexpr Formula both(Apply) {
 
 } // namespace formulas
 
-/// Of a generic lambda without captures, of one operand.
+/// Makes a formula of a generic lambda with one operand, without captures.
 template <class Function> constexpr Formula formula(Function) {
   return formulas::both(
       [](const model::Node &, const auto &x) -> auto { return Function{}(x[0]); });
 }
-/// Of the node, for its attributes, and one operand.
+/// Makes a formula of a lambda that takes the node, for its attributes, and one operand.
 template <class Function> constexpr Formula formula_of_node(Function) {
   return formulas::both(
       [](const model::Node &node, const auto &x) -> auto { return Function{}(node, x[0]); });
 }
-/// Of two operands.
+/// Makes a formula of a lambda with two operands.
 template <class Function> constexpr Formula formula_of_two(Function) {
   return formulas::both(
       [](const model::Node &, const auto &x) -> auto { return Function{}(x[0], x[1]); });

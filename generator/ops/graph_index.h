@@ -1,5 +1,4 @@
-// A graph with what is asked of it again and again: nodes by name, users of a value, positions.
-// Thread: immutable.
+// Index of a graph: nodes by name, users of each value, positions.
 #pragma once
 
 #include "support/error.h"
@@ -11,16 +10,16 @@ namespace warpwright::ops {
 
 class GraphIndex {
 public:
-  /// The graph must outlive the index and pass verify().
+  /// The graph must outlive the index and pass verify_graph().
   explicit GraphIndex(const model::Graph &graph);
 
   const model::Graph &graph() const { return graph_; }
   /// @param name of a node that exists
   const model::Node &node(const std::string &name) const;
   std::size_t position(const std::string &name) const;
-  /// Nodes that take the value, in graph order, each once.
+  /// Returns the nodes that take the value, in graph order, each once.
   const std::vector<const model::Node *> &users(const std::string &name) const;
-  /// Whether the graph's outputs or updates name it.
+  /// Returns true where the graph's outputs or updates name the value.
   bool is_result(const std::string &name) const;
 
 private:

@@ -6,7 +6,7 @@ using model::Shape;
 
 namespace {
 
-/// The form, known to be an index of an extent.
+/// Returns the form as an index that is known to lie in [0, size).
 symbolic::IndexForm clamp_to_extent(symbolic::IndexMath &math, const symbolic::IndexForm &form,
                                     std::int64_t size) {
   const symbolic::Interval range = math.range(form);
@@ -19,7 +19,7 @@ symbolic::IndexForm clamp_to_extent(symbolic::IndexMath &math, const symbolic::I
 
 Lanes reshaped(symbolic::IndexMath &math, const Lanes &lanes, const Shape &to, const Shape &from) {
   Lanes result(lanes.size(), std::vector<symbolic::IndexForm>(from.size()));
-  // Dimensions line up where the products of what lies behind them are equal: each such group is flattened on its own.
+  // Dimensions line up where the products of the later extents are equal; each such group is flattened on its own.
   std::size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     const std::size_t i0 = i, j0 = j;
@@ -34,7 +34,7 @@ Lanes reshaped(symbolic::IndexMath &math, const Lanes &lanes, const Shape &to, c
     }
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
       auto &index = result[lane];
-      // One dimension on either side, besides those of size 1, passes as it is.
+      // A single dimension on either side, besides those of size 1, passes unchanged.
       std::vector<std::size_t> wide_from, wide_to;
       for (std::size_t k = i0; k < i; ++k)
         if (from[k] != 1)

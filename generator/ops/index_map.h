@@ -1,6 +1,5 @@
-// Places of a view's elements: index forms in its operand from index forms in its result, the other way round, and strides in memory.
-//
-// Lanes are indices that move together, each with an index form for every dimension. Thread: the IndexMath's.
+// Index maps of views: from an index in a view to the index in its operand, the reverse, and strides in memory. Lanes
+// are indices that are mapped together, each with an index form for every dimension. Thread: the IndexMath's.
 #pragma once
 
 #include "support/model/graph.h"
@@ -20,8 +19,8 @@ struct Guard {
 
 struct ViewSource {
   Lanes lanes; ///< in the operand
-  /// Guards of each lane. Where a guard does not hold, the element is the view's `value` (0 without one). Empty: all elements are the
-  /// operand's.
+  /// Guards of each lane. Where a guard does not hold, the element is the view's `value` (0 without one). Empty: all
+  /// elements are the operand's.
   std::vector<std::vector<Guard>> guards = {};
   /// The operand has elements at `lanes` whether the guards hold or not.
   bool readable = false;
@@ -40,7 +39,7 @@ struct StridedPlace {
   std::int64_t offset = 0;
   model::Shape shape, strides;
 };
-/// Turns the place of a view's operand into offset and strides of the view. Returns false where no strides can express it.
+/// Turns the place of a view's operand into offset and strides of the view. Returns false where no strides exist.
 using InMemory = bool (*)(const model::Node &node, StridedPlace &place);
 
 /// Returns the strides with which `to` shows the elements of `from` in the same order; nullopt where there are none.

@@ -1,4 +1,4 @@
-// What inference shares: texts, broadcasting, promotion, and the entry that looks an op up.
+// Shared helpers of type inference: texts, broadcasting, promotion, and the entry that looks an op up.
 #include "generator/ops/infer.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Inference of results' types, by kind of op; the table says which op takes which. Thread: any.
+// Inference of results' types by kind of operator; the table says which operator uses which function.
 #pragma once
 
 #include "generator/ops/op.h"
@@ -7,13 +7,13 @@
 
 namespace warpwright::ops {
 
-/// The types of a node's results, from its operands' and its attributes; where they cannot be derived, the stated ones, checked.
-/// Strides are left empty. Errors: the op is unknown, operands or attributes do not fit; without the node's name.
+/// Returns the types of a node's results, derived from its operands and attributes, or else the stated types, checked.
+/// Strides are empty. Errors: the op is unknown, or operands or attributes do not fit; without the node's name.
 Result<Types> infer_types(const model::Node &node, const Types &operands);
 
 namespace infer {
 
-// Leaves and what states its type.
+// Leaves, and operators that state their type.
 Result<Types> stated_leaf(const model::Node &node, const Types &operands);
 Result<Types> constant(const model::Node &node, const Types &operands);
 Result<Types> iota(const model::Node &node, const Types &operands);
@@ -29,7 +29,7 @@ Result<Types> arithmetic(const model::Node &node, const Types &operands);
 Result<Types> comparison(const model::Node &node, const Types &operands);
 Result<Types> where(const model::Node &node, const Types &operands);
 
-// Views and picking.
+// Views, and reads at given indices.
 Result<Types> reshape(const model::Node &node, const Types &operands);
 Result<Types> permute(const model::Node &node, const Types &operands);
 Result<Types> expand(const model::Node &node, const Types &operands);
@@ -66,24 +66,24 @@ Result<Types> avg_pool(const model::Node &node, const Types &operands);
 Result<Types> adaptive_pool(const model::Node &node, const Types &operands);
 Result<Types> upsample_nearest(const model::Node &node, const Types &operands);
 
-// What they share.
+// Shared helpers.
 
 /// "float32[2, 3]".
 std::string text_of(const model::TensorType &type);
 std::string text_of(const model::Shape &shape);
-/// nullopt where they do not broadcast.
+/// Returns nullopt where the shapes do not broadcast.
 std::optional<model::Shape> broadcast(const model::Shape &a, const model::Shape &b);
-/// The dtype that PyTorch's type promotion gives two tensors: a tensor without dimensions does not widen one with some of the same
-/// category (boolean, integer, floating).
+/// Returns the dtype that PyTorch's type promotion gives two tensors: a tensor without dimensions does not widen a
+/// tensor with dimensions of the same category (boolean, integer, floating).
 model::Dtype promote(const model::TensorType &a, const model::TensorType &b);
-/// The same of two tensors with dimensions, or two without.
+/// Promotes the dtypes of two tensors with dimensions, or of two without.
 model::Dtype promote(model::Dtype a, model::Dtype b);
-/// 0: bool, 1: integers, 2: floating point.
+/// Returns 0 for bool, 1 for integers, 2 for floating point.
 int category(model::Dtype dtype);
 bool is_integer(model::Dtype dtype);
-/// One result.
+/// Returns the types of a node with one result.
 inline Types single_result(model::Dtype dtype, model::Shape shape) { return {{dtype, std::move(shape), {}}}; }
-/// Error unless 0 <= dim < rank.
+/// Fails unless 0 <= dim < rank.
 Result<void> check_dim(std::int64_t dim, std::size_t rank);
 
 } // namespace infer

@@ -1,4 +1,4 @@
-// Types of leaves, constants, and calls of ATen: what the node states, checked.
+// Types of leaves, constants and ATen calls: the node's stated types, checked.
 #include "generator/ops/attributes.h"
 #include "generator/ops/infer.h"
 
@@ -22,7 +22,7 @@ bool is_number(const json &value) {
   return value.is_number() || value.is_boolean() || (value.is_object() && value.contains("number"));
 }
 
-/// Every {"tensor": i} and {"tensors": [i]} must name an operand.
+/// Checks that every {"tensor": i} and {"tensors": [i]} names an operand.
 Result<void> check_references(const json &value, std::size_t operands) {
   const auto named = [&](const json &index) {
     return index.is_null() || (index.is_number_unsigned() && index.get<std::size_t>() < operands);

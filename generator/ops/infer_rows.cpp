@@ -1,4 +1,4 @@
-// Types of reductions, softmax, scans and normalisation.
+// Types of reductions, softmax, scans and normalizations.
 #include "generator/ops/attributes.h"
 #include "generator/ops/infer.h"
 #include "generator/ops/names.h"
@@ -33,7 +33,7 @@ Result<void> need_floating(const Node &node, const Types &operands) {
   return {};
 }
 
-/// A vector operand of a normalisation: it must have `shape`.
+/// Checks a vector operand of a normalization, which must have `shape`.
 Result<void> check_operand(const Types &operands, std::size_t &next, const Node &node,
                            const std::string &name, const Shape &shape) {
   if (is_absent(node, name) || next >= operands.size())

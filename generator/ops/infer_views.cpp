@@ -1,4 +1,4 @@
-// Types of what moves elements: views, concatenation, padding, and picking by index.
+// Types of operators that move elements: views, concatenation, padding, and reads at given indices.
 #include "generator/ops/attributes.h"
 #include "generator/ops/infer.h"
 

@@ -63,7 +63,8 @@ Result<Window> window_of(const Node &node, std::size_t count, Shape kernel) {
   return window;
 }
 
-/// PyTorch's formula; with `ceil` the last window must start inside the input or its left padding.
+/// Returns the number of windows by PyTorch's formula. With `ceil` the last window must start inside the input or its
+/// left padding.
 std::int64_t window_count(const Window &window, std::size_t i, std::int64_t extent, bool ceil) {
   const std::int64_t span =
       extent + 2 * window.padding[i] - window.dilation[i] * (window.kernel[i] - 1) - 1;

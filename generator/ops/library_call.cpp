@@ -24,7 +24,7 @@ std::size_t spatial(const LibraryCall &call) { return shape_of(call).size() - 2;
 Shape list(const LibraryCall &call, const char *name, std::int64_t fallback) {
   return list_attribute(call.node, name, spatial(call), fallback);
 }
-/// "aten::max_pool2d".
+/// Returns a name with the number of dimensions, such as "aten::max_pool2d".
 std::string dimensional(const LibraryCall &call) {
   return "aten::" + call.node.op + std::to_string(spatial(call)) + "d";
 }
@@ -32,7 +32,7 @@ Shape dims_of(const LibraryCall &call) { return reduced_dims(call.node, shape_of
 bool keepdim(const LibraryCall &call) { return flag_attribute(call.node, "keepdim"); }
 double epsilon(const LibraryCall &call) { return number_attribute(call.node, "eps", 1e-5); }
 
-/// Appends the operands after the first, with none for those that `absent` names.
+/// Appends the operands after the first, with None for those that `absent` names.
 void append_optional(const LibraryCall &call, std::initializer_list<const char *> names,
                      AtenStep &step) {
   std::size_t next = 1;

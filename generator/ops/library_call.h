@@ -1,4 +1,4 @@
-// Operators as calls of PyTorch's own (ATen's): what Op::library does. Thread: pure functions.
+// Calls of PyTorch's own (ATen) operators, for Op::library.
 #pragma once
 
 #include "support/error.h"
@@ -7,14 +7,14 @@
 
 namespace warpwright::ops {
 
-/// A node and where its operands lie.
+/// A node and the memory of its operands.
 struct LibraryCall {
   const model::Node &node;
   std::vector<model::TensorView> inputs;
 };
 
-/// @return a step without results: those are the caller's
-/// Errors: no ATen operator does this, with the reason.
+/// @return a step without results, which the caller adds
+/// Errors: the reason why no ATen operator computes the node.
 using CallLibrary = Result<model::AtenStep> (*)(const LibraryCall &call);
 
 namespace library {
@@ -26,7 +26,7 @@ Result<model::AtenStep> sum(const LibraryCall &);
 Result<model::AtenStep> mean(const LibraryCall &);
 Result<model::AtenStep> any(const LibraryCall &);
 Result<model::AtenStep> all(const LibraryCall &);
-/// ATen's operator has the node's name.
+/// Calls the ATen operator that has the node's name.
 Result<model::AtenStep> reduction(const LibraryCall &);
 Result<model::AtenStep> prod(const LibraryCall &);
 Result<model::AtenStep> var(const LibraryCall &);
@@ -39,7 +39,7 @@ Result<model::AtenStep> batch_norm(const LibraryCall &);
 Result<model::AtenStep> scan(const LibraryCall &);
 Result<model::AtenStep> max_pool(const LibraryCall &);
 Result<model::AtenStep> avg_pool(const LibraryCall &);
-/// To a size: adaptive pools and upsampling.
+/// Calls an operator that resizes to a given size: adaptive pools and upsampling.
 Result<model::AtenStep> resize(const LibraryCall &);
 
 } // namespace library

@@ -1,4 +1,5 @@
-// Names of operators that code names. One of them that is no operator does not compile; that each has a row in table/ is tested.
+// Names of operators as constants, so that a misspelled name does not compile. A test checks that each has a row in
+// table/.
 #pragma once
 
 namespace warpwright::op {

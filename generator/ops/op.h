@@ -1,7 +1,7 @@
-// The table of operators: one row for each operator of a graph, with all that rewrites, planning and families ask about it.
-//
-// Rows stand in table/, by kind. Adding an operator means adding its row: tests verify, plan and judge its `example`, and the tracer reads
-// the table from operators.json. tests/additions/ adds one in a scratch copy. Thread: immutable.
+// The table of operators: one row for each operator of a graph, with everything that rewrites, planning and families
+// ask. The rows stand in table/, by kind. To add an operator, add its row: tests verify and plan its `example` and
+// compare it with its reference, and the tracer reads the table from operators.json. tests/additions/ adds an operator
+// in a scratch copy.
 #pragma once
 
 #include "generator/ops/bounds.h"
@@ -85,7 +85,7 @@ enum class Reduction {
   ArgMinimum
 };
 
-/// Value of a pointwise operator, written independently of its formula, so that tests can judge the formula by it.
+/// Value of a pointwise operator, written independently of its formula, so that tests can check the formula.
 using Reference = double (*)(const model::Node &node, std::span<const double> operands);
 
 struct Op {
@@ -94,27 +94,27 @@ struct Op {
   std::size_t least_operands = 0, most_operands = 0;
   std::vector<AttributeRule> attributes = {};
   InferTypes infer = nullptr;
-  FromResult from_result = nullptr; ///< of views with one operand
+  FromResult from_result = nullptr; ///< for views with one operand
   ToResult to_result = nullptr;
   Reduction reduction = Reduction::None;
   Expand expand = nullptr;       ///< writes the node out as simpler operators
   CallLibrary library = nullptr; ///< calls PyTorch's operator; null: families lower the node
   Recompute recompute = Free;
-  Flops flops = nullptr; ///< null: one for each element read or written, whichever are more
+  Flops flops = nullptr; ///< null: one per element read or written, whichever are more
   Formula formula = {};
   WriteElement write = nullptr; ///< replaces the formula's text
   InferBounds bounds = nullptr; ///< null: nothing is known
   bool compares = false;        ///< gives a boolean from operands of one common dtype
   bool logical = false;         ///< takes its operands as booleans
-  InMemory strided = nullptr; ///< of views that PyTorch makes without copying, whatever the strides
+  InMemory strided = nullptr; ///< for views that PyTorch makes without copying
   bool selects = false;         ///< may leave elements of its first operand unread
   bool moves = false;           ///< its elements are its operand's, in other places
   bool keeps_uniform = false;   ///< gives c everywhere when its operand is c everywhere
   Reference reference = nullptr;
   Bounds domain =
       {}; ///< range of operands that tests draw; outside, values are undefined or magnify rounding
-  /// A node of this operator as text over kExampleLeaves, which tests verify, plan and compare with its reference. Pointwise operators need
-  /// none: their tests are made from the row.
+  /// A node of this operator as text over kExampleLeaves, which tests verify, plan and compare with its reference.
+  /// Pointwise operators need none, since their tests are made from the row.
   std::string_view example = {};
   std::string_view meaning =
       {}; ///< the result in words, for operators that docs/internals/op-graph.md does not name
@@ -158,7 +158,7 @@ inline constexpr std::string_view kExampleLeaves = R"(
 
 inline constexpr std::size_t kAnyNumber = 65536;
 
-/// Returns the row of an operator, or nullptr where there is none of that name.
+/// Returns the row of an operator, or nullptr where no operator has that name.
 const Op *find_op(std::string_view name);
 /// Returns the row of a node of a verified graph.
 const Op &op_of(const model::Node &node);

@@ -1,5 +1,4 @@
-// What kind of op a node is, as fusion sees it: computed in place at an element, or by loops of its own.
-// Thread: pure functions.
+// Kinds of nodes as fusion sees them: computed in place for each element, or by loops of their own.
 #pragma once
 
 #include "support/model/graph.h"
@@ -8,33 +7,34 @@
 
 namespace warpwright::ops {
 
-/// A plan's own op, inline: its operand, in memory as {strides} say.
+/// A plan's own inline op: its operand in memory, laid out as {strides}.
 inline constexpr std::string_view kLayoutOp = "layout";
 
-/// A plan's own op with a result for each operand, the operand in memory as that result's strides say: weights that are turned at once
-/// (the family "layouts").
+/// A plan's own op with one result for each operand: the operand in memory, laid out as that result's strides. One
+/// kernel converts several weights this way (the family "layouts").
 inline constexpr std::string_view kLayoutsOp = "layouts";
 
-/// "input" and "parameter": memory of the task.
+/// True for "input" and "parameter", which are memory of the task.
 bool is_buffer_leaf(const model::Node &node);
-/// "constant" and "iota": no memory at all.
+/// True for "constant" and "iota", which take no memory.
 bool is_generated(const model::Node &node);
-/// One element from one element of each operand, which broadcast.
+/// True where one element comes from one element of each operand; operands broadcast.
 bool is_pointwise(const model::Node &node);
-/// Elements of the operands in other places, or a fixed value: reshape, permute, expand, slice, flip, cat, pad, roll, triu, tril, diagonal,
-/// diag_embed, and a plan's own layout.
+/// True for nodes whose elements are the operands' in other places, or a fixed value: reshape, permute, expand, slice,
+/// flip, cat, pad, roll, triu, tril, diagonal, diag_embed, and a plan's own layout.
 bool is_view(const model::Node &node);
-/// Views that PyTorch makes without copying, whatever the strides: permute, expand, slice; reshape where the strides allow.
+/// True for views that PyTorch makes without copying: permute, expand, slice; reshape where the strides allow.
 bool is_strided_view(const model::Node &node);
-/// gather, index_select, embedding: an element from where an index says.
+/// True for gather, index_select and embedding, which read an element where an index says.
 bool is_indexed(const model::Node &node);
-/// matmul, attention, conv: so many operations for an element that reading it again is cheap.
+/// True for matmul, attention and conv, whose many operations per element make reading it again cheap.
 bool is_product(const model::Node &node);
-/// A call of PyTorch's operator, or one of its results.
+/// True for a call of PyTorch's operator, or one of its results.
 bool is_opaque(const model::Node &node);
-/// Any of these but buffer leaves: ElementWriter writes it in place.
+/// True for generated, pointwise, view and indexed nodes, which ElementWriter writes in place.
 bool is_inline(const model::Node &node);
-/// Cost of computing an element again, in units of a floating-point operation; only of inline nodes, without their operands.
+/// Returns the cost of computing an element of an inline node again, without its operands, in floating-point
+/// operations.
 int recompute_cost(const model::Node &node);
 
 } // namespace warpwright::ops

@@ -11,13 +11,13 @@
 namespace warpwright::ops {
 namespace {
 
-/// After the first thing that is not as expected, nothing is left of the line, and everything read is a default.
+/// A position in one line. After the first mismatch nothing is left of the line, and everything read is a default.
 class Cursor {
 public:
   explicit Cursor(std::string_view line) : rest_(line) { skip(); }
 
   bool done() const { return rest_.empty(); }
-  /// What the line should have held; empty while all is well.
+  /// Returns what the line should have held; empty while nothing has failed.
   const std::string &expected() const { return expected_; }
   void expect(std::string what) {
     if (expected_.empty())
@@ -38,10 +38,10 @@ public:
     if (!take(text))
       expect("'" + std::string(text) + "'");
   }
-  /// Of a list: also true where something was not as expected, so that loops end.
+  /// Returns true at the end of a list, and after a mismatch, so that loops end.
   bool closes(std::string_view text) { return !expected_.empty() || take(text); }
 
-  /// A run of letters, digits and '_'.
+  /// Reads a run of letters, digits and '_'.
   std::string word(const char *what) {
     std::size_t length = 0;
     while (length < rest_.size() &&
@@ -57,7 +57,7 @@ public:
     return word("a value's name");
   }
 
-  /// Digits, sign, point, exponent, "inf" and "nan".
+  /// Reads a number: digits, sign, point, exponent, "inf" and "nan".
   std::string number() {
     std::size_t length = 0;
     while (length < rest_.size() &&
@@ -69,7 +69,7 @@ public:
     return consume(length);
   }
 
-  /// A JSON string with its quotes.
+  /// Reads a JSON string with its quotes.
   std::string quoted() {
     std::size_t length = 1;
     while (length < rest_.size() && rest_[length] != '"')

@@ -29,7 +29,7 @@ std::string type_text(const model::TensorType &type) {
          (type.strides.empty() ? "" : "@" + list_text(type.strides));
 }
 
-/// The shortest text that reads back as the same double, and as no integer.
+/// Returns the shortest text that reads back as the same double, and not as an integer.
 std::string number_text(double value) {
   if (!std::isfinite(value))
     return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";

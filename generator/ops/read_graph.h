@@ -1,4 +1,4 @@
-// Graphs from files: what a trace wrote, as a document of its own or as its member `graph`. Thread: any.
+// Reader of graph files: a graph that is a document of its own, or the member `graph` of one.
 #pragma once
 
 #include "support/error.h"
@@ -8,7 +8,7 @@
 
 namespace warpwright::ops {
 
-/// Errors: a file that cannot be read, that is no JSON or no graph, or a graph that verify_graph() refuses.
+/// Errors: a file that cannot be read, that is not JSON or not a graph, or a graph that verify_graph() refuses.
 Result<model::Graph> read_graph(const std::string &path);
 
 } // namespace warpwright::ops

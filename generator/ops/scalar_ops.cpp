@@ -131,7 +131,7 @@ Dtype computing_dtype(const GraphIndex &graph, const model::Node &node) {
     return Dtype::Bool;
   if (!op.compares)
     return node.type().dtype;
-  // As torch.result_type: a scalar tensor counts only where its category is higher.
+  // As in torch.result_type, a scalar tensor counts only where its category is higher.
   std::optional<Dtype> with_dimensions, scalars;
   for (const std::string &input : node.inputs) {
     const model::TensorType &type = graph.node(input).type();

@@ -1,7 +1,5 @@
-// The text form of op graphs (docs/internals/op-graph.md), one line a node, for people, tests and
-// messages.
-//
-// What print writes, parse reads back as the same graph. Thread: any.
+// Text form of op graphs (docs/internals/op-graph.md), one line for each node, for people, tests and messages.
+// parse_graph() reads the text of print_graph() back as the same graph.
 #pragma once
 
 #include "support/error.h"
@@ -12,11 +10,11 @@
 
 namespace warpwright::ops {
 
-/// "%r: f32[16, 64] = maximum(%c, %zero)".
+/// Returns a line such as "%r: f32[16, 64] = maximum(%c, %zero)".
 std::string print_node(const model::Node &node);
-/// Nodes, then updates, then `return`.
+/// Returns nodes, then updates, then `return`.
 std::string print_graph(const model::Graph &graph);
-/// Blank lines and lines that begin with '#' are skipped. It checks the form only; verify_graph checks the rest.
+/// Skips blank lines and lines that begin with '#'. Checks the form only; verify_graph() checks the rest.
 /// Errors: the line, and what was expected there.
 Result<model::Graph> parse_graph(std::string_view text);
 

@@ -1,7 +1,6 @@
-// Whether a graph makes sense: names, order, ops, attributes, and types that agree with what the ops give.
-//
-// Everything behind it (GraphIndex, rewrites, lowerings) relies on it, since graphs come from outside: the tracer, files, tests. It leaves
-// out whether the graph computes what the module does; the runner compares that. Thread: any.
+// Verification of a graph: names, order, ops, attributes, and types that agree with what the ops give. GraphIndex,
+// rewrites and lowerings rely on it, since graphs come from outside: the tracer, files, tests. It does not check that
+// the graph computes what the module does; the runner compares that.
 #pragma once
 
 #include "support/error.h"
@@ -9,7 +8,7 @@
 
 namespace warpwright::ops {
 
-/// Errors: the first node that is wrong, by name, and why; or an output or update that names no node.
+/// Errors: the name of the first wrong node, and why it is wrong; or an output or update that names no node.
 Result<void> verify_graph(const model::Graph &graph);
 
 } // namespace warpwright::ops

@@ -53,7 +53,7 @@ private:
     return {value, 0, type.shape, model::strides_of(type)};
   }
 
-  /// A matrix operand of a batched product: batch dimensions broadcast to those of the result.
+  /// Returns a matrix operand of a batched product, with batch dimensions broadcast to those of the result.
   TensorView batched(const TensorView &operand, const Shape &batch) const {
     TensorView result = operand;
     result.shape = batch;
@@ -69,7 +69,7 @@ private:
     return result;
   }
 
-  /// Joins the leading dimensions so that `keep` are left behind one; nullopt where strides do not allow it.
+  /// Joins the leading dimensions into one, before the last `keep`; nullopt where strides do not allow it.
   static std::optional<TensorView> joined(const TensorView &view, std::size_t keep) {
     TensorView result = view;
     const std::size_t lead = view.shape.size() - keep;
@@ -118,7 +118,7 @@ private:
     return AtenStep{"aten::bmm", {*left, *right}, {}, {TensorView{node_.name, 0, flat, {}}}};
   }
 
-  /// The last member that the library computes.
+  /// Returns the last member that the library computes.
   std::string library_last() const {
     std::string last = node_.name;
     for (const std::string &follower : library_epilogue(graph_, node_))

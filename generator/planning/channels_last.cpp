@@ -1,5 +1,5 @@
-// See channels_last.h. Two shapes of a value are told apart by name: what is written over (N, spatial..., C) keeps the node's name, and
-// `first` gives the view of it that readers of (N, C, spatial...) take.
+// Writer of channels-last graphs; see channels_last.h. A value's two shapes differ in name: a node written over (N,
+// spatial..., C) keeps its name, and `first` gives the view of it for readers of (N, C, spatial...).
 #include "generator/planning/channels_last.h"
 
 #include "generator/ops/names.h"
@@ -18,7 +18,7 @@ using model::Node;
 using model::Shape;
 using model::TensorType;
 
-/// The dimensions of (N, C, spatial...) in the order (N, spatial..., C).
+/// Returns the dimensions of (N, C, spatial...) in the order (N, spatial..., C).
 Shape order_of(std::size_t rank) {
   Shape order{0};
   for (std::size_t d = 2; d < rank; ++d)
@@ -41,17 +41,17 @@ Shape permuted(const Shape &values, const Shape &order) {
   return result;
 }
 
-/// Where a dimension of (N, C, spatial...) went.
+/// Returns the new place of a dimension of (N, C, spatial...).
 std::int64_t moved(std::int64_t dim, std::size_t rank) {
   return dim == 0 ? 0 : dim == 1 ? static_cast<std::int64_t>(rank) - 1 : dim - 1;
 }
 
-/// Whether contiguous memory is channels-last memory too.
+/// Returns true where contiguous memory is channels-last memory too.
 bool same_memory(const Shape &shape) { return taps_of(shape) == 1; }
 
-/// Of one kernel: two pointers each are its parameters, of which there is room for 4 KB.
+/// Limit of weights in one kernel: each takes two pointers, and parameters have room for 4 KB.
 constexpr std::size_t kMostWeights = 192;
-/// That a block of it holds.
+/// Limit of taps that a block of that kernel holds.
 constexpr std::int64_t kMostTaps = 4096;
 
 class Turner {
@@ -96,13 +96,13 @@ private:
     return name;
   }
 
-  /// The name under which readers of a node find its value.
+  /// Returns the name under which readers of a node find its value.
   std::string shown(const std::string &value) const {
     const auto other = shown_.find(value);
     return other == shown_.end() ? value : other->second;
   }
 
-  /// The value over (N, C, spatial...), a view where it is written otherwise.
+  /// Returns the value over (N, C, spatial...), as a view where it is written in the other order.
   std::string first(const std::string &value) {
     const std::string name = shown(value);
     if (!over_last_.contains(name))
@@ -116,7 +116,7 @@ private:
     return known->second;
   }
 
-  /// An operand over (N, spatial..., C). @param broadcasts to `rank` dimensions; else it has them
+  /// Returns an operand over (N, spatial..., C). @param broadcasts to `rank` dimensions; else it has them
   std::string last(const std::string &value, std::size_t rank, bool broadcasts = false) {
     const TensorType &type = index_.node(value).type();
     if (over_last_.contains(shown(value)))
@@ -139,7 +139,7 @@ private:
                 {{"dims", order}, {std::string(kTurned), true}});
   }
 
-  /// A result's own node, over (N, C, spatial...).
+  /// Returns a result's own node, over (N, C, spatial...).
   std::string contiguous(const std::string &value) {
     const bool turned = over_last_.contains(value);
     const TensorType &type = turned ? over_last_.at(value) : index_.node(value).type();
@@ -153,7 +153,8 @@ private:
                 {{"dims", back}});
   }
 
-  /// All weights that have to be turned, by one kernel for each dtype: as many small ones would cost more than the memory that they move.
+  /// Converts all weights that need it, by one kernel for each dtype: many small kernels would cost more than the
+  /// memory that they move.
   void turn_weights() {
     std::map<model::Dtype, std::vector<const Node *>> wanted;
     for (const Node &node : index_.graph().nodes)
@@ -185,7 +186,7 @@ private:
                                          node.types[i], {{"index", static_cast<std::int64_t>(i)}});
   }
 
-  /// The operand in channels-last memory for a library call.
+  /// Returns the operand in channels-last memory for a library call.
   std::string laid_out(const std::string &value) {
     const Node &source = index_.node(value);
     if (values_.come.contains(value) && values_.stay.contains(value))
@@ -226,7 +227,7 @@ private:
     }
   }
 
-  /// A pointwise node, view or softmax over (N, spatial..., C).
+  /// Writes a pointwise node, view or softmax over (N, spatial..., C).
   void write_last(const Node &node) {
     const std::size_t rank = node.type().shape.size();
     const Shape order = order_of(rank);
@@ -282,7 +283,7 @@ private:
       shown_.emplace(node.name, value);
   }
 
-  /// As PyTorch defines it, from the mean and the variance, so that rows of (N, spatial..., C) are read once for both.
+  /// Writes a batch norm from mean and variance, so that rows of (N, spatial..., C) are read once for both.
   void write_batch_norm(const Node &node) {
     const TensorType &type = index_.node(node.inputs[0]).type();
     const std::size_t rank = type.shape.size();
@@ -313,7 +314,7 @@ private:
               {variance, constant("__eps", ops::number_attribute(node, "eps", 1e-5))}, a_channel)},
         a_channel);
     normalised_[name] = {mean, variance, operands};
-    // Over whichever shape its readers want.
+    // Over the shape that its readers want.
     const bool turned = values_.stay.contains(name);
     const TensorType whole{
         type.dtype, turned ? permuted(type.shape, order_of(rank)) : type.shape, {}};
@@ -335,7 +336,7 @@ private:
       over_last_.emplace(value, whole);
   }
 
-  /// New running statistics: results 1 and 2 of a batch norm.
+  /// Writes new running statistics: results 1 and 2 of a batch norm.
   void write_running(const Node &node) {
     const Normalised &from = normalised_.at(node.inputs[0]);
     const Node &norm = index_.node(node.inputs[0]);

@@ -1,4 +1,4 @@
-// See channels_last_values.h.
+// Values in channels-last memory. See channels_last_values.h.
 #include "generator/planning/channels_last_values.h"
 
 #include "generator/elements/family.h"
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// Whether a value is in channels-last memory, or computed from what is, in an op that can be written so.
+  /// Returns true where a value is in channels-last memory, or computed from one by an op that can be written so.
   bool comes_last(const Node &node) const {
     if (is_channels_last(node, choices_))
       return true;
@@ -63,7 +63,7 @@ private:
     return is_turnable_batch_norm(node) || is_softmax(node);
   }
 
-  /// Whether a reader of the value profits where it is channels-last.
+  /// Returns true where a reader of the value profits from channels-last order.
   bool accepts(const Node &user, const std::string &value) const {
     if (is_channels_last(user, choices_))
       return user.inputs[0] == value;
@@ -122,7 +122,7 @@ bool by_library(const Node &node, const AnchorChoices &choices) {
   return choice != choices.end() && choice->second.family == elements::kLibraryFamily;
 }
 
-/// Positions that argmax gives are along one dimension; those of the whole tensor would change.
+/// Excludes argmax over the whole tensor, whose positions would change; positions along one dimension stay.
 bool is_turnable_reduction(const Node &node) {
   switch (ops::op_of(node).reduction) {
   case ops::Reduction::None:

@@ -1,8 +1,9 @@
-// See convolution_choice.h.
+// Estimates of convolutions. See convolution_choice.h.
 //
-// The model of cuDNN: tiles of outputs in waves over the multiprocessors, each with the rate that its size reaches. Fitted to what torch.compile took
-// for whole modules on an H200 (VGG16 at batch 10 ran at about 245 TFLOP/s in its convolutions, 64 to 128 channels over 128x128 images at 230 to
-// 370, over 256x256 images, where memory is what they wait for, at 215 to 235), not to single kernels.
+// The model of cuDNN: tiles of outputs in waves over the multiprocessors, each with the rate that its size reaches. It
+// is fitted to torch.compile's times of whole modules on an H200, not to single kernels: VGG16 at batch 10 ran at about
+// 245 TFLOP/s in its convolutions, 64 to 128 channels over 128x128 images at 230 to 370, and over 256x256 images, which
+// are limited by memory, at 215 to 235.
 #include "generator/planning/convolution_choice.h"
 
 #include "generator/elements/family.h"
@@ -20,16 +21,16 @@ namespace {
 
 using model::Node;
 
-/// Of the time expected of our own kernels: above it, a mixture with the library's is not tried first.
+/// Share of our own kernels' estimate above which a mixture with the library's is not tried first.
 constexpr double kWorthwhile = 0.95;
-/// Rounds of improvement: each looks at every convolution.
+/// Rounds of improvement; each looks at every convolution.
 constexpr int kRounds = 3;
 
 double pass_us(double bytes, const arch::LibraryRates &rates) {
   return rates.launch_us + bytes / rates.bytes;
 }
 
-/// The quickest family for a convolution; microseconds, or a large number where none says.
+/// Returns the quickest family for a convolution, and microseconds: a large number where no family has an estimate.
 std::pair<const elements::Family *, double> quickest(const ops::GraphIndex &graph, const Node &conv,
                                                      const elements::DeviceFacts &facts) {
   const elements::Family *best = nullptr;
@@ -68,7 +69,8 @@ public:
     for (const Node *conv : convolutions_) {
       const bool last = is_channels_last(*conv, anchors);
       total += last ? library_.at(conv->name) : ours_.at(conv->name).second;
-      // Behind the library, what a family takes along is a pass of its own; in the other order than its reader's, one more.
+      // Behind the library, nodes that a family would fuse take another pass; a reader with the other order takes one
+      // more.
       if (last && has_epilogue(*conv))
         total += pass_us(2 * ops::bytes_of(conv->type()), rates_);
       const Node &weight = graph_.node(conv->inputs[1]);
@@ -83,7 +85,8 @@ public:
   }
 
 private:
-  /// Whether a pointwise node follows that a family would take along. Pools and statistics read what the library wrote, as they would a family's.
+  /// Returns true where a pointwise node follows that a family would fuse. Pools and statistics read the library's
+  /// result as they would a family's.
   bool has_epilogue(const Node &conv) const {
     const auto &users = graph_.users(conv.name);
     if (users.size() != 1 || !ops::is_pointwise(*users[0]))
@@ -103,7 +106,7 @@ private:
     return std::all_of(shape.begin() + 2, shape.end(), [](auto size) { return size == 1; });
   }
 
-  /// Whether a value comes from a channels-last convolution by way of what is turned with it.
+  /// Returns true where a value comes from a channels-last convolution through nodes that are converted with it.
   bool comes_last(const std::string &value, const AnchorChoices &anchors) const {
     const Node &node = graph_.node(value);
     if (node.op == op::conv)
@@ -112,7 +115,7 @@ private:
     if (!ops::is_pointwise(node) && !node.op.ends_with("_pool") && node.op != op::batch_norm &&
         node.op != op::cat && node.op != op::pad && node.op != op::slice)
       return false;
-    // The operand in which it is largest decides; ties go to the first.
+    // The largest operand decides; ties go to the first.
     const std::string *largest = nullptr;
     std::int64_t most = 0;
     for (const std::string &input : node.inputs)
@@ -131,7 +134,7 @@ private:
   std::map<std::string, double> library_;
 };
 
-/// One convolution at a time to whoever makes the whole quicker. @return the estimate then
+/// Gives one convolution at a time to whichever makes the whole quicker. @return the final estimate
 double improve(const Estimate &estimate, AnchorChoices &anchors) {
   double least = estimate(anchors);
   bool better = true;
@@ -146,7 +149,7 @@ double improve(const Estimate &estimate, AnchorChoices &anchors) {
         choice = {std::string(estimate.ours(*conv).first->name), true, false};
       } else {
         choice = {elements::kLibraryFamily, true, true};
-        if (!is_channels_last(*conv, anchors)) { // no images
+        if (!is_channels_last(*conv, anchors)) { // not images
           choice = before;
           continue;
         }

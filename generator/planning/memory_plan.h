@@ -1,5 +1,4 @@
 // Memory of temporaries: those whose lives do not overlap share a buffer.
-// Thread: pure functions.
 #pragma once
 
 #include "support/model/plan.h"
@@ -8,8 +7,8 @@
 
 namespace warpwright::planning {
 
-/// Renames temporaries in the steps of a plan so that dead ones are used again. Only of one dtype, whose extents are constants, and not those
-/// that results of ATen steps own.
+/// Renames temporaries in the steps of a plan so that dead ones are used again. They must have one dtype and constant
+/// extents, and must not be results that ATen steps own.
 void share_memory(model::Plan &plan);
 
 /// Calls `visit(name)` for each buffer that a step names, results too.

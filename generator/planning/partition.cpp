@@ -89,7 +89,7 @@ void Partition::grow_anchors() {
         draft.members.insert(follower);
     const int number = static_cast<int>(drafts_.size());
     for (const std::string &member : draft.members) {
-      // Others look through a view, at what it shows.
+      // Others read through a view, from its source.
       if (ops::is_strided_view(node(member)) && !graph_.is_result(member))
         continue;
       owner_.emplace(member, number);
@@ -109,7 +109,7 @@ void Partition::grow_by_family(Draft &draft) {
   for (const std::string &name : grown.nodes)
     if (live(name) && !ops::is_generated(node(name)))
       members.insert(name);
-  // The region knows of no other: what it reads may by way of another region depend on it.
+  // The region sees only its members: values that it reads may depend on them by way of another region.
   const auto blocked = [&](const std::string &name) {
     return !members.contains(name) && depends_on(name, members);
   };
@@ -171,7 +171,7 @@ void Partition::grow_epilogue(Draft &draft) {
     if (!elements::may_follow(graph_, followers, anchor))
       followers.pop_back();
   }
-  // Views at the end are left to those who read them, but for results.
+  // Views at the end are left to their readers, unless they are results.
   for (std::size_t i = followers.size(); i-- > 0;) {
     const Node &last = node(followers[i]);
     const bool read = std::ranges::any_of(followers, [&](const std::string &other) {

@@ -15,7 +15,7 @@ using model::Shape;
 
 namespace {
 
-/// In units of recompute_cost: what an element may cost that is computed again, or for each element of a larger value.
+/// Limit, in units of recompute_cost, for an element that is computed again, or for each element of a larger value.
 constexpr int kCheapChain = 40;
 
 } // namespace
@@ -89,7 +89,7 @@ void Partition::large_sources(const Node &value, std::int64_t elements,
 }
 
 bool Partition::worth_memory(const Node &value) const {
-  // What a view of the other order shows may be worth it.
+  // The source of a view in the other order may be worth it.
   if (ops::is_generated(value) ||
       (value.op == op::permute && ops::flag_attribute(value, std::string(kTurned))))
     return false;

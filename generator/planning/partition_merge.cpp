@@ -99,7 +99,7 @@ bool Partition::reaches(int from, int to, bool directly) const {
 bool Partition::related(const Draft &a, const Draft &b) const {
   const std::int64_t elements = model::elements_of(node(*a.members.begin()).type().shape);
   if (elements <= 1 << 14)
-    return true; // launches are what such regions cost
+    return true; // launches dominate the cost of such regions
   return std::ranges::any_of(b.planned.region.inputs, [&](const std::string &input) {
     if (a.members.contains(input))
       return true;
@@ -125,7 +125,7 @@ void Partition::merge_siblings() {
       close(a);
       drafts_.erase(drafts_.begin() + static_cast<std::ptrdiff_t>(j));
       index_producers();
-      j = i; // what did not fit before may now
+      j = i; // drafts that did not fit before may fit now
     }
   }
 }

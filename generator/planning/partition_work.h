@@ -1,5 +1,6 @@
-// The work of partition(), in three parts: anchors with what is fused to them (partition.cpp), which inline values lie in memory
-// (partition_memory.cpp), and pointwise regions, merged and put in order (partition_merge.cpp). Private to those files. Thread: one.
+// The work of partition() in three parts, private to their files: anchors with nodes fused to them (partition.cpp),
+// inline values that lie in memory (partition_memory.cpp), and pointwise regions, merged and put in order
+// (partition_merge.cpp).
 #pragma once
 
 #include "generator/planning/partition.h"
@@ -19,40 +20,40 @@ private:
   };
   bool live(const std::string &name) const { return live_.contains(name); }
   const model::Node &node(const std::string &name) const { return graph_.node(name); }
-  /// The users of a value that count.
+  /// Returns the users of a value that are live.
   std::vector<const model::Node *> users(const std::string &name) const;
   void find_live();
   AnchorChoice choice_of(const std::string &anchor) const;
   void grow_anchors();
   void grow_by_family(Draft &draft);
 
-  /// Whether a value is computed from one of `members`, regions being computed as a whole.
+  /// Returns true where a value depends on one of `members`, with regions computed as a whole.
   bool depends_on(const std::string &value, const std::set<std::string> &members) const;
   void grow_epilogue(Draft &draft);
   static std::set<std::string> with(const std::vector<std::string> &names,
                                     const std::string &other);
 
-  /// In memory whatever is decided: leaves, and members of anchored regions (their outputs).
+  /// Returns true for values always in memory: leaves, and members of anchored regions (their outputs).
   bool in_memory(const std::string &name) const;
 
-  /// How often an anchor's loops load an element of what they read.
+  /// Returns how often an anchor's loops load an element of an operand.
   static std::int64_t reuse(const model::Node &anchor, const ops::GraphIndex &graph);
 
   /// Decides which inline values lie in memory, users before producers.
   void choose_memory();
 
-  /// Whether an ATen region, or a family that loads memory only, reads it and views cannot help.
+  /// Returns true where an ATen region, or a family that only loads memory, reads the value and views cannot help.
   bool wanted_by_library(const model::Node &value);
 
-  /// The cost of an element of a value from memory, as far as decided. Saturates.
+  /// Returns the cost of an element of a value from memory, as far as decided. Saturates.
   int chain_cost(const model::Node &value) const;
 
-  /// Large distinct values that an element is computed from.
+  /// Finds the large distinct values from which an element is computed.
   void large_sources(const model::Node &value, std::int64_t elements, std::set<std::string> &found,
                      std::set<std::string> &seen) const;
   bool worth_memory(const model::Node &value) const;
 
-  /// Who would compute the value if it were not in memory.
+  /// Regions that would compute a value that is not in memory.
   struct Readers {
     std::set<std::string> regions; ///< by anchor, or by value in memory
     bool grow = false;             ///< some are much larger than the value
@@ -61,18 +62,18 @@ private:
   };
   void collect_readers(const model::Node &value, Readers &readers) const;
 
-  /// What a region computes besides its members, and what it reads.
+  /// Finds the nodes that a region computes besides its members, and the values that it reads.
   void close(Draft &draft);
   void form_pointwise();
   static const elements::Family *pointwise_family();
 
-  /// Draft numbers that a region reads from.
+  /// Returns the numbers of the drafts that a region reads from.
   std::set<int> sources(const Draft &draft) const;
   void index_producers();
   bool reaches(int from, int to, bool directly) const;
   bool related(const Draft &a, const Draft &b) const;
 
-  /// Pointwise regions over the same shape become one, where no path through another region forbids it.
+  /// Merges pointwise regions over the same shape, where no path through another region forbids it.
   void merge_siblings();
   std::vector<PlannedRegion> in_order();
   const ops::GraphIndex &graph_;
@@ -85,7 +86,7 @@ private:
   std::vector<Draft> drafts_;
 };
 
-/// Nodes of one region: a kernel's text should stay readable, and compile.
+/// Limit of nodes in one region: a kernel's text should stay readable, and compile.
 inline constexpr std::size_t kMostNodes = 160;
 
 } // namespace warpwright::planning

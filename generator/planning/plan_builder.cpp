@@ -17,7 +17,7 @@ namespace {
 using model::Graph;
 using model::Node;
 
-/// A family gave way: the partition has to be made again.
+/// A family could not write a region, so the partition has to be made again.
 struct GaveWay {
   std::string anchor, family, reason;
 };
@@ -91,7 +91,7 @@ public:
   std::optional<GaveWay> gave_way;
 
 private:
-  /// Which buffer holds a value: a leaf's, a result's, or a temporary.
+  /// Finds the buffer that holds each value: a leaf's, a result's, or a temporary.
   void place_values(const std::vector<PlannedRegion> &regions) {
     places_ = buffers_.leaves;
     for (std::size_t i = 0; i < built_.graph.outputs.size(); ++i)
@@ -103,7 +103,8 @@ private:
         late_updates_.push_back(update);
   }
 
-  /// Whether the new state may be written where the old one is: nobody else reads it, and who writes an element has read it.
+  /// Returns true where the new state may be written over the old: nobody else reads it, and each element is read
+  /// before it is written.
   bool writes_in_place(const model::Update &update,
                        const std::vector<PlannedRegion> &regions) const {
     const model::Shape &shape = graph_->node(update.parameter).type().shape;
@@ -133,7 +134,8 @@ private:
     return true;
   }
 
-  /// Whether the anchor is a batch norm, or the mean that one was written out as: each row's old statistics are read by who writes the new.
+  /// Returns true for a batch norm, or the mean of an expanded one: whoever writes a row's new statistics has read its
+  /// old ones.
   bool updates_statistics(const Node &anchor, const model::Update &update) const {
     return anchor.op == op::batch_norm ||
            (anchor.op == op::mean && ops::flag_attribute(anchor, std::string(kTurned)) &&
@@ -214,7 +216,7 @@ private:
     return elements::Lowering{};
   }
 
-  /// Code that is there already under another prefix is used again.
+  /// Reuses code that the source holds already under another prefix.
   void take_source(elements::Lowering &lowering, const std::string &prefix) {
     const std::string shape = replace_all(lowering.source, prefix, "@");
     const auto [known, added] = sources_.try_emplace(shape, prefix);
@@ -227,7 +229,8 @@ private:
         launch->kernel = replace_all(launch->kernel, prefix, known->second);
   }
 
-  /// A device header (generator/device) that the plan holds already is left out, with the comment above it.
+  /// Appends text without the device headers (generator/device) that the plan holds already, and the comments above
+  /// those.
   void take_text(std::string_view text) {
     constexpr std::string_view guard = "#ifndef WARPWRIGHT_";
     std::string kept, comment;
@@ -256,7 +259,7 @@ private:
     built_.plan.source += kept + comment;
   }
 
-  /// New state that could not be written in place goes there at the end.
+  /// Copies new state that could not be written in place to its place at the end.
   void copy_updates() {
     for (const model::Update &update : late_updates_) {
       const model::TensorType &type = graph_->node(update.value).type();

@@ -1,8 +1,7 @@
-// Regions to a plan: code, steps, temporaries, outputs and updates.
-//
-// Kernels whose text is the same but for their names are written once. Temporaries that are no longer needed lend their memory to later
-// ones. A family that cannot write a region gives way to the next that claims it, in the end to the library, and the choices that were
-// applied say so. Leaves out which choices are good (torch_search.h). Thread: pure functions.
+// Builder of plans from regions: code, steps, temporaries, outputs and updates. Kernels whose text differs only in
+// their names are written once. Dead temporaries lend their memory to later ones. A region that a family cannot write
+// goes to the next family that claims it, in the end to the library; `applied` records this. Leaves out which choices
+// are good (torch_search.h).
 #pragma once
 
 #include "generator/planning/partition.h"
@@ -10,21 +9,21 @@
 
 namespace warpwright::planning {
 
-/// What a search varies.
+/// Choices that determine a plan: the lowering of each anchor and the configuration of each region.
 struct PlanChoices {
   AnchorChoices anchors;
-  /// By key of region (see region_key): how its family writes it. Absent: the family's best guess.
+  /// Configurations by key of region (see region_key). Regions without an entry get their family's best guess.
   std::map<std::string, elements::Configuration> configurations;
   bool operator==(const PlanChoices &) const = default;
 };
 
-/// The anchor, or a pointwise region's first output.
+/// Returns the anchor, or a pointwise region's first output.
 const std::string &region_key(const elements::Region &region);
 
 struct BuiltRegion {
   PlannedRegion planned;
-  elements::Configuration configuration; ///< empty of ATen regions
-  /// What the family offers for this region.
+  elements::Configuration configuration; ///< empty for ATen regions
+  /// Configurations that the family offers for this region.
   std::vector<elements::Configuration> configurations;
   std::string words; ///< "fuse(relu,add)", "template(softmax, threads=256)", "aten(convolution)"
 };
@@ -33,9 +32,9 @@ struct BuiltPlan {
   model::Plan plan;
   model::Graph graph; ///< as partitioned, with copies and layouts
   std::vector<BuiltRegion> regions;
-  PlanChoices applied;            ///< differs from what was asked where a family gave way
-  int kernels = 0;                ///< launches of ours
-  std::vector<std::string> notes; ///< which family gave way, and why
+  PlanChoices applied;            ///< differs from the request where a family could not write a region
+  int kernels = 0;                ///< launches of our own kernels
+  std::vector<std::string> notes; ///< families that could not write a region, and why
 };
 
 /// Names of a plan's buffers for a graph's leaves and results.
@@ -43,13 +42,13 @@ struct PlanBuffers {
   std::map<std::string, std::string> leaves; ///< by node
   std::vector<std::string> outputs;          ///< in the order of Graph::outputs
 };
-/// A task's: its In and InOut buffers are the graph's leaves in order, its Out buffers the outputs.
+/// Returns a task's buffers: In and InOut buffers are the graph's leaves in order, Out buffers the outputs.
 /// Errors: a task that does not fit the graph.
 Result<PlanBuffers> plan_buffers(const model::Task &task, const model::Graph &graph);
-/// For a graph without a task: leaves by their names, outputs "output_0", "output_1".
+/// Returns buffers for a graph without a task: leaves by their names, outputs "output_0", "output_1".
 PlanBuffers plan_buffers(const model::Graph &graph);
 
-/// Errors: a region that nobody can lower, with the reason.
+/// Errors: a region that neither a family nor the library can lower, with the reason.
 Result<BuiltPlan> build_plan(const model::Graph &graph, const PlanBuffers &buffers,
                              const elements::DeviceFacts &facts, const PlanChoices &choices);
 

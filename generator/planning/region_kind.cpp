@@ -28,7 +28,7 @@ std::string text_of(const model::Attribute &attribute) {
   return std::visit(Text{}, attribute);
 }
 
-/// Equal for anchors that differ only in name and operands.
+/// Returns equal texts for anchors that differ only in name and operands.
 std::string kind_of(const ops::GraphIndex &graph, const Node &node) {
   std::string text = node.op + ":";
   for (const auto &[name, value] : node.attributes)

@@ -10,7 +10,7 @@ namespace {
 
 bool is_leaf(const model::Node &node) { return node.op == op::input || node.op == op::parameter; }
 
-/// Whoever names `from` names `to`.
+/// Replaces all uses of `from` by `to`.
 void rename_uses(model::Graph &graph, const std::string &from, const std::string &to) {
   for (model::Node &node : graph.nodes)
     std::ranges::replace(node.inputs, from, to);
@@ -22,7 +22,7 @@ bool is_result(const model::Graph &graph, const std::string &name) {
                              [&](const model::Update &update) { return update.value == name; });
 }
 
-/// Other results of a node with several cannot be replaced with it.
+/// Returns true where `item` nodes read the node: a replacement could not provide its other results.
 bool has_items(const ops::GraphIndex &index, const model::Node &node) {
   return std::ranges::any_of(index.users(node.name),
                              [](const model::Node *user) { return user->op == op::item; });
@@ -34,14 +34,14 @@ std::optional<Rewrite> matched(const GraphFacts &facts, const Rule &rule, const 
   std::optional<Replacement> replacement = rule.match(facts, node);
   if (!replacement || replacement->value == node.name)
     return std::nullopt;
-  // The copy that a result needs is not to be replaced with what it copies.
+  // The copy that a result needs must not be replaced with its source.
   if (node.op == op::reshape && facts.index().is_result(node.name) &&
       replacement->value == node.inputs[0] && facts.type(node.inputs[0]).shape == node.type().shape)
     return std::nullopt;
   return Rewrite{rule.name, rule.always, node.name, std::move(*replacement)};
 }
 
-/// All matches of the first rule of the table that matches anywhere: clean-ups end before heavier rules look at the graph.
+/// Returns all matches of the first rule that matches anywhere: clean-ups end before heavier rules look at the graph.
 std::vector<Rewrite> first_rewrites(const GraphFacts &facts, const Simplification &how) {
   std::vector<Rewrite> found;
   for (const Rule &rule : rules()) {
@@ -56,7 +56,7 @@ std::vector<Rewrite> first_rewrites(const GraphFacts &facts, const Simplificatio
   return found;
 }
 
-/// Whether a rewrite of an earlier state still names what there is: others may have taken a node over. Values keep their meaning.
+/// Returns true where the nodes that a rewrite of an earlier graph names still exist. Values keep their meaning.
 bool still_applies(const model::Graph &graph, const Rewrite &rewrite) {
   std::unordered_set<std::string_view> names;
   for (const model::Node &node : graph.nodes)
@@ -102,7 +102,7 @@ model::Graph without_dead_nodes(model::Graph graph) {
 
 namespace {
 
-/// Leaves what is dead by then. Errors: as apply().
+/// Applies a rewrite, without removing dead nodes. Errors: as apply().
 Result<void> apply_in_place(model::Graph &result, const Rewrite &rewrite) {
   const auto at = std::ranges::find(result.nodes, rewrite.node, &model::Node::name);
   if (at == result.nodes.end())
@@ -122,7 +122,7 @@ Result<void> apply_in_place(model::Graph &result, const Rewrite &rewrite) {
                 " gives another shape or dtype");
   const bool is_new = std::ranges::find(rewrite.replacement.nodes, value, &model::Node::name) !=
                       rewrite.replacement.nodes.end();
-  // A result needs memory of its own: what is a leaf, another result or laid out otherwise is copied.
+  // A result needs memory of its own: a leaf, another result or a value with another layout is copied.
   const bool takes_over =
       is_new || (returned && !is_leaf(*stands_in) && !is_result(result, value) &&
                  stands_in->types.size() == 1 &&

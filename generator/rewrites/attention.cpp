@@ -1,7 +1,8 @@
-// Attention, recognised from the products and the softmax that it is made of, so that the scores need no memory; and taken apart
-// again, as a choice.
+// Attention, recognized from its products and softmax so that the scores need no memory, and decomposed again, as a
+// choice.
 //
-// matmul(softmax(mask(scale * matmul(q, k^T))), v), where the mask is an addition or a choice between the score and -inf.
+// The pattern is matmul(softmax(mask(scale * matmul(q, k^T))), v), where the mask is an addition or a choice between
+// the score and -inf.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -36,7 +37,7 @@ struct Mask {
   bool hides = false; ///< boolean, and true where nothing is attended to
 };
 
-/// The masked value behind a node, where it is one.
+/// Returns the masked value behind a node, if there is one.
 std::optional<std::pair<std::string, Mask>> masked(const GraphFacts &facts,
                                                    const model::Node &node) {
   constexpr double kLeast = -1e30; // as good as -inf behind a softmax of float32 scores
@@ -75,7 +76,7 @@ std::optional<Replacement> recognise_attention(const GraphFacts &facts, const mo
     const auto constant = with_constant(facts, *step);
     if (constant && (step->op == op::mul || (step->op == op::div && !constant->constant_first))) {
       scale *= step->op == op::mul ? constant->number : 1 / constant->number;
-      // What is hidden stays hidden under a positive factor only; an added mask would be scaled too.
+      // Hidden scores stay hidden only under a positive factor; an added mask would be scaled too.
       if (scale <= 0)
         return std::nullopt;
       step = &facts.node(constant->other);

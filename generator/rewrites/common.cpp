@@ -1,6 +1,5 @@
-// Equal nodes are computed once: same op, operands, attributes and type.
-//
-// `aten` calls are left alone, for some draw random numbers. Two results of the graph stay two.
+// Merging of equal nodes: same op, operands, attributes and type. `aten` calls are left alone, since some draw random
+// numbers. Two results of the graph stay two nodes.
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/rewrites/rule_tools.h"

@@ -1,6 +1,5 @@
-// Numbers of a chain drawn together: (x * a) * b, (x + a) + b, x / a with a power of two, clamps within clamps.
-//
-// Only where the inner node is read by nobody else, so that work is saved and rounding happens once less, never once more.
+// Merging of the numbers in a chain: (x * a) * b, (x + a) + b, x / a with a power of two, clamps within clamps. The
+// inner node must have no other reader, so that work is saved and rounding happens once less.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -11,7 +10,7 @@
 namespace warpwright::rewrites {
 namespace {
 
-/// x * scale or x + shift, whichever the node is.
+/// A node of the form x * scale or x + shift.
 struct Affine {
   std::string x;
   bool is_scale;

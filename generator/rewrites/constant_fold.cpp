@@ -1,6 +1,5 @@
-// Pointwise ops and reductions of known numbers are known numbers: computed here in double, rounded where they are used.
-//
-// Only of values that are one number everywhere: tables stay. A parameter is not a known number: its module may change it.
+// Constant folding of pointwise ops and reductions of known numbers, computed in double, rounded at uses. Only values
+// that are one number everywhere fold; tables stay. A parameter is not known, since its module may change it.
 #include "generator/ops/names.h"
 #include "generator/ops/op.h"
 #include "generator/rewrites/rule_tools.h"
@@ -19,7 +18,7 @@ std::optional<double> value_of(const ops::Op &op, const model::Node &node,
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-/// Ops of a value that is one number everywhere, whatever their window or line.
+/// Returns the result of an op along a window or line of a value that is one number everywhere.
 std::optional<double> folded_line(const GraphFacts &facts, const model::Node &node, double x) {
   const model::Shape &shape = facts.type(node.inputs[0]).shape;
   if (node.op == op::sum)

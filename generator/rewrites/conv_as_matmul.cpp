@@ -1,4 +1,4 @@
-// Convolutions that are products: of a kernel that covers the whole input, and of a kernel of one tap.
+// Convolutions written as products: with a kernel that covers the whole input, and with a kernel of one tap.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -18,7 +18,7 @@ struct Plain {
   bool transposed;
 };
 
-/// A batched convolution without groups, padding or dilation.
+/// Matches a batched convolution without groups, padding or dilation.
 std::optional<Plain> plain(const GraphFacts &facts, const model::Node &node) {
   if (node.op != op::conv)
     return std::nullopt;

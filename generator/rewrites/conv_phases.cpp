@@ -1,5 +1,5 @@
-// A transposed convolution with stride s as one convolution over the small input with s outputs a position along each dimension,
-// which are then interleaved: a choice, for where plain convolutions are faster.
+// A transposed convolution with stride s as one convolution over the small input, with s outputs per position along
+// each dimension that are then interleaved. It is a choice, for where plain convolutions are faster.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"

@@ -1,8 +1,8 @@
-// An average pool behind a convolution is part of it: one convolution with the averaged kernel and the strides multiplied.
-//
-// The kernel k of the convolution (stride 1) becomes the box of the pool spread by k, extent k + pool - 1: cheaper as soon as the
-// pool's windows do not overlap much. A transposed convolution whose stride the pool's is a multiple of becomes a plain one over
-// the small input, since each pooled position takes the same taps. A bias stays: averages keep it.
+// Average pools merged into the convolution before them: one convolution with the averaged kernel and multiplied
+// strides. The kernel k of the convolution (stride 1) becomes the box of the pool spread by k, extent k + pool - 1:
+// cheaper as soon as the pool's windows do not overlap much. A transposed convolution whose stride divides the pool's
+// becomes a plain one over the small input, since each pooled position takes the same taps. A bias stays, since
+// averages keep it.
 #include "generator/ops/cost.h"
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
@@ -52,7 +52,8 @@ std::optional<Pattern> matched(const GraphFacts &facts, const model::Node &pool)
   return pattern;
 }
 
-/// The weight's taps averaged over the pool's window: tap u is the sum of the taps u - kernel + 1 to u, over the window's size.
+/// Returns the taps averaged over the pool's window: tap u is the sum of taps u - kernel + 1 to u, divided by the
+/// window's size.
 std::string boxed_weight(ReplacementBuilder &builder, const Pattern &pattern) {
   model::Shape low(pattern.weight.size(), 0), high = low;
   for (std::size_t i = 0; i < pattern.spatial; ++i)
@@ -95,15 +96,17 @@ std::string convolution(ReplacementBuilder &builder, const Pattern &pattern, con
                       {pattern.conv.type().dtype, pattern.result, {}});
 }
 
-/// Along one dimension: tap `index_of[r]` of the boxed weight meets input m * step + first + r.
+/// Along one dimension: tap `tap - r * stride` of the boxed weight meets input m * step + first + r, for r below
+/// `count`.
 struct Phase {
   std::int64_t first, step; ///< of inputs
   std::int64_t tap,
       count; ///< the last tap, met by the first input, and how many: taps descend by the stride
 };
 
-/// Pooled position m averages outputs m * pool_stride + s; output o is the sum over inputs i of x[i] * w[o + padding - i * stride]. So
-/// it is the sum over i of x[i] * box[m * pool_stride + kernel - 1 + padding - i * stride], the box being w spread over the window.
+/// Pooled position m averages outputs m * pool_stride + s; output o is the sum over inputs i of x[i] * w[o + padding -
+/// i * stride]. So it is the sum over i of x[i] * box[m * pool_stride + kernel - 1 + padding - i * stride], the box
+/// being w spread over the window.
 Phase phase_of(const Pattern &pattern, std::size_t i) {
   const std::int64_t stride = pattern.stride[i], step = pattern.pool_stride[i] / stride,
                      top = pattern.kernel[i] - 1 + pattern.padding[i],
@@ -122,7 +125,7 @@ std::optional<Replacement> pool_convolution(const GraphFacts &facts, const model
     return std::nullopt;
   model::Shape weight = pattern->weight, stride = pattern->stride;
   for (std::size_t i = 0; i < pattern->spatial; ++i) {
-    // The window's steps are the convolution's stride, a tap's its dilation: one kernel has one distance.
+    // The window steps by the convolution's stride and a tap by its dilation; one kernel has one distance.
     if (pattern->stride[i] != 1 || pattern->dilation[i] != 1)
       return std::nullopt;
     weight[i + 2] += pattern->kernel[i] - 1;

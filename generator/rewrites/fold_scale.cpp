@@ -1,5 +1,6 @@
-// A factor or a shift for each output channel of a convolution or product, taken into its weight and bias: a choice for where what
-// follows cannot be fused into it, as behind a library's convolution. It costs a pass over the weight at each call.
+// A factor or a shift for each output channel of a convolution or product, folded into its weight and bias. It is a
+// choice, for where later nodes cannot be fused into it, as behind a library's convolution. It costs a pass over the
+// weight at each call.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -7,7 +8,7 @@
 namespace warpwright::rewrites {
 namespace {
 
-/// Whether a value that broadcasts to `shape` varies along `dim` only.
+/// Returns true where a value that broadcasts to `shape` varies along `dim` only.
 bool varies_along(const model::Shape &value, const model::Shape &shape, std::size_t dim) {
   if (value.size() > shape.size())
     return false;

@@ -1,6 +1,5 @@
-// What rules ask about a graph's values: bounds, known constants, what they depend on.
-//
-// Bounds are of real arithmetic, not NaN-aware. Everything is computed once, in graph order. Thread: immutable.
+// Facts about a graph's values that rules ask for: bounds, known constants, dependence on inputs and parameters. Bounds
+// are of real arithmetic and ignore NaN. All facts are computed once, in graph order.
 #pragma once
 
 #include "generator/ops/bounds.h"
@@ -19,7 +18,7 @@ public:
   const model::Node &node(const std::string &name) const { return index_.node(name); }
   const model::TensorType &type(const std::string &name) const { return node(name).type(); }
   ops::Bounds bounds(const std::string &name) const { return facts_[index_.position(name)].bounds; }
-  /// The number that every element is, whatever inputs and parameters are.
+  /// Returns the number that every element is, whatever inputs and parameters are; nullopt where there is none.
   std::optional<double> constant(const std::string &name) const;
   bool depends_on_inputs(const std::string &name) const {
     return facts_[index_.position(name)].on_inputs;
@@ -27,7 +26,8 @@ public:
   bool depends_on_parameters(const std::string &name) const {
     return facts_[index_.position(name)].on_parameters;
   }
-  /// Whether the only reader is one node, and the graph does not return it: then replacing that reader makes it dead.
+  /// Returns true where one node is the only reader and the graph does not return the value: replacing the reader makes
+  /// the value dead.
   bool read_once(const std::string &name) const;
 
 private:
@@ -39,11 +39,11 @@ private:
   std::vector<Fact> facts_; ///< by position
 };
 
-/// An output of the graph whose value the inputs do not decide.
+/// An output of the graph whose value does not depend on the inputs.
 struct DegenerateOutput {
   std::string output;
   std::optional<double>
-      constant; ///< what every element is; else it depends on parameters or varies with the index
+      constant; ///< value of every element; absent: it depends on parameters or varies
 };
 std::vector<DegenerateOutput> degenerate_outputs(const model::Graph &graph);
 

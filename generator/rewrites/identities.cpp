@@ -1,7 +1,6 @@
-// Operations that change nothing: x + 0, x * 1, neg neg, relu of what is not negative, clamps that never bind, masks that choose
-// one side everywhere, x - x.
-//
-// Bounds come from GraphFacts: sigmoid is within [0, 1], relu and squares are not negative.
+// Operations that change nothing: x + 0, x * 1, neg neg, relu of what is not negative, clamps that never bind, masks
+// that choose one side everywhere, x - x. Bounds come from GraphFacts: sigmoid is within [0, 1], relu and squares are
+// not negative.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -9,7 +8,7 @@
 namespace warpwright::rewrites {
 namespace {
 
-/// The operand that the node's value equals, if there is one.
+/// Returns the operand that the node's value equals, if there is one.
 std::optional<std::string> unchanged(const GraphFacts &facts, const model::Node &node) {
   const std::string &op = node.op;
   if (op == op::relu && facts.bounds(node.inputs[0]).low >= 0)
@@ -49,7 +48,7 @@ std::optional<std::string> unchanged(const GraphFacts &facts, const model::Node 
   return std::nullopt;
 }
 
-/// The number that every element is although no operand is constant.
+/// Returns the number that every element is although no operand is constant.
 std::optional<double> cancelled(const GraphFacts &facts, const model::Node &node) {
   if (node.op == op::sub && node.inputs[0] == node.inputs[1])
     return 0;
@@ -78,7 +77,7 @@ std::optional<Replacement> identity(const GraphFacts &facts, const model::Node &
   const auto value = unchanged(facts, node);
   if (!value)
     return std::nullopt;
-  // Where the other operand broadcast this one, that much is left.
+  // Where the other operand broadcast this one, an expand remains.
   return builder.finish(builder.expand(*value, node.type().shape));
 }
 

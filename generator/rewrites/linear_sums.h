@@ -1,6 +1,5 @@
-// Writes the sum of a value over some dimensions, with the sum taken into products and convolutions where that saves operations.
-//
-// Sums keep their dimensions, with extent 1. Thread: one.
+// Writer of the sum of a value over some dimensions, which moves the sum into products and convolutions to save
+// operations. Sums keep their dimensions, with extent 1.
 #pragma once
 
 #include "generator/rewrites/replacement_builder.h"
@@ -12,15 +11,15 @@ public:
   LinearSums(const GraphFacts &facts, ReplacementBuilder &builder)
       : facts_(facts), builder_(builder) {}
 
-  /// @param value of the graph; @param dims of it, ascending
+  /// @param value value of the graph; @param dims dimensions of it, ascending
   /// @return a value of its rank that broadcasts to its shape with extent 1 at dims
   std::string sum(const std::string &value, const model::Shape &dims);
-  /// Floating-point operations that what was written takes less than what it stands for, of products and convolutions.
+  /// Returns the floating-point operations of products and convolutions that the written nodes save.
   double saved_flops() const { return saved_flops_; }
 
 private:
   std::string plain(const std::string &value, const model::Shape &dims);
-  /// Of an operand that broadcasts to `shape`, over dims of that: where it repeats it is multiplied.
+  /// Sums an operand that broadcasts to `shape` over dims of `shape`; a repeated dimension becomes a factor.
   std::string sum_of_operand(const std::string &operand, const model::Shape &shape,
                              const model::Shape &dims);
   std::optional<std::string> sum_of_scaled(const model::Node &node, const model::Shape &dims);
@@ -39,7 +38,7 @@ struct TapWindow {
   std::int64_t start = 0, stop = 0, step = 1;
 };
 
-/// x with dimension `dim` replaced by the sums over the windows, one after the other.
+/// Returns x with dimension `dim` replaced by the sums over the windows, one after the other.
 std::string window_sums(ReplacementBuilder &builder, const std::string &x, std::int64_t dim,
                         const std::vector<TapWindow> &windows);
 

@@ -1,8 +1,7 @@
-// Sums over the batch, the channels or the space of a convolution.
-//
-// Batch: of the input. Output channels: of the weight. Along space each tap of the kernel meets a window of the input that
-// does not depend on the position, so the sum over positions is the tap times the sum over its window: along that dimension the
-// input shrinks to one sum a tap, and the convolution to one position.
+// Sums over the batch, the channels or the space of a convolution. A sum over the batch is taken of the input, one over
+// output channels of the weight. Along space each tap of the kernel meets a window of the input that does not depend on
+// the position, so the sum over positions is the tap times the sum over its window: along that dimension the input
+// shrinks to one sum per tap, and the convolution to one position.
 #include "generator/ops/cost.h"
 #include "generator/ops/names.h"
 #include "generator/rewrites/linear_sums.h"
@@ -27,7 +26,7 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/// For each tap along a spatial dimension, the inputs that it meets over all output positions.
+/// Returns, for each tap along a spatial dimension, the inputs that it meets over all output positions.
 std::vector<TapWindow> windows_of_taps(const ConvolutionParts &parts, std::size_t spatial,
                                        std::int64_t extent, std::int64_t taps,
                                        std::int64_t positions) {
@@ -50,7 +49,7 @@ std::vector<TapWindow> windows_of_taps(const ConvolutionParts &parts, std::size_
   return windows;
 }
 
-/// A sum over output channels, all groups: the weight of a convolution with one output channel and no groups.
+/// Returns the weight summed over all groups' output channels, for a convolution with one output channel and no groups.
 std::string summed_over_outputs(ReplacementBuilder &builder, const ConvolutionParts &parts) {
   model::Shape shape = builder.type(parts.weight).shape;
   if (parts.transposed) // [inputs, outputs / groups, taps...]
@@ -64,7 +63,7 @@ std::string summed_over_outputs(ReplacementBuilder &builder, const ConvolutionPa
                          joined);
 }
 
-/// A transposed convolution whose input holds one sum a tap along `spatial`: those taps become channels of it.
+/// Moves the taps along `spatial` into the input channels, of a transposed convolution with one input sum per tap.
 void taps_to_channels(ReplacementBuilder &builder, ConvolutionParts &parts, std::size_t spatial) {
   model::Shape x = builder.type(parts.x).shape, weight = builder.type(parts.weight).shape;
   const std::size_t rank = x.size(), at = spatial + 2;
@@ -73,7 +72,7 @@ void taps_to_channels(ReplacementBuilder &builder, ConvolutionParts &parts, std:
   for (std::size_t i = 2; i < rank; ++i)
     if (i != at)
       order.push_back(static_cast<std::int64_t>(i));
-  // Input channels, then taps, in both; the extent that goes away stays as 1 in its place.
+  // In both, input channels come first, then taps. The removed extent stays as 1 in its place.
   model::Shape x_order{0, 1, static_cast<std::int64_t>(at)};
   x_order.insert(x_order.end(), order.begin() + 3, order.end());
   x[1] *= taps;

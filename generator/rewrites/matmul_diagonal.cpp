@@ -1,4 +1,4 @@
-// A product with a diagonal matrix scales rows or columns: diag(v) @ B = v[:, None] * B, A @ diag(v) = A * v.
+// Products with a diagonal matrix, as scaled rows or columns: diag(v) @ B = v[:, None] * B, A @ diag(v) = A * v.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -15,7 +15,7 @@ bool swaps_last_two(const model::Node &node) {
   return rank >= 2 && dims[dims.size() - 1] == rank - 2;
 }
 
-/// The diagonal of a value that is zero elsewhere.
+/// Returns the diagonal of a value that is zero elsewhere.
 std::optional<std::string> diagonal_of(const GraphFacts &facts, const std::string &value) {
   const model::Node &node = facts.node(value);
   if (node.op == op::diag_embed && ops::integer_attribute(node, "offset") == 0 &&

@@ -22,7 +22,7 @@ model::Shape product_shape(const model::Shape &a, const model::Shape &b) {
   return shape;
 }
 
-/// Another order must save this much, or rounding is changed for little.
+/// Another order must take less than this share of the operations: small savings do not justify changed rounding.
 constexpr double kWorthIt = 0.7;
 
 } // namespace

@@ -1,8 +1,8 @@
-// What of a product is needed, and what of its operands is zero, as facts beside it that the matmul family may use.
+// Marks on triangular operands and results of products, so that the matmul family can skip tiles.
 //
-// Attributes, all optional and safe to ignore: `fill` "lower" | "upper": every reader takes only that triangle (with the diagonal), so
-// the rest may hold anything; `a_fill`, `b_fill`: the operand is zero outside that triangle. The triu and tril nodes stay, and select
-// rather than multiply, so what was left out is never seen.
+// The attributes are optional and safe to ignore. `fill` "lower" | "upper": every reader takes only that triangle (with
+// the diagonal), so the rest may hold anything. `a_fill`, `b_fill`: the operand is zero outside that triangle. The triu
+// and tril nodes stay and select rather than multiply, so skipped elements are never seen.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -14,7 +14,7 @@ std::string mirrored(const std::string &fill) {
   return fill == "lower" ? "upper" : fill == "upper" ? "lower" : "";
 }
 
-/// The triangle outside which a value is zero: "lower", "upper" or "".
+/// Returns the triangle outside which a value is zero: "lower", "upper" or "".
 std::string zero_outside(const GraphFacts &facts, const std::string &value) {
   const model::Node &node = facts.node(value);
   const std::int64_t diagonal = ops::integer_attribute(node, "diagonal");
@@ -45,7 +45,7 @@ std::string zero_outside(const GraphFacts &facts, const std::string &value) {
   return "";
 }
 
-/// The triangle that all readers of a value look at.
+/// Returns the triangle that all readers of a value take.
 std::string needed(const GraphFacts &facts, const std::string &value) {
   if (facts.index().is_result(value))
     return "";

@@ -1,5 +1,5 @@
-// Normalisations and shifts: what is added alike to everything that a norm subtracts the mean of cancels; a norm over one element is
-// its bias; batch norm with fixed statistics is a multiplication and an addition.
+// Simpler normalizations: a shift that the subtracted mean cancels is dropped, a norm over one element is its bias, and
+// batch norm with fixed statistics is a multiplication and an addition.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -7,8 +7,8 @@
 namespace warpwright::rewrites {
 namespace {
 
-/// Dimensions over which the node subtracts a mean (or a maximum, or a logarithm of a sum) that follows shifts; empty for others.
-/// A shift may vary along the other dimensions only.
+/// Returns the dimensions over which the node subtracts a mean (or a maximum, or a logarithm of a sum) that follows
+/// shifts; empty for other nodes. A shift may vary along the other dimensions only.
 model::Shape centred_dims(const GraphFacts &facts, const model::Node &node) {
   if (node.inputs.empty())
     return {};
@@ -43,7 +43,7 @@ bool is_alike_along(const model::Shape &shift, const model::Shape &shape,
   return true;
 }
 
-/// The operands of a node by name of op table; the first is x.
+/// Returns the operand with a name; nullopt where it is absent. @param order names of the operands after x
 std::optional<std::string> operand(const model::Node &node, const std::string &name,
                                    std::initializer_list<const char *> order) {
   std::size_t next = 1;

@@ -1,5 +1,5 @@
-// An average pool goes before a factor or a shift that its windows do not see: fewer elements to scale, and the pool stands behind
-// the convolution that it may become part of.
+// Average pools moved before a factor or a shift that is constant in their windows: fewer elements to scale, and the
+// pool stands behind the convolution that it may become part of.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"

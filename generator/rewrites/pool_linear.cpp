@@ -1,4 +1,4 @@
-// Averages over neighbouring features of a linear layer: the weight is averaged instead, and the product is that much smaller.
+// Averages over neighboring features of a linear layer: averaging the weight makes the product smaller.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -16,7 +16,7 @@ public:
   std::string pooled(const std::string &value) {
     const model::Node &node = facts_.node(value);
     if (node.type().shape.empty() || node.type().shape.back() == 1)
-      return value; // the mean of what repeats is itself
+      return value; // the mean of a repeated value is the value
     if (!facts_.read_once(value))
       return plain(value);
     if (node.op == op::add || node.op == op::sub)

@@ -1,9 +1,9 @@
-// Sums and means of what is linear, taken before the expensive part of it: the sum over a linear layer's features is one product
-// with the summed weight, the mean over the space of a convolution is its weight against sums over windows of its input.
+// Sums and means of linear expressions, taken before the expensive part: the sum over a linear layer's features is one
+// product with the summed weight; the mean over a convolution's space is its weight times sums of its input.
 //
-// The sum goes through additions, factors that it does not touch, transposes and casts of nothing, down to products and
-// convolutions that nobody else reads; for each of those it is taken into the operands. Only where that saves most of a
-// product. Rounding changes: the sum of many is taken first, in the same dtype, so 16-bit types are left alone.
+// The sum moves through additions, factors that do not vary along it and transposes, into the operands of products and
+// convolutions that have no other reader, where that saves most of a product. Rounding changes: the sum of many
+// elements is taken first, in the same dtype, so 16-bit types are left alone.
 #include "generator/ops/names.h"
 #include "generator/rewrites/linear_sums.h"
 #include "generator/rewrites/rule_tools.h"

@@ -1,8 +1,7 @@
-// The mean over space of a batch or group norm needs the norm's statistics, not its values: means and variances of each channel of each
-// sample give both, so that nothing of the input's size is written.
-//
-// The variance of a group is the mean of its channels' variances plus the variance of their means, which loses no accuracy. Where running
-// statistics are kept, they are written from the same sums, and the norm itself is gone.
+// Means over space of a batch or group norm, from the norm's statistics: the mean and variance of each channel of each
+// sample suffice, so that nothing of the input's size is written. The variance of a group is the mean of its channels'
+// variances plus the variance of their means, which loses no accuracy. Running statistics, where kept, are written from
+// the same sums, and the norm itself is removed.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -15,7 +14,7 @@ namespace {
 struct Statistics {
   std::string means; ///< [samples, channels, 1...] of x
   std::string mean,
-      variance; ///< of what the norm normalises together, broadcasting to `means`; the variance divided by the count
+      variance; ///< over each normalized set, broadcasting to `means`; the variance is divided by the count
 };
 
 bool is_single_precision(const model::Node &norm) {
@@ -54,7 +53,7 @@ Statistics statistics_of(ReplacementBuilder &builder, const model::Node &norm) {
   return found;
 }
 
-/// Whether every reader of the norm other than `reader` takes its running statistics.
+/// Returns true where every reader of the norm other than `reader` takes its running statistics.
 bool read_for_statistics(const GraphFacts &facts, const model::Node &norm,
                          const model::Node *reader) {
   return !facts.index().is_result(norm.name) &&
@@ -72,7 +71,7 @@ bool has_statistics(const GraphFacts &facts, const model::Node &norm) {
          (norm.op == op::batch_norm && ops::flag_attribute(norm, "training"));
 }
 
-/// The operand of that name, which `absent` may say there is not.
+/// Returns an optional operand by number; nullopt where `absent` names it.
 std::optional<std::string> operand(const model::Node &norm, std::size_t which) {
   static constexpr const char *kNames[] = {"weight", "bias", "running_mean", "running_var"};
   std::size_t next = 1;

@@ -1,4 +1,4 @@
-// Reductions of reductions become one; pools whose window is the whole input become reductions; pools of pools become one pool.
+// Merged reductions: reductions of reductions, pools whose window is the whole input, and pools of pools.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -13,7 +13,7 @@ struct Pool {
   model::Shape kernel, stride;
 };
 
-/// A pool without padding, dilation, rounding up or a divisor of its own.
+/// Matches a pool without padding, dilation, rounding up or a divisor of its own.
 std::optional<Pool> plain_pool(const GraphFacts &facts, const model::Node &node) {
   if (node.op != op::avg_pool && node.op != op::max_pool)
     return std::nullopt;
@@ -40,7 +40,7 @@ std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model
   if (!merges(node.op))
     return std::nullopt;
   const model::Node *inner = &facts.node(node.inputs[0]);
-  // Dimensions of extent 1 put in between move nothing.
+  // Inserted dimensions of extent 1 move nothing.
   model::Shape outer_dims = ops::reduced_dims(node, inner->type().shape.size());
   if (inner->op == op::reshape && facts.read_once(inner->name)) {
     const model::Node &source = facts.node(inner->inputs[0]);
@@ -63,7 +63,7 @@ std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model
   const model::Shape &shape = facts.type(inner->inputs[0]).shape;
   model::Shape dims = ops::reduced_dims(*inner, shape.size());
   const model::Shape inner_dims = dims;
-  // The outer dimensions, as those of the inner operand.
+  // The outer dimensions, as dimensions of the inner operand.
   model::Shape left;
   for (std::size_t i = 0; i < shape.size(); ++i)
     if (ops::flag_attribute(*inner, "keepdim") ||
@@ -81,7 +81,7 @@ std::optional<Replacement> merge_reductions(const GraphFacts &facts, const model
   std::ranges::sort(dims);
   ReplacementBuilder builder(facts, node);
   std::string value = builder.reduce(inner->op, inner->inputs[0], dims, true);
-  if (factor != 1) // sum of means: times what was added; mean of sums: over it
+  if (factor != 1) // for the outer dimensions, which inner->op now reduces
     value = builder.with_number(node.op == op::sum ? op::mul : op::div, value, factor);
   return builder.finish(value);
 }

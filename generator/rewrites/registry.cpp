@@ -1,4 +1,4 @@
-// The table of rules. For a node the first that matches is applied, so cheap clean-ups come first.
+// The table of rules. The first rule that matches a node is applied, so cheap clean-ups come first.
 #include "generator/rewrites/rules.h"
 
 namespace warpwright::rewrites {

@@ -42,7 +42,7 @@ std::string ReplacementBuilder::op(const std::string &op, std::vector<std::strin
   for (const std::string &input : inputs)
     operands.push_back(type(input));
   const auto types = ops::infer_types({"", op, inputs, attributes, {}}, operands);
-  // What a rule must not build gets its operand's type: verification of the result says what is wrong with it.
+  // An ill-formed node gets its operand's type; verification of the result reports what is wrong with it.
   return node(op, std::move(inputs), std::move(attributes), types ? types->front() : operands[0]);
 }
 

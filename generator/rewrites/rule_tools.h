@@ -1,4 +1,4 @@
-// What several rules ask of a node. Thread: pure functions.
+// Helpers shared by several rules.
 #pragma once
 
 #include "generator/ops/attributes.h"
@@ -7,7 +7,7 @@
 
 namespace warpwright::rewrites {
 
-/// A value as it is, with no new node.
+/// Returns a replacement by an existing value, without new nodes.
 inline Replacement existing(const std::string &value) { return {{}, value}; }
 
 struct WithConstant {
@@ -15,23 +15,23 @@ struct WithConstant {
   double number;
   bool constant_first;
 };
-/// A binary node of which one operand is one known number everywhere and the other is not.
+/// Returns the operands of a binary node where exactly one operand is a known number everywhere.
 std::optional<WithConstant> with_constant(const GraphFacts &facts, const model::Node &node);
 
-/// Whether the two types have one shape and dtype; layouts may differ.
+/// Returns true where the two types have one shape and dtype; layouts may differ.
 bool same_type(const model::TensorType &a, const model::TensorType &b);
 
-/// Extents of the shape at dims, multiplied.
+/// Returns the product of the shape's extents at dims.
 std::int64_t extent_of(const model::Shape &shape, const model::Shape &dims);
 bool contains(const model::Shape &dims, std::int64_t dim);
 
-/// How the value broadcasts to `shape`: its own shape with ones before it.
+/// Returns the shape as it broadcasts to `rank` dimensions: with ones before it.
 model::Shape aligned(const model::Shape &shape, std::size_t rank);
 
-/// A reshape that only inserts or drops dimensions of extent 1: for each dimension of `from`, its place in `to`, -1 for a dropped one.
+/// For a reshape that only inserts or drops dimensions of extent 1, returns each dimension's place in `to`, or -1.
 std::optional<model::Shape> place_of_dims(const model::Shape &from, const model::Shape &to);
 
-/// The same op with other operands and type.
+/// Appends the same op with other operands and another shape.
 std::string with_inputs(ReplacementBuilder &builder, const model::Node &node,
                   std::vector<std::string> inputs, model::Shape shape);
 

@@ -1,5 +1,4 @@
-// The rules of registry.cpp, by the file that holds each. docs/internals/rewrites.md says what each
-// rule matches and needs. Thread: pure functions.
+// Rules that registry.cpp lists, by the file that holds each. docs/internals/rewrites.md says what each matches.
 #pragma once
 
 #include "generator/rewrites/rewrite.h"

@@ -1,5 +1,5 @@
-// A scan with neutral elements put before its result scans what has them put before it: the exclusive sum, written as a
-// concatenation of zeros and a sum, is one scan that reads its shifted input, and no copy of the result.
+// Scans with neutral elements put before their result: the elements go before the operand instead. The exclusive sum,
+// written as a concatenation of zeros and a sum, becomes one scan of its shifted input without a copy.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -9,7 +9,7 @@
 namespace warpwright::rewrites {
 namespace {
 
-/// What a scan begins with; nothing for other ops.
+/// Returns the value with which a scan begins; nullopt for other ops.
 std::optional<double> neutral_of(const model::Node &node) {
   if (node.op == op::cumsum)
     return 0;

@@ -1,4 +1,4 @@
-// Reductions, softmax and scans over one element: the element, or a number.
+// Reductions, softmax and scans over one element, replaced by the element or a number.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"

@@ -1,7 +1,6 @@
-// A slice of what was computed is computed of slices: the last token's logits need the last token's row only.
-//
-// It moves a slice before the node that it cuts, where nobody else reads that node: pointwise ops, products, norms and softmax
-// along other dimensions, reductions of other dimensions, permutes, reshapes that only insert dimensions of extent 1.
+// Slices moved before the computation that they cut: the last token's logits need only the last token's row. A slice
+// moves before a node without other readers: pointwise ops, products, norms and softmax along other dimensions,
+// reductions of other dimensions, permutes, reshapes that only insert dimensions of extent 1.
 #include "generator/ops/names.h"
 #include "generator/ops/op_traits.h"
 #include "generator/rewrites/rule_tools.h"
@@ -16,7 +15,7 @@ struct Slice {
   std::int64_t dim, start, stop, step, extent; ///< extent: of the result
 };
 
-/// The operand's part of a slice of the result that it broadcasts to.
+/// Returns the operand's part of a slice of the result, to which the operand broadcasts.
 std::string part_of(ReplacementBuilder &builder, const std::string &operand, std::size_t rank,
                     const Slice &slice) {
   const model::Shape shape = builder.type(operand).shape;
@@ -26,7 +25,8 @@ std::string part_of(ReplacementBuilder &builder, const std::string &operand, std
   return builder.slice(operand, dim, slice.start, slice.stop, slice.step);
 }
 
-/// Operands of a matmul or an attention; a slice of rows belongs to the first, one of columns to the last.
+/// Returns sliced operands of a matmul or an attention: a slice of rows cuts the first operand, one of columns the
+/// last.
 std::optional<std::vector<std::string>> parts_of_product(const GraphFacts &facts,
                                                          ReplacementBuilder &builder,
                                                          const model::Node &node,
@@ -52,7 +52,7 @@ std::optional<std::vector<std::string>> parts_of_product(const GraphFacts &facts
   return parts;
 }
 
-/// The operands of the node that the slice of its result needs; nothing where it needs more than slices.
+/// Returns the operands with which the node computes the slice of its result; nullopt where slices do not suffice.
 std::optional<std::vector<std::string>> parts_of(const GraphFacts &facts,
                                                  ReplacementBuilder &builder,
                                                  const model::Node &node, const Slice &slice) {

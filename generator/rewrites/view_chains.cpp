@@ -1,4 +1,4 @@
-// Views of views: reshapes, permutes, expands and casts in a row become one or none; a slice looks through what it slices.
+// Merged chains of views: consecutive reshapes, permutes, expands, casts, slices and flips become one or none.
 #include "generator/ops/names.h"
 #include "generator/rewrites/rule_tools.h"
 #include "generator/rewrites/rules.h"
@@ -8,7 +8,7 @@
 namespace warpwright::rewrites {
 namespace {
 
-/// Whether every value of the first dtype is one of the second.
+/// Returns true where every value of the first dtype is a value of the second.
 bool holds_all_of(model::Dtype from, model::Dtype to) {
   using model::Dtype;
   if (from == to || from == Dtype::Bool)
@@ -35,7 +35,7 @@ std::optional<Replacement> merge_permutes(const GraphFacts &facts, const model::
       both.push_back(first[static_cast<std::size_t>(dim)]);
     return builder.finish(builder.permute(inner.inputs[0], both));
   }
-  // Moving only dimensions of extent 1 moves no element.
+  // A permute that moves only dimensions of extent 1 moves no element.
   model::Shape moved;
   for (const std::int64_t dim : dims)
     if (inner.type().shape[static_cast<std::size_t>(dim)] != 1)

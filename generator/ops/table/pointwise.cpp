@@ -25,7 +25,7 @@ Op unary(std::string_view name, Recompute recompute, Formula formula,
           .bounds = bounds};
 }
 
-/// Of floating-point operands alone.
+/// Returns the row of an operator that takes only floating-point operands.
 Op floating(std::string_view name, Formula formula, InferBounds bounds = nullptr,
             std::vector<AttributeRule> attributes = {}, Recompute recompute = Expensive) {
   Op op = unary(name, recompute, formula, bounds);
@@ -61,7 +61,7 @@ Op valued(Op op, Formula::Value value) {
   return op;
 }
 
-/// A comparison or a logical operator: `sign` between the operands.
+/// Returns the row of a comparison or a logical operator, with `sign` between the operands.
 template <class Value> Op boolean(std::string_view name, WriteElement write, Value, bool compares) {
   Op op = binary(name, Cheap, {});
   op.infer = infer::comparison;
@@ -78,7 +78,7 @@ template <class Value> Op boolean(std::string_view name, WriteElement write, Val
   },                                                                                               \
       [](double a, double b) { return a sign b; }
 
-/// Floating-point values as CUDA's function gives them; integers stay.
+/// Returns the row of a rounding operator: floating-point values as CUDA's function gives them, integers unchanged.
 template <class Value> Op rounding(std::string_view name, WriteElement write, Value) {
   Op op = unary(name, Cheap, {}, [](const Node &, std::span<const Bounds> x) -> Bounds {
     return {std::floor(x[0].low), std::ceil(x[0].high)};
@@ -106,7 +106,7 @@ Bounds monotone(const Node &, std::span<const Bounds> x) {
 }
 Bounds unit(const Node &, std::span<const Bounds>) { return {-1, 1}; }
 
-/// Powers that a constant exponent makes plain, and others by the library.
+/// Returns the text of a power: products and roots for simple constant exponents, a library call for others.
 std::string power(const Node &, const Node *second, Operands operands) {
   const ElementText &x = operands[0], &y = operands[1];
   if (!model::is_floating(x.dtype()))
@@ -133,7 +133,7 @@ std::string power(const Node &, const Node *second, Operands operands) {
 }
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
-/// log(1 + e^x) without overflow.
+/// Returns log(1 + e^x) without overflow.
 double log_of_one_and_exp(double x) {
   return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }

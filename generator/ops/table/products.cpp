@@ -47,7 +47,7 @@ Op window(std::string_view name, InferTypes infer, CallLibrary library,
           .keeps_uniform = keeps_uniform};
 }
 
-/// Averages with a divisor of their own are not between the values.
+/// Returns no bounds for averages with a divisor of their own, which may lie outside the values.
 Bounds average(const Node &node, std::span<const Bounds> x) {
   return integer_attribute(node, "divisor") == 0 ? bounds::hull(x[0], {0, 0}) : Bounds{};
 }

@@ -1,4 +1,4 @@
-// Reductions and scans along dimensions, and normalisations, which are written out as those.
+// Reductions and scans along dimensions, and normalizations, which are expanded into those.
 #include "generator/ops/infer.h"
 #include "generator/ops/table/rows.h"
 
@@ -10,7 +10,7 @@ using enum AttributeKind;
 
 Bounds first(const Node &, std::span<const Bounds> x) { return x[0]; }
 Bounds not_negative(const Node &, std::span<const Bounds>) { return {.low = 0}; }
-/// Of sums of values of one sign.
+/// Returns bounds of a sum, which are known where all values have one sign.
 Bounds sum_bounds(const Node &, std::span<const Bounds> x) {
   Bounds found;
   if (x[0].low >= 0)

@@ -1,4 +1,4 @@
-// The parts of the table of operators. Thread: immutable.
+// The parts of the table of operators.
 #pragma once
 
 #include "generator/ops/op.h"
@@ -6,7 +6,7 @@
 namespace warpwright::ops::table {
 
 extern const std::vector<Op> kLeaves, kPointwise, kViews, kReductions, kNorms, kProducts, kWindows;
-/// Of plans alone: no traced graph has them.
+/// Operators that only plans contain, never traced graphs.
 extern const std::vector<Op> kInternal;
 
 } // namespace warpwright::ops::table

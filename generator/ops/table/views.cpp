@@ -1,4 +1,4 @@
-// Views, and operators that take elements from where an index says.
+// Views, and operators that read elements where an index says.
 #include "generator/ops/attributes.h"
 #include "generator/ops/infer.h"
 #include "generator/ops/table/rows.h"
@@ -155,7 +155,7 @@ ViewSource pad_source(symbolic::IndexMath &math, const Node &node, const Shape &
   return source;
 }
 
-/// column - row
+/// Returns column - row.
 symbolic::IndexForm from_diagonal(symbolic::IndexMath &math,
                                   const std::vector<symbolic::IndexForm> &lane) {
   return math.add(lane[lane.size() - 1], math.scale(lane[lane.size() - 2], -1));
@@ -192,7 +192,7 @@ Op moving(Op op) {
   return op;
 }
 
-/// A view that moves its operand's elements by strides alone.
+/// Marks a view that moves its operand's elements by strides alone.
 Op strided(Op op, InMemory place) {
   op.strided = place;
   op.moves = true;
