@@ -1,13 +1,13 @@
-// The families. Thread: immutable.
+// List of all kernel families.
 #pragma once
 
 #include "generator/elements/family.h"
 
 namespace warpwright::families {
 
-/// All of them; for an anchor the first that claims it is the best guess.
+/// All families. The first one that claims an anchor is its default.
 std::span<const elements::Family> all();
-/// nullptr: there is none of that name.
+/// The family of this name; nullptr if there is none.
 const elements::Family *named(std::string_view name);
 
 } // namespace warpwright::families

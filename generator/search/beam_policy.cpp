@@ -1,9 +1,8 @@
-// The search strategy that needs no learning: templates, then one choice of each move, then the
-// fastest so far.
+// Search strategy without learning: templates first, then one choice of each move, then the fastest variant so far.
 //
-// An expanded state offers every template and the first choice of every move at once, and its other
-// choices when nothing better is left. The fastest verified state is expanded next where speedups
-// are known, else the states in the order tried. Leaves out any model of the worth of a move.
+// An expanded state offers every template and the first choice of every move at once, and its other choices when
+// nothing better is left. The next state to expand is the fastest verified one if speedups are known, else the first
+// one tried. Leaves out: any estimate of a move's benefit.
 #include "generator/search/search.h"
 #include "generator/text/moves/move_kind.h"
 
@@ -44,7 +43,7 @@ public:
   }
 
 private:
-  /// The state of the first candidate; nullopt for one that was proposed before.
+  /// The state of the queue's first candidate; nullopt if the move fails or its text was proposed before.
   std::optional<source::State> take(std::deque<Candidate> &queue) {
     const Candidate candidate = std::move(queue.front());
     queue.pop_front();
@@ -55,8 +54,8 @@ private:
     return std::move(*state);
   }
 
-  /// Drops a move that the last one supersedes, as in block_size(x=64) + block_size(x=128), where
-  /// the text comes out the same without it.
+  /// Drops an earlier move with the last move's name if the text is the same without it, as in block_size(x=64)
+  /// followed by block_size(x=128).
   void drop_superseded(source::State &state) const {
     const std::string &last = state.moves.back().name;
     for (std::size_t i = 0; i + 1 < state.moves.size(); ++i) {
@@ -72,7 +71,7 @@ private:
     }
   }
 
-  /// The fastest verified state that was not expanded, or the first where nothing was timed.
+  /// The fastest verified state that was not expanded, or the first one if nothing was timed; null if there is none.
   const source::State *next_to_expand(const std::vector<Variant> &tried) const {
     const Variant *best = fastest(tried, [&](const Variant &variant) {
       return variant.state.provenance.not_applicable.empty() &&

@@ -1,14 +1,13 @@
-// `warpwright env`: tasks, moves and plans of a source over JSON-RPC on stdio, for trainers and
-// other programs.
+// `warpwright env`: tasks, moves and plans of a source over JSON-RPC on stdio, for trainers and other programs.
 //
-// Every call carries its state, {"path", "text", "kernel", "flags", "moves"}, so that nothing is
-// kept between calls; "text" may be left out when "path" names a readable file. Methods:
+// Every call carries its state, {"path", "text", "kernel", "flags", "moves"}, so the server keeps nothing between
+// calls. "text" may be left out if "path" names a readable file. Methods:
 //   tasks {path, text, flags}  -> {"kernels": [{"name", "line", "inferred", "task", "missing",
 //                                               "assumptions"}]}
 //   moves {state}              -> {"moves": [{"move", "name", "parameters", "is_template"}]}
 //   apply {state, "move"}      -> {"text", "moves"}
 //   plan  {state, "task"}      -> the plan, as in support/model/schemas
-// A call with a member "graph" is about a torch module: graph_env.h. Thread: one.
+// A call with a member "graph" concerns a torch module; see graph_env.h.
 #pragma once
 
 #include "support/rpc/connection.h"
@@ -19,10 +18,10 @@ class OpenStates;
 
 namespace warpwright::search {
 
-/// Answers one call. Errors: MethodNotFound, and InvalidParams for missing or illegal parameters,
-/// each with a message for people.
+/// Answers one call. Errors: MethodNotFound, or InvalidParams
+/// for missing or illegal parameters, with a readable message.
 rpc::Outcome answer_env(const std::string &method, const rpc::Json &params);
-/// The same for many calls along walks, whose parsed states `open` keeps.
+/// As above, for many calls along walks; `open` keeps their parsed states.
 rpc::Outcome answer_env(const std::string &method, const rpc::Json &params,
                         states::OpenStates &open);
 

@@ -13,7 +13,7 @@ namespace {
 
 using rpc::Json;
 
-/// Longest text of a constant's values or a call's arguments in a text for people and prompts.
+/// Longest printed text of a constant's values or a call's arguments.
 constexpr std::size_t kMostAttribute = 60;
 
 rpc::Outcome refused(const Error &error) {
@@ -71,7 +71,7 @@ Result<PlanWalk> walk_of(const Call &call, const Json &params) {
   return walk;
 }
 
-/// A text that is equal for equal plans; it says so for a state without a plan.
+/// A text that is equal for equal plans; for a state without a plan, "no plan: " and a hash of its moves.
 std::string text_of(const PlanWalk &walk) {
   return walk.built() ? model::hash(walk.built()->plan)
                       : "no plan: " + sha256_hex(Json(walk.moves()).dump());
@@ -95,7 +95,7 @@ rpc::Outcome answer_tasks(const Call &call) {
                  {"graph", text_for_prompts(call.graph, *walk->built(), call.facts.rates.node)}}}}};
 }
 
-/// "family(region=0,name=rows)" as JSON: its text, its name, and its parameters by name.
+/// JSON description of a move such as "family(region=0,name=rows)": its text, its name, and its parameters by name.
 Json described(const std::string &move) {
   const std::size_t open = move.find('(');
   Json parameters = Json::object();

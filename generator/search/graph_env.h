@@ -1,9 +1,8 @@
 // `warpwright env` on torch modules: the methods of env.h, where a call carries an op graph.
 //
-// A call carries the result of a trace, {"graph", "task", "device", "moves"}: the op graph, the
-// task with the module (support/model/schemas), the device that plans are for, and the moves made
-// so far, as plan_walk.h lists them. Nothing is kept between calls, and the user's Python never
-// runs here. Methods:
+// A call carries the result of a trace, {"graph", "task", "device", "moves"}: the op graph, the task with the module
+// (support/model/schemas), the target device, and the moves made so far, as plan_walk.h lists them. The server keeps
+// nothing between calls and never runs the user's Python. Methods:
 //   tasks {graph, task}    -> {"kernels": [{"name", "inferred": true, "task", "graph": text}]}; of
 //                             `task` only module and buffers are used; the text
 //                             (docs/internals/op-graph.md) is for people and prompts: groups of regions

@@ -1,7 +1,7 @@
 // A state of a search over plans of a traced module, and the single changes that lead to others.
 //
-// Starts (plan_starts.h), proposals (torch_search.h) and walks (plan_walk.h) are such states. They
-// decide which changes are made, and in what order.
+// Starts (plan_starts.h), proposals (torch_search.h) and walks (plan_walk.h) are such states. Those files decide which
+// changes are made, and in which order.
 #pragma once
 
 #include "generator/planning/plan_builder.h"
@@ -13,41 +13,41 @@ struct GraphState {
   model::Graph graph;                ///< after rewrites
   std::vector<std::string> rewrites; ///< "matmul-diagonal(%mm)"
   planning::PlanChoices choices;
-  bool exact = false; ///< no TF32, whatever the device and its reference may do
+  bool exact = false; ///< no TF32, even if the device and the reference allow it
 };
 
-/// As build_plan(), without the choices of TF32 where it is not allowed. The applied choices of the
-/// result name the arithmetic, because a recipe does not say what it was chosen for.
+/// build_plan() without TF32 choices if TF32 is not allowed. The result's applied choices include the arithmetic of
+/// each region, because a recipe does not record the device.
 Result<planning::BuiltPlan> build_choices(const GraphState &state,
                                           const planning::PlanBuffers &buffers,
                                           const elements::DeviceFacts &facts);
-/// build_choices(), with the rewrites as the plan's first moves.
+/// build_choices() with the rewrites as the plan's first moves.
 Result<planning::BuiltPlan> build_state(const GraphState &state,
                                         const planning::PlanBuffers &buffers,
                                         const elements::DeviceFacts &facts);
 
-/// Regions that are alike (region_kind.h), of one built plan.
+/// Regions of one built plan that are alike (region_kind.h).
 using AlikeRegions = std::vector<const planning::BuiltRegion *>;
 
-/// Chooses a configuration for those of the regions that have it.
-/// @return their keys in the choices
+/// Chooses a configuration for those of the regions that offer it.
+/// @return the keys of these regions in the choices
 std::vector<std::string> configure(GraphState &state, const AlikeRegions &regions,
                                    const elements::Configuration &configuration);
 /// Chooses family, fusion and layout for the regions' anchors, and drops their configurations.
 void choose(GraphState &state, const AlikeRegions &regions, const planning::AnchorChoice &choice);
-/// Applies a rewrite. Errors: it is not legal here.
+/// Applies a rewrite. Errors: the rewrite is not legal here.
 Result<void> rewrite(GraphState &state, const rewrites::Rewrite &rewrite);
 
-/// "matmul-diagonal(%mm)".
+/// Text of a rewrite, such as "matmul-diagonal(%mm)".
 std::string rewrite_words(std::string_view rule, const std::string &node);
 
-/// Does the graph have a node of this name? The parts of norms that channels-last plans write out
-/// are in the plan's graph only.
+/// True if the graph has a node of this name. Expanded parts of
+/// norms in channels-last plans are only in the plan's graph.
 bool holds(const model::Graph &graph, const std::string &name);
 
-/// Does a configuration multiply float32 in TF32? (families/convolution/convolution.cpp)
+/// True if a configuration multiplies float32 in TF32 (families/convolution/convolution.cpp).
 bool is_tf32(const elements::Configuration &configuration);
-/// Does any region of a plan? The library's channels-last convolutions do.
+/// True if any region of a plan uses TF32, as the library's channels-last convolutions do.
 bool uses_tf32(const planning::BuiltPlan &built);
 
 } // namespace warpwright::search

@@ -1,4 +1,4 @@
-// Starts by estimates of the families, each a state with a name; see plan_starts.h.
+// Starts from the families' estimates, each a named state; see plan_starts.h.
 #include "generator/search/plan_starts.h"
 
 #include "generator/elements/family.h"
@@ -17,18 +17,17 @@ namespace {
 using model::Graph;
 using model::Node;
 
-/// The rewrite that is as likely right as not for transposed convolutions without short sums.
+/// Rewrite with even odds of a gain for transposed convolutions without short sums.
 constexpr std::string_view kPhases = "conv-phases";
 
-/// Number of convolutions from which a graph is a network: its layers are best by different
-/// families and by the library.
+/// Number of convolutions from which a graph counts as a network,
+/// whose layers are fastest by a mix of families and library.
 constexpr std::ptrdiff_t kNetwork = 4;
 
-/// Operations from which convolutions may gain more by the library's channels-last kernels than the
-/// conversions of layouts cost.
+/// Number of operations from which the library's channels-last kernels may gain more than the layout conversions cost.
 constexpr double kLarge = 5e10;
 
-/// The family with the least estimate; null where no family has one.
+/// The family with the lowest estimate; null if no family has one.
 const elements::Family *quickest_family(const ops::GraphIndex &graph, const Node &node,
                                         const elements::DeviceFacts &facts) {
   const elements::Family *best = nullptr;
@@ -45,7 +44,7 @@ const elements::Family *quickest_family(const ops::GraphIndex &graph, const Node
   return best;
 }
 
-/// Collects the starts: first one choice for each anchor in each of them, then their order.
+/// Builder of the starts: it first chooses for each anchor in each start, then orders the starts.
 class Starts {
 public:
   Starts(const Graph &traced, const elements::DeviceFacts &facts)
@@ -62,8 +61,8 @@ public:
                                          channels_last_.choices.anchors, facts_))
         starts_.push_back({{guess_.graph, guess_.rewrites, {std::move(*mixed), {}}}, "mixture"});
     starts_.push_back(guess_);
-    // The families of this project first, then the library for heavy nodes; single changes mix
-    // them. Once TF32 is refused, the guess has FP32-accurate convolutions already.
+    // The families of this project come first, then the library for heavy nodes; single changes mix them. Once TF32 is
+    // refused, the guess has FP32-accurate convolutions already.
     add_choices_of_rewrites();
     if (convolutions_ > 0)
       add(std::move(channels_last_), !(facts_.tf32 && (network() || flops_ > kLarge)));
@@ -111,8 +110,7 @@ private:
       }
       if (const elements::Family *other = quickest_family(index, node, accurate))
         exact_.choices.anchors[node.name].family = other->name;
-      // In a network the library gets the nodes that it multiplies on tensor cores; it was never
-      // quicker elsewhere.
+      // In a network the library gets the nodes that it multiplies on tensor cores; it was never faster elsewhere.
       const bool ours = network() && family && (node.op != op::conv || family->ordinary_cores);
       for (PlanStart *start : {&library_, &channels_last_})
         start->choices.anchors[node.name].family = ours ? family->name : elements::kLibraryFamily;
@@ -160,7 +158,7 @@ std::optional<PlanStart> rewritten_everywhere(const GraphState &base, std::strin
   if (start.rewrites.size() == base.rewrites.size())
     return std::nullopt;
   rewrites::Simplified again =
-      rewrites::simplify(start.graph, {{std::string(kAttention)}}); // it would undo the rule
+      rewrites::simplify(start.graph, {{std::string(kAttention)}}); // kAttention would undo the rule
   start.graph = std::move(again.graph);
   start.rewrites.insert(start.rewrites.end(), again.applied.begin(), again.applied.end());
   return start;

@@ -1,4 +1,4 @@
-// The moves of a state, each a text and a change of the state; see plan_walk.h.
+// Moves of a state, each a text and a change of the state; see plan_walk.h.
 #include "generator/search/plan_walk.h"
 
 #include "generator/ops/names.h"
@@ -17,23 +17,22 @@ namespace {
 using model::Graph;
 using model::Node;
 
-/// Limits of a list of moves: the groups that take the most time, and the best guesses.
+/// Limits of a list of moves: it has the slowest groups and the best guesses.
 constexpr std::size_t kMostGroups = 12, kMostConfigurations = 24, kMostPlaces = 6;
-/// Limit of a configuration's parameters in a move, if they tell it from the others: answers of a
-/// policy are short.
+/// Most parameters of a configuration in a move if they suffice to identify it, because a policy's answers are short.
 constexpr std::size_t kMostParameters = 8;
-/// Kinds of choices that are made once for a region, whose key follows.
+/// Prefixes of the keys for choices that are made once per region; the region's key follows.
 const std::string kFamily = "family ", kFusion = "fusion ", kLayout = "layout ",
                   kConfiguration = "configuration ";
 
-/// Can the library compute an anchor by itself? Not batch norms that update statistics, nor nodes
-/// without an operator of ATen.
+/// True if the library can compute an anchor by itself. It cannot compute batch norms that update statistics, nor nodes
+/// without an ATen operator.
 bool has_operator(const ops::GraphIndex &graph, const Node &anchor) {
   return planning::lower_aten(graph, elements::region_of(graph, {anchor.name}, anchor.name))
       .has_value();
 }
 
-/// Parameters in which configurations differ, a missing one being a value of its own.
+/// Parameters in which configurations differ; a missing parameter counts as a separate value.
 std::set<std::string> varying(const std::vector<elements::Configuration> &configurations) {
   std::set<std::string> names, result;
   for (const elements::Configuration &configuration : configurations)
@@ -61,7 +60,7 @@ std::string text_of(const std::string &region, const elements::Configuration &co
   return text + ")";
 }
 
-/// Names that suffice to tell the configurations apart, preferably those that most of them have.
+/// Subset of names that identifies each configuration, preferably names that most configurations have.
 std::set<std::string> needed(std::set<std::string> names,
                              const std::vector<elements::Configuration> &configurations) {
   const auto tell_apart = [&](const std::set<std::string> &some) {
@@ -114,8 +113,8 @@ Result<PlanWalk> PlanWalk::begin(const model::Task &task, const Graph &graph,
   return walk;
 }
 
-/// Goes to the library for every node that it has an operator for; else for heavy nodes; else to
-/// any plan. Errors: a graph without a plan.
+/// Starts with the library for every node that it has an operator for, else for heavy nodes, else with any plan.
+/// Errors: a graph without a plan.
 Result<void> PlanWalk::start() {
   planning::PlanChoices all, heavy;
   const ops::GraphIndex index(traced_);
@@ -219,7 +218,7 @@ void PlanWalk::add_rewrites(std::vector<Step> &steps) const {
     for (std::size_t i = 0; i < std::min(places.size(), kMostPlaces); ++i)
       steps.push_back({"rewrite_at(rule=" + std::string(rule) + ",place=" + std::to_string(i) + ")",
                        [rewrite = places[i]](Position &next) {
-                         static_cast<void>(search::rewrite(next, rewrite)); // legal, as was found
+                         static_cast<void>(search::rewrite(next, rewrite)); // found legal above
                        }});
   }
 }
@@ -299,8 +298,7 @@ void PlanWalk::add_anchor_changes(std::vector<Step> &steps, const std::string &r
         {now.family, now.fuse, !now.channels_last}, kLayout));
 }
 
-/// Adds layouts of all convolutions of the library at once: single conversions between layouts cost
-/// as much as they save.
+/// Adds layout changes of all library convolutions at once, because single conversions cost as much as they save.
 void PlanWalk::add_layouts(std::vector<Step> &steps) const {
   std::vector<std::string> convolutions;
   for (const planning::BuiltRegion &region : built_->regions)

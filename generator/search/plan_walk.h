@@ -1,10 +1,8 @@
-// Walks along moves through plans of a traced module, the states in which a learned policy acts, as
-// `warpwright env` serves them.
+// Walks along moves through plans of a traced module: states for a learned policy, served by `warpwright env`.
 //
-// The first state is the module as nearly as a plan can say it: the library's operators one after
-// another, nothing rewritten, only pointwise chains in kernels of this project. `begin(with=ours)`
-// and the like go on to a whole plan of the search (plan_starts.h); the other moves change one
-// thing:
+// The first state is the plan closest to the module: the library's operators in order, no rewrites, and only pointwise
+// chains in kernels of this project. `begin(with=ours)` and the like replace it by a complete plan of the search
+// (plan_starts.h). Each other move makes one change:
 //   begin(with=ours)                  first only: a start, or a rewrite everywhere ("conv-phases")
 //   simplify()                        the rewrites that are always good
 //   rewrite(rule=fold-scale)          an optional rewrite wherever it is legal;
@@ -14,10 +12,9 @@
 //   separate(region=0), fuse(region=0)  no fusion around a region, or all that is found
 //   layout(region=0,to=channels_last)   of a convolution of the library; layouts(to=..): of all
 //   exact()                           no TF32
-// Each is chosen once: nothing is undone, and a region's family is chosen before its configuration.
-// Regions that are alike (region_kind.h) share one number and change together; numbers go by
-// estimated time, 0 takes the most. So no move knows names, and one list of moves means the same in
-// many modules. Leaves out which moves are good.
+// Each choice is made once and never undone, and a region's family is chosen before its configuration. Regions that are
+// alike (region_kind.h) share a number and change together; number 0 takes the most estimated time. So moves contain no
+// names, and one list of moves means the same in many modules. Leaves out: which moves are good.
 #pragma once
 
 #include "generator/search/plan_starts.h"
@@ -28,12 +25,12 @@
 
 namespace warpwright::search {
 
-/// Alike regions of a built plan.
+/// A group of alike regions of a built plan.
 struct RegionGroup {
   AlikeRegions regions;
   double seconds = 0; ///< estimated, of all of them
 };
-/// The groups of a plan, by falling time.
+/// The groups of a plan, slowest first.
 std::vector<RegionGroup> region_groups(const planning::BuiltPlan &built,
                                        const arch::NodeRates &rates);
 
@@ -43,12 +40,12 @@ public:
   static Result<PlanWalk> begin(const model::Task &task, const model::Graph &graph,
                                 const elements::DeviceFacts &facts);
 
-  /// The moves that make() takes now, in the order of the file's comment; none without a plan.
+  /// The moves that make() accepts now, in the order of the file comment; none without a plan.
   std::vector<std::string> legal() const;
-  /// Makes a move. Errors: it is not legal here.
+  /// Makes a move. Errors: the move is not legal here.
   Result<void> make(const std::string &move);
 
-  /// The state's plan. Errors: why there is none.
+  /// The state's plan. Errors: the reason why there is none.
   const Result<planning::BuiltPlan> &built() const { return built_; }
   const std::vector<std::string> &moves() const { return moves_; }
   /// The recipe that makes the plan again in a search (torch_search.h).
@@ -56,7 +53,7 @@ public:
 
 private:
   struct Position : GraphState {
-    /// The choices that no later move makes again: "family conv_1", "configuration conv_1".
+    /// Choices that later moves cannot change: "family conv_1", "configuration conv_1".
     std::set<std::string> decided;
   };
   struct Step {

@@ -1,4 +1,4 @@
-// Recipes as JSON, and replay of their rewrites; see recipe.h.
+// JSON form of recipes, and replay of their rewrites; see recipe.h.
 #include "generator/search/recipe.h"
 
 #include "generator/search/graph_state.h"

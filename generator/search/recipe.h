@@ -1,9 +1,8 @@
-// The recipe of a plan of a traced graph: the rewrites and choices that a search ended with, as
-// JSON that outlives the process.
+// Recipe of a plan of a traced graph: the final rewrites and choices of a search, as JSON that outlives the process.
 //
-// A search that is given a recipe tries it first, so that its plan need not be found again. A
-// recipe is never trusted: where the graph has changed, a rewrite may no longer match and a family
-// may give way, and the plan is verified and measured as any other.
+// A search that is given a recipe tries it first, so it does not have to find the plan again. A recipe is never
+// trusted: if the graph has changed, a rewrite may no longer match and a family may no longer apply, and the plan is
+// verified and measured like any other.
 #pragma once
 
 #include "generator/planning/plan_builder.h"
@@ -19,10 +18,10 @@ struct Recipe {
 };
 
 nlohmann::json to_json(const Recipe &recipe);
-/// Errors: a document of another form.
+/// Errors: the document is not a recipe.
 Result<Recipe> recipe_from_json(const nlohmann::json &document);
 
-/// The graph after the rewrites, in their order. Errors: a rewrite that is not legal at its turn.
+/// The graph after the rewrites, applied in order. Errors: a rewrite is not legal when its turn comes.
 Result<model::Graph> rewritten(model::Graph graph, const std::vector<std::string> &rewrites);
 
 } // namespace warpwright::search

@@ -1,4 +1,4 @@
-// A search over texts; see search.h.
+// Search over the texts of a CUDA file; see search.h.
 #include "generator/search/search.h"
 
 #include "support/model/json.h"
@@ -8,7 +8,7 @@
 namespace warpwright::search {
 namespace {
 
-/// The variant of a state whose plan cannot be rendered, so that the reason is shown.
+/// Variant for a state whose plan cannot be rendered; its verdict shows the reason.
 Variant unrendered(source::State state, const Error &error) {
   Variant variant{std::move(state), {}, {}};
   variant.verdict.outcome = model::Outcome::Unsupported;

@@ -1,5 +1,5 @@
-// The loop of every search: propose and evaluate until a limit or the stop token ends it. The
-// caller provides the type of variants and the proposer.
+// The loop of every search: it proposes and evaluates variants until a limit or the stop token ends it. The caller
+// provides the type of variants and the proposer.
 //
 // Thread: one search runs on one thread. `evaluate` may block (it asks a runner), runs on other
 // threads where limits.at_once is more than 1, and must return when the stop token asks.
@@ -23,27 +23,26 @@ namespace warpwright::search {
 struct SearchLimits {
   int max_variants = 64;
   std::chrono::milliseconds budget{30'000};
-  /// Variants in work at a time: the next is compiled while one is judged, and proposed without its
-  /// verdict.
+  /// Variants evaluated at a time: the next one is proposed without the verdicts of those still in work.
   int at_once = 1;
-  /// A verified variant that takes no longer than this ends the search; 0: none does.
+  /// Time of a verified variant at or below which the search ends; 0 disables this.
   double enough_ns = 0;
-  /// Wrong results that max_variants does not count: a refused plan takes little time.
+  /// Number of wrong results that do not count toward max_variants, because a refused plan takes little time.
   int free_refusals = 0;
-  /// The budget does not end a search with only wrong results: it may have waited for a busy GPU.
+  /// If all results so far are wrong, the search continues past the budget, as it may have waited for a busy GPU.
   bool outlasts_refusals = false;
 };
 
 template <class Variant>
 struct SearchEvents {
-  /// Runs one candidate.
+  /// Runs and judges one candidate.
   std::function<model::Verdict(const model::Task &, const model::Plan &, std::stop_token)> evaluate;
   /// Reports progress; may be empty.
   std::function<void(const Variant &, std::size_t tried)> on_variant;
 };
 
-/// The verified variant with the largest speedup among those that `counts` accepts, the first where
-/// none was timed; null when there is none.
+/// The verified variant with the largest speedup among those that `counts`
+/// accepts, or the first one if none was timed; null if there is none.
 template <class Variant, class Counts>
 const Variant *fastest(const std::vector<Variant> &variants, Counts counts) {
   const Variant *best = nullptr;
@@ -57,10 +56,9 @@ const Variant *fastest(const std::vector<Variant> &variants, Counts counts) {
   return best;
 }
 
-/// @param propose (tried) -> optional<Variant>: the next, without its verdict; nullopt where there
-///   is
-///   none before more was tried
-/// @param plan_of (variant) -> const model::Plan *; null where the variant has its verdict already
+/// @param propose (tried) -> optional<Variant>: the next variant,
+/// without a verdict; nullopt if more must be tried first
+/// @param plan_of (variant) -> const model::Plan *; null if the variant already has its verdict
 /// @param tried variants of an earlier search; the limits count from here
 /// @return the variants in the order tried
 template <class Variant, class Propose, class PlanOf>
@@ -71,7 +69,7 @@ std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf
     Variant variant;
     std::future<model::Verdict> verdict = {};
   };
-  std::deque<InWork> in_work; // a deque: its elements stay at their addresses
+  std::deque<InWork> in_work; // a deque, because its elements keep their addresses
   const auto start = std::chrono::steady_clock::now();
   const auto is_wrong = [](const Variant &variant) {
     return variant.verdict.outcome == model::Outcome::WrongResult;
@@ -105,7 +103,7 @@ std::vector<Variant> run_search(const model::Task &task, Propose propose, PlanOf
     variant.verdict = std::move(verdict);
     in_work.pop_front();
     if (stop.stop_requested())
-      continue; // it was interrupted, as all in work
+      continue; // the stop interrupted it and all others in work
     const auto &time = variant.verdict.candidate_time;
     enough |= variant.verdict.outcome == model::Outcome::Verified && time &&
               time->median_ns <= limits.enough_ns;

@@ -1,4 +1,4 @@
-// States by their lists of moves, each from the one before it; see space.h.
+// States by their lists of moves, each made from the state before it; see space.h.
 #include "generator/search/space.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMostTexts = 20'000; ///< kept at once; a few KB each
 constexpr std::size_t kMostWalks = 32;     ///< kept at once; each holds a graph and a plan
 
-/// Drops all states but the first where there are too many.
+/// Drops all states but the first if there are too many.
 template <class States>
 void bound(States &states, std::size_t most) {
   if (states.size() >= most)

@@ -1,8 +1,8 @@
-// Spaces that a policy chooses in: the states of one kernel or module that lists of moves lead to.
+// Spaces for a policy: the states of one kernel or module, each reached by a list of moves.
 //
-// Two spaces: texts of a CUDA file, and plans of a traced module (plan_walk.h). Reached states are
-// kept, so that a walk along moves makes each once. Leaves out which moves are good, and running
-// anything. Thread: one an object.
+// There are two spaces: texts of a CUDA file, and plans of a traced module
+// (plan_walk.h). A space keeps the states it reached, so that a walk makes each state
+// once. Leaves out: which moves are good, and running anything. Thread: one per object.
 #pragma once
 
 #include "generator/search/plan_walk.h"
@@ -18,11 +18,11 @@ public:
   virtual ~Space() = default;
   /// The moves that may follow. Errors: `moves` are not legal, or a state cannot be read.
   virtual Result<Moves> legal(const Moves &moves) = 0;
-  /// Is the state worth a verdict? A plan with a kernel of this project is, and so is any text.
+  /// True if the state is worth a verdict: any text, or a plan with a kernel of this project.
   virtual bool is_candidate(const Moves &moves) = 0;
 };
 
-/// Texts of the user's file after moves on it.
+/// Texts of the user's file after moves.
 class TextSpace final : public Space {
 public:
   explicit TextSpace(source::State original) : original_(std::move(original)) {}
@@ -46,7 +46,7 @@ public:
       : task_(task), graph_(graph), facts_(std::move(facts)) {}
   Result<Moves> legal(const Moves &moves) override;
   bool is_candidate(const Moves &moves) override;
-  /// The walk at a state. Errors: moves that are not legal; a graph that no plan computes.
+  /// The walk at a state. Errors: `moves` are not legal, or no plan computes the graph.
   Result<const PlanWalk *> walk(const Moves &moves);
 
 private:

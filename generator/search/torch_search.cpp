@@ -1,4 +1,4 @@
-// Descent over single changes of plans, and the search that runs it; see torch_search.h.
+// Descent over single changes of plans, and the search that uses it; see torch_search.h.
 #include "generator/search/torch_search.h"
 #include "generator/ops/op_traits.h"
 
@@ -18,7 +18,7 @@ namespace {
 using model::Graph;
 using model::Node;
 
-/// A change of the fastest so far, and how much of the time it may touch.
+/// A change of the fastest variant so far, weighted by the time that it may affect.
 struct Change : GraphState {
   double weight = 0;
 };
@@ -42,14 +42,14 @@ struct DescentPolicy::State {
   Graph traced;
   elements::DeviceFacts facts;
   std::vector<GraphState> starts;    ///< in the order to be tried
-  std::vector<GraphState> fallbacks; ///< plain states, for when nothing else is right or left
+  std::vector<GraphState> fallbacks; ///< plain states, tried only if nothing else is right or left
   std::size_t next_start = 0, next_fallback = 0;
   std::vector<Change> changes;           ///< of the fastest so far, the best last
-  std::optional<std::size_t> changes_of; ///< place of the tried variant that `changes` start from
+  std::optional<std::size_t> changes_of; ///< index of the tried variant that `changes` start from
   std::vector<model::Plan> proposed;
   std::string why;
 
-  /// The proposal of a state; nullopt for a state without a plan, or with one proposed before.
+  /// The proposal for a state; nullopt if the state has no plan, no kernel of this project, or a plan proposed before.
   std::optional<TorchProposal> build(const GraphState &state) {
     auto buffers = planning::plan_buffers(task, state.graph);
     if (!buffers)
@@ -63,7 +63,7 @@ struct DescentPolicy::State {
     return TorchProposal{state, std::move(*built)};
   }
 
-  /// The first state from `next` on that makes a new plan; nullopt when none is left.
+  /// The proposal for the first state from `next` on with a new plan; nullopt if none is left.
   std::optional<TorchProposal> build_next(const std::vector<GraphState> &states,
                                           std::size_t &next) {
     while (next < states.size())
@@ -72,7 +72,7 @@ struct DescentPolicy::State {
     return std::nullopt;
   }
 
-  /// Keeps the first error.
+  /// Keeps the first error as the reason.
   std::optional<TorchProposal> note(const Error &error) {
     if (why.empty())
       why = describe(error);
@@ -87,8 +87,7 @@ struct DescentPolicy::State {
       (start.fallback ? fallbacks : starts).push_back(std::move(start));
   }
 
-  /// Where a plan that multiplied in TF32 was refused, PyTorch did not use TF32, and all later
-  /// plans are FP32-accurate.
+  /// A refused plan with TF32 shows that PyTorch did not use TF32; all later plans are then FP32-accurate.
   void learn_accuracy(const std::vector<TorchVariant> &tried) {
     for (const TorchVariant &variant : tried) {
       if (!facts.tf32)
@@ -102,8 +101,8 @@ struct DescentPolicy::State {
     }
   }
 
-  /// Estimated seconds of a region, or its family's own estimate where that is more: a recurrent
-  /// layer waits more than it computes.
+  /// Estimated seconds of a region. A recurrent layer waits more
+  /// than it computes, so its family's larger estimate counts.
   double seconds_of(const ops::GraphIndex &planned, const planning::PlannedRegion &region) const {
     const double seconds = estimated_seconds(planned, region, facts.rates.node);
     if (!region.family || !region.family->estimate || region.region.anchor.empty())
@@ -114,7 +113,7 @@ struct DescentPolicy::State {
                : seconds;
   }
 
-  /// All single changes of a variant.
+  /// Collects all single changes of a variant.
   void make_changes(const TorchProposal &from) {
     changes.clear();
     const GraphState base{from.graph, from.rewrites, from.built.applied};
@@ -160,7 +159,7 @@ struct DescentPolicy::State {
     }
   }
 
-  /// A family's estimate for an anchor, microseconds; 0 for a family without one.
+  /// A family's estimate for an anchor, microseconds; 0 if the family has none.
   double estimate_of(const ops::GraphIndex &index, const Node &anchor,
                      std::string_view name) const {
     for (const elements::Family *family : planning::claiming_families(index, anchor))
@@ -182,7 +181,7 @@ struct DescentPolicy::State {
     const double least = estimate_of(index, anchor, now.family);
     for (const std::string &other : others)
       if (other != now.family) {
-        // A family that expects to be slower is less likely the better one.
+        // A family with a higher estimate is less likely to be faster.
         const double time = estimate_of(index, anchor, other);
         const double likely = least > 0 && time > 0 ? std::min(1.0, least / time) : 1.0;
         with({other, true, false}, (ops::is_product(anchor) ? 1.0 : 0.2) * likely);
@@ -193,8 +192,7 @@ struct DescentPolicy::State {
       with({now.family, now.fuse, !now.channels_last}, 0.8);
   }
 
-  /// The other layout for all convolutions of the library at once: single conversions between
-  /// layouts cost as much as they save.
+  /// Adds layout changes of all library convolutions at once, because single conversions cost as much as they save.
   void change_layouts(const GraphState &base, double weight) {
     for (const bool channels_last : {true, false}) {
       if (channels_last && !facts.tf32)
@@ -244,7 +242,7 @@ std::optional<TorchProposal> DescentPolicy::propose(const std::vector<TorchVaria
     if (tried.empty())
       return std::nullopt;
   }
-  // While nothing is right, the first guess is changed.
+  // While no result is right, changes start from the first guess.
   if (best ? state.changes_of != at : !state.changes_of) {
     state.make_changes(tried[at].proposal);
     state.changes_of = at;

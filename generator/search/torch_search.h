@@ -1,7 +1,7 @@
 // Search over plans of a torch task, by measured time.
 //
 // The order of proposals:
-//   1. where estimates say that it is quicker, a mixture of this project's convolutions and the
+//   1. if it is faster by estimate, a mixture of this project's convolutions and the
 //      library's, channels-last (convolution_choice.h)
 //   2. every region by families of this project, then the library for the convolutions, large ones
 //      also channels-last
@@ -9,9 +9,9 @@
 //      another family or the library for an anchor, another configuration, fusion off, convolution
 //      layouts, an optional rewrite
 //   4. plain plans (nothing fused, nothing rewritten)
-// Regions that are alike change together, as the layers of a network do. Where a plan in TF32 is
-// refused, PyTorch's convolutions were FP32, and all later plans are too. Leaves out running and
-// measuring, which `evaluate` does. Thread: one.
+// Regions that are alike change together, as the layers of a network do. If a plan in TF32 is
+// refused, PyTorch used FP32 convolutions, and all later plans do too. Leaves out: running and
+// measuring, which `evaluate` does.
 #pragma once
 
 #include "generator/search/graph_state.h"
@@ -31,18 +31,17 @@ struct TorchVariant {
   model::Verdict verdict;
 };
 
-/// Proposes the next plan to try, given all tried variants.
+/// A search strategy over plans: proposes the next plan, given all tried variants.
 class TorchPolicy {
 public:
   virtual ~TorchPolicy() = default;
-  /// A plan not proposed before with at least one kernel of this project; nullopt when there is
-  /// none before more proposals have been tried.
+  /// A plan not proposed before with at least one kernel of this
+  /// project; nullopt if more proposals must be tried first.
   virtual std::optional<TorchProposal> propose(const std::vector<TorchVariant> &tried) = 0;
   virtual std::string_view name() const = 0;
 };
 
-/// The order of the file's comment. Proposes nothing for a graph without a plan; why() has the
-/// reason.
+/// Proposes plans in the order of the file comment; none for a graph without a plan, for which why() has the reason.
 class DescentPolicy : public TorchPolicy {
 public:
   /// The task must outlive the policy.
@@ -52,7 +51,7 @@ public:
   ~DescentPolicy() override;
   std::optional<TorchProposal> propose(const std::vector<TorchVariant> &tried) override;
   std::string_view name() const override { return "descent"; }
-  /// Why the first plan that failed could not be built; empty when none failed.
+  /// Reason why the first plan that failed could not be built; empty if none failed.
   const std::string &why() const;
 
 private:
@@ -62,9 +61,8 @@ private:
 
 using TorchSearchEvents = SearchEvents<TorchVariant>;
 
-/// Runs until the budget, the limit, the policy or the stop token ends it. Up to half of
-/// limits.max_variants refused plans are not counted, and the budget does not end a search that has
-/// only wrong results.
+/// Runs until the budget, the limits, the policy or the stop token ends the search. Up to half of limits.max_variants
+/// refused plans do not count, and the budget does not end a search with only wrong results.
 /// @param tried variants of an earlier search with this policy, their verdicts updated since; the
 ///   limits count from here
 /// @return the variants in the order tried
@@ -72,11 +70,11 @@ std::vector<TorchVariant> search_torch(const model::Task &task, TorchPolicy &pol
                                        SearchLimits limits, const TorchSearchEvents &events,
                                        std::stop_token stop, std::vector<TorchVariant> tried = {});
 
-/// The verified variant with the largest speedup; where nothing was timed, the first verified; null
-/// when there is none.
+/// The verified variant with the largest speedup, or the first
+/// verified one if nothing was timed; null if there is none.
 const TorchVariant *best_torch_variant(const std::vector<TorchVariant> &variants);
 
-/// The recipe that makes this proposal's plan again.
+/// The recipe that reproduces this proposal's plan.
 Recipe recipe_of(const TorchProposal &proposal);
 
 /// Estimated seconds of a region: its bytes, operations and launch at the rates of a GPU.

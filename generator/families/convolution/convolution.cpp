@@ -1,9 +1,10 @@
-// Convolution and transposed convolution over one to three dimensions, as an implicit matrix product with everything pointwise around it.
+// Convolution and transposed convolution in one to three dimensions, as an implicit matrix product that includes the
+// pointwise ops around it.
 //
-// On tensor cores the products are TF32, which is right exactly where PyTorch's own convolution runs in TF32 (cuDNN's default); where it does not,
-// the runner refuses the candidate and the FP32-accurate configurations remain. A configuration says "math": 0 FP32, 1 TF32 by mma.sync,
-// 2 TF32 by wgmma, 3 FP32-accurate split TF32 by wgmma. convolution_guess.h orders them.
-// Leaves out: channels-last input read by whole vectors, Winograd and FFT. Thread: pure functions.
+// The tensor-core configurations multiply in TF32. This is accurate enough only where PyTorch's own convolution runs in
+// TF32 (cuDNN's default). Elsewhere the runner refuses the candidate and the FP32-accurate configurations remain. The
+// setting "math" is 0 for FP32, 1 for TF32 by mma.sync, 2 for TF32 by wgmma, 3 for FP32-accurate split TF32 by wgmma.
+// convolution_guess.h orders the configurations. Leaves out: vector loads of channels-last input, Winograd and FFT.
 #include "generator/families/convolution/convolution_guess.h"
 #include "generator/families/convolution/convolution.h"
 

@@ -1,4 +1,4 @@
-// Convolutions as implicit products, as a family (see the .cpp). Thread: immutable.
+// The family of convolutions as implicit matrix products; see convolution.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

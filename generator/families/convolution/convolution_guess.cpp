@@ -1,10 +1,10 @@
-// Which tiles a convolution should try first. See convolution_guess.h.
+// Time model that ranks the tiles of a convolution; see convolution_guess.h.
 //
-// A block's time is linear in the products that it sums: each tile has the time of one product and of a block's start and end, both fitted to the
-// cases of bench/results/h200/windows.md (sums of 27 to 2304 products). A launch is its blocks over the multiprocessors and a last, uneven
-// wave. It serves to rank: long launches took within a third of what it says, short ones up to several times that. Other GPUs are taken
-// to rank tiles alike.
-// Leaves out: fixed costs of a launch, registers, waves in whole numbers. Thread: pure functions.
+// A block's time is linear in the number of products that it sums. Each tile has two fitted rates: the time of one
+// product, and the cost of starting and ending a block. Both come from the cases of bench/results/h200/windows.md (sums
+// of 27 to 2304 products). A launch takes its blocks divided over the multiprocessors, plus an uneven last wave. The
+// model is for ranking only: long launches took within a third of its estimate, short ones up to several times as long.
+// Other GPUs are assumed to rank tiles alike. Leaves out: fixed costs of a launch, registers, whole numbers of waves.
 #include "generator/families/convolution/convolution_guess.h"
 #include "arch/generations.h"
 
@@ -15,8 +15,8 @@ namespace {
 
 using Math = ConvolutionTile::Math;
 
-/// @param product_ns a multiprocessor's time for one product of each output of the tile, with the device full
-/// @param start_products the products that starting and ending a block takes the time of
+/// @param product_ns time of a multiprocessor for one product of each output of the tile, when the device is full
+/// @param start_products cost of starting and ending a block, in products
 struct TileChoice {
   Math math;
   int pixels, channels, warp_pixels, warp_channels, depth, threads;
@@ -50,7 +50,7 @@ constexpr TileChoice kTiles[] = {
     {Math::Scalar, 64, 64, 0, 0, 16, 64, 28.1, 31},
 };
 
-/// Below so many input channels a step sums several taps, and outputs kept together ran at half the speed that the model says.
+/// Number of input channels below which a step sums several taps; gathered outputs then ran at half the modeled speed.
 constexpr std::int64_t kFewChannels = 16;
 
 struct Phase {
@@ -68,7 +68,8 @@ std::int64_t channel_tiles(const elements::ConvolutionShape &shape, const TileCh
   return elements::ceil_divide(shape.group_out, tile.channels) * shape.groups;
 }
 
-/// Into how many parts the sum of a tile goes, so that the device is full; 1 where it is, or where the sum is short.
+/// Number of parts that the sum of a tile is split into to fill
+/// the device; 1 if it is full already or the sum is short.
 int parts_for(const elements::ConvolutionShape &shape, const TileChoice &tile,
               const std::vector<Phase> &phases, const elements::DeviceFacts &device) {
   if (phases.size() != 1 || shape.channels_out() > 65535)
@@ -80,7 +81,7 @@ int parts_for(const elements::ConvolutionShape &shape, const TileChoice &tile,
   return static_cast<int>(std::clamp<std::int64_t>(std::min(wanted, chunks / 4), 1, 32));
 }
 
-/// About the microseconds of a launch.
+/// Estimated time of a launch, microseconds.
 double time_of(const elements::ConvolutionShape &shape, const TileChoice &tile,
                const std::vector<Phase> &phases, bool gather, int parts,
                const elements::DeviceFacts &device) {

@@ -1,5 +1,4 @@
-// Text of the implicit-GEMM convolution: sizes, tables and wrapper kernels around
-// device/convolution.cuh. Thread: pure functions.
+// Writer of the implicit-GEMM convolution: sizes, tables and wrapper kernels around device/convolution.cuh.
 #include "generator/families/convolution/convolution_kernel.h"
 
 #include "arch/generations.h"
@@ -31,7 +30,7 @@ constexpr const char *kWgmma =
 #include "generator/device/convolution_wgmma.cuh.inc"
     ;
 
-/// Headers of generations whose fragments mma.sync does not multiply. A generation adds its line.
+/// Headers of GPU generations with tensor-core instructions other than mma.sync. A new generation adds a line.
 const std::vector<elements::TensorText> kProducts = {};
 
 constexpr std::string_view kOwnProduct = R"cuda(
@@ -66,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(256) @PREFIX@_join(@PARAMETERS@) {
 }
 )cuda";
 
-/// The product of fragments for tensor cores that have a header of their own; empty for others.
+/// Wrapper of the generation's own fragment product; empty for generations that use mma.sync.
 std::string own_product(arch::TensorCores cores) {
   const elements::TensorText *own = elements::text_for(kProducts, cores);
   if (!own)
@@ -75,8 +74,8 @@ std::string own_product(arch::TensorCores cores) {
          elements::fill_places(kOwnProduct, {{"SPACE", std::string(own->space)}});
 }
 
-/// Floats of a step's weights in shared memory, copies of a weight, and channels whose sums leave
-/// together, as the device templates have them.
+/// Sizes that must match the device templates: floats of one step's weights in shared memory, copies of a weight, and
+/// channels whose sums are stored together.
 struct MathSizes {
   std::int64_t weight_floats = 0, copies = 1, staged_rows = 32;
 };
@@ -95,7 +94,7 @@ MathSizes sizes_of(const ConvolutionTile &tile) {
   return sizes;
 }
 
-/// Dimensions in which a pixel of some phase looks beyond the input.
+/// Dimensions in which a pixel of some phase reads beyond the input.
 std::array<bool, 3> leaves(const elements::ConvolutionShape &shape, const ConvolutionPhases &all) {
   std::array<bool, 3> result{};
   for (std::size_t d = 0; d < 3; ++d)
@@ -106,7 +105,7 @@ std::array<bool, 3> leaves(const elements::ConvolutionShape &shape, const Convol
   return result;
 }
 
-/// Input channels of a block of pack_blocks, so that its tile stays below 32 KiB; a power of two.
+/// Input channels that one block of pack_blocks takes: a power of two that keeps its tile below 32 KiB.
 std::int64_t inputs_packed_together(std::int64_t taps) {
   std::int64_t together = 32;
   while (together > 1 && together * taps > 1000)
@@ -126,7 +125,7 @@ bool fits_table(const ConvolutionPhases &all, std::int64_t channels) {
   return true;
 }
 
-/// Tables of phases and taps, and the sums over them.
+/// Tables of phases and taps, and totals over them.
 struct Tables {
   std::vector<Numbers> phases, taps;
   std::int64_t blocks = 0, rows = 0, most_rows = 0;

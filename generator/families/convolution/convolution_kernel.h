@@ -1,17 +1,14 @@
-// The text of one implicit-GEMM convolution kernel and of the kernel that packs its weights
-// (device/convolution.cuh).
-// Thread: pure functions.
+// Writer of one implicit-GEMM convolution kernel and of the kernel that packs its weights (device/convolution.cuh).
 #pragma once
 
 #include "generator/families/convolution/convolution_text.h"
 
 namespace warpwright::families::convolution {
 
-/// Sizes of a block's tile, and its arithmetic. Several parts need one phase.
+/// Tile sizes and arithmetic of a block. More than one part requires a convolution of one phase.
 struct ConvolutionTile {
   bool gather = false; ///< see convolution_phases()
-  /// Blocks that share the sum of a tile; a kernel of its own then adds their parts, always in the
-  /// same order.
+  /// Number of blocks that share the sum of a tile. A separate kernel then adds the parts in a fixed order.
   int parts = 1;
   int pixels = 128, channels = 64, depth = 16; ///< depth: products summed a step
   int warp_pixels = 64, warp_channels = 32;    ///< tensor cores only
@@ -25,7 +22,7 @@ struct ConvolutionTile {
   arch::TensorCores cores{}; ///< the GPU's, for Math::Mma
 };
 
-/// "Mma": the device templates' name.
+/// Name of the arithmetic in the device templates, such as "Mma".
 std::string_view name(ConvolutionTile::Math math);
 
 elements::Lowering write_convolution(ConvolutionText &text, const ConvolutionTile &tile,

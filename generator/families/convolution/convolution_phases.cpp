@@ -1,4 +1,4 @@
-// Phases of convolutions. See convolution_phases.h.
+// Computation of a convolution's phases; see convolution_phases.h.
 #include "generator/families/convolution/convolution_phases.h"
 
 namespace warpwright::families::convolution {

@@ -1,4 +1,4 @@
-// Text around the device templates of convolutions. See convolution_text.h.
+// Text around the device templates of convolutions; see convolution_text.h.
 #include "generator/families/convolution/convolution_text.h"
 
 #include "generator/elements/window_text.h"

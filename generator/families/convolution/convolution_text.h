@@ -1,6 +1,5 @@
-// Text around the device templates of convolutions (generator/device/convolution*.cuh): sizes as
-// constants of a struct, tables, and the functors that read an input element or a weight and store
-// a result. Thread: pure functions.
+// Text around the device templates of convolutions (generator/device/convolution*.cuh): sizes as constants of a struct,
+// tables, and functors that read an input element or a weight and store a result.
 #pragma once
 
 #include "generator/families/convolution/convolution_phases.h"
@@ -9,7 +8,7 @@ namespace warpwright::families::convolution {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// "{1, 2}", and "{{1, 2}, {3, 4}}"; one empty row where there is none.
+/// C++ initializers "{1, 2}" and "{{1, 2}, {3, 4}}"; a table without rows gets one empty row.
 std::string row_text(const Numbers &row);
 std::string table_text(const std::vector<Numbers> &rows);
 
@@ -18,40 +17,39 @@ using Constants = std::vector<std::pair<std::string, std::int64_t>>;
 /// A line of a struct: "static constexpr int kThreads = 128, kColumns = 64;".
 std::string static_constants(const Constants &constants);
 
-/// Sizes that all convolutions name alike: kBatch, kGroupIn, kGroupOut, kChannelsIn, kChannelsOut,
-/// kTransposed, kOutW and, with D, H and W, kIn, kKernel, kInputStep, kOutputStep and kCount.
+/// Constants that all convolution templates share: kBatch, kGroupIn, kGroupOut, kChannelsIn, kChannelsOut, kTransposed,
+/// kOutW and, with suffixes D, H and W, kIn, kKernel, kInputStep, kOutputStep and kCount.
 /// @param count positions of the first phase
 std::string shape_constants(const elements::ConvolutionShape &shape,
                             const std::array<std::int64_t, 3> &input_step,
                             const std::array<std::int64_t, 3> &output_step,
                             const std::array<std::int64_t, 3> &count);
 
-/// Functors as text. All arguments must outlive it.
+/// Writer of a convolution's functors. All arguments must outlive it.
 class ConvolutionText {
 public:
   ConvolutionText(const ops::GraphIndex &index, const elements::Region &region);
 
   const elements::ConvolutionShape &shape() const { return shape_; }
   elements::ElementWriter &writer() { return writer_; }
-  /// The parameter that holds the input, where it lies contiguous in FP32 memory with nothing to
-  /// compute; else empty.
+  /// The parameter that holds the input if it is contiguous FP32 memory with nothing to compute on the way; else empty.
   const std::string &input() const { return input_; }
-  /// (n, channel, d, h, w) to a float.
+  /// Functor that maps (n, channel, d, h, w) to an input element as float.
   std::string load();
-  /// (output channel, input channel, tap d, h, w) to a float.
+  /// Functor that maps (output channel, input channel, tap d, h, w) to a weight as float.
   std::string weight();
-  /// (n, channel, od, oh, ow, sum), which adds the bias and stores.
+  /// Functor of (n, channel, od, oh, ow, sum) that adds the bias and stores the result.
   std::string finish();
-  /// (n, channel, od, oh, position, sums): `along` neighbours of the last dimension.
+  /// Functor of (n, channel, od, oh, position, sums) that stores `along` neighbors of the last dimension.
   std::string finish_all(std::int64_t along);
-  /// True where all outputs of a position can be stored together.
+  /// True if all outputs of a position can be stored together.
   bool stores_whole(std::int64_t along) const {
     return (along == 2 || along == 4) && shape_.out[2] % along == 0;
   }
 
 private:
   std::string element(std::size_t operand, const elements::Index &at);
-  /// "const float added = ...;" and " + added", or nothing without a bias.
+  /// Declaration and use of the bias, "const float added = ...;" and " + added"; both empty without a bias.
   std::pair<std::string, std::string> bias();
 
   const model::Node &anchor_;

@@ -1,9 +1,9 @@
-// Convolution with short sums (few input channels, small filters), as products in registers: FP32
-// throughout, one kernel, nothing packed before it.
+// Convolution with short sums (few input channels, small filters), as
+// FP32 products in registers of one kernel, without packed weights.
 //
-// device/convolution_direct.cuh is the kernel; here are its sizes and tables. With so few products
-// tensor cores have little to do, and PyTorch's library runs in FP32 there as well. Leaves out:
-// depthwise convolution (depthwise.cpp) and long sums (convolution.cpp). Thread: pure functions.
+// device/convolution_direct.cuh is the kernel; this file provides its sizes and tables. Tensor cores gain little for so
+// few products, and PyTorch's library also runs these cases in FP32. Leaves out: depthwise convolution (depthwise.cpp)
+// and long sums (convolution.cpp).
 #include "generator/families/convolution/direct_convolution.h"
 #include "generator/families/convolution/direct_convolution_taps.h"
 
@@ -14,9 +14,9 @@
 namespace warpwright::families::convolution {
 namespace {
 
-/// Sums up to this many products, and filters that shared memory holds beside enough blocks.
+/// Most products of a sum, and largest filter that leaves shared memory for enough blocks.
 constexpr std::int64_t kMostProducts = 256, kMostInputChannels = 64, kMostWeights = 12 * 1024;
-/// Sums of a thread, and multiplications in straight code.
+/// Most sums of a thread, and most multiplications in straight-line code.
 constexpr std::int64_t kMostSums = 64, kMostStraight = 2048;
 constexpr std::int64_t kMostPhases = 16, kMostTogether = 4;
 
@@ -43,7 +43,7 @@ std::int64_t products(const elements::ConvolutionShape &shape) {
   return shape.taps() * shape.group_in;
 }
 
-/// Output channels of a thread that are worth listing.
+/// Candidate numbers of output channels per thread.
 std::vector<std::int64_t> channel_counts(const elements::ConvolutionShape &shape) {
   std::vector<std::int64_t> counts;
   for (const std::int64_t count : {16, 32, 8, 4})
@@ -68,8 +68,8 @@ bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
          shape->batch * shape->out[0] * shape->out[1] * shape->out[2] < (std::int64_t{1} << 30);
 }
 
-/// About the microseconds of a launch, to rank with. A multiprocessor multiplies 128 times a cycle;
-/// a load from shared memory or the first-level cache takes a cycle for each 128 bytes.
+/// Estimated time of a launch for ranking, microseconds. A multiprocessor multiplies 128 times a cycle; a load from
+/// shared memory or the first-level cache takes a cycle for each 128 bytes.
 double time_of(const elements::ConvolutionShape &shape, const std::vector<Together> &parts,
                std::int64_t along, std::int64_t channels, std::int64_t pixels, std::int64_t threads,
                const elements::DeviceFacts &device) {
@@ -91,7 +91,7 @@ double time_of(const elements::ConvolutionShape &shape, const std::vector<Togeth
     const double stores = 2.0 * pixels * channels * along * threads / 32;
     blocks += count;
     cycles += count * (std::max(arithmetic, loads) * 1.15 + stores + 300);
-    // About a dozen loads are under way at once.
+    // About a dozen loads are in flight at once.
     waits = std::max(waits, std::ceil(steps / 12) * rates.wait_cycles);
     outputs += static_cast<double>(positions * along * shape.channels_out());
   }
@@ -194,10 +194,10 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
     most = std::max(most, shape.batch * part.count[0] * part.count[1] * part.count[2]);
   }
   const DirectTaps taps(shape, parts, straight, leaving);
-  // Short steps load for several input channels at once, so that memory is waited for less often.
+  // Short steps load several input channels at once, so that threads wait for memory less often.
   const std::int64_t unrolled = deep || !straight ? 1 : std::clamp<std::int64_t>(12 / most_steps, 1, 4);
-  // Else the compiler takes all registers for loads ahead, and too few warps are left to hide what
-  // these wait for.
+  // Without this bound the compiler spends all registers on
+  // early loads, and too few warps remain to hide their latency.
   const std::int64_t resident = std::clamp<std::int64_t>(device.registers_multiprocessor / ((sums + 42) * *threads), 1, 8);
   const elements::Substitutions places{
       {"PREFIX", prefix},

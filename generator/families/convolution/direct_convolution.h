@@ -1,4 +1,4 @@
-// Convolutions with short sums, on ordinary cores, as a family (see the .cpp). Thread: immutable.
+// The family of convolutions with short sums, on ordinary cores; see direct_convolution.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

@@ -1,4 +1,4 @@
-// Tables of the direct convolution's taps. See direct_convolution_taps.h.
+// Tap tables of the direct convolution; see direct_convolution_taps.h.
 #include "generator/families/convolution/direct_convolution_taps.h"
 
 #include <algorithm>

@@ -1,11 +1,9 @@
-// Convolution and transposed convolution on tensor cores, with the block's input once in shared
-// memory.
+// Convolution and transposed convolution on tensor cores, with a block's input loaded into shared memory once.
 //
-// Every tap reads the input in shared memory at an offset of its own: no element is fetched again
-// for each tap, as a matrix product over gathered rows would. device/convolution_tiles.cuh is the
-// kernel; here are its sizes and tables. "math" is as in convolution.cpp: 2 TF32, 3 FP32-accurate
-// split TF32, 0 scalars (the CPU backend). Leaves out: sums shared by several blocks, reuse between
-// neighbouring depths. Thread: pure functions.
+// Each tap reads the input in shared memory at its own offset, while a matrix product over gathered rows would fetch
+// every element again for each tap. device/convolution_tiles.cuh is the kernel; this file provides its sizes and
+// tables. "math" is as in convolution.cpp: 2 for TF32, 3 for FP32-accurate split TF32, 0 for scalars (the CPU backend).
+// Leaves out: sums shared by several blocks, reuse between neighboring depths.
 #include "generator/families/convolution/tile_convolution.h"
 #include "generator/families/convolution/convolution_guess.h"
 #include "generator/families/convolution/tile_convolution_family.h"
@@ -76,7 +74,7 @@ bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
 
 using Guesses = std::vector<std::pair<double, elements::Configuration>>;
 
-/// TF32, and the others.
+/// TF32 configurations first, then all others.
 std::array<Guesses, 2> guesses_of(const elements::ConvolutionShape &shape,
                                   const elements::DeviceFacts &device) {
   std::array<Guesses, 2> guesses;
@@ -113,7 +111,7 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &index
                                                     const elements::Region &region,
                                                     const elements::DeviceFacts &device) {
   auto guesses = guesses_of(*elements::convolution_shape(index, index.node(region.anchor)), device);
-  // TF32 and FP32-accurate take turns, as in convolution_guess.cpp.
+  // TF32 and FP32-accurate configurations alternate, as in convolution_guess.cpp.
   std::vector<elements::Configuration> list;
   for (std::size_t i = 0; i < 12; ++i)
     for (auto &kind : guesses)

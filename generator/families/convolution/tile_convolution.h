@@ -1,13 +1,11 @@
-// The shape of a tile of the tile convolution. See tile_convolution.cpp.
-// Thread: pure functions.
+// Tile shapes, sizes and time estimates of the tile convolution; see tile_convolution.cpp.
 #pragma once
 
 #include "generator/families/convolution/convolution_kernel.h"
 
 namespace warpwright::families::convolution {
 
-/// Outputs of a block: `columns` channels of `height` by `width` positions, 64 * m_tiles * groups
-/// of them.
+/// Outputs of a block: `columns` channels of `height` x `width` positions, which are 64 * m_tiles * groups positions.
 struct ConvolutionBlock {
   ConvolutionTile::Math math = ConvolutionTile::Math::Scalar; ///< Scalar, Wgmma or Split
   int columns = 64, width = 16, m_tiles = 2, groups = 1;
@@ -17,15 +15,14 @@ struct ConvolutionBlock {
   int copies() const { return math == ConvolutionTile::Math::Split ? 2 : 1; }
 };
 
-/// Taps that one input element meets, as straight code: all of one height phase, for one depth of
-/// the filter.
+/// A tap that reads an input element, for straight-line code over one height phase and one filter depth.
 struct BlockTap {
   std::int64_t down = 0, across = 0; ///< from the first row and column of the block's input
   std::int64_t phase = 0;            ///< of the last dimension
   std::int64_t kh = 0, kw = 0;       ///< position in the filter
 };
 
-/// Place of a block's input, and the taps that read it.
+/// Layout of a block's input in shared memory, and the taps that read it.
 struct BlockPlan {
   std::array<std::int64_t, 3> input_step{}, output_step{};
   std::int64_t rows = 0, line = 0,
@@ -45,7 +42,7 @@ struct BlockPlan {
   std::int64_t chunks(const elements::ConvolutionShape &shape) const {
     return elements::ceil_divide(shape.group_in, 8);
   }
-  /// Floats of one stage: the input of eight channels, then the weights of its taps.
+  /// Floats of one pipeline stage: the input of eight channels, then the weights of its taps.
   std::int64_t stage(const ConvolutionBlock &block) const {
     return 8 * plane + most_taps() * 8 * block.columns * block.copies();
   }
@@ -53,12 +50,12 @@ struct BlockPlan {
 };
 
 BlockPlan block_plan(const elements::ConvolutionShape &shape, const ConvolutionBlock &block);
-/// True where the sums fit registers and both stages shared memory.
+/// True if the sums fit in registers and both stages in shared memory.
 bool fits(const elements::ConvolutionShape &shape, const ConvolutionBlock &block,
           const BlockPlan &plan);
-/// True where a thread has registers for the place of each element that it copies.
+/// True if a thread has enough registers to keep the address of each element that it copies.
 bool copies_by_place(const ConvolutionBlock &block, const BlockPlan &plan);
-/// About the time of a launch and of packing its weights, to rank with.
+/// Estimated time of a launch and of packing its weights, for ranking, microseconds.
 double estimated_microseconds(const elements::ConvolutionShape &shape,
                               const ConvolutionBlock &block, const BlockPlan &plan,
                               const elements::DeviceFacts &device);

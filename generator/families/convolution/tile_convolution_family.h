@@ -1,4 +1,4 @@
-// Convolutions as tiles, as a family (see the .cpp). Thread: immutable.
+// The family of convolutions whose blocks stage their input tile in shared memory; see tile_convolution.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

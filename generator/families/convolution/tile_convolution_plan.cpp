@@ -1,5 +1,4 @@
-// Sizes of the tile convolution's blocks: what of the input a block holds, which taps meet it, what fits, and how long it might take.
-// Thread: pure functions.
+// Plans of the tile convolution's blocks: the input that a block holds, its taps, resource limits and estimated time.
 #include "generator/families/convolution/tile_convolution.h"
 
 #include <algorithm>
@@ -27,7 +26,7 @@ std::int64_t BlockPlan::shared_bytes(const ConvolutionBlock &block) const {
 }
 
 BlockPlan block_plan(const elements::ConvolutionShape &shape, const ConvolutionBlock &block) {
-  // Taps of a phase are those of its depth, height and width by themselves.
+  // A phase's taps are all combinations of its taps along depth, height and width.
   struct Axis {
     std::int64_t phase, offset, tap;
   };
@@ -59,7 +58,7 @@ BlockPlan block_plan(const elements::ConvolutionShape &shape, const ConvolutionB
   plan.first_column = low_w;
   plan.rows = (block.height() - 1) * plan.input_step[1] + high_h - low_h + 1;
   plan.line = (block.width - 1) * plan.input_step[2] + high_w - low_w + 1;
-  // Channels eight words apart modulo the banks: a load takes eight positions of four channels.
+  // Channels start eight words apart modulo the 32 banks, because a load reads eight positions of four channels.
   plan.plane = plan.rows * plan.line;
   plan.plane += (40 - plan.plane % 32) % 32;
   plan.taps.resize(static_cast<std::size_t>(plan.output_step[1]));
@@ -102,8 +101,8 @@ bool copies_by_place(const ConvolutionBlock &block, const BlockPlan &plan) {
   return elements::ceil_divide(8 * plan.plane, block.threads()) <= kMostLoads;
 }
 
-// Cycles of tensor cores, of shared memory, and of a step's synchronisation, which blocks on
-// the same multiprocessor hide from each other.
+// Sums cycles of tensor cores, shared memory and synchronization;
+// blocks on one multiprocessor hide part of each other's.
 double estimated_microseconds(const elements::ConvolutionShape &shape,
                               const ConvolutionBlock &block, const BlockPlan &plan,
                               const elements::DeviceFacts &device) {

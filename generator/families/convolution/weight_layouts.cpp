@@ -1,8 +1,9 @@
-// Weights of several convolutions turned channels-last by one kernel, the "layouts" node of a plan (planning/layouts.h).
+// One kernel that converts the weights of several convolutions to
+// channels-last: the "layouts" node of a plan (planning/layouts.h).
 //
-// A block takes the taps of up to a tile's worth of input channels of one output channel: consecutive in memory as they come, and runs of
-// channels as they go. Blocks of all weights stand in one grid. Parameters may change between calls, so this is part of every call.
-// Leaves out fusion with anything. Thread: pure functions.
+// A block converts the taps of a tile of input channels of one output channel. It reads consecutive memory and writes
+// runs of channels. Blocks of all weights form one grid. Parameters may change between calls, so every call runs the
+// kernel. Leaves out: fusion with other nodes.
 #include "generator/families/convolution/weight_layouts.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/scalar_ops.h"

@@ -1,4 +1,4 @@
-// Weights turned channels-last, as a family (see the .cpp). Thread: immutable.
+// The family that converts convolution weights to channels-last; see weight_layouts.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

@@ -1,7 +1,7 @@
-// Matrix products: batched, of operands in any layout, with what fusion puts before and behind them.
+// The matmul family: batched products of operands in any layout, with the ops that fusion puts before and after them.
 //
-// Four algorithms (matmul_text.h) under one family, so that a configuration chooses among them. Left out: sparse operands; a single
-// TF32 product, which would not be FP32-accurate. Thread: pure functions.
+// The family has four algorithms (matmul_text.h); a configuration chooses among them. Leaves out: sparse operands; a
+// single TF32 product, which would not be FP32-accurate.
 #include "generator/families/matmul/matmul.h"
 
 #include "generator/families/matmul/matmul_guess.h"
@@ -16,7 +16,7 @@ bool claims(const ops::GraphIndex &index, const model::Node &anchor) {
     return false;
   const model::TensorType &a = index.node(anchor.inputs[0]).type(),
                           &b = index.node(anchor.inputs[1]).type();
-  // Positions within a matrix are ints.
+  // Positions within a matrix must fit in int.
   const auto fits = [](const model::Shape &shape) {
     return shape.size() >= 2 && model::elements_of(shape) > 0 &&
            model::elements_of(shape) < (std::int64_t{1} << 40);
@@ -30,7 +30,7 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &index
                                                     const elements::DeviceFacts &device) {
   const auto problem = matmul_problem(index, region);
   if (!problem)
-    return {elements::Configuration{{"algorithm", 0}}}; // lower() says what is wrong
+    return {elements::Configuration{{"algorithm", 0}}}; // lower() reports the error
   return matmul_configurations(*problem, device);
 }
 

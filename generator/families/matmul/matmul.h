@@ -1,4 +1,4 @@
-// The family of matrix products, as registry.cpp lists it. Thread: immutable.
+// The family of matrix products; see matmul.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

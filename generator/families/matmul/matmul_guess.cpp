@@ -1,7 +1,8 @@
-// A model of the matmul algorithms' times; see matmul_guess.h.
+// Time model of the matmul algorithms; see matmul_guess.h.
 //
-// Time is launches, waves of blocks over the multiprocessors, and bytes over memory bandwidth; the rates are arch's, as
-// bench/matmul measured them. It only ranks: the search measures what stands first. Thread: pure functions.
+// The time is the sum of launches, waves of blocks over the multiprocessors, and
+// bytes over memory bandwidth. arch provides the rates, as bench/matmul measured
+// them. The model only ranks; the search measures the configurations that come first.
 #include "generator/families/matmul/matmul_guess.h"
 #include "arch/generations.h"
 
@@ -37,7 +38,7 @@ struct Model {
   double waves(double blocks, int at_once) const {
     return std::ceil(blocks / (device.multiprocessors * at_once));
   }
-  /// Writing and adding `splits` partial results.
+  /// Time to write and add `splits` partial results.
   double sum_us(int splits) const {
     return splits == 1 ? 0
                        : rates.launch_us + 1 +
@@ -54,7 +55,7 @@ struct Model {
     }
     return result;
   }
-  /// @param kernel_us the time of the multiplying kernel but for its launch
+  /// @param kernel_us time of the multiplying kernel without its launch
   void add(MatmulAlgorithm algorithm, double kernel_us, int splits,
            elements::Configuration settings) {
     settings["algorithm"] = static_cast<int>(algorithm);
@@ -64,7 +65,7 @@ struct Model {
   static elements::Configuration tile(int m, int n, int k) {
     return {{"tile_m", m}, {"tile_n", n}, {"tile_k", k}};
   }
-  /// Factor by which a block is slower than alone on its multiprocessor, where up to `at_once` blocks run together.
+  /// Slowdown of a block if up to `at_once` blocks share its multiprocessor, relative to a block alone.
   double sharing(double blocks, int at_once) const {
     return std::max(1.0, std::min<double>(at_once, blocks / device.multiprocessors));
   }
@@ -121,15 +122,15 @@ struct Model {
                 problem.depth / (splits * (wide.along_k ? share * 32.0 * lanes : warps));
             const double latency =
                 waves(blocks, 64 / warps) * (steps * (wide.along_k ? 0.175 : 0.2) + 1);
-            // Every element of the wide operand meets `thin` others, which come out of the first-level cache.
+            // Each element of the wide operand meets `thin` others, which the first-level cache provides.
             const double used = std::min<double>(device.multiprocessors, blocks);
             const double work = elements(wide_rows, problem.depth);
             const double arithmetic = 2 * thin * work / (rates.flops * 0.4 * used);
-            // Across k each lane's element is a line of its own.
+            // If k is the slow dimension, each lane's element lies in its own cache line.
             const double reads = (a_is_wide ? problem.b : problem.a).along_k ? 1 : 16;
             const double cache =
                 work * 4 * (1 + reads * thin / rows) / (rates.first_cache_bytes * used);
-            // A long thin operand comes out of the second-level cache, once for each team of rows.
+            // The second-level cache provides a long thin operand, once for each team of rows.
             const double far =
                 wide.along_k && 4.0 * thin * problem.depth / splits > rates.first_cache_size
                     ? work * 4 * (1 + static_cast<double>(thin) / rows) / rates.second_cache_bytes
@@ -226,7 +227,7 @@ std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &
   std::ranges::sort(model.guesses, {}, &Guess::us);
   std::vector<elements::Configuration> result;
   std::map<int, std::size_t> listed;
-  // Some of each algorithm, so that a search can find the model wrong.
+  // The list includes some of each algorithm, so that a search can correct the model.
   for (const Guess &guess : model.guesses) {
     std::size_t &count = listed[guess.configuration.at("algorithm")];
     if (result.size() < most && count < (most + 1) / 2) {

@@ -1,13 +1,12 @@
-// Configurations of the matmul family for a problem, in the order of a small model of their time.
-// Thread: pure functions.
+// Configurations of the matmul family for a problem, ordered by a time model.
 #pragma once
 
 #include "generator/families/matmul/matmul_problem.h"
 
 namespace warpwright::families::matmul {
 
-/// At least one and at most `most`, half of them of one algorithm, the quickest first by the model; tensor-core algorithms only where the
-/// device and the dtype allow them.
+/// Between one and `most` configurations, the fastest by estimate first, at most half of them of one algorithm.
+/// Tensor-core algorithms are included only where the device and the dtype allow them.
 std::vector<elements::Configuration> matmul_configurations(const MatmulProblem &problem,
                                                            const elements::DeviceFacts &device,
                                                            std::size_t most = 12);

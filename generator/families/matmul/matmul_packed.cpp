@@ -1,8 +1,10 @@
-// FP32-accurate product from float16 parts on Hopper's tensor cores, and that of float16 and bfloat16; see device/packed.cuh.
+// FP32-accurate product from float16 parts, and float16 and
+// bfloat16 products, on Hopper's tensor cores (device/packed.cuh).
 //
-// The first kernel reads both operands, with what fusion put before them, and packs them; the second multiplies. With too few tiles to fill the
-// device k is split, each part with scales of its own, and a third kernel adds the partial sums in order. Sums that half pairs leave in
-// doubt (device/half_pairs.cuh) are added again in FP32 by the second kernel, which therefore also reads the operands. Thread: pure functions.
+// The first kernel computes and packs both operands; the second multiplies. If too few tiles
+// would fill the device, k is split into parts with separate scales, and a third kernel adds
+// the partial sums in order. The second kernel recomputes in FP32 the sums that half pairs
+// leave inaccurate (device/half_pairs.cuh), so it reads the unpacked operands too.
 #include "arch/generations.h"
 #include "generator/families/matmul/matmul_text.h"
 
@@ -120,7 +122,7 @@ lower_matmul_packed(const ops::GraphIndex &index, const elements::Region &region
     add_pack("scales_a", scale, model::Dtype::Int32, kWords * batches_a * splits * rows_a);
     add_pack("scales_b", scale, model::Dtype::Int32, kWords * batches_b * splits * rows_b);
   }
-  // Lanes of a load are neighbours in k; across k a lane takes one row.
+  // The lanes of a load are neighbors in k; if k is the slow dimension, a lane takes one row.
   const int wide_a = problem.a.along_k ? text.load_wide(true) : 1;
   const int wide_b = problem.b.along_k ? text.load_wide(false) : 1;
   const elements::Substitutions places = {

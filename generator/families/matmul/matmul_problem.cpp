@@ -15,7 +15,7 @@ namespace {
 
 using model::Shape;
 
-/// Position of a value's elements in memory, as far as it is known.
+/// Memory position of a value's elements, exact or as a hint.
 struct Layout {
   std::string input; ///< the value in memory
   bool exact = true; ///< false: something is computed on the way, and the strides are only a hint
@@ -23,12 +23,12 @@ struct Layout {
   Shape strides;
 };
 
-/// Strides of the same elements under another shape; absent where they need a copy.
+/// Strides of the same elements in another shape; nullopt if the reshape needs a copy.
 std::optional<Shape> reshaped(const Shape &from, const Shape &strides, const Shape &to) {
   Shape result(to.size(), 0);
   std::size_t i = from.size(), j = to.size();
   while (i > 0 || j > 0) {
-    // One group of dimensions on either side with the same number of elements.
+    // Each step matches a group of dimensions on either side with equal numbers of elements.
     std::int64_t a = 1, b = 1;
     std::int64_t innermost = 0, expected = 0;
     bool any = false;
@@ -117,7 +117,7 @@ std::optional<Layout> layout_of(const ops::GraphIndex &index, const elements::Re
     return Layout{value, true, 0, model::strides_of(elements::region_type(index, region, value))};
   if (ops::is_view(node) && !node.inputs.empty())
     return view_layout(index, region, node);
-  // Computed in place: the widest operand says how the elements run.
+  // For a value computed in place, the widest operand decides the order of elements.
   const std::string *widest = nullptr;
   std::int64_t most = 0;
   for (const std::string &input : node.inputs)
@@ -134,7 +134,7 @@ std::optional<Layout> layout_of(const ops::GraphIndex &index, const elements::Re
   return computed;
 }
 
-/// The stride of several dimensions as one; absent where there is none.
+/// Common stride of several dimensions taken as one; nullopt if there is none.
 std::optional<std::int64_t> merged(const Shape &sizes, const Shape &strides) {
   std::optional<std::int64_t> stride, expected;
   for (std::size_t d = sizes.size(); d-- > 0;) {
@@ -149,7 +149,7 @@ std::optional<std::int64_t> merged(const Shape &sizes, const Shape &strides) {
   return stride.value_or(0);
 }
 
-/// @param k_dim, row_dim of the value; dimensions before its last two are batches, the last `folded` of them rows
+/// @param k_dim, row_dim dimensions of the value; those before its last two are batches, the last `folded` of them rows
 MatmulOperand operand_of(const ops::GraphIndex &index, const elements::Region &region,
                          const MatmulProblem &problem, const std::string &value, std::size_t k_dim,
                          std::size_t row_dim, bool folded) {
@@ -214,7 +214,7 @@ elements::Index operand_index(const Shape &shape, const Shape &batch, const Shap
   const std::size_t batch_dims = shape.size() - 2;
   if (rows_are_folded) {
     const elements::Index rows = elements::unflatten(row, row_dims);
-    // The value has the result's leading dimensions, or fewer where those are of size 1.
+    // The value has the result's leading dimensions, or fewer if those have size 1.
     for (std::size_t d = 0; d < batch_dims; ++d)
       index.push_back(rows[rows.size() - 1 - batch_dims + d]);
     return index;

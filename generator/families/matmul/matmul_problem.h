@@ -1,9 +1,9 @@
-// A matmul node as loops see it: batches of rows x columns over a depth, and how either operand lies in memory.
+// A matmul node as loops see it: batches, rows, columns and depth, and the memory layout of both operands.
 //
-// Batch dimensions of the left operand become rows where the right one is the same for all of them, so that a linear layer over sequences
-// is one product. What fusion puts before an operand decides how it is read: along k or across it, and whether it is plain memory
-// with strides (behind permute, expand, slice, and reshapes that need no copy) that copies to shared memory may address themselves.
-// Thread: pure functions.
+// Batch dimensions of the left operand become rows if the right operand is the same for all
+// of them, so that a linear layer over sequences is one product. The ops fused before an
+// operand decide how it is read: along k or across it, and whether it is plain strided memory
+// (behind permute, expand, slice, and reshapes without a copy) that async copies can address.
 #pragma once
 
 #include "generator/elements/family.h"
@@ -12,35 +12,36 @@
 
 namespace warpwright::families::matmul {
 
-/// Memory behind an operand: element (batch, row, k) is in<input>[offset + sum batch[i] * batches[i] + row * rows + k * depth].
+/// Memory of an operand: element (batch, row, k) is in<input>[offset
+/// + sum batch[i] * batches[i] + row * rows + k * depth].
 struct PlainOperand {
   int input = 0; ///< position in Region::inputs
   std::int64_t offset = 0;
   model::Shape batches; ///< one a dimension of MatmulProblem::batch
   std::int64_t rows = 0, depth = 0;
-  /// Neighbours that may be copied at once, at multiples of their number, along the fast dimension: 4, 2 or 1.
+  /// Neighbors along the fast dimension that one aligned copy may take: 4, 2 or 1.
   int vector = 1;
 };
 
-/// The left operand's rows, or the right operand's columns, are its "rows".
+/// An operand of the product. "Rows" are the left operand's rows or the right operand's columns.
 struct MatmulOperand {
   std::string value;
-  bool along_k = true; ///< neighbours in memory are neighbours in k
-  /// True where four neighbours along the fast dimension, at multiples of 4, lie within it and within one row of the tensor.
+  bool along_k = true; ///< neighbors in memory are neighbors in k
+  /// True if each aligned group of four along the fast dimension lies within it and within one row of the tensor.
   bool fours = false;
-  std::optional<PlainOperand> plain; ///< float32 without anything to compute on the way
+  std::optional<PlainOperand> plain; ///< plain float32 memory, with nothing to compute
 };
 
 struct MatmulProblem {
   std::int64_t rows = 1, columns = 1, depth = 1;
-  model::Shape batch;    ///< of the result, those that are not rows
-  model::Shape row_dims; ///< of the result, that `rows` flattens
+  model::Shape batch;    ///< batch dimensions of the result that are not rows
+  model::Shape row_dims; ///< dimensions of the result that `rows` flattens
   MatmulOperand a, b;
   model::Dtype dtype = model::Dtype::Float32; ///< of the result
-  std::string type;                           ///< it is computed in
+  std::string type;                           ///< C++ type of the computation
 
   std::int64_t batches() const { return model::elements_of(batch); }
-  /// Indices of elements by texts: identifiers or in parentheses.
+  /// Indices of an operand's elements; the arguments are identifiers or expressions in parentheses.
   elements::Index a_index(const std::string &batch_text, const std::string &row,
                           const std::string &k) const;
   elements::Index b_index(const std::string &batch_text, const std::string &k,
@@ -51,7 +52,7 @@ struct MatmulProblem {
   model::Shape a_shape, b_shape; ///< of the operands
 };
 
-/// Errors: a node that is no matmul of two operands with at least two dimensions, or one without elements.
+/// Errors: the node is not a matmul of two operands with at least two dimensions, or has no elements.
 Result<MatmulProblem> matmul_problem(const ops::GraphIndex &index, const elements::Region &region);
 
 } // namespace warpwright::families::matmul

@@ -1,7 +1,7 @@
-// Matrix times vector, and times a few of them: bound by reading the wide operand once. See device/thin.cuh.
+// Product of a matrix with a vector or a few vectors, bound by one read of the wide operand; see device/thin.cuh.
 //
-// The thin operand has at most kMostThin rows (of the left operand) or columns (of the right one); every one of them costs a register for each
-// row that a thread owns. Thread: pure functions.
+// The thin operand has at most kMostThin rows (if it is on the left) or columns (on the right). Each of them costs a
+// register for each row that a thread owns.
 #include "generator/families/matmul/matmul_text.h"
 
 namespace warpwright::families::matmul {

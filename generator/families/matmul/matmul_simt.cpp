@@ -1,7 +1,7 @@
-// Matrix product on ordinary cores: any type, any layout, also where there are no tensor cores. See device/tile_simt.cuh.
+// Matrix product on ordinary cores, for any type, layout and device; see device/tile_simt.cuh.
 //
-// With too few tiles to fill the device k is split, and a second kernel adds the partial sums in order, so that results repeat.
-// Thread: pure functions.
+// If too few tiles would fill the device, k is split and a second
+// kernel adds the partial sums in order, so results repeat.
 #include "generator/families/matmul/matmul_text.h"
 
 namespace warpwright::families::matmul {

@@ -1,8 +1,8 @@
 // FP32-accurate product on tensor cores in one kernel; see device/mma_sync.cuh.
 //
-// Operands that are plain memory are copied to shared memory asynchronously; what fusion put before them is computed on the way there.
-// A cluster of blocks may share a tile, each with a part of k, which fills the device for small results without another launch.
-// Thread: pure functions.
+// Plain operands are copied to shared memory asynchronously; fused operands are
+// computed on the way there. A cluster of blocks may share a tile, each block with
+// a part of k, which fills the device for small results without another launch.
 #include "arch/generations.h"
 #include "generator/elements/tensor_text.h"
 #include "generator/families/matmul/matmul_text.h"
@@ -17,7 +17,7 @@ constexpr std::string_view kSumAgain =
 #include "generator/device/sum_again.cuh.inc"
     ;
 
-/// Tiles by generation. A generation whose tensor cores have instructions of their own adds its line.
+/// Tiles by GPU generation. A generation whose tensor cores have their own instructions adds a line.
 constexpr elements::TensorText kTiles[] = {
     {arch::TensorCores::Mma, "warpwright_tf32", kSync},
     {arch::TensorCores::Wgmma, "warpwright_tf32", kSync},
@@ -88,7 +88,7 @@ lower_matmul_split_tf32(const ops::GraphIndex &index, const elements::Region &re
       tile_k;
   const int splits = static_cast<int>(elements::ceil_divide(problem.depth, part * cluster));
 
-  // The source of an operand: copies of `vector` neighbours, or -`wide` of them computed at once.
+  // Kind of load of an operand: async copies of `vector` neighbors, or -`wide` neighbors computed together.
   const auto vector_of = [&](bool is_a) {
     const MatmulOperand &operand = is_a ? problem.a : problem.b;
     return operand.plain ? operand.plain->vector : -text.load_wide(is_a);

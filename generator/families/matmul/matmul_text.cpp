@@ -1,4 +1,4 @@
-// Functors and the sum of partial results for the matmul family; see matmul_text.h.
+// Functors and the addition of partial results for the matmul family; see matmul_text.h.
 #include "generator/families/matmul/matmul_text.h"
 
 #include "generator/ops/attributes.h"
@@ -8,14 +8,14 @@
 namespace warpwright::families::matmul {
 namespace {
 
-/// "4 * name + i" for whole groups of lanes, "name" for single ones.
+/// Index of lane `i`: "4 * name_group + i" for a group of lanes, "name" for a single lane.
 std::string lane(const std::string &name, int wide, int i) {
   return wide == 1
              ? name
              : "(" + std::to_string(wide) + " * " + name + "_group + " + std::to_string(i) + ")";
 }
 
-/// "const int name_group = name / 4;", which lane() needs of groups of lanes.
+/// The declaration that lane() needs for groups of lanes: "const int name_group = name / 4;".
 std::string group(const std::string &name, int wide) {
   return wide == 1
              ? std::string()

@@ -1,5 +1,5 @@
-// Text and settings that the algorithms of the matmul family have in common: functors of operands and results, the order of tiles, and the
-// kernel that adds partial sums. Thread: one.
+// Text and settings shared by the algorithms of the matmul family: functors for operands and results, the order of
+// tiles, and the kernel that adds partial sums.
 #pragma once
 
 #include "generator/elements/window_text.h"
@@ -21,21 +21,21 @@ public:
   MatmulText(const ops::GraphIndex &index, const elements::Region &region,
              const MatmulProblem &problem);
 
-  /// The statements of load(), for `batch`, `row` or `column`, and `k` in scope.
+  /// Statements of load(), with `batch`, `row` or `column`, and `k` in scope.
   std::string load_body(bool is_a, int wide);
-  /// "const auto load_a = [&](int row, int k, float (&values)[4]) { ... };", for `batch` in scope, `row` and `k` being multiples of
-  /// `wide` along the operand's fast dimension.
+  /// "const auto load_a = [&](int row, int k, float (&values)[4]) { ... };", with `batch` in scope. The index along the
+  /// operand's fast dimension (`row` or `k`) must be a multiple of `wide`.
   std::string load(bool is_a, int wide);
-  /// Neighbours that load() may give at once: 4 or 1.
+  /// Neighbors that load() can return at once: 4 or 1.
   int load_wide(bool is_a) const;
-  /// "const auto address_a = [&](int row, int k) { return in0 + ...; };" of a plain operand.
+  /// Address of a plain operand's element: "const auto address_a = [&](int row, int k) { return in0 + ...; };".
   std::string address(bool is_a) const;
-  /// The statements of store(), for `batch`, `split`, `row`, `column` and `values` in scope.
+  /// Statements of store(), with `batch`, `split`, `row`, `column` and `values` in scope.
   std::string store_body(int wide, int splits);
-  /// "const auto store = [&](int row, int column, const float (&values)[4]) { ... };" for `batch` and `split` in scope. With more than one
-  /// split it stores into `partial[split][batch][row][column]`.
+  /// "const auto store = [&](int row, int column, const float (&values)[4]) { ... };", with `batch` and `split` in
+  /// scope. If `splits` is more than 1, it stores into `partial[split][batch][row][column]`.
   std::string store(int wide, int splits);
-  /// Neighbours of a row that store() may take at once: 4 or 1.
+  /// Neighbors of a row that store() can take at once: 4 or 1.
   int store_wide() const;
 
   elements::ElementWriter &writer() { return writer_; }
@@ -46,16 +46,17 @@ private:
   elements::ElementWriter writer_;
 };
 
-/// A lowering under construction. Where k is split, the product goes into a temporary, `partial`, and a last kernel adds the parts.
+/// A lowering under construction. If k is split, the product goes
+/// into a temporary, `partial`, and a last kernel adds its parts.
 class SplitProduct {
 public:
   SplitProduct(MatmulText &text, const std::string &prefix, int splits);
-  /// The parameters of a kernel that multiplies: the region's, `more`, and `partial`.
+  /// Parameters of a multiplying kernel: the region's, `more`, and `partial`.
   std::string parameters(std::vector<std::string> more = {}) const;
   /// Appends the launch of PREFIX_multiply with arguments for those parameters.
   void add_multiply(std::int64_t blocks, int threads, std::int64_t shared_bytes = 0,
                     std::vector<std::string> more = {});
-  /// Appends the kernel that adds the parts, where there are several, and returns the lowering.
+  /// Appends the kernel that adds the parts, if there are several, and returns the lowering.
   elements::Lowering finish();
 
   elements::Lowering lowering;
@@ -66,19 +67,20 @@ private:
   int splits_;
 };
 
-/// Declares tile_m, tile_n, split and batch of an item of the grid, bands of tiles running together; `per_tile` blocks share a tile.
+/// Declares an item's tile_m, tile_n, split and batch; bands of tiles run together, and `per_tile` blocks share a tile.
 std::string tile_text(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
                       int per_tile);
-/// Blocks of a launch that tile_text() decodes.
+/// Number of blocks of a launch that tile_text() decodes.
 std::int64_t tile_blocks(const MatmulProblem &problem, int tile_m, int tile_n, int splits,
                          int per_tile);
-/// Statements that narrow [first_k, last_k) by what the node promises of triangular operands and of the part of the result that is needed.
+/// Statements that narrow [first_k, last_k) by the node's facts:
+/// triangular operands, and the part of the result that is used.
 std::string fill_text(const ops::GraphIndex &index, const elements::Region &region,
                       const MatmulProblem &problem, int tile_m, int tile_n);
-/// Items of a template's argument list: "64, 32, true".
+/// Text of template arguments, such as "64, 32, true".
 std::string arguments_text(const std::vector<std::int64_t> &arguments);
 
-/// One file an algorithm.
+/// Lowerings of the algorithms; each has its own file.
 Result<elements::Lowering> lower_matmul_simt(const ops::GraphIndex &, const elements::Region &,
                                              const MatmulProblem &, const elements::Configuration &,
                                              const std::string &prefix);

@@ -1,7 +1,9 @@
-// Regions without an anchor: each thread computes a few consecutive elements of every output, as vectors where memory allows.
+// The pointwise family: each thread computes a few consecutive
+// elements of every output, as vectors where memory allows.
 //
-// Where a permute makes a large operand's loads or the stores uncoalesced, the configuration "transpose" moves tiles of 32 by 32 elements
-// through shared memory (pointwise_transpose.cpp). All outputs of a region have as many elements. Thread: pure functions.
+// If a permute makes the loads of a large operand or the stores uncoalesced, the
+// "transpose" configuration moves tiles of 32 x 32 elements through shared memory
+// (pointwise_transpose.cpp). All outputs of a region have the same number of elements.
 #include "generator/families/pointwise/pointwise.h"
 
 #include "generator/families/pointwise/pointwise_transpose.h"
@@ -9,7 +11,7 @@
 namespace warpwright::families::pointwise {
 namespace {
 
-constexpr std::int64_t kSmall = 1 << 18; ///< elements, under which a thread should do little
+constexpr std::int64_t kSmall = 1 << 18; ///< number of elements up to which a tensor counts as small
 
 bool claims(const ops::GraphIndex &, const model::Node &) { return false; }
 
@@ -22,7 +24,7 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &graph
   std::vector<elements::Configuration> result;
   for (const elements::Configuration &transpose : transpose_configurations(graph, region))
     result.push_back(transpose);
-  // Small tensors: enough blocks for every multiprocessor come first.
+  // Small tensors: blocks for every multiprocessor matter more than wide accesses.
   int threads = 256, best = width;
   while (threads > 64 && elements / best < std::int64_t{threads} * facts.multiprocessors)
     threads /= 2;
@@ -39,7 +41,7 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &graph
   }
   if (width > 1 && best != 1)
     result.push_back({{"width", 1}, {"threads", 256}, {"items", 1}});
-  // Of kernels of a few microseconds every block counts, and which size is quickest only a run tells.
+  // Each block counts in kernels of a few microseconds, and only a run shows which block size is fastest.
   if (elements <= kSmall)
     for (const int other : {threads / 2, threads * 2})
       if (other >= 64 && other <= 512)

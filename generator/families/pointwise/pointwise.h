@@ -1,11 +1,11 @@
-// Regions without an anchor: pointwise ops and views. Thread: immutable.
+// The family of regions without an anchor: pointwise ops and views.
 #pragma once
 
 #include "generator/elements/family.h"
 
 namespace warpwright::families::pointwise {
 
-/// Claims no anchor: partition hands it the regions that have none.
+/// The family claims no anchor; partitioning assigns it the regions that have none.
 extern const elements::Family kPointwiseFamily;
 
 } // namespace warpwright::families::pointwise

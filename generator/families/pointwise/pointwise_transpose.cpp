@@ -11,14 +11,15 @@ namespace {
 
 constexpr int kTile = 32, kRows = 8;
 
-/// A value of the outputs' shape that is only a view of memory, whose memory runs along other dimensions than the outputs'.
+/// A view of memory in the outputs' shape, whose fastest dimension in memory differs from the outputs'.
 struct Crossing {
   std::string value;
-  /// Dimensions next to each other that are one in both memories, slowest first: along which the value is consecutive, and the outputs.
+  /// Adjacent dimensions, slowest first, that are one dimension in
+  /// both memories: the value's fastest and the outputs' fastest.
   std::vector<std::size_t> along, fast;
 };
 
-/// Whether a chain of views leads from a region input to the value.
+/// True if the value is a chain of views of a region input, without expand.
 bool is_viewed_input(const ops::GraphIndex &graph, const elements::Region &region,
                      std::string value) {
   while (std::ranges::find(region.inputs, value) == region.inputs.end()) {
@@ -68,7 +69,7 @@ std::optional<Crossing> crossing_of(const elements::ElementWriter &writer, const
   return crossing;
 }
 
-/// Whether all that is computed from the value takes its elements where the outputs have them.
+/// True if all nodes that depend on the value read it at the same positions as the outputs.
 bool stays_in_place(const ops::GraphIndex &graph, const elements::Region &region,
                     const std::string &value) {
   const model::Shape &shape = graph.node(value).type().shape;
@@ -125,7 +126,7 @@ Result<elements::Lowering> lower_transpose(const ops::GraphIndex &graph,
   const model::Shape &shape = writer.stored_shape();
   const model::Dtype dtype = graph.node(crossing->value).type().dtype;
   const std::string type = ops::memory_type_of(dtype);
-  // blockIdx.x counts tiles along the outputs' fast dimensions, then along the value's, then what is left.
+  // blockIdx.x counts tiles along the outputs' fast dimensions, then along the value's, then the remaining elements.
   elements::Index index(shape.size());
   const auto spread = [&](const std::string &variable, const std::vector<std::size_t> &dims) {
     std::int64_t inner = 1;

@@ -1,12 +1,11 @@
-// The configuration of pointwise regions that goes through shared memory, for operands whose elements lie across the output's order.
-// Thread: pure functions.
+// The "transpose" configuration of pointwise regions, for operands whose memory order differs from the output's.
 #pragma once
 
 #include "generator/elements/family.h"
 
 namespace warpwright::families::pointwise {
 
-/// None where no large operand lies across.
+/// Transposing configurations; empty if no large operand differs in memory order from the outputs.
 std::vector<elements::Configuration> transpose_configurations(const ops::GraphIndex &graph,
                                                               const elements::Region &region);
 Result<elements::Lowering> lower_transpose(const ops::GraphIndex &graph,

@@ -1,15 +1,16 @@
 // LSTM, GRU and plain RNN layers as one kernel that stays on the device for all time steps.
 //
-// A block owns `units` units of one layer in one direction, keeps their weights in shared memory for the whole sequence, and at each step
-// multiplies them with the layer's input and with the state of all units. States travel through a buffer in global memory with a place for
-// every step. It is filled with a pattern that no state has, so that data says by itself that it has come: a reader polls the very words it
-// wants, and there are neither counters nor fences. Layers run as a wave, each one step behind the one below, and what a step
-// needs of the layer below is multiplied while the states of its own layer are under way. Directions read the layer
-// below as a whole, so that bidirectional networks are launched layer by layer.
+// A block owns `units` units of one layer in one direction. It keeps their weights in shared memory for the whole
+// sequence and, at each step, multiplies them with the layer's input and with the state of all units. States pass
+// through a buffer in global memory with a slot for every step. The buffer is filled with a bit pattern that no state
+// has, so readers poll the words that they need, without counters or fences. Layers run as a wave, each one step behind
+// the layer below. A block multiplies the outputs of the layer below while it waits for the states of its own layer.
+// Each direction needs the complete output of the layer below, so bidirectional networks are launched layer by layer.
 //
-// All blocks of a launch must be on the device together: there are no more of them than multiprocessors, and the launch is cooperative, so
-// that none waits for one that never comes. The CPU backend runs blocks in turn, so there a block takes all units of a layer.
-// Leaves out: what recurrent_shape.h leaves out, and weights that do not fit. Thread: pure functions.
+// All blocks of a launch must be resident together: there are at most as many blocks as
+// multiprocessors, and the launch is cooperative, so no block waits for one that never starts.
+// The CPU backend runs blocks one after another, so there a block takes all units of a layer.
+// Leaves out: the cases that recurrent_shape.h leaves out, and weights that do not fit.
 #include "generator/families/recurrent/recurrent.h"
 #include "generator/elements/window_text.h"
 #include "generator/families/recurrent/recurrent_shape.h"
@@ -21,7 +22,7 @@ namespace warpwright::families::recurrent {
 namespace {
 
 constexpr std::int64_t kThreads = 256;
-/// Batch elements of one block: their sums stay in registers.
+/// Most batch elements of a block; their sums stay in registers.
 constexpr std::int64_t kMostBatch = 16;
 
 /// Division of the work of a launch among its blocks.
@@ -45,13 +46,13 @@ Cut cut_of(const RecurrentShape &shape, std::int64_t units, std::int64_t layers)
 bool fits(const RecurrentShape &shape, const Cut &cut, const elements::DeviceFacts &device) {
   if (cut.shared_bytes > device.shared_bytes_block)
     return false;
-  // On the CPU nobody may wait for a block that comes later.
+  // On the CPU no block may wait for a later one.
   if (!device.inline_ptx)
     return cut.layers == 1 && (cut.parts == 1 || shape.steps == 1);
   return cut.blocks <= device.multiprocessors;
 }
 
-/// Microseconds, roughly: multiplications of a step, and what passing a state on takes.
+/// Rough time, microseconds: the multiplications of each step and the cost of passing states on.
 double time_of(const RecurrentShape &shape, const Cut &cut, const arch::RecurrentRates &rates) {
   const double a_column = static_cast<double>(cut.units * shape.gates() * cut.batch) / 128 * 1.2;
   const double input = a_column * static_cast<double>(std::max(shape.width(0), shape.width(1)));

@@ -1,4 +1,4 @@
-// Recurrent layers, as a family (see the .cpp). Thread: immutable.
+// The family of recurrent layers (LSTM, GRU, RNN); see recurrent.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

@@ -20,7 +20,7 @@ std::optional<Cell> cell_of(const std::string &target) {
   return std::nullopt;
 }
 
-/// The operands that an argument names: {"tensor": 1} or {"tensors": [1, 2]}; empty where it is something else.
+/// Operands that an argument refers to, {"tensor": 1} or {"tensors": [1, 2]}; empty for any other argument.
 std::vector<std::string> operands(const model::Node &node, const nlohmann::json &argument) {
   std::vector<std::string> names;
   const auto add = [&](const nlohmann::json &place) {

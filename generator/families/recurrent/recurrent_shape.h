@@ -1,6 +1,6 @@
-// The operands and sizes of a recurrent layer of the library: LSTM, GRU or plain RNN, read from its recorded ATen call.
+// Operands and sizes of an LSTM, GRU or plain RNN layer, read from its recorded ATen call.
 //
-// Leaves out: packed sequences, projections, unbatched input, dtypes other than float32. Thread: pure functions.
+// Leaves out: packed sequences, projections, unbatched input, dtypes other than float32.
 #pragma once
 
 #include "generator/ops/graph_index.h"
@@ -11,7 +11,7 @@ namespace warpwright::families::recurrent {
 
 enum class Cell { Lstm, Gru, Tanh, Relu };
 
-/// The operands of one layer in one direction; biases are empty where the layer has none.
+/// Operands of one layer in one direction; biases are empty if the layer has none.
 struct RecurrentLine {
   std::string input_weight, state_weight, input_bias, state_bias;
 };
@@ -23,9 +23,9 @@ struct RecurrentShape {
   std::int64_t layers = 1, directions = 1, steps = 0, batch = 0, features = 0, units = 0;
   bool batch_first = false;
 
-  /// Products of a unit with its input: rows of the weights are that many times `units`.
+  /// Products of a unit with its input: the weights have gates() * units rows.
   std::int64_t gates() const { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
-  /// Sums that a unit needs: GRUs keep the two parts of their last gate apart.
+  /// Sums that a unit needs; a GRU keeps the two parts of its last gate separate.
   std::int64_t sums() const { return cell == Cell::Gru ? 4 : gates(); }
   /// Columns of a layer's input.
   std::int64_t width(std::int64_t layer) const {
@@ -33,7 +33,7 @@ struct RecurrentShape {
   }
 };
 
-/// Nullopt for all other nodes, and for what the file says is left out.
+/// Shape of a recurrent node; nullopt for other nodes and for the cases that the file comment leaves out.
 std::optional<RecurrentShape> recurrent_shape(const ops::GraphIndex &graph,
                                               const model::Node &node);
 

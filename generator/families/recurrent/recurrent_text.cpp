@@ -62,7 +62,7 @@ constexpr std::string_view name_of(Cell cell) {
   return {};
 }
 
-/// "values.x = element; ..." for four neighbouring columns, of which the last group may reach beyond the value.
+/// "values.x = element; ..." for four neighboring columns; the last group may extend beyond the value.
 std::string load_group(elements::ElementWriter &writer, const std::string &value,
                        std::int64_t columns, const auto &index_of) {
   constexpr std::string_view kLanes = "xyzw";

@@ -1,4 +1,4 @@
-// The kernel of the recurrent family (recurrent.cpp) as text. Thread: pure functions.
+// Writer of the recurrent family's kernel (recurrent.cpp).
 #pragma once
 
 #include "generator/families/recurrent/recurrent_shape.h"
@@ -13,14 +13,15 @@ struct RecurrentText {
   std::int64_t chunks = 0, batch = 0; ///< pieces of the batch, and elements in each
   std::int64_t threads = 0;
   bool polls =
-      true; ///< false where states of earlier launches and of the block itself are all it reads
+      true; ///< false if a block reads only its own states and those of earlier launches
 };
 
-/// Dynamic shared memory of a block.
+/// Bytes of dynamic shared memory of a block.
 std::int64_t recurrent_shared_bytes(const RecurrentShape &shape, std::int64_t units,
                                     std::int64_t batch, std::int64_t threads);
 
-/// PREFIX_recurrent(the writer's parameters, float *states, int first_layer), with blocks of all parts, directions and layers in that order.
+/// Kernel PREFIX_recurrent(writer's parameters, float *states,
+/// int first_layer); blocks count parts, directions, then layers.
 std::string recurrent_kernel(const RecurrentShape &shape, elements::ElementWriter &writer,
                              const RecurrentText &text);
 

@@ -1,17 +1,17 @@
-// Device code of reductions: what a thread accumulates, how accumulators merge, and vector accesses.
+// Device code of reductions: accumulators of a thread, how they merge, and vector accesses.
 //
-// Every accumulator is a plain struct with identity(), add(values, valid), merge(other), shuffled(lane mask); merging is in a fixed
-// order, so that results are the same each time. Variances are Chan, Golub and LeVeque's merge of (count, mean, sum of squared
-// deviations), each thread's share two-pass over what it has in registers. Thread: constants.
+// Each accumulator is a plain struct with identity(), add(values, valid), merge(other) and shuffled(lane mask). Merging
+// has a fixed order, so results repeat exactly. Variances use Chan, Golub and LeVeque's merge of (count, mean, sum of
+// squared deviations); each thread computes its share in two passes over registers.
 #pragma once
 
 namespace warpwright::families::rows {
 
-/// Once a source; guarded by the preprocessor, so several regions may bring it.
+/// Base code, once per source; preprocessor guards allow several regions to include it.
 const char *row_prelude();
-/// Additional code for rows over a cluster of blocks; PTX of sm_90 and up.
+/// Additional code for rows shared by a cluster of blocks; needs PTX of sm_90 or later.
 const char *row_cluster_prelude();
-/// Additional code for rows over a gang of blocks: blocks that wait for each other in global memory.
+/// Additional code for rows shared by a gang, that is, blocks that wait for each other through global memory.
 const char *row_gang_prelude();
 
 } // namespace warpwright::families::rows

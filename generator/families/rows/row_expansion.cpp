@@ -1,4 +1,4 @@
-// A region with its composite nodes written out; see row_expansion.h.
+// Expansion of a region's composite nodes; see row_expansion.h.
 #include "generator/families/rows/row_expansion.h"
 
 #include "generator/ops/attributes.h"
@@ -13,7 +13,8 @@ namespace {
 using model::Node;
 using model::TensorType;
 
-/// Copies a node or writes it out. @param later results 1 and up of batch_norm nodes, by node
+/// Appends the node to the graph, expanded if it is composite.
+/// @param later results 1 and up of batch_norm nodes, by node
 Result<void> expand_node(model::Graph &graph, const Node &node, const TensorType *x,
                          std::map<std::string, std::vector<std::string>> &later) {
   if (const ops::Expand expand = ops::op_of(node).expand) {

@@ -1,4 +1,4 @@
-// See row_guesses.h.
+// Heuristics for the shapes of row regions; see row_guesses.h.
 #include "generator/families/rows/row_guesses.h"
 
 #include <algorithm>
@@ -9,9 +9,9 @@ namespace {
 
 using Count = std::int64_t;
 
-/// Threads that keep enough loads in flight on one multiprocessor.
+/// Threads per multiprocessor that keep enough loads in flight.
 constexpr Count kThreadsAMultiprocessor = 1024;
-/// Elements of a row above which several blocks share it where rows are few.
+/// Row length above which several blocks share a row if there are few rows.
 constexpr Count kLongRow = 32768;
 constexpr Count kSharedBytes = 48 * 1024;
 
@@ -23,10 +23,10 @@ Count power_of_two_at_most(Count value) {
   return static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(std::max<Count>(1, value))));
 }
 
-/// 4-byte words that a thread may hold before registers spill: 64 registers a thread at 1024 threads, 128 at 512.
+/// 4-byte words that a thread may hold without spills: it has 64 registers at 1024 threads, 128 at 512.
 Count held_limit(Count threads) { return threads > 512 ? 32 : 64; }
 
-/// The same where a multiprocessor runs one block and no other.
+/// The same limit if a multiprocessor runs a single block.
 Count cluster_limit(Count threads) { return threads > 384 ? 64 : threads > 256 ? 128 : 192; }
 
 class Guesser {
@@ -60,7 +60,7 @@ public:
       guess_inner();
     else
       guess_columns();
-    // Small clusters beat gangs, gangs of up to 64 blocks beat what reads a row twice (measured on an H200).
+    // Small clusters beat gangs; gangs of up to 64 blocks beat kernels that read a row twice (measured on an H200).
     const bool gang_first = !gang_guesses_.empty() && !is_cached() &&
                             gang_guesses_[0].shape.gang <= 64 &&
                             (found_.empty() || found_[0].shape.cluster == 1 ||
@@ -84,7 +84,7 @@ private:
     if (std::ranges::none_of(found_, same))
       found_.push_back({shape, !shape.hold});
   }
-  /// The most 4-byte words that live between two passes, for each element.
+  /// Maximum number of 4-byte words per element that stay in registers between two passes.
   static Count held_words(const RowProgram &program, const ops::GraphIndex &graph,
                           const RowPasses &passes) {
     Count most = 1;
@@ -116,7 +116,7 @@ private:
 
   static int narrow(Count value) { return static_cast<int>(value); }
 
-  /// A row in the registers of `group` threads, of one or more blocks; nothing where it does not fit.
+  /// Adds a shape that holds a row in the registers of `group` threads of a block, if the row fits.
   void add_inner_held(Count group) {
     const Count vectors = length_ / vector_, unroll = ceil_divide(vectors, group);
     const Count limit = several_passes_ ? held_limit(group) : 64;
@@ -141,8 +141,8 @@ private:
          .hold = true});
   }
 
-  /// Blocks of 512 threads with at most `words` held words each that wait for each other. A multiprocessor holds two with up to 32 words
-  /// and one with more, and gangs fill the device as far as they do.
+  /// Adds gangs of 512-thread blocks with at most `words` held words per thread. A multiprocessor runs two such blocks
+  /// with up to 32 words, one with more. The number of gangs fills the device.
   void add_inner_gang(Count words) {
     const Count vectors = ceil_divide(length_ / vector_, 512), resident = words > 32 ? 1 : 2;
     const Count places = multiprocessors_ * resident, most = words / (vector_ * held_words_);
@@ -172,7 +172,7 @@ private:
          .splits = narrow(splits)});
   }
 
-  /// Blocks a row, so that all run at once; a power of two, which leaves no tails, where that costs little.
+  /// Number of blocks per row at which all run at once, rounded to a power of two (no tails) where that costs little.
   Count splits_of_rows() const {
     const Count wanted = std::max<Count>(2, Count{multiprocessors_} * 8 / rows_);
     const Count limit = std::max<Count>(1, length_ / 4096);
@@ -191,7 +191,7 @@ private:
       }
   }
 
-  /// True where a second pass finds most of the rows in the second-level cache.
+  /// True if a second pass finds most rows in the second-level cache.
   bool is_cached() const { return rows_ * length_ * 4 <= 2 * cache_bytes_; }
 
   void guess_inner() {
@@ -206,7 +206,7 @@ private:
       add_inner_gang(32);
       add_inner_gang(64);
     }
-    // A block of 1024 a row meets the row again in the cache; with fewer rows it leaves too much of the GPU idle.
+    // One block of 1024 threads per row finds the row in the cache again; with fewer rows too much of the GPU is idle.
     if (too_few && several_passes_ && rows_ * 2 >= multiprocessors_ * 9 / 10)
       add_inner_streamed(1024, 1);
     if (too_few) {
@@ -215,7 +215,8 @@ private:
         if (count > 1)
           add_inner_streamed(256, count);
     }
-    // Groups of one warp or less whose threads have up to 8 vectors, larger ones with 4, and enough threads in all.
+    // Threads hold up to 8 vectors in groups of at most one warp, 4
+    // in larger groups; the total number of threads must suffice.
     const Count wanted = Count{multiprocessors_} * kThreadsAMultiprocessor;
     Count group = power_of_two_at_least(ceil_divide(vectors, 8));
     if (group < 8 || group > 32)
@@ -231,7 +232,7 @@ private:
     const bool fits = found_.size() > before;
     if (length_ > 8192 && length_ <= kLongRow)
       guess_clusters();
-    // Larger blocks first: fewer rows are under way, so that the second pass finds more of them in the cache.
+    // Larger blocks come first: fewer rows are in flight, so the second pass finds more of them in the cache.
     for (const Count size : {1024, 512, 256})
       if (size <= vectors && !(too_few && size == 256))
         add_inner_streamed(size, 1);
@@ -258,7 +259,7 @@ private:
          .hold = hold});
   }
 
-  /// Parts of a block that share a column, so that enough threads run.
+  /// Number of threads of a block that share a column, so that enough threads run.
   Count column_parts(int vector) const {
     const Count wanted = Count{multiprocessors_} * kThreadsAMultiprocessor;
     Count parts = std::clamp<Count>(
@@ -269,13 +270,13 @@ private:
   }
 
   void guess_columns() {
-    // Vectors only where they leave enough blocks of a warp's width.
+    // Wide vectors come first only if they leave enough blocks of a warp's width.
     const int narrow_vector = std::max(1, vector_ / 4);
     const bool enough = rows_ / vector_ / 32 >= multiprocessors_;
     const int vectors[] = {enough ? vector_ : narrow_vector, enough ? narrow_vector : vector_};
     if (several_passes_)
       for (const int vector : vectors)
-        // About 32 held words a thread first: what a thread may spend without losing the second block.
+        // About 32 held words per thread come first: more would cost a multiprocessor its second block.
         for (const Count words : {32, 64, 16}) {
           const Count fitting =
               power_of_two_at_least(ceil_divide(length_ * vector * held_words_, words));

@@ -1,9 +1,9 @@
-// First guesses for the shapes of row regions, best first, from rows, row length, memory layout and the GPU's size.
+// Heuristic shapes of row regions, best first, from rows, row length, memory layout and GPU size.
 //
-// Where neighbours in memory are reduced ("inner"): short rows get part of a warp, middling ones a block that holds the row in registers,
-// longer ones a cluster of blocks that hold it together; what is longer still is streamed twice, by several blocks where there are too
-// few rows to fill the GPU. Where neighbours are kept ("columns"): threads side by side take neighbouring columns, and as many parts of
-// a block share them as fill the GPU or hold the columns in registers. Thread: pure functions.
+// If neighbors in memory are reduced ("inner"), short rows get part of a warp, medium rows a block that holds the row
+// in registers, and longer rows a cluster of blocks. Even longer rows are read twice, by several blocks if there are
+// too few rows to fill the GPU. If neighbors are kept ("columns"), adjacent threads take adjacent columns. As many
+// threads of a block share a column as fill the GPU or hold the column in registers.
 #pragma once
 
 #include "generator/elements/family.h"
@@ -17,7 +17,7 @@ struct RowGuess {
   bool online_softmax = false;
 };
 
-/// Not empty.
+/// Never empty.
 std::vector<RowGuess> guess_row_shapes(const RowProgram &program, const ops::GraphIndex &expanded,
                                        const elements::DeviceFacts &device);
 

@@ -1,4 +1,4 @@
-// The text of row kernels; see row_kernel.h.
+// Writer of row kernels; see row_kernel.h.
 #include "generator/families/rows/row_kernel.h"
 
 #include "generator/families/rows/row_accumulators.h"
@@ -85,7 +85,7 @@ private:
     return step;
   }
 
-  /// A kernel that does passes [first, last), after merging partial results of the passes before.
+  /// Text of a kernel that runs passes [first, last) after it merges the partial results of earlier passes.
   std::string kernel(const std::string &name, int first, int last, bool all) {
     std::string parameters = elements::ElementWriter(layout_.graph, layout_.region).parameters();
     if (!all || layout_.shape.gang > 1)
@@ -125,7 +125,7 @@ private:
     return text + (layout_.shape.gang > 1 ? "  }\n}\n" : "}\n");
   }
 
-  /// @param backwards blocks take the rows from the end, where the pass before left what it read last in the cache
+  /// @param backwards blocks take the last rows first, because the previous pass left those in the cache
   std::string header(bool all, bool backwards) const {
     const std::string index = layout_.indices.type();
     const std::string thread = "static_cast<int>(threadIdx.x)";
@@ -137,7 +137,7 @@ private:
     if (layout_.shape.gang > 1) {
       text += "  const int rank = static_cast<int>(block % " + std::to_string(layout_.shape.gang) + ");\n";
       text += "  const int part = rank * " + std::to_string(layout_.shape.threads) + " + " + thread + ";\n";
-      // The barrier: scratch memory of the row before has been read.
+      // The barrier protects scratch memory of the previous row until all threads have read it.
       text += "  for (" + index + " first_row = block / " + std::to_string(layout_.shape.gang) +
               "; first_row < " + std::to_string(layout_.program.rows) +
               "; first_row += " + std::to_string(layout_.shape.gangs) + ") {\n  __syncthreads();\n";
@@ -174,7 +174,7 @@ private:
     return text;
   }
 
-  /// Computes the row values that are known before `pass`, and stores those that go out.
+  /// Text that computes the row values known before `pass` and, if `store`, stores the row outputs.
   std::string row_scope(int pass, bool store) {
     std::string text;
     for (const std::string &value : layout_.passes.row_values) {

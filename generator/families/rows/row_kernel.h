@@ -1,6 +1,6 @@
-// Writes the kernels of a row region: one that does all passes, or, where several blocks share a row, one a pass with partial results in
-// between, which every block of the next merges in the same order (no atomics on floating point: results repeat exactly).
-// Leaves out which shape is fast (rows.cpp). Thread: pure functions.
+// Writer of a row region's kernels: one for all passes, or one per pass with partial results if several blocks share a
+// row. Each block merges partial results in the same order, without floating-point atomics, so results repeat exactly.
+// Leaves out: which shape is fast (rows.cpp).
 #pragma once
 
 #include "generator/elements/family.h"
@@ -9,8 +9,8 @@
 
 namespace warpwright::families::rows {
 
-/// Errors: a shape that the program cannot have, with the reason: more shared memory than a block has without asking, a vector that does
-/// not divide the innermost dimensions.
+/// Errors: a shape that the program cannot have, such as one beyond the default shared memory of a block, or a vector
+/// that does not divide the innermost dimensions.
 Result<elements::Lowering> write_row_kernels(const RowProgram &program, const RowShape &shape,
                                              const std::string &prefix);
 

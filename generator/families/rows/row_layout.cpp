@@ -1,4 +1,4 @@
-// See row_layout.h.
+// Common state of the row kernel writers; see row_layout.h.
 #include "generator/families/rows/row_layout.h"
 
 #include "generator/ops/scalar_ops.h"

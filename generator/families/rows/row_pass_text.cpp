@@ -1,4 +1,4 @@
-// See row_pass_text.h. All loads of a chunk come before what is computed from them, so that they are under way together.
+// Writer of one pass of a row kernel; see row_pass_text.h. A chunk's loads precede its arithmetic, so they overlap.
 #include "generator/families/rows/row_pass_text.h"
 
 #include "generator/ops/scalar_ops.h"
@@ -13,7 +13,7 @@ class RowPassText {
 public:
   explicit RowPassText(const RowLayout &layout) : layout_(layout) {}
 
-  /// Loads, computes, accumulates and stores what one pass does.
+  /// Text of one pass: loads, computation, accumulation and stores.
   std::string text(int pass) {
     const RowPass &now = layout_.plan(pass);
     if (now.reductions.empty() && now.outputs.empty())
@@ -105,7 +105,7 @@ private:
     return text + "      }\n    }\n";
   }
 
-  /// Computes what the pass gives for the elements of one vector.
+  /// Text that computes the results of the pass for one vector of elements.
   std::string vector_text(int pass) {
     const RowPass &now = layout_.plan(pass);
     elements::ElementWriter writer(layout_.graph, layout_.region);
@@ -150,7 +150,7 @@ private:
       });
     return text;
   }
-  /// The position of an operand's element among those that the thread accumulates.
+  /// Index of an operand's element in the array that the thread accumulates.
   std::string slot(int lane) const {
     return layout_.inner ? "[0][u * " + std::to_string(layout_.shape.vector) + " + " +
                                std::to_string(lane) + "]"

@@ -1,4 +1,4 @@
-// Which values a pass needs, found from what it gives; see row_passes.h.
+// Analysis of the values that each pass needs; see row_passes.h.
 #include "generator/families/rows/row_passes.h"
 
 #include "generator/ops/names.h"
@@ -26,7 +26,7 @@ public:
     for (std::size_t i = 0; i < program_.outputs.size(); ++i)
       if (program_.outputs[i].value.kind == Kind::Element)
         pass_of(result, program_.outputs[i].value.pass).outputs.push_back(i);
-    // Backwards, so that a pass knows what later ones want it to hold.
+    // Passes are planned from last to first, because later passes decide what a pass must hold.
     for (int pass = program_.passes - 1; pass >= 0; --pass)
       plan(result, pass);
     result.held.assign(held_.begin(), held_.end());
@@ -42,7 +42,7 @@ private:
     const RowValue &value = program_.values.at(name);
     return value.kind == Kind::Free ? 0 : value.pass;
   }
-  /// One for each element of the domain, in its order.
+  /// True if the value has one element for each element of the domain, in the domain's order.
   bool has_domain_size(const std::string &name) const {
     return program_.values.at(name).kind != Kind::Row &&
            model::elements_of(graph_.node(name).type().shape) == program_.elements();
@@ -78,7 +78,7 @@ private:
       visit(root, pass, plan, seen);
   }
 
-  /// Finds the values that are also read at other indices than the element's own.
+  /// Collects the values that are read at indices other than the element's own.
   void find_elsewhere(const std::string &name, bool in_order, std::set<std::string> &seen) {
     if (program_.values.at(name).kind == Kind::Row)
       return;

@@ -1,8 +1,8 @@
 // The values that each pass over the rows reads, reduces, keeps and stores.
 //
-// A leaf is an input that lies in memory as the domain's elements do, so that a thread reads several neighbours at once; everything else
-// is loaded element by element in place. A held value stays in registers from the pass that makes it to the last that needs it, so that
-// memory is read once: only where a row fits. Thread: pure functions.
+// A leaf is an input with the memory order of the domain, so that a thread can read several neighbors at once. All
+// other values are loaded element by element. A held value stays in registers from its first pass to its last use, so
+// memory is read once; this requires that a row fits in registers.
 #pragma once
 
 #include "generator/families/rows/row_program.h"
@@ -24,7 +24,7 @@ struct RowPasses {
   std::vector<std::string> row_values;
 };
 
-/// @param hold keeps in registers what later passes need
+/// @param hold keeps values that later passes need in registers
 RowPasses plan_passes(const RowProgram &program, const ops::GraphIndex &graph, bool hold);
 
 } // namespace warpwright::families::rows

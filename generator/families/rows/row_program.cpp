@@ -16,13 +16,13 @@ namespace {
 using model::Node;
 using model::Shape;
 
-/// The reduction that an operator is; None for all other operators.
+/// Reduction kind of an operator; None for operators that do not reduce.
 ops::Reduction reduction_kind(std::string_view name) {
   const ops::Op *op = ops::find_op(name);
   return op ? op->reduction : ops::Reduction::None;
 }
 
-/// The groups that a shape's dimensions make when `dims` are reduced. Extents of 1 belong to any group.
+/// Groups of a shape's dimensions if `dims` are reduced. Extents of 1 belong to any group.
 std::vector<RowGroup> groups_of(const Shape &shape, const Shape &dims) {
   std::vector<RowGroup> groups;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -80,7 +80,7 @@ private:
     if (!ops::is_pointwise(node) && node.op != op::reshape && node.op != op::expand)
       return refuse(node, "changes the order of what was reduced");
     const std::int64_t size = model::elements_of(node.type().shape);
-    // Rows of one element are elements, which may be reduced again.
+    // If rows have one element, row values are element values, which may be reduced again.
     const bool is_row = !any_element && size == program_.rows && program_.row_length > 1;
     if (!is_row && size != program_.elements())
       return refuse(node, "has neither the elements nor the rows of the reductions");
@@ -114,7 +114,7 @@ private:
     return RowValue{RowValue::Kind::Row, reduction.pass + 1};
   }
 
-  /// sum(exp(x - amax(x))), or the same with the shift of logsumexp: one pass for both.
+  /// Moves sum(exp(x - amax(x))), or the shifted form of logsumexp, into the pass of its maximum.
   void make_online(RowReduction &reduction) {
     const Node &exponential = graph_.node(reduction.operand);
     if (exponential.op != op::exp)
@@ -138,7 +138,7 @@ private:
     reduction.pass = maximum->pass;
   }
 
-  /// The element of each row that an index picks: log_softmax(x)[i, target[i]].
+  /// Classifies a gather of one element per row, such as log_softmax(x)[i, target[i]].
   Result<RowValue> classify_gather(const Node &node, int pass) {
     const Shape &source = graph_.node(node.inputs[0]).type().shape;
     const auto dim = static_cast<std::size_t>(ops::integer_attribute(node, "dim"));
@@ -154,7 +154,7 @@ private:
     return RowValue{RowValue::Kind::Row, pass};
   }
 
-  /// True where each element of `node` meets the operand's element of the same row.
+  /// True if each element of `node` reads the operand's element of the same row.
   bool broadcasts(const Node &node, const std::string &input, bool is_row) const {
     const RowValue &value = program_.values.at(input);
     if (value.kind == RowValue::Kind::Free)
@@ -168,7 +168,7 @@ private:
     return from.size() <= to.size() && follows_rows(from, to);
   }
 
-  /// Equal apart from extents of 1.
+  /// True if both shapes are equal apart from extents of 1.
   static bool same_order(const Shape &a, const Shape &b) {
     Shape left, right;
     std::ranges::copy_if(a, std::back_inserter(left), [](auto extent) { return extent != 1; });
@@ -176,7 +176,7 @@ private:
     return left == right;
   }
 
-  /// True where `from`, a row value, has the extents of `to` in kept dimensions and 1 in reduced ones.
+  /// True if the row value `from` has the extents of `to` in kept dimensions and 1 in reduced ones.
   bool follows_rows(const Shape &from, const Shape &to) const {
     std::size_t group = 0;
     std::int64_t left = program_.groups[0].size;

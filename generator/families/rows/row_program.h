@@ -1,10 +1,11 @@
-// A row region as passes over rows: which elements make a row, which values belong to an element and which to a row, and
-// in which order reductions can be done.
+// A row region as passes over rows: the elements of a row, the
+// values per element and per row, and the order of reductions.
 //
-// The elements of the first reduction's operand, in row-major order, are split into groups of dimensions that are kept and groups that are
-// reduced: layer_norm is kept, reduced; a sum over dimension 1 of 3 is kept, reduced, kept; batch_norm is reduced, kept, reduced. A row is
-// one choice of the kept ones. In pass 0 reductions read values that depend on inputs only; in pass p+1 values that depend on reductions
-// of pass p. Leaves out how loops run and what text comes of it (row_kernel.h). Thread: pure functions.
+// The elements of the first reduction's operand, in row-major order, form groups of dimensions
+// that are kept or reduced. layer_norm has the groups kept, reduced; a sum over dimension 1 of 3
+// has kept, reduced, kept; batch_norm has reduced, kept, reduced. A row is one position in the
+// kept groups. Reductions of pass 0 read values that depend only on inputs; those of pass p+1
+// read values that depend on reductions of pass p. Leaves out: loops and text (row_kernel.h).
 #pragma once
 
 #include "generator/families/rows/row_expansion.h"
@@ -15,7 +16,7 @@
 
 namespace warpwright::families::rows {
 
-/// Dimensions next to each other that are kept, or reduced, alike.
+/// Adjacent dimensions that are all kept or all reduced.
 struct RowGroup {
   std::int64_t size = 1;
   bool reduced = false;
@@ -39,8 +40,8 @@ struct RowReduction {
   int pass = 0;
   double correction = 0; ///< of a variance
   bool guarded = false;  ///< an exponential sum does not subtract an infinite maximum
-  /// The reduction of the same pass that gives the maximum for an exponential sum, sum(exp(operand - maximum)); empty: `operand` itself is
-  /// reduced.
+  /// Node of the maximum if this is an exponential sum, sum(exp(operand - maximum)), of the same pass; empty if
+  /// `operand` itself is reduced.
   std::string maximum;
   bool is_exponential_sum() const { return !maximum.empty(); }
 };
@@ -60,20 +61,20 @@ struct RowProgram {
   std::vector<RowOutput> outputs;
   int passes = 1;
   std::int64_t elements() const { return rows * row_length; }
-  /// True where the last group, whose elements are neighbours in memory, is reduced.
+  /// True if the last group, whose elements are neighbors in memory, is reduced.
   bool reduces_inner() const { return groups.back().reduced; }
 };
 
 struct RowProgramOptions {
-  /// Sums of exp(x - amax(x)) in the pass of the maximum.
+  /// Computes sums of exp(x - amax(x)) in the pass of the maximum.
   bool online_softmax = false;
 };
 
-/// Errors: a region that is no row region, with the node that does not fit.
+/// Errors: the region is not a row region; the error names the node that does not fit.
 Result<RowProgram> make_row_program(const ops::GraphIndex &graph, const elements::Region &region,
                                     const RowProgramOptions &options = {});
 
-/// Ops that reduce dimensions, one node one reduction.
+/// True for ops that reduce dimensions with one reduction per node.
 bool is_plain_reduction(const std::string &op);
 
 } // namespace warpwright::families::rows

@@ -1,4 +1,5 @@
-// Growth of row regions by trial: a neighbour joins when the family's own analysis still accepts the whole; see row_regions.h.
+// Growth of row regions by trial: a neighbor joins if the
+// family's analysis accepts the larger region; see row_regions.h.
 #include "generator/families/rows/row_regions.h"
 
 #include "generator/families/rows/row_program.h"
@@ -23,7 +24,7 @@ public:
   }
 
   elements::Region run() {
-    // A region that the analysis refuses from the start stays alone, and its family says why.
+    // A region that the analysis refuses from the start is not grown; its family reports the reason.
     if (!fits(nodes_))
       return elements::region_of(graph_, nodes_, anchor_);
     bool grew = true;
@@ -80,7 +81,7 @@ private:
       return false;
     const bool is_producer = std::ranges::any_of(
         graph_.users(candidate), [&](const Node *user) { return nodes_.contains(user->name); });
-    // What others read too would be stored by this region; only elements that it reads anyway are worth that.
+    // A producer with users elsewhere would become an output of this region, which pays only for pointwise nodes.
     if (is_producer && ops::is_inline(graph_.node(candidate)) && goes_out(candidate, trial) &&
         !ops::is_pointwise(graph_.node(candidate)))
       return false;
@@ -96,7 +97,7 @@ private:
            });
   }
 
-  /// Adds what lies on paths between the nodes, so that the region stays convex. False where that may not join.
+  /// Adds the nodes on paths between the nodes, so that the region is convex; false if one of them may not join.
   bool close(std::set<std::string> &nodes) const {
     std::size_t first = graph_.graph().nodes.size(), last = 0;
     for (const std::string &name : nodes) {

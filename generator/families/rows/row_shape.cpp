@@ -5,7 +5,7 @@ namespace warpwright::families::rows {
 
 RowIndices::RowIndices(const RowProgram &program, const RowShape &shape)
     : program_(program), shape_(shape) {
-  // Some room above the elements, for loop variables that run past the end.
+  // The margin above the number of elements allows loop variables to run past the end.
   type_ =
       program.elements() > (std::int64_t{1} << 31) - (std::int64_t{1} << 24) ? "long long" : "int";
   strides_.resize(program.groups.size());

@@ -1,4 +1,4 @@
-// Which accumulator serves which reduction; see row_states.h.
+// Choice of accumulators for reductions; see row_states.h.
 #include "generator/families/rows/row_states.h"
 
 #include "generator/ops/scalar_ops.h"

@@ -1,5 +1,4 @@
-// Accumulators of a row program: one struct a pass, with a field for each reduction that shares none.
-// Thread: values.
+// Accumulators of a row program: one struct per pass, with a field for each reduction that has its own accumulator.
 #pragma once
 
 #include "generator/families/rows/row_program.h"
@@ -20,14 +19,14 @@ public:
   };
 
   const Accumulator &of(std::size_t reduction) const { return accumulators_[reduction]; }
-  /// The compute type of what a reduction reads.
+  /// Compute type of a reduction's operand.
   std::string operand_type(std::size_t reduction) const;
   bool has_reductions(int pass) const { return words(pass) > 0; }
-  /// 8-byte words of a pass's struct.
+  /// Size of a pass's struct in 8-byte words.
   int words(int pass) const;
-  /// The struct of a pass; empty where it reduces nothing.
+  /// Definition of a pass's struct; empty if the pass reduces nothing.
   std::string text(int pass, const std::string &name) const;
-  /// An accumulator that wants the positions of values too.
+  /// True if the accumulator also needs the positions of values.
   bool needs_position(std::size_t reduction) const;
 
 private:

@@ -1,4 +1,4 @@
-// The row family: guesses become configurations, and configurations kernels; see rows.h.
+// The row family: turns guesses into configurations, and configurations into kernels; see rows.h.
 #include "generator/families/rows/rows.h"
 
 #include "generator/families/rows/row_guesses.h"
@@ -17,7 +17,7 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &graph
                                                     const elements::DeviceFacts &device) {
   const auto program = make_row_program(graph, region);
   if (!program)
-    return {{}}; // lower() says why
+    return {{}}; // lower() reports the error
   const ops::GraphIndex expanded(program->expanded.graph);
   std::vector<elements::Configuration> result;
   for (const RowGuess &guess : guess_row_shapes(*program, expanded, device)) {

@@ -1,5 +1,5 @@
-// The family of everything that reduces rows: reductions over any dimensions, arg-reductions, softmax, normalisations, and regions that
-// hold several of them. Thread: immutable.
+// The family of row reductions: reductions over any dimensions, arg-reductions, softmax, normalizations, and regions
+// that combine several of them.
 #pragma once
 
 #include "generator/elements/family.h"

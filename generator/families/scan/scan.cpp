@@ -1,15 +1,15 @@
-// cumsum and cumprod over any dimension.
+// The scan family: cumsum and cumprod over any dimension.
 //
-// Reverse, exclusive and masked scans need nothing here: flip, pad, slice, cat and mul are views and pointwise nodes, which fusion
-// writes in place where elements are loaded and stored.
+// Reverse, exclusive and masked scans need no code here: flip, pad, slice, cat and mul are views and pointwise nodes,
+// which fusion writes into the loads and stores.
 //
-// A block owns one row, or a piece of it, and walks it in chunks that stay in registers: each thread scans `items` neighbours, a warp
-// joins its threads by shuffles, the block joins its warps, and the running total enters the next chunk. Rows along the last dimension
-// pass through shared memory so that memory sees neighbouring threads on neighbouring elements; for other dimensions the threads of
-// a row of the block stand on neighbouring columns. With too few rows to fill the device a row is split: one kernel takes the pieces'
-// totals, the next starts each piece from the totals before it (reduce then scan). Every sum is formed in a fixed order, so results
-// repeat bit for bit; a look-back between running blocks would not.
-// Leaves out: logcumsumexp, cummax, cummin. Thread: pure functions.
+// A block owns a row or a piece of it and processes it in chunks that stay in registers. Each thread scans `items`
+// neighbors, a warp combines its threads by shuffles, the block combines its warps, and the running total enters the
+// next chunk. Rows along the last dimension pass through shared memory, so that adjacent threads access adjacent
+// memory; for other dimensions the threads of a row process adjacent columns. If too few rows would fill the device, a
+// row is split: one kernel computes the totals of the pieces, the next starts each piece from the totals before it
+// (reduce then scan). Each sum has a fixed order, so results repeat bit for bit; a look-back between running blocks
+// would not repeat. Leaves out: logcumsumexp, cummax, cummin.
 #include "generator/families/scan/scan.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/attributes.h"
@@ -45,7 +45,7 @@ bool claims(const ops::GraphIndex &, const model::Node &anchor) {
          elements::elements_between(shape, 0, shape.size()) < (std::int64_t{1} << 40);
 }
 
-/// Into how many pieces a row goes, so that about two blocks stand on each multiprocessor.
+/// Number of pieces that a row is split into, so that each multiprocessor gets about two blocks.
 int pieces_for(std::int64_t blocks, std::int64_t chunks, const elements::DeviceFacts &device) {
   const std::int64_t wanted =
       elements::ceil_divide(2 * device.multiprocessors, std::max<std::int64_t>(blocks, 1));
@@ -78,7 +78,7 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &index
                               device)
                  : 1;
     };
-    // The largest chunk was the quickest for few rows and, by less, for many (bench/results/h200/windows.md).
+    // The largest chunk was fastest for few rows and, by a smaller margin, for many (bench/results/h200/windows.md).
     const std::initializer_list<std::pair<int, int>> many = {{1024, 8}, {512, 8}, {256, 16},
                                                              {128, 8},  {256, 8}, {512, 4}};
     const std::initializer_list<std::pair<int, int>> some = {
@@ -93,7 +93,7 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &index
     }
     return list;
   }
-  // Wide strips where they fill the device, else narrow ones: pieces of a column cost more than narrow strips.
+  // Wide strips come first if they fill the device, else narrow ones: pieces of a column cost more than narrow strips.
   const bool fills = scan.outer * elements::ceil_divide(scan.inner, 64) >= device.multiprocessors;
   const std::initializer_list<int> strips =
       fills ? std::initializer_list<int>{64, 32, 16} : std::initializer_list<int>{16, 32, 64};
@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 }
 )cuda";
 
-/// Kernels of one region: the scan, and before it the pieces' totals where rows are split.
+/// Kernels of one region: the scan, preceded by the totals of the pieces if rows are split.
 Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::Region &region,
                                  const elements::Configuration &configuration,
                                  const elements::DeviceFacts &, const std::string &prefix) {

@@ -1,4 +1,4 @@
-// Scans along a dimension: cumsum, cumprod, as a family (see the .cpp). Thread: immutable.
+// The family of scans along a dimension (cumsum, cumprod); see scan.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

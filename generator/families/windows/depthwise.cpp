@@ -1,8 +1,8 @@
 // Depthwise convolution: each output channel reads one input channel (a multiplier may give it several outputs).
 //
-// A sliding window with weights, so window_tile.h's loops make it: memory-bound, each input element read from memory once a tile, FP32
-// products and sums throughout (no tensor cores: there is nothing to multiply). Weights stay in registers where the window is small.
-// Leaves out: transposed depthwise convolution, which the convolution family makes. Thread: pure functions.
+// window_tile.h provides the loops of this weighted sliding window. It is memory-bound: a tile reads each input element
+// once, and products and sums are FP32 without tensor cores. Weights stay in registers if the window is small. Leaves
+// out: transposed depthwise convolution, which the convolution family handles.
 #include "generator/elements/convolution_shape.h"
 #include "generator/families/windows/window_channels.h"
 #include "generator/families/windows/depthwise.h"
@@ -49,7 +49,7 @@ std::vector<elements::Configuration> configurations(const ops::GraphIndex &index
   return list;
 }
 
-/// Over channels-last memory, where each output channel reads the input channel of its number.
+/// Lowering for channels-last memory in which each output channel reads the input channel of the same number.
 Result<elements::Lowering> lower_along_channels(const ops::GraphIndex &index,
                                                 const elements::Region &region,
                                                 const elements::Configuration &configuration,
@@ -135,7 +135,8 @@ Result<elements::Lowering> lower(const ops::GraphIndex &index, const elements::R
   return lower_window(window, body, configuration, device, writer, prefix + "_depthwise");
 }
 
-/// As measured on an H200 (bench/results/h200/windows.md): memory, with some of the arithmetic that it does not hide.
+/// Fit of measurements on an H200 (bench/results/h200/windows.md):
+/// memory time and the arithmetic that it does not hide.
 double estimate(const ops::GraphIndex &index, const model::Node &anchor,
                 const elements::DeviceFacts &device) {
   const arch::DepthwiseRates &rates = device.rates.depthwise;

@@ -1,4 +1,4 @@
-// Depthwise convolutions, as a family (see the .cpp). Thread: immutable.
+// The family of depthwise convolutions; see depthwise.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

@@ -1,9 +1,9 @@
 // Pooling over one to three dimensions: maximum, average, and both adaptive forms.
 //
-// Plain windows take window_tile.h's loops. Adaptive windows differ in size from one output to the next; an output is made by one
-// thread where windows are small and by a warp where they are large (global pooling).
-// NaN wins a maximum, as in PyTorch. Averages divide by what PyTorch divides by: the window, the window clipped to the padded input, or the
-// elements inside. Leaves out: the positions of maxima. Thread: pure functions.
+// Plain windows use the loops of window_tile.h. Adaptive windows differ in size from one output to the next; a thread
+// computes an output if windows are small, a warp if they are large (global pooling). NaN wins a maximum, as in
+// PyTorch. Averages use PyTorch's divisor: the window, the window clipped to the padded input, or the number of
+// elements inside. Leaves out: the positions of maxima.
 #include "generator/families/windows/pool.h"
 #include "generator/families/windows/window_channels.h"
 #include "generator/families/windows/window_tile.h"
@@ -57,13 +57,13 @@ WindowShape window_of(const ops::GraphIndex &index, const model::Node &anchor) {
   return window;
 }
 
-/// Minus infinity; NVRTC has no INFINITY.
+/// Minus infinity as C++ text, because NVRTC has no INFINITY.
 std::string lowest(const std::string &type) {
   return type == "double" ? "-__longlong_as_double(0x7ff0000000000000LL)"
                           : "-__int_as_float(0x7f800000)";
 }
 
-/// The lanes that share an adaptive window: a warp's where windows are large.
+/// Number of lanes that share an adaptive window: a warp if windows are large, else 1.
 int lanes_for(const model::Shape &in, const model::Shape &out) {
   return model::elements_of(in) / std::max<std::int64_t>(model::elements_of(out), 1) >= 32 ? 32 : 1;
 }

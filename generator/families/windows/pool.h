@@ -1,4 +1,4 @@
-// Pooling, as a family (see the .cpp). Thread: immutable.
+// The family of pooling ops; see pool.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

@@ -1,8 +1,8 @@
-// upsample_nearest where it stands alone or before pointwise nodes: each output element is one input element.
+// upsample_nearest by whole factors, alone or before pointwise nodes: each output element is one input element.
 //
-// Four neighbouring outputs a thread, stored as a vector where the output allows; loads that several of them share are one. The source of
-// output i is floor(i * in / out), which is PyTorch's for whole scales. Leaves out: other scales given as numbers, whose rounding PyTorch
-// does in FP32; nearest-exact. Thread: pure functions.
+// A thread computes four adjacent outputs and stores them as a vector if the output allows; outputs that read the same
+// element share its load. The source of output i is floor(i * in / out), as in PyTorch for whole factors. Leaves out:
+// other scales, whose rounding PyTorch does in FP32; nearest-exact.
 #include "generator/families/windows/upsample.h"
 #include "generator/elements/window_text.h"
 #include "generator/ops/names.h"

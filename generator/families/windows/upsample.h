@@ -1,4 +1,4 @@
-// Upsampling, as a family (see the .cpp). Thread: immutable.
+// The family of nearest-neighbor upsampling; see upsample.cpp.
 #pragma once
 
 #include "generator/elements/family.h"

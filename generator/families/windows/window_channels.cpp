@@ -1,4 +1,4 @@
-// Windows over channels-last memory: configurations, kernel text and launch. See window_channels.h.
+// Windows over channels-last memory: configurations, kernel text and launch; see window_channels.h.
 #include "generator/families/windows/window_channels.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(@THREADS@) @NAME@(@PARAMETERS@) {
 
 std::int64_t channels_of(const WindowShape &window) { return window.leading.back(); }
 
-/// True where neighbours of stored elements in memory are along the row and not along channels.
+/// True if stored elements that are neighbors in memory lie along the row, not along channels.
 bool stores_rows(const elements::ElementWriter &writer, const WindowShape &window) {
   return window.out[2] % 4 == 0 && writer.store_width(1) == 1 && writer.store_width() >= 4;
 }
@@ -89,7 +89,7 @@ std::vector<elements::Configuration> channel_configurations(const elements::Elem
     if (std::ranges::find(list, configuration) == list.end())
       list.push_back(configuration);
   };
-  // Where few outputs are made, a thread makes one, so that more of them run.
+  // If there are few outputs, a thread computes one, so that more threads run.
   const bool many = outputs / 4 >= std::int64_t{device.multiprocessors} * 1024;
   const std::int64_t best = rows ? 4 : !many ? 1 : shares ? 4 : 2;
   for (const int threads : {256, 128})

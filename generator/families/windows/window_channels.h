@@ -1,16 +1,18 @@
-// Sliding windows over channels-last memory: a thread makes a vector of neighbouring channels of a few outputs side by side.
+// Sliding windows over channels-last memory: a thread computes
+// a vector of adjacent channels for a few adjacent outputs.
 //
-// It is to channels what window_tile.h is to rows: neighbouring threads take neighbouring channels, so that whole lines of memory are
-// read, and windows that overlap share what a thread has loaded. The result may be channels-last too, or contiguous: then a thread's four
-// outputs of each channel are one vector, and eight threads along channels stand beside four along the row. Thread: pure functions.
+// Adjacent threads take adjacent channels, so that whole cache lines are read, and overlapping
+// windows share a thread's loads. The result may be channels-last or contiguous. In a
+// contiguous result, a thread's four outputs of a channel form one vector, and a warp has
+// eight threads along channels and four along the row. See window_tile.h for contiguous input.
 #pragma once
 
 #include "generator/families/windows/window_tile.h"
 
 namespace warpwright::families::windows {
 
-/// Texts that a kernel executes at its elements. They may use the vector of channels `c1` and the channel `i` within it; while the sum grows
-/// also kd, kh and `from`, which is kw times the dilation.
+/// Texts that a kernel inserts for its elements. They may use the channel vector `c1`, the channel `i` within it and,
+/// in `accumulate`, also kd, kh and `from`, which is kw times the dilation.
 struct ChannelBody {
   std::string type;       ///< of accumulators
   std::string initial;    ///< of an accumulator
@@ -18,17 +20,17 @@ struct ChannelBody {
   std::string result;     ///< statements that make `element` of `sum` at (od, oh, ow)
 };
 
-/// Channels of the operand, dimension 1 of (N, C, spatial...), that one access reads; 0 where channels are not neighbours in memory.
+/// Channels (dimension 1 of (N, C, spatial...)) per access of the operand; 0 if channels are not adjacent in memory.
 int channels_side_by_side(const elements::ElementWriter &writer, const WindowShape &window,
                           const std::string &operand);
 
-/// The best guess first. Empty unless the channels are side by side.
+/// Configurations, best first. Empty unless the channels are adjacent in memory.
 std::vector<elements::Configuration> channel_configurations(const elements::ElementWriter &writer,
                                                             const WindowShape &window,
                                                             const std::string &operand,
                                                             const elements::DeviceFacts &device);
 
-/// Errors: a configuration that does not fit.
+/// Errors: the configuration does not fit.
 Result<elements::Lowering> lower_channels(const WindowShape &window, const ChannelBody &body,
                                           const elements::Configuration &configuration,
                                           elements::ElementWriter &writer,

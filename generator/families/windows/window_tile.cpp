@@ -1,4 +1,4 @@
-// Sliding windows: configurations, kernel text and launch. See window_tile.h.
+// Sliding windows: configurations, kernel text and launch; see window_tile.h.
 #include "generator/families/windows/window_tile.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ std::int64_t shared_bytes(const WindowShape &window, std::int64_t width, std::in
          tile_extent(width, window.stride[2], window.kernel[2], window.dilation[2]) * 4;
 }
 
-/// Statements that a thread's unrolled loops become, about.
+/// Approximate number of statements of a thread's unrolled loops.
 std::int64_t unrolled(const WindowShape &window, std::int64_t rows, std::int64_t columns) {
   return columns == 1 ? tile_extent(rows, window.stride[1], window.kernel[1], window.dilation[1]) *
                             window.kernel[2]
@@ -119,8 +119,9 @@ std::vector<elements::Configuration> window_configurations(const WindowShape &wi
     if (std::ranges::find(list, configuration) == list.end())
       list.push_back(configuration);
   };
-  // In the order of measurements on an H200 (bench/results/h200/windows.md). The first-level cache served windows better than a staged tile
-  // in every shape. Four outputs a thread pay where neighbouring windows share elements, less over depths, where rows are short.
+  // The order follows measurements on an H200 (bench/results/h200/windows.md). The
+  // first-level cache beat staged tiles in every shape. Four outputs per thread pay
+  // if adjacent windows share elements, less over depths, where rows are short.
   const bool tall = window.kernel[1] > window.stride[1] && window.out[1] > 1;
   const bool deep = window.kernel[0] > 1;
   const bool shares = (window.kernel[2] - 1) * window.dilation[2] + 1 > window.stride[2];
@@ -177,7 +178,7 @@ Result<elements::Lowering> lower_window(const WindowShape &window, const WindowB
       shared ? shared_bytes(window, width, height, rows, planes) * value_bytes : 0;
   if (bytes > device.shared_bytes_block)
     return fail("the window's tile needs " + std::to_string(bytes) + " bytes of shared memory");
-  // Threads beyond `planes` leave after the barrier.
+  // Threads beyond `planes` exit after the barrier.
   const std::int64_t padded = elements::ceil_divide(threads, 32) * 32;
 
   const std::int64_t tiles_w = elements::ceil_divide(window.out[2], width * columns);

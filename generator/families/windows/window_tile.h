@@ -1,10 +1,9 @@
-// The loops that pooling and depthwise convolution share: windows that slide over up to three spatial dimensions of independent planes.
+// Loops shared by pooling and depthwise convolution: windows over up to three spatial dimensions of independent planes.
 //
-// A block makes a tile of outputs of `planes` planes. Its threads stand side by side along the last dimension, and each makes `rows` outputs
-// one above the other, so an input row that several windows share is read once a thread. The window's input passes through shared
-// memory (each element loaded once a block, by neighbouring threads) or comes straight from memory, then also by whole vectors for four
-// outputs side by side.
-// Leaves out: reuse between neighbouring depths. Thread: pure functions.
+// A block computes a tile of outputs of `planes` planes. Its threads are adjacent along the last dimension, and each
+// computes `rows` outputs in a column, so a thread reads an input row that several windows share only once. The input
+// comes through shared memory (each element loaded once per block, by adjacent threads) or directly from memory, then
+// also by whole vectors for four adjacent outputs. Leaves out: reuse between neighboring depths.
 #pragma once
 
 #include "generator/elements/window_text.h"
@@ -22,7 +21,7 @@ struct WindowShape {
   std::int64_t planes() const { return elements::elements_between(leading, 0, leading.size()); }
 };
 
-/// Texts that a window kernel executes at its elements. They may use `plane`, the position among the leading dimensions.
+/// Texts that a window kernel inserts for its elements. They may use `plane`, the position in the leading dimensions.
 struct WindowBody {
   std::string type;       ///< of accumulators
   std::string setup;      ///< statements after `plane` is known, once a thread
@@ -32,36 +31,35 @@ struct WindowBody {
   std::string accumulate; ///< adds row `v[kKW]` of the window's (kd, kh) to `sum`
   std::string result;     ///< statements that make `element` of `sum` at (plane, od, oh, ow)
   std::string store;      ///< statements that store `element` there
-  std::string load4;      ///< as `load`, sets `four[0..3]` from (plane, d, h, 4 * w4 + i)
+  std::string load4;      ///< like `load`, but sets `four[0..3]` from (plane, d, h, 4 * w4 + i)
   std::string store4;     ///< stores `elements[0..3]` at (plane, od, oh, 4 * ow4 + i)
 };
 
-/// The window's sizes as constants of a configuration (device/window_tile.cuh): "kID = 1, kIH = 56, ...".
+/// Sizes of the window as constants of a configuration (device/window_tile.cuh): "kID = 1, kIH = 56, ...".
 std::string sizes_text(const WindowShape &window);
 
-/// True where the loop over the window's depths is unrolled too, so that arrays over the whole window stay in registers.
+/// True if the loop over window depths is unrolled too, so that arrays over the whole window stay in registers.
 bool unrolls_depths(const WindowShape &window, std::int64_t rows, std::int64_t columns);
 
-/// Configurations of a window kernel, the best guess first: "width", "height", "planes" (threads),
-/// "rows" and "columns" (outputs of a thread), "shared".
+/// Configurations of a window kernel, best first: "width", "height", "planes" (threads), "rows" and "columns" (outputs
+/// of a thread), "shared".
 std::vector<elements::Configuration> window_configurations(const WindowShape &window,
                                                            const elements::DeviceFacts &device);
 
-/// The kernel and its launch.
-/// Errors: a configuration that does not fit.
+/// The kernel and its launch. Errors: the configuration does not fit.
 Result<elements::Lowering> lower_window(const WindowShape &window, const WindowBody &body,
                                         const elements::Configuration &configuration,
                                         const elements::DeviceFacts &device,
                                         const elements::ElementWriter &writer,
                                         const std::string &kernel);
 
-/// Fills in the texts that load `operand` and store the anchor's element.
+/// Sets the texts that load `operand` and store the anchor's element.
 /// @param channels_per_input consecutive output channels that read one input channel
 void write_window_access(WindowBody &body, const WindowShape &window,
                          elements::ElementWriter &writer, const std::string &operand,
                          std::int64_t channels_per_input);
 
-/// The index texts of an output or input element at (plane, d, h, w): leading dimensions from `plane`, then the spatial ones.
+/// Index of an output or input element at (plane, d, h, w): leading dimensions from `plane`, then the spatial ones.
 elements::Index window_index(const WindowShape &window, const std::string &plane,
                              const std::string &depth, const std::string &height,
                              const std::string &width);
