@@ -1,11 +1,11 @@
-// Generations of NVIDIA GPUs, and GPUs by name: the rows behind arch/gpu.h.
+// Tables of NVIDIA GPU generations and of GPUs by name: the data behind arch/gpu.h.
+// A new generation needs a row in kGenerations. If its tensor cores need instructions of their own, it also needs an
+// enumerator of TensorCores, a header generator/device/mma_NAME.cuh with the interface of mma_sync.cuh, and a line for
+// that header in families/matmul/matmul_split_tf32.cpp and families/convolution/convolution_kernel.cpp.
+// tests/additions/ adds one in a scratch copy.
 //
-// A generation is added by its row in kGenerations. If its tensor cores need instructions of their own, it also takes an enumerator of
-// TensorCores, a header generator/device/mma_NAME.cuh with the interface of mma_sync.cuh, and a line for that header in
-// families/matmul/matmul_split_tf32.cpp and families/convolution/convolution_kernel.cpp. tests/additions/ adds one in a scratch copy.
-//
-// Only files that name an enumerator include this file, so that a new row rebuilds little.
-// Sources: CUDA C++ Programming Guide, technical specifications by compute capability. Thread: immutable.
+// Only files that name an enumerator include this file, so that a new row rebuilds few files.
+// Source: CUDA C++ Programming Guide, technical specifications by compute capability.
 #pragma once
 
 #include "arch/gpu.h"
@@ -15,21 +15,21 @@
 
 namespace warpwright::arch {
 
-/// Instructions that a generation multiplies tiles by: mma.sync with TF32 and bfloat16 operands, wgmma, tcgen05.
+/// Instructions by which a generation multiplies tiles: mma.sync with TF32 and bfloat16 operands, wgmma, tcgen05.
 enum class TensorCores : int { None, Mma, Wgmma, Tcgen05 };
 
 inline constexpr int kKiB = 1024;
 
-/// Facts that all GPUs of a range of capabilities share.
+/// Facts shared by all GPUs in a range of compute capabilities.
 struct Generation {
-  int first; ///< capability; the range ends before the next row's
+  int first; ///< lowest capability; the range ends before the next row's
   int shared_bytes_block, shared_bytes_multiprocessor, threads_multiprocessor;
   TensorCores tensor_cores;
   bool clusters, gangs;
-  bool own_instructions; ///< compile targets with an "a" behind have more
+  bool own_instructions; ///< the compile target "sm_NNa" has more instructions
 };
 
-// In order.
+// Rows by rising capability.
 inline constexpr Generation kGenerations[] = {
     {50, 48 * kKiB, 64 * kKiB, 2048, TensorCores::None, false, false, false},
     {70, 96 * kKiB, 96 * kKiB, 2048, TensorCores::None, false, false, false},
@@ -42,11 +42,11 @@ inline constexpr Generation kGenerations[] = {
     {100, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, true, true},
     {110, 227 * kKiB, 228 * kKiB, 2048, TensorCores::Tcgen05, true, false, true},
     {120, 99 * kKiB, 100 * kKiB, 1536, TensorCores::Mma, true, false, true},
-    // Later generations: the least that any generation has had.
+    // Later generations: the smallest values of any generation so far.
     {130, 64 * kKiB, 64 * kKiB, 1024, TensorCores::Mma, true, false, false},
 };
 
-/// A GPU for tools and tests.
+/// A GPU that tools and tests select by name.
 struct NamedGpu {
   std::string_view name;
   int capability, multiprocessors;

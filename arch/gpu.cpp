@@ -7,7 +7,7 @@
 namespace warpwright::arch {
 namespace {
 
-constexpr int kRegisters = 65536; ///< of a multiprocessor, of all generations
+constexpr int kRegisters = 65536; ///< per multiprocessor, in every generation
 
 const Generation &generation_of(int capability) {
   const Generation *found = &kGenerations[0];
@@ -33,7 +33,7 @@ Gpu gpu_of_capability(int capability, int multiprocessors, std::int64_t l2_bytes
           .rates = {}};
 }
 
-/// Plans for the CPU backend are made as for an H200 without what takes inline PTX, so that they are of the kind that runs on a GPU.
+/// The CPU backend: an H200 without the features that need inline PTX, so that its plans are also valid on a GPU.
 Gpu cpu() {
   Gpu gpu = *gpu_named("h200");
   gpu.inline_ptx = gpu.clusters = gpu.gangs = false;
@@ -53,7 +53,7 @@ Result<Gpu> gpu_of(const model::DeviceInfo &device) {
                 "Update the runner: it must be of this version");
   Gpu gpu = gpu_of_capability(capability, device.multiprocessors,
                               static_cast<std::int64_t>(device.l2_bytes));
-  // Runners before 0.1.1 do not report these; then they are the generation's.
+  // Runners before 0.1.1 do not report these values; the generation's values then stay.
   const auto reported = [](int &field, int value) {
     if (value > 0)
       field = value;

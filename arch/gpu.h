@@ -1,7 +1,7 @@
-// A GPU as kernels are planned for: what its generation can do, how large its parts are, and how quick they are.
+// Description of a GPU for planning: features of its generation, sizes and speeds of its parts.
 //
-// arch/ is the only place that knows compute capabilities and sizes of GPUs (scripts/check_gpu_constants.py). Adding a generation: a row in
-// generations.h. Thread: values.
+// arch/ is the only place that knows compute capabilities and sizes of GPUs (scripts/check_gpu_constants.py).
+// A new generation is a row in generations.h.
 #pragma once
 
 #include "arch/rates.h"
@@ -16,41 +16,41 @@
 
 namespace warpwright::arch {
 
-/// Instructions that a generation multiplies tiles by; enumerators in generations.h. 0: it has none.
+/// Instructions by which a generation multiplies tiles; enumerators in generations.h. 0 means no tensor cores.
 enum class TensorCores : int;
 
 struct Gpu {
   int capability = 0; ///< 10 * major + minor
   int multiprocessors = 0;
-  int shared_bytes_block = 0;          ///< that a block may ask for
-  int shared_bytes_multiprocessor = 0; ///< that its resident blocks share
-  int registers_multiprocessor = 0;    ///< of 4 bytes
+  int shared_bytes_block = 0;          ///< maximum of one block
+  int shared_bytes_multiprocessor = 0; ///< shared by the resident blocks
+  int registers_multiprocessor = 0;    ///< 4-byte registers
   int threads_multiprocessor = 0;
   std::int64_t l2_bytes = 0;
   TensorCores tensor_cores{};
-  bool inline_ptx = true; ///< false on the CPU backend, which has none of what takes it either
-  bool clusters = false;  ///< blocks that share shared memory
-  bool gangs = false;     ///< groups of resident blocks that wait for each other were tried on it
+  bool inline_ptx = true; ///< false on the CPU backend, as are all features that need PTX
+  bool clusters = false;  ///< clusters of blocks that read each other's shared memory
+  bool gangs = false;     ///< groups of resident blocks that wait for each other were tested here
   Rates rates;
 
   bool has_tensor_cores() const { return tensor_cores != TensorCores{}; }
 };
 
-/// The GPU that a runner describes; the CPU backend has a row of its own.
-/// Errors: a runner that leaves out the capability, or the number of multiprocessors.
+/// The GPU that a runner describes, or the description of the CPU backend.
+/// Errors: the runner leaves out the capability or the number of multiprocessors.
 Result<Gpu> gpu_of(const model::DeviceInfo &device);
 
-/// As gpu_of(); the CPU backend's where no device is known, or it does not say.
+/// As gpu_of(); the CPU backend where no device is known or gpu_of() fails.
 Gpu gpu_or_cpu(const std::optional<model::DeviceInfo> &device);
 
-/// A GPU of gpu_names(), for tools and tests: "h200", or "cpu" for the CPU backend.
+/// The GPU of this name for tools and tests ("h200"; "cpu" is the CPU backend); nullopt for names not in gpu_names().
 std::optional<Gpu> gpu_named(std::string_view name);
 std::vector<std::string_view> gpu_names();
 
-/// NVRTC's architecture with the generation's own instructions: "sm_90a".
+/// NVRTC's architecture option, including the generation's own instructions: "sm_90a".
 std::string compile_target(int capability);
 
-/// By capability alone, for code that has no device at hand.
+/// Tensor core instructions of a compute capability, for code without a Gpu.
 TensorCores tensor_cores_of(int capability);
 
 } // namespace warpwright::arch

@@ -1,45 +1,45 @@
-// Speeds of a GPU generation's parts that the families' estimates rank their configurations by.
-//
-// Fitted on an H200 (bench/results/h200), by family, since each reaches another share of what the parts can do. Estimates only decide what a
-// search measures first. Times in microseconds, rates by microsecond, of the whole GPU unless it says otherwise. Thread: values.
+// Speeds of a GPU's parts, by which the families' estimates rank their configurations.
+// The values were fitted on an H200 (bench/results/h200), separately by family, since each family reaches a different
+// share of the peak. Estimates only decide what a search measures first. Times are in microseconds and rates are per
+// microsecond, for the whole GPU unless a comment says otherwise.
 #pragma once
 
 namespace warpwright::arch {
 
 struct MatmulRates {
-  double launch_us = 1.5; ///< from one kernel of a graph to the next
-  double bytes = 3.5e6;   ///< of device memory
-  double block_us = 2;    ///< a block's start, first loads and stores
+  double launch_us = 1.5; ///< between two kernels of a graph
+  double bytes = 3.5e6;   ///< device memory traffic
+  double block_us = 2;    ///< start, first loads and stores of a block
   double second_cache_bytes = 5e6;
-  double first_cache_bytes = 0.15e6; ///< of a multiprocessor
-  double first_cache_size = 96e3;    ///< bytes of a multiprocessor's first-level cache, as far as reuse lasts
-  double flops = 0.35e6;             ///< of a multiprocessor's ordinary cores
-  double tf32_flops = 0.37e6;        ///< of a multiprocessor, three products counted as one
-  double half_cycles = 1.5e3;        ///< of tensor cores at work on float16, power and memory considered
+  double first_cache_bytes = 0.15e6; ///< per multiprocessor
+  double first_cache_size = 96e3;    ///< bytes of a multiprocessor's first-level cache that are reused in practice
+  double flops = 0.35e6;             ///< per multiprocessor, ordinary cores
+  double tf32_flops = 0.37e6;        ///< per multiprocessor, three products counted as one
+  double half_cycles = 1.5e3;        ///< tensor core cycles on float16, within limits of power and memory
 };
 
-/// Convolutions as implicit products (families/convolution).
+/// Convolutions as implicit matrix products (families/convolution).
 struct ConvolutionRates {
-  double start_us = 7;             ///< of both kernels, as short ones took
-  double uneven_waves = 1.5;       ///< that a launch takes beyond those its blocks fill
-  double scattered_store_ns = 0.19; ///< of an output that stands alone in its sector, for each step between such outputs
+  double start_us = 7;             ///< start of both kernels, measured on short convolutions
+  double uneven_waves = 1.5;       ///< waves of a launch beyond those that its blocks fill
+  double scattered_store_ns = 0.19; ///< store of an output alone in its sector, per step between such outputs
   double join_us = 2, join_bytes = 4e6;
 };
 
-/// Convolutions as tiles held in shared memory.
+/// Convolutions whose tiles stay in shared memory.
 struct TileRates {
   double cycles = 1700;
   double start_cycles = 3000, step_cycles = 900, pack_us = 2.5;
-  double caution = 2;          ///< what was measured took about so much longer
-  double shared_bytes = 225e3; ///< of a multiprocessor
+  double caution = 2;          ///< measured time divided by the model's time, approximately
+  double shared_bytes = 225e3; ///< per multiprocessor
 };
 
 /// Convolutions with short sums, on ordinary cores.
 struct DirectRates {
   double cycles = 1700, bytes = 3.5e6;
   double start_cycles = 2500, wait_cycles = 700;
-  double caution = 2;          ///< what was measured took about so much longer
-  double shared_bytes = 220e3; ///< of a multiprocessor
+  double caution = 2;          ///< measured time divided by the model's time, approximately
+  double shared_bytes = 220e3; ///< per multiprocessor
 };
 
 struct DepthwiseRates {
@@ -54,23 +54,23 @@ struct RecurrentRates {
 /// cuDNN on channels-last tensors in TF32, and the passes around it.
 struct LibraryRates {
   double launch_us = 2.5, call_us = 6, bytes = 3.3e6;
-  double products = 1.05e6; ///< multiply-adds of one multiprocessor, of the largest tile
-  double uneven = 1.7;      ///< of channels that tensor cores cannot load as whole vectors
-  /// Beyond long_us our own convolutions on tensor cores take ours_long times their estimates.
+  double products = 1.05e6; ///< multiply-adds per multiprocessor with the largest tile
+  double uneven = 1.7;      ///< slowdown for channel counts that tensor cores cannot load as whole vectors
+  /// In an estimate for our own tensor core convolutions, the time beyond long_us is multiplied by ours_long.
   double long_us = 20, ours_long = 1.3;
 };
 
-/// Rows: softmax, norms, reductions.
+/// Kernels over rows: softmax, norms, reductions.
 struct RowRates {
-  long long cache_bytes = 50 << 20; ///< of the second-level cache, as far as what was read stays in it
+  long long cache_bytes = 50 << 20; ///< second-level cache that keeps data between two reads
 };
 
 /// Pools, depthwise convolutions and upsampling.
 struct WindowRates {
-  int shared_bytes = 96 * 1024; ///< of a block's tile at most
+  int shared_bytes = 96 * 1024; ///< maximum for a block's tile
 };
 
-/// Any node, to rank changes of a plan by what they can save.
+/// Rough rates of any node, which rank a plan's changes by the time that they can save.
 struct NodeRates {
   double bytes_per_second = 3e12, flops_per_second = 40e12, launch_seconds = 2e-6;
 };

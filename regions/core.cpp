@@ -1,6 +1,6 @@
-// The C functions of libwarpwright-core.so, which the Python package calls: JSON in, JSON out, no exception leaves.
+// C functions of libwarpwright-core.so for the Python package. They take and return JSON, and never throw.
 //
-// An answer is {"error": TEXT} or the documented object. Each returned text is freed by ww_free(). Thread: any.
+// They return {"error": TEXT} or the documented object. The caller frees each text with ww_free(). Thread: any.
 #include "regions/partition.h"
 #include "regions/program.h"
 #include "regions/store.h"
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A whole graph counts as faster where the lower end of the ratio's interval is above it.
+/// A whole graph counts as faster when the lower end of the ratio's confidence interval exceeds this.
 constexpr double kFaster = 1.01;
 
 json failure(const Error &error) { return {{"error", describe(error)}}; }
@@ -60,7 +60,7 @@ json without(const Graph &graph) {
   return reasons;
 }
 
-/// Regions with their keys and what is known of each.
+/// {"key", "regions", "operators", "covered", "outside", "ordered", "binding"} of the request's graph.
 json regions_of(const json &request) {
   const auto graph = graph_of(request.at("graph"));
   if (!graph)
@@ -110,7 +110,7 @@ json write_record(const json &request) {
   return written ? json::object() : failure(written.error());
 }
 
-/// {"digest"} of all that was confirmed: code that PyTorch kept from before is out of date when it changes.
+/// {"digest"} of all bindings and quarantined plans; when it changes, code in PyTorch's cache is out of date.
 json digest(const json &request) {
   const Store store = store_of(request);
   std::string all;
@@ -124,7 +124,7 @@ json digest(const json &request) {
 
 json folder(const json &request) { return {{"folder", store_of(request).folder().string()}}; }
 
-/// {"ratio", "low", "high", "faster"} of paired times.
+/// {"ratio", "low", "high", "faster"} from paired times; an error when there are none or their counts differ.
 json decide(const json &request) {
   const auto reference = request.at("reference").get<std::vector<double>>();
   const auto candidate = request.at("candidate").get<std::vector<double>>();
@@ -140,7 +140,7 @@ json decide(const json &request) {
 extern "C" {
 using namespace warpwright::regions;
 
-/// {"store", "environment", "mode", "graph"} -> {"key", "regions", "operators", "covered", "outside", "ordered", "binding"}
+/// {"store", "environment", "mode", "graph"} -> the object of regions_of()
 char *ww_regions(const char *request) { return answered(request, regions_of); }
 /// {"store", "environment", "kind", "key"} -> {"record"}
 char *ww_read(const char *request) { return answered(request, read_record); }

@@ -22,9 +22,9 @@ bool has_unknown(const json &argument) {
 
 bool has_tag(const Node &node, const char *tag) { return std::ranges::find(node.tags, tag) != node.tags.end(); }
 
-/// A node that writes runs behind all earlier nodes and before all later ones, which may read what it changes.
+/// Orders each writing node after all earlier nodes and before all later ones, which may read the memory it changes.
 void wait_for_writers(const Graph &graph, std::vector<std::set<std::size_t>> &users, std::vector<std::size_t> &waits) {
-  std::optional<std::size_t> writer; // the last one
+  std::optional<std::size_t> writer; // the latest writing node so far
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (writer)
       waits[i] += users[*writer].insert(i).second;
@@ -36,7 +36,7 @@ void wait_for_writers(const Graph &graph, std::vector<std::set<std::size_t>> &us
   }
 }
 
-/// Nodes that may run, in an order that keeps allowed ones together, as runs between those that are not.
+/// Runs of nodes that regions may hold, from a topological order that keeps such nodes together.
 std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
   std::map<std::string, std::size_t> maker;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
@@ -48,7 +48,7 @@ std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
     for (const std::string &name : read_values(graph.nodes[i]))
       waits[i] += users[maker.at(name)].insert(i).second;
   wait_for_writers(graph, users, waits);
-  std::set<std::size_t> allowed, others; // that are ready, in the graph's order
+  std::set<std::size_t> allowed, others; // ready nodes in the graph's order
   const auto ready = [&](std::size_t i) { (reason_against(graph.nodes[i]).empty() ? allowed : others).insert(i); };
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     if (waits[i] == 0)
@@ -69,7 +69,7 @@ std::vector<std::vector<std::size_t>> runs_of(const Graph &graph) {
   return runs;
 }
 
-/// Cuts one run. Where the widths of cuts are equal the first is taken, so that the same layers are cut the same way.
+/// Division of one run into parts. Of equally narrow cuts it takes the first, so that equal layers get equal cuts.
 class Cutter {
 public:
   Cutter(const Graph &graph, const std::vector<std::size_t> &run, const Limits &limits) : run_(run), limits_(limits) {
@@ -119,10 +119,10 @@ private:
   const std::vector<std::size_t> &run_;
   const Limits &limits_;
   std::vector<bool> computing_;
-  std::vector<int> width_; ///< values made before a position that are read behind it
+  std::vector<int> width_; ///< number of values computed before a position and read after it
 };
 
-/// One cheap operator gains nothing from a plan.
+/// True unless the region computes at most one pointwise operator, which gains nothing from a plan.
 bool is_worth_it(const Graph &graph, const std::vector<std::size_t> &region) {
   int computing = 0;
   for (const std::size_t index : region) {
@@ -154,14 +154,14 @@ std::string reason_against(const Node &node) {
     return "an input";
   if (!node.op.starts_with("aten.") && !node.op.starts_with("prims."))
     return "no operator of ATen";
-  if (node.op.starts_with("prims.inductor_")) // seeds and random numbers, which only its code generator computes
+  if (node.op.starts_with("prims.inductor_")) // only Inductor's code generator computes its random numbers
     return "is Inductor's own";
-  if (node.op.starts_with("aten.lift")) // only it may read a tensor that the graph holds as a constant
+  if (node.op.starts_with("aten.lift")) // no other operator may read a constant tensor of the graph
     return "copies a constant";
   if (node.writes)
     return "writes to an argument";
   for (const char *tag : kBadTags)
-    if (has_tag(node, tag) && !attention_of(node.op, node.args)) // whose tag says nothing of its dropout
+    if (has_tag(node, tag) && !attention_of(node.op, node.args)) // attention has the tag even without dropout
       return tag;
   if (node.op.starts_with("aten.as_strided"))
     return "depends on how its argument lies in memory";

@@ -53,7 +53,7 @@ std::vector<std::int64_t> permuted(const std::vector<std::int64_t> &shape, const
   return result;
 }
 
-/// Values by the places that a program gives them.
+/// Map from a value's name to its place in the program: the index of its owner, and of the owner's result.
 class Places {
 public:
   void add(const std::string &name, std::size_t owner, std::size_t result) { places_[name] = {owner, result}; }
@@ -62,7 +62,7 @@ public:
     const auto &[owner, result] = places_.at(name);
     return json::array({owner, result});
   }
-  /// The argument with places for names and without devices, which are the caller's.
+  /// The argument with names replaced by places, and with devices removed, because the caller's device is used.
   json rewritten(const json &argument) const {
     if (argument.is_array()) {
       json parts = json::array();
@@ -83,7 +83,7 @@ private:
   std::map<std::string, std::pair<std::size_t, std::size_t>> places_;
 };
 
-/// Values that nodes outside the region read, as operators made them: a view of one is made anew outside.
+/// Values that nodes outside the region read. Views are replaced by their source; the outside repeats the view.
 std::vector<const Value *> outputs_of(const Graph &graph, const std::set<std::size_t> &inside) {
   std::map<std::string, const Node *> maker;
   for (const std::size_t index : inside)
@@ -111,8 +111,8 @@ std::vector<const Value *> outputs_of(const Graph &graph, const std::set<std::si
   return outputs;
 }
 
-/// PyTorch's attention wants the rows of a bias to begin at multiples of 16 bytes, and pads a bias for that before the graph. Where the
-/// border of a region falls behind, its contiguous input has lost the padding: it is padded and sliced again.
+/// Pads and slices the bias of an attention again, whose rows must begin at multiples of 16 bytes. PyTorch pads it
+/// earlier in the graph, but a region's inputs are contiguous and so lose the padding.
 void align_bias(const Node &node, const std::map<std::string, const Value *> &values, std::size_t inputs, json &operators, json &args) {
   constexpr std::int64_t kElements = 8;
   const auto attention = attention_of(node.op, node.args);
@@ -245,7 +245,7 @@ private:
     return name(k) + (is_one ? "" : "[" + reference[1].dump() + "]");
   }
 
-  /// A conversion by PyTorch's own method: the operator for it is new in version 2.
+  /// Python text of one operator. Conversions use Tensor.to(), because PyTorch before version 2 has no operator.
   std::string call(const json &one) const {
     std::vector<std::string> arguments;
     for (const json &argument : one["args"])
@@ -253,7 +253,7 @@ private:
     const std::string op = one["op"].get<std::string>();
     if (op.starts_with("prims.convert_element_type"))
       return arguments[0] + ".to(" + arguments[1] + ")";
-    if (op == "aten.view.default" || op == "aten._unsafe_view.default") // whose operand may lie otherwise where the runner traces it
+    if (op == "aten.view.default" || op == "aten._unsafe_view.default") // the runner's operand may have other strides
       return arguments[0] + ".reshape(" + arguments[1] + ")";
     if (op.starts_with("prims.iota"))
       return iota_text(one, arguments);
@@ -264,7 +264,7 @@ private:
     return "torch.ops." + op + "(" + list_of(arguments) + ")";
   }
 
-  /// (length, start, step, dtype, device)
+  /// torch.arange() for an iota of (length, start, step, dtype, device).
   std::string iota_text(const json &one, const std::vector<std::string> &arguments) const {
     const json &kwargs = one["kwargs"];
     const std::string start = kwargs.value("start", json(0)).dump(), step = kwargs.value("step", json(1)).dump();
@@ -275,7 +275,7 @@ private:
     return text + ")";
   }
 
-  /// PyTorch's public operator, of which the graph has one implementation; its other results are not read.
+  /// PyTorch's public attention function in place of the graph's implementation, whose other results are not read.
   std::string attention_text(const Attention &places, const json &one, const std::vector<std::string> &arguments) const {
     std::string text = "(torch.nn.functional.scaled_dot_product_attention(" + arguments[0] + ", " + arguments[1] + ", " + arguments[2];
     if (places.bias && *places.bias < arguments.size())
@@ -307,7 +307,7 @@ private:
     if (argument.contains("device"))
       return inputs_ > 0 ? "a0.device" : "\"cpu\"";
     const std::string name = argument.begin().value().get<std::string>();
-    if (name == "bfloat16" || name == "float16") // an input's, which is wider where the runner computes the region in float64
+    if (name == "bfloat16" || name == "float16") // follows an input, which may be float64
       for (std::size_t i = 0; i < inputs_; ++i)
         if (program_["inputs"][i]["dtype"] == name)
           return "a" + std::to_string(i) + ".dtype";
@@ -318,8 +318,8 @@ private:
   const std::size_t inputs_;
 };
 
-/// Least spread of drawn inputs, as a share of the mean: constant inputs vary a little, so that
-/// a plan may not take them for constants.
+/// Minimum spread of random inputs, as a fraction of the mean: even constant inputs vary a little, so that
+/// a plan cannot rely on their value.
 constexpr double kLeastSpread = 0.05;
 
 std::string drawing(const json &input, const json &profile) {
@@ -337,7 +337,7 @@ std::string drawing(const json &input, const json &profile) {
   const double mean = profile["mean"].get<double>(), low = profile["low"].get<double>();
   const double spread = std::max(profile["std"].get<double>(), kLeastSpread * std::abs(mean));
   std::string text = "(" + json(mean).dump() + " + " + json(spread).dump() + " * " + drawn + ")";
-  if (low >= 0) // a variance, a mask, a probability
+  if (low >= 0) // for example a variance, a mask or a probability
     text += ".abs().clamp_min(" + json(low / 2).dump() + ")";
   return text + conversion;
 }

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::size_t kKeyLength = 64; // SHA-256, hex
+constexpr std::size_t kKeyLength = 64; // SHA-256 in hex digits
 
 const char *folder_of(Store::Kind kind) {
   switch (kind) {

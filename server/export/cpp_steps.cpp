@@ -1,5 +1,5 @@
-// Statement by statement as the runner's executor does it: buffers are tensors, temporaries come from torch's allocator, results of ATen
-// calls are the operator's own memory.
+// C++ statements for each step of a plan, as the runner's executor runs it: buffers are tensors, torch's allocator
+// provides temporaries, and the result of an ATen call uses the operator's own memory.
 #include "server/export/cpp_steps.h"
 
 #include "support/model/graph.h"
@@ -37,7 +37,7 @@ std::string scalar_type(Dtype dtype) {
   case Dtype::Float32:
     return "at::kFloat";
   default:
-    return {}; // unsigned types wider than a byte are younger than the oldest torch
+    return {}; // the oldest supported torch lacks unsigned types wider than a byte
   }
 }
 
@@ -237,7 +237,7 @@ private:
     return {};
   }
 
-  /// A temporary or an output takes the operator's memory; state is written in place.
+  /// Assigns an operator's result to its buffer: a temporary or an output uses its memory, state is copied in place.
   void adopt(const model::TensorView &result, const std::string &tensor) {
     for (const Buffer &buffer : task_.buffers)
       if (buffer.name == result.buffer && buffer.direction == Direction::InOut) {

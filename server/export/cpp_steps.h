@@ -1,4 +1,4 @@
-// The statements that run a plan's steps in C++, as a function over tensors. Used by cpp_writer. Thread: pure functions.
+// C++ statements that run a plan's steps on tensors, for cpp_writer.
 #pragma once
 
 #include "plan/program.h"
@@ -9,15 +9,15 @@
 namespace warpwright::server {
 
 struct CppSteps {
-  std::vector<std::string> inputs;  ///< buffers that `inputs` of the statements holds, in order
-  std::string checks;               ///< "if (...) return {};" of every input
-  std::string body;                 ///< from the inputs to the outputs
-  std::string outputs;              ///< "y_, z_"
-  std::vector<plan::Kernel> kernels; ///< functions[i] is that of kernels[i]
+  std::vector<std::string> inputs;  ///< names of the buffers in the statements' list `inputs`, in order
+  std::string checks;               ///< "if (...) return {};" for each input
+  std::string body;                 ///< statements that compute the outputs from the inputs
+  std::string outputs;              ///< list of the outputs: "y_, z_"
+  std::vector<plan::Kernel> kernels; ///< the statements call kernels[i] by functions[i]
 };
 
-/// Errors: a step or dtype that C++ cannot spell.
-/// @param given how many of the task's buffers a call is given; those behind them belong to an object, and are inputs where a step uses them
+/// The statements of a plan. Errors: a step or dtype that C++ cannot express.
+/// @param given number of buffers that the caller passes. Later ones belong to an object; used ones become inputs
 Result<CppSteps> write_cpp_steps(const model::Task &task, const model::Plan &plan,
                                  std::size_t given);
 

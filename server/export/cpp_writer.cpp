@@ -10,8 +10,8 @@
 namespace warpwright::server {
 namespace {
 
-/// A variant's own part of a C++ file. @COUNT@ kernels, their @NAMES@ and @SHARED@ bytes, further @OPTIONS@ of NVRTC, the @CAPABILITY@ of
-/// the GPU or 0 are filled in.
+/// Template of a variant's own part of a C++ file. Placeholders: the @COUNT@ of kernels, their @NAMES@ and @SHARED@
+/// bytes, further @OPTIONS@ of NVRTC, and the @CAPABILITY@ of the GPU or 0.
 constexpr const char *kRuntimeCppVariant =
 #include "server/export/cpp_variant.inc.inc"
     ;
@@ -67,7 +67,7 @@ std::string runtime_text(const CppSteps &steps, const model::Plan &plan,
   return replaced(text, "@CAPABILITY@", std::to_string(variant.compute_capability));
 }
 
-/// The object's tensors are found by the names under which it registers them, which are those of the task.
+/// Template of a function that finds the object's tensors by their registered names, which the task also uses.
 constexpr const char *kWithState = R"(
 /// Behind the inputs of a call the object's own tensors; nothing where the object does not hold them all.
 std::vector<at::Tensor> with_state(std::vector<at::Tensor> inputs,
@@ -85,7 +85,7 @@ std::vector<at::Tensor> with_state(std::vector<at::Tensor> inputs,
 }
 )";
 
-/// @param state names of the object's tensors, quoted; empty: it needs none
+/// The namespace of a variant. @param state quoted names of the object's tensors; empty when no tensor is needed
 std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
                     const model::Plan &plan, const CppVariant &variant, const std::string &state) {
   return commented("Warpwright's variant " + variant.plan + " of " + function.name + ". " +
@@ -105,13 +105,13 @@ std::string helpers(const analysis::Kernel &function, const CppSteps &steps,
          namespace_of(function) + "\n";
 }
 
-/// Arguments of the function as its task has them: tensors in order, conditions on the rest.
+/// Arguments of the function as in its task: tensors in order, and conditions on the other arguments.
 struct Arguments {
   std::string tensors, conditions, all;
-  std::string state; ///< names of the object's tensors, quoted: behind the tensors of the call
+  std::string state; ///< quoted names of the object's tensors, which follow those of the call
 };
 
-/// What stands between the brackets of "[torch.randn([2, 3]), 4, None]", split at the outer commas.
+/// Items of a list such as "[torch.randn([2, 3]), 4, None]", split at the outer commas.
 std::vector<std::string> items_of(const std::string &list) {
   std::vector<std::string> items(1);
   int depth = 0;
@@ -160,13 +160,13 @@ std::string all_same(const std::vector<std::pair<std::string, std::string>> &val
 
 constexpr const char *kMadeAsVerified = "warpwright_made_as_verified_";
 
-/// Tensors among the arguments of a call; the task's buffers begin with them.
+/// Number of tensors among the arguments of a call, which are the first buffers of the task.
 std::size_t given_tensors(const model::TorchModule &module) {
   return static_cast<std::size_t>(std::ranges::count_if(
       items_of(module.inputs), [](const std::string &item) { return item.contains("torch."); }));
 }
 
-/// The object's tensors and what it holds else, behind forward's own arguments.
+/// Adds the object's tensors to forward's own arguments, and the object's mode and numbers to the conditions.
 void add_state(const analysis::CppForward &forward, const model::Task &task,
                const std::vector<std::string> &inputs, Arguments &arguments) {
   for (std::size_t i = given_tensors(*task.module); i < task.buffers.size(); ++i)
@@ -183,14 +183,14 @@ void add_state(const analysis::CppForward &forward, const model::Task &task,
   arguments.conditions = conditions + arguments.conditions;
 }
 
-/// Without what only the method that is called through a base class may have.
+/// The declaration without `virtual`, `override` and `final`.
 std::string without_specifiers(std::string text) {
   for (const char *word : {"virtual ", " override", " final"})
     text = replaced(std::move(text), word, "");
   return text;
 }
 
-/// Behind the last #include before the function.
+/// Offset after the line of the last #include before the function; 0 when there is none.
 std::size_t place_of_includes(const std::string &source, std::size_t before) {
   const std::size_t last = source.rfind("#include", before);
   if (last == std::string::npos)
@@ -199,8 +199,8 @@ std::size_t place_of_includes(const std::string &source, std::size_t before) {
   return end == std::string::npos ? 0 : end + 1;
 }
 
-/// From "{" to "}".
-/// @param result_type what stands before the name
+/// New body of the function, from "{" to "}".
+/// @param result_type the text of the declaration before the name
 std::string new_body(const model::Task &task, const analysis::Kernel &function,
                      const Arguments &arguments, const std::string &result_type,
                      const std::string &as_written) {
@@ -228,7 +228,7 @@ std::string new_body(const model::Task &task, const analysis::Kernel &function,
   return now + "  return " + as_written + "(" + arguments.all + ");\n}";
 }
 
-/// What a module's class needs beside forward itself.
+/// Edits of a module's class outside forward: the declaration of the original method, and a flag of the constructor.
 void add_class_edits(const std::string &source, const analysis::CppForward &forward,
                      const std::string &as_written, std::vector<TextEdit> &edits) {
   if (forward.declaration.size() > 0) {
@@ -297,7 +297,7 @@ cpp_variant_edits(const std::string &source, const std::string &variant, const s
   std::vector<TextEdit> edits = diff_edits(source, variant);
   if (text == source || edits.empty())
     return edits;
-  // The first puts the kernels behind the #includes; the others are about the function, which must stand in the text as a whole, once.
+  // The first edit adds the kernels after the #includes. The code around the others must occur in the text once.
   std::vector<TextEdit> moved;
   const auto move = [&](std::size_t first, std::size_t count) -> Result<void> {
     const std::size_t from = edits[first].range.begin, to = edits[first + count - 1].range.end;

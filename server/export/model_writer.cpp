@@ -7,7 +7,7 @@
 namespace warpwright::server {
 namespace {
 
-constexpr std::size_t kMostComments = 5; ///< lines, so that the package form has 20
+constexpr std::size_t kMostComments = 5; ///< lines; the package form then has 20 at most
 
 std::vector<std::string> lines_of(const std::string &text) {
   std::vector<std::string> lines;

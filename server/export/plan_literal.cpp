@@ -1,4 +1,4 @@
-// Buffer by buffer and step by step.
+// Python text of a plan's buffers and steps; see plan_literal.h.
 #include "server/export/plan_literal.h"
 
 #include "arch/gpu.h"
@@ -170,7 +170,7 @@ std::string joined_lines(const std::vector<std::string> &values) {
   return text;
 }
 
-/// The end of the string that begins at `start`; npos: it does not end, or not on its line.
+/// The end of the string literal that begins at `start`; npos when it does not end on its line.
 std::size_t end_of_string(const std::string &text, std::size_t start) {
   for (std::size_t i = start + 1; i < text.size() && text[i] != '\n'; ++i)
     if (text[i] == '\\')
@@ -180,7 +180,7 @@ std::size_t end_of_string(const std::string &text, std::size_t start) {
   return std::string::npos;
 }
 
-/// Whether a text holds nothing but literals of Python, brackets between them, and calls of float().
+/// True if a text consists of Python literals, brackets and calls of float() only.
 bool is_literal(const std::string &text) {
   const std::set<std::string> words = {"True", "False", "None", "float", "b", "e", "j"};
   for (std::size_t i = 0; i < text.size();) {

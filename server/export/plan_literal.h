@@ -1,5 +1,5 @@
-// A verified plan as a Python literal, by which runtime/warpwright_runtime/exported_plan.py calls it. Everything is evaluated at the sizes that
-// were measured. Thread: pure functions.
+// Writer of a verified plan as a Python literal, which runtime/warpwright_runtime/exported_plan.py runs. All its
+// expressions are evaluated at the measured sizes.
 #pragma once
 
 #include "support/error.h"
@@ -11,29 +11,29 @@
 
 namespace warpwright::server {
 
-/// Of the GPU that verified a plan, what another must match to run it.
+/// Properties of the GPU that verified a plan, which another GPU must match to run the plan.
 struct VerifiedDevice {
-  int compute_capability = 0; ///< 90; 0: no GPU did, any runs it
-  int multiprocessors = 0;    ///< at least so many
+  int compute_capability = 0; ///< such as 90; 0: no GPU verified the plan, any may run it
+  int multiprocessors = 0;    ///< the minimum
 };
 
 VerifiedDevice verified_device(const model::DeviceInfo &device);
 
-/// How forward is called and what it gives: Python literals with `...` for each tensor.
+/// Patterns of forward's arguments and results: Python literals with `...` for each tensor.
 struct CallPatterns {
-  std::string inputs;  ///< a list, "[..., 3.14]"; empty: tensors alone
-  std::string outputs; ///< "...", "(..., {'h': ...})"; empty: one tensor, or a tuple of them
-  /// Dicts (runner/torch/python/call_guards.py), one for each way in which the plan was verified.
+  std::string inputs;  ///< a list such as "[..., 3.14]"; empty: only tensors
+  std::string outputs; ///< "...", "(..., {'h': ...})"; empty: one tensor or a tuple of tensors
+  /// Dicts of call_guards.py (in runner/torch/python), one for each kind of call that the plan was verified for.
   std::vector<std::string> guards;
 };
 
-/// The dict, over several lines, without the kernels' text but with its hash.
-/// Errors: a step that torch cannot do; patterns that are no literals, as a runner that is not to be trusted may send them.
+/// The plan as a dict over several lines, with the hash of the kernels' text in place of the text.
+/// Errors: a step that torch cannot run; patterns that are no literals, which an untrusted runner may send.
 Result<std::string> plan_literal(const model::Task &task, const model::Graph &graph,
                                  const model::Plan &plan, const CallPatterns &patterns,
                                  const VerifiedDevice &device);
 
-/// The text with `by` in each place of `what`, which is not empty.
+/// The text with each `what` replaced by `by`. @param what not empty
 std::string replaced(std::string text, std::string_view what, std::string_view by);
 
 } // namespace warpwright::server

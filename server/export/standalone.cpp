@@ -14,7 +14,7 @@ constexpr const char *kLauncher =
 constexpr std::string_view kScalarFunctions =
 #include "generator/device/scalar.cuh.inc"
     ;
-constexpr std::size_t kLinesAround = 4; ///< the class, and the marks in the user's file
+constexpr std::size_t kLinesAround = 4; ///< lines of the class and of the marks in the user's file
 constexpr std::size_t kColumns = 140;
 constexpr std::uint32_t kDefaultSharedBytes = 48 * 1024;
 
@@ -27,7 +27,7 @@ bool uses_any_function_of(const std::string &source, std::string_view header) {
   return false;
 }
 
-/// Without the shared functions where the kernels call none of them.
+/// The kernels' source, without the shared functions where no kernel calls one.
 std::string needed_source(const std::string &source) {
   const std::string rest = replaced(source, kScalarFunctions, "");
   return uses_any_function_of(rest, kScalarFunctions) ? source : rest;
@@ -38,7 +38,7 @@ bool is_plain(const plan::Argument &argument) {
   return !number || number->dtype == model::Dtype::Int32;
 }
 
-/// Empty: it may.
+/// The reason why the standalone launcher cannot run the program; empty when it can.
 std::string why_no_launcher(const plan::Program &program) {
   for (const plan::Step &step : program.steps) {
     const auto *launch = std::get_if<plan::Launch>(&step);
@@ -52,7 +52,7 @@ std::string why_no_launcher(const plan::Program &program) {
   return {};
 }
 
-/// The guards that the launcher asks: a module without submodules, plain attributes.
+/// The reason why the launcher cannot check the guards; empty for a module with plain attributes and no submodules.
 std::string why_no_guards(const CallPatterns &patterns) {
   for (const std::string &guards : patterns.guards) {
     if (guards.find("'modules': [(-1, '', '', 0, )]") == std::string::npos)
@@ -69,7 +69,7 @@ std::string why_no_guards(const CallPatterns &patterns) {
   return {};
 }
 
-/// The fields that the launcher reads, as many on a line as fit.
+/// The literal with only the fields that the launcher reads, several on a line.
 std::string dense(const std::string &literal) {
   std::string text = replaced(replaced(literal, "[\n        ", "["), ",\n        ", ", ");
   text = replaced(replaced(std::move(text), ",\n    ]", "]"), "[\n    ]", "[]");

@@ -16,7 +16,7 @@ namespace {
 using Node = Expression::Node;
 using NodePtr = std::shared_ptr<const Node>;
 
-// Binary operators from the loosest to the tightest, as in C.
+// Binary operators from the lowest to the highest precedence, as in C.
 constexpr std::array<std::array<std::string_view, 4>, 10> kLevels{{{"||"},
                                                                    {"&&"},
                                                                    {"|"},

@@ -90,10 +90,10 @@ IndexForm IndexMath::parse(const std::string &text, Interval range) {
   const auto form = parsed ? form_of(parsed->root()) : std::nullopt;
   if (!form)
     return atom(is_word(text) ? text : "(" + text + ")", range);
-  // The contract on the whole narrows a lone variable, the commonest index.
+  // The caller's range narrows the range of a lone variable, which is the most common index.
   if (const Atom *alone = sole_atom(*form); alone && alone->kind == Kind::Text)
     return atom(alone->text, range);
-  // So it does several, where all count upwards.
+  // It also narrows the variables of a sum in which all coefficients are positive.
   const Interval known = this->range(*form);
   if (known.low >= 0 &&
       std::ranges::all_of(form->terms, [](const auto &t) { return t.second > 0; }))
@@ -179,7 +179,7 @@ IndexForm IndexMath::divide(const IndexForm &a, std::int64_t divisor) {
     return a;
   auto [multiple, rest] = split(a, divisor);
   const Interval left = range(rest);
-  if (left.low < 0) // no multiple may be taken out: C++ rounds towards zero
+  if (left.low < 0) // no multiple may be taken out, as C++ division truncates
     return quotient_atom(a, divisor);
   IndexForm quotient = multiple;
   for (auto &[atom, coefficient] : quotient.terms)

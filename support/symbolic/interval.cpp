@@ -9,7 +9,7 @@ bool is_infinite(std::int64_t value) {
   return value >= Interval::kInfinity || value <= -Interval::kInfinity;
 }
 
-/// Infinity stays infinity when a number is added.
+/// The saturated sum; an infinite operand gives infinity.
 std::int64_t sum(std::int64_t a, std::int64_t b) {
   if (is_infinite(a))
     return a;

@@ -1,5 +1,5 @@
-// Closed intervals of 64-bit integers with infinite ends: what is known of a value.
-// Saturating. Thread: values, any.
+// Closed intervals of 64-bit integers, possibly with infinite ends, as known ranges of values.
+// Arithmetic saturates at infinity.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline Interval intersect(Interval a, Interval b) {
 Interval operator+(Interval a, Interval b);
 Interval operator-(Interval a, Interval b);
 Interval operator*(Interval a, Interval b);
-/// C semantics; any value when the divisor may be zero or negative.
+/// The quotient by C's rules; the unbounded interval when the divisor may be zero or negative.
 Interval operator/(Interval a, Interval b);
 Interval operator%(Interval a, Interval b);
 Interval shift_left(Interval a, Interval b);

@@ -1,9 +1,8 @@
 // Polynomials as sorted maps from products of symbols to coefficients; see polynomial.h.
 //
-// Sums and products are the schoolbook ones: real indices have a handful of terms, and the analysis refuses to
-// multiply large ones. Coefficients go through unsigned arithmetic, so that overflow wraps and is no undefined
-// behaviour. Rules that compare every access with every other spend their time here, so each operation is a
-// checkpoint. Thread: values, any.
+// Sums and products go term by term: real indices have few terms, and the analysis refuses to multiply large
+// polynomials. Coefficients use unsigned arithmetic, so that overflow wraps and is not undefined behavior. Rules
+// that compare every access with every other spend their time here, so each operation is a checkpoint.
 #include "support/symbolic/polynomial.h"
 
 #include "support/budget.h"

@@ -1,8 +1,8 @@
 // Integer polynomials over named symbols: the arithmetic under the affine index analysis.
 //
-// Indices are mostly affine in threadIdx, but products of unknowns (row * N) are everywhere, so terms are products
-// of symbols with a number in front, and "affine" is a question asked afterwards. Arithmetic wraps at 64 bits, as
-// the numbers only ever come from source text and nothing trusts them with memory. Thread: values, any.
+// Most indices are affine in threadIdx but contain products of unknowns (row * N). So a term is a product of symbols
+// with a coefficient, and users test separately for affine forms. Arithmetic wraps at 64 bits: the numbers come from
+// source text, and no memory access depends on them.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace warpwright::symbolic {
 
-/// A product of symbols, sorted by name, repeated for powers; empty is the number one.
+/// A product of symbols, sorted by name, with repeats for powers; the empty product is 1.
 using Monomial = std::vector<std::string>;
 
-/// Joined by "*": "N*threadIdx.y"; "1" for the empty product.
+/// The symbols joined by "*": "N*threadIdx.y"; "1" for the empty product.
 std::string to_string(const Monomial &monomial);
 
 class Polynomial {
@@ -26,24 +26,24 @@ public:
   Polynomial(std::int64_t constant);
   static Polynomial symbol(const std::string &name);
 
-  /// Without zero coefficients.
+  /// The terms; no coefficient is zero.
   const std::map<Monomial, std::int64_t> &terms() const { return terms_; }
   bool is_zero() const { return terms_.empty(); }
-  /// Its value when it is a number.
+  /// The value of a constant polynomial; nullopt for others.
   std::optional<std::int64_t> number() const;
-  /// The term without symbols.
+  /// Coefficient of the term without symbols.
   std::int64_t constant_term() const;
   std::set<std::string> symbols() const;
   bool mentions(const std::string &symbol) const;
-  /// What `symbol` is multiplied by, over the terms that hold it exactly once.
+  /// Factor of `symbol`, from the terms that contain it exactly once.
   Polynomial coefficient_of(const std::string &symbol) const;
-  /// The terms without `symbol`.
+  /// The terms that do not contain `symbol`.
   Polynomial without(const std::string &symbol) const;
-  /// Each `symbol` replaced by `value`.
+  /// The polynomial with `symbol` replaced by `value`.
   Polynomial substitute(const std::string &symbol, const Polynomial &value) const;
-  /// Exact division of every coefficient; nullopt when one is not a multiple.
+  /// The exact quotient; nullopt when a coefficient is not a multiple of `divisor`.
   std::optional<Polynomial> divided_by(std::int64_t divisor) const;
-  /// "4*threadIdx.x + N*row + 1", constant last; "0" when empty.
+  /// Text with the constant last: "4*threadIdx.x + N*row + 1"; "0" when there are no terms.
   std::string text() const;
 
   friend Polynomial operator+(const Polynomial &a, const Polynomial &b);

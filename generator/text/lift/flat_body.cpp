@@ -1,4 +1,4 @@
-// Removal of bounds checks from a body, and match of loops and accumulations; see flat_body.h.
+// Removal of bounds checks from a body, and recognition of loops and accumulations; see flat_body.h.
 #include "generator/text/lift/flat_body.h"
 
 #include "generator/text/lift/launches.h"
@@ -12,7 +12,7 @@ using clang::isa;
 
 namespace {
 
-/// Adds `condition` (negated for an early return) to the bounds.
+/// Adds `condition` (negated for an early return) to the bounds; false when it is no bounds check.
 bool add_bounds(const source::IndexReader &form, const clang::Expr *condition, bool negated,
                 FlatBody &body) {
   const auto *binary = source::as<clang::BinaryOperator>(condition);

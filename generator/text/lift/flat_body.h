@@ -1,8 +1,8 @@
 // A kernel's body without its bounds checks: the form that lifting matches.
 //
 // `if (r >= M || c >= N) return;` and a last `if (r < M && c < N) {...}` become bounds. The other
-// statements, which run for elements inside the bounds, stay as a list. Also here: shapes that all
-// recognisers share, as counted loops and accumulations.
+// statements, which run for elements inside the bounds, stay as a list. The file also has the shapes
+// that all recognizers share, such as counted loops and accumulations.
 #pragma once
 
 #include "generator/text/source/combine.h"
@@ -16,17 +16,17 @@ struct FlatBody {
 
   std::optional<symbolic::Polynomial> bound_of(const symbolic::Polynomial &value) const;
 };
-/// nullopt when a branch is no bounds check.
+/// The kernel's body without bounds checks; nullopt when another kind of branch exists.
 std::optional<FlatBody> flatten(const source::IndexReader &form);
 /// The body of a kernel that a template may replace.
-/// Errors: grounds to refuse any template (launches.h), or a branch that is no bounds check.
+/// Errors: a reason to refuse all templates (launches.h), or a branch that is no bounds check.
 Result<FlatBody> replaceable_body(const source::IndexReader &form);
 
 /// A loop `for (int k = begin; k < end; ++k)`.
 struct CountedLoop {
   const clang::ForStmt *loop = nullptr;
   const clang::VarDecl *counter = nullptr;
-  std::string name; ///< of the counter
+  std::string name; ///< name of the counter
   symbolic::Polynomial begin, end;
 };
 std::optional<CountedLoop> counted_loop(const source::IndexReader &form,
@@ -55,21 +55,21 @@ Result<AccumulationLoop> only_accumulation(const source::IndexReader &form, cons
 const clang::VarDecl *variable_with_value(const source::IndexReader &form, const FlatBody &body,
                                           const symbolic::Polynomial &value);
 
-/// Text of the user's statements `last` behind the earlier declarations that they need, in two
-/// spaces a level. nullopt when they need the thread's position, or a variable that is neither
-/// declared so nor in `available`.
+/// Text of the user's statements `last` after the earlier declarations that they need, indented by
+/// two spaces a level. nullopt when they need the thread's position, or a variable that is neither in
+/// `available` nor declared in `before`.
 std::optional<std::string> epilogue_text(const source::IndexReader &form,
                                          const std::vector<const clang::Stmt *> &before,
                                          const std::vector<const clang::Stmt *> &last,
                                          const std::set<const clang::VarDecl *> &available);
 
-/// Source of statements with `edits` (offsets of the file) applied, in two spaces a level; nullopt
-/// inside macros.
+/// Source of statements with `edits` (offsets of the file) applied, indented by two spaces a level;
+/// nullopt inside macros.
 std::optional<std::string> statements_text(const source::KernelSource &source,
                                            const std::vector<const clang::Stmt *> &statements,
                                            const source::Edits &edits = {});
 
-/// Does the value consist of parameters and numbers alone?
+/// True if the value consists of parameters and numbers only.
 bool is_uniform(const source::KernelSource &source, const symbolic::Polynomial &value);
 
 } // namespace warpwright::lift

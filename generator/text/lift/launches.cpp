@@ -1,4 +1,4 @@
-// Launches of templates, from the arguments that the user's launches pass; see launches.h.
+// Edits of launches for templates, from the arguments that the user's launches pass; see launches.h.
 #include "generator/text/lift/launches.h"
 
 #include "generator/text/source/launch_site.h"
@@ -6,7 +6,7 @@
 namespace warpwright::lift {
 namespace {
 
-/// Text of a polynomial over parameters at a launch, by the arguments there; nullopt where one
+/// Text of a polynomial at a launch, with arguments in place of parameters; nullopt when an argument
 /// cannot be read.
 std::optional<std::string> at_launch(const source::KernelSource &source,
                                      const clang::CUDAKernelCallExpr *launch,

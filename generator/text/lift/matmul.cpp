@@ -1,5 +1,5 @@
-// Match of `sum += A[row, k] * B[k, col]` with either operand transposed and any store of the sum;
-// see matmul.h.
+// Recognition of `sum += A[row, k] * B[k, col]` with either operand transposed and any store of the
+// sum; see matmul.h.
 //
 // The store is kept as the user wrote it (alpha, beta, bias, activation), with the user's names for
 // row, column and sum. C's index alone decides which thread index is the row.
@@ -16,7 +16,7 @@ using clang::isa;
 
 namespace {
 
-/// Is it one loop over k from 0 that sums products, and no other loop anywhere?
+/// True if the only loop runs over k from 0 and sums products.
 bool sums_products(const AccumulationLoop &found) {
   const auto has_loop = [](const clang::Stmt *statement) {
     return !source::find_all<clang::ForStmt>(statement).empty();
@@ -28,7 +28,7 @@ bool sums_products(const AccumulationLoop &found) {
          std::ranges::none_of(found.after, has_loop);
 }
 
-/// The float element that a factor is, also through a local that holds it; nullopt otherwise.
+/// The float element that a factor reads, directly or by a local variable; nullopt for other factors.
 std::optional<source::ElementAccess> operand(const source::IndexReader &form,
                                              const clang::Expr *factor) {
   if (const clang::VarDecl *variable = source::variable_of(factor);

@@ -1,4 +1,4 @@
-// Recogniser of the naive matrix product: one thread an element of C, a loop over k.
+// Recognizer of the naive matrix product: one thread for each element of C, and a loop over k.
 #pragma once
 
 #include "generator/text/lift/flat_body.h"
@@ -7,11 +7,11 @@
 namespace warpwright::lift {
 
 struct Matmul {
-  templates::GemmTask task;        ///< in the kernel's own names
+  templates::GemmTask task;        ///< in terms of the kernel's names
   symbolic::Polynomial rows, cols; ///< over the kernel's parameters
 };
 
-/// Errors: the part of the product that is missing.
+/// The matrix product that the kernel computes. Errors: the part of a product that is missing.
 Result<Matmul> match_matmul(const source::KernelSource &source);
 
 } // namespace warpwright::lift

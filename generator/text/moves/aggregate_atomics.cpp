@@ -1,9 +1,9 @@
-// aggregate_atomics(scope): one atomicAdd a warp or a block instead of one a thread, when all go to
-// one address.
+// Move aggregate_atomics(scope): one atomicAdd for each warp or block in place of one for each
+// thread, when all go to one address.
 //
-// Each thread adds up privately, shuffles combine. Legal for a guarded kernel with one atomicAdd
-// whose address is the same for all threads and whose result is unused, in blocks of a known
-// multiple of 32.
+// Each thread sums privately, then shuffles combine the sums. Legal for a guarded kernel with one
+// atomicAdd whose address is the same for all threads and whose result is unused, with a block size
+// that is a known multiple of 32.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/atomics.h"

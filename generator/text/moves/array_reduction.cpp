@@ -1,9 +1,9 @@
-// array_reduction(threads, blocks): the sum of an array into one number by a capped grid, float4
-// loads, shuffles and one atomicAdd a block.
+// Move array_reduction(threads, blocks): the sum of an array into one number by a capped grid,
+// float4 loads, shuffles and one atomicAdd a block.
 //
-// Recognised in two spellings: every thread adds its element atomically, or a tree over a shared
-// array of `i < n ? element : 0` ends in one atomicAdd a block. The term that an element adds stays
-// the user's expression.
+// Two forms are recognized: every thread adds its element atomically, or a tree over a shared array
+// of `i < n ? element : 0` ends in one atomicAdd a block. The summed term stays the user's
+// expression.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/flat_body.h"
@@ -19,15 +19,15 @@ using clang::isa;
 
 namespace {
 
-constexpr int kElementsAThread = 4; // one float4 a thread before the cap on the grid takes hold
+constexpr int kElementsAThread = 4; // one float4 a thread in grids below the cap
 
 struct ArrayReduction {
   templates::ReduceTask task;
   symbolic::Polynomial extent;
 };
 
-/// Text of `value` with placeholders for elements at the global index; nullopt where it uses the
-/// index in another way, or other locals.
+/// Text of `value` with placeholders for elements at the global index; nullopt when it uses the
+/// index in another way or uses other locals.
 std::optional<std::string> contribution(const source::IndexReader &form, const clang::Expr *value,
                                         const clang::VarDecl *index, templates::ReduceTask &task) {
   source::Edits edits;
@@ -51,7 +51,7 @@ std::optional<std::string> contribution(const source::IndexReader &form, const c
   return text ? std::optional(*text) : std::nullopt;
 }
 
-/// The sum that a kernel computes, in either spelling.
+/// The sum that a kernel computes, in either form.
 struct Found {
   const clang::Expr *value = nullptr;
   const clang::VarDecl *index = nullptr;
@@ -59,7 +59,7 @@ struct Found {
   std::string address, type;
 };
 
-/// `if (i < n) atomicAdd(total, element)`.
+/// The sum in the form `if (i < n) atomicAdd(total, element)`.
 Result<Found> match_atomics(const source::IndexReader &form) {
   auto atomic = match_atomic_add(form);
   if (!atomic)
@@ -86,7 +86,7 @@ const clang::VarDecl *compared_index(const source::IndexReader &form, const clan
   return source::variable_of(less->getLHS());
 }
 
-/// A tree over `array[t] = i < n ? element : 0` and one atomicAdd of array[0].
+/// The sum in the form of a tree over `array[t] = i < n ? element : 0` and one atomicAdd of array[0].
 Result<Found> match_tree_and_atomic(const source::IndexReader &form) {
   const auto trees = find_trees(form);
   const source::KernelSource &source = form.source();

@@ -1,11 +1,11 @@
-// block_size(x[, y]): another block shape, with the grid, and the constants that the kernel relies
-// on, following.
+// Move block_size(x[, y]): another block shape, with matching changes of the grid and of the
+// constants that the kernel relies on.
 //
-// A block written as a constant of the file (`#define BLOCK 256`) that serves this kernel alone is
-// changed at its definition; otherwise its uses in this kernel and its launches become numbers. In
-// a kernel that uses `blockDim` an equal number means something else, unless shared arrays or
-// `blockIdx.x * 256` rely on it. The move is illegal when a grid must follow the block and shows no
-// sign of it, and when the block is also a length of the data.
+// If the block is a constant of the file (`#define BLOCK 256`) that only this kernel uses, its
+// definition changes. Otherwise its uses in this kernel and its launches become numbers. In a kernel
+// with `blockDim`, an equal number is unrelated unless shared arrays or `blockIdx.x * 256` rely on
+// it. The move is illegal when the grid must depend on the block but its text does not, and when the
+// block size is also a length of the data.
 #include "generator/text/moves/move_kind.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 struct BlockUse {
   std::int64_t x = 0, y = 1;
-  std::string name;                ///< the constant it is written as; empty for a number
-  std::optional<Range> definition; ///< of the constant's number, where it serves this kernel alone
+  std::string name;                ///< name of the block's constant; empty for a number
+  std::optional<Range> definition; ///< number of a constant that only this kernel uses
 
   bool is_two_dimensional() const { return y != 1; }
   /// The block's text in the kernel.
@@ -50,7 +50,7 @@ std::optional<Range> definition_of(std::string_view text, const std::string &nam
   return std::nullopt;
 }
 
-/// The same where nothing but this kernel and its launches mentions the name.
+/// definition_of() when only this kernel and its launches mention the name; nullopt otherwise.
 std::optional<Range> exclusive_definition(const source::KernelSource &source,
                                           const std::string &name) {
   auto definition = definition_of(source.text(), name);
@@ -70,7 +70,7 @@ std::optional<Range> exclusive_definition(const source::KernelSource &source,
   return count_mentions(source.text(), name) == own + 1 ? definition : std::nullopt;
 }
 
-/// The block of all launches. Errors: why it cannot be changed.
+/// The block of all launches. Errors: the reason why it cannot be changed.
 Result<BlockUse> block_use(const source::KernelSource &source) {
   if (source.launches().empty())
     return fail("there is no launch");
@@ -100,7 +100,7 @@ Result<BlockUse> block_use(const source::KernelSource &source) {
   return use;
 }
 
-/// Are elements dealt out by block and thread, so that the grid must change with the block?
+/// True if block and thread determine a thread's elements, so that the grid must change with the block.
 bool deals_by_block(const std::string &body, const std::string &axis) {
   return body.contains("blockDim." + axis) && body.contains("blockIdx." + axis) &&
          !body.contains("gridDim." + axis);
@@ -121,19 +121,19 @@ Factor factor_of(const std::string &body, const std::string &token) {
   return found;
 }
 
-/// Does a block store a result of its own, as in `sums[blockIdx.x] = sum`?
+/// True if each block stores a result of its own, as in `sums[blockIdx.x] = sum`.
 bool stores_by_block(const std::string &body) {
   static const std::regex store(R"(\[\s*blockIdx\.x\s*\]\s*=[^=])");
   return std::regex_search(body, store);
 }
 
-/// Does the kernel's text change with the block?
+/// True if the kernel's text must change with the block.
 bool text_follows(const std::string &body, const BlockUse &use) {
   return !use.name.empty() || !body.contains("blockDim.x") || body.contains("__shared__") ||
          factor_of(body, use.token()) == Factor::BlockIndex;
 }
 
-/// `text` with whole tokens replaced, each once.
+/// `text` with whole tokens replaced; replacements are not replaced again.
 std::string with_tokens(std::string text, const std::map<std::string, std::string> &tokens) {
   for (const auto &[from, to] : tokens)
     text = source::rename(text, from, "\x01" + to);
@@ -141,14 +141,14 @@ std::string with_tokens(std::string text, const std::map<std::string, std::strin
   return text;
 }
 
-/// Grid extent `d` with the block's number or constant replaced; the text unchanged where neither
+/// Text of grid extent `d` with the block's number or constant replaced; unchanged when neither
 /// occurs.
 std::string following_grid(const source::KernelSource &source, const source::LaunchSite &site,
                            int d, const BlockUse &use, std::int64_t value) {
   const std::int64_t old_value = d == 0 ? use.x : use.y;
   std::string text = site.grid().text(d);
-  // A variable that other launches share keeps its value: this launch gets the variable's
-  // initialiser.
+  // A variable that other launches share keeps its value. This launch uses the text of its
+  // initializer instead.
   const clang::VarDecl *shared =
       use.name.empty() ? nullptr : source::variable_of(site.grid().expression(d));
   if (auto init = shared && shared->isLocalVarDecl() && shared->hasInit()
@@ -164,7 +164,7 @@ std::string following_grid(const source::KernelSource &source, const source::Lau
   return followed == text ? site.grid().text(d) : followed;
 }
 
-/// Does extent `d` of the grid change with the block, by itself or by the edits of this move?
+/// True if grid extent `d` changes with the block, by its own text or by the edits of this move.
 bool grid_follows(const source::KernelSource &source, const source::LaunchSite &site,
                   const BlockUse &use, int d) {
   const std::string &text = site.grid().text(d);
@@ -174,7 +174,7 @@ bool grid_follows(const source::KernelSource &source, const source::LaunchSite &
          following_grid(source, site, d, use, 7) != text;
 }
 
-/// Errors: why the move is illegal for a two-dimensional block.
+/// Checks a two-dimensional block. Errors: the reason why the move is illegal.
 Result<void> check_two_dimensional(const source::KernelSource &source, const BlockUse &use) {
   const std::string body = source.body_text();
   if (body.contains("__shared__") || mentions(body, std::to_string(use.x)) ||
@@ -190,7 +190,7 @@ Result<void> check_two_dimensional(const source::KernelSource &source, const Blo
   return {};
 }
 
-/// Errors: why the move is illegal for a one-dimensional block.
+/// Checks a one-dimensional block. Errors: the reason why the move is illegal.
 Result<void> check_one_dimensional(const source::KernelSource &source, const BlockUse &use) {
   const std::string body = source.body_text();
   if (body.contains("__shared__") && mentions(body, std::to_string(use.x / 2)))
@@ -211,7 +211,7 @@ Result<void> check_one_dimensional(const source::KernelSource &source, const Blo
   return {};
 }
 
-/// Edits that give every launch, and the kernel's text where it follows, the block x by y.
+/// Edits that change every launch, and the kernel's text where needed, to a block of x by y.
 source::Edits block_edits(const source::KernelSource &source, const BlockUse &use, int x, int y) {
   if (use.definition && !use.is_two_dimensional())
     return {{*use.definition, std::to_string(x)}};

@@ -1,8 +1,8 @@
-// coarsen(factor): each thread does several elements, a block apart, so that a warp's accesses stay
-// coalesced.
+// Move coarsen(factor): each thread computes several elements at a distance of one block, so that a
+// warp's accesses stay coalesced.
 //
-// More loads in flight a thread and fewer blocks. Legal for a guarded element-wise kernel without
-// barriers or early exits in the work; a kernel that loops over its grid takes unroll instead.
+// A thread has more loads in flight, and fewer blocks start. Legal for a guarded element-wise kernel
+// without barriers or early exits in the work; for a kernel that loops over its grid, see unroll.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/guarded.h"
@@ -22,7 +22,7 @@ Result<Offer> offer_coarsen(const source::KernelSource &source) {
     auto work = guarded.work_text(source);
     if (!work)
       return std::unexpected(work.error());
-    // An index of 64 bits may be past 32 of them.
+    // The values of a 64-bit index may exceed 32 bits.
     const bool wide = source.unit().context().getTypeSize(guarded.index->getType()) > 32;
     source::Edits made{guarded.replace(
         source,

@@ -1,7 +1,7 @@
-// float_literals(): `0.5` becomes `0.5f` in kernels that otherwise compute in float.
+// Move float_literals(): `0.5` becomes `0.5f` in kernels that otherwise compute in float.
 //
 // One double literal turns a whole expression into double precision, at 1/2 to 1/64 of the speed.
-// Illegal where the kernel mentions double itself, which is then meant.
+// Illegal where the kernel mentions double, because double precision is then intended.
 #include "generator/text/moves/move_kind.h"
 
 namespace warpwright::moves {

@@ -1,4 +1,4 @@
-// gemm(bm, bn, bk, tm, tn): a recognised matrix product becomes the register-tiled GEMM template.
+// Move gemm(bm, bn, bk, tm, tn): replaces a matrix product by the register-tiled GEMM template.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/launches.h"
@@ -7,8 +7,8 @@
 namespace warpwright::moves {
 
 Result<Offer> offer_gemm(const source::KernelSource &source) {
-  // Measured on an H200 for n = 1024, 2048 and 4096: the large tiles win on large matrices, the
-  // small fill the device on small ones.
+  // Measured on an H200 for n = 1024, 2048 and 4096: large tiles are faster on large matrices, and
+  // small tiles fill the device on small matrices.
   static const auto choices = choice_table({"bm", "bn", "bk", "tm", "tn"}, {{128, 128, 8, 8, 8},
                                                                             {128, 64, 16, 8, 4},
                                                                             {256, 128, 8, 16, 8},

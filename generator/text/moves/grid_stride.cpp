@@ -1,8 +1,8 @@
-// grid_stride(blocks): a thread loops over elements a whole grid apart, and the grid is capped.
+// Move grid_stride(blocks): a loop of each thread over elements one grid apart, in a capped grid.
 //
 // Fewer blocks start, and the setup of a thread serves many elements. Legal for a guarded
-// element-wise kernel without barriers or early exits in the work. Leaves out kernels over two
-// dimensions.
+// element-wise kernel without barriers or early exits in the work. Kernels over two dimensions are
+// not supported.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/guarded.h"

@@ -1,5 +1,5 @@
-// launch_bounds(threads, blocks): tells the compiler the block's size and how many blocks should
-// fit, so that it may use more registers a thread, or must use fewer.
+// Move launch_bounds(threads, blocks): tells the compiler the block size and the number of blocks
+// that should fit a multiprocessor, which determines the registers of a thread.
 //
 // Legal where every launch has a block of one known size and the kernel has no bounds yet.
 #include "generator/text/moves/move_kind.h"

@@ -1,5 +1,5 @@
-// A move: its name, and its offer in a state, which is the legal choices of its parameters and the
-// edits that each choice makes.
+// Interface of a move: its name, and its offer in a state, which consists of the legal choices of
+// parameters and the edits of each choice.
 //
 // Each move is one file in this folder and one line in registry.cpp. An offer must be cheap (no
 // second parse) and must refuse with a reason every kernel that it cannot prove to be legal.
@@ -13,25 +13,25 @@ using Parameters = std::map<std::string, std::string>;
 
 struct Offer {
   std::vector<Parameters> choices;
-  /// Edits of one of `choices`. Errors: code that cannot be edited after all.
+  /// Edits for one of `choices`. Errors: code that cannot be edited, such as macros.
   std::function<Result<source::Edits>(const Parameters &)> edits;
 };
 
 struct MoveKind {
   std::string_view name;
-  bool is_template; ///< replaces the whole computation: the search tries these first
-  /// The source must outlive the offer. Errors: why the move is illegal.
+  bool is_template; ///< replaces the whole computation; the search tries templates first
+  /// The offer for a kernel; the source must outlive it. Errors: the reason why the move is illegal.
   Result<Offer> (*offer)(const source::KernelSource &);
 };
 
 /// Every move, in the order in which they are proposed.
 const std::vector<MoveKind> &move_registry();
-/// The move of this name, or null.
+/// The move of this name; null when there is none.
 const MoveKind *find_move_kind(std::string_view name);
 
 /// The offer of a match with these choices.
 /// @param edits (match, choice) -> the edits of a choice
-/// Errors: that of `match`.
+/// Errors: the error of `match`.
 template <class Match, class Edit>
 Result<Offer> offer_of(const Result<Match> &match, std::vector<Parameters> choices, Edit edits) {
   if (!match)
@@ -40,7 +40,7 @@ Result<Offer> offer_of(const Result<Match> &match, std::vector<Parameters> choic
                [match = *match, edits](const Parameters &choice) { return edits(match, choice); }};
 }
 
-/// A parameter of a choice, as a number.
+/// The value of a choice's parameter as a number.
 int number(const Parameters &parameters, const std::string &name);
 
 /// One choice of a single parameter for each value.

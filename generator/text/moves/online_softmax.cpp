@@ -1,7 +1,7 @@
-// online_softmax(threads, row): softmax in three loops of one thread a row becomes the online
-// template.
+// Move online_softmax(threads, row): replaces a softmax of three loops in one thread a row by the
+// online template.
 //
-// Recognised from a maximum, a sum of exponentials and a store along the same row, in three loops
+// Recognized from a maximum, a sum of exponentials and a store along the same row, in three loops
 // over the same columns. The argument of the exponential is not checked exactly: the runner
 // compares with the original.
 #include "generator/text/moves/move_kind.h"
@@ -57,7 +57,7 @@ bool divides_by(const clang::Stmt *root, const clang::VarDecl *sum) {
                              });
 }
 
-/// Does it divide by the sum, or multiply by a variable that was initialised with such a quotient?
+/// True if the code divides by the sum, or multiplies by a variable that was initialized so.
 bool scales_by(const clang::Stmt *root, const clang::VarDecl *sum) {
   const auto is_share = [&](const clang::Expr *factor) {
     const clang::VarDecl *variable = source::variable_of(factor);
@@ -72,7 +72,7 @@ bool scales_by(const clang::Stmt *root, const clang::VarDecl *sum) {
                              });
 }
 
-/// The array that a loop stores to last; empty for none.
+/// Name of the array of a loop's last store; empty when there is none.
 std::string stored_array(const source::IndexReader &form, const lift::CountedLoop &loop) {
   std::string name;
   for (const auto *assign : source::find_all<clang::BinaryOperator>(loop.loop->getBody()))

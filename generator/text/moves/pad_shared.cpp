@@ -1,8 +1,8 @@
-// pad_shared(padding): one more column in two-dimensional shared arrays whose rows are whole turns
-// of the banks.
+// Move pad_shared(padding): one more column in two-dimensional shared arrays whose row length is a
+// multiple of all banks.
 //
 // With rows of 32 words a column lies in one bank; one word of padding spreads it over all. Legal
-// when the array is only used as a[i][j], so that nothing depends on the distance of its rows.
+// when the array is only used as a[i][j], so that no code depends on the distance of its rows.
 #include "generator/text/moves/move_kind.h"
 
 #include <clang/AST/TypeLoc.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kBankBytes = 128; // 32 banks of 4 bytes: CUDA C++ Programming Guide, "Shared Memory"
 
-/// Is every use of the array in the body an element a[i][j]?
+/// True if every use of the array in the body is an element a[i][j].
 bool is_used_by_elements(const source::KernelSource &source, const clang::VarDecl *array) {
   std::size_t elements = 0;
   for (const auto *element : source::find_all<clang::ArraySubscriptExpr>(source.body())) {
@@ -25,7 +25,7 @@ bool is_used_by_elements(const source::KernelSource &source, const clang::VarDec
   return elements > 0 && source::uses_of(source.body(), array).size() == elements;
 }
 
-/// The place of the array's last extent; nullopt where it cannot be padded.
+/// Source range of the array's last extent; nullopt where it cannot be padded.
 std::optional<Range> paddable_extent(const source::KernelSource &source,
                                      const clang::VarDecl *array) {
   const clang::ASTContext &context = source.unit().context();

@@ -1,10 +1,9 @@
-// privatize_histogram(bins): a block counts in shared memory and adds its counts to global memory
-// at the end.
+// Move privatize_histogram(bins): each block counts in shared memory and adds its counts to global
+// memory at the end.
 //
-// The first `bins` counters are private; others go to global memory as before. Only touched
-// counters are added, so the move needs no knowledge of their number. Legal for a guarded kernel
-// with one atomicAdd of 4-byte values at an index that depends on data. Pays most together with
-// grid_stride.
+// The first `bins` counters are private; others go to global memory as before. Only changed counters
+// are added, so the move need not know their number. Legal for a guarded kernel with one atomicAdd
+// of 4-byte values at an index that depends on data. The gain is largest together with grid_stride.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/atomics.h"
@@ -53,7 +52,7 @@ Result<source::AtomicAdd> match_counter(const source::IndexReader &form) {
   return atomic;
 }
 
-/// Is the index a byte, also through a local that holds it?
+/// True if the index is a byte, directly or by a local variable.
 bool is_byte(const source::KernelSource &source, const clang::Expr *index) {
   index = source::strip_casts(index);
   if (const clang::VarDecl *variable = source::variable_of(index); variable && variable->hasInit())

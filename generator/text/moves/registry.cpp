@@ -1,4 +1,4 @@
-// The one table of moves. A new move needs its file, its line here, and its test.
+// Table of all moves. A new move needs a file, a line here, and a test.
 #include "generator/text/moves/move_kind.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace warpwright::moves {
 
-/// Name, and whether it is a template, in the order in which moves are proposed.
+/// Rows of name and `is_template`, in the order in which moves are proposed.
 #define WARPWRIGHT_MOVES(MOVE)                                                                     \
   MOVE(gemm, true)                                                                                 \
   MOVE(tiled_transpose, true)                                                                      \

@@ -1,7 +1,7 @@
-// remap_threads(): swaps the roles of x and y where the fastest array index runs along threadIdx.y.
+// Move remap_threads(): swaps x and y where the fastest array index runs along threadIdx.y.
 //
-// Neighbouring threads differ in x, so x must drive the last index. Everything with x and y of a
-// built-in index is swapped in the kernel and in its launches, so the result stays the same.
+// Neighboring threads differ in x, so the last index should depend on x. The members x and y of all
+// built-in indices are swapped in the kernel and in its launches, so the result stays the same.
 // Illegal with shared memory or warp operations, whose layout may depend on the linear thread
 // number.
 #include "generator/text/moves/move_kind.h"
@@ -35,7 +35,7 @@ std::optional<source::Edits> swapped_members(const source::KernelSource &source)
   return edits;
 }
 
-/// A grid's text with the block's members exchanged, since they trade places too.
+/// A grid's text with the block's members x and y exchanged, because the block's extents swap too.
 std::string exchanged(std::string text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
     if (text[i] == '.' && (text[i + 1] == 'x' || text[i + 1] == 'y') &&

@@ -1,5 +1,5 @@
-// restrict_const(): `const` on pointers that are only read and `__restrict__` on all, so that loads
-// may move and take the read-only path.
+// Move restrict_const(): `const` on pointers that are only read and `__restrict__` on all, so that
+// the compiler may reorder loads and use the read-only cache.
 //
 // Illegal when a launch passes one pointer twice, or when a pointer is used other than by its
 // elements.
@@ -8,8 +8,8 @@
 namespace warpwright::moves {
 namespace {
 
-/// Is the parameter only used by its elements, none of which is written? Element assignments to
-/// class types go through operators, which this does not see.
+/// True if only elements of the parameter are used and none is written. Assignments to elements of
+/// class types are calls of operators, which this function does not see.
 bool is_only_read(const source::KernelSource &source, const clang::ParmVarDecl *parameter) {
   std::size_t elements = 0;
   bool is_written = false;

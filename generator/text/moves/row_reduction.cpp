@@ -1,9 +1,9 @@
-// row_reduction(threads, row): a loop over a row in one thread becomes a row a warp or a row a
-// block.
+// Move row_reduction(threads, row): a loop of one thread over a row becomes a reduction of the row
+// by a warp or a block.
 //
-// Recognised from `for (j = 0; j < cols; ++j) acc op= f(x[row * stride + j], ...)` in one thread a
-// row. f and the use of the result stay the user's text. Sums, maxima and minima. Leaves out
-// several results a row.
+// Recognized from `for (j = 0; j < cols; ++j) acc op= f(x[row * stride + j], ...)` in one thread a
+// row, for sums, maxima and minima. f and the use of the result stay the user's text. Several
+// results a row are not supported.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/flat_body.h"
@@ -43,7 +43,7 @@ Result<source::Edits> take_arrays(const source::IndexReader &form, const lift::C
   return edits;
 }
 
-/// Takes the accumulator's initial value. Errors: one that the template cannot start from.
+/// Reads the accumulator's initial value. Errors: a value that the template cannot start from.
 Result<void> take_initial(const source::IndexReader &form, const lift::CountedLoop &loop,
                           const clang::VarDecl *accumulator, templates::ReduceTask &task) {
   task.initial = form.source().text_of(accumulator->getInit());

@@ -1,4 +1,4 @@
-// The offer of templates over rows: a warp or a block a row, by the parameters (threads, row).
+// Offer of templates over rows, with a warp or a block for each row: the parameters (threads, row).
 #pragma once
 
 #include "generator/text/lift/launches.h"
@@ -6,10 +6,10 @@
 
 namespace warpwright::moves {
 
-/// @param match the result of a recogniser: a task, and `rows` as a polynomial
+/// @param match the result of a recognizer: a task, and `rows` as a polynomial
 /// @param render (task, threads a block, threads a row, taken names) -> the body; a row has 32
 ///   threads or the block's
-/// Errors: that of `match`.
+/// Errors: the error of `match`.
 template <class Match, class Render>
 Result<Offer> offer_rows(const source::KernelSource &source, const Result<Match> &match,
                          Render render) {

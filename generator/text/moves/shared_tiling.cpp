@@ -1,8 +1,8 @@
-// shared_tiling(tile, padding): a recognised matrix product reads its operands through square
-// shared-memory tiles, one element of C a thread as before.
+// Move shared_tiling(tile, padding): a matrix product reads its operands through square tiles in
+// shared memory, still with one thread for each element of C.
 //
-// The textbook step before gemm: each element of A and B is read from global memory once a tile and
-// not once a thread. Offered for operands that are not transposed, whose tiles load coalesced.
+// Each element of A and B is read from global memory once a tile and not once a thread. The move
+// gemm goes further. Offered for operands that are not transposed, whose tiles load coalesced.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/launches.h"

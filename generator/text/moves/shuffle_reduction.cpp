@@ -1,4 +1,4 @@
-// shuffle_reduction(): a tree over a shared array becomes warp shuffles and one pass over the
+// Move shuffle_reduction(): a tree over a shared array becomes warp shuffles and one pass over the
 // warps' results.
 //
 // Ten barriers become three. Legal for
@@ -26,7 +26,7 @@ $last    if ($thread == 0)
   __syncthreads();
 })cuda";
 
-/// The shuffles in place of one tree. Errors: a tree from a macro.
+/// Edits that replace one tree by shuffles. Errors: a tree from a macro.
 Result<TextEdit> replace_tree(const source::KernelSource &source, const source::Tree &tree) {
   const auto range = source.range_of(tree.loop), whole = source.statement_range(tree.loop);
   if (!range || !whole)

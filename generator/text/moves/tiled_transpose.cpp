@@ -1,8 +1,8 @@
-// tiled_transpose(tile, rows): out[x * rows + y] = in[y * cols + x] goes through a padded
-// shared-memory tile.
+// Move tiled_transpose(tile, rows): out[x * rows + y] = in[y * cols + x] through a padded tile in
+// shared memory.
 //
-// Recognised from one store of one element at exchanged indices; the stored value may be an
-// expression of that element. Leaves out batches and in-place transposes.
+// Recognized from one store of one element at exchanged indices; the stored value may be an
+// expression of that element. Batches and in-place transposes are not supported.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/lift/flat_body.h"

@@ -1,6 +1,6 @@
-// unroll(factor): `#pragma unroll` before the innermost loops, so that more loads are in flight.
+// Move unroll(factor): `#pragma unroll` before the innermost loops, so that more loads are in flight.
 //
-// Legal while the kernel has no such pragma and has a loop without a barrier in it.
+// Legal if the kernel has no such pragma and has a loop that contains no barrier.
 #include "generator/text/moves/move_kind.h"
 
 namespace warpwright::moves {

@@ -1,9 +1,9 @@
-// vectorize(width): each thread does `width` neighbours through loads and stores of up to 16 bytes.
+// Move vectorize(width): `width` neighboring elements a thread, by loads and stores of up to 16 bytes.
 //
-// The vector path is taken where all pointers are aligned and all elements exist, the scalar path
-// elsewhere, so any pointer and any size is right. Legal for a guarded element-wise kernel in which
-// each written array is touched at the thread's own index only. Arrays that are read elsewhere stay
-// scalar.
+// The vector path runs where all pointers are aligned and all elements exist, the scalar path
+// elsewhere, so every pointer and size is allowed. Legal for a guarded element-wise kernel that
+// accesses each written array at the thread's own index only. Arrays that are read at other indices
+// stay scalar.
 #include "generator/text/moves/move_kind.h"
 
 #include "generator/text/source/guarded.h"
@@ -22,7 +22,7 @@ struct VectorArray {
   int bytes = 0;
   bool is_written = false;
   bool needs_load = false;
-  std::vector<Range> accesses; ///< at the thread's own index
+  std::vector<Range> accesses; ///< accesses at the thread's own index
 };
 
 struct Plan {
@@ -32,7 +32,7 @@ struct Plan {
 
 struct Use {
   bool is_written = false;
-  bool is_plain_store = false; ///< an unconditional plain assignment of the work
+  bool is_plain_store = false; ///< the access is the target of an unconditional `=`
 };
 
 Use use_of(const source::Guarded &guarded, const clang::Expr *access) {
@@ -142,7 +142,7 @@ std::string vector_of(const VectorArray &array, int width) {
 /// Texts of the vector path.
 struct VectorText {
   std::string aligned, arrays, loads, stores;
-  source::Edits edits; ///< of the work, for the vector path
+  source::Edits edits; ///< edits of the work for the vector path
 };
 
 VectorText vector_text(const Plan &plan, int width, const std::string &first,
@@ -169,8 +169,8 @@ VectorText vector_text(const Plan &plan, int width, const std::string &first,
   return text;
 }
 
-/// Adds edits of the index everywhere else in the vector path: `i` becomes `(first + lane)`.
-/// False for an index inside a macro.
+/// Adds edits of all other uses of the index in the vector path: `i` becomes `(first + lane)`.
+/// False when a use is inside a macro.
 bool add_index_edits(const source::KernelSource &source, const source::Guarded &guarded,
                      const std::string &replacement, source::Edits &edits) {
   const source::Edits accesses = edits;
@@ -197,7 +197,7 @@ $stores} else {
   }
 })cuda";
 
-/// Edits that vectorise the kernel. Errors: an index inside a macro.
+/// Edits that vectorize the kernel. Errors: an index inside a macro.
 Result<source::Edits> vector_edits(const source::KernelSource &source, const Plan &plan,
                                    int count) {
   const source::Guarded &guarded = plan.guarded;

@@ -7,7 +7,7 @@ using clang::dyn_cast;
 
 namespace {
 
-/// Is the expression a statement of its own, so that its value is unused?
+/// True if the expression is a statement of its own, so that its value is unused.
 bool stands_alone(const clang::Stmt *root, const clang::Expr *expression) {
   bool alone = false;
   const auto look = [&](const clang::Stmt *statement) {

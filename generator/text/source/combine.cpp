@@ -6,7 +6,7 @@
 namespace warpwright::source {
 namespace {
 
-/// The text for float, double and other (integer) types.
+/// The text that matches the type; types other than float and double count as integers.
 std::string by_type(const std::string &type, const char *single, const char *twice,
                     const char *integer) {
   return type == "float" ? single : type == "double" ? twice : integer;

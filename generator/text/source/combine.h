@@ -1,4 +1,4 @@
-// Ways in which a reduction combines two values, as C++ text.
+// Binary operations of reductions, as C++ text.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@ std::optional<Combine> combine_of_function(const std::string &name);
 /// `a` and `b` combined, for values of a C type ("float", "int", ...).
 std::string combine_text(Combine combine, const std::string &type, const std::string &a,
                          const std::string &b);
-/// The constant that leaves any value as it is when combined with it.
+/// The operation's neutral element: combining a value with this constant does not change the value.
 std::string identity_text(Combine combine, const std::string &type);
-/// May templates combine values of a C type by warp shuffles?
+/// True if templates may combine values of a C type by warp shuffles.
 bool is_shuffled(const std::string &type);
 
 } // namespace warpwright::source

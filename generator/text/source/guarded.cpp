@@ -1,4 +1,4 @@
-// Match of the guarded shape, statement by statement; see guarded.h.
+// Recognition of the guarded shape, statement by statement; see guarded.h.
 #include "generator/text/source/guarded.h"
 
 #include <algorithm>
@@ -10,8 +10,8 @@ using clang::isa;
 
 namespace {
 
-/// The bound of `variable < bound`, written either way round, or of its negation for an early
-/// return; null for other conditions.
+/// The bound in `variable < bound` or `bound > variable`, or in the negation for an early return;
+/// null for other conditions.
 const clang::Expr *upper_bound(const clang::Expr *condition, const clang::VarDecl *variable,
                                bool negated) {
   if (const auto *negation = as<clang::UnaryOperator>(condition);
@@ -45,7 +45,7 @@ std::string step_text(const KernelSource &source, const clang::Expr *increment,
   return source.text_of(binary->getRHS());
 }
 
-/// Fills the work, its range and the end of the whole. False for work without a place in the text.
+/// Fills the work, its range and the end of the whole. False for work that has no range in the text.
 bool take_work(const KernelSource &source, Guarded &guarded, std::vector<const clang::Stmt *> work,
                std::size_t end) {
   guarded.work = std::move(work);
@@ -55,7 +55,7 @@ bool take_work(const KernelSource &source, Guarded &guarded, std::vector<const c
   auto last = source.statement_range(guarded.work.back());
   if (!first || !last)
     return false;
-  // A comment behind the last statement belongs to it.
+  // A comment after the last statement belongs to it.
   const std::size_t next = source.text().find_first_not_of(" \t", last->end);
   if (next != std::string_view::npos && source.text().substr(next).starts_with("//"))
     last->end = std::min(source.text().find('\n', next), source.text().size());
@@ -114,7 +114,7 @@ Result<Guarded> match_check(const IndexReader &form, const std::vector<const cla
   if (!declared || guarded.start.empty() || !is_written_once(source, guarded.index))
     return fail("the index is changed after its declaration");
   guarded.whole.begin = declared->begin;
-  std::vector<const clang::VarDecl *> derived{guarded.index}; // the index and what is made of it
+  std::vector<const clang::VarDecl *> derived{guarded.index}; // the index and variables that depend on it
   const auto uses_index = [&](const clang::Stmt *statement) {
     return std::ranges::any_of(
         derived, [&](const auto *variable) { return !uses_of(statement, variable).empty(); });

@@ -12,7 +12,7 @@ bool is_number(const std::string &text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// "(n + 255) / 256".
+/// Rounded-up quotient as text: "(n + 255) / 256".
 std::string rounded_up_quotient(const std::string &value, const std::string &divisor) {
   if (is_number(divisor))
     return ceil_div_text(value, std::stoi(divisor));
@@ -35,7 +35,7 @@ Result<std::string> call_text(const std::string &name, const std::vector<std::st
 
 Result<std::string> translate(std::string_view text, const Bindings &names);
 
-/// @param place offset of the opening parenthesis; afterwards the one behind the closing one
+/// @param place offset of the opening parenthesis; on return, the offset after the closing one
 Result<std::string> translate_call(const std::string &name, std::string_view text,
                                    std::size_t &place, const Bindings &names) {
   std::vector<std::string> arguments;
@@ -68,7 +68,7 @@ Result<std::string> translate(std::string_view text, const Bindings &names) {
       auto call = translate_call(word, text, end, names);
       if (!call)
         return call;
-      // A call that is the whole text needs no parentheses around its translation.
+      // If the call is the whole text, its translation needs no parentheses.
       result += i == 0 && end == text.size() ? *call : parenthesised(*call);
     } else {
       const auto named = names.find(word);

@@ -6,7 +6,7 @@
 
 namespace warpwright::source {
 
-/// @param names texts of sizes at the launch; a size without one keeps its own name
+/// @param names texts of sizes at the launch; a size without a text keeps its name
 /// Errors: a call of an unknown function.
 Result<std::string> host_text(const symbolic::Expression &expression, const Bindings &names);
 

@@ -13,7 +13,7 @@ using clang::isa;
 
 namespace {
 
-constexpr int kMaxDepth = 24; // nesting of opened variables; real indices stay below five
+constexpr int kMaxDepth = 24; // nesting of variables replaced by their values; real indices stay below five
 
 symbolic::Polynomial derived(const char *operation, const symbolic::Polynomial &left,
                              const symbolic::Polynomial &right) {

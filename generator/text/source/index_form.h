@@ -2,8 +2,8 @@
 //
 // Locals that are set once are replaced by their values, `blockIdx.x * blockDim.x + threadIdx.x`
 // becomes the one symbol "gid.x" (also with a number or macro for the block size), division and
-// remainder become symbols of their own. Unlike analysis/facts/affine.h this keeps loop counters as
-// symbols by name, because templates match on them.
+// remainder become symbols of their own. Unlike analysis/facts/affine.h, this file keeps loop
+// counters as symbols by name, because recognizers of templates need them.
 #pragma once
 
 #include "generator/text/source/kernel_source.h"
@@ -13,7 +13,7 @@
 
 namespace warpwright::source {
 
-/// An element of a global array: `base[index]`, `*(base + index)`, `*base`, also through a local
+/// An element of a global array: `base[index]`, `*(base + index)` or `*base`, directly or by a local
 /// pointer.
 struct ElementAccess {
   const clang::VarDecl *base = nullptr; ///< parameter or array variable
@@ -26,16 +26,16 @@ class IndexReader {
 public:
   explicit IndexReader(const KernelSource &source);
 
-  /// nullopt for anything but integer arithmetic (loads, calls).
+  /// The expression as a polynomial; nullopt unless it is integer arithmetic (no loads or calls).
   std::optional<symbolic::Polynomial> of(const clang::Expr *expression) const;
-  /// nullopt for anything but an element, or for an index that of() cannot read.
+  /// The element that an expression accesses; nullopt for no element or an index that of() cannot read.
   std::optional<ElementAccess> access(const clang::Expr *expression) const;
   /// All element accesses below `root` that access() can read, in the order of the text.
   std::vector<ElementAccess> accesses(const clang::Stmt *root) const;
 
-  /// Extents of the block, each where every launch has the same number.
+  /// Extents of the block; nullopt where launches differ or an extent is unknown.
   const std::array<std::optional<std::int64_t>, 3> &block() const { return block_; }
-  /// Is the block one-dimensional and known to be whole warps?
+  /// True if the block is one-dimensional and known to consist of whole warps.
   bool has_whole_warps() const;
   const KernelSource &source() const { return source_; }
 
@@ -48,12 +48,12 @@ private:
   std::array<std::optional<std::int64_t>, 3> block_;
 };
 
-/// C++ text of a polynomial over parameters and constants; nullopt where it has other symbols.
-/// `names` maps symbols to texts; an identifier that it lacks stands for itself.
+/// C++ text of a polynomial over parameters and constants; nullopt when it has other symbols.
+/// @param names texts of symbols; an identifier without a text stands for itself
 std::optional<std::string> to_source(const symbolic::Polynomial &value,
                                      const std::map<std::string, std::string> &names = {});
 
-/// Is it a thread's position: "gid.x", "threadIdx.y", "blockIdx.x", or one of them divided?
+/// True if the symbol is a thread's position ("gid.x", "threadIdx.y", "blockIdx.x") or a quotient of one.
 bool is_position(const std::string &symbol);
 
 } // namespace warpwright::source

@@ -1,9 +1,8 @@
-// A parsed state: the kernel to optimise, its launches, and the walks over its AST that moves
-// share.
+// A parsed state: the kernel to optimize, its launches, and the searches in its AST that moves share.
 //
 // Moves read the AST and not the published facts, because they must know the exact statement to
-// replace. Code that is not understood makes a move illegal; nothing here reports to the user.
-// Thread: the one of the unit, here and in every file that takes a KernelSource.
+// replace. Code that is not understood makes a move illegal; no message reaches the user.
+// Thread: the thread of the ParsedUnit, here and in every file that takes a KernelSource.
 #pragma once
 
 #include "analysis/parsed_unit.h"
@@ -19,7 +18,7 @@ namespace warpwright::source {
 
 class KernelSource {
 public:
-  /// Errors: a text that cannot be parsed at all, no such kernel.
+  /// The parsed state. Errors: a text that cannot be parsed at all, or that has no such kernel.
   static Result<KernelSource> open(const State &state);
 
   const analysis::ParsedUnit &unit() const { return *unit_; }
@@ -34,37 +33,37 @@ public:
   std::string text_of(Range range) const {
     return std::string(text().substr(range.begin, range.size()));
   }
-  /// Text of a range with those of `edits` applied that lie in it. Errors: edits that clash.
+  /// Text of a range after the `edits` inside it. Errors: edits that overlap.
   Result<std::string> edited_text(Range range, const Edits &edits) const;
-  /// The same without the first line's indentation, in two spaces a level.
+  /// edited_text() indented by two spaces a level, without the first line's indentation.
   Result<std::string> level_text(Range range, const Edits &edits = {}) const;
   /// `text` with two spaces for each level of the user's indentation.
   std::string in_levels(std::string_view text) const;
-  /// nullopt for code from a macro body.
+  /// The source range; nullopt for code from a macro body.
   std::optional<Range> range_of(const clang::Stmt *statement) const;
-  /// From the first line's indentation to the semicolon or closing brace, for statements on lines
-  /// of their own; nullopt for code from a macro body.
+  /// The range from the first line's indentation to the semicolon or closing brace, for statements on
+  /// lines of their own; nullopt for code from a macro body.
   std::optional<Range> statement_range(const clang::Stmt *statement) const;
   /// A type as the language spells it, without qualifiers: "float".
   std::string type_name(clang::QualType type) const;
 
   /// Names that a rendered text must not introduce: parameters and macros of the file.
   const std::set<std::string> &taken_names() const { return taken_names_; }
-  /// White space of one level in this file, and of the first statement of the kernel's body.
+  /// Indentation of one level in this file, and of the first statement of the kernel's body.
   const std::string &indent_step() const { return indent_step_; }
   const std::string &body_indent() const { return body_indent_; }
 
-  /// The parameter of this name, or null.
+  /// The parameter of this name; null when there is none.
   const clang::ParmVarDecl *parameter(std::string_view name) const;
-  /// Text of a launch's argument for a parameter, in parentheses where needed; the default argument
-  /// where omitted. nullopt for an unknown parameter or an argument from a macro.
+  /// Text of a launch's argument for a parameter, or of the default argument, in parentheses where
+  /// needed. nullopt for an unknown parameter or an argument from a macro.
   std::optional<std::string> argument_text(const clang::CUDAKernelCallExpr *launch,
                                            std::string_view parameter) const;
 
   /// The range inside the braces of the body, and its text.
   Range body_inside() const { return body_inside_; }
   std::string body_text() const { return text_of(body_inside_); }
-  /// Replaces all between the body's braces by `text` (two spaces a level, no first indentation).
+  /// The edit that replaces the inside of the braces by `text` (two spaces a level, no first indentation).
   TextEdit body_edit(const std::string &text) const;
 
 private:
@@ -81,7 +80,7 @@ private:
   Range body_inside_;
 };
 
-/// Visits a statement and all below it in the order of the text; of pseudo objects only the
+/// Visits a statement and all nodes below it in the order of the text; for pseudo objects, only the
 /// syntactic form.
 void for_each_node(const clang::Stmt *root, const std::function<void(const clang::Stmt *)> &visit);
 
@@ -99,41 +98,41 @@ std::vector<const Node *> find_all(const clang::Stmt *root) {
 /// The expression without parentheses and implicit nodes; strip_casts() removes explicit casts too.
 const clang::Expr *strip(const clang::Expr *expression);
 const clang::Expr *strip_casts(const clang::Expr *expression);
-/// The stripped expression where it is of this class, else null.
+/// The stripped expression if it is of this class, else null.
 template <class Node>
 const Node *as(const clang::Expr *expression) {
   return llvm::dyn_cast_or_null<Node>(strip(expression));
 }
-/// The variable that an expression names, or null.
+/// The variable that an expression names; null for other expressions.
 const clang::VarDecl *variable_of(const clang::Expr *expression);
-/// The variable that a statement declares, where it declares only one; else null.
+/// The variable that a statement declares if it declares exactly one, else null.
 const clang::VarDecl *only_variable(const clang::Stmt *statement);
 /// The variables that a declaration statement declares; none for other statements.
 std::vector<const clang::VarDecl *> variables_of(const clang::Stmt *statement);
-/// "threadIdx.x" and the like; empty for anything else.
+/// Name of a built-in index or extent ("threadIdx.x"); empty for other expressions.
 std::string builtin_of(const clang::Expr *expression);
-/// Name of the called function ("atomicAdd"; "max" for std::max); empty where it is no plain call.
+/// Name of the called function ("atomicAdd"; "max" for std::max); empty if the expression is no plain call.
 std::string callee_name(const clang::Expr *expression);
-/// Increment, decrement or address-of: like an assignment to the operand.
+/// True for increment, decrement and address-of, which count as assignments to the operand.
 bool writes_operand(const clang::UnaryOperator *unary);
 /// Nodes that write `variable`: assignments, increments, address-of.
 std::vector<const clang::Stmt *> writes_of(const clang::Stmt *root, const clang::VarDecl *variable);
-/// Is `variable` written nowhere in the kernel's body after its declaration?
+/// True if the kernel's body never writes `variable` after its declaration.
 bool is_written_once(const KernelSource &source, const clang::VarDecl *variable);
 /// References to a declaration, in the order of the text.
 std::vector<const clang::DeclRefExpr *> uses_of(const clang::Stmt *root,
                                                 const clang::ValueDecl *declaration);
-/// Does it contain __syncthreads and relatives, warp shuffles, votes, cooperative groups or CUB,
-/// also in called functions?
+/// True if the code, including called functions, contains barriers (__syncthreads() and variants),
+/// warp shuffles, votes, cooperative groups or CUB.
 bool has_collective(const clang::Stmt *root);
-/// Does it contain a return, or a collective operation that all threads must reach?
+/// True if the statements contain a return, or a collective operation that all threads must reach.
 bool has_exit(const std::vector<const clang::Stmt *> &statements);
 /// The statements of a compound, or the statement itself.
 std::vector<const clang::Stmt *> statements_of(const clang::Stmt *statement);
-/// Value of an integer expression: a constant, or a variable that is initialised once with one.
+/// Value of a constant, or of a variable initialized once with a constant; nullopt for other expressions.
 std::optional<std::int64_t> integer_value(const KernelSource &source,
                                           const clang::Expr *expression);
-/// The literal 0 or 0.0, casts aside?
+/// True for the literals 0 and 0.0, casts ignored.
 bool is_zero(const clang::Expr *expression);
 
 } // namespace warpwright::source

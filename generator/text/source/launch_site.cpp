@@ -17,7 +17,7 @@ bool is_dim3(clang::QualType type) {
   return record && (record->getName() == "dim3" || record->getName() == "uint3");
 }
 
-/// Constructor call of `dim3(a, b)`, `dim3{a, b}` or a variable's initialiser; null for copies.
+/// Constructor call of `dim3(a, b)`, `dim3{a, b}` or a variable's initializer; null for copies.
 const clang::CXXConstructExpr *constructor_of(const clang::Expr *expression) {
   expression = strip(expression);
   if (const auto *cast = dyn_cast_or_null<clang::CXXFunctionalCastExpr>(expression))
@@ -36,7 +36,7 @@ bool inside(const clang::Stmt *root, const clang::Stmt *node) {
   return found;
 }
 
-/// Is the variable used by nothing but launch shapes of this kernel?
+/// True if only launch shapes of this kernel use the variable.
 bool serves_only_this_kernel(const KernelSource &source, const clang::VarDecl *variable,
                              int depth = 0) {
   const clang::FunctionDecl *function = function_of(variable);
@@ -86,7 +86,7 @@ void LaunchShape::follow(const clang::Expr *expression, int depth) {
     const clang::VarDecl *variable = variable_of(plain);
     const clang::CXXConstructExpr *construct =
         variable ? constructor_of(variable->getInit()) : nullptr;
-    // Known but shared with other code: values can be read, edits go to the launch.
+    // The variable's value is known, but other code uses it too: edits go to the launch.
     for (unsigned i = 0; construct && i < 3 && i < construct->getNumArgs(); ++i)
       dimensions_[i].expression = construct->getArg(i);
     return;

@@ -1,9 +1,9 @@
 // Grid and block of one launch: their values, and edits of them where the user wrote them.
 //
 // A shape is written in the launch (`<<<n / 256, 256>>>`, `<<<dim3(a, b), 256>>>`) or in a
-// variable. Edits change the variable's initialiser when it serves only launches of this kernel,
-// else the launch itself. A shape that cannot be followed is opaque: it can be replaced, and its
-// extents read as `grid.x`.
+// variable. Edits change the variable's initializer when only launches of this kernel use it, else
+// the launch itself. A shape whose definition is not found is opaque: it can be replaced, and the
+// texts of its extents are such as `grid.x`.
 #pragma once
 
 #include "generator/text/source/kernel_source.h"
@@ -17,7 +17,7 @@ class LaunchShape {
 public:
   LaunchShape(const KernelSource &source, const clang::Expr *expression);
 
-  /// The extent; 1 where omitted, nullopt where it is no constant.
+  /// The extent; 1 where omitted, nullopt when it is no constant.
   std::optional<std::int64_t> value(int dimension) const;
   /// The extent's source text; "1" where omitted.
   const std::string &text(int dimension) const { return dimensions_[dimension].text; }
@@ -25,10 +25,10 @@ public:
   const clang::Expr *expression(int dimension) const { return dimensions_[dimension].expression; }
   bool is_one_dimensional() const { return value(1) == 1 && value(2) == 1; }
 
-  /// Edits that give the shape these extents, trailing "1"s left out.
-  /// @param not_before offset where the texts' variables are declared; edits lie behind it
+  /// Edits that change the shape to these extents; trailing "1"s are left out.
+  /// @param not_before offset where the texts' variables are declared; edits come after it
   Edits replace(const std::array<std::string, 3> &extents, std::size_t not_before = 0) const;
-  /// Edits that give the shape one other extent.
+  /// Edits that change one extent of the shape.
   Edits replace(int dimension, const std::string &text) const;
 
 private:
@@ -67,10 +67,10 @@ private:
   LaunchShape grid_, block_;
 };
 
-/// Does every launch of the kernel have a one-dimensional block?
+/// True if every launch of the kernel has a one-dimensional block.
 bool has_one_dimensional_blocks(const KernelSource &source);
 
-/// Adds edits that change the x extent of each launch's grid, by its text.
+/// Adds edits that replace the x extent of each launch's grid by `change` of its text.
 void change_grids(Edits &edits, const KernelSource &source,
                   const std::function<std::string(const std::string &)> &change);
 

@@ -9,9 +9,9 @@
 namespace warpwright::source {
 namespace {
 
-constexpr std::int64_t kPlainSharedBytes = 48 << 10; // more needs an attribute set on the host
+constexpr std::int64_t kPlainSharedBytes = 48 << 10; // larger sizes need an attribute set on the host
 
-/// "<float, 4>" of "ns::kernel<float, 4>".
+/// Template arguments of a name: "<float, 4>" for "ns::kernel<float, 4>".
 std::string template_arguments(const std::string &kernel) {
   const std::size_t open = kernel.find('<');
   return open == std::string::npos ? "" : kernel.substr(open);

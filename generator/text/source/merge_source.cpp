@@ -16,8 +16,8 @@ using analysis::slicer::SourceText;
 using analysis::slicer::take_inventory;
 using Kind = Directive::Kind;
 
-/// Tokens with one space between them: equal for declarations that differ in white space and
-/// comments only.
+/// Tokens separated by single spaces, so that declarations that differ only in white space and
+/// comments are equal.
 std::string normalized(const SourceText &source, Range range) {
   std::string text;
   for (const auto &token : source.tokens)
@@ -26,7 +26,7 @@ std::string normalized(const SourceText &source, Range range) {
   return text;
 }
 
-/// The declaration of the inventory's own file around an offset; null for none.
+/// The declaration in the inventory's own file that contains an offset; null when there is none.
 const Item *item_at(const Inventory &inventory, std::size_t offset) {
   for (const Item &item : inventory.items)
     if (item.file == 0 && item.range.contains(offset))
@@ -99,14 +99,14 @@ private:
     }
     Range range = item.range;
     constexpr std::string_view kExternC = "extern \"C\"";
-    if (source().of(range).starts_with(kExternC)) // the linkage stays the user's
+    if (source().of(range).starts_with(kExternC)) // keep the user's linkage
       range.begin = std::min(
           range.end, source().text.find_first_not_of(" \t\n\v\f\r", range.begin + kExternC.size()));
     pieces_.push_back({range});
     return {};
   }
 
-  /// Does the file have the same declaration? Errors: it declares another thing of that name.
+  /// True if the file has the same declaration. Errors: the file declares something else of that name.
   Result<bool> is_known(const Item &item) const {
     const std::string text = normalized(source(), item.range);
     bool known = false;

@@ -1,5 +1,5 @@
-// The spelling of moves: "vectorize(width=4)", "restrict_const()", parameters in order of their
-// names.
+// Text form of moves: "vectorize(width=4)", "restrict_const()", with parameters in the order of
+// their names.
 #include "generator/text/source/state.h"
 
 #include "generator/text/source/render.h"

@@ -12,7 +12,7 @@ std::size_t white_prefix(std::string_view line) {
   return std::min(line.find_first_not_of(" \t"), line.size());
 }
 
-/// The lines that `change` makes of each line and its number.
+/// `text` with each line replaced by `change` of the line and its number.
 template <class Change>
 std::string map_lines(std::string_view text, Change change) {
   std::string result;

@@ -2,8 +2,8 @@
 //
 // A template is CUDA text with `$name` placeholders. A placeholder with a binding becomes the
 // user's text; one without is a local of the template and becomes a name that the file does not use
-// yet. Templates are indented by two spaces a level and come out in the user's own indentation.
-// Nothing here knows more of C++ than identifiers and brackets.
+// yet. Templates are indented by two spaces a level; the result has the user's own indentation.
+// These functions recognize only identifiers and brackets of C++.
 #pragma once
 
 #include "support/text.h"
@@ -19,7 +19,7 @@ namespace warpwright::source {
 using Bindings = std::map<std::string, std::string>;
 using Edits = std::vector<TextEdit>;
 
-/// A letter, digit or underscore?
+/// True for letters, digits and underscores.
 bool is_word(char c);
 bool is_identifier(std::string_view text);
 /// `text` without the spaces at both ends.
@@ -27,7 +27,7 @@ std::string_view trimmed(std::string_view text);
 /// `text` without the spaces and newlines at its end.
 std::string without_trailing_space(std::string text);
 
-/// `name`, with `_` added while it is in `taken`.
+/// `name`, with `_` appended until it is not in `taken`.
 std::string fresh_name(std::string name, const std::set<std::string> &taken);
 
 /// `text` with each `$name` replaced by its binding, else by fresh_name(name, taken).
@@ -42,22 +42,22 @@ std::string indent(std::string_view text, const std::string &base, const std::st
 /// Adds `step` before each line of `text` but the first and empty ones.
 std::string deepen(std::string_view text, const std::string &step);
 
-/// Removes `indentation` from the start of all lines but the first, as far as they have it.
+/// Removes `indentation` from the start of all lines but the first, where present.
 std::string rebase(std::string_view text, const std::string &indentation);
 
-/// Replaces each whole identifier `name` by `replacement`; identifiers behind `.` or `->` stay.
+/// Replaces each whole identifier `name` by `replacement`, except after `.` or `->`.
 std::string rename(std::string_view text, std::string_view name, std::string_view replacement);
 
 /// `text` in parentheses unless it is one identifier, number, call or member chain already.
 std::string parenthesised(const std::string &text);
 
-/// `text` in parentheses where an operator in it binds less tightly than +.
+/// `text`, in parentheses if it has an operator of lower precedence than +.
 std::string as_summand(const std::string &text);
 
-/// "(text + 127) / 128".
+/// Rounded-up quotient as text: "(text + 127) / 128".
 std::string ceil_div_text(const std::string &text, int divisor);
 
-/// Appends the edits of `more` that `edits` lacks: launches may share a variable.
+/// Appends the edits of `more` that are not in `edits`, because launches may share a variable.
 void add_edits(Edits &edits, const Edits &more);
 
 } // namespace warpwright::source

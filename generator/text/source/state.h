@@ -1,4 +1,4 @@
-// A version of the user's file and the moves that led to it.
+// Versions of the user's file, and the moves that lead to them.
 #pragma once
 
 #include "analysis/analyze.h"
@@ -12,7 +12,7 @@
 
 namespace warpwright::source {
 
-/// One legal transformation with its parameters, spelled "vectorize(width=4)".
+/// One legal transformation with its parameters, as text "vectorize(width=4)".
 struct Move {
   std::string name;
   std::map<std::string, std::string> parameters;
@@ -22,26 +22,26 @@ struct Move {
 std::string to_string(const Move &move);
 /// The moves as texts.
 std::vector<std::string> to_strings(const std::vector<Move> &moves);
-/// Errors: a text that is not of the form name(parameter=value,...).
+/// The move of a text. Errors: a text that is not of the form name(parameter=value,...).
 Result<Move> move_from_string(const std::string &text);
 
 /// The proposer of a state and its reasons; all empty for a state of the search itself.
 struct Provenance {
   std::string proposer; ///< "builtin", "endpoint"
-  /// Text for people: what bounds the kernel, which earlier version was faster and why.
+  /// Text for people: the kernel's bottleneck, which earlier version was faster and why.
   std::string analysis;
-  std::optional<model::Plan> answer; ///< the proposer's whole plan, where no moves lead here
-  std::string not_applicable;        ///< why `answer` is not in the file's text; empty: it is
+  std::optional<model::Plan> answer; ///< the proposer's whole plan, in place of moves
+  std::string not_applicable;        ///< reason why the file's text lacks `answer`; empty if written
 };
 
 /// A version of the user's file, reached from the original by `moves`.
 struct State {
   analysis::SourceFile file;
   analysis::ParseSettings settings;
-  std::string kernel; ///< name of the kernel to optimise
+  std::string kernel; ///< name of the kernel to optimize
   std::vector<Move> moves;
   Provenance provenance;
-  /// The GPU that decides numbers of blocks; the CPU backend where none is known.
+  /// The GPU that determines numbers of blocks; the CPU backend when no GPU is known.
   arch::Gpu gpu = arch::gpu_named("cpu").value();
 };
 

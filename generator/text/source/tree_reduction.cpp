@@ -1,4 +1,4 @@
-// Match of tree reductions, loop header first; see tree_reduction.h.
+// Recognition of tree reductions, loop header first; see tree_reduction.h.
 #include "generator/text/source/tree_reduction.h"
 
 namespace warpwright::source {

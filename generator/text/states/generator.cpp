@@ -1,4 +1,4 @@
-// Legal moves and their application by the table of moves; see generator.h. Parses run in a guard.
+// Legal moves and their application, from the table of moves; see generator.h. Parsing runs in a guard.
 #include "generator/text/states/generator.h"
 
 #include "analysis/guard/guard.h"

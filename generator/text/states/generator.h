@@ -1,9 +1,9 @@
-// The facade of the generator: legal moves of a state, their application, and the plan of a state.
+// Interface of the text generator: legal moves of a state, their application, and a state's plan.
 //
 // A state is the text of the user's own file. A move is an edit of that text, after which the file
 // is parsed again. So moves compose, the result keeps the surrounding style, and the diff to show
-// is the diff of two texts. Analysis may guess, the runner proves: a move passes its checks, and
-// may still be wrong.
+// is the diff of two texts. A move that passes its checks may still be wrong, because analysis may
+// guess; the runner verifies the result.
 #pragma once
 
 #include "generator/text/source/state.h"
@@ -16,7 +16,7 @@ namespace warpwright::states {
 /// Moves whose checks pass in this state, cheap to enumerate (one stub parse).
 std::vector<source::Move> legal_moves(const source::State &state);
 
-/// Errors: an unknown move, or one that is not legal here, with the reason.
+/// The state after a move. Errors: an unknown move, or the reason why the move is not legal here.
 Result<source::State> apply_move(const source::State &state, const source::Move &move);
 
 /// The plan of a state for the task that was inferred from the original file: its slice and its

@@ -1,4 +1,4 @@
-// Recently used states by their text; see open_states.h.
+// Cache of recently used states by their text; see open_states.h.
 #include "generator/text/states/open_states.h"
 
 #include "analysis/guard/guard.h"
@@ -8,7 +8,7 @@
 namespace warpwright::states {
 namespace {
 
-constexpr std::size_t kKept = 4; // the original source, and the end of the walk
+constexpr std::size_t kKept = 4; // the original source, and the latest states of the search
 
 } // namespace
 

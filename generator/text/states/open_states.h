@@ -1,8 +1,8 @@
-// Legal moves and their application over parsed states that are kept for the next call.
+// Legal moves and their application with a cache of parsed states.
 //
-// legal_moves() and apply_move() of generator.h parse at each call. A walk along moves asks for the
-// moves of a state and applies one of them next, so each state is parsed once here. A few states
-// are kept, some megabytes each. Thread: one an object.
+// legal_moves() and apply_move() of generator.h parse at each call. A search asks for the moves of a
+// state and then applies one of them, so this cache parses each state once. It keeps a few states of
+// some megabytes each. Thread: one for each object.
 #pragma once
 
 #include "generator/text/source/kernel_source.h"
@@ -14,9 +14,9 @@ namespace warpwright::states {
 
 class OpenStates {
 public:
-  /// Errors: as KernelSource::open().
+  /// The legal moves. Errors: as KernelSource::open().
   Result<std::vector<source::Move>> legal(const source::State &state);
-  /// Errors: as apply_move().
+  /// The state after a move. Errors: as apply_move().
   Result<source::State> apply(const source::State &state, const source::Move &move);
 
 private:
@@ -30,8 +30,8 @@ private:
   std::deque<Open> open_; ///< the most recently used first
 };
 
-/// As the functions of generator.h, on a source that is open.
-/// @param state the state that `source` was opened from
+/// The functions of generator.h for a source that is already open.
+/// @param state the state from which `source` was opened
 std::vector<source::Move> legal_moves(const source::KernelSource &source);
 Result<source::State> apply_move(const source::KernelSource &source, const source::State &state,
                                  const source::Move &move);

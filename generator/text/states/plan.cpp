@@ -1,6 +1,6 @@
 // The plan of a state: the slice of the edited file, and its launch over the original task.
 //
-// Fills and temporaries come from the reference: moves change only the kernel and its launch.
+// Fills and temporaries come from the reference, because moves change only the kernel and its launch.
 #include "generator/text/states/generator.h"
 
 #include "analysis/guard/guard.h"

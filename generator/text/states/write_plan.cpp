@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kRewrite = "rewrite";
 
-/// Requires that everything but source and launch equals the reference: the user's file does that
-/// much around its launch.
+/// Requires that a plan equals the reference apart from source and launch, because the user's file
+/// does the rest around its launch. Errors: the difference.
 Result<void> check_frame(const model::Plan &plan, const model::Plan &reference) {
   if (!source::only_launch(plan))
     return fail("it has " + std::to_string(plan.steps.size()) +
@@ -41,7 +41,7 @@ std::string base_name(const std::string &kernel) {
   return name.substr(name.rfind(':') + 1);
 }
 
-/// Requires that the written file parses no worse than before and has the answer's launch.
+/// Requires that the written file has no more parse errors than before, and the answer's launch.
 Result<void> check_written(const source::State &before, const source::State &after,
                            const model::Task &task, const model::LaunchStep &wanted) {
   const auto errors = [](const source::State &state) -> Result<std::vector<std::string>> {

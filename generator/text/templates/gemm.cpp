@@ -2,9 +2,9 @@
 //
 // A warp covers 4 x 8 thread tiles, so that a fragment load is one broadcast pass. Each thread tile
 // is split into groups of four rows and columns a quarter tile apart, so that float4 loads from
-// shared memory hit distinct banks (CUTLASS, "efficient GEMM in CUDA"). The next tile travels
-// through registers while the current one is multiplied. One barrier a step is enough because the
-// buffers alternate.
+// shared memory use distinct banks (CUTLASS, "efficient GEMM in CUDA"). The next tile is loaded into
+// registers while the current tile is multiplied. One barrier a step is enough because the buffers
+// alternate.
 #include "generator/text/templates/gemm.h"
 
 namespace warpwright::templates {

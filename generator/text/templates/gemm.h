@@ -1,8 +1,8 @@
 // Text of C = A * B in FP32 on the ordinary cores: register tiles over double-buffered
 // shared-memory tiles.
 //
-// Loads are vectors where pointers and row lengths are aligned and guarded scalars elsewhere, so
-// any size and any alignment is right. No TF32, and sums over k in the naive loop's order.
+// Loads are vectors where pointers and row lengths are aligned and guarded scalars elsewhere, so all
+// sizes and alignments are allowed. No TF32 is used, and sums over k keep the naive loop's order.
 #pragma once
 
 #include "generator/text/source/render.h"
@@ -11,9 +11,9 @@
 
 namespace warpwright::templates {
 
-/// A tile of `m` x `n` of C a block, steps of `k`, `thread_m` x `thread_n` of C a thread. Requires
-/// whole float4 a thread in both loads, multiples of 4 in the thread tile, and two tiles of each
-/// operand in 48 KB of static shared memory.
+/// Tile sizes: `m` x `n` of C for a block, `thread_m` x `thread_n` of C for a thread, steps of `k`.
+/// Each thread must load whole float4s of both operands, thread tiles must be multiples of 4, and two
+/// tiles of each operand must fit in 48 KB of static shared memory.
 struct GemmShape {
   int m = 128, n = 128, k = 16, thread_m = 8, thread_n = 8;
   int threads() const { return (m / thread_m) * (n / thread_n); }
@@ -23,7 +23,7 @@ struct GemmShape {
 struct GemmTask {
   std::string a, b, c;                      ///< pointers
   std::string rows, cols, depth;            ///< M, N, K
-  std::string lda, ldb, ldc;                ///< elements between rows of the stored matrices
+  std::string lda, ldb, ldc;                ///< row strides of the stored matrices, in elements
   bool a_transposed = false;                ///< A[k * lda + m] instead of A[m * lda + k]
   bool b_transposed = false;                ///< B[n * ldb + k] instead of B[k * ldb + n]
   std::string row_name, col_name, sum_name; ///< the user's names in `epilogue`

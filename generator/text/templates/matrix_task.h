@@ -1,4 +1,4 @@
-// A kernel from one matrix in memory to another: the texts that templates over both take.
+// Texts of a kernel that computes one matrix from another, for templates over both.
 #pragma once
 
 #include "generator/text/source/render.h"
@@ -7,8 +7,8 @@ namespace warpwright::templates {
 
 struct MatrixTask {
   std::string input, output;                        ///< pointers
-  std::string rows, cols;                           ///< of the input
-  std::string input_stride, output_stride;          ///< elements between rows
+  std::string rows, cols;                           ///< extents of the input
+  std::string input_stride, output_stride;          ///< row strides, in elements
   std::string row_name = "row", index_type = "int"; ///< the user's names
 
   source::Bindings bindings() const {

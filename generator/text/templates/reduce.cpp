@@ -1,4 +1,4 @@
-// Loops, shuffles and frames of row and array reductions; see reduce.h.
+// CUDA text of row and array reductions: loops, shuffles and kernel bodies; see reduce.h.
 #include "generator/text/templates/reduce.h"
 
 #include "support/model/dtype.h"
@@ -61,11 +61,11 @@ if (threadIdx.x == 0) {
 )cuda";
 
 struct LoopTexts {
-  std::string first, step; ///< of the running index
-  std::string base;        ///< added to every pointer; empty for none
+  std::string first, step; ///< start and step of the running index
+  std::string base;        ///< offset added to every pointer; empty for none
 };
 
-/// Elements in a 16-byte load of every array of a task; 0 when one cannot be loaded so.
+/// Smallest number of elements in a 16-byte load of a task's arrays; 0 if an array has no such load.
 int vector_width(const ReduceTask &task) {
   int width = 0;
   for (const ReducedArray &array : task.arrays) {
@@ -77,7 +77,7 @@ int vector_width(const ReduceTask &task) {
   return width;
 }
 
-/// The start of the reduced elements: the parameter, or a local that `declarations` then declares.
+/// Pointer to the reduced elements: the parameter, or a local added to `declarations`.
 std::string pointer_of(const ReducedArray &array, const LoopTexts &texts,
                        const std::set<std::string> &taken, std::string &declarations) {
   if (texts.base.empty())

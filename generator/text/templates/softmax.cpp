@@ -1,7 +1,7 @@
 // The online softmax as CUDA text; see softmax.h.
 //
-// A thread without elements keeps the sum 0 and the lowest float as its maximum, which changes
-// nothing when combined. The second read of the row comes from the cache.
+// A thread without elements keeps the sum 0 and the lowest float as its maximum, which do not change
+// the result when combined. The second read of the row comes from the cache.
 #include "generator/text/templates/softmax.h"
 
 namespace warpwright::templates {

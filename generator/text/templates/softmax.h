@@ -1,6 +1,6 @@
-// Text of the online softmax over rows: one pass for maximum and sum (Milakov and Gimelshein,
-// "Online normalizer calculation for softmax", 2018) and one that writes; a warp or a block a row,
-// float4 where the row is aligned.
+// CUDA text of the online softmax over rows: one pass for maximum and sum (Milakov and Gimelshein,
+// "Online normalizer calculation for softmax", 2018) and one pass that writes, with a warp or a block
+// for each row and float4 accesses where the row is aligned.
 #pragma once
 
 #include "generator/text/templates/matrix_task.h"

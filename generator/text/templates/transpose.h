@@ -1,5 +1,5 @@
-// Text of a transpose through a padded shared-memory tile: reads and writes of a warp are one row
-// long.
+// CUDA text of a transpose through a padded shared-memory tile, with coalesced reads and writes of
+// each warp.
 #pragma once
 
 #include "generator/text/templates/matrix_task.h"
