@@ -1,5 +1,5 @@
-// After timing the candidate is verified twice: by the module that was timed, whose variables hold whatever
-// the runs left there, and by one that is loaded anew.
+// Measuring step. After timing, the candidate is verified twice: in the timed module, whose variables hold what the
+// runs left, and in a newly loaded one.
 #include "runner/judge/measuring_step.h"
 #include "runner/measure/evidence.h"
 #include "runner/measure/host_clock.h"
@@ -16,7 +16,7 @@ using model::Outcome;
 
 constexpr const char *kCompiled = "torch.compile";
 
-/// Occupancy belongs to a launch shape: the first launch of each kernel at the measured sizes.
+/// Adds the occupancy of each kernel's first launch at the measured sizes, since occupancy depends on the launch shape.
 void add_occupancy(Job &job, model::Verdict &verdict) {
   auto set = BufferSet::make(job, {job.task.sizes, 1, 1, false});
   for (auto [plan, compiled, reports] :
@@ -44,7 +44,8 @@ double output_bytes(const model::Task &task) {
   return bytes;
 }
 
-/// Named, because they have fooled timers: the flush before each sample writes with the strongest of them, so none survives it.
+/// Names cache hints, which have fooled timers; the flush before each sample writes with the strongest and removes
+/// their effect.
 std::string cache_hints(const std::string &source) {
   std::string found;
   for (const char *hint : {"evict_last", "createpolicy", "access_property", "applypriority"})
@@ -119,7 +120,7 @@ DeviceResult<std::optional<Failure>> verify_again(Job &job, CompiledPlan timed, 
   return std::nullopt;
 }
 
-/// Both baselines of one way to call the module.
+/// Adds both baselines of one way to call the module.
 void add_baselines(const std::string &name, const Measurement &measured, model::Verdict &verdict) {
   model::Baseline called{.name = name}, graph{.name = name + "+graph"};
   if (measured.as_called) {
@@ -143,7 +144,7 @@ void add_missing_baselines(const std::string &name, const std::string &why,
     verdict.baselines.push_back({name + ending, {}, {}, {}, why});
 }
 
-/// Has torch.compile do its work on one set of buffers: others use the device meanwhile, and need its memory.
+/// Runs torch.compile's work on one set of buffers, because others use the device meanwhile and need its memory.
 DeviceResult<void> compile_module(Job &job) {
   auto set = TRY(BufferSet::make(job, {job.task.sizes, 1, 1, false}));
   job.enter("measuring", "torch.compile", Side::Reference);
@@ -153,7 +154,7 @@ DeviceResult<void> compile_module(Job &job) {
   return {};
 }
 
-/// The candidate against the module under torch.compile, in pairs of their own, by the same loop.
+/// Measures the candidate against the module under torch.compile, in separate pairs, by the same loop.
 DeviceResult<void> measure_compiled(Job &job, const MeasureSettings &settings,
                                     model::Verdict &verdict) {
   model::Task task = job.task;

@@ -1,4 +1,4 @@
-// Steps 4 to 6 of a verification: measure, verify again, refuse the impossible. Thread: the job thread.
+// Steps 4 to 6 of a verification: measuring, verifying again, refusing impossible times. Thread: the job thread.
 #pragma once
 
 #include "runner/measure/reference_alone.h"
@@ -7,22 +7,21 @@
 
 namespace warpwright::runner {
 
-/// Measures and puts times, speedups, clocks, evidence and checks into the verdict. What a failure leaves
-/// there is for the caller to take back.
-/// @param thorough false: of a torch task, only the module that was timed is verified again
+/// Measures and stores times, speedups, clocks, evidence and checks in the verdict; on failure the caller removes them.
+/// @param thorough false: for a torch task, only the timed module is verified again
 /// @param reference_samples as Measurement's
 /// @return the first check that failed
 DeviceResult<std::optional<Failure>>
 measure_and_check(Job &job, const MeasureSettings &settings, bool thorough, std::mt19937_64 &random,
                   model::Verdict &verdict, std::vector<Sample> &reference_samples);
 
-/// Of host code that was measured, and will not be called again: times the reference without it.
+/// Times the reference without host code that was measured and will not be called again.
 DeviceResult<std::optional<Failure>> check_reference_alone(Job &job, const MeasureSettings &settings,
                                                            const std::vector<Sample> &reference_samples,
                                                            model::Verdict &verdict);
 
-/// Of a torch task that was verified: the framework variants beyond eager that are `wanted`, into verdict.baselines. One that cannot be
-/// measured is named there with the reason. Faults: the device is lost.
+/// Measures the `wanted` framework variants beyond eager for a verified torch task, into verdict.baselines. A variant
+/// that cannot be measured is listed with the reason. Faults: the device is lost.
 DeviceResult<void> measure_baselines(Job &job, const MeasureSettings &settings,
                                      const std::vector<std::string> &wanted,
                                      model::Verdict &verdict);

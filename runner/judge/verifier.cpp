@@ -1,5 +1,4 @@
-// The steps in order; the first that fails ends the verification, and its sentence is the verdict's
-// message.
+// Verification steps in order; the first failure ends the verification, and its sentence is the verdict's message.
 #include "runner/judge/verifier.h"
 #include "runner/verify/controls.h"
 #include "runner/verify/drawings.h"
@@ -24,7 +23,7 @@ namespace {
 using model::Direction;
 using model::Outcome;
 
-/// Checks that every trial makes, in the order in which a verdict lists them.
+/// Checks of every trial, in the verdict's order.
 constexpr const char *kTrialChecks[] = {
     "guard regions untouched", "inputs unchanged",      "every output element written",
     "nothing else written",    "matches the reference", "accuracy against fp64",
@@ -75,7 +74,7 @@ public:
     job_.spares_exact = task.module && !settings.thorough;
   }
 
-  /// Fills the verdict; the fault that ended it, if one did.
+  /// Fills the verdict; returns the fault that ended it, if any.
   std::optional<Fault> run() {
     for (auto step :
          {&Verification::compile, &Verification::load_module, &Verification::try_drawings,
@@ -91,7 +90,7 @@ public:
   }
 
 private:
-  /// True: go on; false: the verdict is made.
+  /// True: continue; false: the verdict is complete.
   using StepResult = DeviceResult<bool>;
 
   StepResult compile() {
@@ -113,7 +112,7 @@ private:
     return true;
   }
 
-  /// Of torch tasks, whose reference is a call of it.
+  /// Loads the module of a torch task; the reference is a call of it.
   StepResult load_module() {
     if (!job_.task.module)
       return true;
@@ -137,7 +136,7 @@ private:
   }
 
   StepResult try_drawings() {
-    std::vector<std::uint64_t> digests; // of the measured sizes at scale 1
+    std::vector<std::uint64_t> digests; // for the measured sizes at scale 1
     bool constant = true;
     auto main = TRY(choose_main_sizes(job_, random_));
     if (main.failure) {
@@ -172,7 +171,8 @@ private:
         note_wide_rows(drawing, *trial);
       if (!absorb(*trial))
         return false;
-      // It told the module's own error. A candidate that agrees with the module is as right in the other drawings.
+      // The first trial showed the module's own error. A candidate that agrees with the module is right in other
+      // drawings, too.
       job_.spares_exact = job_.task.module.has_value();
       if (drawing.sizes == main_sizes_ && drawing.scale == 1 && !drawing.misaligned &&
           !drawing.varied) {
@@ -209,7 +209,7 @@ private:
     return true;
   }
 
-  /// Scaled inputs may lie where a reference is not at home; no candidate is asked there.
+  /// True if scaled inputs are skipped because the reference does not work on them.
   DeviceResult<bool> is_skipped(const Drawing &drawing) {
     if (drawing.wide_rows_of)
       return is_no_home_of_wide_rows(drawing);
@@ -244,7 +244,7 @@ private:
     if (trial.failure && (trial.failure->check == "accuracy against fp64" ||
                           trial.failure->check == "matches the reference"))
       trial.failure->check = kWideCheck;
-    trial.errors = {}; // which are of inputs as the task draws them
+    trial.errors = {}; // errors count only for inputs as the task draws them
   }
 
   void add_wide_note(const Drawing &drawing, const std::string &what) {
@@ -252,9 +252,8 @@ private:
                   ": " + what;
   }
 
-  /// Small sizes are drawn without asking the program, which may need multiples of a vector, or a row at least: where the reference
-  /// itself is not at home, no candidate is asked.
-  /// What is tried off alignment then has the main sizes.
+  /// True if the reference does not work at a drawing's small sizes, which are drawn without regard to the program's
+  /// needs (multiples of a vector, a least row). A misaligned drawing gets the main sizes instead.
   DeviceResult<bool> is_no_home(Drawing &drawing) {
     if (job_.task.module || drawing.sizes == main_sizes_)
       return false;
@@ -269,7 +268,7 @@ private:
     return reason.has_value();
   }
 
-  /// A race or uninitialised memory in the kernel itself looks like the candidate's: whose it is, is said.
+  /// Asks the reference who is to blame, since its own race or uninitialized memory looks like the candidate's error.
   DeviceResult<void> ask_reference(const Drawing &drawing, Failure &failure) {
     auto reason = TRY(probe_reference(job_, drawing, true));
     if (reason)
@@ -279,7 +278,7 @@ private:
     return {};
   }
 
-  /// Takes a trial's numbers into the verdict. False: it failed, and the verdict is made.
+  /// Adds a trial's numbers to the verdict. False: the trial failed, and the verdict is complete.
   bool absorb(const TrialResult &trial) {
     keep_larger(verdict_.errors, trial.errors);
     if (trial.fp64_note)
@@ -312,7 +311,7 @@ private:
       return;
     const bool independent = std::all_of(
         digests.begin(), digests.end(), [&](std::uint64_t digest) { return digest == digests[0]; });
-    // A sum has one element, the same as itself: only what the inputs cannot change is degenerate.
+    // The sum of one element is always constant: only an output that inputs cannot change is degenerate.
     if (independent)
       degenerate_ =
           constant
@@ -351,7 +350,7 @@ private:
     if (!settings_.measure || !job_.device.capabilities().can_measure)
       return true;
     MeasureSettings settings;
-    // Host code gets its inputs, and gives its outputs, through memory of another process, outside of what is timed.
+    // Host code gets inputs and gives outputs through another process's memory, outside of the timed part.
     settings.limits.budget = settings_.measure_budget * (job_.host_code() ? 3 : 1);
     settings.seed = random_();
     std::vector<Sample> reference_samples;
@@ -433,7 +432,7 @@ private:
   bool tried_misaligned_ = false;
   bool has_degenerate_check_ = false;
   std::string degenerate_, fp64_note_, sizes_note_, scales_note_, wide_note_;
-  symbolic::Sizes main_sizes_; ///< at which several drawings are tried
+  symbolic::Sizes main_sizes_; ///< sizes of most drawings
 };
 
 } // namespace

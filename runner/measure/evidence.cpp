@@ -1,4 +1,4 @@
-// Rates, shares and the rule.
+// Rates, shares and the rule for the bound.
 #include "runner/measure/evidence.h"
 
 #include <algorithm>
@@ -6,11 +6,10 @@
 namespace warpwright::runner {
 namespace {
 
-/// A measured rate is reached when it is surpassed by less than this.
+/// Noise factor: a measured rate counts as the limit until it is exceeded by more.
 constexpr double kRateNoise = 1.05;
 
-/// The lowest measured rate that explains the achieved one: a plan that is faster than the FP32 units uses
-/// tensor cores.
+/// The lowest measured rate that explains the achieved one: a plan faster than the FP32 units uses tensor cores.
 std::optional<double> compute_ceiling(const model::DeviceInfo &device, double achieved) {
   for (const auto &rate :
        {device.fp32_flops_per_s, device.tf32_flops_per_s, device.bf16_flops_per_s})

@@ -8,12 +8,12 @@ namespace {
 
 constexpr double kBatchNs = 2e6;
 constexpr int kFewestRuns = 2, kMostRuns = 200;
-/// The clock may be lower under a batch than under single runs.
+/// Factor by which the clock may be lower in a batch than in single runs.
 constexpr double kSlower = 1.5;
-/// Starting a graph of many nodes costs the host more than one of few.
+/// Host time for starting a graph of many nodes beyond one of few.
 constexpr double kStartNs = 30'000;
 
-/// What the host sees of a run beyond its device time.
+/// Time that the host sees beyond the device time.
 double beyond(double device_ns, double host_ns) { return host_ns - kSlower * device_ns; }
 
 } // namespace

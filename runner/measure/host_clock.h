@@ -1,9 +1,9 @@
-// Device times against the host's clock.
+// Check of device times against the host's clock.
 //
-// Device times are differences of two stamps that the GPU makes. The host's clock cannot tell short times, but it
-// bounds many: runs that are started one behind the other take no longer than their own times, with a warm
-// cache less, and what starting them costs. A side whose runs take much longer by the host does work outside of its stamps.
-// Starting costs the reference's runs as much. Thread: pure functions.
+// A device time is the difference of two GPU time stamps. The host's clock cannot measure one short run, but it bounds
+// many: consecutive runs take at most the sum of their own times (less with a warm cache) and their starting costs. A
+// side whose runs take much longer by the host's clock works outside of its stamps. Starting the reference's runs costs
+// the same.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace warpwright::runner {
 
 inline constexpr const char *kHostClockCheck = "device time agrees with the host's clock";
 
-/// So many that they take some milliseconds, and their start and end do not matter.
+/// Number of runs that take a few milliseconds together, so that the start and end of the batch do not matter.
 /// @param device_ns of one run
 int runs_of_a_batch(double device_ns);
 

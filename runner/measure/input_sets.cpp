@@ -7,10 +7,10 @@
 namespace warpwright::runner {
 namespace {
 
-/// The drawings of all input sets may take this share of the device's memory.
+/// Largest share of the device's memory for the drawings of all input sets.
 constexpr double kMemoryShare = 0.4;
 
-/// Temporaries of the two plans under names of their own, so that one buffer set serves both.
+/// Plan with both plans' temporaries under distinct names, so that one buffer set serves both.
 model::Plan with_all_temporaries(const model::Plan &reference, const model::Plan &candidate) {
   model::Plan both;
   both.temporaries = candidate.temporaries;
@@ -21,7 +21,7 @@ model::Plan with_all_temporaries(const model::Plan &reference, const model::Plan
   return both;
 }
 
-/// The bindings as the reference's plan names them.
+/// The bindings under the names of the reference's plan.
 BoundBuffers reference_view(const BoundBuffers &bound) {
   BoundBuffers view = bound;
   for (const auto &[name, buffer] : bound)
@@ -30,7 +30,7 @@ BoundBuffers reference_view(const BoundBuffers &bound) {
   return view;
 }
 
-/// Sets of a torch task are rotations of one drawing.
+/// Drawing of one set; those of a torch task are rotations of one drawing.
 Drawing drawing_of_set(const Job &job, std::uint64_t seed, std::mt19937_64 &random) {
   Drawing drawing{job.task.sizes, job.task.module ? seed : random(), 1, false};
   drawing.varied = !job.host_code();
@@ -57,7 +57,7 @@ std::size_t affordable_sets(const Job &job, const BoundBuffers &bound) {
   double bytes = 1;
   for (const auto &[name, buffer] : bound)
     bytes += static_cast<double>(buffer.elements * model::size_bytes(buffer.dtype));
-  if (job.task.module) // torch keeps the results of what was recorded, too
+  if (job.task.module) // torch also keeps the results of recorded calls
     for (const model::Buffer &buffer : job.task.buffers)
       if (buffer.direction == model::Direction::Out)
         bytes +=
@@ -87,7 +87,7 @@ DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random, std::
   while (made.sets_.size() < wanted) {
     auto set = made_set(job, drawing_of_set(job, seed, random), temporaries);
     if (!set && set.error().kind == Fault::Kind::OutOfMemory && !made.sets_.empty())
-      break; // others have some of the memory
+      break; // the remaining memory is too small
     if (!set)
       return std::unexpected(set.error());
     if (made.sets_.empty())
@@ -95,7 +95,7 @@ DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random, std::
     made.sets_.push_back({std::move(*set), {}, {}});
   }
   auto loaded = made.load_anew(job, random);
-  // What torch takes for itself while it runs is not known before.
+  // Torch's own memory during a run is not known in advance.
   while (!loaded && loaded.error().kind == Fault::Kind::OutOfMemory && made.sets_.size() > 1) {
     made.sets_.pop_back();
     for (InputSet &set : made.sets_)
@@ -109,7 +109,7 @@ DeviceResult<InputSets> InputSets::make(Job &job, std::mt19937_64 &random, std::
 }
 
 DeviceResult<void> InputSets::load_anew(Job &job, std::mt19937_64 &random) {
-  // A torch module has no code of ours to be loaded: what was recorded of it stays.
+  // A torch module has no code of ours to load, so its recordings stay.
   const auto stays = [&](std::size_t side) {
     return side == kCandidateSide ? reference_alone_
                                   : job.task.module && sets_.front().recordings[side];

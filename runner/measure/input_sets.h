@@ -1,9 +1,8 @@
-// Several drawings of the inputs, with both plans ready to run on each, from modules that were loaded for
-// timing alone.
+// Several drawings of the inputs, with both plans ready to run on each, from modules loaded only for timing.
 //
-// Rotating among buffers keeps a plan from finding at an address what it computed there last; loading the
-// modules anew makes `__device__` variables what their initialisers say. Both plans use the same buffers; each
-// has temporaries of its own. Thread: the job thread.
+// Rotating among buffers keeps a plan from finding its last result at the same address; reloading the modules resets
+// `__device__` variables to their initial values. Both plans share the buffers; each has temporaries of its own.
+// Thread: the job thread.
 #pragma once
 
 #include "runner/verify/job.h"
@@ -12,7 +11,7 @@
 
 namespace warpwright::runner {
 
-/// Both plans are indexed by this: 0 the reference, 1 the candidate.
+/// Indices of the two plans.
 inline constexpr std::size_t kReferenceSide = 0, kCandidateSide = 1;
 
 /// One drawing of the inputs at the measured sizes.
@@ -26,15 +25,15 @@ class InputSets {
 public:
   static constexpr std::size_t kMostSets = 3;
 
-  /// @param most_sets 1 or more; fewer are made where memory is short
-  /// @param reference_alone the candidate is not made ready, and not touched
+  /// @param most_sets 1 or more; fewer are made if memory is short
+  /// @param reference_alone the candidate is neither prepared nor touched
   static DeviceResult<InputSets> make(Job &job, std::mt19937_64 &random,
                                       std::size_t most_sets = kMostSets,
                                       bool reference_alone = false);
-  /// Both plans' modules anew, in random order; what was recorded before is gone.
+  /// Reloads both plans' modules in random order; earlier recordings are dropped.
   DeviceResult<void> load_anew(Job &job, std::mt19937_64 &random);
   std::vector<InputSet> &sets() { return sets_; }
-  /// The modules that were timed, for a check of their own; nothing can be timed any more.
+  /// Takes the timed modules for a separate check; timing is impossible afterwards.
   CompiledPlan take_candidate();
 
 private:

@@ -33,7 +33,7 @@ measure_library_share(Job &job, InputSet &set, std::mt19937_64 &random, double b
   if (part.empty() || part.size() == set.operations[kCandidateSide].size())
     return part.empty() ? 0.0 : 1.0;
   Recording &whole = *set.recordings[kCandidateSide];
-  // The first whole run leaves in the buffers what the library steps read.
+  // The first whole run fills the buffers that the library steps read.
   TRY(job.device.time(whole));
   const auto library = job.device.record_module(part, {});
   if (!library && library.error().device_lost)

@@ -1,4 +1,4 @@
-// Ranks from the binomial distribution, and the count of samples that are worth independent ones.
+// Ranks from the binomial distribution, and the effective number of independent samples.
 #include "runner/measure/median_interval.h"
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 namespace warpwright::runner {
 namespace {
 
-/// Of an interval to miss the median, before stopping.
+/// Probability that an interval misses the median, without optional stopping.
 constexpr double kMissed = 0.01;
-/// Below this many samples their correlation cannot be told from chance.
+/// Fewest samples whose correlation can be told from chance.
 constexpr std::size_t kFewestToCorrelate = 10;
 constexpr double kStrongestCorrelation = 0.95;
-/// Fewer loads tell nothing of how they differ.
+/// Fewest loads that show how loads differ.
 constexpr std::size_t kFewestLoads = 3;
 
 /// Largest r with P(Binomial(n, 1/2) < r) <= kMissed / 2, at least 1.
@@ -33,8 +33,8 @@ std::size_t rank_of(std::size_t n) {
   return std::max<std::size_t>(rank, 1);
 }
 
-/// How many independent samples these are worth: n (1 - r) / (1 + r) for a correlation r of neighbours, here
-/// of which side of the median they are on, so that no outlier decides it.
+/// Effective number of independent samples: n (1 - r) / (1 + r) for a correlation r of neighbors. The correlation is
+/// that of their side of the median, so that no outlier decides it.
 double independent_count(std::span<const double> samples, double median) {
   const double n = static_cast<double>(samples.size());
   if (samples.size() < kFewestToCorrelate)
@@ -94,7 +94,7 @@ Interval median_ratio_interval(std::span<const double> numerator,
 Interval median_ratio_interval(std::span<const double> numerator,
                                std::span<const double> denominator, std::span<const int> loads) {
   Interval interval = median_ratio_interval(numerator, denominator);
-  std::vector<double> medians; // of the log ratios of each load
+  std::vector<double> medians; // log ratios' median of each load
   for (std::size_t begin = 0, end = 0; begin < loads.size(); begin = end) {
     std::vector<double> logs;
     for (; end < loads.size() && loads[end] == loads[begin]; ++end)

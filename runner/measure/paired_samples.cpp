@@ -1,4 +1,4 @@
-// Summaries of pairs.
+// Statistics of pairs.
 #include "runner/measure/paired_samples.h"
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 namespace warpwright::runner {
 namespace {
 
-/// Their interval then lies between the least and the greatest.
+/// Fewest samples for a condition; their interval then spans them all.
 constexpr std::size_t kFewestOfACondition = 3;
 
 constexpr Condition kUnusual[] = {Condition::ThoroughFlush, Condition::LargeValues,
                                   Condition::SmallValues};
-/// Few samples of either magnitude may be enough of both.
+/// Conditions with their names; both magnitudes together may have enough samples where each has too few.
 constexpr std::pair<std::span<const Condition>, const char *> kNamed[] = {
     {{kUnusual, 1}, "lines that are evicted last are flushed, too"},
     {{kUnusual + 1, 1}, "inputs are of a larger magnitude"},

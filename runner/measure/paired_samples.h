@@ -1,4 +1,4 @@
-// Samples in pairs, reference and candidate, and what is said of them. Thread: values.
+// Samples in pairs of reference and candidate, and their statistics.
 #pragma once
 
 #include "runner/measure/median_interval.h"
@@ -8,38 +8,37 @@
 
 namespace warpwright::runner {
 
-/// Under which a pair was taken. A speedup that is real does not depend on it.
+/// Condition under which a pair was taken. A real speedup does not depend on it.
 enum class Condition {
   Usual,
-  ThoroughFlush, ///< before each sample lines that a kernel asked to be evicted last were flushed, too
-  LargeValues,  ///< inputs are of a larger magnitude, as they are drawn for checking
-  SmallValues,  ///< of a smaller one
+  ThoroughFlush, ///< each sample follows a flush of lines marked evict-last, too
+  LargeValues,  ///< larger inputs, as drawn for checking
+  SmallValues,  ///< smaller inputs
 };
 
 class PairedSamples {
 public:
-  /// Two samples of one pair, neither taken under a throttled clock.
-  /// @param load how often the modules had been loaded for timing by then
+  /// Adds the two samples of a pair, neither taken under a throttled clock.
+  /// @param load number of loads of the modules for timing so far
   void add(const Sample &reference, const Sample &candidate, int load,
            Condition condition = Condition::Usual);
-  /// Those of these conditions.
+  /// The pairs taken under these conditions.
   PairedSamples under(std::span<const Condition> conditions) const;
   std::size_t size() const { return reference_ns_.size(); }
   const std::vector<double> &reference_ns() const { return reference_ns_; }
   const std::vector<double> &candidate_ns() const { return candidate_ns_; }
   void clear() { *this = {}; }
 
-  /// Drops pairs whose sides ran at SM clocks that differ by more than kClockTolerance; none where that would
-  /// leave less than half of them, for then the difference is the rule.
-  /// @return how many were dropped
+  /// Drops pairs whose SM clocks differ by more than kClockTolerance; none if fewer than half would remain, since the
+  /// difference is then the rule. @return the number of dropped pairs
   int drop_unequal_clocks();
 
-  /// @param bracket_ns what Time::kernel_ns leaves out; absent: there is none
+  /// @param bracket_ns time that Time::kernel_ns leaves out; absent: none
   model::Time reference_time(std::optional<double> bracket_ns) const;
   model::Time candidate_time(std::optional<double> bracket_ns) const;
-  /// Of reference time over candidate time.
+  /// Interval of the ratio of reference time to candidate time.
   Interval ratio() const { return median_ratio_interval(reference_ns_, candidate_ns_, loads_); }
-  /// The same, widened by what the timer's tick hides.
+  /// The same, widened by the resolution of the timer.
   model::Speedup speedup(const std::string &device) const;
 
 private:
@@ -49,27 +48,26 @@ private:
   std::vector<double> clock_difference_; ///< over the larger clock; 0 where it is not known
 };
 
-/// What is credited to a candidate, and why it is less than what was measured; empty: it is all.
+/// Samples credited to a candidate, and why they show less than was measured; empty: no reduction.
 struct Credit {
   PairedSamples samples;
   std::string why_less;
 };
 
-/// Without the conditions whose ratio differs from the usual one by more than chance explains: as a mixture, no number of samples would
-/// make the interval narrow.
+/// `samples` without conditions whose ratio differs significantly from the usual one: mixed, they would keep the
+/// interval wide for any number of samples.
 PairedSamples alike(const PairedSamples &samples);
 
-/// Those that are alike, or those of the conditions under which the ratio is smaller by more than kConditionMargin and more than chance
-/// explains.
+/// The alike samples, or those of the conditions whose ratio is significantly smaller, by over kConditionMargin.
 Credit credit(PairedSamples samples);
 
-/// Ratios closer than this are taken for the same, whatever the condition.
+/// Closer ratios count as equal under any condition.
 inline constexpr double kConditionMargin = 0.01;
 
-/// A pair whose clocks differ by more than this says more about clocks than about kernels.
+/// A pair with a larger difference of clocks says more about clocks than about kernels.
 inline constexpr double kClockTolerance = 0.02;
 
-/// Takes one reading into the record.
+/// Adds one reading to the record.
 void add_reading(model::ClockRecord &record, const ClockReading &reading);
 
 } // namespace warpwright::runner

@@ -8,7 +8,7 @@ namespace warpwright::runner {
 namespace {
 
 constexpr std::size_t kFewest = 7;
-/// What is left of differences between two stretches of time.
+/// Remaining difference between measurements at different times.
 constexpr double kMargin = 0.05;
 
 Interval interval_of(const std::vector<Sample> &samples, bool in_cycles) {
@@ -36,8 +36,8 @@ std::string microseconds(const std::vector<Sample> &samples) {
   return text.str();
 }
 
-/// The reference beside a process that runs the task's own module as a candidate.
-/// @return none: the task's module cannot be run so
+/// Samples of the reference beside a process that runs the task's own module as a candidate.
+/// @return empty: the task's module cannot run that way
 DeviceResult<std::vector<Sample>> time_beside_own_module(Job &job, const MeasureSettings &settings) {
   const model::TorchModule &module = *job.task.module;
   if (module.language != "python" || !module.files.empty())
@@ -72,7 +72,7 @@ time_without_candidate(Job &job, const MeasureSettings &settings, bool as_called
                        const std::vector<Sample> &beside) {
   if (beside.size() < kFewest)
     return std::nullopt;
-  if (auto ended = job.device.torch()->load(*job.task.module); !ended) // which ends what others' modules left
+  if (auto ended = job.device.torch()->load(*job.task.module); !ended) // ends others' work
     return std::unexpected(ended.error());
   auto alone = TRY(time_reference_alone(job, settings, as_called));
   if (alone.size() < kFewest)

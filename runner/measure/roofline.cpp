@@ -1,4 +1,4 @@
-// The floor from measured rates, and the verdict on it.
+// Lower bound of times from measured rates, and the check against it.
 #include "runner/measure/roofline.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 namespace warpwright::runner {
 namespace {
 
-/// Where tensor rates were not measured: FP8 tensor cores against FP32 units on Hopper, 1979 against 67
-/// TFLOP/s (NVIDIA H100 datasheet).
+/// Factor for unmeasured tensor rates: FP8 tensor cores against FP32 units on Hopper, 1979 against 67 TFLOP/s (NVIDIA
+/// H100 datasheet).
 constexpr double kTensorOverFp32 = 32;
 /// Eight-bit against 16-bit tensor cores, from Turing to Blackwell (NVIDIA datasheets).
 constexpr double kEightBitOverBf16 = 2;
@@ -43,7 +43,7 @@ Rate fastest_bytes_per_s(const model::DeviceInfo &device) {
 
 RooflineResult check_roofline(const model::Task &task, const model::DeviceInfo &device,
                               double reference_ns, double candidate_ns, double output_bytes) {
-  if (!(candidate_ns > 0)) // whatever the task's work is
+  if (!(candidate_ns > 0)) // for any work of the task
     return {true, "the candidate took no time"};
   double floor_ns = 0;
   bool nominal = false;

@@ -1,11 +1,11 @@
-// The impossibility check: no correct plan is faster than the bytes and operations that must move.
+// Plausibility check: no correct plan is faster than the least bytes and operations of the task allow.
 //
-// Bytes over the memory's own rate, or the measured copy rate with kRooflineMargin where that is more; operations
-// over the fastest measured rate that could serve, with the same margin, tensor cores included, so that a
-// legitimate scheme on them passes. Where no rate could be measured, the clocks and widths that the driver tells bound it all the
-// same, which the text calls nominal. A time of nothing is impossible without any rate. The L2 is flushed before each sample, so what is read comes from memory; but
-// outputs up to the L2's size may still be in the cache when the clock stops. Where the reference itself is
-// "impossible", the task's work is wrong and nothing is concluded. Thread: pure functions.
+// Bytes are divided by the memory's nominal rate, or by the measured copy rate with kRooflineMargin if that is more;
+// operations by the fastest applicable measured rate with the same margin, tensor cores included, so that legitimate
+// uses of them pass. Without a measured rate, the driver's clocks and widths give a "nominal" one. A time of zero is
+// always impossible. Inputs come from memory, since the L2 is flushed before each sample; outputs up to the L2's size
+// may still be cached when the clock stops. If the reference itself is "impossible", the task's work is wrong and
+// nothing is concluded.
 #pragma once
 
 #include "support/model/task.h"
@@ -16,30 +16,30 @@
 
 namespace warpwright::runner {
 
-/// What was measured may be surpassed by this factor: memory's nominal bandwidth is 1.135 times what a copy
-/// was measured to reach (4.80 against 4.23 TB/s, H200), and reading alone comes closer to it.
+/// Factor by which a measured rate may be exceeded: memory's nominal bandwidth is 1.135 times the measured copy rate
+/// (4.80 against 4.23 TB/s, H200), and reading alone comes closer to it.
 inline constexpr double kRooflineMargin = 1.15;
 
 inline constexpr const char *kImpossibleCheck = "not faster than possible";
 
 struct RooflineResult {
   bool impossible = false;
-  std::string detail; ///< the floor and how it came about, or why there is none
+  std::string detail; ///< the lower bound and its derivation, or why there is none
 };
 
-/// @param output_bytes written by the task, at the measured sizes
+/// @param output_bytes written by the task at the measured sizes
 RooflineResult check_roofline(const model::Task &task, const model::DeviceInfo &device,
                               double reference_ns, double candidate_ns, double output_bytes);
 
-/// What no plan surpasses. 0: not known.
+/// Rate that no plan exceeds. 0: unknown.
 struct Rate {
   double a_second = 0;
-  bool nominal = false; ///< of the driver's clocks and widths, and not measured
+  bool nominal = false; ///< from the driver's clocks and widths, not measured
 };
 
-/// Operations; tensor cores included.
+/// Operations per second, tensor cores included.
 Rate fastest_flops_per_s(const model::Task &task, const model::DeviceInfo &device);
-/// Bytes of device memory.
+/// Bytes of device memory per second.
 Rate fastest_bytes_per_s(const model::DeviceInfo &device);
 
 } // namespace warpwright::runner

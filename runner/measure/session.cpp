@@ -1,4 +1,4 @@
-// The measuring loop: which pair comes next, and when it is enough.
+// Measuring loop: chooses the next pair and decides when to stop.
 #include "runner/measure/session.h"
 #include "runner/measure/host_clock.h"
 #include "runner/measure/library_share.h"
@@ -18,30 +18,30 @@ using Clock = std::chrono::steady_clock;
 using model::Outcome;
 
 constexpr int kWarmUps = 3;
-/// Of the pairs, at random: verified; with inputs drawn anew in part only, more often where it is verified.
+/// One pair in so many is verified, and one has inputs redrawn only in part (more often when verified).
 constexpr std::uint64_t kVerifyOneIn = 12, kPartOneIn = 4, kPartVerifiedOneIn = 2;
-/// More as-called pairs would not be worth their time: the host's noise decides their interval.
+/// Limits of as-called pairs: more are not worth their time, because the host's noise decides their interval.
 constexpr std::size_t kMostAsCalled = 51, kEnoughAsCalled = 21;
-/// But where calls are slow, so many budgets are spent until there are as few as say anything.
+/// Budgets that slow calls may spend to reach the fewest useful pairs.
 constexpr int kBudgetsForFewest = 10;
 
-/// Calls that take longer do not depend on how warm the host's code is.
+/// Duration above which calls do not depend on how warm the host's code is.
 constexpr double kWarmBelowNs = 1e6;
 
-/// Modules are loaded anew after so many device pairs, so that where they came to lie does not decide; and
-/// after more once there were this many loads or so.
+/// Device pairs between reloads, so that the placement of code does not decide the result; the distance grows after
+/// about kManyLoads loads.
 constexpr std::uint64_t kPairsALoad = 2, kManyLoads = 12;
 constexpr std::uint64_t kLastStretch = 24;
 
-/// What the stamps cost is sampled beside the pairs, since it drifts with where graphs lie; fewer samples than this say less than the
-/// device's own figure.
+/// The stamps' overhead is sampled beside the pairs, since it drifts with the placement of graphs; with fewer samples,
+/// the device's own figure is better.
 constexpr std::uint64_t kBracketOneIn = 4;
 constexpr std::size_t kFewestBrackets = 16;
 
-/// Others may use the GPU during one batch; the host's clock is believed when it says the same again and again.
+/// Attempts at a batch: others may use the GPU during one, so the host's clock is believed only if it repeats.
 constexpr int kHostAttempts = 3;
 
-/// Of the reference by itself; the fewest where samples are slow.
+/// Samples of the reference alone; the fewest apply when samples are slow.
 constexpr std::size_t kAlone = 31, kFewestAlone = 7;
 
 enum class Kind { Device, AsCalled };
@@ -93,8 +93,8 @@ public:
   }
 
 private:
-  /// The first runs of a module, which are not counted; the first of all is verified, while the module's
-  /// variables are as they were loaded.
+  /// Runs a module a few times without counting; the very first run is verified while the module's variables are as
+  /// loaded.
   DeviceResult<void> warm_up() {
     job_.enter("measuring", "warming up", Side::Candidate);
     const auto start = Clock::now();
@@ -107,7 +107,7 @@ private:
     return {};
   }
 
-  /// After the last pair that counts, on all that earlier runs left behind, with inputs that changed in part.
+  /// Verifies once more after the last counted pair, on everything earlier runs left, with partly changed inputs.
   DeviceResult<void> check_once_more() {
     if (result_.failure)
       return {};
@@ -122,7 +122,7 @@ private:
     bool enough = false;
     while (!result_.failure) {
       const auto elapsed = Clock::now() - start - checking_;
-      // Once it is enough it stays so: a second look would be one more chance to stop by luck.
+      // The decision is kept: a second look would be one more chance to stop by luck.
       enough = enough || rule_.enough(samples_of(deciding_), elapsed);
       const bool spent = elapsed >= settings_.limits.budget;
       const bool called_few =
@@ -139,7 +139,7 @@ private:
     return {};
   }
 
-  /// Moments that every session must have, at places that nobody knows.
+  /// Chooses the unpredictable moments of the checks that every session must have.
   void choose_moments() {
     whole_at_ = random_() % kFewestPairs;
     part_at_ = random_() % kFewestPairs;
@@ -162,15 +162,15 @@ private:
     return next_pair(deciding_);
   }
 
-  /// What a plan keeps and uses only after many launches of one load must show before the last check: so many
-  /// pairs end a session as any load before it had, and not few.
+  /// True if enough pairs followed the last load: a plan that uses kept data only after many launches of one load must
+  /// show it before the last check, so a session's end is as long as any load before, and not short.
   bool is_long_enough_after_load() const {
     return pairs_ - loaded_at_ >= std::max(kLastStretch, longest_load_);
   }
 
-  /// @param verified the first run of the new modules is; else one pair only warms them up
+  /// @param verified the new modules' first run is verified; else one pair only warms them up
   DeviceResult<void> load_anew(bool verified) {
-    if (job_.host_code()) // nothing of it is ours to load; its process is a fresh one for each job
+    if (job_.host_code()) // its code is not ours to load; each job has a new process
       return {};
     job_.enter("measuring", "loading the modules anew", Side::Candidate);
     TRY(inputs_.load_anew(job_, random_));
@@ -183,7 +183,7 @@ private:
   }
 
   DeviceResult<void> next_pair(Kind kind) {
-    // Beside the moments of choose_moments(), checking may take as long again as sampling.
+    // Checking may take as long as sampling, not counting the checks of choose_moments().
     const bool verified = random_() % kVerifyOneIn == 0 && checking_ < settings_.limits.budget;
     return measure_pair(kind, verified, choose_redraw(verified ? kPartVerifiedOneIn : kPartOneIn),
                         true);
@@ -200,8 +200,8 @@ private:
                               whole ? 0 : random_() | 1, scale);
   }
 
-  /// Of eight pairs two have the thorough flush, one has large and one small values, in random order. Magnitudes of a torch task's
-  /// inputs stay as its module draws them.
+  /// The condition of the next pair: of eight, two have the thorough flush, one large and one small values, in random
+  /// order. A torch task's inputs keep the magnitudes that its module draws.
   Condition next_condition() {
     if (conditions_.empty()) {
       conditions_.assign(4, Condition::Usual);
@@ -216,7 +216,7 @@ private:
   }
 
   DeviceResult<Sample> run_side(InputSet &set, std::size_t side, Kind kind) {
-    // What the run before left there is gone: a candidate that does nothing leaves nothing right.
+    // Earlier results are removed, so that a candidate that does nothing leaves nothing right.
     TRY(set.buffers.restore(job_, kPoisons[0]));
     TRY(refresh(set.operations[side]));
     if (kind == Kind::Device)
@@ -230,7 +230,7 @@ private:
     return sample;
   }
 
-  /// On another set's buffers, which are restored before their own turn: a plan that remembers what it just computed gains nothing.
+  /// Warms the host on another set's buffers, which are restored before use, so that remembered results are useless.
   DeviceResult<void> warm_host(const InputSet &set, std::size_t side) {
     if (last_called_ns_[side] > kWarmBelowNs)
       return {};
@@ -240,7 +240,7 @@ private:
     return {};
   }
 
-  /// A module sees the inputs that were just drawn.
+  /// Refreshes the module calls, so that a module sees the newly drawn inputs.
   DeviceResult<void> refresh(const std::vector<Operation> &operations) {
     for (const Operation &operation : operations)
       if (const auto *torch = std::get_if<TorchOperation>(&operation); torch && torch->is_module)
@@ -248,7 +248,7 @@ private:
     return {};
   }
 
-  /// @param keep whether the times count
+  /// @param keep true: the times count
   DeviceResult<void> measure_pair(Kind kind, bool verified, Redraw change, bool keep) {
     InputSet &set = inputs_.sets()[pairs_++ % inputs_.sets().size()];
     const Condition condition = keep && kind == deciding_ ? next_condition() : Condition::Usual;
@@ -300,7 +300,7 @@ private:
   }
 
   void take(Kind kind, const Sample &reference, const Sample &candidate, Condition condition) {
-    if (!(reference.ns > 0 && candidate.ns > 0)) { // which no mean may hold
+    if (!(reference.ns > 0 && candidate.ns > 0)) { // a mean cannot include them
       const bool is_candidate = reference.ns > 0;
       result_.failure =
           Failure{is_candidate ? Outcome::SuspectedCheat : Outcome::Unsupported, kImpossibleCheck,
@@ -335,8 +335,8 @@ private:
     return {};
   }
 
-  /// The device's clock is not alone in saying how long a run takes: many runs behind each other take at most their sum and what
-  /// starting them costs.
+  /// Checks device times by the host's clock: many consecutive runs take at most the sum of their times and their
+  /// starting costs.
   DeviceResult<void> check_by_host_clock() {
     InputSet &set = inputs_.sets().front();
     const bool restores = std::ranges::any_of(job_.task.buffers, [](const model::Buffer &buffer) {
@@ -400,12 +400,12 @@ private:
   StoppingRule rule_;
   InputSets inputs_;
   TimedOutputs timed_outputs_;
-  Kind deciding_ = Kind::Device; ///< what the interval is wanted of
+  Kind deciding_ = Kind::Device; ///< the kind whose interval decides
   std::uint64_t pairs_ = 0, device_pairs_ = 0;
-  std::uint64_t loaded_at_ = 0, longest_load_ = 0; ///< in pairs, warm-ups and all
+  std::uint64_t loaded_at_ = 0, longest_load_ = 0; ///< in pairs, warm-ups included
   std::uint64_t whole_at_ = 0, part_at_ = 0, reload_at_ = 0, next_load_ = kPairsALoad;
-  Clock::duration checking_{0};       ///< spent on verifying timed runs, which is not the budget's
-  std::vector<Condition> conditions_; ///< of the next pairs
+  Clock::duration checking_{0};       ///< spent on verifying timed runs; not part of the budget
+  std::vector<Condition> conditions_; ///< of the following pairs
   PairedSamples device_, called_;
   double last_called_ns_[2] = {std::numeric_limits<double>::infinity(),
                                std::numeric_limits<double>::infinity()};
@@ -422,7 +422,7 @@ DeviceResult<Measurement> measure(Job &job, const MeasureSettings &settings) {
                                measured.error().kind == Fault::Kind::OutOfMemory;
   if (!short_of_memory)
     return measured;
-  // What calls need beside the sets is not known before they are made.
+  // The memory that calls need beside the sets is not known in advance.
   return Session(job, settings, 1).run();
 }
 

@@ -1,18 +1,17 @@
-// Measuring one candidate against its reference.
+// Measuring session of one candidate against its reference.
 //
-// Two times. Device time is between two event nodes inside a CUDA graph that holds the plan's launches and
-// fills: no host work, no graph launch, no restoring of buffers. As-called time is the host's, from before
-// the first driver call of plain launches until the stream is idle. Both sides run the same way on the same
-// stream over the same buffers with a cold L2 cache, in pairs whose order is random, device and as-called
-// pairs mixed at random. Outputs are poisoned and InOut buffers drawn anew before every run, outside the
-// bracket.
+// It measures two times. Device time lies between two event nodes in a CUDA graph of the plan's launches and fills,
+// without host work, graph launch or restoring of buffers. As-called time is the host's, from before the first driver
+// call of plain launches until the stream is idle. Both sides run the same way on the same stream and buffers with a
+// cold L2 cache, in pairs of random order; device and as-called pairs are mixed at random. Before every run, outside
+// the bracket, outputs are poisoned and InOut buffers drawn again.
 //
-// So that a plan cannot live on what it kept: no inputs are timed twice. Before every pair they are drawn anew
-// in place, at random in part only, so that a key of some elements still fits and the result does not; the
-// module is loaded anew for timing, again and again while timing (which also keeps the places where code comes
-// to lie from deciding the ratio), and once at a random moment; timed runs are verified at random, by the same
-// rule as all others. A plan cannot tell a timed run from a checked one. One pair in four is taken behind a flush that drives out lines marked to be evicted last,
-// one on inputs of another magnitude: a gain that is not there counts for nothing. Thread: the job thread.
+// Several rules keep a plan from using kept results. Inputs are never timed twice: before every pair they are redrawn
+// in place, at random only in part, so that a key of a few elements still matches but the result does not. Modules are
+// reloaded repeatedly, also so that code placement does not decide the ratio, and once at a random moment. Random timed
+// runs are verified by the usual rule, and a plan cannot recognize timed runs. One pair in four follows a flush of
+// lines marked evict-last, and others use inputs of another magnitude: a gain that disappears there does not count.
+// Thread: the job thread.
 #pragma once
 
 #include "runner/measure/stopping_rule.h"
@@ -27,31 +26,31 @@ struct MeasureSettings {
 
 struct Measurement {
   std::optional<Failure> failure; ///< a timed run whose result was wrong
-  /// Absent where a side has no device time; then the interval of the as-called ratio decides when it is enough.
+  /// Absent if a side has no device time; the interval of the as-called ratio then decides when to stop.
   std::optional<model::Time> reference_time, candidate_time;
   std::optional<model::Speedup> speedup;
   std::string why_no_device_time;
   std::string
-      why_less; ///< the speedup than what was measured under the usual conditions; see credit()
+      why_less; ///< why `speedup` is less than under the usual conditions; see credit(); else empty
   std::string
-      host_check; ///< what the host's clock says of the device time; empty: it was not asked
-  std::optional<model::AsCalled> as_called; ///< absent where the budget did not suffice
+      host_check; ///< comparison of the device times with the host's clock; empty: it was not asked
+  std::optional<model::AsCalled> as_called; ///< absent if the budget did not suffice
   std::optional<double> library_share;      ///< of torch tasks: see runner/measure/library_share.h
   std::optional<model::ClockRecord> clocks;
   int discarded_samples = 0;
   int verified_samples = 0, loads = 0;
-  /// Of host code: the reference's samples under the usual conditions, beside the candidate's process.
+  /// For host code: the reference's samples under the usual conditions, beside the candidate's process.
   std::vector<Sample> reference_samples;
-  int partly_redrawn = 0; ///< pairs whose inputs were those of an earlier one but for a part
+  int partly_redrawn = 0; ///< pairs whose inputs were redrawn only in part
   CompiledPlan
-      candidate; ///< as it was timed: its `__device__` variables hold what the runs left there
+      candidate; ///< as timed: its `__device__` variables keep the values that the runs left there
 };
 
-/// Faults: as the device's; Unsupported when all samples were taken under a throttled clock.
+/// Faults: as the device's; Unsupported if all samples were taken under a throttled clock.
 DeviceResult<Measurement> measure(Job &job, const MeasureSettings &settings);
 
-/// The reference by itself, in the same way; the candidate is not made ready.
-/// @param as_called what the samples are compared with: as-called times; else device times
+/// Times the reference alone in the same way; the candidate is not prepared.
+/// @param as_called true: take as-called times; false: device times
 DeviceResult<std::vector<Sample>> time_reference_alone(Job &job, const MeasureSettings &settings,
                                                        bool as_called);
 

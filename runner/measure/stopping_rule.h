@@ -1,7 +1,7 @@
-// When enough pairs were measured: the ratio's interval is narrow enough, or the budget is spent. The interval is that of alike().
+// Rule that ends measuring: the ratio's interval (of alike()) is narrow enough, or the budget is spent.
 //
-// The interval is computed anew only when the count has grown by a fifth: each look is one more chance to
-// stop on an interval that is narrow by luck. Thread: the job thread.
+// The interval is recomputed only when the count has grown by a fifth, because each look is another chance to stop on
+// an accidentally narrow interval. Thread: the job thread.
 #pragma once
 
 #include "runner/measure/paired_samples.h"
@@ -17,8 +17,8 @@ struct StoppingLimits {
   std::chrono::milliseconds budget{2000};
 };
 
-/// The fewest pairs that give a 95% interval at all: from the least to the greatest of 6 holds the median
-/// with a probability of 1 - 2 / 2^6. So many are measured even when the budget is spent.
+/// Fewest pairs that give a 95% interval: the range of 6 samples contains the median with probability 1 - 2 / 2^6. They
+/// are measured even when the budget is spent.
 inline constexpr std::size_t kFewestPairs = 6;
 
 class StoppingRule {
@@ -26,7 +26,7 @@ public:
   explicit StoppingRule(const StoppingLimits &limits)
       : limits_(limits), next_look_(limits.min_pairs) {}
 
-  /// @param elapsed since measuring began
+  /// @param elapsed time since measuring began
   bool enough(const PairedSamples &samples, std::chrono::nanoseconds elapsed) {
     const std::size_t pairs = samples.size();
     if (pairs >= limits_.max_pairs || (elapsed >= limits_.budget && pairs >= kFewestPairs))

@@ -1,4 +1,4 @@
-// Copies, the second look, and the comparison.
+// Copies of timed outputs, the second look at them, and the comparison.
 #include "runner/measure/timed_run_check.h"
 #include "runner/verify/output_judge.h"
 

@@ -1,9 +1,9 @@
-// Whether the timed runs of one pair were right, by the same rule as every other run.
+// Check that the timed runs of a pair were right, by the same rule as every other run.
 //
-// Outputs are copied right behind the run; a moment later the buffers must still hold the same, so nothing
-// went on after the clock had stopped. A candidate that is wrong here and right when it runs afresh on the
-// same inputs lives on what it kept, and that is said. The float64 reference is asked where a run does not agree with the
-// reference anyway: how accurate a candidate is was judged before. Thread: the job thread.
+// Outputs are copied right after the run; a moment later the buffers must still be equal, so no work continued after
+// the clock stopped. A candidate that is wrong here but right in a fresh run on the same inputs uses kept results, and
+// the message says so. The float64 reference is asked only if a run disagrees with the reference, since the candidate's
+// accuracy was judged before. Thread: the job thread.
 #pragma once
 
 #include "runner/measure/input_sets.h"
@@ -14,7 +14,7 @@
 
 namespace warpwright::runner {
 
-/// Where the outputs of both sides are copied to; one serves a session's checks one after the other.
+/// Copies of both sides' outputs; a session's checks share one after the other.
 using TimedOutputs = std::array<SavedOutputs, 2>;
 
 class TimedRunCheck {
@@ -22,11 +22,11 @@ public:
   TimedRunCheck(Job &job, InputSet &set, TimedOutputs &saved)
       : job_(job), set_(set), saved_(saved) {}
 
-  /// Before the pair: memory for the copies, where there is none yet.
+  /// Allocates memory for the copies if needed; called before the pair.
   DeviceResult<void> prepare();
-  /// Right after a side's run, before anything else touches the buffers.
+  /// Copies a side's outputs; called right after its run, before anything else uses the buffers.
   DeviceResult<void> after_run(std::size_t side);
-  /// After both runs.
+  /// Judges both runs; nullopt: both are right.
   DeviceResult<std::optional<Failure>> judge();
 
 private:
@@ -37,7 +37,7 @@ private:
   /// "3 wrong elements in y, the first is y[7]"; nullopt: every output of `got` is right beside `expected`.
   DeviceResult<std::optional<std::string>>
   find_wrong(const AddressOf &got, const AddressOf &expected, const ExactOutputs *exact);
-  /// The same of the reference's timed run against a run of its own, afresh.
+  /// The same for the reference's timed run against a fresh run of the reference.
   DeviceResult<std::optional<std::string>> find_reference_drift();
   DeviceResult<Failure> explain(const std::string &wrong);
 

@@ -1,4 +1,4 @@
-// Addresses for a plan's places, and numbers as a kernel's parameters hold them.
+// Binding of a plan: addresses, and numbers in the form of kernel parameters.
 #include "runner/verify/bound_plan.h"
 #include "plan/program.h"
 #include "runner/verify/element_math.h"
@@ -9,7 +9,7 @@ namespace {
 
 using model::Dtype;
 
-/// @param promote as double, the number that the narrower type holds
+/// @param promote passes the number as double, after rounding to the narrower type
 ArgumentValue floating(double number, Dtype dtype, bool promote) {
   const auto single = static_cast<float>(number);
   switch (dtype) {

@@ -1,7 +1,6 @@
-// A plan at given sizes and addresses: operations that a device can run as they are.
+// Plan bound to sizes and addresses: operations that a device can run without further work.
 //
-// plan/program.h makes numbers of the plan's expressions; here they get byte addresses and the bytes of kernels' parameters.
-// Thread: values, any.
+// plan/program.h evaluates the plan's expressions; this file adds byte addresses and encodes kernel parameters.
 #pragma once
 
 #include "runner/device/device.h"
@@ -18,7 +17,7 @@ struct CompiledPlan {
 
 /// Compiles all kernels that the plan launches.
 DeviceResult<CompiledPlan> compile_plan(Device &device, const model::Plan &plan);
-/// What of it needs no device, so that it is quick then. What does not compile, compile_plan() says.
+/// Compiles the part that needs no device, so that compile_plan() is quick later; compile_plan() reports errors.
 void compile_ahead(Device &device, const model::Plan &plan);
 
 struct BoundBuffer {
@@ -26,18 +25,18 @@ struct BoundBuffer {
   model::Dtype dtype = model::Dtype::Float32;
   std::uint64_t elements = 0;
 };
-/// By name: the task's buffers and the plan's temporaries.
+/// The task's buffers and the plan's temporaries, by name.
 using BoundBuffers = std::map<std::string, BoundBuffer>;
 
-/// @param torch the device's; null: operators and module calls are Unsupported. It outlives the operations.
-/// @param promote scalars of the task's lesser floating-point types are passed as double (the fp64
-/// reference) Faults: BadLaunch, with the expression or shape that is wrong at these sizes.
+/// @param torch the device's, outlives the operations; null: operators and module calls are Unsupported
+/// @param promote scalars of narrower floating-point types than double are passed as double (fp64 reference)
+/// Faults: BadLaunch, with the expression or shape that is wrong at these sizes.
 DeviceResult<std::vector<Operation>>
 bind_plan(const model::Plan &plan, const CompiledPlan &compiled, const model::Task &task,
           const symbolic::Sizes &sizes, const BoundBuffers &buffers, TorchHost *torch = nullptr,
           bool promote = false);
 
-/// Starts all operations in order, without waiting; results of torch calls are published.
+/// Starts all operations in order without waiting; publishes the results of torch calls.
 DeviceResult<void> run(Device &device, const std::vector<Operation> &operations);
 
 } // namespace warpwright::runner

@@ -1,4 +1,4 @@
-// Allocation, drawing and checking of a task's buffers.
+// Buffers of a task: allocation, drawing and checking.
 #include "runner/verify/job.h"
 #include "runner/verify/torch_inputs.h"
 #include "runner/verify/wide_rows.h"
@@ -12,12 +12,12 @@ using model::Dtype;
 
 namespace {
 
-/// What Drawing::part_seed draws is one part in this many.
+/// Drawing::part_seed redraws one part in this many.
 constexpr std::uint64_t kPartOf = 8;
 /// TF32 keeps ten bits of the fraction.
 constexpr double kTf32Unit = 0x1p-10;
 
-/// Two buffers of one drawing must not hold the same numbers.
+/// Seed of one buffer, so that two buffers of a drawing hold different numbers.
 std::uint64_t buffer_seed(std::uint64_t seed, std::size_t index) {
   return element::mix(seed * 64 + index);
 }
@@ -129,7 +129,7 @@ DeviceResult<BufferSet> BufferSet::make(Job &job, const Drawing &drawing, bool p
 
 DeviceResult<void> BufferSet::draw_from_torch(Job &job) {
   if (!job.torch_inputs || !job.torch_inputs->holds(drawing_)) {
-    job.torch_inputs.reset(); // its memory is needed
+    job.torch_inputs.reset(); // frees its memory first
     job.enter("verifying", "having the module draw " + drawing_.text(), Side::Reference);
     job.torch_inputs = TRY(TorchInputs::draw(job, drawing_));
     job.enter("verifying", "drawn", Side::Nobody);
@@ -147,7 +147,7 @@ DeviceResult<void> BufferSet::use_temporaries_of(Job &job, const model::Plan &pl
     auto extent =
         TRY(evaluated(temporary.extent, drawing_.sizes, "the extent of " + temporary.name));
     const auto elements = static_cast<std::uint64_t>(std::max<std::int64_t>(extent, 0));
-    // Temporaries belong to the plan itself: they are as well aligned as cudaMalloc makes them.
+    // Temporaries belong to the plan and are as well aligned as by cudaMalloc.
     auto memory = TRY(GuardedBuffer::make(job.device, elements * model::size_bytes(temporary.dtype),
                                           0, drawing_.wide_guards));
     job.device.set_name(memory.address(), memory.size_bytes(), temporary.name);
@@ -220,7 +220,7 @@ DeviceResult<std::optional<std::string>> BufferSet::find_damage(Job &job,
                                                                 unsigned char poison) const {
   std::vector<element::Guard> guards;
   std::vector<std::pair<const Entry *, std::size_t>>
-      owners; // of each, and which of its guards it is
+      owners; // of each guard: its owner, and which of the owner's guards it is
   for (const Entry &entry : entries_)
     for (const element::Guard &guard : entry.memory.guards()) {
       const bool is_first = owners.empty() || owners.back().first != &entry;

@@ -1,8 +1,7 @@
-// Work over whole buffers: drawing inputs, finding changed ones, surveying and comparing outputs.
+// Operations over whole buffers: drawing inputs, finding changes, surveying and comparing outputs.
 //
-// Two implementations of one small interface: on the host for devices whose memory the host reads,
-// and by the runner's own kernels where buffers are large and far away. Both run element_math.h's
-// functions. Thread: the job thread.
+// The interface has two implementations: one on the host, for devices whose memory the host reads, and one in the
+// runner's own kernels, for large and remote buffers. Both run element_math.h's functions. Thread: the job thread.
 #pragma once
 
 #include "runner/device/device.h"
@@ -17,7 +16,7 @@ namespace warpwright::runner {
 /// Text of element_math.h and device_kernels.cu.
 extern const char *const kDeviceKernels;
 
-/// How a buffer's elements are drawn for one seed. `lower` and `upper` bound Integers.
+/// Parameters for drawing a buffer's elements from one seed. `lower` and `upper` bound Integers.
 /// @param scale factor on Normal and Uniform values
 /// @param promote floating-point elements become float64, for the fp64 reference
 element::Draw make_draw(model::Dtype dtype, model::Distribution::Kind kind, std::int64_t lower,
@@ -40,10 +39,10 @@ public:
                                     std::uint64_t count) = 0;
   virtual DeviceResult<ChangedElements> find_changed(const element::Draw &draw, Address buffer,
                                                      std::uint64_t count) = 0;
-  /// Of each guard the bytes that are not `byte`. All at once, since a network has thousands.
+  /// Finds the bytes of each guard that differ from `byte`; all guards at once, since a network has thousands.
   virtual DeviceResult<std::vector<element::Marks>>
   check_guards(std::span<const element::Guard> guards, unsigned char byte) = 0;
-  /// Of each copy the elements that are not as copied.
+  /// Finds the elements of each copy that differ from their source.
   virtual DeviceResult<std::vector<element::Marks>>
   check_copies(std::span<const element::RotatedCopy> copies) = 0;
   virtual DeviceResult<element::Survey> survey(model::Dtype dtype, Address reference,
@@ -58,7 +57,7 @@ std::unique_ptr<Checker> make_host_checker(Device &device);
 DeviceResult<std::unique_ptr<Checker>> make_device_checker(Device &device);
 /// Compiles the runner's kernels for make_checker(), without using the device.
 void compile_checker_ahead(Device &device);
-/// The one that suits the device.
+/// The checker that suits the device. Faults: as make_device_checker().
 DeviceResult<std::unique_ptr<Checker>> make_checker(Device &device);
 
 } // namespace warpwright::runner

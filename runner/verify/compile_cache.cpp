@@ -8,7 +8,7 @@ namespace {
 using nlohmann::json;
 
 std::string to_base64(const std::string &bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0'); // and its end
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0'); // with the final zero
   const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char *>(text.data()),
                                    reinterpret_cast<const unsigned char *>(bytes.data()),
                                    static_cast<int>(bytes.size()));

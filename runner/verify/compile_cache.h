@@ -1,6 +1,6 @@
-// Where a compiler looks for code that was compiled before. Workers' compilers ask the service (worker/service_cache.h), which
-// alone reads and writes the disk (service/code_shelves.h): code that a worker left in a folder would be code that whoever takes
-// a worker over can change. Thread: that of the compiler.
+// Cache of compiled code for a compiler. Workers' compilers ask the service (worker/service_cache.h), which alone reads
+// and writes the disk (service/code_shelves.h), since whoever takes over a worker could change code that it kept in a
+// folder. Thread: that of the compiler.
 #pragma once
 
 #include "support/error.h"
@@ -15,25 +15,25 @@ namespace warpwright::runner {
 
 struct CompiledCode {
   std::string cubin;
-  std::vector<std::string> lowered_names; ///< in the order of the kernels asked for
+  std::vector<std::string> lowered_names; ///< in the order of the requested kernels
   std::string log;
   double compile_ms = 0;
 };
 
-/// {cubin (base 64), lowered_names, log, compile_ms}
+/// JSON of the members: {cubin (base 64), lowered_names, log, compile_ms}.
 nlohmann::json to_json(const CompiledCode &code);
-/// Errors: a member that is missing or of another type.
+/// Errors: a member is missing or has another type.
 Result<CompiledCode> compiled_code_from_json(const nlohmann::json &document);
 
 class CompileCache {
 public:
   virtual ~CompileCache() = default;
-  /// @param key SHA-256 of everything that decides the code
+  /// @param key SHA-256 of everything that determines the code @return nullopt: not cached
   virtual std::optional<CompiledCode> find(const std::string &key) = 0;
   virtual void store(const std::string &key, const CompiledCode &code) = 0;
 };
 
-/// In this process's memory.
+/// Cache in this process's memory.
 class MemoryCache final : public CompileCache {
 public:
   std::optional<CompiledCode> find(const std::string &key) override {

@@ -5,7 +5,7 @@
 namespace warpwright::runner {
 namespace {
 
-/// Random directions: one rounding may by chance leave alone what another moves.
+/// Number of random roundings: a single one may by chance leave an element unchanged.
 constexpr std::uint64_t kRoundings = 3;
 
 DeviceResult<double> largest_change(Job &job, Address exact, Address rounded,

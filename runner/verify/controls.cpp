@@ -8,9 +8,9 @@ namespace {
 
 using model::Direction;
 
-/// The previous outputs are kept where they take less than this share of the device's memory.
+/// Largest share of the device's memory for which the previous outputs are kept.
 constexpr double kKeptShare = 1.0 / 16;
-/// A constant is the first drawing's own value, and the previous output is missing there: only a second drawing says something.
+/// Drawings needed: a constant comes from the first drawing, and the previous output is missing there.
 constexpr int kDrawingsForOwnValues = 2;
 
 std::uint64_t bytes_of(const SavedOutputs &outputs) {
@@ -20,7 +20,7 @@ std::uint64_t bytes_of(const SavedOutputs &outputs) {
   return bytes;
 }
 
-/// An input that looks like the output.
+/// True if an input has the output's type and number of elements.
 bool is_like(const model::Buffer &input, const BoundBuffer &in, const model::Buffer &output,
              const BoundBuffer &out) {
   return input.dtype == output.dtype && in.elements == out.elements;

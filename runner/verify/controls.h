@@ -1,9 +1,8 @@
-// Answers that need no work, judged like a candidate's: they must fail, or the task asks for nothing.
+// Trivial answers that are judged like a candidate's; a task that accepts one is degenerate.
 //
-// Zeros, one constant, a copy of an input, and the result that the reference gave on other inputs. One that
-// passes on every drawing of a task makes the task degenerate: whatever a candidate gains there says
-// nothing. Controls are data, not plans: they take the place of the candidate's outputs once these were judged, under the
-// same rule, and nothing of them is ever timed. Thread: the job thread.
+// The controls are zeros, one constant, a copy of an input, and the reference's result on other inputs. If one passes
+// on every drawing of a task, a candidate's gain there means nothing. Controls are data, not plans: they replace the
+// candidate's outputs after those were judged, follow the same rule and are never timed. Thread: the job thread.
 #pragma once
 
 #include "runner/verify/plan_run.h"
@@ -14,25 +13,25 @@ class Controls {
 public:
   explicit Controls(const Job &job);
 
-  /// Tries the controls that passed so far on one more drawing.
+  /// Tries the controls that have passed so far on one more drawing.
   /// @param set its inputs are as drawn
   /// @param scratch memory of the candidate's outputs, which is overwritten
-  /// @param reference kept for the next drawing, where memory is not short
+  /// @param reference kept for the next drawing if memory suffices
   DeviceResult<void> judge(Job &job, const BufferSet &set, SavedOutputs &scratch,
                            SavedOutputs &reference, const ExactOutputs *exact);
 
-  /// What passed on every drawing, in words: "zeros pass as its result". nullopt: nothing, as it should be.
+  /// Description of a control that passed on every drawing: "zeros pass as its result". nullopt: none did.
   std::optional<std::string> passed() const;
 
 private:
   struct Control {
     enum class Kind { Zeros, Constant, InputCopy, PreviousOutput };
     Kind kind;
-    std::string input; ///< of InputCopy
+    std::string input; ///< for InputCopy
     int tried = 0;
     bool alive = true;
   };
-  /// @return false: it cannot be made for this drawing
+  /// @return false: the control cannot be made for this drawing
   DeviceResult<bool> make(Job &job, const BufferSet &set, const Control &control,
                           const SavedOutputs &reference, SavedOutputs &scratch);
   DeviceResult<bool> passes(Job &job, const BufferSet &set, const SavedOutputs &scratch,
@@ -42,7 +41,7 @@ private:
 
   std::vector<Control> controls_;
   std::map<std::string, std::uint64_t>
-      constants_; ///< by output: the bits of its first element in the first drawing
+      constants_; ///< bits of each output's first element in the first drawing
   std::optional<SavedOutputs> previous_;
 };
 

@@ -1,5 +1,4 @@
-// The checker as kernels of the runner's own, through the same Device interface that runs the
-// candidates.
+// Checker in the runner's own kernels, run through the same Device interface as the candidates.
 #include "runner/verify/checker.h"
 #include "runner/verify/guarded_buffer.h"
 
@@ -11,7 +10,7 @@ namespace warpwright::runner {
 namespace {
 
 constexpr std::uint32_t kThreads = 256, kMaxBlocks = 2048;
-/// Items of a check that are launched together get so many blocks each; one that is larger is launched by itself.
+/// Blocks for each item of a joint launch; larger items are launched alone.
 constexpr std::uint32_t kBlocksAnItem = 64, kMaxItems = 4096;
 constexpr std::uint64_t kLargeItem = 1 << 20;
 constexpr std::size_t kMailboxBytes = 1024; ///< one parameter struct, then one result struct
@@ -110,7 +109,7 @@ public:
   }
 
 private:
-  /// Parameters up, `run`, result down.
+  /// Uploads parameters, calls `run` and downloads the result.
   template <class Parameters, class Answer, class Run>
   DeviceResult<void> ask(const Parameters &parameters, Answer &answer, const Run &run) {
     static_assert(sizeof(Parameters) <= kResultOffset &&
@@ -143,7 +142,7 @@ private:
     return device_.launch(operation);
   }
 
-  /// The items up, few launches, a mark of each down. @param size_of an item's elements
+  /// Uploads the items, checks them in few launches and downloads their marks. @param size_of elements of an item
   template <class Item, class SizeOf>
   DeviceResult<std::vector<element::Marks>> check_all(Kernel kernel, std::span<const Item> items,
                                                       const std::vector<ArgumentValue> &more,
@@ -151,7 +150,7 @@ private:
     std::vector<element::Marks> marks(items.size(), element::no_marks());
     if (items.empty())
       return marks;
-    // Large ones first, each by itself; the others behind them, together.
+    // Large items come first, each launched alone; the others follow together.
     std::vector<std::size_t> order(items.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto small = std::ranges::stable_partition(

@@ -6,14 +6,14 @@
 namespace warpwright::runner {
 namespace {
 
-/// Operators that trap on the device where floating-point inputs leave [0, 1]; the context is then lost.
+/// True for operators that trap on the device if floating-point inputs leave [0, 1]; the context is then lost.
 bool asserts_its_domain(const std::string &source) {
   return source.find("binary_cross_entropy") != std::string::npos ||
          source.find("BCELoss") != std::string::npos;
 }
 
-/// The first two have the same parameters, as the module's constructor makes them: what is the same there does not depend on
-/// the inputs.
+/// Drawings of a torch task. The first two have the same parameters, as the module's constructor makes them: equal
+/// outputs there do not depend on the inputs.
 std::vector<Drawing> torch_drawings(const Job &job, bool thorough, std::mt19937_64 &random) {
   const std::uint64_t parameters = random() >> 40, others = random() >> 40;
   std::vector<Drawing> all(5, Drawing{job.task.sizes, 1, 1, false});
@@ -30,7 +30,7 @@ std::vector<Drawing> torch_drawings(const Job &job, bool thorough, std::mt19937_
     all.pop_back();
     return all;
   }
-  if (job.host_code()) // whose parameters are its own
+  if (job.host_code()) // host code keeps its own parameters
     return all;
   if (const auto wide = wide_inputs(job.task, job.task.sizes); !wide.empty()) {
     all.push_back(all[2]);
@@ -47,7 +47,7 @@ std::vector<Drawing> drawings_of(const Job &job, const symbolic::Sizes &main_siz
     return torch_drawings(job, thorough, random);
   std::vector<Drawing> all;
   const auto seed = [&] { return random() >> 40; };
-  // Small, odd sizes first: they fail fast, and a fault there says more.
+  // Small, odd sizes come first: they fail fast, and a fault there is more informative.
   for (const symbolic::Sizes &sizes : job.task.check_sizes)
     if (affordable(job, sizes))
       all.push_back({sizes, seed(), 1, false});

@@ -1,10 +1,8 @@
-// Per-element work of the verifier: drawing inputs, reading elements, judging outputs.
+// Per-element functions of the verifier: drawing inputs, reading elements, judging outputs.
 //
-// One text, two compilers: the host includes it, and NVRTC compiles it into the runner's own
-// kernels (its text is embedded by CMake), so that the device path cannot judge otherwise than the
-// host path. Hence no includes under NVRTC, no library types, and arithmetic that gives the same
-// bits on both: integers, conversions written out, and single float operations without anything a
-// compiler could contract differently. Thread: pure functions.
+// The host includes this text, and NVRTC compiles it into the runner's own kernels (CMake embeds the text), so that
+// both paths judge alike. Hence it has no includes under NVRTC and no library types, and its arithmetic gives the same
+// bits on both: integers, explicit conversions, and single float operations that no compiler can contract differently.
 #pragma once
 
 #ifdef __CUDACC_RTC__
@@ -68,8 +66,7 @@ WARPWRIGHT_ELEMENT To bit_copy(From from) {
   return to;
 }
 
-/// SplitMix64's finaliser (Steele et al., 2014): a counter-based generator, so any element can be
-/// drawn alone.
+/// SplitMix64's finalizer (Steele et al., 2014): a counter-based generator, so each element can be drawn alone.
 WARPWRIGHT_ELEMENT u64 mix(u64 x) {
   x += 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -112,7 +109,7 @@ WARPWRIGHT_ELEMENT u32 bfloat_from_float(float value) {
   return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
 }
 
-/// A buffer's rows in kBands groups, each group scaled by another power of two, from 2^low to 2^high.
+/// Row scaling: a buffer's rows form kBands groups, each scaled by its own power of two from 2^low to 2^high.
 struct Bands {
   u64 rows;     ///< 0: nothing is scaled
   u64 row_size; ///< elements
@@ -129,19 +126,19 @@ WARPWRIGHT_ELEMENT float band_factor(const Bands &bands, u64 index) {
   return bit_copy<float>(static_cast<u32>(exponent + 127) << 23);
 }
 
-/// How the elements of one buffer are drawn.
+/// Parameters for drawing the elements of one buffer.
 struct Draw {
   int type, kind;
-  int promote;     ///< store floating-point elements as double, with the value `type` would hold
-  float factor;    ///< scale; Normal: over the standard deviation of the raw sum
+  int promote;     ///< store floating-point elements as double, with their value in `type`
+  float factor;    ///< scale; for Normal divided by the raw sum's standard deviation
   long long lower; ///< Integers: the first value
-  u64 range;       ///< Integers: how many values
+  u64 range;       ///< Integers: the number of values
   u64 seed;
-  u64 first;   ///< which element of the drawing the buffer starts with
-  Bands bands; ///< of Normal and Uniform values
+  u64 first;   ///< index in the drawing of the buffer's first element
+  Bands bands; ///< for Normal and Uniform values
 };
 
-/// @param index of the element in the drawing
+/// @param index element's index in the drawing
 WARPWRIGHT_ELEMENT float draw_float(const Draw &draw, u64 h, u64 index) {
   const float factor = draw.bands.rows ? draw.factor * band_factor(draw.bands, index) : draw.factor;
   switch (draw.kind) {
@@ -205,12 +202,12 @@ WARPWRIGHT_ELEMENT int stored_width(const Draw &draw) {
   return draw.promote && draw.type >= Float16 ? 8 : width(draw.type);
 }
 
-/// What is done to the elements of a buffer in place.
+/// Change of a buffer's elements in place.
 struct Change {
   enum What {
-    ScaleBands, ///< floating-point elements, as Draw::bands would
-    Round,      ///< each floating-point element is moved by `unit` of itself, up or down
-    Set,        ///< to `bits`
+    ScaleBands, ///< scales floating-point elements as Draw::bands would
+    Round,      ///< moves each floating-point element by `unit` of itself, up or down
+    Set,        ///< sets elements to `bits`
   };
   int type; ///< as stored
   int what;
@@ -233,19 +230,19 @@ WARPWRIGHT_ELEMENT u64 from_double(int type, double value) {
   }
 }
 
-/// Bytes from `begin` on that must all be one byte.
+/// Range of bytes from `begin` that must all hold one value.
 struct Guard {
   u64 begin, bytes;
 };
 
-/// A buffer that must hold another's elements, rotated: element i is `from`'s i + offset, and in one part i + part_offset, counted
-/// around its end. Addresses; offsets are less than `elements`.
+/// Buffer that must hold the elements of `from` rotated: element i is `from`'s i + offset, or in one part i +
+/// part_offset, counted around that part's end. Members are addresses; offsets are less than `elements`.
 struct RotatedCopy {
   u64 buffer, from, elements, width;
   u64 offset, part_first, part_count, part_offset;
 };
 
-/// The elements of which something does not hold.
+/// Elements that violate a check.
 struct Marks {
   u64 count, first, last;
 };
@@ -271,7 +268,7 @@ WARPWRIGHT_ELEMENT u64 load_bits(const void *base, int bytes, u64 index) {
   }
 }
 
-/// @param buffer,from where the copy's two buffers are read
+/// @param buffer,from readable memory of the copy's two buffers
 WARPWRIGHT_ELEMENT bool is_as_copied(const RotatedCopy &copy, const void *buffer, const void *from,
                                      u64 index) {
   const int bytes = static_cast<int>(copy.width);
@@ -337,7 +334,8 @@ WARPWRIGHT_ELEMENT bool is_nan(double x) { return x != x; }
 WARPWRIGHT_ELEMENT bool is_finite(double x) { return x - x == 0; }
 WARPWRIGHT_ELEMENT double magnitude(double x) { return x < 0 ? -x : x; }
 WARPWRIGHT_ELEMENT double larger(double a, double b) { return a > b ? a : b; }
-/// part / whole, where that is larger; a division costs a GPU more than all the rest of an element. @param whole above 0
+/// Raises `largest` to part / whole; it divides only if needed, as division is a GPU's slowest step here. @param whole
+/// above 0
 WARPWRIGHT_ELEMENT void keep_larger_ratio(double &largest, double part, double whole) {
   if (part > largest * whole)
     largest = part / whole;
@@ -356,12 +354,12 @@ WARPWRIGHT_ELEMENT void apply(const Change &change, void *buffer, u64 index) {
   store_bits(buffer, bytes, index, bits);
 }
 
-/// What is known of the reference's output before the comparison.
+/// Statistics of the reference's output, made before the comparison.
 struct Survey {
   double sum_of_squares; ///< of finite elements
   u64 finite, nans;
-  u64 unlike_first; ///< elements whose bits are not the first's
-  u64 digest;       ///< of all bits, independent of the order of summation
+  u64 unlike_first; ///< elements that differ from the first in any bit
+  u64 digest;       ///< hash of all bits, independent of summation order
 };
 
 WARPWRIGHT_ELEMENT void survey(Survey &result, int type, const void *reference, u64 index) {
@@ -377,7 +375,7 @@ WARPWRIGHT_ELEMENT void survey(Survey &result, int type, const void *reference, 
   result.digest += mix(bits ^ mix(index));
 }
 
-/// One output buffer: two runs of each side, each run on its own poison.
+/// Comparison of one output buffer: two runs of each side, each on its own poison.
 struct Comparison {
   int type;
   int compare_runs; ///< the candidate's two runs must agree to the bit
@@ -386,19 +384,19 @@ struct Comparison {
   const double *exact; ///< the fp64 reference's output, or null
   double absolute, relative;
   double scale;   ///< root mean square of the reference's output, above 0
-  double allowed; ///< largest error against fp64, relative; negative: not known yet, judge by the
+  double allowed; ///< largest relative error against fp64; negative: unknown, judge by the
                   ///< reference
 };
 
 struct Findings {
-  u64 unwritten, first_unwritten; ///< the reference writes it, the candidate does not
-  u64 stray, first_stray;         ///< the candidate writes it, the reference does not
+  u64 unwritten, first_unwritten; ///< written by the reference, not by the candidate
+  u64 stray, first_stray;         ///< written by the candidate, not by the reference
   u64 wrong, first_wrong;
   u64 unstable, first_unstable; ///< the candidate's runs differ
   double max_absolute, max_relative, candidate_exact, reference_exact;
   double candidate_squares,
       reference_squares; ///< sums of squared differences from the fp64 reference
-  double exact_squares;  ///< and of its values, once for each pair of runs
+  double exact_squares;  ///< and of its values, once per pair of runs
 };
 
 WARPWRIGHT_ELEMENT Findings no_findings() {
@@ -424,7 +422,7 @@ WARPWRIGHT_ELEMENT bool is_right(Findings &found, const Comparison &task, double
   if (!is_finite(expected)) {
     if (got == expected || (is_nan(got) && is_nan(expected)))
       return true;
-    // Finite where the reference overflowed: right only if the fp64 reference says so.
+    // Finite where the reference overflowed: right only if the fp64 reference agrees.
     return exact_counts && is_finite(got) &&
            got_error <= larger(task.allowed, task.relative) * weight;
   }

@@ -1,12 +1,11 @@
-// A device buffer between two guard regions, so that a write just outside it is seen.
+// Device buffer between two guard regions that reveal writes just outside of it.
 //
 //   [ guard | payload, perhaps off alignment by one element | slack | guard ]   slack fills up to
 //   kAlignment
 //
-// On devices with guard pages the last guard is the page behind the allocation; the slack is still
-// checked. Payload and guards are poisoned with the same byte before a run; the byte differs
-// between the runs, so a value that happens to look like one poison cannot look like the other.
-// Thread: the job thread. The Device must outlive it.
+// On devices with guard pages, the page behind the allocation is the last guard; the slack is still checked. Payload
+// and guards are poisoned with one byte before a run. The byte differs between runs, so a value that looks like one
+// poison cannot look like the other. Thread: the job thread. The Device must outlive it.
 #pragma once
 
 #include "runner/device/device.h"
@@ -17,14 +16,13 @@
 
 namespace warpwright::runner {
 
-/// The two poisons. As floats: NaN, and large finite numbers; as integers: -1, and large.
+/// Poison bytes of the two runs. As floats: NaN, and large finite numbers; as integers: -1, and large.
 inline constexpr unsigned char kPoisons[2] = {0xFF, 0x7B};
 
 class GuardedBuffer {
 public:
   /// @param offset_bytes added to the payload's aligned start: 0, or the size of one element
-  /// @param wide guards of 1 MiB on both sides, on every device: a step outside is then seen, and nothing
-  /// faults
+  /// @param wide guards of 1 MiB on both sides on every device: they detect a step outside without a fault
   static DeviceResult<GuardedBuffer> make(Device &device, std::size_t size_bytes,
                                           std::size_t offset_bytes, bool wide = false);
   GuardedBuffer(GuardedBuffer &&other) noexcept { *this = std::move(other); }
@@ -36,9 +34,10 @@ public:
 
   DeviceResult<void> poison_payload(unsigned char byte) const;
   DeviceResult<void> poison_guards(unsigned char byte) const;
-  /// In front of the payload, and behind it where no page guards that.
+  /// The guard before the payload, and the one behind it if no page guards that side.
   std::vector<element::Guard> guards() const;
-  /// Where a guard was written: "N bytes before its start", or "past its end". @param which of guards() @param marks not empty
+  /// Place of a write to a guard: "N bytes before its start", or "past its end". @param which of guards() @param marks
+  /// not empty
   std::string damage_text(std::size_t which, const element::Marks &marks) const;
 
 private:

@@ -1,4 +1,4 @@
-// The drawing of sizes, and the trials at them.
+// Drawing of hidden sizes, and the trials at them.
 #include "runner/verify/hidden_sizes.h"
 #include "runner/verify/main_sizes.h"
 #include "runner/verify/plan_run.h"
@@ -12,20 +12,20 @@ namespace warpwright::runner {
 namespace {
 
 constexpr int kTries = 16;
-/// How many bindings are tried, and which are drawn for them.
+/// Number of bindings that are tried, and the kinds that are drawn for them.
 constexpr std::size_t kBindings = 2;
 constexpr HiddenSizes kAttempts[] = {HiddenSizes::Any, HiddenSizes::Any, HiddenSizes::Multiples,
                                      HiddenSizes::Multiples};
 
-/// What is known of one size.
+/// Known facts about one size.
 struct Bounds {
   std::int64_t low, high;
   std::int64_t divisor; ///< of all known values
   bool fixed() const { return low == high; }
 };
 
-/// A multiple of `step` between the bounds, spread evenly over the orders of magnitude: small sizes fail as
-/// well as large ones, and sooner.
+/// A multiple of `step` between the bounds, evenly spread over orders of magnitude: small sizes also reveal errors, and
+/// faster.
 std::int64_t draw_between(const Bounds &bounds, std::int64_t step, std::mt19937_64 &random) {
   if (bounds.fixed())
     return bounds.low;
@@ -40,7 +40,7 @@ struct Product {
   std::string name, left, right;
 };
 
-/// What holds in every known binding.
+/// Relations between sizes that hold in every known binding.
 class Relations {
 public:
   explicit Relations(const model::Task &task) {
@@ -92,7 +92,7 @@ private:
 
   bool is_fixed(const std::string &name) const { return bounds_.at(name).fixed(); }
 
-  /// A size is bound by one relation at most, and only to sizes that are bound by none.
+  /// Finds relations. A size has at most one relation, and only to sizes without one.
   void find_relations() {
     std::vector<std::string> free;
     for (const auto &[name, bounds] : bounds_) {
@@ -127,7 +127,7 @@ private:
   std::vector<Product> products_;
 };
 
-/// A kernel of vectors whose known sizes are all even may not be at home at others, and would lose the device there.
+/// True if a vectorized kernel has a size with only even known values: odd ones might fault and lose the device.
 bool needs_multiples(const model::Task &task) {
   const auto all_even = [&](const auto &size) {
     return size.second % 2 == 0 &&
@@ -141,10 +141,10 @@ bool needs_multiples(const model::Task &task) {
 
 struct HiddenTrial {
   TrialResult result;
-  std::string dropped; ///< why the reference is not at home there; then there is no result
+  std::string dropped; ///< why the reference does not work there; then there is no result
 };
 
-/// The reference runs alone first: whether it is at home there is not known.
+/// Runs the reference alone first, since it may not work at these sizes.
 DeviceResult<HiddenTrial> try_at(Job &job, const symbolic::Sizes &sizes, std::mt19937_64 &random) {
   const auto drawing = [&] {
     Drawing drawn{sizes, random() >> 40, 1, false};

@@ -1,4 +1,4 @@
-// The checker for memory that the host can read: directly, or through a copy.
+// Checker for memory that the host can read, directly or through a copy.
 #include "runner/verify/checker.h"
 
 namespace warpwright::runner {
@@ -12,7 +12,7 @@ static_assert(static_cast<int>(Dtype::Bool) == element::Bool &&
               static_cast<int>(Dtype::Float64) == element::Float64);
 static_assert(static_cast<int>(model::Distribution::Kind::Zeros) == element::Zeros);
 
-/// Bytes of a device as host memory: in place where it is, else copied.
+/// Host view of a device's bytes: in place if possible, else a copy.
 class HostView {
 public:
   static DeviceResult<HostView> of(Device &device, Address address, std::size_t size_bytes) {
@@ -29,7 +29,7 @@ public:
   const void *data() const { return data_; }
 
 private:
-  std::vector<std::uint64_t> copy_; // moves keep its storage, so data_ stays good
+  std::vector<std::uint64_t> copy_; // moves keep its storage, so data_ stays valid
   const void *data_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// What the steps of one verification share: the device, the task, the compiled plans, and who is
-// running now. Thread: the job thread.
+// State shared by the steps of one verification: the device, the task, the compiled plans and the running side.
+// Thread: the job thread.
 #pragma once
 
 #include "runner/verify/bound_plan.h"
@@ -11,14 +11,14 @@
 
 namespace warpwright::runner {
 
-/// Who is on the device: decides whose fault a fault is.
+/// Side that uses the device; decides who is blamed for a fault.
 enum class Side { Nobody, Reference, Candidate };
 
-/// Where a worker reports what it is doing, so that the service can name it when the worker dies.
+/// Receiver of a worker's progress, so that the service can name the stage in which a worker died.
 using StageSink =
     std::function<void(const std::string &stage, const std::string &activity, Side running)>;
 
-/// A failed check, as it ends up in the verdict.
+/// A failed check in the verdict's form.
 struct Failure {
   model::Outcome outcome = model::Outcome::WrongResult;
   std::string check;
@@ -43,9 +43,9 @@ public:
     sink_(stage, activity, running);
   }
   Side running() const { return side_; }
-  /// The candidate is another system's module: its parameters are those that its constructor makes, and it keeps its own state.
+  /// True if the candidate is another system's module, with its constructor's parameters and its own state.
   bool host_code() const { return model::is_host_code(candidate); }
-  /// Whether a buffer's contents after a run are judged.
+  /// True if a buffer's contents are judged after a run.
   bool judges(const model::Buffer &buffer) const {
     return buffer.direction == model::Direction::Out ||
            (buffer.direction == model::Direction::InOut && !host_code());
@@ -57,11 +57,11 @@ public:
   const model::Task &task;
   const model::Plan &candidate;
   CompiledPlans plans;
-  /// The fp64 reference runs only where the candidate does not agree with the reference by itself, within the task's tolerance.
+  /// True: the fp64 reference runs only if the candidate disagrees with the reference beyond the task's tolerance.
   bool spares_exact = false;
-  /// Of torch tasks: the framework's flags let it round FP32 operands to TF32.
+  /// For torch tasks: the framework's flags let it round FP32 operands to TF32.
   bool rounds_to_tf32 = false;
-  /// Of torch tasks: the last drawing that the module made, which further ones are cut from.
+  /// For torch tasks: the module's last drawing, from which further ones are made.
   std::shared_ptr<const TorchInputs> torch_inputs;
 
 private:
@@ -69,7 +69,7 @@ private:
   Side side_ = Side::Nobody;
 };
 
-/// Large inputs, whose squares still fit a half; and small ones.
+/// Factors for large inputs, whose squares still fit a half, and for small ones.
 inline constexpr float kLargeScale = 64, kSmallScale = 1.0F / 64;
 
 /// One drawing of all inputs at one binding of the sizes.
@@ -78,46 +78,45 @@ struct Drawing {
   std::uint64_t seed = 1;
   float scale = 1;
   bool misaligned = false;
-  /// Not 0: an eighth of each input, at a place that this decides, is drawn from it instead.
+  /// Not 0: an eighth of each input is drawn from this seed instead, at a place that it decides.
   std::uint64_t part_seed = 0;
-  bool wide_guards = false; ///< round every buffer: see GuardedBuffer
-  /// Sizes that the task does not name, where its reference may not be at home.
+  bool wide_guards = false; ///< around every buffer: see GuardedBuffer
+  /// True: the task does not name these sizes, and its reference may not work there.
   bool hidden = false;
-  /// Of torch tasks. Parameters that the module's constructor fills with one value are drawn around it.
+  /// For torch tasks: parameters that the module's constructor fills with one value are drawn around that value.
   bool varied = false;
-  /// Of torch tasks: what parameters are initialised under; 0: `seed`.
+  /// For torch tasks: seed of the parameters' initialization; 0: `seed`.
   std::uint64_t parameter_seed = 0;
-  /// Of torch tasks, not 0: floating-point buffers are rotated by amounts that this decides; an eighth of them, with part_seed, by
-  /// other amounts.
+  /// For torch tasks, not 0: floating-point buffers are rotated by amounts that this decides; with part_seed, an eighth
+  /// of them by other amounts.
   std::uint64_t rotation = 0;
-  /// Which of the task's buffers has its rows scaled by 2^0 to 2^30 (runner/verify/wide_rows.h).
+  /// Index of the task's buffer whose rows are scaled by 2^0 to 2^30 (runner/verify/wide_rows.h).
   std::optional<std::size_t> wide_rows_of;
-  /// "n=1000, seed 7, inputs scaled by 64, buffers one element off alignment"
+  /// Description: "n=1000, seed 7, inputs scaled by 64, buffers one element off alignment".
   std::string text() const;
 };
 
-/// Guarded device buffers for one drawing: the task's, and the temporaries of one plan where asked
-/// for.
+/// Guarded device buffers for one drawing: the task's, and on request one plan's temporaries.
 class BufferSet {
 public:
-  /// @param promote as for the fp64 reference: floating-point buffers become float64
+  /// @param promote floating-point buffers become float64, for the fp64 reference
   static DeviceResult<BufferSet> make(Job &job, const Drawing &drawing, bool promote = false);
 
-  /// Makes a plan's temporaries; those of the plan before are released.
+  /// Allocates a plan's temporaries and releases the previous plan's.
   DeviceResult<void> use_temporaries_of(Job &job, const model::Plan &plan);
   /// Draws inputs, poisons outputs, temporaries and guards.
   DeviceResult<void> prepare(Job &job, unsigned char poison);
   /// Draws the InOut buffers anew and poisons the outputs, as between timed runs.
   DeviceResult<void> restore(Job &job, unsigned char poison);
-  /// Draws all inputs anew at the same addresses; as prepare(), but for guards and temporaries.
-  /// @param part_seed not 0: only a part of each input changes, as Drawing says
-  /// @param scale factor on Normal and Uniform values; of no torch task
+  /// Draws all inputs again at the same addresses, like prepare() but without guards and temporaries.
+  /// @param part_seed not 0: only the part of each input that Drawing describes changes
+  /// @param scale factor on Normal and Uniform values; not for torch tasks
   DeviceResult<void> redraw(Job &job, std::uint64_t seed, std::uint64_t part_seed, float scale = 1);
   /// Moves every floating-point input by one unit in the last place of the task's type, up or down.
   DeviceResult<void> round_inputs(Job &job, std::uint64_t seed);
-  /// A sentence about the first guard that was written.
+  /// A sentence about the first guard that was overwritten; nullopt: none.
   DeviceResult<std::optional<std::string>> find_damage(Job &job, unsigned char poison) const;
-  /// A sentence about the first In buffer that changed.
+  /// A sentence about the first In buffer that changed; nullopt: none.
   DeviceResult<std::optional<std::string>> find_changed_input(Job &job) const;
 
   const Drawing &drawing() const { return drawing_; }
@@ -132,21 +131,21 @@ private:
     std::optional<model::Direction> direction; ///< nullopt: a temporary
     std::uint64_t elements = 0;
     std::uint64_t part_first = 0, part_count = 0; ///< elements that Drawing::part_seed draws
-    float factor = 0;                             ///< of `draw` at scale 1
+    float factor = 0;                             ///< factor in `draw` at scale 1
   };
-  /// Elements of an entry with one draw of their own.
+  /// Consecutive elements of an entry with a draw of their own.
   struct Range {
     element::Draw draw;
     std::uint64_t first, count;
   };
   std::vector<Range> ranges_of(const Entry &entry, std::size_t index) const;
   DeviceResult<void> draw(Job &job, const Entry &entry, std::size_t index) const;
-  /// Of an entry that no torch module drew.
+  /// Finds the changed elements of an entry that no torch module drew.
   DeviceResult<ChangedElements> find_changed(Job &job, const Entry &entry, std::size_t index) const;
-  /// Of each entry; none of those that are no inputs.
+  /// Finds the changed elements of each entry; none for entries that are not inputs.
   DeviceResult<std::vector<ChangedElements>> find_changed_inputs(Job &job) const;
   void choose_draws();
-  /// Where buffers of torch tasks come from, for the present drawing.
+  /// Gets the drawing from which the buffers of a torch task are filled.
   DeviceResult<void> draw_from_torch(Job &job);
   Drawing drawing_;
   std::shared_ptr<const TorchInputs> torch_; ///< null: no torch task
@@ -163,9 +162,9 @@ struct TrialResult {
   model::Errors errors;
   std::uint64_t digest = 0;     ///< of the reference's outputs
   bool constant_output = false; ///< every output has one value in all its elements
-  bool only_noise = false;      ///< of a torch task: some output is rounding error and nothing else
-  std::optional<model::Conditioning> conditioning; ///< of the output that magnifies rounding most
-  std::optional<std::string> not_judged; ///< of wide rows: why some output's values were left alone
+  bool only_noise = false;      ///< for a torch task: some output is only rounding error
+  std::optional<model::Conditioning> conditioning; ///< of the output that amplifies rounding most
+  std::optional<std::string> not_judged; ///< of wide rows: why an output's values were not judged
   std::optional<std::string> fp64_note;  ///< why the fp64 reference was not used
 };
 
@@ -173,7 +172,7 @@ class Controls;
 
 /// Runs the candidate twice, then the reference twice and the fp64 reference once, and compares.
 /// The candidate comes first, so that no expected output exists anywhere while it runs.
-/// @param controls not null: judged by the same rule, where the candidate passed
+/// @param controls judged by the same rule if the candidate passed; may be null
 DeviceResult<TrialResult> run_trial(Job &job, const Drawing &drawing, Controls *controls = nullptr);
 
 } // namespace warpwright::runner

@@ -1,4 +1,4 @@
-// Tried in this order: the check sizes, the task's sizes halved until they are small enough, multiples that nobody named.
+// Search for main sizes in this order: check sizes, the task's sizes halved until affordable, random multiples.
 // Thread: the job thread.
 #include "runner/verify/main_sizes.h"
 #include "runner/verify/bound_plan.h"
@@ -10,14 +10,14 @@
 namespace warpwright::runner {
 namespace {
 
-/// Of a compute-bound kernel, in the time of one element of a memory-bound one, roughly.
+/// Rough number of flops that take a compute-bound kernel as long as one element takes a memory-bound one.
 constexpr std::int64_t kFlopsAnElement = 48;
-/// The most that sizes which the task does not name may cost.
+/// Maximal cost of sizes that the task does not name.
 constexpr std::int64_t kMostHiddenElements = std::int64_t{1} << 24;
-/// Multiples that are drawn.
+/// Number of random multiples.
 constexpr int kSmallerAttempts = 4;
 
-/// The task's sizes with the largest halved until the device can do them: what small number divided them mostly still does.
+/// The task's sizes with the largest halved until affordable; most divisibility by small numbers remains.
 std::optional<symbolic::Sizes> halved(const Job &job) {
   symbolic::Sizes sizes = job.task.sizes;
   while (!affordable(job, sizes)) {

@@ -1,5 +1,5 @@
-// The sizes at which a native task is verified in several drawings: the task's own, or on a device that is too slow for them the
-// largest that it can do where the reference is at home. Thread: the job thread.
+// Main sizes, at which most drawings of a native task are verified: the task's own, or on a device too slow for them
+// the largest affordable ones where the reference works. Thread: the job thread.
 #pragma once
 
 #include "runner/verify/job.h"
@@ -8,22 +8,22 @@
 
 namespace warpwright::runner {
 
-/// What one run of the plans takes, in elements of a simple kernel; the task's flops count where it knows them.
+/// Cost of one run of the plans, in elements of a simple kernel; includes the task's flops if known.
 std::int64_t cost_at(const model::Task &task, const symbolic::Sizes &sizes);
 
-/// Whether the device does these sizes in reasonable time.
+/// True if the device can run these sizes in reasonable time.
 bool affordable(const Job &job, const symbolic::Sizes &sizes);
 
-/// Whether they are also small enough to be tried where the task does not name them.
+/// True if the sizes are also small enough to be tried when the task does not name them.
 bool affordable_unnamed(const Job &job, const symbolic::Sizes &sizes);
 
 struct MainSizes {
   symbolic::Sizes sizes;
-  std::string note;               ///< why they are not the task's; empty where they are
-  std::optional<Failure> failure; ///< the reference is at home at none that the device can do
+  std::string note;               ///< why they are not the task's; else empty
+  std::optional<Failure> failure; ///< the reference works at no affordable sizes
 };
 
-/// Of torch tasks always the task's own.
+/// Chooses the main sizes; always the task's own for torch tasks.
 DeviceResult<MainSizes> choose_main_sizes(Job &job, std::mt19937_64 &random);
 
 } // namespace warpwright::runner

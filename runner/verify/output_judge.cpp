@@ -1,6 +1,6 @@
-// With an fp64 reference the first pass finds the reference's own error, which sets what is allowed. An
-// output of few elements says little about that error, and may be close to 0 by cancellation: before such
-// a candidate is called wrong, further drawings are asked.
+// Judging of outputs. With an fp64 reference, the first pass finds the reference's own error, which sets the limit. An
+// output of few elements says little about that error and may be near 0 by cancellation, so further drawings are made
+// before such a candidate is called wrong.
 #include "runner/verify/output_judge.h"
 #include "runner/verify/conditioning.h"
 #include "runner/verify/reference_noise.h"
@@ -17,7 +17,7 @@ namespace {
 using model::Dtype;
 using model::Outcome;
 
-/// Rounding of one operation in the type: no check asks for more.
+/// Rounding of one operation in the type: no check demands more.
 double precision_floor(Dtype dtype) {
   switch (dtype) {
   case Dtype::Float16:
@@ -31,22 +31,22 @@ double precision_floor(Dtype dtype) {
   }
 }
 
-/// More than this and the fp64 text does not compute what the reference computes. A module is its own fp64 text.
+/// Error above which the fp64 text computes something else than the reference. A module is its own fp64 text.
 constexpr double kUnrelated = 0.1;
-/// A module whose largest error is more than that magnifies rounding. The root mean square of such errors hardly depends on what rounds:
-/// a candidate's is at most this multiple of the module's (1.2 was seen for other roundings to TF32 in networks of 50 layers), or it
-/// computes something else. Of few elements it says less.
+/// Multiple of a module's root mean square error that a candidate's may reach, for modules that amplify rounding. This
+/// error hardly depends on what is rounded (1.2 was seen for other roundings to TF32 in networks of 50 layers), so more
+/// means another computation. Few elements say less.
 constexpr double kLikeRounding = 1.5, kLikeRoundingOfFew = 3;
-/// Of the output's root mean square. Where a module is further than this from itself in float64, rounding decides its result.
+/// Error relative to the output's root mean square, beyond which rounding decides a module's result.
 constexpr double kDecided = 0.5;
-/// But a deep network that magnifies rounding does so for whatever computes it.
+/// Allowance for a deep network that amplifies rounding, since any implementation does the same.
 constexpr double kOtherRounding = 2;
-/// A module whose result is this much error, and this small, computes what is 0 without rounding. A candidate may then be off by
-/// a larger multiple of it, since noise is all that there is to compare.
+/// Bounds for a module whose result is 0 but for rounding: relative error, magnitude, and the multiple of that error
+/// that a candidate may reach, since only noise can be compared.
 constexpr double kNoise = 0.5, kNoiseMagnitude = 1e-4, kNoiseFactor = 16;
 
 std::string number(double value) {
-  if (std::isnan(value)) // whose sign says nothing
+  if (std::isnan(value)) // the sign of a NaN means nothing
     return "nan";
   std::ostringstream text;
   text.precision(9);
@@ -68,7 +68,7 @@ bool errs_like_the_reference(const element::Findings &found, std::uint64_t eleme
   return found.candidate_squares <= factor * factor * found.reference_squares;
 }
 
-/// The values of one output, compared again and again until it is known what is allowed.
+/// Repeated comparison of one output's values, until the limit is known.
 class Comparing {
 public:
   Comparing(Job &job, const Drawing &drawing, const model::Buffer &buffer, std::uint64_t elements,
@@ -111,7 +111,7 @@ private:
     return compare();
   }
 
-  /// An output of few elements may be close to 0 by cancellation: scale and error from further drawings.
+  /// Gets scale and error from further drawings, for an output of few elements that may be 0 by cancellation.
   DeviceResult<void> ask_noise() {
     auto noise = TRY(reference_noise(job_, drawing_, buffer_, comparison_.scale));
     asked_noise_ = true;
@@ -167,7 +167,7 @@ private:
   bool asked_noise_ = false;
 };
 
-/// Words what is wrong with one output buffer.
+/// Wording of the error in one output buffer.
 class Wording {
 public:
   Wording(Job &job, const Drawing &drawing, const model::Buffer &buffer, const Judgement &judgement)
@@ -208,7 +208,7 @@ private:
 
   DeviceResult<std::optional<Failure>> wrong_element() {
     double got = 0, expected = 0;
-    for (int pass = 1; pass >= 0; --pass) { // the run that is off; the first one when both are
+    for (int pass = 1; pass >= 0; --pass) { // the wrong run; the first if both are wrong
       auto value = value_at(comparison_.candidate[pass], found_.first_wrong);
       auto wanted = value_at(comparison_.reference[pass], found_.first_wrong);
       if (!value || !wanted)

@@ -63,7 +63,7 @@ bool relies_on_alignment(const std::string &source) {
 
 namespace {
 
-/// Outputs and new state of the module in float64, on its inputs as they are in `given`.
+/// Outputs and new state of the module in float64, on the inputs in `given`.
 DeviceResult<ExactOutputs> run_exact_module(Job &job, const BoundBuffers &given) {
   std::map<std::string, GuardedBuffer> outputs;
   BoundBuffers results;
@@ -99,7 +99,7 @@ DeviceResult<ExactOutputs> run_exact_plan(Job &job, const Drawing &drawing, Buff
   return ExactOutputs(std::move(set));
 }
 
-/// A module that does not run in float64 is no fault of the task: less is then known of its accuracy.
+/// True for faults that only leave accuracy less known: a module need not run in float64.
 bool is_only_less_known(const Fault &fault) {
   return !fault.device_lost &&
          (fault.kind == Fault::Kind::Unsupported || fault.kind == Fault::Kind::OutOfMemory);

@@ -7,14 +7,14 @@
 namespace warpwright::runner {
 namespace {
 
-/// As many errors as are wanted of one output, and the fewest and most drawings spent on them.
+/// Number of errors wanted of one output, and the limits of the drawings for them.
 constexpr std::uint64_t kWantedErrors = 64, kFewestDrawings = 4, kMostDrawings = 32;
 
 struct Pair {
   double reference, exact;
 };
 
-/// The elements of one output that the reference wrote, from one more drawing.
+/// Appends the elements of one output that the reference wrote in one more drawing.
 DeviceResult<void> add_pairs(Job &job, const Drawing &drawing, const model::Buffer &buffer,
                              std::vector<Pair> &pairs) {
   auto set = TRY(BufferSet::make(job, drawing));

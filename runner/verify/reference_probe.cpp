@@ -1,4 +1,4 @@
-// The reference's two runs by itself, and what they tell.
+// Two runs of the reference alone, and their evaluation.
 #include "runner/verify/reference_probe.h"
 #include "runner/verify/plan_run.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using model::Direction;
 
-/// How many elements of the saved outputs nobody wrote, over both runs.
+/// Number of elements of the saved outputs that nobody wrote, over both runs.
 DeviceResult<std::uint64_t> count_unwritten(Job &job, const SavedOutputs (&saved)[2]) {
   std::uint64_t count = 0;
   for (const model::Buffer &buffer : job.task.buffers) {
@@ -17,7 +17,7 @@ DeviceResult<std::uint64_t> count_unwritten(Job &job, const SavedOutputs (&saved
     const std::uint64_t elements = first.size_bytes() / model::size_bytes(buffer.dtype);
     if (elements == 0)
       continue;
-    // Against zeros, which are written everywhere, an unwritten element is the only "unwritten" one.
+    // Compared with zeros, which are written everywhere, only unwritten elements count as "unwritten".
     auto zeros = TRY(GuardedBuffer::make(job.device, first.size_bytes(), 0));
     TRY(zeros.poison_payload(0));
     element::Comparison comparison{.type = static_cast<int>(buffer.dtype),
@@ -34,7 +34,7 @@ DeviceResult<std::uint64_t> count_unwritten(Job &job, const SavedOutputs (&saved
   return count;
 }
 
-/// Whether the two runs wrote different values: what the reference read outside its buffers differed, too.
+/// True if the two runs wrote different values, for example because memory outside the buffers differed.
 DeviceResult<bool> is_unstable(Job &job, const SavedOutputs (&saved)[2]) {
   for (const model::Buffer &buffer : job.task.buffers) {
     if (buffer.direction == Direction::In)

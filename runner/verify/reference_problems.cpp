@@ -10,7 +10,7 @@ namespace {
 using model::Direction;
 using model::Outcome;
 
-/// Two runs of one computation in another order of additions stay well below this, relative to the output's root mean square.
+/// Limit for differences due to another order of additions, relative to the output's root mean square.
 double order_noise(model::Dtype dtype) {
   switch (dtype) {
   case model::Dtype::Float16:
@@ -26,7 +26,7 @@ Failure problem(const std::string &text, const Drawing &drawing) {
   return {Outcome::Unsupported, "the module is a reference", text + " (" + drawing.text() + ")"};
 }
 
-/// How far apart the two runs are in one output; infinity where they are not close at all.
+/// Difference of the two runs in one output: 0 within order_noise(), else at least that.
 DeviceResult<double> difference(Job &job, const model::Buffer &buffer, Address first,
                                 Address second, std::uint64_t elements,
                                 const element::Survey &survey) {

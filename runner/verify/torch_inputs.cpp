@@ -1,4 +1,4 @@
-// Rotations are two copies; a part that is drawn anew is a rotation of that part.
+// Rotation of drawings: each takes two copies, and redrawing a part rotates that part.
 #include "runner/verify/torch_inputs.h"
 #include "runner/verify/torch_operations.h"
 #include "runner/verify/wide_rows.h"
@@ -14,7 +14,7 @@ std::uint64_t parameter_seed(const Drawing &drawing) {
   return drawing.parameter_seed ? drawing.parameter_seed : drawing.seed;
 }
 
-/// Elements [first, first + count) of `copy.from`, seen as rotated by `offset`, to the same places of the buffer.
+/// Copies the elements [first, first + count) of `copy.from`, rotated by `offset`, to the same places of the buffer.
 DeviceResult<void> copy_rotated(Device &device, const element::RotatedCopy &copy,
                                 std::uint64_t offset, std::uint64_t first, std::uint64_t count) {
   while (count > 0) {
@@ -60,7 +60,7 @@ DeviceResult<std::shared_ptr<const TorchInputs>> TorchInputs::draw(Job &job,
   if (drawing.wide_rows_of)
     TRY(made->scale_rows(job, *drawing.wide_rows_of));
   std::size_t rotating = job.task.buffers.size();
-  if (job.host_code()) { // its parameters are its own, and must be those of the task's module
+  if (job.host_code()) { // its own parameters must equal those of the task's module
     rotating = TRY(torch->input_count());
   }
   for (auto &[index, master] : made->masters_) {

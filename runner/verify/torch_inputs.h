@@ -1,8 +1,8 @@
-// One drawing by the task's torch module, kept apart, from which buffers are filled again and again.
+// Drawing by the task's torch module, kept to fill buffers repeatedly.
 //
-// Drawing takes Python, and for large inputs long; what follows needs fresh inputs before every timed run. So a drawing is made
-// once and kept where no plan sees it, and others are cut from it: floating-point buffers rotated, which keeps every value and its
-// range. Integers stay as drawn (they may be indices), and so do buffers that are mostly one value (masks). Thread: the job thread.
+// Drawing needs Python and is slow for large inputs, while every timed run needs fresh inputs. So one drawing is made
+// and hidden from plans, and others derive from it: floating-point buffers are rotated, which keeps every value and the
+// range. Integers (possibly indices) and buffers of mostly one value (masks) stay as drawn. Thread: the job thread.
 #pragma once
 
 #include "runner/verify/guarded_buffer.h"
@@ -12,18 +12,18 @@ namespace warpwright::runner {
 
 class TorchInputs {
 public:
-  /// Has the task's module draw. Faults: Unsupported with what Python said.
+  /// Lets the task's module draw. Faults: Unsupported with Python's message.
   static DeviceResult<std::shared_ptr<const TorchInputs>> draw(Job &job, const Drawing &drawing);
 
-  /// Whether the drawing is this one, but for rotations.
+  /// True if this is the given drawing up to rotations.
   bool holds(const Drawing &drawing) const;
   /// @param index of one of the task's In or InOut buffers
   DeviceResult<void> fill(Job &job, std::size_t index, Address to, const Drawing &drawing) const;
-  /// What fill() makes of a buffer, for Checker::check_copies().
+  /// The check of fill()'s result for Checker::check_copies().
   element::RotatedCopy copy_in(std::size_t index, Address buffer, const Drawing &drawing) const;
 
 private:
-  /// Of the buffer of this index, as wide_bands() says.
+  /// Scales the rows of the buffer with this index as wide_bands() says.
   DeviceResult<void> scale_rows(Job &job, std::size_t index);
   struct Master {
     GuardedBuffer memory;

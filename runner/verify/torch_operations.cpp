@@ -12,7 +12,7 @@ std::shared_ptr<const CallHandle> owned(TorchHost &torch, CallHandle call) {
           }};
 }
 
-/// One step's views, bound.
+/// The bound views of one step.
 class Views {
 public:
   explicit Views(const BoundBuffers &buffers) : buffers_(buffers) {}

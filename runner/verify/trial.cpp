@@ -1,8 +1,7 @@
 // One trial: candidate twice, reference twice, fp64 reference once, then every output compared.
 //
-// Both runs of a side start from the same inputs on different poisons, so that an element nobody
-// wrote, a result that depends on stale memory, and (by thread order on the CPU, by chance on a
-// GPU) a race all show.
+// Both runs of a side start from the same inputs on different poisons. This reveals unwritten elements, results that
+// depend on stale memory, and (by thread order on the CPU, by chance on a GPU) races.
 #include "runner/verify/controls.h"
 #include "runner/verify/output_judge.h"
 #include "runner/verify/plan_run.h"
@@ -16,7 +15,7 @@ namespace {
 using model::Direction;
 using model::Outcome;
 
-/// Both runs of one side.
+/// Runs one side twice and saves its outputs.
 DeviceResult<std::optional<Failure>> run_twice(Job &job, BufferSet &set, const Drawing &drawing,
                                                Side side, SavedOutputs (&saved)[2]) {
   const bool is_candidate = side == Side::Candidate;
@@ -32,7 +31,7 @@ DeviceResult<std::optional<Failure>> run_twice(Job &job, BufferSet &set, const D
       return failure;
     if (*failure) {
       (*failure)->message = who + " " + (*failure)->message + " (" + drawing.text() + ")";
-      if (!is_candidate) // then the task is wrong, and nothing can be said of the candidate
+      if (!is_candidate) // the task is wrong; the candidate cannot be judged
         (*failure)->outcome = Outcome::Unsupported;
       return failure;
     }
@@ -42,7 +41,7 @@ DeviceResult<std::optional<Failure>> run_twice(Job &job, BufferSet &set, const D
   return std::nullopt;
 }
 
-/// Judges one output of both sides, and takes what it shows into the result.
+/// Judges one output of both sides and adds the findings to the result.
 DeviceResult<void> judge(Job &job, const Drawing &drawing, const model::Buffer &buffer,
                          SavedOutputs (&candidate)[2], SavedOutputs (&reference)[2],
                          const ExactOutputs *exact, bool compare_runs, TrialResult &result) {
@@ -62,7 +61,7 @@ DeviceResult<void> judge(Job &job, const Drawing &drawing, const model::Buffer &
   result.constant_output = result.constant_output && judgement.survey.unlike_first == 0;
   if (judgement.fp64_note)
     result.fp64_note = judgement.fp64_note;
-  // State may hold what is 0 but for rounding, such as the mean of what a norm has centred.
+  // State may be 0 but for rounding, such as the mean of a centered norm.
   result.only_noise =
       result.only_noise || (judgement.only_noise && buffer.direction == model::Direction::Out);
   if (judgement.not_judged)

@@ -11,13 +11,13 @@ namespace {
 using model::Direction;
 using model::Distribution;
 
-/// Exponents of the smallest and the largest scale. A half's range is short: squares of the largest still fit.
+/// Exponents of the smallest and the largest scale. A half has a short range: squares of the largest still fit.
 constexpr int kLow = 0, kHigh = 30, kLowOfHalf = -8, kHighOfHalf = 4;
 constexpr std::size_t kMostInputs = 2;
-/// Of the largest input's elements: what is smaller is a bias or a scale, and hides more than it shows.
+/// An input below this fraction of the largest one is a bias or a scale, and hides more than it shows.
 constexpr std::uint64_t kLargePart = 16;
 
-/// Torch draws a module's inputs and parameters itself; the inputs stand first.
+/// True if an input may be scaled. Torch draws a module's inputs and parameters itself; the inputs come first.
 bool is_scalable(const model::Buffer &buffer) {
   using Kind = Distribution::Kind;
   const Kind kind = buffer.distribution.kind;
@@ -38,7 +38,7 @@ std::string short_number(double value) {
   return text.str();
 }
 
-/// The parts of an output that bands of an input come to lie in where rows stay rows.
+/// Parts of an output that correspond to an input's bands if rows stay rows.
 std::vector<Part> parts_of(const element::Bands &bands, std::uint64_t elements) {
   std::vector<Part> parts;
   for (std::uint64_t band = 0; band < element::kBands; ++band) {
@@ -88,7 +88,7 @@ public:
     return {};
   }
 
-  /// Every band by its own scale, with what the judgement's comparison allows.
+  /// Compares every band by its own scale, with the limits of the judgement's comparison.
   DeviceResult<void> compare() {
     const std::size_t width = model::size_bytes(buffer_.dtype);
     judgement_.findings = element::no_findings();
@@ -121,7 +121,7 @@ private:
   std::vector<Part> parts_;
 };
 
-/// What remains is whether elements were written.
+/// Drops judgements of values; only the check that elements were written remains.
 void leave_values_alone(Judgement &judgement, const std::string &why) {
   judgement.findings.wrong = 0;
   judgement.not_judged = why;

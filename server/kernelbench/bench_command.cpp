@@ -20,8 +20,8 @@ using Answers = std::map<std::string, CandidateAnswer>;
 
 constexpr int kDone = 0, kFailed = 1, kUsage = 2;
 constexpr std::chrono::milliseconds kJobTimeout{
-    240'000}; ///< torch.compile of a whole network is in it
-/// One is measured while others start, or run torch.compile, and others are traced and planned.
+    240'000}; ///< includes torch.compile of a whole network
+/// Some tasks start, compile, trace or plan while another is measured.
 constexpr int kTasksAWorker = 2;
 
 void print(const Error &error) { std::cerr << "warpwright: " << describe(error) << '\n'; }
@@ -36,7 +36,7 @@ void keep_named(std::vector<BenchTask> &tasks, const std::string &names) {
   std::erase_if(tasks, [&](const BenchTask &task) { return !wanted.contains(task.id); });
 }
 
-/// What makes results comparable: the tasks' sources and what a run asks for.
+/// Header that makes results comparable: the tasks' sources and the settings of the run.
 json header_of(const BenchCommand &command, const std::vector<BenchTask> &tasks,
                const std::optional<Answers> &answers, const model::DeviceInfo &device) {
   std::string sources;
@@ -61,7 +61,7 @@ json header_of(const BenchCommand &command, const std::vector<BenchTask> &tasks,
   return header;
 }
 
-/// "[12/250] 1/12: verified, 3.10x eager+graph, 1.20x torch.compile+graph"
+/// Prints progress: "[12/250] 1/12: verified, 3.10x eager+graph, 1.20x torch.compile+graph".
 void tell(const BenchResult &result, std::size_t done, std::size_t all) {
   std::string line = "[" + std::to_string(done) + "/" + std::to_string(all) + "] " + result.id +
                      " " + result.name + ": " + std::string(name(result.state));
@@ -73,7 +73,7 @@ void tell(const BenchResult &result, std::size_t done, std::size_t all) {
   std::cerr << line << '\n';
 }
 
-/// "  12.31 s  1/12 measuring", since the program's start.
+/// Prints a stage with the time since the program's start: "  12.31 s  1/12 measuring".
 void tell_stage(const std::string &id, const std::string &stage) {
   using Clock = std::chrono::steady_clock;
   static const Clock::time_point start = Clock::now();
@@ -134,14 +134,14 @@ Result<void> write_reports(const BenchCommand &command, const json &header,
   return {};
 }
 
-/// In the order of the tasks, whatever finished first.
+/// Sorts results in the order of the tasks.
 void sort_as(const std::vector<BenchTask> &tasks, std::vector<BenchResult> &results) {
   std::ranges::stable_sort(results, {}, [&](const BenchResult &result) {
     return std::ranges::find(tasks, result.id, &BenchTask::id) - tasks.begin();
   });
 }
 
-/// After all that is measured: each has the GPU for itself.
+/// Runs the exports after all measurements, so that each has the GPU for itself.
 void run_exports(const BenchCommand &command, std::vector<BenchResult> &results,
                  const std::stop_token &stop) {
   for (BenchResult &result : results) {
@@ -157,14 +157,14 @@ void run_exports(const BenchCommand &command, std::vector<BenchResult> &results,
 
 struct Opened {
   std::vector<BenchTask> tasks;
-  std::optional<Answers> answers; ///< of other systems, where they are judged
+  std::optional<Answers> answers; ///< of other systems, if those are judged
   std::unique_ptr<runner::BlockingClient> client;
   model::DeviceInfo device;
   int gpus = 0;
 };
 
-/// nullopt: plans of ours are wanted.
-/// Errors: none for any of the tasks, which is more likely a mistake than a result.
+/// Loads other systems' answers; nullopt: our plans are wanted.
+/// Errors: no task has an answer, which suggests a mistake.
 Result<std::optional<Answers>> load_answers(const BenchCommand &command,
                                             const std::vector<BenchTask> &tasks) {
   if (command.candidates.empty())
@@ -236,7 +236,7 @@ int run_kernelbench(const BenchCommand &command, std::stop_token stop) {
                     : gpu ? kTasksAWorker * command.workers_per_gpu * std::max(opened->gpus, 1)
                           : 1;
   options.limits.search.max_variants = command.max_variants;
-  options.limits.thorough_search = !gpu; // on a GPU the best is verified once more, from the start
+  options.limits.thorough_search = !gpu; // on a GPU the best is verified again anyway
   options.limits.measure_budget =
       std::chrono::milliseconds(static_cast<std::int64_t>(1000 * command.search_seconds));
   options.limits.final_measure_budget =

@@ -1,4 +1,4 @@
-// The command line of a benchmark run. Thread: main.
+// Command-line options of a benchmark run.
 #pragma once
 
 #include "server/kernelbench/bench_command.h"

@@ -54,7 +54,7 @@ std::vector<TriedVariant> variants_from(const json &list) {
   return variants;
 }
 
-/// What a run has kept: its header and its results. Both empty of a file without lines.
+/// Contents of a results file: header and results; both are empty for a file without lines.
 struct Kept {
   json header;
   std::vector<BenchResult> results;
@@ -70,7 +70,7 @@ void keep(BenchResult result, std::vector<BenchResult> &results) {
     *known = std::move(result);
 }
 
-/// @param text whole lines; one without a newline was cut by a kill and is left out
+/// @param text whole lines; a last line without a newline was cut by a kill and is ignored
 Result<Kept> kept_in(const std::string &text, const std::filesystem::path &path) {
   Kept kept;
   int number = 0;

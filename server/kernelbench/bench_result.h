@@ -1,8 +1,8 @@
-// What became of one task of a benchmark, and the file that keeps results while a run goes on.
+// Result of one benchmark task, and the file that keeps results during a run.
 //
-// The file is JSON lines: the first says what the run is (sources, settings, version), every other is one task's result. A run that
-// was ended goes on where it was; a line cut short by a kill is dropped. Several runs may write one file at once (support/files.h).
-// Thread: values; ResultsFile from one thread at a time.
+// The file is JSON lines: the first line describes the run (sources, settings, version), every other is one task's
+// result. A stopped run resumes from it; a line cut short by a kill is dropped. Several runs may append to one file at
+// once (support/files.h). Thread: ResultsFile from one thread at a time.
 #pragma once
 
 #include "generator/search/recipe.h"
@@ -25,11 +25,11 @@ struct Ratio {
   double baseline_ns = 0, candidate_ns = 0;
 };
 
-/// One plan of a search, for whoever asks why a task falls short.
+/// One tried plan, for analyzing why a task falls short.
 struct TriedVariant {
-  std::string moves;                  ///< joined by "; ", cut where they are many
+  std::string moves;                  ///< joined by "; ", truncated if long
   std::string outcome;                ///< the verdict's
-  std::string message;                ///< why it was refused; empty where it was not
+  std::string message;                ///< reason of the refusal; else empty
   std::optional<double> candidate_ns; ///< device time, median
 };
 
@@ -37,30 +37,30 @@ struct BenchResult {
   enum class State {
     Verified,    ///< a candidate with a kernel of ours is right, and was measured
     Unmeasured,  ///< right, but no GPU measured it, or not to the end
-    NoCandidate, ///< nothing of ours passed, or nothing could be generated
-    Skipped,     ///< the task itself: does not trace, is random, runs out of memory, gives NaN
-    Degenerate,  ///< its output does not depend on its inputs: never counted as a speedup
+    NoCandidate, ///< no plan of ours passed, or none could be generated
+    Skipped,     ///< unusable task: does not trace, is random, runs out of memory, gives NaN
+    Degenerate,  ///< the output does not depend on the inputs: not counted as a speedup
     Failed,      ///< the runner was lost
   };
   std::string id, name;
   int level = 0;
-  std::string source_hash; ///< a result of another source is not taken over
+  std::string source_hash; ///< results of another source are not reused
   State state = State::NoCandidate;
-  std::string reason; ///< one sentence where it is not Verified
+  std::string reason; ///< one sentence if not Verified
   /// By baseline: "eager+graph", "torch.compile+graph" (device time), "eager", "torch.compile" (as called).
   std::map<std::string, Ratio> ratios;
-  std::map<std::string, std::string> missing; ///< baselines that could not be measured, and why
+  std::map<std::string, std::string> missing; ///< baselines without a measurement, and the reason
   std::vector<std::string> moves;             ///< of the candidate
   std::string plan_hash;
-  std::optional<search::Recipe> recipe; ///< makes the candidate again
+  std::optional<search::Recipe> recipe; ///< reproduces the candidate
   std::optional<double>
       library_share; ///< of the candidate's device time, in library and ATen steps
   std::map<std::string, int> outcomes; ///< of all candidates tried
-  std::vector<TriedVariant> variants;  ///< in the order of their trial
+  std::vector<TriedVariant> variants;  ///< in the order of the trials
   bool constructor_only =
       false;              ///< host code that is wrong once other parameters are loaded into it
   bool host_code = false; ///< another system's answer was judged: docs/candidates.md
-  /// "runs its kernels", "idle: why", "unknown: why"; empty: it was not run (export_run.h).
+  /// "runs its kernels", "idle: why", "unknown: why"; empty: the export was not run (export_run.h).
   std::string export_run;
   double seconds = 0;
   model::DeviceInfo device;
@@ -69,21 +69,21 @@ struct BenchResult {
 
 std::string_view name(BenchResult::State state);
 nlohmann::json to_json(const BenchResult &result);
-/// Errors: a document of another form.
+/// Errors: the document has another form.
 Result<BenchResult> bench_result_from_json(const nlohmann::json &document);
 
-/// By source hash: what made the verified candidates of a run that kept its results in `path`.
-/// Errors: no such file; no results.
+/// Recipes of the verified candidates in the results file `path`, by source hash.
+/// Errors: the file does not exist or holds no results.
 Result<std::map<std::string, search::Recipe>> read_recipes(const std::filesystem::path &path);
 
 class ResultsFile {
 public:
-  /// Opens or makes it. @param header what the run is; results kept under another header are refused
-  /// Errors: cannot be written; holds results of another run.
+  /// Opens or creates the file. @param header description of the run
+  /// Errors: the file cannot be written, or holds results under another header.
   static Result<ResultsFile> open(const std::filesystem::path &path, const nlohmann::json &header);
-  /// Those that were there, one a task and source: the last that did not fail.
+  /// Results from earlier runs, one for each task and source: the last that did not fail.
   const std::vector<BenchResult> &earlier() const { return earlier_; }
-  /// On disk when it returns.
+  /// Appends a result; it is on disk on return. Errors: the file cannot be written.
   Result<void> append(const BenchResult &result);
 
 private:

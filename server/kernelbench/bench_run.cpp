@@ -21,9 +21,9 @@ using Clock = std::chrono::steady_clock;
 using State = BenchResult::State;
 
 constexpr std::size_t kTracesAhead = 4;
-/// Characters of a variant's moves in a result: networks have thousands of moves.
+/// Maximal characters of a variant's moves in a result: networks have thousands of moves.
 constexpr std::size_t kMovesText = 600;
-/// One task in so many is a long one; so many others are begun between two of them.
+/// One in kOneInLong tasks is long; kBetweenLong others start between two long ones.
 constexpr std::size_t kOneInLong = 6, kBetweenLong = 2;
 
 std::string source_hash(const BenchTask &task) { return sha256_hex(task.source).substr(0, 16); }
@@ -37,7 +37,7 @@ void take_ratios(const model::Verdict &verdict, BenchResult &result) {
                                one.reference_time.median_ns, one.candidate_time.median_ns};
 }
 
-/// Why a verified task has no speedup, where the verdict names it as degenerate.
+/// The check that marks a verified task without a speedup as degenerate; null: there is none.
 const model::Check *degenerate_check(const model::Verdict &verdict) {
   for (const model::Check &check : verdict.checks)
     if (check.name == "the task is not degenerate" && !check.passed)
@@ -53,7 +53,7 @@ std::string common_reason(const TorchOutcome &outcome) {
 }
 
 void judge(const TorchOutcome &outcome, BenchResult &result) {
-  // What a search found and nobody could verify once more is no result.
+  // A candidate of the search that could not be verified again is no result.
   if (outcome.best && (outcome.final_verdict || !outcome.error)) {
     const search::TorchVariant &best = outcome.variants[*outcome.best];
     const model::Verdict &verdict = outcome.final_verdict ? *outcome.final_verdict : best.verdict;
@@ -151,11 +151,11 @@ private:
     std::vector<BenchResult> results;
     std::size_t next;
     std::optional<Error> failure;
-    std::map<std::string, Trace> traces = {}; ///< by id: begun, and not yet taken
+    std::map<std::string, Trace> traces = {}; ///< by id: started and not yet taken
   };
 
-  /// Small and large tasks of all levels in turn, the same way each time: a run that is ended early says something of all of them,
-  /// and no device ends with the long ones alone.
+  /// Mixes small and large tasks of all levels in a fixed order, so that a stopped run covers all of them, and no
+  /// device is left with only the long tasks.
   static std::vector<const BenchTask *> mixed(const std::vector<BenchTask> &tasks) {
     std::map<std::string, const BenchTask *> by_hash;
     for (const BenchTask &task : tasks)
@@ -166,8 +166,8 @@ private:
     return order;
   }
 
-  /// Whole networks wait minutes for torch.compile: in the last place, one would hold up the end of a run. The longest texts are moved
-  /// into the first part, with others between them, so that devices have work meanwhile.
+  /// Moves the longest texts into the first part, with others between them: whole networks wait minutes for
+  /// torch.compile, and would delay the end of a run if they came last.
   static std::vector<const BenchTask *> long_ones_early(std::vector<const BenchTask *> order) {
     std::vector<std::size_t> lengths;
     for (const BenchTask *task : order)
@@ -196,7 +196,7 @@ private:
     });
   }
 
-  /// The next task that has no result yet; nullptr: none, or it is time to stop.
+  /// The next task without a result; nullptr: none is left, or the run must stop.
   const BenchTask *next_task() {
     const bool late =
         options_.time_limit.count() > 0 && Clock::now() - start_ > options_.time_limit;
@@ -214,7 +214,7 @@ private:
     return std::ranges::find(shared.results, task.id, &BenchResult::id) != shared.results.end();
   }
 
-  /// The trace of a task; those of the next few are begun meanwhile, since tracing needs no GPU and takes as long as measuring.
+  /// The trace of a task. It starts those of the next few, since tracing needs no GPU and takes as long as measuring.
   Trace take_trace(const BenchTask &task) {
     return shared_.with([&](Shared &shared) {
       begin_trace(shared, task);
@@ -250,7 +250,7 @@ private:
           task->name, task->id, module_of(*task), take_trace(*task).get(), client_, device_,
           options_.verify, limits_of(*task), events_of(*task), stop_);
       if (stop_.stop_requested())
-        return; // what was interrupted is tried again by the next run
+        return; // the next run repeats the interrupted task
       BenchResult result = bench_result_of(*task, outcome);
       Result<void> written;
       if (is_exported(result))
@@ -278,7 +278,7 @@ private:
     return limits;
   }
 
-  /// Of a run over another system's answers.
+  /// Judges another system's answer to a task.
   void judge_answer(const BenchTask &task) {
     const auto start = Clock::now();
     const auto found = options_.candidates->find(task.id);
@@ -322,7 +322,7 @@ private:
   const BenchRunOptions &options_;
   const BenchRunEvents &events_;
   std::stop_token stop_;
-  const std::vector<const BenchTask *> order_; ///< in which they are begun
+  const std::vector<const BenchTask *> order_; ///< order of starting
   const Clock::time_point start_ = Clock::now();
   Exclusive<Shared> shared_;
 };

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// 3 of "level3"; 0 where a folder is no level.
+/// Level of a path: 3 for "level3"; 0: no folder is a level.
 int level_of(const fs::path &path) {
   for (const fs::path &part : path) {
     const std::string name = part.string();
@@ -23,7 +23,7 @@ int level_of(const fs::path &path) {
   return 0;
 }
 
-/// 23 of "23_Softmax"; a large number where there is none, so that such files come last.
+/// Number of a task: 23 for "23_Softmax"; a large number for files without one, so that they come last.
 long number_of(const std::string &name) {
   const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
   return digits > 0 && digits < 9 ? std::stol(name.substr(0, digits)) : 1'000'000'000;
@@ -54,7 +54,7 @@ Result<std::vector<BenchTask>> load_folder(const fs::path &root, const std::set<
     auto source = read_file(path);
     if (!source)
       return std::unexpected(source.error());
-    // A checkout holds more Python than tasks.
+    // A checkout also has Python files that are not tasks.
     if (source->find("get_inputs") == std::string::npos)
       continue;
     const std::string name = path.stem().string();
@@ -65,7 +65,7 @@ Result<std::vector<BenchTask>> load_folder(const fs::path &root, const std::set<
   return tasks;
 }
 
-/// First class or file name that tells a person what it is.
+/// The task's name in the release; without one, its level and number.
 std::string title_of(const json &entry, int level, int number) {
   const std::string name = entry.value("task_name", entry.value("name", ""));
   return name.empty() ? "level " + std::to_string(level) + ", task " + std::to_string(number)

@@ -18,17 +18,17 @@ using Answers = std::map<std::string, CandidateAnswer>;
 
 constexpr const char *kFields[] = {"code", "custom_code", "cuda_code", "model_new"};
 
-/// Whether a text defines anything that could be called; releases also hold empty texts, or "None".
+/// True if a text defines a class; releases also hold empty texts, or "None".
 bool holds_a_class(const std::string &text) { return text.find("class ") != std::string::npos; }
 
-/// The class that answers: releases of this form call it ModelNew, some leave it as Model.
+/// The answer's class: ModelNew in releases of this form, Model in some.
 std::string model_in(const std::string &source) {
   static const std::regex answer(R"((^|\n)class\s+ModelNew\b)"), own(R"((^|\n)class\s+Model\b)");
   return !std::regex_search(source, answer) && std::regex_search(source, own) ? "Model"
                                                                               : "ModelNew";
 }
 
-/// "1/23" of level1/23_Name.py, level_1_problem_23_sample_0_kernel.py and the like; else the file's name.
+/// Task id "1/23" from level1/23_Name.py, level_1_problem_23_sample_0_kernel.py and the like; else the file's name.
 std::string id_of(const fs::path &path) {
   static const std::regex level("level_?([0-9]+)"), problem("(^|problem_)([0-9]+)");
   const std::string folders = path.parent_path().string(), name = path.stem().string();
@@ -56,7 +56,7 @@ Result<Answers> load_folder(const fs::path &root) {
     if (!source)
       return std::unexpected(source.error());
     if (!holds_a_class(*source))
-      continue; // a folder holds more Python than answers
+      continue; // not every Python file is an answer
     const std::string model = model_in(*source);
     answers.try_emplace(id_of(fs::relative(file, root.parent_path())),
                         CandidateAnswer{std::move(*source), model, file.string()});
@@ -64,7 +64,7 @@ Result<Answers> load_folder(const fs::path &root) {
   return answers;
 }
 
-/// A positive number under the key, as a number or a text.
+/// The positive number under a key, given as a number or as text; nullopt: none.
 std::optional<long> number_at(const json &entry, const char *key) {
   const json value = entry.value(key, json());
   if (value.is_number_integer())
@@ -76,7 +76,7 @@ std::optional<long> number_at(const json &entry, const char *key) {
   return std::nullopt;
 }
 
-/// The key of the answer's text in this line; empty: none of them.
+/// The key of the answer's text in this line; empty: no known key.
 std::string field_of(const json &entry, const std::string &wanted) {
   if (!wanted.empty())
     return entry.contains(wanted) ? wanted : "";

@@ -15,7 +15,7 @@ model::Plan plan_of(const CandidateAnswer &answer) {
   return plan;
 }
 
-/// The runner's check by this name is told beside the outcome.
+/// Copies the runner's check of loaded parameters, which is reported beside the outcome.
 void note_parameters(const model::Verdict &verdict, BenchResult &result) {
   for (const model::Check &check : verdict.checks)
     if (check.name == "other parameters loaded into it" && !check.passed) {

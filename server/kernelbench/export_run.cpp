@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// g++ compiles what all exports share in it, once a machine.
+/// Includes g++'s compilation of the exports' shared part, once per machine.
 constexpr std::chrono::milliseconds kTimeout{180'000};
 
 std::string reasons(const json &fallbacks) {
@@ -20,7 +20,7 @@ std::string reasons(const json &fallbacks) {
   return text;
 }
 
-/// The last line: the user's file may print others.
+/// JSON in the output's last line; the user's file may print other lines.
 json last_line(const std::string &output) {
   const std::size_t end = output.find_last_not_of('\n');
   if (end == std::string::npos)

@@ -1,6 +1,6 @@
-// Whether an exported file runs its kernels: it is called once in a fresh Python, and its own counts are read.
+// Check that an exported file runs its kernels: calls it once in a new Python process and reads its counts.
 //
-// The file runs with the rights of this process, outside of the runner's isolation, so this happens only where the user asks for it.
+// The file runs with this process's rights, outside of the runner's isolation, so only at the user's request.
 // Thread: any; blocks.
 #pragma once
 
@@ -14,18 +14,18 @@ namespace warpwright::server {
 
 struct ExportRun {
   enum class Kind {
-    Ran,     ///< the kernels answered
-    Idle,    ///< the user's own forward did, or the file failed: `why`
+    Ran,     ///< the kernels ran
+    Idle,    ///< the user's own forward ran, or the file failed: `why`
     Unknown, ///< nothing could be run here: `why`
   };
   Kind kind = Kind::Unknown;
   std::string why;
 };
 
-/// @param command Python and run_export.py, as export_command() gives it
+/// @param command Python and run_export.py, from export_command()
 ExportRun run_export(std::vector<std::string> command, const std::filesystem::path &file,
                      model::ModuleMode mode);
-/// $WARPWRIGHT_PYTHON or python3, with the script beside this program.
+/// $WARPWRIGHT_PYTHON or python3, and the script next to this program.
 std::vector<std::string> export_command();
 
 } // namespace warpwright::server

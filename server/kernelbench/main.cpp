@@ -1,4 +1,4 @@
-// `warpwright-kernelbench`: the benchmark command of `warpwright optimize` alone, for builds without Clang.
+// Program `warpwright-kernelbench`: the benchmark command of `warpwright optimize`, for builds without Clang.
 #include "server/interrupt.h"
 #include "server/kernelbench/bench_options.h"
 

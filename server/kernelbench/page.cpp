@@ -1,5 +1,5 @@
-// Figures come from statistics.h alone; this file only lays them out. Plots: the ratios of all tasks sorted, one curve a baseline, on a
-// logarithmic axis.
+// Layout of the report; all figures come from statistics.h. A plot shows the sorted ratios of all tasks, one curve for
+// each baseline, on a logarithmic axis.
 #include "server/kernelbench/page.h"
 
 #include "server/cli/report/style.h"

@@ -1,4 +1,4 @@
-// The page of a benchmark run: one self-contained HTML file. Thread: pure functions.
+// Report of a benchmark run: one self-contained HTML page, or text for a terminal.
 #pragma once
 
 #include "server/kernelbench/bench_result.h"
@@ -11,13 +11,14 @@ namespace warpwright::server {
 struct BenchPage {
   std::string title, command, version, date;
   std::vector<std::string>
-      notes; ///< what a reader must know: how it was measured, what was left out
+      notes; ///< notes that a reader must know: how it was measured, what was left out
 };
 
-/// Summary by level and baseline, sorted ratios as a plot, every task in a table; skipped and degenerate ones named with their reasons.
+/// Page with a summary by level and baseline, a plot of sorted ratios and a table of all tasks, with reasons for
+/// skipped ones.
 std::string render_bench_page(const BenchPage &page, const std::vector<BenchResult> &results);
 
-/// The summary for a terminal, every baseline a line.
+/// Summary for a terminal, one line for each baseline.
 std::string render_bench_text(const std::vector<BenchResult> &results);
 
 } // namespace warpwright::server

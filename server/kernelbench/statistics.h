@@ -1,7 +1,7 @@
-// Figures over the results of a benchmark, as this field gives them.
+// Benchmark statistics in the form usual for kernel generation.
 //
-// A task without a verified candidate counts as 1.0 (the user keeps what he has) and so does a degenerate one; means of ratios stand
-// beside geometric means because others publish them. Thread: pure functions.
+// A task that is degenerate or without a verified candidate counts as 1.0, because the user keeps the original.
+// Arithmetic means appear beside geometric ones because other authors publish them.
 #pragma once
 
 #include "server/kernelbench/bench_result.h"
@@ -30,7 +30,7 @@ struct BenchSummary {
   int tasks = 0, verified = 0, unmeasured = 0, no_candidate = 0, skipped = 0, degenerate = 0,
       failed = 0;
   int faster_than_best_variant = 0; ///< by over 1%, lower end of the interval
-  /// Of another system's answers that were refused: the verdicts' outcomes; "no answer" where there was none.
+  /// Refused answers of other systems, by the verdict's outcome; "no answer" if there was none.
   std::map<std::string, int> refused;
   int constructor_only = 0; ///< verified, but wrong with other parameters than its constructor's
   std::vector<BaselineSummary> baselines;
@@ -40,10 +40,10 @@ struct BenchSummary {
 BenchSummary summarise(const std::vector<BenchResult> &results, int level = 0);
 nlohmann::json to_json(const BenchSummary &summary);
 
-/// "3 suspected_cheat, 12 wrong_result"; empty: none was refused.
+/// "3 suspected_cheat, 12 wrong_result"; empty: no refusals.
 std::string refusals_text(const BenchSummary &summary);
 
-/// Of a result against the best framework variant, where every variant that can be was measured.
+/// Ratio of a result to the fastest framework variant that was measured; nullopt: none was.
 std::optional<Ratio> best_variant_ratio(const BenchResult &result);
 
 } // namespace warpwright::server

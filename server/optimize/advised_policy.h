@@ -1,7 +1,9 @@
-// An adviser as a policy of the search; where it has nothing to say any more, the search's own goes on, and why is kept to be said.
+// Search policy that follows an adviser. When the adviser has no more advice, the search's own policy continues, and
+// the reason is kept for reports.
 //
-// Advice is checked like any proposal: moves are made one after another and must be legal, a whole plan must fit the task. A plan is
-// written into the user's file where that can be (generator/text/states/write_plan.h): what the runner then judges is the file.
+// Advice is checked like any proposal: its moves must be legal one after another, and a whole plan must fit the task. A
+// plan is written into the user's file where possible (generator/text/states/write_plan.h), and the runner judges that
+// file.
 #pragma once
 
 #include "runner/ledger/ledger.h"
@@ -11,7 +13,7 @@ namespace warpwright::server {
 
 class AdvisedPolicy final : public search::Policy {
 public:
-  /// @param missing why there is no adviser where one was asked for; empty: search was asked for
+  /// @param missing reason why a requested adviser is absent; empty: no adviser was requested
   AdvisedPolicy(std::unique_ptr<Adviser> adviser, model::Task task, std::string missing = {});
 
   std::string_view name() const override { return adviser_ ? adviser_->name() : "search"; }
@@ -20,7 +22,7 @@ public:
 
   /// "builtin", "search", "search, because ...", "endpoint, then search: ...".
   std::string described() const;
-  /// What was said of the kernel last; empty where nothing was.
+  /// The adviser's last analysis of the kernel; empty: there was none.
   const std::string &analysis() const { return analysis_; }
 
 private:
@@ -32,7 +34,7 @@ private:
   std::unique_ptr<search::Policy> search_;
 };
 
-/// As the ledger keeps it.
+/// The proposal in the form that the ledger keeps.
 runner::Proposed proposed(const source::Provenance &provenance);
 
 } // namespace warpwright::server

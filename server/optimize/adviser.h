@@ -1,7 +1,7 @@
-// Who is asked for versions: the builtin policy in this process, or `warpwright-train propose`, which knows endpoints.
+// Sources of proposals: the builtin policy in this process, or `warpwright-train propose`, which can ask endpoints.
 //
-// The builtin policy needs no LibTorch to answer (trainer/inference), so it costs neither a process nor a start. A language model's
-// answers come through a child, whose end costs the search nothing but its advice. Thread: one at a time.
+// The builtin policy answers without LibTorch (trainer/inference), so it needs no second process. A language model
+// answers through a child process; if the child dies, the search only loses its advice. Thread: one at a time.
 #pragma once
 
 #include "generator/search/search.h"
@@ -25,17 +25,17 @@ class Adviser {
 public:
   virtual ~Adviser() = default;
   virtual std::string_view name() const = 0; ///< "builtin", "endpoint"
-  /// Errors: it cannot go on; with the reason.
+  /// Errors: the adviser cannot continue; the message gives the reason.
   virtual Result<Advice> advise(const source::State &original,
                                 const std::vector<search::Variant> &tried) = 0;
 };
 
-/// @param task that was inferred of the kernel @param device that verdicts come from
+/// @param task inferred from the kernel @param device that the verdicts come from
 std::unique_ptr<Adviser> make_builtin_adviser(const trainer::PlainPolicy &policy,
                                               const model::Task &task,
                                               std::optional<model::DeviceInfo> device);
 
-/// @param line to a `propose` that is running; outlives this @param stop kills it
+/// @param line to a running `propose`; outlives this @param stop kills that process
 std::unique_ptr<Adviser> make_line_adviser(rpc::ChildLine &line,
                                            std::optional<model::DeviceInfo> device,
                                            std::stop_token stop);

@@ -1,4 +1,4 @@
-// The trainer's own proposer over states that the generator makes in this process.
+// Adviser that runs the trainer's own proposer over states that the generator makes in this process.
 #include "server/optimize/adviser.h"
 
 #include "server/optimize/space_environment.h"
@@ -59,7 +59,7 @@ private:
   trainer::BuiltinPolicy policy_;
   trainer::Proposer proposer_;
   std::optional<model::DeviceInfo> device_;
-  std::optional<search::TextSpace> space_; ///< of the first call's source: a search has one
+  std::optional<search::TextSpace> space_; ///< of the first call's source; constant during a search
 };
 
 } // namespace

@@ -1,7 +1,7 @@
-// A search's view of its runner: one verdict a candidate, and when to give up.
+// Evaluator of a search's candidates: gets one verdict for each from the runner and decides when to give up.
 //
-// A runner that is lost costs the candidate under way; three losses in a row end the search. Editor
-// and command line share it. Thread: any.
+// Losing the runner fails the current candidate; three losses in a row end the search. The editor and the command line
+// share this class. Thread: any.
 #pragma once
 
 #include "runner/connect/connect.h"
@@ -17,15 +17,15 @@ public:
   CandidateEvaluator(runner::BlockingClient &client, runner::VerifyOptions options)
       : client_(client), state_(State{std::move(options), std::nullopt, 0}) {}
 
-  /// The runner's verdict; or, where the runner was lost or the search stopped, one of outcome Crash
-  /// that names no device. @param on_loss called with the error of each loss; may be empty
+  /// The runner's verdict. If the runner is lost or the search stops: a verdict of outcome Crash without a device.
+  /// @param on_loss called with the error of each loss; may be empty
   model::Verdict evaluate(const model::Task &task, const model::Plan &plan, std::stop_token stop,
                           const runner::Client::StageCallback &on_stage = {},
                           const std::function<void(const Error &)> &on_loss = {});
 
-  /// Asks to stop when the runner was lost too often; whoever cancels the search asks it as well.
+  /// Source of a stop request, made after too many losses of the runner or by whoever cancels the search.
   std::stop_source &give_up() { return give_up_; }
-  /// Why it gave up.
+  /// The last loss when the evaluator gave up; nullopt: it did not give up.
   std::optional<Error> failure();
 
 private:
@@ -43,7 +43,7 @@ private:
   std::stop_source give_up_;
 };
 
-/// Whether a verdict came from a runner, and may be recorded.
+/// True if the verdict came from a runner and may therefore be recorded.
 inline bool is_from_runner(const model::Verdict &verdict) { return !verdict.device.kind.empty(); }
 
 } // namespace warpwright::server

@@ -6,14 +6,14 @@
 
 namespace warpwright::server {
 
-/// @param tried in the order in which they were tried
-/// @param best one of them; null: none is to be applied
+/// @param tried in the order of the trials
+/// @param best an element of `tried`; null: no variant is to be applied
 cli::KernelReport kernel_report(const analysis::Kernel &kernel, const std::string &path,
                                 const std::vector<const runner::LedgerEntry *> &tried,
                                 const runner::LedgerEntry *best);
 
-/// Puts the difference that `entry` makes to its file into the report. @return the file with it
-/// Errors: as variant_edits().
+/// Adds the difference between the file and the variant of `entry` to the report.
+/// @return the file's text with the variant. Errors: as variant_edits().
 Result<std::string> add_diff(const Snapshot &snapshot, const runner::LedgerEntry &entry,
                              const VariantForm &form, cli::KernelReport &report);
 

@@ -1,4 +1,4 @@
-// Advice over JSON-RPC, as trainer/cli/propose.h describes it.
+// Adviser that asks over JSON-RPC, as trainer/cli/propose.h describes.
 #include "server/optimize/adviser.h"
 
 #include "support/model/json.h"

@@ -1,4 +1,4 @@
-// The trainer's own proposer over walks that are kept, so that each plan of a proposal is built once.
+// Policy around the trainer's own proposer; it keeps the walks of a proposal, so that each plan is built once.
 #include "server/optimize/module_policy.h"
 
 #include "generator/planning/module_task.h"
@@ -15,7 +15,7 @@
 namespace warpwright::server {
 namespace {
 
-constexpr int kAttempts = 6;           ///< for a plan that other moves have not made already
+constexpr int kAttempts = 6;           ///< to find a plan that other moves have not made
 constexpr std::uint64_t kSeed = 1;
 
 /// The module as prompts show it (generator/search/graph_env.h).
@@ -66,7 +66,7 @@ private:
     std::map<std::string, const model::Verdict *> verdicts;
     for (const search::TorchVariant &variant : tried)
       verdicts[model::hash(variant.proposal.built.plan)] = &variant.verdict;
-    for (const auto &[moves, plan] : proposed_) { // also what is still being measured
+    for (const auto &[moves, plan] : proposed_) { // including plans still being measured
       const auto verdict = verdicts.find(plan);
       versions.push_back(
           {moves, {}, verdict == verdicts.end() ? model::Verdict{} : *verdict->second});
@@ -76,7 +76,7 @@ private:
     return versions;
   }
 
-  /// Errors: why there is no more advice.
+  /// Errors: the reason why there is no more advice.
   Result<search::TorchProposal> advised(const std::vector<search::TorchVariant> &tried) {
     for (int i = 0; i < kAttempts; ++i) {
       auto proposal = proposer_.propose(training_task_, versions_of(tried), environment_);
@@ -113,7 +113,7 @@ private:
   std::unique_ptr<search::TorchPolicy> search_;
   ModulePolicy &told_;
   trainer::TrainingTask training_task_;
-  std::vector<std::pair<trainer::Moves, std::string>> proposed_; ///< with the hashes of their plans
+  std::vector<std::pair<trainer::Moves, std::string>> proposed_; ///< with their plans' hashes
   bool ended_ = false;
 };
 

@@ -1,7 +1,7 @@
-// The builtin policy over plans of a traced module: the moves of generator/search/plan_walk.h, proposed to the search of torch modules.
+// Builtin policy for torch modules: proposes the moves of generator/search/plan_walk.h for plans of a traced module.
 //
-// Where it has nothing new, or cannot go on, the search's own policy proposes instead, and that is said. Language models are not asked about
-// modules.
+// When it has no new plan or fails, the search's own policy proposes instead, and the reason is reported. Language
+// models are not asked about modules.
 #pragma once
 
 #include "server/optimize/torch_optimizer.h"
@@ -9,7 +9,7 @@
 
 namespace warpwright::server {
 
-/// @param search goes on where the policy ends @param told gets what is to be said; outlives the result
+/// @param search policy that continues after the builtin one @param told receives the reports; outlives the result
 std::unique_ptr<search::TorchPolicy> make_module_policy(const trainer::PlainPolicy &policy,
                                                         const TorchTask &task,
                                                         const model::DeviceInfo &device,

@@ -1,4 +1,4 @@
-// One optimisation from the editor, and making a verified variant's edit again.
+// Optimization of one kernel for the editor, and recreation of a verified variant's edit.
 #include "server/engine.h"
 
 #include "analysis/python/module_facts.h"
@@ -21,7 +21,7 @@ namespace warpwright::server {
 namespace {
 
 constexpr std::chrono::milliseconds kMeasureBudget{2'000};
-/// One candidate may take this long whatever the budget: compiling alone can take a second.
+/// Minimal time for one candidate under any budget: compiling alone can take a second.
 constexpr std::chrono::milliseconds kShortestJob{5'000};
 
 Error missing_task(const analysis::Kernel &kernel) {
@@ -40,7 +40,7 @@ runner::VerifyOptions verify_options(const OptimizeRequest &request) {
   return options;
 }
 
-/// What the search has found so far, as the editor is told.
+/// Progress reports of the search to the editor.
 class Trial {
 public:
   Trial(const OptimizeRequest &request, const OptimizeEvents &events)
@@ -51,7 +51,7 @@ public:
     runner::LedgerEntry entry{request_.snapshot->facts.path, request_.kernel, task, variant.plan,
                               verdict, variant.state.file.text, hash,
                               proposed(variant.state.provenance)};
-    if (!is_from_runner(verdict)) { // it says nothing about the variant
+    if (!is_from_runner(verdict)) { // a lost runner says nothing about the variant
       entry.plan.moves.clear();
       for (const source::Move &move : variant.state.moves)
         entry.plan.moves.push_back(source::to_string(move));
@@ -80,7 +80,7 @@ private:
   OptimizeSummary summary_;
 };
 
-/// Of the runner's; absent where it does not say.
+/// The runner's device; nullopt: the runner does not say.
 std::optional<model::DeviceInfo> device_of(runner::BlockingClient &client,
                                            const std::string &wanted) {
   const auto info = client.info();
@@ -89,8 +89,7 @@ std::optional<model::DeviceInfo> device_of(runner::BlockingClient &client,
   return device ? std::optional(std::move(*device)) : std::nullopt;
 }
 
-/// Whether two plans compute the same in the same way: source without line numbers, and everything
-/// else.
+/// True if two plans compute the same in the same way: line numbers in the source are ignored, the rest must be equal.
 bool same_plan(model::Plan left, model::Plan right) {
   const bool same_source = source_hash(left.source) == source_hash(right.source);
   left.source.clear();
@@ -174,7 +173,7 @@ Result<std::vector<TextEdit>> variant_edits(const std::string &path, const std::
   if (!plan)
     return fail(changed.message + ": " + plan.error().message, changed.remedy);
   model::Plan found = *plan;
-  found.moves = entry.plan.moves; // those of a rewritten text are made above
+  found.moves = entry.plan.moves; // the moves of a rewritten text are made above
   if (!same_plan(found, entry.plan))
     return std::unexpected(changed);
   return diff_edits(text, state.file.text);

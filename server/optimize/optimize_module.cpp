@@ -14,7 +14,7 @@
 namespace warpwright::server {
 namespace {
 
-/// torch.compile of a whole network is in it.
+/// Includes torch.compile of a whole network.
 constexpr std::chrono::milliseconds kJobTimeout{240'000};
 
 bool has_any(const std::string &text, std::initializer_list<const char *> words) {
@@ -22,7 +22,7 @@ bool has_any(const std::string &text, std::initializer_list<const char *> words)
       words, [&](const char *word) { return text.find(word) != std::string::npos; });
 }
 
-/// N of "(line N)".
+/// The number N in "(line N)"; nullopt: there is none.
 std::optional<std::size_t> line_in(const std::string &message) {
   const std::size_t at = message.rfind("(line ");
   if (at == std::string::npos)
@@ -31,7 +31,7 @@ std::optional<std::size_t> line_in(const std::string &message) {
   return line > 0 ? std::optional(line) : std::nullopt;
 }
 
-/// What all variants failed for, where that is the module's own fault.
+/// The error that made all variants fail if it is the module's own fault; else nullopt.
 std::optional<Error> fault_of_reference(const TorchOutcome &outcome) {
   for (const search::TorchVariant &variant : outcome.variants)
     if (variant.verdict.outcome == model::Outcome::Unsupported &&
@@ -40,9 +40,9 @@ std::optional<Error> fault_of_reference(const TorchOutcome &outcome) {
   return std::nullopt;
 }
 
-/// Of a plan's hash, in the marks in the user's file and in the plan file's name.
+/// Digits of a plan's hash in the marks in the user's file and in the plan file's name.
 constexpr std::size_t kShortHash = 16;
-/// Between the parts of a Python variant's text in the ledger: package form, plan file, standalone form.
+/// Separator of the parts of a Python variant's text in the ledger: package form, plan file, standalone form.
 constexpr char kPart = '\f';
 
 std::string part_of(const std::string &text, int index) {
@@ -56,12 +56,12 @@ std::string block_of(const runner::LedgerEntry &entry, const VariantForm &form) 
   return part_of(entry.variant_text, form.standalone ? 2 : 0);
 }
 
-/// One for each plan, so that undoing and redoing an edit finds the file that it needs.
+/// Name that is unique for each plan, so that undoing and redoing an edit finds the right file.
 std::string plan_file_name(const std::string &module, const model::Plan &plan) {
   return module + "." + model::hash(plan).substr(0, kShortHash) + ".wwplan";
 }
 
-/// What the search has found, as the editor is told.
+/// Progress reports of the search to the editor.
 class Trial {
 public:
   Trial(const OptimizeRequest &request, const analysis::Kernel &kernel,
@@ -71,7 +71,7 @@ public:
 
   void take(const TorchTask &task, const model::Plan &plan, const model::Verdict &verdict) {
     if (!is_from_runner(verdict))
-      return; // it says nothing about the variant
+      return; // a lost runner says nothing about the variant
     told_[model::hash(plan)] = verdict.outcome;
     std::string text;
     if (verdict.outcome == model::Outcome::Verified)
@@ -82,7 +82,7 @@ public:
                         std::move(text), hash_, proposed(model::hash(plan))});
   }
 
-  /// Of a variant that was told before and has another outcome now.
+  /// Reports a variant again if its outcome has changed.
   void correct(const TorchTask &task, const model::Plan &plan, const model::Verdict &verdict) {
     const auto told = told_.find(model::hash(plan));
     if (told != told_.end() && told->second != verdict.outcome)
@@ -209,7 +209,7 @@ model::TorchModule module_of(const OptimizeRequest &request, const analysis::Ker
   return module;
 }
 
-/// One search, over the traced graph of the module.
+/// One search over the traced graph of the module.
 struct Attempt {
   const OptimizeRequest &request;
   const analysis::Kernel &kernel;
@@ -262,7 +262,7 @@ struct Attempt {
     return told(summary_of(outcome));
   }
 
-  /// Measured last, and verified in the other mode too where forward does the same there.
+  /// Reports the best variant's final measurement; verifies it in the other mode too if forward does the same there.
   void tell_best(TorchTask task, const TorchOutcome &outcome, const runner::VerifyOptions &verify,
                  Trial &trial) const {
     const search::TorchVariant &best = outcome.variants[*outcome.best];
@@ -272,7 +272,7 @@ struct Attempt {
                  outcome.final_verdict ? *outcome.final_verdict : best.verdict);
   }
 
-  /// Whether the plan of a module in evaluation mode is right for the module as it is made, which its guards then say.
+  /// True if a plan for a module in evaluation mode is also right for the module as made; its guards then say so.
   bool is_right_as_made(TorchTask &task, const model::Plan &plan,
                         runner::VerifyOptions verify) const {
     model::TorchModule &module = *task.task.module;

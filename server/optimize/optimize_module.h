@@ -1,6 +1,6 @@
-// Torch modules from the editor: one optimisation as engine.h has it, and the edit of a variant that was verified.
+// Optimization of a torch module for the editor, and the edits that insert a verified variant.
 //
-// Running the user's Python begins here and nowhere else: when an optimisation was asked for, in the runner's isolated worker.
+// The user's Python runs only after an optimization was requested, and only in the runner's isolated worker.
 // Thread: any of a pool, never the strand.
 #pragma once
 
@@ -10,34 +10,33 @@
 
 namespace warpwright::server {
 
-/// As optimize(), of a kernel whose task holds a torch module.
-/// @param policy null: the search's own
-/// Errors: no device; a runner that is gone; why the module cannot be traced, after events.on_problem.
+/// Like optimize(), for a kernel whose task holds a torch module. @param policy null: the search's own
+/// Errors: no device; the runner is lost; the module cannot be traced (reported by events.on_problem first).
 Result<OptimizeSummary> optimize_module(const OptimizeRequest &request,
                                         runner::BlockingClient &client,
                                         const OptimizeEvents &events, std::stop_token stop,
                                         ModulePolicy *policy = nullptr);
 
-/// What keeps a module from being optimised, as a diagnostic of it. @param error of a trace, or of the runner's reference
+/// Diagnostic that explains why a module cannot be optimized. @param error of a trace, or of the runner's reference
 ModuleProblem problem_of(const Error &error);
 
-/// A Python variant as the ledger keeps it: its text in both forms (server/export/model_writer.h) and its plan file.
-/// Errors: a plan that cannot be written as Python.
+/// Text of a Python variant for the ledger: both forms (server/export/model_writer.h) and the plan file.
+/// Errors: the plan cannot be written as Python.
 Result<std::string> module_variant_text(const TorchTask &traced, const model::Plan &plan,
                                         const model::Verdict &verdict);
 
-/// The edits that put the variant of `entry` into `text`.
-/// Errors: an entry without a variant's text; a class that is no longer there.
+/// Edits that insert the variant of `entry` into `text`.
+/// Errors: the entry has no variant text; the class no longer exists.
 Result<std::vector<TextEdit>> module_variant_edits(const std::string &text,
                                                    const runner::LedgerEntry &entry,
                                                    const VariantForm &form);
 
-/// What has to lie beside the file that module_variant_edits() are made in.
+/// File that a Python variant in package form needs next to the edited file.
 struct PlanFile {
   std::string name, text;
 };
 
-/// Absent: the variant needs none, being C++ or standing alone.
+/// Plan file of the entry's variant; nullopt: C++ and standalone variants need none.
 std::optional<PlanFile> plan_file_of(const runner::LedgerEntry &entry, const VariantForm &form);
 
 } // namespace warpwright::server

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = PolicyChoice::Kind;
 
-/// `warpwright-train`, or its build without LibTorch, which is what packages ship.
+/// Name of `warpwright-train`, or of its build without LibTorch, which packages contain.
 std::string propose_program() {
   if (const char *chosen = std::getenv("WARPWRIGHT_TRAIN"); chosen && *chosen)
     return chosen;

@@ -1,7 +1,8 @@
-// What proposing takes, kept between searches: the builtin policy's weights, and the child that asks an endpoint.
+// Policies kept between searches: the builtin policy's weights, and the child process that asks an endpoint.
 //
-// Editor and command line share it. A child belongs to the thread that started it, so all calls come from one thread. Nothing
-// is read or started before the first search. A child that has died is started again at the next search.
+// The editor and the command line share this class. All calls must come from one thread, because a child belongs to the
+// thread that started it. Files are read and children started at the first search that needs them; a dead child is
+// restarted at the next.
 #pragma once
 
 #include "server/optimize/advised_policy.h"
@@ -14,13 +15,13 @@ namespace warpwright::server {
 
 class Policies {
 public:
-  /// The policy of one search. It says itself where it is not the one that was chosen.
-  /// @param device that verdicts come from @param stop ends an answer that is waited for
+  /// Policy for one search; it reports when it replaces the chosen one.
+  /// @param device that verdicts come from @param stop cancels a pending answer
   std::unique_ptr<AdvisedPolicy> for_kernel(const PolicyChoice &choice, const model::Task &task,
                                             std::optional<model::DeviceInfo> device,
                                             std::stop_token stop);
 
-  /// The same for torch modules, which search by default: the builtin policy is asked where it was chosen.
+  /// The same for torch modules: the search's own policy unless the builtin policy was chosen.
   std::unique_ptr<ModulePolicy> for_module(const PolicyChoice &choice);
 
 private:
@@ -29,11 +30,11 @@ private:
     std::filesystem::file_time_type written;
     trainer::PlainPolicy policy;
   };
-  /// Errors: no such file, or none of this format.
+  /// Errors: the file does not exist or has another format.
   Result<const trainer::PlainPolicy *> weights(const std::string &path);
-  /// Errors: no such program; what it says of the endpoint.
+  /// Errors: the program cannot start; the endpoint's own error.
   Result<rpc::ChildLine *> line(const std::string &endpoint);
-  /// Errors: why there is no adviser, empty where none was asked for.
+  /// Errors: reason why there is no adviser; empty: none was requested.
   std::expected<std::unique_ptr<Adviser>, std::string>
   adviser(const PolicyChoice &choice, const model::Task &task,
           std::optional<model::DeviceInfo> device, std::stop_token stop);

@@ -1,5 +1,4 @@
-// Project settings for several threads: how a file is parsed, read from the nearest configuration
-// files.
+// Project settings shared by several threads: from the nearest configuration files, they decide how files are parsed.
 #pragma once
 
 #include "analysis/analyze.h"
@@ -19,8 +18,8 @@ private:
   Exclusive<config::SettingsReader> reader_;
 };
 
-/// Infers again the tasks of `facts`, which are of `text`, for which the sizes of .warpwright.toml or
-/// `given` say more than the source. `given` counts more.
+/// Infers the tasks of `facts` again where .warpwright.toml or `given` adds sizes that the source of `text` lacks.
+/// `given` has priority.
 void complete_tasks(analysis::FileFacts &facts, const std::string &text,
                     const config::FileSettings &settings,
                     const std::optional<analysis::Spec> &given = std::nullopt);

@@ -1,4 +1,4 @@
-// The states of a search as the trainer's proposer sees them; nothing is measured through it.
+// Environment for the trainer's proposer over the states of a search; it never measures.
 #pragma once
 
 #include "generator/search/space.h"
@@ -9,8 +9,8 @@ namespace warpwright::server {
 class SpaceEnvironment final : public trainer::Environment {
 public:
   /// @param space outlives this
-  /// @param definition of the task, as JSON
-  /// @param graph of a torch module, as text; empty: of a kernel
+  /// @param definition the task as JSON
+  /// @param graph text of a torch module's op graph; empty: the task is a kernel
   SpaceEnvironment(search::Space &space, nlohmann::json definition, Result<std::string> graph,
                    std::optional<model::DeviceInfo> device)
       : space_(space), definition_(std::move(definition)), graph_(std::move(graph)),

@@ -8,13 +8,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Beside eager and eager+graph, which are always measured.
+/// Baselines beside eager and eager+graph, which are always measured.
 const std::vector<std::string> kBaselines = {"torch.compile"};
 
-/// Of the final verification, where the device or the module fails: its memory may have been short.
+/// Attempts at the final verification when the device or module fails, since memory may have been short.
 constexpr int kFinalAttempts = 2;
 
-/// Of the time that reading each input and writing each output once takes at the rate of a copy: who comes so near is left alone.
+/// Factor over the time of copying all inputs and outputs once; a plan within it is not improved further.
 constexpr double kNearEnough = 1.06;
 
 double enough_ns(const model::Task &task, const model::DeviceInfo &device) {
@@ -64,7 +64,7 @@ public:
     const bool found = outcome.best.has_value();
     measure_finally(outcome);
     if (found && !outcome.best && !outcome.error && !stop_.stop_requested()) {
-      // Right in a few drawings, and wrong in all of them: the search goes on with what that says of the others.
+      // Right in a few drawings, wrong in all of them: the search continues with that knowledge.
       find_best(outcome, *policy, true);
       measure_finally(outcome);
     }
@@ -82,7 +82,7 @@ private:
     runner::VerifyOptions options = verify_;
     options.measure = limits_.measure && device_.kind == "cuda";
     options.measure_budget = limits_.measure_budget;
-    options.confirm_large = false; // measure_finally() asks again
+    options.confirm_large = false; // measure_finally() confirms instead
     options.thorough = thorough;
     CandidateEvaluator evaluator(client_, options);
     const std::stop_callback forward(stop_, [&] { evaluator.give_up().request_stop(); });
@@ -102,7 +102,7 @@ private:
       outcome.error = std::move(*failure);
   }
 
-  /// The best once more, in pairs with each baseline: what the search measured favours whoever was lucky.
+  /// Measures the best again in pairs with each baseline, because the search's numbers favor lucky candidates.
   void measure_finally(TorchOutcome &outcome) {
     if (!outcome.best || device_.kind != "cuda")
       return;
@@ -126,11 +126,11 @@ private:
       else if (verdict->outcome != model::Outcome::Unsupported)
         take_back(outcome, *verdict);
       else if (++failed == kFinalAttempts)
-        outcome.unconfirmed = verdict->message; // which says nothing of the plan: it stays the best
+        outcome.unconfirmed = verdict->message; // not the plan's fault: it stays the best
     }
   }
 
-  /// It passed once and not again: then it is not right, and the next best may be.
+  /// Replaces the best's verdict: it passed once and failed now, so the next best is tried.
   static void take_back(TorchOutcome &outcome, const model::Verdict &verdict) {
     outcome.variants[*outcome.best].verdict = verdict;
     outcome.best.reset();

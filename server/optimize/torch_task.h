@@ -1,4 +1,4 @@
-// From what a trace says of a torch module to the task that a runner verifies.
+// Conversion of a traced torch module into the task that a runner verifies.
 #pragma once
 
 #include "runner/connect/connect.h"
@@ -13,7 +13,7 @@ struct TorchTask {
 };
 
 /// @param name, file as in Task
-/// Errors: a module that gives no tensor.
+/// Errors: the module returns no tensor.
 Result<TorchTask> make_torch_task(const std::string &name, const std::string &file,
                                   const model::TorchModule &module, runner::TracedModule traced);
 

@@ -1,4 +1,5 @@
-// `warpwright-search`: plans for the regions that the Python package warpwright queued. JSON lines on stdout say how far it is.
+// Program `warpwright-search`: finds plans for regions queued by the Python package; reports progress as JSON lines on
+// stdout.
 #include "runner/connect/choose_device.h"
 #include "server/interrupt.h"
 #include "server/regions/region_search.h"
@@ -22,7 +23,7 @@ struct Command {
 void say(const json &line) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
-  std::cout << line.dump() << std::endl; // whoever reads wants it now
+  std::cout << line.dump() << std::endl; // flushed, since a reader waits for it
 }
 
 Result<void> run(Command &command, std::stop_token stop) {
@@ -37,7 +38,7 @@ Result<void> run(Command &command, std::stop_token stop) {
     return std::unexpected(device.error());
   command.search.budget = std::chrono::seconds(command.budget_seconds);
   command.search.verify.device = command.device;
-  command.search.verify.timeout = std::chrono::minutes(4); // torch.compile of a region is in it
+  command.search.verify.timeout = std::chrono::minutes(4); // includes torch.compile of a region
   command.search.limits.search.max_variants = static_cast<std::size_t>(command.max_variants);
   command.search.limits.measure_budget = std::chrono::milliseconds(static_cast<int>(command.measure_seconds * 1000));
   command.search.limits.thorough_search = false;

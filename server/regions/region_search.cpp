@@ -48,7 +48,7 @@ RegionResult judged(const std::string &key, const TorchOutcome &outcome, bool is
   return result;
 }
 
-/// Errors: a plan with a step that PyTorch cannot do.
+/// The store's record of a plan. Errors: the plan has a step that PyTorch cannot do.
 Result<json> record_of(const json &job, const TorchOutcome &outcome, const RegionResult &result, const model::DeviceInfo &device) {
   const TorchTask &task = *outcome.task;
   const model::Plan &plan = outcome.variants[*outcome.best].proposal.built.plan;
@@ -94,7 +94,7 @@ Result<void> search_regions(const Store &store, runner::BlockingClient &client, 
       }
     }
     if (stop.stop_requested() && result.outcome == "no plan")
-      continue; // it was cut short: the next search tries it again
+      continue; // it was cut short; the next search repeats it
     (*job)["searched"] = {{"outcome", result.outcome}, {"reason", result.reason}, {"ratio", result.ratio ? json(*result.ratio) : json()}};
     if (auto written = store.write(Store::Kind::Job, key, *job); !written)
       return written;

@@ -1,8 +1,9 @@
-// The search for plans of a model's regions: each job of a store traced, optimised, verified, and kept where it is faster.
+// Search for plans of a model's regions: each job of a store is traced, optimized and verified, and kept if it is
+// faster.
 //
-// A region is faster where its plan beats torch.compile's code for that region alone, both as CUDA graphs, by the interval of the ratio.
-// The Python package measures in the user's process if the whole model gains. Without a GPU a
-// verified plan is kept, and its record says that it was not measured.
+// A region counts as faster if its plan beats torch.compile's code for the region by the interval of the ratio, both as
+// CUDA graphs. The Python package measures in the user's process whether the whole model gains. Without a GPU, a
+// verified plan is kept and its record says that it was not measured.
 #pragma once
 
 #include "regions/store.h"
@@ -12,10 +13,10 @@
 namespace warpwright::server {
 
 struct RegionSearchOptions {
-  std::vector<std::string> keys; ///< of jobs; empty: all that are there
+  std::vector<std::string> keys; ///< of jobs; empty: all jobs
   TorchLimits limits;
   runner::VerifyOptions verify;
-  std::chrono::seconds budget{600}; ///< no region is begun after it
+  std::chrono::seconds budget{600}; ///< no region starts after it
 };
 
 struct RegionResult {
@@ -30,7 +31,7 @@ struct RegionSearchEvents {
   std::function<void(const RegionResult &, std::size_t done, std::size_t all)> on_result;
 };
 
-/// Blocks; ends early, with what is found kept, when `stop` is requested.
+/// Blocks. If `stop` is requested, it ends early and keeps the results so far.
 /// Errors: the store cannot be written.
 Result<void> search_regions(const regions::Store &store, runner::BlockingClient &client,
                             const model::DeviceInfo &device, const RegionSearchOptions &options,

@@ -1,4 +1,4 @@
-// Implementation over children with a line each.
+// Environment calls over child processes with one line each.
 #include "trainer/environment/env_line.h"
 
 #include <filesystem>
@@ -51,7 +51,7 @@ Result<Json> EnvPool::call(const std::string &method, const Json &params) {
     else
       answer = fail((lost ? std::string(kEnvLost) + ": " : "") + called.error().error.message);
   }
-  if (lost) { // a crash costs this call; the next one finds a fresh child
+  if (lost) { // a crash costs only this call; the next one uses a new child
     auto fresh = rpc::ChildLine::start({program_, "env"});
     process = fresh ? std::move(*fresh) : nullptr;
   }

@@ -1,6 +1,6 @@
-// The methods of `warpwright env` (generator/search/env.h) from this side: a child process, or whoever else answers them.
+// Client of the methods of `warpwright env` (generator/search/env.h), answered by a child process or a substitute.
 //
-// Thread: any; a line answers one call at a time, so there are several (EnvPool).
+// Thread: any; a line answers one call at a time, so a pool holds several (EnvPool).
 #pragma once
 
 #include "support/error.h"
@@ -20,14 +20,14 @@ inline constexpr std::string_view kEnvLost = "warpwright env is lost";
 class EnvLine {
 public:
   virtual ~EnvLine() = default;
-  /// Errors: what the environment refuses, in its words; a line that is lost: then the message starts with kEnvLost.
+  /// Errors: the environment's own refusal; a lost line, with a message that starts with kEnvLost.
   virtual Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) = 0;
 };
 
-/// Several children `PROGRAM env`; a call takes one that is free. One that crashed is started again.
+/// Pool of children `PROGRAM env`; a call takes a free one. A crashed child is restarted.
 class EnvPool final : public EnvLine {
 public:
-  /// Errors: a program that cannot be started.
+  /// Errors: the program cannot start.
   static Result<std::unique_ptr<EnvPool>> start(const std::string &program, int processes);
   Result<nlohmann::json> call(const std::string &method, const nlohmann::json &params) override;
 
@@ -39,7 +39,7 @@ private:
   Exclusive<std::vector<std::unique_ptr<rpc::ChildLine>>> free_;
 };
 
-/// Beside this executable, on $PATH, or the path itself where it has a slash.
+/// Path of a program: `name` itself if it has a slash, else next to this executable, else from $PATH.
 std::string find_program(const std::string &name);
 
 } // namespace warpwright::trainer

@@ -1,4 +1,4 @@
-// Implementation: every answer is first looked for in the records.
+// Live environment: every answer is first looked up in the records.
 #include "trainer/environment/live.h"
 
 #include "support/hash.h"
@@ -71,7 +71,7 @@ Result<void> LiveEnvironment::choose_device() {
   if (!device_)
     return fail("the runner has no device " + config_.device,
                 info.notes.empty() ? "Run warpwright-runner doctor" : info.notes.front());
-  device_->host.clear(); // records are shared: they name no machine of anybody's
+  device_->host.clear(); // records are shared, so they identify no machine
   device_->identifier.clear();
   return records_.with([&](RecordBook &book) { return book.add_device(*device_); });
 }
@@ -205,12 +205,12 @@ Result<Measured> LiveEnvironment::confirm(const TrainingTask &task, const Moves 
   auto before = measure(task, moves, stop);
   if (!before || before->confirmed || !before->speedup)
     return before;
-  // As fast a version of this task was confirmed: this one gains little by not being what it seems.
+  // A version of this task with a similar speedup was confirmed, so cheating would gain this one little.
   if (const auto confirmed = confirmed_speedup(task);
       confirmed && before->speedup->ratio <= model::kAsConfirmed * *confirmed)
     return before;
   auto at = TRY(state(task, moves));
-  // Over twice what is known is measured again by the runner, in a fresh worker.
+  // The runner repeats the measurement in a fresh worker; it does so for over twice the known speedup.
   return ask_runner(task, at, before->speedup->ratio / 4, stop);
 }
 
@@ -241,8 +241,8 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Sta
   auto rendered = plan(task, state.moves);
   Measured measured;
   if (!rendered && rendered.error().message.starts_with(kEnvLost))
-    return std::unexpected(rendered.error()); // lost, which says nothing about the candidate
-  if (!rendered) { // legal moves whose result cannot be cut out: a failure of the candidate
+    return std::unexpected(rendered.error()); // a lost line says nothing about the candidate
+  if (!rendered) { // legal moves without a valid result: the candidate fails
     measured.outcome = model::Outcome::CompileFailed;
     measured.message = rendered.error().message;
     measured.device = device_key(*device_);
@@ -255,7 +255,7 @@ Result<Measured> LiveEnvironment::ask_runner(const TrainingTask &task, const Sta
     options.best_known_speedup = best_known;
     if (!best_known) // a fresh worker takes longer than a verdict
       options.confirmed_speedup = confirmed_speedup(task);
-    // A fresh worker of a module is a fresh Python: only who asks again waits for it.
+    // A fresh worker of a module starts a new Python, so only confirmations wait for it.
     options.confirm_large = !is_module(task) || best_known;
     const auto started = Clock::now();
     auto verdict = TRY(runner_->verify(definition, plan, options, stop));

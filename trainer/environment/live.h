@@ -1,6 +1,7 @@
-// The environment that measures, CUDA kernels and torch modules: states from `warpwright env`, verdicts from a runner, all of it recorded.
+// Environment that measures CUDA kernels and torch modules: states from `warpwright env`, verdicts from a runner, all
+// recorded.
 //
-// Thread: any. Two threads that ask for the same state's verdict at once both measure it; the later one counts.
+// Thread: any. Two threads that ask for the same verdict at once both measure it; the later result is kept.
 #pragma once
 
 #include "runner/connect/connect.h"
@@ -14,12 +15,12 @@ namespace warpwright::trainer {
 
 class LiveEnvironment final : public Environment {
 public:
-  /// Reaches the runner and starts `warpwright env`.
-  /// @param records must outlive this. Errors: no runner, no such device, no warpwright.
+  /// Connects to the runner and starts `warpwright env`.
+  /// @param records outlives this. Errors: no runner, no such device, no warpwright.
   static Result<std::unique_ptr<LiveEnvironment>> connect(const EnvironmentConfig &config,
                                                           Exclusive<RecordBook> &records);
 
-  /// States only: verdicts are refused. For proposing to somebody who measures. Errors: no warpwright.
+  /// Creates an environment for proposals to another measurer; it refuses to give verdicts. Errors: no warpwright.
   static Result<std::unique_ptr<LiveEnvironment>>
   without_runner(const EnvironmentConfig &config, Exclusive<RecordBook> &records,
                  std::optional<model::DeviceInfo> device);
@@ -60,7 +61,7 @@ private:
   std::unique_ptr<runner::BlockingClient> runner_;
   std::optional<model::DeviceInfo> device_;
   std::unique_ptr<ModuleStates> modules_;
-  /// Texts of states, so that a move is applied once: "task id\nmove\nmove" -> text.
+  /// Texts of states by "task id\nmove\nmove", so that each move is applied once.
   Exclusive<std::map<std::string, std::string>> texts_;
 };
 

@@ -12,10 +12,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kHashDigits = 16;
-/// Traces kept at once; a few hundred KB each where they are whole networks.
+/// Maximal number of kept traces; those of whole networks take a few hundred KB each.
 constexpr std::size_t kMostTraces = 512;
 
-/// What the runner measures, but for what `warpwright env` adds: tolerance and work.
+/// The task that the runner measures, before `warpwright env` adds tolerance and work.
 model::Task draft_of(const TrainingTask &task, std::vector<model::Buffer> buffers) {
   model::Task draft;
   draft.name = task.kernel;

@@ -1,7 +1,8 @@
-// Torch modules in a live environment: traced once by the runner, then asked of `warpwright env` by their op graph.
+// States of torch modules in a live environment: the runner traces a module once, `warpwright env` answers from its op
+// graph.
 //
-// Only the runner runs the user's Python. A state is the list of moves itself, so nothing is kept but the traces; states of equal plans share a
-// text and so their verdict. Thread: any; two threads that need the same trace at once may both make it.
+// Only the runner runs the user's Python. A state is its list of moves, so only traces are kept; states with equal
+// plans share a text and a verdict. Thread: any; two threads that need the same trace at once may both make it.
 #pragma once
 
 #include "runner/connect/connect.h"
@@ -18,25 +19,25 @@ class ModuleStates {
 public:
   using Trace = std::function<Result<runner::TracedModule>(const model::TorchModule &)>;
 
-  /// What is known of a module before its first move.
+  /// Description of a module before its first move.
   struct Opened {
     nlohmann::json definition; ///< model::Task
     std::string graph;         ///< text, for prompts
   };
 
   /// @param env outlives this
-  /// @param device that plans are for; absent: a large GPU of these years
+  /// @param device that plans are for; absent: a typical large GPU
   ModuleStates(EnvLine &env, Trace trace, const std::optional<model::DeviceInfo> &device);
 
-  /// Errors: why the module cannot be traced or planned.
+  /// Errors: the reason why the module cannot be traced or planned.
   Result<Opened> open(const TrainingTask &task);
-  /// Errors: moves that are not legal; as open().
+  /// Errors: illegal moves; as open().
   Result<StateRecord> state(const TrainingTask &task, const Moves &moves);
-  /// JSON. Errors: a state without a plan; as state().
+  /// The state's plan as JSON. Errors: a state without a plan; as state().
   Result<nlohmann::json> plan(const TrainingTask &task, const Moves &moves);
 
 private:
-  /// The members of every call but "moves".
+  /// Members that all calls about a task share; the caller adds "moves".
   Result<nlohmann::json> call_of(const TrainingTask &task);
 
   EnvLine &env_;

@@ -1,4 +1,4 @@
-// Implementation over a record book.
+// Environment over a record book.
 #include "trainer/environment/recorded.h"
 
 namespace warpwright::trainer {

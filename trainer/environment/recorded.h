@@ -1,7 +1,7 @@
-// The environment that replays: reproducible, in no time, on any CPU.
+// Environment that replays a record book: reproducible and fast on any CPU.
 //
-// A state's legal moves are those that lead to recorded states with a verdict, or on towards one, so a policy that keeps to
-// them never misses. What does miss is asked of the environment behind, where there is one. Thread: any.
+// Legal moves are those that lead to recorded states with a verdict, or towards one, so a policy that follows them
+// never misses. Other states are asked of the environment behind, if there is one. Thread: any.
 #pragma once
 
 #include "support/exclusive.h"
@@ -13,12 +13,11 @@ namespace warpwright::trainer {
 
 class RecordedEnvironment final : public Environment {
 public:
-  /// @param records outlives this, and holds the device's verdicts
-  /// @param device as in RecordBook::find_verdict
-  /// Which legal moves a state has: those that lead to what was measured, or all that were legal, for answers that are known.
+  /// Legal moves of a state: only those that lead to measured states, or all, for answers that are known.
   enum class Masks { Measured, Whole };
 
-  /// @param behind measures misses; null: they are refused
+  /// @param records outlives this, and holds the verdicts of `device` @param device as in RecordBook::find_verdict
+  /// @param behind measures misses; null: misses are refused
   RecordedEnvironment(Exclusive<RecordBook> &records, std::string device,
                       Environment *behind = nullptr, Masks masks = Masks::Measured);
 
@@ -36,7 +35,7 @@ public:
 
 private:
   std::optional<Measured> find(const TrainingTask &task, const Moves &moves);
-  /// States that have a verdict, and all on the way to one.
+  /// States with a verdict, and the states on the way to them.
   std::set<Moves> useful_states(const std::string &task);
 
   Exclusive<RecordBook> &records_;

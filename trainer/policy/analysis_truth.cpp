@@ -28,7 +28,7 @@ std::optional<double> effect_of(const std::string &name, const std::vector<Exemp
   return sums[1] / counts[1] - sums[0] / counts[0];
 }
 
-/// Of device times; the unchanged source is 1 exactly.
+/// Ratio of device times; exactly 1 for the unchanged source.
 std::optional<MeasuredRatio> interval_of(const Exemplar &exemplar) {
   if (exemplar.moves.empty() && exemplar.plan.empty() && exemplar.measured.speedup)
     return MeasuredRatio{1, 1, 1, 0};

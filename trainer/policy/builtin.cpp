@@ -1,4 +1,4 @@
-// The answer's grammar: faster, why, bound, <moves>, then each move word by word, <stop>.
+// Builtin policy's answers; their grammar: faster, why, bound, <moves>, then each move word by word, <stop>.
 #include "trainer/policy/builtin.h"
 
 #include "support/model/json.h"
@@ -16,14 +16,14 @@ using Words = std::vector<std::string>;
 
 constexpr double kGreedy = 0.02;
 constexpr int kLongestMove = 10;  ///< words
-constexpr int kAnswerTokens = 72; ///< kept free for the answer
-constexpr int kAnswers = 6;       ///< of a proposal that is not to repeat what was tried
-constexpr double kWarmer = 0.3;   ///< of the temperature, each time
+constexpr int kAnswerTokens = 72; ///< reserved for the answer
+constexpr int kAnswers = 6;       ///< attempts at a proposal that was not tried yet
+constexpr double kWarmer = 0.3;   ///< increase of the temperature for each attempt
 constexpr std::pair<const char *, model::Bound> kBounds[] = {{"memory", model::Bound::Memory},
                                                              {"compute", model::Bound::Compute},
                                                              {"latency", model::Bound::Latency}};
 
-/// What may come next in the answer, decided by the environment and by what came before.
+/// Grammar of an answer: the environment and earlier tokens decide which tokens may follow.
 class Grammar {
 public:
   Grammar(const Vocabulary &vocabulary, const Context &context, Environment &environment)
@@ -59,7 +59,7 @@ public:
     depth_ = 0;
     return {};
   }
-  /// The next word of a move; at its start also kStop.
+  /// Possible next words of a move; at its start also kStop.
   std::vector<int> next() const {
     std::vector<int> allowed;
     if (depth_ == 0 && may_stop_)
@@ -69,7 +69,7 @@ public:
         allowed.push_back(choice.words[depth_]);
     return without_repeats(allowed);
   }
-  /// Narrows the choices. @return the move, once no more words belong to it
+  /// Narrows the choices by a token. @return the move once it is complete
   std::optional<std::string> take(int token) {
     std::erase_if(choices_, [&](const Choice &choice) {
       return choice.words.size() <= depth_ || choice.words[depth_] != token;
@@ -101,7 +101,7 @@ private:
   std::size_t depth_ = 0;
 };
 
-/// The prompt's tokens, cut in front of its exemplars where it is too long for the network.
+/// The prompt's tokens; if the network's context is too short, they are cut before the exemplars.
 Result<std::vector<int>> prompt_tokens(const Vocabulary &vocabulary, int context_tokens,
                                        const Context &context, Environment &environment,
                                        PromptOptions options) {
@@ -282,7 +282,7 @@ Result<Proposal> BuiltinPolicy::propose(const Context &context, Environment &env
       TRY(PromptReading::read(*network_, *vocabulary_, shown, environment, options_.prompt));
   SamplingOptions options = options_;
   auto rollout = reading.answer(shown, environment, options, random_);
-  // A policy that is sure of itself repeats itself: what was tried is asked for again, warmer each time.
+  // A confident policy repeats itself: an answer that was tried is drawn again at a higher temperature.
   for (int i = 1; i < kAnswers && rollout && was_tried(context, rollout->proposal.moves) &&
                   options_.temperature >= kGreedy;
        ++i) {

@@ -1,6 +1,6 @@
-// The builtin policy: the transformer, asked for an analysis and then for moves, under the mask of what is legal.
+// Builtin policy: a transformer that gives an analysis and then moves; a mask admits only legal tokens.
 //
-// A rollout is an answer together with what learning from it takes: its tokens, the masks they were drawn under and their log probabilities.
+// A rollout is an answer together with the data for learning from it: tokens, masks and log probabilities.
 // Thread: one at a time.
 #pragma once
 
@@ -16,19 +16,19 @@ namespace warpwright::trainer {
 struct Rollout {
   Sequence sequence; ///< prompt and answer; a target for each token of the answer, weights 0
   Proposal proposal;
-  /// Index into sequence.targets of: which was faster, which move explains it, what bounds it.
+  /// Index into sequence.targets of the answers to: which was faster, which move explains it, what limits it.
   int analysis_targets = 0;
-  int move_targets = 0; ///< index of the first target that chose a move; the analysis comes before
+  int move_targets = 0; ///< index of the first target that chose a move; the analysis precedes it
 };
 
 struct SamplingOptions {
-  double temperature = 1.0;       ///< under 0.02: always the likeliest
+  double temperature = 1.0;       ///< below 0.02: always the likeliest token
   int longest = 6;                ///< moves
-  bool ignores_exemplars = false; ///< of a policy that was trained without any
+  bool ignores_exemplars = false; ///< for a policy that was trained without exemplars
   PromptOptions prompt;
 };
 
-/// A prompt that was read once, for any number of answers.
+/// A prompt that was read once and serves any number of answers.
 class PromptReading {
 public:
   /// Errors: as Environment::state().
@@ -45,7 +45,7 @@ private:
   std::unique_ptr<Decoding> decoding_;
 };
 
-/// The sequence of an answer that is known: for imitation. `truth` gives the analysis; where it is absent there is no target.
+/// Sequence of a known answer, for imitation. `truth` gives the analysis; its absent members get no target.
 /// Errors: as Environment::state().
 Result<Sequence> imitation_sequence(const Vocabulary &vocabulary, int context_tokens,
                                     const Context &context, Environment &environment,
@@ -54,7 +54,7 @@ Result<Sequence> imitation_sequence(const Vocabulary &vocabulary, int context_to
 
 class BuiltinPolicy final : public Policy {
 public:
-  /// @param network, vocabulary shared with nobody who calls at the same time
+  /// @param network, vocabulary not shared with concurrent callers
   BuiltinPolicy(std::shared_ptr<Decoder> network, std::shared_ptr<const Vocabulary> vocabulary,
                 SamplingOptions options, std::uint64_t seed);
   std::string_view name() const override { return "builtin"; }

@@ -14,7 +14,7 @@ struct Bucket {
   double mean() const { return sum / double(members.size()); }
 };
 
-/// Equal widths between the worst and the best; empty ones left out.
+/// Buckets of equal width between the worst and the best score, without empty ones.
 std::vector<Bucket> buckets_of(const std::vector<const Exemplar *> &versions, int count) {
   const auto score = [](const Exemplar *version) { return std::log(*score_of(version->measured)); };
   double low = score(versions.front()), high = low;

@@ -1,8 +1,7 @@
-// What proposes: the seam between search strategies, the builtin transformer and language-model endpoints.
+// Interface of policies: search strategies, the builtin transformer and language-model endpoints.
 //
-// A policy sees a task, the device, and what was tried of the task with scores; it answers with moves or with a whole
-// plan, and with an analysis that can be scored against what was measured. It never measures anything itself.
-// Thread: one call at a time.
+// A policy sees a task, the device and the tried versions with their scores. It answers with moves or a whole plan, and
+// with an analysis that is scored against measurements. It never measures. Thread: one call at a time.
 #pragma once
 
 #include "trainer/environment/environment.h"
@@ -13,30 +12,30 @@
 
 namespace warpwright::trainer {
 
-/// One version that was tried, as prompts show it.
+/// One tried version, as prompts show it.
 struct Exemplar {
   Moves moves;
   Measured measured;
-  std::string plan; ///< JSON of the plan where no moves describe it; else empty
+  std::string plan; ///< JSON of a plan that no moves describe; else empty
 };
 
-/// What the policy says before it acts; each part may be missing.
+/// The policy's analysis before its proposal; each part may be missing.
 struct Analysis {
   std::optional<int> faster_exemplar;         ///< 0 or 1: index into Context::exemplars
   std::optional<std::string> explaining_move; ///< its name: "vectorize"; "none"
   std::optional<model::Bound> bound;          ///< of the original kernel
-  std::string text;                           ///< for people: what hover and code actions show
+  std::string text;                           ///< for people: hover and code actions
   std::string design;                         ///< endpoint: its "## Algorithm Design"
 };
 
-/// All that a policy is told.
+/// Input of a policy.
 struct Context {
   const TrainingTask &task;
   const TaskView &view;
   std::optional<model::DeviceInfo> device;
-  /// The contrastive pair, from distinct score buckets, in random order; or fewer.
+  /// The contrastive pair from distinct score buckets, in random order; sometimes fewer than two.
   std::vector<Exemplar> exemplars;
-  /// All tried of this task in this session, in order. Proposals of the same moves are wasted.
+  /// All versions of this task tried in this session, in order. Repeating their moves is wasted effort.
   const std::vector<Exemplar> &tried;
 };
 
@@ -45,30 +44,30 @@ struct Proposal {
   std::optional<model::Plan> plan; ///< instead of moves
   Analysis analysis;
   std::string
-      refused; ///< why the answer cannot be used (malformed, host code); the next prompt carries it
-  bool exhausted = false; ///< nothing is left that was not tried
-  double seconds = 0;     ///< what it took to propose
+      refused; ///< why the answer is unusable (malformed, host code); the next prompt repeats it
+  bool exhausted = false; ///< no untried version is left
+  double seconds = 0;     ///< duration of the proposal
 };
 
 class Policy {
 public:
   virtual ~Policy() = default;
   virtual std::string_view name() const = 0; ///< "random", "evolve", "builtin", "endpoint"
-  /// Errors: the policy cannot go on at all (endpoint gone, budget spent); refusals are proposals.
+  /// Errors: the policy cannot continue (endpoint gone, budget spent); refusals are proposals.
   virtual Result<Proposal> propose(const Context &context, Environment &environment) = 0;
-  /// What it met and spent so far, for logs (the event "policy" in stages/run_log.h); null: nothing worth it.
+  /// Counters and costs so far for logs (the event "policy" in stages/run_log.h); null: nothing to log.
   virtual nlohmann::json account() const { return nullptr; }
 };
 
-/// Uniform: at each state one of the legal moves or stopping, within `longest` moves.
+/// Random policy: at each state it draws a legal move or stops, within `longest` moves.
 std::unique_ptr<Policy> make_random_policy(std::uint64_t seed, int longest = 6);
-/// Mutates what was fastest so far: adds, drops or replaces one move, or crosses two parents.
+/// Evolution policy: mutates the fastest versions by adding, dropping or replacing a move, or crosses two parents.
 std::unique_ptr<Policy> make_evolution_policy(std::uint64_t seed, int longest = 6);
-/// Every state in order of its depth, each move list once: for small spaces.
+/// Dense policy: proposes every state once, in order of depth; for small spaces.
 std::unique_ptr<Policy> make_dense_policy(int deepest = 2);
 
-/// A number to compare verdicts by: the measured ratio; 0 for failures; where nothing is timed (CPU backend) 1 for
-/// verified. nullopt for Unsupported, which says nothing about the candidate.
+/// Score of a verdict: the measured ratio; 0 for failures; 1 for verified but not timed (CPU backend).
+/// nullopt: Unsupported, which says nothing about the candidate.
 std::optional<double> score_of(const Measured &measured);
 
 } // namespace warpwright::trainer

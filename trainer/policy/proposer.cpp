@@ -7,10 +7,10 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr int kAttempts = 8;        ///< for something that was not tried
-constexpr int kRefusedAttempts = 3; ///< answers that cannot be used: each may cost money
+constexpr int kAttempts = 8;        ///< to find an untried proposal
+constexpr int kRefusedAttempts = 3; ///< unusable answers: each may cost money
 
-/// What is known of the unchanged source from a verdict on any candidate: the other side of its measurement.
+/// Measurement of the unchanged source, taken from the reference side of any candidate's verdict.
 Measured original_of(const model::Verdict &verdict) {
   Measured original;
   original.outcome = model::Outcome::Verified;
@@ -28,7 +28,7 @@ Measured original_of(const model::Verdict &verdict) {
   return original;
 }
 
-/// The unchanged source first.
+/// Exemplars of the tried versions, the unchanged source first.
 std::vector<Exemplar> exemplars_of(const std::vector<TriedVersion> &tried,
                                    std::optional<Measured> &original) {
   std::vector<Exemplar> versions(1);
@@ -57,7 +57,7 @@ bool is_new(const Proposal &proposal, const std::vector<Exemplar> &tried) {
 Result<Proposal> Proposer::propose(const TrainingTask &task, const std::vector<TriedVersion> &tried,
                                    Environment &environment) {
   auto view = TRY(environment.open(task));
-  view.original.reset(); // what the caller measured, and not what an earlier call saw
+  view.original.reset(); // only the caller's measurements count, not an earlier call's
   const std::vector<Exemplar> versions = exemplars_of(tried, view.original);
   double seconds = 0;
   int refused = 0;

@@ -1,7 +1,8 @@
-// One proposal to somebody who measures: exemplars out of what he tried, the policy asked until its answer is new.
+// Proposer for a caller that measures: picks exemplars from the tried versions and asks the policy until its answer is
+// new.
 //
-// The same for `warpwright-train propose`, which serves it over a pipe, and for `warpwright`, which asks the builtin policy in its own
-// process. It knows no protocol. Thread: one.
+// `warpwright-train propose` serves it over a pipe; `warpwright` calls it with the builtin policy in its own process.
+// It does not depend on a protocol.
 #pragma once
 
 #include "support/model/verdict.h"
@@ -10,10 +11,10 @@
 
 namespace warpwright::trainer {
 
-/// A version with the verdict on it.
+/// A tried version with its verdict.
 struct TriedVersion {
   Moves moves;
-  std::string plan; ///< JSON of a whole plan, where no moves lead to it; else empty
+  std::string plan; ///< JSON of a whole plan that no moves lead to; else empty
   model::Verdict verdict;
 };
 
@@ -23,9 +24,9 @@ public:
   Proposer(Policy &policy, const ExemplarChoice &exemplars, std::uint64_t seed)
       : policy_(policy), exemplars_(exemplars), random_(seed) {}
 
-  /// Moves or a plan that are not in `tried`; or `exhausted`, with the reason in `refused` where answers could not be used.
+  /// A proposal that is not in `tried`; or `exhausted`, with the reason in `refused` if answers were unusable.
   /// @param tried in order, without the unchanged source
-  /// Errors: no task in the source; a policy that cannot go on.
+  /// Errors: the source has no task; the policy cannot continue.
   Result<Proposal> propose(const TrainingTask &task, const std::vector<TriedVersion> &tried,
                            Environment &environment);
 

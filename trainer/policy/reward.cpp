@@ -50,7 +50,7 @@ void RollingNormaliser::set_values(const std::vector<double> &values) {
 
 namespace {
 
-/// C(n, k).
+/// Binomial coefficient C(n, k).
 double choices(int n, int k) {
   double product = k <= n ? 1 : 0;
   for (int i = 0; i < k && k <= n; ++i)
@@ -58,12 +58,12 @@ double choices(int n, int k) {
   return product;
 }
 
-/// What `own` adds to the best of `count` of the others, on average.
+/// Mean gain of `own` over the best of `count` of the others.
 double gain_over(double own, std::vector<double> others, int count) {
   std::ranges::sort(others);
   double gain = 0;
   for (int j = 0; j < int(others.size());
-       ++j) // it is the best of them: the rest comes from before it
+       ++j) // number j is the best: the rest comes from before it
     gain += choices(j, count - 1) * std::max(0.0, own - others[std::size_t(j)]);
   return gain / choices(int(others.size()), count);
 }

@@ -1,4 +1,4 @@
-// The proposers that do not learn: random, evolutionary and dense search.
+// Policies that do not learn: random, evolutionary and dense search.
 #include "trainer/policy/policy.h"
 #include "trainer/environment/walk.h"
 
@@ -8,7 +8,7 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr int kDrawings = 32; ///< for a list of moves that was not tried
+constexpr int kDrawings = 32; ///< to find untried moves
 
 bool was_tried(const Context &context, const Moves &moves) {
   return std::ranges::any_of(context.tried,
@@ -21,7 +21,7 @@ Proposal exhausted() {
   return proposal;
 }
 
-/// Appends random legal moves up to a length.
+/// `moves` with random legal moves appended, up to a length.
 Result<Moves> extended(const Context &context, Environment &environment, Moves moves,
                        std::size_t length, std::mt19937_64 &random) {
   while (moves.size() < length) {
@@ -77,7 +77,7 @@ public:
   }
 
 private:
-  /// Of the better half, the better ones more often.
+  /// A parent from the better half; better ones are more likely.
   const Moves &parent(const std::vector<const Exemplar *> &parents) {
     const std::size_t half = (parents.size() + 1) / 2;
     return parents[std::min(draw_index(half, random_), draw_index(half, random_))]->moves;
@@ -91,19 +91,19 @@ private:
     Moves wanted = parent(parents);
     const std::size_t place = wanted.empty() ? 0 : draw_index(wanted.size(), random_);
     switch (wanted.empty() ? 0 : draw_index(4, random_)) {
-    case 0: // one more
+    case 0: // adds a move
       return extended(context, environment, wanted, std::min(longest, wanted.size() + 1), random_);
-    case 1: // one less
+    case 1: // drops a move
       wanted.erase(wanted.begin() + std::ptrdiff_t(place));
       break;
-    case 2: { // another in its place
+    case 2: { // replaces a move
       auto state = TRY(environment.state(
           context.task, Moves(wanted.begin(), wanted.begin() + std::ptrdiff_t(place))));
       if (!state.legal.empty())
         wanted[place] = random_move(state.legal, random_);
       break;
     }
-    default: { // a beginning of one, an end of another
+    default: { // crosses the beginning of one with the end of another
       const Moves &other = parent(parents);
       wanted.resize(place + 1);
       for (std::size_t i = other.size() / 2; i < other.size() && wanted.size() < longest; ++i)
@@ -152,7 +152,7 @@ public:
   }
 
 private:
-  /// Breadth-first: states whose moves are not listed yet, and states not proposed yet.
+  /// Breadth-first walk: states whose moves are not listed yet, and states not proposed yet.
   struct Walk {
     std::deque<Moves> waiting{Moves{}}, found;
   };
