@@ -4,7 +4,7 @@
 usage: python3 bench/backend/operator_cost.py --out FILE.json
 
 The feed-forward block of a transformer is searched; its region is then called in short loops, so that the host's time counts. Printed and
-kept, in microseconds a call: the operator by the dispatcher (as Inductor's code calls it), the plan's function alone, Inductor's own
+kept, in microseconds a call: the operator by the dispatcher (as Inductor's code calls it), Inductor's own
 kernel for the same module in its compiled wrapper, an operator of PyTorch with one output, and the ATen program of the region.
 """
 import argparse
@@ -63,8 +63,6 @@ def main():
             found = rows.setdefault("region of " + ", ".join(one["op"] for one in program["operators"]), {"characters": len(plan)})
             found["the operator"] = microseconds(lambda: calls.CALL(inputs, plan))
             found["the ATen program"] = microseconds(lambda: bound.program(*inputs))
-            if bound.exported:
-                found["the plan's function"] = microseconds(lambda: bound.exported.functions[0](None, *inputs))
         rows["aten.relu"] = microseconds(lambda: torch.ops.aten.relu.default(x))
         rows["runs"], rows["fallbacks"] = calls.runs(), warpwright.fallbacks()
     print(json.dumps(rows, indent=1))
