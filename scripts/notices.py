@@ -59,7 +59,7 @@ reverse engineer them to debug such changes."""
 
 
 def fail(text):
-    sys.exit(f"notices: {text}")
+    sys.exit(f"{pathlib.Path(sys.argv[0]).stem}: {text}")
 
 
 def output_of(*command):
@@ -69,10 +69,15 @@ def output_of(*command):
     return run.stdout
 
 
+def cached_value(build, name):
+    """A value in the cache of a CMake build."""
+    found = re.search(rf"(?m)^{name}:\w+=(.+)$", (build / "CMakeCache.txt").read_text())
+    return found[1] if found else fail(f"{build} is no build folder of CMake")
+
+
 def source_of(build):
     """The folder that the build is of."""
-    found = re.search(r"(?m)^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", (build / "CMakeCache.txt").read_text())
-    return pathlib.Path(found[1]) if found else fail(f"{build} is no build folder of CMake")
+    return pathlib.Path(cached_value(build, "CMAKE_HOME_DIRECTORY"))
 
 
 def linked_archives(build, target):

@@ -14,11 +14,12 @@ import pathlib
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from notices import ROOT, cached_value, fail, output_of  # noqa: E402
+
 PROGRAMS = ("warpwright-search", "warpwright-runner")
 CORE = "libwarpwright-core.so"
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}  # anything else may be absent on a user's machine
@@ -40,23 +41,6 @@ Tag: py3-none-{platform}
 ENTRY_POINTS = """[torch_dynamo_backends]
 warpwright = warpwright.dynamo:backend
 """
-
-
-def fail(text):
-    sys.exit(f"wheel: {text}")
-
-
-def output_of(*command):
-    run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode:
-        fail(f"`{' '.join(map(str, command))}` failed: {run.stderr.strip()}")
-    return run.stdout
-
-
-def version_of(build):
-    """The version that CMakeLists.txt names."""
-    found = re.search(r"(?m)^CMAKE_PROJECT_VERSION:STATIC=(.+)$", (build / "CMakeCache.txt").read_text())
-    return found[1] if found else fail(f"{build} is no build folder of CMake")
 
 
 def copy_parts(build, out):
@@ -87,7 +71,7 @@ def platform_tag(binaries):
 
 
 def main(build, out):
-    version = version_of(build)
+    version = cached_value(build, "CMAKE_PROJECT_VERSION")
     with tempfile.TemporaryDirectory(prefix="warpwright-wheel-") as folder:
         place = pathlib.Path(folder)
         copy_parts(build, place)

@@ -21,7 +21,7 @@ struct Variant {
 
 /// Which plan's variant of `module` the text says it holds; empty: none.
 std::string applied_plan(const std::string &text, const std::string &module);
-/// What stands between its marks, the decorator first; empty: there is none.
+/// Returns the text between the variant's marks, which begins with the decorator; empty: there is no variant.
 std::string applied_variant(const std::string &text, const std::string &module);
 
 /// The text without any variant; the same text where there is none.

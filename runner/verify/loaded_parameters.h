@@ -1,7 +1,7 @@
 // Check of another system's module with parameters other than its constructor's.
 //
-// Such a module stores parameters in its own form, so the outcome rests on those from its constructor:
-// docs/candidates.md. The result for a trained module's parameters is reported beside the outcome. Thread: the job
+// The module may store parameters in another form, so the outcome is decided with its constructor's parameters
+// (docs/candidates.md). The result for a trained module's parameters is reported beside the outcome. Thread: the job
 // thread.
 #pragma once
 

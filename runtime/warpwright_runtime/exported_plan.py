@@ -2,7 +2,8 @@
 
 A plan is a dict of literals: name (the class), guards (guard_values.py, one for each way in which it was verified), inputs and outputs
 (patterns, `...` for a tensor), state (names of the module's own tensors), arguments, results and temporaries (name, dtype, shape),
-capability, target (NVRTC's architecture), multiprocessors, source, options, steps. A call that it does not fit is the user's own forward's: counted by reason, and said once. Thread: any.
+capability, target (NVRTC's architecture), multiprocessors, source, options, steps. Calls that the plan does not fit run the user's own
+forward; they are counted by reason, and each reason is said once. Thread: any.
 """
 
 import math

@@ -36,7 +36,7 @@ public:
     otherwise_ = shared(otherwise);
     static torch::Library library(torch::Library::IMPL, "warpwright", c10::DispatchKey::CUDA, __FILE__, __LINE__);
     library.impl("call", [](at::TensorList inputs, std::string plan) { return get().call(inputs, plan); });
-    // AOTAutograd differentiated the graph before: PyTorch's fallback for operators without a derivative has nothing to do.
+    // AOTAutograd has differentiated the graph already, so PyTorch's fallback for operators without a derivative is skipped.
     static torch::Library past(torch::Library::IMPL, "warpwright", c10::DispatchKey::Autograd,
                                __FILE__, __LINE__);
     past.impl("call", torch::CppFunction::makeFallthrough());
@@ -75,7 +75,7 @@ private:
     return outputs;
   }
 
-  /// Of the record's key, with which a plan's name begins: names hold programs of kilobytes.
+  /// Hash of the first 64 characters of a plan's name, which are its record's key. The rest holds a program of kilobytes.
   struct HashOfKey {
     size_t operator()(const std::string &name) const {
       return std::hash<std::string_view>()(std::string_view(name).substr(0, 64));

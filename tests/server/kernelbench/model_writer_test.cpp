@@ -23,7 +23,7 @@ ModelText guarded(std::string inputs = "", std::string outputs = "") {
   return {.patterns = {std::move(inputs), std::move(outputs), {"{}"}}, .plan_file = "a.wwplan"};
 }
 
-/// Of a module without submodules that reads a number.
+/// A model without submodules, whose forward reads a number.
 ModelText standalone() {
   return {.comment = "Measured.",
           .patterns = {"[...]",

@@ -83,48 +83,37 @@ def difference(wanted, got):
     return ""
 
 
-def row_of(op, options):
+def row_of(op, options, counts):
+    """@param counts of states.compiled_graphs()"""
     import torch
     import warpwright
-    from warpwright import calls
-    row = {"name": name_of(op), "samples": 0, "verdict": "no samples", "calls": 0}
-    counted, before = [0], calls.Bound.otherwise
-
-    def otherwise(bound, inputs):
-        counted[0] += 1
-        outputs = before(bound, inputs)
-        return [one + 1 if options.plant and one.is_floating_point() else one for one in outputs]
-
-    calls.Bound.otherwise = otherwise
-    try:
-        torch.manual_seed(0)
-        for sample in op.sample_inputs(options.device, torch.float32, requires_grad=False):
-            if row["samples"] == options.samples:
-                break
-            row["samples"] += 1
-            args, function = (sample.input, *sample.args), around(op, sample.kwargs)
-            wanted = result(function, args)
-            if isinstance(wanted, str):
-                verdict, why = "eager fails", wanted
-            else:
-                ours = result(torch.compile(function, backend=warpwright.backend, options={"warpwright.force": True}), args)
-                why = difference(wanted, ours)
-                verdict = "right" if not why else "wrong"
-                if why:
-                    plain = result(torch.compile(function), args)
-                    if isinstance(plain, str):
-                        verdict = "inductor fails"
-                    elif not isinstance(ours, str) and not difference(plain, ours):
-                        verdict = "as inductor"
-            if verdict != "right":
-                row["why"] = why
-            if row["verdict"] in ("no samples", "right") or verdict == "wrong":
-                row["verdict"] = verdict
-            if verdict == "wrong":
-                break
-    finally:
-        calls.Bound.otherwise = before
-    row["calls"] = counted[0]
+    row, before = {"name": name_of(op), "samples": 0, "verdict": "no samples"}, counts["calls"]
+    torch.manual_seed(0)
+    for sample in op.sample_inputs(options.device, torch.float32, requires_grad=False):
+        if row["samples"] == options.samples:
+            break
+        row["samples"] += 1
+        args, function = (sample.input, *sample.args), around(op, sample.kwargs)
+        wanted = result(function, args)
+        if isinstance(wanted, str):
+            verdict, why = "eager fails", wanted
+        else:
+            ours = result(torch.compile(function, backend=warpwright.backend, options={"warpwright.force": True}), args)
+            why = difference(wanted, ours)
+            verdict = "right" if not why else "wrong"
+            if why:
+                plain = result(torch.compile(function), args)
+                if isinstance(plain, str):
+                    verdict = "inductor fails"
+                elif not isinstance(ours, str) and not difference(plain, ours):
+                    verdict = "as inductor"
+        if verdict != "right":
+            row["why"] = why
+        if row["verdict"] in ("no samples", "right") or verdict == "wrong":
+            row["verdict"] = verdict
+        if verdict == "wrong":
+            break
+    row["calls"] = counts["calls"] - before
     return row
 
 
@@ -132,17 +121,20 @@ def work(options):
     """A worker: names come by its input, rows go by its output."""
     states.prepare(options)
     import torch
-    torch._dynamo.config.suppress_errors = False
     found = {name_of(op): op for op in op_db()}
     if options.list:
         wanted = [one for one in options.only.split(",") if one]
         names = [name for name, op in found.items() if torch.float32 in op.supported_dtypes(options.device)]
         print(json.dumps([name for name in names if not wanted or any(name.startswith(one) for one in wanted)]))
         return
-    random = {name_of(op) for op in op_db() if "nondeterministic_seeded" in tags_of(op)}
+    counts = collections.Counter()
+    states.compiled_graphs(counts, options.plant)
     for line in sys.stdin:
         name = line.strip()
-        row = {"name": name, "verdict": "no samples", "why": "random", "calls": 0} if name in random else row_of(found[name], options)
+        if "nondeterministic_seeded" in tags_of(found[name]):
+            row = {"name": name, "verdict": "no samples", "why": "random", "calls": 0}
+        else:
+            row = row_of(found[name], options, counts)
         print("ROW " + json.dumps(row), flush=True)
 
 
