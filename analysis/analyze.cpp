@@ -1,7 +1,8 @@
-// Joins the parts of analysis into the facts of one file.
+// Combines the parts of the analysis into the facts of one file.
 //
-// The parser's facts come first; what the scanner sees and the parser lost is added, except where
-// the preprocessor left text out. Kernels and launches are linked by declaration, else by name.
+// The parser's facts come first. Kernels and launches that only the scanner finds are added, except
+// in text that the preprocessor left out. Launches and kernels are linked by declaration, or by
+// name if the declaration is unknown.
 #include "analysis/analyze.h"
 #include "analysis/spec_diagnostics.h"
 
@@ -18,7 +19,7 @@ bool is_left_out(const ParsedUnit &unit, Range range) {
                              [&](Range inactive) { return overlaps(inactive, range); });
 }
 
-/// Adds what the scanner finds and the parser lost; keeps the order of the text.
+/// Adds the scanned facts that the parser lost, and keeps the order of the text.
 template <class Fact>
 void add_lost(const ParsedUnit &unit, std::vector<Fact> scanned, std::vector<Fact> &known) {
   const std::size_t parsed = known.size();
@@ -33,11 +34,11 @@ void add_lost(const ParsedUnit &unit, std::vector<Fact> scanned, std::vector<Fac
   std::ranges::stable_sort(known, {}, [](const Fact &fact) { return fact.range.begin; });
 }
 
-/// Where a launch stands and where the name of the kernel it calls is defined.
+/// Position of a launch -> position of the name in its kernel's definition.
 using Calls = std::map<std::size_t, std::size_t>;
 
-/// A launch that does not name its kernel (a variable, a macro) gets the name of the kernel it
-/// calls.
+/// A launch that does not name its kernel directly (a variable, a macro) gets the name of the
+/// kernel it calls.
 std::vector<Launch> parsed_launches(const ParsedUnit &unit, Calls &calls) {
   std::vector<Launch> result;
   for (const clang::CUDAKernelCallExpr *call : unit.launches()) {

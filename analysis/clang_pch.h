@@ -1,6 +1,6 @@
-// Precompiled header of the targets that use Clang's AST: the headers that cost seconds and hardly
-// change. Sources still include what they use, so that they compile without it. Leaves out
-// everything of this project, so that an edit never rebuilds it.
+// Precompiled header of the targets that use Clang's AST. It holds headers that take seconds to
+// parse and rarely change. Sources still include the headers they use, so they compile without it.
+// It has no project headers, so an edit of the project never rebuilds it.
 #pragma once
 
 #include <clang/AST/ASTConsumer.h>

@@ -1,10 +1,10 @@
-// What analysis knows of one source file: kernels, launches, accesses, diagnostics. Plain data, no
-// Clang types.
+// Facts of one source file: kernels, launches, accesses and diagnostics. Plain data without Clang
+// types.
 //
-// Broken user code is normal input: a fact that could not be had is absent, and `pass` says how
-// much was parsed. Lines count from 1, columns from 1, both for people; ranges are byte offsets
-// into the file's text. Thread: values, any; a published FileFacts is immutable (shared_ptr<const
-// FileFacts>).
+// Broken user code is normal input: a fact that cannot be determined is absent, and `pass` tells
+// how much was parsed. Lines and columns count from 1 and are meant for people; ranges are byte
+// offsets into the file's text. Thread: any (plain values); a published FileFacts is immutable
+// (shared_ptr<const FileFacts>).
 #pragma once
 
 #include "support/model/graph.h"
@@ -29,9 +29,9 @@ enum class MemorySpace { Global, Shared, Local, Constant };
 
 /// How the 32 threads of a warp touch memory in one execution of the access.
 enum class AccessPattern {
-  Coalesced, ///< neighbouring threads, neighbouring elements
+  Coalesced, ///< neighboring threads access neighboring elements
   Broadcast, ///< one address for the whole warp
-  Strided,   ///< a constant stride of more than one element; `stride` says which
+  Strided,   ///< a constant stride of more than one element; see `stride`
   Irregular, ///< depends on data, or not affine in threadIdx
 };
 
@@ -40,7 +40,7 @@ enum class AccessPattern {
 /// spelled "row*N".
 struct AffineIndex {
   bool affine = false;
-  std::string text; ///< as written, whitespace normalised
+  std::string text; ///< as written, white space normalized
   std::int64_t constant = 0;
   std::map<std::string, std::int64_t> coefficients;
   /// Symbolic factor of threadIdx.x when it is not a number: "N" in threadIdx.x * N.
@@ -48,16 +48,16 @@ struct AffineIndex {
 };
 
 struct Access {
-  std::string buffer; ///< parameter or variable that is the base
+  std::string buffer; ///< the parameter or variable that is the base
   MemorySpace space = MemorySpace::Global;
   AccessPattern pattern = AccessPattern::Irregular;
   bool is_write = false;
   bool is_atomic = false;
   AffineIndex index;
-  std::optional<std::int64_t> stride; ///< in elements, where it is a number
+  std::optional<std::int64_t> stride; ///< in elements; absent unless it is a number
   std::string element_type;
   int element_bytes = 0;
-  int bank_conflict_ways = 1; ///< shared memory: requests a warp's access is split into; 1 is none
+  int bank_conflict_ways = 1; ///< shared memory: number of requests per warp access; 1: no conflict
   int loop_depth = 0;
   Range range;
   std::size_t line = 0, column = 0;
@@ -66,9 +66,9 @@ struct Access {
 struct Parameter {
   std::string name;
   std::string type;         ///< as written
-  std::string element_type; ///< of a pointer, canonical and unqualified; else the type itself
+  std::string element_type; ///< canonical and unqualified pointee type; else the type itself
   bool is_pointer = false;
-  bool is_const = false; ///< the pointee, or the value
+  bool is_const = false; ///< whether the pointee (or the value, if it is no pointer) is const
   bool is_restrict = false;
   bool is_read = false, is_written = false; ///< pointers: by this kernel or functions it calls
   Range range;
@@ -98,11 +98,11 @@ struct Launch {
   std::vector<std::string> arguments;      ///< as written
   std::vector<std::string> template_arguments;
   Range range;                                 ///< the whole call, without the semicolon
-  Range grid_range, block_range, shared_range; ///< of the expressions; empty when omitted
+  Range grid_range, block_range, shared_range; ///< ranges of the expressions; empty when omitted
   std::size_t line = 0, column = 0;
 };
 
-/// One thing that task inference could not find out, as the question to the user.
+/// A fact that task inference could not find, as a question to the user.
 struct MissingFact {
   std::string name;     ///< "n", "x.extent", "launch"
   std::string question; ///< "How many elements does x hold?"
@@ -114,20 +114,20 @@ struct InferredTask {
   model::Task task;
   std::vector<MissingFact> missing;
   std::vector<std::string> assumptions; ///< "x holds n elements, from the guard i < n on line 12"
-  std::string comment; ///< of a C++ function over tensors: the structured comment to complete
+  std::string comment; ///< for a C++ function over tensors: the structured comment to complete
 };
 
-/// Where the `forward` of a torch::nn::Module in C++ is written, and what its object holds as it was made for the task.
+/// The `forward` method of a torch::nn::Module in C++, with the member values of the task's object.
 struct CppForward {
-  Range range;       ///< its definition
-  Range name_range;  ///< of "forward" in it
-  Range declaration; ///< in the class, where the definition is not; else empty
+  Range range;       ///< the definition of forward
+  Range name_range;  ///< the name "forward" in the definition
+  Range declaration; ///< the declaration in the class if the definition is elsewhere; else empty
   std::vector<std::pair<std::string, std::string>> numbers; ///< members and their values: "slope_", "0.1"
-  /// Likewise parameters of the constructor; empty: it has none.
+  /// Constructor parameters and their values; empty: the class has no constructor.
   std::vector<std::pair<std::string, std::string>> made_with;
-  std::size_t constructor_body = 0; ///< behind its brace; 0: the file does not hold it
-  std::size_t class_end = 0;        ///< before the class's closing brace
-  std::string obstacle;             ///< why no other text can stand for forward; empty: it can
+  std::size_t constructor_body = 0; ///< offset behind the opening brace; 0: in another file
+  std::size_t class_end = 0;        ///< offset of the class's closing brace
+  std::string obstacle;             ///< why forward cannot be replaced; empty: it can be
 };
 
 struct Kernel {
@@ -141,22 +141,23 @@ struct Kernel {
   bool uses_warp_operations = false;
   bool uses_atomics = false;
   bool has_divergence = false; ///< a branch that depends on threadIdx other than a bounds check
-  /// Floating-point operations a byte of global memory, statically counted at unit trip counts of
-  /// unknown loops.
+  /// Floating-point operations per byte of global memory, counted statically. Loops with an unknown
+  /// trip count count once.
   std::optional<double> arithmetic_intensity;
   std::optional<std::string>
-      pattern;          ///< recognised computation: "matmul", "transpose", "row_reduction", ...
+      pattern;          ///< recognized computation: "matmul", "transpose", "row_reduction", ...
   Range range;          ///< the whole definition, attributes and template head included
-  Range name_range;     ///< of the name in the definition
-  Range body_range;     ///< with braces
-  std::size_t line = 0; ///< of the name
+  Range name_range;     ///< the name in the definition
+  Range body_range;     ///< the body with its braces
+  std::size_t line = 0; ///< line of the name
   std::vector<std::size_t> launches; ///< indices into FileFacts::launches
   InferredTask task;
   std::string slice; ///< self-contained device source; empty when `slice_error` says why
   std::string slice_error;
-  /// Of torch modules: the variant that the text holds for it, between its marks; empty: it is as its user wrote it.
+  /// Torch modules: name of the variant applied between the marks in the text; empty: unchanged
+  /// user code.
   std::string applied_variant;
-  std::optional<CppForward> forward; ///< of torch modules in C++
+  std::optional<CppForward> forward; ///< torch modules in C++ only
 };
 
 struct QuickFix {
@@ -167,7 +168,7 @@ struct QuickFix {
 enum class Severity { Error, Warning, Information, Hint };
 
 struct Diagnostic {
-  std::string rule; ///< "uncoalesced-access", ... ; "syntax" for what the parser itself reports
+  std::string rule; ///< "uncoalesced-access", ...; "syntax" for the parser's own reports
   Severity severity = Severity::Warning;
   std::string message;
   Range range;

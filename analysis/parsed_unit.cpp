@@ -1,9 +1,10 @@
-// The helpers of ParsedUnit: kernels and launches of the main file, and the way from Clang's
-// locations to bytes.
+// Helpers of ParsedUnit: kernels and launches of the main file, and the mapping from Clang's
+// locations to byte offsets.
 //
-// Macros decide most of this file: a range that starts in a macro argument maps to where the
-// argument was written, one inside a macro body has no place in the text and maps to nothing.
-// Thread: that of the unit.
+// Macros are the main difficulty. A range that starts in a macro argument maps to the place where
+// the argument was written. A range inside a macro body has no place in the text and maps to
+// nothing.
+// Thread: the unit's thread.
 #include "analysis/parsed_unit.h"
 
 #include <clang/AST/Attr.h>
@@ -17,7 +18,7 @@
 namespace warpwright::analysis {
 namespace {
 
-/// By file, not by name: SourceManager::isInMainFile believes #line directives.
+/// Compares file IDs, because SourceManager::isInMainFile follows #line directives.
 bool is_in_main_file(const clang::SourceManager &sources, clang::SourceLocation location) {
   return sources.getFileID(sources.getExpansionLoc(location)) == sources.getMainFileID();
 }
@@ -32,7 +33,7 @@ public:
       found.push_back(function);
     return true;
   }
-  /// A body holds no kernel, and bodies are most of a file.
+  /// Skips function bodies: they hold no kernels and make up most of a file.
   bool TraverseStmt(clang::Stmt *) { return true; }
 
   std::vector<clang::FunctionDecl *> found;
@@ -62,7 +63,7 @@ const clang::FunctionDecl *definition_of(const clang::FunctionDecl *function) {
   return definition && definition->hasAttr<clang::CUDAGlobalAttr>() ? definition : nullptr;
 }
 
-/// The one kernel that an overload set of a dependent launch names, or null.
+/// The first kernel in the overload set of a dependent launch, or null.
 const clang::FunctionDecl *kernel_among(const clang::OverloadExpr *overloads) {
   for (const clang::NamedDecl *candidate : overloads->decls()) {
     const clang::NamedDecl *declaration = candidate->getUnderlyingDecl();
@@ -76,7 +77,7 @@ const clang::FunctionDecl *kernel_among(const clang::OverloadExpr *overloads) {
 }
 
 /// The kernel that an expression names: directly, through an overload set, or through a variable
-/// that was initialised with it (`auto kernel = scale<4>;`).
+/// that was initialized with it (`auto kernel = scale<4>;`).
 const clang::FunctionDecl *kernel_named_by(const clang::Expr *expression) {
   expression = expression->IgnoreParenImpCasts();
   if (const auto *address = llvm::dyn_cast<clang::UnaryOperator>(expression))

@@ -1,9 +1,9 @@
-// One parsed version of one file: Clang's AST with the helpers that facts, rules, slicer and moves
+// One parsed version of one file: Clang's AST with helpers that facts, rules, slicer and moves
 // share.
 //
-// The stub pass parses against built-in CUDA declarations (analysis/stub/), so it needs no toolkit
-// and no file but the text itself; headers that do not exist are skipped. Nothing here reads a file
-// except through the VFS that it is given. Thread: a unit belongs to one thread at a time.
+// The stub pass parses against built-in CUDA declarations (analysis/stub/). It needs no toolkit and
+// no file other than the text; headers that do not exist are skipped. All files are read through
+// the given VFS. Thread: a unit belongs to one thread at a time.
 #pragma once
 
 #include "analysis/facts.h"
@@ -27,7 +27,7 @@ struct SourceFile {
   std::string text;
 };
 
-/// How to parse: flags already translated for Clang (compile_command.h does that).
+/// Parse settings. The flags are already translated for Clang (analysis/config/flags.h).
 struct ParseSettings {
   std::vector<std::string> flags; ///< "-DN=3", "-I/include", "-std=c++17", ...
   std::string directory = "/";    ///< relative paths in flags start here
@@ -41,7 +41,7 @@ public:
   virtual Pass pass() const = 0;
   virtual const SourceFile &file() const = 0;
   virtual clang::ASTContext &context() const = 0;
-  /// Errors and warnings of the parser in the main file, as rule "syntax".
+  /// Errors and warnings of the parser in the main file, with the rule "syntax".
   virtual const std::vector<Diagnostic> &syntax_diagnostics() const = 0;
 
   /// Parts of the main file that the preprocessor left out (`#if 0`, the device side of
@@ -51,32 +51,31 @@ public:
   std::string_view text() const { return file().text; }
   const clang::SourceManager &sources() const { return context().getSourceManager(); }
 
-  /// Top-level declarations written in the main file, in order (namespaces are entered by visitors
-  /// themselves).
+  /// Top-level declarations written in the main file, in order. Visitors enter namespaces
+  /// themselves.
   virtual std::vector<clang::Decl *> top_level_declarations() const = 0;
 
-  /// Definitions of __global__ functions in the main file, namespaces entered; a template's pattern
-  /// once.
+  /// Definitions of __global__ functions in the main file, namespaces included. A template is
+  /// listed once, as its pattern.
   std::vector<clang::FunctionDecl *> kernels() const;
   /// Kernel launches in the main file, in order.
   std::vector<const clang::CUDAKernelCallExpr *> launches() const;
-  /// The definition of the kernel that a launch calls (a template's pattern for a specialisation),
-  /// or null.
+  /// The definition of the kernel that a launch calls, or null. For a specialization, the
+  /// template's pattern.
   static const clang::FunctionDecl *kernel_of(const clang::CUDAKernelCallExpr *launch);
   clang::FunctionDecl *find_kernel(std::string_view name) const;
 
-  /// Byte range in the main file of a token range, last token included; nullopt when it lies in a
-  /// macro body or another file. A range whose ends are macro arguments maps to where they were
-  /// written.
+  /// Byte range in the main file of a token range, last token included; nullopt if the range lies
+  /// in a macro body or in another file. A range between macro arguments maps to the place where
+  /// they were written.
   std::optional<Range> range_of(clang::SourceRange range) const;
-  /// As written in the main file; empty when range_of has none.
+  /// The text of a range as written in the main file; empty if range_of() returns nullopt.
   std::string_view text_of(clang::SourceRange range) const;
   LineIndex line_index() const { return LineIndex(text()); }
 };
 
-/// Parses against the built-in declarations. Parsing goes on after errors, so this fails only when
-/// Clang itself cannot start (a flag that survived translation and is unknown); the message names
-/// it.
+/// Parses against the built-in declarations. Parsing continues after errors.
+/// Errors: Clang cannot start because of a flag that it does not know; the message names the flag.
 Result<std::unique_ptr<ParsedUnit>>
 parse_stub(SourceFile file, const ParseSettings &settings = {},
            llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files = llvm::vfs::getRealFileSystem());

@@ -1,4 +1,5 @@
-// Reading compile_commands.json (Clang's JSON Compilation Database format) and choosing an entry.
+// Reader of compile_commands.json (Clang's JSON Compilation Database format) and choice of an
+// entry.
 // Thread: any.
 #include "analysis/config/compile_database.h"
 #include "analysis/config/flags.h"
@@ -65,7 +66,8 @@ int shared_folders(llvm::StringRef left, llvm::StringRef right) {
   return count;
 }
 
-/// A name in common says more than a folder, a language more than neither.
+/// Similarity of two paths: a common file stem outweighs common folders, and these outweigh a
+/// common language.
 int likeness(llvm::StringRef entry, llvm::StringRef file) {
   const bool same_stem = llvm::sys::path::stem(entry) == llvm::sys::path::stem(file);
   return 1000 * same_stem + 10 * shared_folders(entry, file) +

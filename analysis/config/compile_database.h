@@ -1,7 +1,7 @@
-// compile_commands.json: the command of a file, or of the file that is most like it.
+// Compile database (compile_commands.json): the command of a file, or of the most similar file.
 //
-// A header, and a file that is not listed, gets the command of the entry that shares most of its
-// path and name, as clangd does. Leaves out writing and watching. Thread: values, any.
+// Headers and unlisted files get the command of the entry whose path and name are most similar, as
+// in clangd. The database is neither written nor watched. Thread: any (plain values).
 #pragma once
 
 #include "support/error.h"
@@ -19,17 +19,17 @@ struct CompileCommand {
   std::vector<std::string> arguments; ///< argv, the compiler first
 };
 
-/// Errors: not JSON, or not a list of objects with "directory", "file" and "command" or
-/// "arguments"; says which entry.
+/// Errors: the text is not a JSON list of objects with "directory", "file" and "command" or
+/// "arguments". The message gives the index of the bad entry.
 Result<std::vector<CompileCommand>> parse_compile_database(std::string_view text,
                                                            const std::string &path);
 
-/// The entry for `file`, else the closest; nullptr only when there are no entries.
+/// The entry of `file`, or the most similar entry; nullptr only if there are no entries.
 const CompileCommand *command_for(const std::vector<CompileCommand> &commands,
                                   const std::string &file);
 
-/// The nearest compile_commands.json in the folders from `file` upward, each with its build/
-/// folder.
+/// The nearest compile_commands.json: searches the folders from `file` upward, and the build/
+/// folder in each.
 std::optional<std::string> find_compile_database(llvm::vfs::FileSystem &files,
                                                  const std::string &file);
 

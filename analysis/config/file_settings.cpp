@@ -1,5 +1,5 @@
-// Joins the sources of settings; explicit ones win: .warpwright.toml, then the compile command,
-// then the environment. Thread: one at a time.
+// Combination of the sources of settings. Explicit sources win: .warpwright.toml, then the compile
+// command, then the environment. Thread: one at a time.
 #include "analysis/config/file_settings.h"
 #include "analysis/config/flags.h"
 
@@ -9,10 +9,10 @@
 namespace warpwright::config {
 namespace {
 
-/// CMake writes the include folders of a target into one, which is some hundred lines at most.
+/// Response files of CMake hold a target's include folders, a few hundred lines at most.
 constexpr std::uint64_t kMostResponseBytes = 1 << 20;
 
-/// A folder stands for the compile_commands.json in it.
+/// A folder means the compile_commands.json in that folder.
 std::string database_file(const std::string &folder_or_file) {
   if (folder_or_file.ends_with(".json"))
     return folder_or_file;
@@ -97,7 +97,7 @@ void SettingsReader::apply_compile_command(const std::string &file, FileSettings
       [this](const std::string &response) -> std::optional<std::string> {
         const auto status = files_->status(response);
         if (!status || !status->isRegularFile() || status->getSize() > kMostResponseBytes)
-          return std::nullopt; // a pipe would never end
+          return std::nullopt; // reading a pipe would never end
         const auto buffer = files_->getBufferForFile(response);
         return buffer ? std::optional((*buffer)->getBuffer().str()) : std::nullopt;
       });

@@ -1,8 +1,9 @@
-// How one file is to be parsed: compile_commands.json, .warpwright.toml and the toolkit, joined.
+// Parse settings of one file, from compile_commands.json, .warpwright.toml and the toolkit.
 //
-// Caches the compile database until its file changes, because it may be large and is asked on every
-// open. What is wrong with a configuration is reported beside settings that work, never instead of
-// them. Thread: one at a time; the results are values.
+// The compile database is cached until its file changes, because it may be large and is needed on
+// every open. Problems of a configuration are reported together with usable settings, never instead
+// of them.
+// Thread: one at a time; the results are plain values.
 #pragma once
 
 #include "analysis/config/compile_database.h"
@@ -20,8 +21,8 @@ struct FileSettings {
   analysis::ParseSettings parse;
   ProjectConfig project;
   std::optional<Toolkit> toolkit;
-  std::string compile_commands; ///< the database that the flags came from; empty: none
-  std::string command_of;       ///< the entry that was used: the file itself or its closest kin
+  std::string compile_commands; ///< the database of the flags; empty: none
+  std::string command_of;       ///< the entry that was used: the file itself or a similar one
   std::vector<Error> problems;
 };
 

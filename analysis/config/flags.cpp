@@ -1,4 +1,5 @@
-// Translation of compiler flags, by tables: what takes a value, what is kept, what is renamed.
+// Table-driven translation of compiler flags: which take a value, which are kept, which are
+// renamed.
 //
 // Sources: "nvcc command options" in the CUDA compiler driver manual; Clang's command line
 // reference. Thread: any.
@@ -25,13 +26,13 @@ enum class Kind {
   HostFlags,     ///< comma-separated flags of the host compiler
   ResponseFiles, ///< comma-separated files of more flags
   CudaPath,
-  Dropped, ///< takes a value, which goes with it
+  Dropped, ///< dropped together with its value
 };
 
 struct Option {
   std::string_view name; ///< as written, dashes included
   Kind kind;
-  std::string_view clang; ///< the spelling that Clang takes
+  std::string_view clang; ///< Clang's spelling
   bool joins = false;     ///< the value may follow without "=" or space: -Ipath
 };
 
@@ -63,7 +64,7 @@ constexpr auto kOptions = std::to_array<Option>({
     {"--cuda-path", Kind::CudaPath, ""},
 });
 
-/// Options of nvcc and of host compilers whose value is a word of its own, all of no interest here.
+/// Options of nvcc and of host compilers that take the next word as a value. All are dropped.
 constexpr auto kDroppedWithValue = std::to_array<std::string_view>({
     "-gencode",
     "--generate-code",
@@ -152,7 +153,7 @@ constexpr auto kDroppedWithValue = std::to_array<std::string_view>({
     "-arch-list",
 });
 
-/// Flags of host compilers that change what parses. A trailing * stands for any ending.
+/// Flags of host compilers that affect parsing. A trailing * matches any ending.
 constexpr auto kKept = std::to_array<std::string_view>({
     "-m32",
     "-m64",
@@ -185,7 +186,7 @@ constexpr auto kKept = std::to_array<std::string_view>({
     "-undef",
 });
 
-/// Those whose input is a text: Clang also reads syntax trees, modules and machine code by -x.
+/// Languages with text input. Clang's -x also accepts syntax trees, modules and machine code.
 constexpr auto kLanguages = std::to_array<std::string_view>(
     {"cu", "cuda", "c", "c++", "c-header", "c++-header", "cuda-cpp-output"});
 
@@ -194,7 +195,7 @@ bool matches(std::string_view pattern, std::string_view flag) {
                                 : flag == pattern;
 }
 
-/// nvcc gives a value by space or "=", -I and the like also directly.
+/// nvcc separates a value by a space or "="; -I and similar options also take it directly.
 const Option *find_option(std::string_view argument, std::optional<std::string_view> &value) {
   for (const Option &option : kOptions) {
     if (!argument.starts_with(option.name))
@@ -233,8 +234,8 @@ public:
           result.dropped.push_back(argument);
       } else if (std::ranges::find(kDroppedWithValue, argument) != kDroppedWithValue.end()) {
         result.dropped.push_back(argument);
-        // -Werror and -O may stand alone: what follows is a value only when it looks like none of
-        // the flags.
+        // -Werror and -O may stand alone. For the other options, the next word is a value unless it
+        // looks like a flag.
         if (index + 1 < arguments.size() && takes_next(argument, arguments[index + 1]))
           result.dropped.back() += " " + arguments[++index];
       } else if (std::ranges::any_of(
@@ -254,7 +255,7 @@ private:
         option == "-Werror" || option == "--Werror" || option == "-O" || option == "-m";
     return !may_stand_alone && !(next.starts_with("-") && next.size() > 1 && !is_free_form(option));
   }
-  /// Their values are flags themselves.
+  /// Whether the values of an option are flags themselves.
   static bool is_free_form(const std::string &option) {
     return option.starts_with("-X") || option == "-mllvm" || option.ends_with("-options");
   }
@@ -319,7 +320,7 @@ private:
     return result;
   }
 
-  /// A file that names itself is read once.
+  /// Reads each response file once, so a file that names itself does not recurse.
   void include_response_file(const std::string &path, const std::string &flag) {
     const std::string full = absolute(path);
     if (!visited_.insert(full).second)
@@ -335,7 +336,7 @@ private:
   std::set<std::string> visited_;
 };
 
-/// CMake writes launchers before the compiler.
+/// Launchers that CMake writes before the compiler.
 bool is_launcher(std::string_view program) {
   const llvm::StringRef name = llvm::sys::path::filename(program);
   return name == "ccache" || name == "sccache" || name == "distcc" || name == "icecc";

@@ -1,4 +1,4 @@
-// Reads .warpwright.toml with toml++, key by key through one table.
+// Reader of .warpwright.toml (toml++), with one table of keys.
 // Thread: any.
 #include "analysis/config/project_config.h"
 
@@ -20,14 +20,14 @@
 namespace warpwright::config {
 namespace {
 
-/// A larger file is none that a person wrote.
+/// Size limit; a file that a person wrote is smaller.
 constexpr std::uint64_t kMostBytes = 1 << 20;
 
 std::string at(const std::string &path, const toml::source_region &region) {
   return path + ":" + std::to_string(region.begin.line);
 }
 
-/// As a literal in ASCII, so that no character of a project's file can draw over a question.
+/// An ASCII literal, so that no character of a project's file can disturb the approval prompt.
 std::string shown(const std::string &value) {
   return nlohmann::json(value).dump(-1, ' ', /*ensure_ascii=*/true,
                                     nlohmann::json::error_handler_t::replace);
@@ -71,7 +71,7 @@ private:
     return value.has_value() && !value->empty();
   }
 
-  /// Relative to the folder of the configuration.
+  /// Reads a path. Relative paths start at the folder of the configuration.
   bool location(const toml::node &node, std::string &target) const {
     std::string value;
     if (!text(node, value))
@@ -96,7 +96,7 @@ private:
     return true;
   }
 
-  /// Waits for the user's approval.
+  /// Adds a request that needs the user's approval.
   void request(const char *key, const std::string &value, std::string effect) {
     config_.file.requests.push_back({key, shown(value), std::move(effect)});
   }
@@ -129,7 +129,7 @@ private:
     request("cuda_path", config_.cuda_path, "reads CUDA's headers there");
     return read;
   }
-  /// No command to start and no credentials: whoever opens a project has agreed to neither.
+  /// Rejects commands and credentials: opening a project is no consent to either.
   bool runner(const toml::node &node) {
     const bool read =
         text(node, config_.runner_url) && consent::may_name_runner(config_.runner_url);
@@ -148,7 +148,7 @@ private:
     config_.budget_ms = text(node, value) ? parse_duration_ms(value) : std::nullopt;
     return config_.budget_ms.has_value();
   }
-  /// Not an endpoint: a project's file would say where the user's key is sent.
+  /// Rejects endpoints: otherwise the project's file would choose where the user's key is sent.
   bool policy(const toml::node &node) {
     std::string &value = config_.policy;
     const bool read = text(node, value) &&
@@ -216,7 +216,7 @@ Result<ProjectConfig> parse_project_config(std::string_view text, const std::str
 
 namespace {
 
-/// Why nobody should approve this file, however it reads; empty: nothing speaks against it.
+/// Why this file must not be approved, whatever its content; empty: it may be approved.
 std::string why_unapprovable(const llvm::vfs::Status &status) {
   if (status.getUser() != 0 && status.getUser() != ::geteuid())
     return "it belongs to another user";
@@ -225,7 +225,7 @@ std::string why_unapprovable(const llvm::vfs::Status &status) {
   return {};
 }
 
-/// The folder without symbolic links, and the file's name: a link to the file is another file.
+/// The real path of the folder, and the file's name. A link to the file counts as another file.
 std::string identity_of(llvm::vfs::FileSystem &files, llvm::StringRef path) {
   llvm::SmallString<128> real;
   if (files.getRealPath(llvm::sys::path::parent_path(path), real))

@@ -1,21 +1,22 @@
-// .warpwright.toml: what a project says about itself, once, for the editor and the command line.
+// Project configuration (.warpwright.toml), shared by the editor and the command line.
 //
 //   flags = ["-DN=3"]            # for every file, after those of compile_commands.json
 //   remove_flags = ["-fpermissive"]
 //   compile_commands = "out"     # the folder of compile_commands.json, or the file
 //   cuda_path = "/opt/cuda"
 //   runner = "unix:/run/warpwright.sock"
-//   python = ".venv/bin/python"  # that has torch; of a runner that is started here
+//   python = ".venv/bin/python"  # an interpreter with torch, for a runner that is started here
 //   budget = "30s"               # for one kernel; ms, s or m
-//   policy = "builtin"           # who proposes: search, builtin, builtin:WEIGHTS
+//   policy = "builtin"           # source of proposals: search, builtin, builtin:WEIGHTS
 //   disable_rules = ["bank-conflict"]
-//   [sizes]                      # of tasks whose sizes nobody wrote
+//   [sizes]                      # for tasks without sizes in the source
 //   n = 1048576
 //
-// Relative paths, also those in flags, start at the folder of the file. The runner, the programs and
-// the paths outside of that folder count only after the user approved the file (analysis/consent); sizes,
-// budget, rules and definitions count at once. An unknown key is an error: it would be a silent
-// default. Thread: values, any.
+// Relative paths, including those in flags, start at the folder of the file. The keys
+// compile_commands, cuda_path, runner, python and policy, and flags with paths outside of that
+// folder, apply only after the user approved the file (analysis/consent). Sizes, budget, rules and
+// all other flags apply at once. An unknown key is an error, because it would have no effect.
+// Thread: any (plain values).
 #pragma once
 
 #include "analysis/consent/approvals.h"
@@ -33,43 +34,43 @@
 namespace warpwright::config {
 
 struct ProjectConfig {
-  consent::ProjectFile file;             ///< that it was read from, with what it asks for
+  consent::ProjectFile file;             ///< the file itself, with its requests
   std::vector<std::string> flags;        ///< for Clang, paths absolute
-  std::vector<std::string> flags_inside; ///< those of `flags` that name no path outside the project
+  std::vector<std::string> flags_inside; ///< `flags` without paths outside the project
   std::vector<std::string> remove_flags;
   std::string compile_commands;      ///< absolute
   std::string cuda_path;             ///< absolute
-  std::string runner_url;            ///< once loaded, the user's own URL of it, with credentials
-  std::optional<Error> runner_error; ///< why the runner that the approved file names cannot be used
+  std::string runner_url;            ///< after loading: the user's own URL, with credentials
+  std::optional<Error> runner_error; ///< why the approved file's runner cannot be used
   std::string python;                ///< absolute
   std::optional<int> budget_ms;
   std::string policy;
   std::vector<std::string> disabled_rules;
   std::map<std::string, std::int64_t> sizes;
-  std::vector<Error> problems; ///< what was left out of it, and why
+  std::vector<Error> problems; ///< parts of the file that were ignored, and why
 };
 
-/// All that the text says, approved or not. Errors name file, line and key.
+/// The whole configuration, approved or not. Errors name the file, the line and the key.
 Result<ProjectConfig> parse_project_config(std::string_view text, const std::string &path);
 
-/// What the user allows projects.
+/// The user's decisions about projects.
 struct Consent {
   /// Errors: the store cannot be used.
   std::function<Result<bool>(const std::string &file, const std::string &content_hash)> approves;
-  /// As own_runner_url().
+  /// See consent::own_runner_url().
   std::function<Result<std::string>(const std::string &named)> own_runner;
 };
 
-/// That of the user of this process.
+/// The decisions of the user who runs this process.
 Consent user_consent();
 
-/// The nearest .warpwright.toml from the folder of `file` upward; an empty configuration when there
-/// is none. What the user did not approve is left empty. Errors: as above; a file that is no
-/// regular one, or too large.
+/// The nearest .warpwright.toml from the folder of `file` upward; an empty configuration if there
+/// is none. Keys that need approval and lack it are empty.
+/// Errors: as parse_project_config(), and a file that is unreadable, not regular or too large.
 Result<ProjectConfig> load_project_config(llvm::vfs::FileSystem &files, const std::string &file,
                                           const Consent &allowed);
 
-/// "250ms", "30s", "2m" in milliseconds; nullopt for anything else, 0 included.
+/// Parses "250ms", "30s" or "2m" into milliseconds; nullopt for any other text and for 0.
 std::optional<int> parse_duration_ms(std::string_view text);
 
 } // namespace warpwright::config

@@ -10,7 +10,7 @@ constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
 std::optional<std::string> read(const std::string &path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) // a pipe would never end
+  if (!std::filesystem::is_regular_file(path, ignored)) // reading a pipe would never end
     return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   if (!file)

@@ -1,11 +1,11 @@
-// The disk as files of a Python project are read from it (analysis/python/project_imports.h). Thread: any.
+// File access for Python projects (analysis/python/project_imports.h). Thread: any.
 #pragma once
 
 #include "analysis/python/project_imports.h"
 
 namespace warpwright::config {
 
-/// Files that are larger than a task may hold are cut off behind that.
+/// The real file system. Reads of a file stop after 4 MiB, which is more than a task may hold.
 analysis::ProjectDisk real_disk();
 
 } // namespace warpwright::config

@@ -1,5 +1,5 @@
-// Toolkit discovery: what was asked for, CUDA_HOME, CUDA_PATH, the nvcc on PATH, /usr/local/cuda,
-// /opt/cuda, /usr. Thread: any.
+// Toolkit discovery, in order: the preferred roots, CUDA_HOME, CUDA_PATH, the nvcc on PATH,
+// /usr/local/cuda, /opt/cuda, /usr/lib/cuda, /usr. Thread: any.
 #include "analysis/config/toolkit.h"
 
 #include <charconv>
@@ -30,7 +30,7 @@ bool is_toolkit(llvm::vfs::FileSystem &files, const std::string &root) {
   return !root.empty() && files.exists(root + "/include/cuda_runtime.h");
 }
 
-/// Follows links, because distributions put one to nvcc into /usr/bin.
+/// Follows links, because distributions put a link to nvcc into /usr/bin.
 std::string root_of_nvcc(llvm::vfs::FileSystem &files, const std::string &path_variable) {
   llvm::SmallVector<llvm::StringRef, 16> folders;
   llvm::StringRef(path_variable).split(folders, ':', -1, /*KeepEmpty=*/false);

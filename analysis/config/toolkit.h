@@ -1,7 +1,7 @@
-// Where the CUDA toolkit is. Thread: any.
+// Discovery of the CUDA toolkit. Thread: any.
 //
-// Looks where people put it, in the order in which an explicit choice wins over a convention.
-// Leaves out checking that the toolkit works: the full pass says what it misses.
+// An explicit choice wins over the usual places. The toolkit is not checked beyond the presence of
+// its header: the full pass reports missing files.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,12 @@ using Environment = std::function<std::string(const char *name)>;
 Environment process_environment();
 
 struct Toolkit {
-  std::string path;     ///< its root: include/cuda_runtime.h is there
-  std::string version;  ///< "13.0"; empty when the headers do not say
+  std::string path;     ///< root folder, which holds include/cuda_runtime.h
+  std::string version;  ///< "13.0"; empty if the headers do not tell
   std::string found_by; ///< "cuda_path", "CUDA_HOME", "nvcc on PATH", ...
 };
 
-/// @param preferred roots that were asked for, best first, each with what asked for it
+/// @param preferred roots in order of preference, each with the name of its source
 std::optional<Toolkit>
 find_toolkit(llvm::vfs::FileSystem &files, const Environment &environment,
              const std::vector<std::pair<std::string, std::string>> &preferred = {});

@@ -1,4 +1,4 @@
-// Reading, locking and replacing the store.
+// Implementation of the approval store: reading, locking and replacing the file.
 #include "analysis/consent/approvals.h"
 
 #include "support/files.h"
@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Held until it is destroyed. The lock is a file of its own, because the store itself is replaced.
+/// A lock that is held until it is destroyed. It uses a separate file, because the store is
+/// replaced.
 class Lock {
 public:
   static Result<Lock> take(const fs::path &path) {
@@ -47,7 +48,7 @@ private:
   int descriptor_;
 };
 
-/// An empty store, where there is none: replacing it then keeps its mode.
+/// Creates an empty store with mode 0600 if there is none. A later replacement keeps that mode.
 Result<void> make_private(const fs::path &path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0)
@@ -64,7 +65,7 @@ Result<Approved> parse(const std::string &text, const fs::path &path) {
                 "Remove it, and approve again what you trust");
   };
   if (text.empty())
-    return Approved{}; // made, and then its maker was killed
+    return Approved{}; // its creator was killed before it wrote
   const json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object())
     return broken();

@@ -1,4 +1,4 @@
-// Comparing URLs by place, and reading runners.toml.
+// Comparison of runner URLs by place, and the reader of runners.toml.
 #include "analysis/consent/known_runners.h"
 
 #include "analysis/consent/approvals.h"
@@ -21,11 +21,12 @@ constexpr std::string_view kSocket = "unix:";
 
 struct Place {
   std::string scheme, host; ///< the host with its port
-  std::string vhost;        ///< of brokers
+  std::string vhost;        ///< brokers only
   bool operator==(const Place &) const = default;
 };
 
-/// Scheme, host and port without credentials and options; nullopt for another scheme.
+/// Scheme, host, port and virtual host of a URL, without credentials and options; nullopt for
+/// unknown schemes.
 std::optional<Place> place_of(const std::string &url) {
   const std::size_t colon = url.find("://");
   if (colon == std::string::npos)
@@ -44,11 +45,12 @@ std::optional<Place> place_of(const std::string &url) {
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const bool has_port = place.host.find(':', place.host.rfind(']') + 1) != std::string::npos;
   if (place.scheme == "amqps" && !has_port)
-    place.host += ":5671"; // as runner/fleet/address.h
+    place.host += ":5671"; // the default port, as in runner/fleet/address.h
   return place.host.empty() ? std::nullopt : std::optional(place);
 }
 
-/// A runner's URL of the user brings what gets in, so that nothing is taken from the environment.
+/// Whether a runner's URL contains its own credentials. Otherwise they would come from the
+/// environment.
 bool has_credentials(const std::string &url) {
   const std::size_t authority = url.find("://") + 3;
   const std::size_t at = url.substr(0, url.find_first_of("/?", authority)).rfind('@');

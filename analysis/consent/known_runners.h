@@ -1,12 +1,13 @@
-// How a project may name a runner, and the user's own runners, which hold the credentials.
+// Rules for runner URLs in a project's file, and the user's own runners, which hold the
+// credentials.
 //
-// A project's file says only where a runner is. How to get in (token, password, certificate) comes
-// from a file of the user's, runners.toml in $XDG_CONFIG_HOME/warpwright (mode 0600), where the
-// runner is found again by scheme, host, port and virtual host:
+// A project's file gives only the place of a runner. The credentials (token, password, certificate)
+// come from the user's own file, runners.toml in $XDG_CONFIG_HOME/warpwright (mode 0600). The
+// runner is found there by scheme, host, port and virtual host:
 //
 //   runners = ["tls://gpu.lab:4433?ca=/home/me/ca.pem&token-file=/home/me/token"]
 //
-// So a project can only choose among runners that the user has set up, and no token of the
+// A project can thus only choose among the runners that the user has set up, and no token of the
 // environment reaches a host that a project named. Thread: any; touches the file system.
 #pragma once
 
@@ -17,25 +18,25 @@
 
 namespace warpwright::consent {
 
-/// Forms of a runner's URL in a project's file, for messages.
+/// Allowed forms of a runner's URL in a project's file, for messages.
 inline constexpr const char *kProjectRunnerForms =
     "the URL of a runner that is running already (unix:/PATH, tls://HOST:PORT, "
     "amqps://HOST:PORT/VHOST), without credentials or options: those belong in your own "
     "runners.toml (docs/editors.md)";
 
-/// Whether a project's file may say this: no command to start, no credentials, no options.
+/// Whether a project's file may contain this URL: no command to start, no credentials, no options.
 bool may_name_runner(const std::string &url);
 
-/// "gpu.lab:4433", or the path of a socket: where `url`, which a project may say, leads.
+/// Host and port ("gpu.lab:4433") or socket path of a URL that a project may contain.
 std::string runner_place(const std::string &url);
 
-/// runners.toml of the user; empty without a home.
+/// Path of the user's runners.toml; empty without a home folder.
 std::filesystem::path known_runners_path();
 
-/// The URL to connect to for one that a project named: a socket's as it is, else that of the user's
-/// runner there, with its credentials.
-/// Errors: the user has no such runner, or one without credentials of its own; a file that others
-/// may read.
+/// The URL to connect to for a URL that a project named. A socket's URL is returned unchanged; for
+/// other runners, the result is the user's own URL of the same place, with its credentials.
+/// Errors: the user has no such runner, the user's URL has no credentials, or others may read the
+/// file.
 Result<std::string> own_runner_url(const std::string &named, const std::filesystem::path &file);
 
 } // namespace warpwright::consent

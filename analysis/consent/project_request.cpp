@@ -1,4 +1,4 @@
-// The texts.
+// Texts about the requests of a project's file.
 #include "analysis/consent/project_request.h"
 
 namespace warpwright::consent {

@@ -1,5 +1,5 @@
-// A request of a project's file, which the user has to approve: a key, its value, and what it does.
-// Thread: values, any.
+// A request in a project's file that the user must approve: a key, its value and its effect.
+// Thread: any (plain values).
 #pragma once
 
 #include "support/error.h"
@@ -17,26 +17,26 @@ struct ProjectRequest {
   bool operator==(const ProjectRequest &) const = default;
 };
 
-/// A project's file that asks for something.
+/// A project's file with its requests.
 struct ProjectFile {
-  std::string path;         ///< as found; empty: there is none
-  std::string identity;     ///< its folder without symbolic links, and its name: what is approved
+  std::string path;         ///< as found; empty: there is no file
+  std::string identity;     ///< the real folder and the file name; key of an approval
   std::string content_hash; ///< SHA-256 of the text that was read
   std::vector<ProjectRequest> requests;
-  bool approved = false;    ///< the requests count
-  std::string unapprovable; ///< why it cannot be approved; empty: it can
+  bool approved = false;    ///< whether the requests count
+  std::string unapprovable; ///< why the file cannot be approved; empty: it can be
 
-  /// Requests that are there and do not count.
+  /// Whether the file has requests that are ignored.
   bool is_withheld() const { return !requests.empty() && !approved; }
 };
 
-/// "runner and python"
+/// The keys of the requests as a list: "runner and python".
 std::string keys_text(const std::vector<ProjectRequest> &requests);
 
-/// "runner = tls://gpu.lab:4433" and below it what that does, for each request.
+/// "runner = tls://gpu.lab:4433" and its effect on the next line, for each request.
 std::string requests_text(const std::vector<ProjectRequest> &requests);
 
-/// What is ignored of a file that is not approved, and what to do; nothing where all of it counts.
+/// The ignored keys of an unapproved file and a remedy; nullopt if nothing is ignored.
 std::optional<Error> withheld_notice(const ProjectFile &file);
 
 } // namespace warpwright::consent

@@ -1,8 +1,9 @@
-// Memory accesses of a body, each with its affine index and how a warp performs it.
+// Memory accesses of a body, each with its affine index and its pattern within a warp.
 //
-// The walk knows whether an lvalue is read, written or both from its context, as templates lack the implicit casts
-// that would say so. A member of an array element (p[i].x) counts as an access of the element.
-// Accesses through pointers of unknown origin are left out. Thread: that of the unit.
+// The walk derives from the context whether an lvalue is read, written or both, because templates
+// lack the implicit casts that would tell. A member of an array element (p[i].x) counts as an
+// access of the element. Accesses through pointers of unknown origin are left out. Thread: the
+// unit's thread.
 #include "analysis/facts/kernel_context.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -193,7 +194,7 @@ private:
     return values_.flow().position_of(expression->IgnoreParenImpCasts()).value_or(Position{});
   }
 
-  /// "i" of x[i], "[ty][tx]" of tile[ty][tx], the pointer otherwise.
+  /// "i" for x[i], "[ty][tx]" for tile[ty][tx], otherwise the text of the pointer.
   std::string index_text(const Expr *expression) const {
     const Expr *place = expression->IgnoreParenImpCasts();
     if (const auto *address = dyn_cast<UnaryOperator>(place);

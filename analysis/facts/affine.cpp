@@ -1,9 +1,10 @@
-// Values of integer expressions; see affine.h. Calls are in affine_calls.cpp, places of pointers in affine_places.cpp,
-// uniformity in affine_uniform.cpp.
+// Values of integer expressions; see affine.h. Calls are in affine_calls.cpp, places of pointers in
+// affine_places.cpp, uniformity in affine_uniform.cpp.
 //
-// Cycles (a variable whose update reads itself) are cut by assuming uniform while a value is being computed: the
-// least fixed point, which is what a data-flow analysis would reach. A step budget bounds hostile input; beyond it
-// everything is an unknown of its own. Thread: that of the unit.
+// Cycles (a variable whose update reads itself) are cut: while a value is being computed, it is
+// assumed to be uniform. The result is the least fixed point, as in a data-flow analysis. A step
+// budget bounds hostile input; beyond it every expression is the same unknown, "?". Thread: the
+// unit's thread.
 #include "analysis/facts/affine.h"
 
 #include "support/budget.h"
@@ -20,8 +21,8 @@ using namespace clang;
 
 namespace {
 
-constexpr int kMaxSteps = 100'000; ///< expressions looked at in one function, and terms of their values
-constexpr int kMaxDepth = 200;     ///< of substitution
+constexpr int kMaxSteps = 100'000; ///< visited expressions and their terms per function
+constexpr int kMaxDepth = 200;     ///< depth of substitution
 constexpr std::size_t kMaxTerms = 48;
 constexpr int kWarpSize = 32;
 
@@ -56,7 +57,8 @@ SymbolKind worse(SymbolKind a, SymbolKind b) {
 
 bool is_power_of_two(std::int64_t value) { return value > 0 && (value & (value - 1)) == 0; }
 
-/// left modulo divisor, without the terms that are multiples of it (sizes and indices are not negative).
+/// `left` modulo `divisor` without the terms that are multiples of `divisor`. Sizes and indices are
+/// not negative.
 symbolic::Polynomial reduced(const symbolic::Polynomial &left, std::int64_t divisor) {
   symbolic::Polynomial result;
   for (const auto &[monomial, coefficient] : left.terms()) {
@@ -101,7 +103,7 @@ std::string printed(const ASTContext &context, const Expr &expression) {
   return text;
 }
 
-/// White space normalised; empty for a part of what a macro makes.
+/// Source text with normalized white space; empty for a part of a macro expansion.
 std::string source_text(const ASTContext &context, const Expr &expression) {
   const StringRef source =
       Lexer::getSourceText(CharSourceRange::getTokenRange(expression.getSourceRange()),
@@ -155,7 +157,8 @@ std::string whole_expression_text(const ASTContext &context, const Expr *express
 std::string expression_text(const ASTContext &context, const Expr *expression) {
   if (!expression)
     return {};
-  const std::string text = source_text(context, *expression); // a macro's name, where that is all
+  const std::string text = source_text(context, *expression); // the name of the macro if the
+                                                              // expression is a macro use
   return (text.empty() ? printed(context, *expression) : text).substr(0, 80);
 }
 
@@ -200,7 +203,8 @@ symbolic::Polynomial AffineAnalysis::derived(Operation operation, const symbolic
   return symbolic::Polynomial::symbol(name);
 }
 
-/// Operands are spelled with the names of their own operands, so without a limit each round of a hash doubles the text.
+/// Limits the length of symbol names. A name contains the names of its operands, so each round of a
+/// hash function would double it.
 const std::string &AffineAnalysis::short_name(const std::string &text) {
   constexpr std::size_t kLongest = 200, kShown = 60;
   const auto [place, is_new] = short_names_.try_emplace(text, text);
@@ -334,7 +338,8 @@ symbolic::Polynomial AffineAnalysis::value_of_unary(const UnaryOperator *express
   }
 }
 
-/// Clamps at a border (`i < n ? i : n - 1`) count as the arm that follows the thread index.
+/// A clamp at a border (`i < n ? i : n - 1`) has the value of the arm that follows the thread
+/// index.
 symbolic::Polynomial
 AffineAnalysis::value_of_choice(const AbstractConditionalOperator *expression) {
   const symbolic::Polynomial yes = value(expression->getTrueExpr()),
@@ -401,7 +406,7 @@ symbolic::Polynomial AffineAnalysis::value_at(const VarDecl *variable, const Pos
   return result;
 }
 
-/// The value just after one definition.
+/// The value directly after one definition.
 symbolic::Polynomial AffineAnalysis::value_from(const VarDecl *variable,
                                                 const Definition &definition) {
   const std::string name = variable->getNameAsString();
@@ -426,7 +431,8 @@ symbolic::Polynomial AffineAnalysis::value_from(const VarDecl *variable,
   std::unreachable();
 }
 
-/// The value where several definitions meet: a counter that all threads advance alike, or an unknown.
+/// The value where several definitions meet: a counter that all threads advance alike, or an
+/// unknown.
 symbolic::Polynomial AffineAnalysis::merged(const VarDecl *variable,
                                             const symbolic::Polynomial &start,
                                             const Reaching &reaching) {

@@ -1,10 +1,11 @@
-// Symbolic values of integer and pointer expressions inside one device function: the heart of the access analysis,
-// shared with the generator.
+// Symbolic values of integer and pointer expressions inside one device function. The access
+// analysis and the generator use them.
 //
-// Locals are replaced by the definition that reaches their use (flow.h), loop counters that advance by a uniform
-// step by "start + trip", one-line device functions by their result; what stays is a polynomial over symbols.
-// A symbol says how it differs between the threads of a warp, which is all that patterns and divergence need.
-// Everything here is a guess that the runner proves later. Thread: that of the unit.
+// Locals are replaced by the definition that reaches their use (flow.h), loop counters with a
+// uniform step by "start + trip", and one-line device functions by their result. The value is a
+// polynomial over symbols. A symbol's kind tells how it differs between the threads of a warp;
+// patterns and divergence need nothing else. All values are guesses that the runner verifies later.
+// Thread: the unit's thread.
 #pragma once
 
 #include "analysis/facts.h"
@@ -21,13 +22,13 @@
 namespace warpwright::analysis {
 
 enum class SymbolKind {
-  Thread,  ///< threadIdx.*, or computed from it: known for each lane
+  Thread,  ///< threadIdx.* or computed from it: known for each lane
   Uniform, ///< one value for the whole block: parameters, blockIdx, sizes
-  Loop,    ///< uniform at any one time, but changes with a loop
-  Varying, ///< differs between threads in a way that is not known: loaded or merged values
+  Loop,    ///< uniform at any time, but changes in a loop
+  Varying, ///< differs between threads in an unknown way: loaded or merged values
 };
 
-/// What a derived symbol is computed by, so that it can be evaluated for each lane of a warp.
+/// The operation of a derived symbol, which allows its evaluation for each lane of a warp.
 enum class Operation { None, Divide, Remainder, And, Or, Xor, ShiftRight, Minimum, Maximum };
 
 struct Symbol {
@@ -38,48 +39,50 @@ struct Symbol {
 
 using SymbolTable = std::map<std::string, Symbol>;
 
-/// The definition that reaches a use and those that may change the variable in between.
+/// The definition that reaches a use, and the definitions that may change the variable in between.
 struct Reaching {
-  const Definition *base = nullptr; ///< null: none dominates the use
+  const Definition *base = nullptr; ///< null: no definition dominates the use
   std::vector<const Definition *> updates;
 };
 
 /// A place in memory: a named base and an offset in bytes.
 struct Place {
-  const clang::ValueDecl *base = nullptr; ///< the parameter or variable; null when it is not known
-  std::string name;                       ///< of the base: "x", "params.data"
+  const clang::ValueDecl *base = nullptr; ///< the parameter or variable; null if unknown
+  std::string name;                       ///< name of the base: "x", "params.data"
   MemorySpace space = MemorySpace::Global;
   symbolic::Polynomial bytes;
 };
 
 class AffineAnalysis {
 public:
-  /// `function` must have a body. Templates are analysed as patterns; a dependent type counts as four bytes.
+  /// @param function must have a body; templates are analyzed as patterns, and dependent types count
+  ///   as four bytes
   AffineAnalysis(const clang::ASTContext &context, const clang::FunctionDecl &function);
 
-  /// Value of an integer expression of the function. Never fails: what it cannot see is a Varying or Uniform symbol
-  /// spelled as in the source.
+  /// Value of an integer expression of the function. Never fails: an unknown part becomes a Varying
+  /// or Uniform symbol spelled as in the source.
   symbolic::Polynomial value(const clang::Expr *expression);
-  /// Where a pointer or array expression points to; nullopt when the base is not known.
+  /// The place that a pointer or array expression points to; nullopt if the base is not known.
   std::optional<Place> pointer(const clang::Expr *expression);
-  /// Where an lvalue (x[i], *p, s.m, a shared scalar) lies; nullopt for plain locals and unknown bases.
+  /// The place of an lvalue (x[i], *p, s.m, a shared scalar); nullopt for plain locals and unknown
+  /// bases.
   std::optional<Place> place(const clang::Expr *lvalue);
   /// Whether threads of one block may see different values of an expression of any type.
   bool varies(const clang::Expr *expression);
-  /// Whether it depends on blockIdx or threadIdx.
+  /// Whether an expression depends on blockIdx or threadIdx.
   bool depends_on_thread_position(const clang::Expr *expression);
 
-  SymbolKind kind_of(const symbolic::Polynomial &value) const; ///< of its worst symbol
+  SymbolKind kind_of(const symbolic::Polynomial &value) const; ///< the worst kind of its symbols
   const SymbolTable &symbols() const { return symbols_; }
   const Flow &flow() const { return flow_; }
   const clang::ASTContext &context() const { return context_; }
   const clang::FunctionDecl &function() const { return function_; }
 
-  /// Bytes of a type, over template parameters where it depends on them.
+  /// Size of a type in bytes, as a polynomial over template parameters if it depends on them.
   symbolic::Polynomial size_of(clang::QualType type);
-  /// An index in units of `element_bytes`, in the vocabulary of facts.h.
+  /// An index in units of `element_bytes`, as described in facts.h.
   AffineIndex index_of(const Place &place, const symbolic::Polynomial &element_bytes) const;
-  /// Every symbol that a polynomial needs, derived ones opened.
+  /// All symbols of a polynomial, and the symbols of the operands of derived symbols.
   std::set<std::string> root_symbols(const symbolic::Polynomial &value) const;
 
 private:
@@ -87,7 +90,7 @@ private:
 
   symbolic::Polynomial opaque(const clang::Expr *expression, SymbolKind kind);
   symbolic::Polynomial opaque(const std::string &name, SymbolKind kind);
-  /// `text`, or a shorter name of the same text, the same each time.
+  /// `text` itself, or a unique shorter name if it is too long.
   const std::string &short_name(const std::string &text);
   symbolic::Polynomial derived(Operation operation, const symbolic::Polynomial &left,
                                const symbolic::Polynomial &right);
@@ -106,7 +109,7 @@ private:
   std::optional<symbolic::Polynomial> group_rank(const clang::CallExpr *call);
 
   Reaching reaching(const clang::VarDecl *variable, const Position &at) const;
-  /// Whether `definition` gives different threads different values, relative to what `base` gave them.
+  /// Whether `definition` makes the variable differ between threads more than `base` did.
   bool diverges(const Definition &definition, const Definition *base);
   bool advances_uniformly(const Reaching &reaching);
   bool use_varies(const Use *use);
@@ -124,21 +127,22 @@ private:
   const clang::FunctionDecl &function_;
   Flow flow_;
   SymbolTable symbols_;
-  std::map<std::string, std::string> short_names_; ///< of derived symbols, by their text
-  std::map<const clang::ParmVarDecl *, symbolic::Polynomial> bound_; ///< of functions being inlined
+  std::map<std::string, std::string> short_names_; ///< names of derived symbols, by their text
+  std::map<const clang::ParmVarDecl *, symbolic::Polynomial> bound_; ///< of inlined functions
   std::set<std::pair<const clang::VarDecl *, unsigned>> in_progress_;
   std::map<std::pair<const clang::VarDecl *, unsigned>, symbolic::Polynomial> known_;
   int depth_ = 0;
   int steps_ = 0;
 };
 
-/// "threadIdx.x" and the like for an expression that names one member of a built-in index, in the stub's and in
-/// the toolkit's spelling; empty otherwise.
+/// "threadIdx.x" and the like if an expression names one member of a built-in index, in the
+/// spelling of the stub or of the toolkit; otherwise empty.
 std::string builtin_index(const clang::Expr *expression);
 
-/// The source text of an expression with white space normalised, cut at 80 characters.
+/// Source text of an expression with normalized white space, cut at 80 characters.
 std::string expression_text(const clang::ASTContext &context, const clang::Expr *expression);
-/// All of it, also where a macro makes it: expressions of the same text in one place have the same value.
+/// Uncut text of an expression, also inside a macro expansion: expressions with the same text in
+/// one place have the same value.
 std::string whole_expression_text(const clang::ASTContext &context, const clang::Expr *expression);
 
 } // namespace warpwright::analysis

@@ -1,5 +1,5 @@
-// Values of calls: of minima and products under their device names, of groups of cooperative_groups, and of functions
-// of the file that are one expression. Thread: that of the unit.
+// Values of calls: device functions for minimum, maximum and product, thread_rank() of cooperative
+// groups, and functions of the file that return one expression. Thread: the unit's thread.
 #include "analysis/facts/affine.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -29,7 +29,7 @@ symbolic::Polynomial AffineAnalysis::value_of_call(const CallExpr *call) {
   return opaque(call, varies(call) ? SymbolKind::Varying : SymbolKind::Uniform);
 }
 
-/// thread_rank() of the groups of cooperative_groups.
+/// Value of thread_rank() of a cooperative group.
 std::optional<symbolic::Polynomial> AffineAnalysis::group_rank(const CallExpr *call) {
   const auto *member = dyn_cast<MemberExpr>(call->getCallee()->IgnoreParenImpCasts());
   if (!member || member->getMemberDecl()->getNameAsString() != "thread_rank")
@@ -51,7 +51,7 @@ std::optional<symbolic::Polynomial> AffineAnalysis::group_rank(const CallExpr *c
   return std::nullopt;
 }
 
-/// The result of a function whose body is one return statement.
+/// Result of a function whose body is one return statement.
 std::optional<symbolic::Polynomial> AffineAnalysis::inlined(const CallExpr *call) {
   const FunctionDecl *callee = call->getDirectCallee();
   const FunctionDecl *definition = nullptr;

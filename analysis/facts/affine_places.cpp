@@ -1,8 +1,8 @@
-// Where pointers point and lvalues lie: a base variable and an offset in bytes; see affine.h.
+// Places of pointers and lvalues: a base variable and an offset in bytes; see affine.h.
 //
-// Offsets are in bytes so that reinterpret_cast<float4 *>(x)[i], struct members and multi-dimensional arrays meet in
-// one form; sizes that depend on template parameters stay symbolic. A pointer that was loaded from memory is a base
-// of its own. Thread: that of the unit.
+// Offsets are in bytes, so that reinterpret_cast<float4 *>(x)[i], struct members and
+// multi-dimensional arrays have one form. Sizes that depend on template parameters stay symbolic. A
+// pointer that was loaded from memory is a separate base. Thread: the unit's thread.
 #include "analysis/facts/affine.h"
 
 #include <clang/AST/Attr.h>
@@ -16,13 +16,13 @@ using namespace clang;
 
 namespace {
 
-constexpr int kDependentBytes = 4; ///< assumed of a type that a template parameter decides
+constexpr int kDependentBytes = 4; ///< assumed size of a type that depends on a template parameter
 
 bool is_pointer_like(QualType type) {
   return !type.isNull() && (type->isAnyPointerType() || type->isArrayType());
 }
 
-/// The type that a pointer or array leads to; null when it is neither.
+/// The type that a pointer or array leads to; null for other types.
 QualType pointee(const ASTContext &context, QualType type) {
   if (type.isNull())
     return {};
@@ -159,7 +159,7 @@ std::optional<Place> AffineAnalysis::pointer(const Expr *e) {
     }
     if (e->getType()->isArrayType())
       return place(e);
-    // A pointer read from memory is a base of its own, known by its spelling.
+    // A pointer read from memory is a separate base, identified by its spelling.
     if (isa<MemberExpr>(e) || isa<ArraySubscriptExpr>(e)) {
       const Expr *root = e;
       while (const auto *inner = dyn_cast<MemberExpr>(root))
@@ -227,7 +227,7 @@ std::optional<Place> AffineAnalysis::place(const Expr *lvalue) {
     const bool in_memory = variable->hasGlobalStorage() || type->isArrayType();
     if (in_memory && !variable->getNameAsString().empty() && builtin_index(lvalue).empty())
       return base_place(variable);
-    // A reference stands for what it was bound to.
+    // A reference has the place of its initializer.
     if (type->isReferenceType() && !isa<ParmVarDecl>(variable) && variable->getInit())
       return place(variable->getInit());
     return std::nullopt;

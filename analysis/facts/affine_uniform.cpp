@@ -1,8 +1,8 @@
-// Which definition reaches a use, and what differs between the threads of a block; see affine.h.
+// Reaching definitions, and differences between the threads of a block; see affine.h.
 //
-// Uniformity is block-wide: a value computed from warp votes counts as varying. Loads through a uniform address are
-// uniform, local arrays are not tracked element-wise and count as varying.
-// Thread: that of the unit.
+// Uniformity is block-wide: the result of a warp vote counts as varying. Loads through a uniform
+// address are uniform. Local arrays are not tracked by element and count as varying.
+// Thread: the unit's thread.
 #include "analysis/facts/affine.h"
 
 #include "support/budget.h"
@@ -24,7 +24,7 @@ Reaching AffineAnalysis::reaching(const VarDecl *variable, const Position &at) c
   const unsigned after = result.base ? result.base->at.order : 0;
   const unsigned base_region = result.base ? result.base->at.region : 0;
   const auto shares_loop = [&](const Definition &definition) {
-    // A loop around both that does not hold the base carries the definition back to the use.
+    // A loop around both that does not contain the base carries the definition back to the use.
     for (const unsigned region : flow_.regions_around(at.region))
       if (flow_.regions()[region].is_loop && flow_.is_within(definition.at.region, region) &&
           !(result.base && flow_.is_within(base_region, region)))
@@ -108,7 +108,7 @@ bool AffineAnalysis::depends_on_thread_position(const Expr *expression) {
   return result;
 }
 
-/// Calls whose result differs between threads whatever the arguments are.
+/// Whether a call's result differs between threads for any arguments.
 bool AffineAnalysis::varying_call(const CallExpr *call) {
   const Expr *named = call->getCallee()->IgnoreParenImpCasts();
   std::string name;

@@ -1,8 +1,8 @@
 // Shared arrays, barriers and divergence of a kernel.
 //
-// A barrier is divergent when a condition, a loop or an earlier exit that depends on threadIdx decides whether a
-// thread reaches it. Barriers of a warp or a tile are never called divergent: they take a mask or a group.
-// Thread: that of the unit.
+// A barrier is divergent if a condition, a loop or an earlier exit that depends on threadIdx
+// decides whether a thread reaches it. Barriers of a warp or a tile are never divergent, because
+// they take a mask or a group. Thread: the unit's thread.
 #include "analysis/facts/kernel_context.h"
 
 #include <clang/AST/Attr.h>
@@ -24,7 +24,7 @@ bool is_size_like(AffineAnalysis &values, const symbolic::Polynomial &value) {
   });
 }
 
-/// Kind of barrier that a call is, empty when it is none.
+/// The kind of barrier that a call executes; empty if the call is no barrier.
 std::string barrier_kind(const ParsedUnit &unit, const CallExpr *call) {
   const std::string name = callee_name(call);
   if (name.starts_with("__syncthreads") || name == "__syncwarp")
@@ -36,7 +36,7 @@ std::string barrier_kind(const ParsedUnit &unit, const CallExpr *call) {
   return call->getNumArgs() == 1 ? "sync" : "";
 }
 
-/// Whether every thread of the block has to take part.
+/// Whether every thread of the block must take part in the barrier.
 bool is_block_wide(const CallExpr *call, const std::string &kind) {
   if (kind.starts_with("__syncthreads"))
     return true;
@@ -70,7 +70,7 @@ bool is_bounds_check(AffineAnalysis &values, const Expr *condition) {
     if (values.depends_on_thread_position(sides[side]) &&
         is_size_like(values, values.value(sides[1 - side])))
       return true;
-  // At the borders of a grid: row > 0, i < n - 1 with both sides computed.
+  // A check at the borders of a grid: row > 0, i < n - 1 with both sides computed.
   const auto number = values.value(comparison->getRHS()).number();
   return number && *number >= 0 && *number <= 1 &&
          values.depends_on_thread_position(comparison->getLHS()) &&
@@ -84,8 +84,8 @@ bool is_divergent_at(AffineAnalysis &values, const Position &at) {
       return true;
   for (const Exit &exit : flow.exits()) {
     const bool before = flow.dominates(exit.at, at);
-    // An exit later in a loop around the position decides about the next iteration; a break only if it leaves
-    // that loop.
+    // A later exit in a loop around the position decides about the next iteration. A break counts
+    // only if it leaves that loop.
     const auto around = flow.regions_around(at.region);
     const bool around_again = !exit.continues && std::ranges::any_of(around, [&](unsigned region) {
       return flow.regions()[region].is_loop && flow.is_within(exit.at.region, region) &&

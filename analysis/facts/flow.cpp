@@ -1,8 +1,8 @@
-// One walk over a body in execution order; see flow.h.
+// The walk over a body in execution order; see flow.h.
 //
-// The walk visits loops as init, condition, body, increment, so that "later in order" means "runs later" within one
-// iteration. Nested lambdas are walked as a loop region: they may run any number of times.
-// Thread: that of the unit.
+// The walk visits loops as init, condition, body, increment, so that "later in order" means "runs
+// later" within one iteration. Nested lambdas are treated as loops, because they may run any number
+// of times. Thread: the unit's thread.
 #include "analysis/facts/flow.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -36,7 +36,7 @@ Update update_of(BinaryOperatorKind opcode) {
   }
 }
 
-/// For operators on dependent or class types.
+/// The update made by an operator on dependent or class types.
 std::optional<Update> update_of(OverloadedOperatorKind opcode) {
   switch (opcode) {
   case OO_Equal:
@@ -61,7 +61,7 @@ std::optional<Update> update_of(OverloadedOperatorKind opcode) {
   }
 }
 
-/// The statement that ends control flow when `branch` does nothing else, or null.
+/// The jump statement of a branch that consists only of a jump, or null.
 const Stmt *only_jump(const Stmt *branch) {
   if (const auto *block = dyn_cast_or_null<CompoundStmt>(branch))
     branch = block->body_empty() ? nullptr : block->body_back();
@@ -83,7 +83,7 @@ public:
   }
 
 private:
-  static constexpr int kMaxDepth = 900; ///< of nesting; beyond it facts are lost, not the stack
+  static constexpr int kMaxDepth = 900; ///< nesting depth; deeper code only loses facts
 
   unsigned open(const Stmt *statement, const Expr *condition, bool is_loop, bool is_else = false) {
     flow_.regions_.push_back({region_, order_, 0, condition, statement, is_loop, is_else});
@@ -211,7 +211,7 @@ private:
     in_region(expression->getFalseExpr(), expression, expression->getCond(), false, true);
   }
 
-  /// `v.x = value` changes all of v as far as this analysis sees.
+  /// Treats `v.x = value` as a change of all of v.
   void define_member_of(const Expr *target) {
     target = target->IgnoreParenImpCasts();
     if (!isa<MemberExpr>(target))
@@ -257,7 +257,7 @@ private:
         continue;
       walk(variable->getInit());
       define(variable, Update::Assign, variable->getInit(), true);
-      // A reference that may write through makes its target unknown from here on.
+      // After a non-const reference is bound, the value of its target is unknown.
       if (variable->getType()->isLValueReferenceType() &&
           !variable->getType().getNonReferenceType().isConstQualified())
         define(named_variable(variable->getInit()), Update::Unknown, nullptr);

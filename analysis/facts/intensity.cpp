@@ -1,7 +1,8 @@
-// Floating-point operations a byte of global memory, counted statically.
+// Arithmetic intensity: floating-point operations per byte of global memory, counted statically.
 //
-// Loops with constant bounds multiply, others count once, so the number is a guide for the reader and for search,
-// never a measurement. A fused multiply-add is two operations. Thread: that of the unit.
+// Loops with constant bounds multiply the count; other loops count once. The number is a guide for
+// the reader and for search, not a measurement. A fused multiply-add is two operations.
+// Thread: the unit's thread.
 #include "analysis/facts/kernel_context.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -58,7 +59,7 @@ int operations_of(const Stmt *statement) {
   return call ? operations_of_call(callee_name(call)) : 0;
 }
 
-/// Iterations of `for (i = a; i < b; i += c)` with constants; 1 when unknown.
+/// Iterations of `for (i = a; i < b; i += c)` with constant bounds; 1 if unknown.
 double trip_count(AffineAnalysis &values, const Stmt *statement) {
   const auto *loop = dyn_cast_or_null<ForStmt>(statement);
   const auto *condition = loop && loop->getCond()

@@ -1,7 +1,9 @@
-// All that facts and rules share about one kernel: the unit, its affine analysis and its accesses with their AST nodes.
+// Context of one kernel for facts and rules: the unit, the affine analysis and the accesses with
+// their AST nodes.
 //
-// Facts.h carries no Clang types, rules need them; this is the bridge, rebuilt from the AST where it is needed.
-// Thread: that of the unit.
+// facts.h has no Clang types, but rules need them, so the context is rebuilt from the AST on
+// demand.
+// Thread: the unit's thread.
 #pragma once
 
 #include "analysis/facts/affine.h"
@@ -11,11 +13,11 @@
 
 namespace warpwright::analysis {
 
-/// One access with the expression that makes it.
+/// An access and its expression.
 struct AccessSite {
   Access access;
   const clang::Expr *expression =
-      nullptr; ///< the element, or the pointer that a call such as atomicAdd takes
+      nullptr; ///< the element, or the pointer argument of a call such as atomicAdd
   Place place;
   Position at;
 };
@@ -27,10 +29,10 @@ struct KernelContext {
   const clang::FunctionDecl &kernel;
   AffineAnalysis values;
   KernelShape shape;
-  std::vector<AccessSite> sites; ///< in the order of the text; a read-modify-write is two
+  std::vector<AccessSite> sites; ///< in text order; a read-modify-write has two entries
 };
 
-/// The accesses of a function's body. Those of functions that it calls are not among them.
+/// The accesses of a function's body, without those of its callees.
 std::vector<AccessSite> collect_accesses(const ParsedUnit &unit, AffineAnalysis &values,
                                          const KernelShape &shape);
 
@@ -39,19 +41,20 @@ std::vector<SharedArray> collect_shared_arrays(KernelContext &context);
 std::vector<Barrier> collect_barriers(KernelContext &context);
 /// Whether `condition` compares a thread's position with a size: `i < n`, `row >= rows || col >= cols`.
 bool is_bounds_check(AffineAnalysis &values, const clang::Expr *condition);
-/// Whether some threads of a block may miss what stands at a position.
+/// Whether some threads of a block may not reach a position.
 bool is_divergent_at(AffineAnalysis &values, const Position &at);
 bool has_divergence(KernelContext &context);
 std::optional<double> arithmetic_intensity(KernelContext &context);
 std::optional<std::string> recognise_pattern(KernelContext &context);
 
-/// Name of the function that a call names, resolved or not: "atomicAdd", "__shfl_down_sync"; empty otherwise.
+/// Name of the called function, resolved or not: "atomicAdd", "__shfl_down_sync"; otherwise empty.
 std::string callee_name(const clang::CallExpr *call);
-/// Canonical and unqualified; a type that depends on template parameters as written.
+/// Canonical, unqualified name of a type. A type that depends on template parameters is named as
+/// written.
 std::string type_name(const clang::ASTContext &context, clang::QualType type);
-/// Where something is shown: as range_of, or the macro's use when it came from a macro.
+/// Range for display: as range_of(), or the use of the macro that produced the code.
 Range shown_range(const ParsedUnit &unit, clang::SourceRange range);
-/// Every statement under `root`, `root` included, in the order of the text.
+/// Visits every statement under `root`, including `root`, in text order.
 template <class Visit>
 void for_each_statement(const clang::Stmt *root, const Visit &visit, int depth = 0) {
   if (!root || depth > 500)

@@ -1,7 +1,6 @@
-// The facts of one kernel, put together from the parts of this folder.
+// Facts of one kernel, combined from the parts of this folder.
 //
-// Leaves out the task, the slice and the indices of launches, which the facade fills in.
-// Thread: that of the unit.
+// The facade adds the task, the slice and the indices of launches. Thread: the unit's thread.
 #include "analysis/analyze.h"
 #include "analysis/facts/kernel_context.h"
 
@@ -34,7 +33,8 @@ void fill_ranges(const ParsedUnit &unit, const FunctionDecl &kernel, Kernel &fac
   facts.name_range = shown_range(unit, SourceRange(kernel.getLocation(), kernel.getLocation()));
   if (const Stmt *body = kernel.getBody())
     facts.body_range = shown_range(unit, body->getSourceRange());
-  // __global__ is a macro of the stub: its use begins the definition even where the attribute's location does not.
+  // __global__ is a macro of the stub. The definition begins at its use, even if the attribute is
+  // located elsewhere.
   for (const Attr *attribute : kernel.attrs()) {
     const Range range = shown_range(unit, attribute->getRange());
     if (range.size() > 0 && range.begin < facts.range.begin)

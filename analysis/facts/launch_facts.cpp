@@ -1,7 +1,7 @@
-// One launch as written: configuration, arguments and their ranges.
+// Facts of one launch as written: configuration, arguments and their ranges.
 //
-// Variables in the configuration stay variables; launch_shape.h evaluates them where numbers are needed.
-// Thread: that of the unit.
+// Variables in the configuration stay variables; launch_shape.h evaluates them where numbers are
+// needed. Thread: the unit's thread.
 #include "analysis/analyze.h"
 #include "analysis/facts/kernel_context.h"
 
@@ -40,7 +40,7 @@ bool is_omitted(const Expr *argument) {
   return !argument || isa<CXXDefaultArgExpr>(argument->IgnoreParenImpCasts());
 }
 
-/// What was written of a configuration argument: the operand under the conversion to dim3.
+/// A configuration argument as written: the operand of the conversion to dim3.
 const Expr *as_written(const Expr *argument) {
   while (true) {
     argument = argument->IgnoreImpCasts();

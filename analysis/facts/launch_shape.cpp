@@ -1,5 +1,5 @@
 // Constant evaluation of launch configurations; see launch_shape.h.
-// Thread: that of the unit.
+// Thread: the unit's thread.
 #include "analysis/facts/launch_shape.h"
 
 #include "analysis/facts/flow.h"
@@ -13,7 +13,7 @@ using namespace clang;
 
 namespace {
 
-constexpr int kMaxDepth = 16; ///< variables looked through
+constexpr int kMaxDepth = 16; ///< number of variables to look through
 
 bool is_set_once(const VarDecl *variable) {
   const auto *owner = dyn_cast_or_null<FunctionDecl>(variable->getDeclContext());

@@ -1,7 +1,8 @@
-// Launch configurations as numbers where the source gives them: the dim3 of <<<>>> and what launches say of a kernel.
+// Launch configurations as numbers: the dim3 of <<<>>>, and the common block shape and template
+// values of a kernel's launches.
 //
-// Looks through dim3 variables, constants and locals that are set once; everything else is unknown, never guessed.
-// Thread: that of the unit.
+// The evaluation looks through dim3 variables, constants and locals that are set once. All other
+// values are unknown and never guessed. Thread: the unit's thread.
 #pragma once
 
 #include "analysis/parsed_unit.h"
@@ -11,11 +12,11 @@
 
 namespace warpwright::analysis {
 
-/// One configuration argument. `components` are null where omitted (then the size is 1).
+/// A configuration argument. A null component was omitted, and its size is 1.
 struct Dimensions {
   std::array<std::optional<std::int64_t>, 3> sizes; ///< x, y, z
   std::array<const clang::Expr *, 3> components{};
-  const clang::VarDecl *variable = nullptr; ///< the dim3 variable that holds it, if one does
+  const clang::VarDecl *variable = nullptr; ///< the dim3 variable of the configuration, if any
 };
 Dimensions dimensions_of(const clang::ASTContext &context, const clang::Expr *configuration);
 
@@ -23,7 +24,7 @@ Dimensions dimensions_of(const clang::ASTContext &context, const clang::Expr *co
 std::optional<std::int64_t> host_constant(const clang::ASTContext &context,
                                           const clang::Expr *expression);
 
-/// What all launches in the file agree on for one kernel.
+/// Values on which all launches of a kernel in the file agree.
 struct KernelShape {
   std::array<std::optional<std::int64_t>, 3> block;
   std::map<std::string, std::int64_t> template_values; ///< integer template parameters by name

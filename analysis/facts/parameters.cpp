@@ -1,8 +1,9 @@
-// Parameters of a kernel and what it does through each pointer, functions that it calls included.
+// Parameters of a kernel, and whether the kernel and its callees read or write through each
+// pointer.
 //
-// "Not written" ends in a quick fix that adds const, so it has to be certain: a pointer that is used in any way
-// that is not followed here (stored, returned, merged with another, passed to unknown code) counts as both read and
-// written. Thread: that of the unit.
+// A quick fix adds const to pointers that are not written, so this result must be certain. A
+// pointer with a use that is not followed here (stored, returned, merged with another, passed to
+// unknown code) counts as both read and written. Thread: the unit's thread.
 #include "analysis/facts/kernel_context.h"
 
 #include <clang/AST/Attr.h>
@@ -27,7 +28,7 @@ struct Usage {
 constexpr Usage kUnknown{true, true};
 constexpr int kMaxCallDepth = 4;
 
-/// Follows every use of pointer variables of one function upwards to what becomes of them.
+/// Follows every use of pointer variables of one function up to the enclosing expressions.
 class PointerUses {
 public:
   PointerUses(const ASTContext &context, const FunctionDecl &function, int depth)
@@ -58,10 +59,10 @@ private:
     ancestors.pop_back();
   }
 
-  /// What happens to the pointer value `child`, found under `ancestors`.
+  /// The usage of the pointer value `start`, whose enclosing statements are `ancestors`.
   Usage climb(const Expr *start, const std::vector<const Stmt *> &ancestors) {
     const Stmt *child = start;
-    bool is_element = false; ///< child is an lvalue that the pointer leads to
+    bool is_element = false; ///< `child` is an lvalue reached through the pointer
     for (std::size_t i = ancestors.size(); i-- > 0; child = ancestors[i]) {
       const Stmt *parent = ancestors[i];
       if (isa<ParenExpr>(parent) || isa<CastExpr>(parent) || isa<FullExpr>(parent)) {
@@ -84,7 +85,7 @@ private:
     return {};
   }
 
-  /// nullopt: go on upwards.
+  /// Usage of an element under `parent`; nullopt: continue with the next ancestor.
   std::optional<Usage> element_under(const Stmt *parent, const Stmt *child, bool &is_element) {
     if (const auto *binary = dyn_cast<BinaryOperator>(parent)) {
       if (!binary->isAssignmentOp() || binary->getLHS() != child)
@@ -149,7 +150,7 @@ private:
     return Usage{.is_read = true};
   }
 
-  /// nullopt: go on upwards.
+  /// Usage of the pointer under `parent`; nullopt: continue with the next ancestor.
   std::optional<Usage> pointer_under(const Stmt *parent, const Stmt *child, bool &is_element) {
     if (isa<ArraySubscriptExpr>(parent)) {
       is_element = true;
@@ -190,7 +191,7 @@ private:
     return kUnknown;
   }
 
-  /// A local pointer that holds only this pointer and steps from it.
+  /// Usage of a local pointer that holds only this pointer plus steps.
   Usage followed(const VarDecl *local) {
     if (!local->hasLocalStorage() ||
         !(local->getType()->isAnyPointerType() || local->getType()->isUndeducedType()))

@@ -1,8 +1,9 @@
-// Names for well-known computations: matmul, transpose, softmax, block_reduction, row_reduction, histogram, stencil,
-// matvec, elementwise.
+// Names of well-known computations: matmul, transpose, softmax, block_reduction, row_reduction,
+// histogram, stencil, matvec, elementwise.
 //
-// For people and for choosing what to try first, so the tests are simple and may be wrong; the generator lifts only
-// what its own stricter matcher accepts. The first match in order wins. Thread: that of the unit.
+// The names inform people and choose the first moves to try, so the tests are simple and may be
+// wrong. The generator has its own, stricter matcher. The first match in order wins. Thread: the
+// unit's thread.
 #include "analysis/facts/kernel_context.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -17,7 +18,7 @@ using namespace clang;
 
 namespace {
 
-/// What the matchers ask about a kernel, gathered once.
+/// Properties of a kernel that the matchers need.
 struct Summary {
   std::vector<const AccessSite *> global_reads, global_writes, shared_reads, shared_writes;
   bool has_atomics = false, has_exponential = false, has_maximum = false, has_division = false;
@@ -115,7 +116,8 @@ Summary summarise(KernelContext &context) {
   return summary;
 }
 
-/// Byte strides of threadIdx.x and threadIdx.y are swapped between the two: one small, the other large.
+/// Whether the byte strides of threadIdx.x and threadIdx.y (one small, one large) are swapped
+/// between two accesses.
 bool is_swapped(const AccessSite &a, const AccessSite &b) {
   const auto strides = [](const AccessSite &site) {
     return std::pair(site.place.bytes.coefficient_of("threadIdx.x"),
@@ -147,7 +149,7 @@ bool is_transpose(const Summary &s) {
   });
 }
 
-/// The symbols of loops in an index.
+/// Loop symbols of an index.
 std::set<std::string> loop_symbols(const KernelContext &context,
                                    const symbolic::Polynomial &bytes) {
   std::set<std::string> loops;
@@ -234,7 +236,7 @@ bool is_stencil(const Summary &summary) {
     return std::ranges::any_of(taps, [](const auto &entry) {
       if (entry.second.size() < 3)
         return false;
-      // Neighbours: every two differ by uniform terms only.
+      // Neighbors: each two taps differ only by uniform terms.
       return std::ranges::all_of(entry.second, [&](const symbolic::Polynomial &tap) {
         const auto difference = tap - *entry.second.begin();
         return std::ranges::none_of(difference.symbols(), [](const std::string &name) {

@@ -1,8 +1,8 @@
 // Lane-by-lane evaluation; see warp.h.
 //
-// Costs follow the CUDA C++ Programming Guide: global memory moves in sectors of 32 bytes; shared memory has 32
-// banks of 4 bytes, and a warp's access of 8 or 16 bytes a lane is served in halves or quarters.
-// Thread: any.
+// Costs follow the CUDA C++ Programming Guide. Global memory is moved in sectors of 32 bytes.
+// Shared memory has 32 banks of 4 bytes; a warp access of 8 or 16 bytes per lane is served in
+// halves or quarters. Thread: any.
 #include "analysis/facts/warp.h"
 
 #include <algorithm>
@@ -163,7 +163,8 @@ WarpAccess simulate_warp(const symbolic::Polynomial &bytes, int element_bytes,
   WarpAccess result;
   if (!a || !b || element_bytes <= 0)
     return result;
-  // A row is the lanes that differ in threadIdx.x only; with blockDim.x == 1 it is the whole warp.
+  // A row consists of the lanes that differ only in threadIdx.x; with blockDim.x == 1 it is the
+  // whole warp.
   const std::size_t row =
       first.row_length() > 1 ? static_cast<std::size_t>(first.row_length()) : kLanes;
   bool is_symbolic = false, is_regular = true;
@@ -188,7 +189,8 @@ WarpAccess simulate_warp(const symbolic::Polynomial &bytes, int element_bytes,
   else
     result.pattern =
         wastes_sectors(*a, element_bytes) ? AccessPattern::Strided : AccessPattern::Coalesced;
-  // Two elements apart costs half the bandwidth already, though no sector is wasted twofold.
+  // A stride of two elements already halves the bandwidth, although wastes_sectors() does not
+  // report it.
   if (is_regular && result.stride && std::abs(*result.stride) > 1)
     result.pattern = AccessPattern::Strided;
   return result;

@@ -1,7 +1,8 @@
-// Threads with large stacks that are kept, LLVM's crash-recovery context round each job, and the words for what went
-// wrong; see guard.h.
+// Pool of threads with large stacks, with LLVM's crash-recovery context around each job and the
+// error messages; see guard.h.
 //
-// Threads wait for jobs on semaphores. They are never joined: one may be left behind in a job that does not end.
+// Threads wait for jobs on semaphores. They are never joined, because a thread may be abandoned in
+// a job that does not end.
 #include "analysis/guard/guard.h"
 
 #include "support/exclusive.h"
@@ -20,12 +21,13 @@
 namespace warpwright::analysis {
 namespace {
 
-/// Address space, of which only what is used takes memory.
+/// Reserved address space. Only the part that is used takes memory.
 constexpr std::size_t kStackBytes = std::size_t{128} << 20;
 constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;
-/// A job is left behind after this many times its processor time, when no checkpoint has ended it: twice the hard limit of a budget.
+/// A job that no checkpoint ends is abandoned after this multiple of its processor time limit.
 constexpr int kPatience = 3;
-/// Or after this many times it by the clock on the wall: it waits for a file that does not come, or the machine is very busy.
+/// A job is also abandoned after this multiple of its limit in wall-clock time: it waits for a file
+/// that does not come, or the machine is very busy.
 constexpr int kWallPatience = 30;
 
 constexpr std::array kCrashSignals{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
@@ -34,14 +36,14 @@ struct Job {
   Limits limits;
   std::function<void()> work;
   std::binary_semaphore done{0};
-  std::atomic<bool> settled{false}; ///< it ended, or it was left behind: whoever comes second knows
+  std::atomic<bool> settled{false}; ///< set when the job ends or is abandoned
   std::optional<Error> error;
 };
 
 struct Thread {
   std::binary_semaphore wake{0};
   std::shared_ptr<Job> job;
-  clockid_t clock{}; ///< of its processor time
+  clockid_t clock{}; ///< the thread's processor time
 };
 
 std::chrono::nanoseconds time_of(clockid_t clock) {
@@ -50,13 +52,14 @@ std::chrono::nanoseconds time_of(clockid_t clock) {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-/// Threads without a job. Never destroyed, as its threads outlive main().
+/// Threads without a job. The list is never destroyed, because the threads outlive main().
 Exclusive<std::vector<Thread *>> &idle() {
   static auto &threads = *new Exclusive<std::vector<Thread *>>;
   return threads;
 }
 
-/// LLVM's handlers, but on a stack of their own: else a stack that is full would have no room to say so.
+/// Enables LLVM's signal handlers on a separate stack, because an overflowed stack has no room for
+/// them.
 void enable_recovery() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -71,7 +74,7 @@ void enable_recovery() {
 }
 
 Error crash_error(int code) {
-  constexpr int kSignalBase = 128; // LLVM's return codes of signals
+  constexpr int kSignalBase = 128; // LLVM's return codes of signals start here
   const char *name = code > kSignalBase ? strsignal(code - kSignalBase) : nullptr;
   return {"the analysis crashed" + (name ? " (" + std::string(name) + ")" : std::string()),
           "Please report it with the file"};
@@ -92,7 +95,7 @@ Error limit_error(Exhausted reason, const Limits &limits) {
   return {"the machine is out of memory"};
 }
 
-/// Runs the job's work; every exception of it ends here.
+/// Runs the job's work and turns every exception into an error.
 std::optional<Error> run_work(Job &job, Budget &budget) {
   try {
     job.work();
@@ -111,7 +114,8 @@ void run(Job &job, std::uintptr_t stack_low) {
   Budget budget(job.limits, stack_low, kStackBytes);
   current_budget = &budget;
   int code = 0;
-  // Two contexts: the inner one frees, on its way out, what Clang registered with it, which may crash as well.
+  // Two contexts: the inner one frees the objects that Clang registered with it, which may crash
+  // too.
   llvm::CrashRecoveryContext outer;
   const bool cleaned = outer.RunSafely([&] {
     llvm::CrashRecoveryContext inner;
@@ -140,7 +144,7 @@ void *serve(void *argument) {
     self.wake.acquire();
     const std::shared_ptr<Job> job = std::move(self.job);
     run(*job, reinterpret_cast<std::uintptr_t>(low));
-    if (job->settled.exchange(true)) { // left behind: nobody waits, and nobody gives this thread a job
+    if (job->settled.exchange(true)) { // abandoned: no one waits or gives this thread a job
       delete &self;
       return nullptr;
     }
@@ -149,14 +153,14 @@ void *serve(void *argument) {
   }
 }
 
-/// Null: the system starts no more threads.
+/// Starts a thread of the pool; null if the system starts no more threads.
 Thread *start_thread() {
   auto thread = std::make_unique<Thread>();
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // Signals for the process go to the threads that expect them.
+  // Blocks the process's signals in this thread; other threads handle them.
   sigset_t all, before;
   sigfillset(&all);
   for (const int signal : kCrashSignals)
@@ -174,7 +178,8 @@ Thread *start_thread() {
 
 Thread *take_thread() {
   Thread *known = idle().with([](auto &threads) {
-    Thread *last = threads.empty() ? nullptr : threads.back(); // whose stack is in the caches
+    Thread *last = threads.empty() ? nullptr : threads.back(); // its stack is likely to be in the
+                                                               // caches
     if (last)
       threads.pop_back();
     return last;
@@ -182,7 +187,8 @@ Thread *take_thread() {
   return known ? known : start_thread();
 }
 
-/// Waits for the job's end. @return false: it was left behind
+/// Waits for the end of the job.
+/// @return false if the job was abandoned
 bool wait(const Thread &thread, Job &job) {
   const auto start = time_of(thread.clock);
   for (int waited = 0; !job.done.try_acquire_for(job.limits.cpu_time); ++waited) {
@@ -190,7 +196,7 @@ bool wait(const Thread &thread, Job &job) {
       continue;
     if (!job.settled.exchange(true))
       return false;
-    job.done.acquire(); // it ended in this moment
+    job.done.acquire(); // the job ended at the last moment
     return true;
   }
   return true;

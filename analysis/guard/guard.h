@@ -1,11 +1,13 @@
-// Holds work on source text, so that a file costs its own facts at most: crashes, endless loops, deep recursion and
-// memory end the work, never the program.
+// Isolation of work on source text: crashes, endless loops, deep recursion and excessive memory end
+// the work, never the program.
 //
-// The work runs on a thread of its own with a large stack, in LLVM's crash-recovery context and under a budget
-// (budget.h). A crash loses what the work had allocated and whatever it had locked. What passes its limits ends at the
-// next checkpoint. Work that reaches none for long is left behind on its thread, which runs on until it ends by itself:
-// only a process can end it, so commands over many files give each its own (server/cli/own_process.h).
-// Leaves out what a crash did to memory of others before it was noticed. Thread: any; threads are kept and used again.
+// The work runs on its own thread with a large stack, in LLVM's crash-recovery context and under a
+// budget (support/budget.h). A crash leaks the memory that the work had allocated and the locks
+// that it held. Work that exceeds its limits ends at the next checkpoint. Work that reaches no
+// checkpoint for long is abandoned on its thread, which runs until the work ends. Only the end of a
+// process can stop such a thread, so commands over many files use one process per file
+// (server/cli/own_process.h). A crash may have damaged other memory before it was noticed; the
+// guard cannot undo that. Thread: any; threads are reused.
 #pragma once
 
 #include "analysis/analyze.h"
@@ -18,19 +20,22 @@
 
 namespace warpwright::analysis {
 
-/// While somebody types: longer than any file of the public programs in tests/analysis/corpus takes, by far.
+/// Limits while the user types: far more than any public program in tests/analysis/corpus needs.
 constexpr Limits kEditorLimits{std::chrono::seconds(2), std::size_t{1} << 30};
-/// In a command, or one move of a search.
+/// Limits in a command, or for one move of a search.
 constexpr Limits kCommandLimits{std::chrono::seconds(10), std::size_t{1} << 30};
-/// With real headers, of which a framework's take tens of seconds and gigabytes to precompile.
+/// Limits with real headers. A framework's headers take tens of seconds and gigabytes to
+/// precompile.
 constexpr Limits kFullLimits{std::chrono::seconds(60), std::size_t{4} << 30};
 
-/// Runs `work` under `limits` and waits for it. Inside a guard it runs at once, under the limits there.
-/// @param work must own all that it uses: after an error it may still be running
-/// Errors: what ended it, as an end of "cannot analyse FILE: ".
+/// Runs `work` under `limits` and waits for it. Inside a guard, runs it directly under the limits
+/// of that guard.
+/// @param work must own all data that it uses, because it may still run after an error
+/// Errors: the reason why the work ended, worded to follow "cannot analyse FILE: ".
 Result<void> run_guarded(const Limits &limits, std::function<void()> work);
 
-/// As run_guarded, of work that returns a Result; its errors and the guard's come back alike.
+/// Like run_guarded, for work that returns a Result. Errors of the work and of the guard are
+/// returned alike.
 template <class Work>
 std::invoke_result_t<Work &> guarded(const Limits &limits, Work work) {
   using Outcome = std::invoke_result_t<Work &>;
@@ -46,15 +51,15 @@ std::invoke_result_t<Work &> guarded(const Limits &limits, Work work) {
   return std::move(*shared->outcome);
 }
 
-/// The rule of the diagnostic that says why a file has no facts but those of the token scan.
+/// Rule of the diagnostic that explains why a file has only the facts of the token scan.
 constexpr char kNotAnalysedRule[] = "internal";
 
-/// Facts of the token scan alone, and a diagnostic with the reason.
+/// The facts of the token scan, and a diagnostic with the reason.
 FileFacts scanned_facts(const SourceFile &file, const Error &reason);
-/// Why `facts` are those of scanned_facts(); null: they are not.
+/// The diagnostic that scanned_facts() added to `facts`; null if there is none.
 const Diagnostic *why_not_analysed(const FileFacts &facts);
 
-/// analyze() in a guard; scanned_facts() where it fails.
+/// Runs analyze() in a guard, and returns scanned_facts() if that fails.
 FileFacts analyze_guarded(const SourceFile &file, const ParseSettings &settings,
                           const AnalyzeOptions &options, const Limits &limits);
 

@@ -1,8 +1,11 @@
-// The memory of an analysis, counted where Clang and the standard library take theirs: replaced `operator new`.
+// Memory accounting of an analysis by a replaced `operator new`, which Clang and the standard
+// library use.
 //
-// Of other threads nothing is counted; each pays one test a call. Buffers that LLVM takes with malloc (small vectors
-// that grew, keys of string maps) are not seen: the arenas of trees, macros and source text are, and they are nearly
-// all of it. Left out under sanitizers, which replace the same functions and have limits of their own. Thread: any.
+// Only threads with a budget are counted; other threads pay for one test per call. Buffers that
+// LLVM takes with malloc (grown small vectors, keys of string maps) are not counted. The arenas of
+// syntax trees, macros and source text are counted and make up nearly all of the memory. The
+// replacement is disabled under sanitizers, which replace the same functions and have their own
+// limits. Thread: any.
 #include "support/budget.h"
 
 #include <cstdlib>

@@ -1,9 +1,9 @@
-// Kernels and launches from tokens alone: what is left when the parser loses them to an unknown
-// type or name.
+// Token scan: kernels and launches from tokens alone, for text where the parser loses them to an
+// unknown type or name.
 //
-// Finds names, places, parameters as written and launch expressions. Leaves out everything that
-// needs meaning: accesses, shared arrays, types behind a typedef. Text that ends in the middle of a
-// body is normal. Thread: any.
+// It finds names, places, parameters as written and launch expressions. It does not find facts that
+// need types or values: accesses, shared arrays, types behind a typedef. Text that ends in the
+// middle of a body is normal. Thread: any.
 #include "analysis/analyze.h"
 #include "analysis/scan/tokens.h"
 
@@ -87,8 +87,8 @@ private:
     return result;
   }
 
-  /// First token of the declaration that `index` lies in: after the `;`, brace or directive before
-  /// it.
+  /// First token of the declaration that contains `index`, after the preceding `;`, brace or
+  /// directive.
   std::size_t declaration_start(std::size_t index) const {
     while (index > 0 && !tokens_[index].after_directive && !is(index - 1, tok::semi) &&
            !is(index - 1, tok::l_brace) && !is(index - 1, tok::r_brace))
@@ -180,8 +180,8 @@ private:
     return {};
   }
 
-  /// First token of the callee that ends before `index`: `ns::kernel<4, float>` and the like;
-  /// `index` if there is none.
+  /// First token of the callee that ends before `index`, such as `ns::kernel<4, float>`; `index` if
+  /// there is no callee.
   std::size_t callee_start(std::size_t index) const {
     std::size_t first = index;
     if (first > 0 && is(first - 1, tok::greater)) {

@@ -1,4 +1,4 @@
-// Lexing for the scanner, and the bracket matching that it needs.
+// Lexer of the scanner, and bracket matching.
 // Thread: any.
 #include "analysis/scan/tokens.h"
 
@@ -28,7 +28,7 @@ bool closes(TokenKind kind) {
   return kind == clang::tok::r_paren || kind == clang::tok::r_square || kind == clang::tok::r_brace;
 }
 
-/// Lexes one text; skips directives, and everything between `#if 0` and its `#else`, `#elif` or
+/// Lexes one text. Skips directives, and the text between `#if 0` and its `#else`, `#elif` or
 /// `#endif`.
 class Scanner {
 public:
@@ -63,7 +63,7 @@ private:
     return std::string(lexer_.getBufferLocation() - token_.getLength(), token_.getLength());
   }
 
-  /// Reads a whole directive; the current token is then the first of another line.
+  /// Reads a whole directive. The current token is then the first token of a later line.
   void directive() {
     next();
     if (token_.isAtStartOfLine())
@@ -89,10 +89,10 @@ private:
   clang::LangOptions options_ = cuda_options();
   clang::Lexer lexer_;
   clang::Token token_;
-  std::vector<bool> off_; ///< of each open conditional
+  std::vector<bool> off_; ///< one entry per open conditional: whether its text is skipped
 };
 
-/// Whether a `>` stands at the same bracket depth between `from` and `end`: then an earlier `<`
+/// Whether a `>` stands at the same bracket depth between `from` and `end`; if so, an earlier `<`
 /// opened a list.
 bool closing_angle_ahead(const std::vector<ScanToken> &tokens, std::size_t from, std::size_t end) {
   int depth = 0;

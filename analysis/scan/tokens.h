@@ -1,7 +1,7 @@
-// The tokens of a text, from Clang's raw lexer: no preprocessing, no file, no failure.
+// Tokens of a text from Clang's raw lexer, without preprocessing, file access or failure.
 //
-// Comments, preprocessor directives and `#if 0` blocks are left out, so that what looks like a
-// kernel there is not taken for one. Thread: values, any.
+// Comments, preprocessor directives and `#if 0` blocks are left out, so text in them is never taken
+// for a kernel. Thread: any (plain values).
 #pragma once
 
 #include "support/text.h"
@@ -14,17 +14,17 @@
 namespace warpwright::analysis {
 
 struct ScanToken {
-  clang::tok::TokenKind kind; ///< keywords come as raw_identifier
+  clang::tok::TokenKind kind; ///< keywords have the kind raw_identifier
   Range range;
-  bool after_directive = false; ///< a directive stands between the token before and this one
+  bool after_directive = false; ///< a directive stands before this token
 };
 
 std::vector<ScanToken> scan_tokens(std::string_view text);
 
-/// Index of the bracket that closes `open`; nullopt when the text ends before. Counts (), [] and {}
+/// Index of the bracket that closes `open`; nullopt if the text ends before. Counts (), [] and {}
 /// alike.
 std::optional<std::size_t> closing_bracket(const std::vector<ScanToken> &tokens, std::size_t open);
-/// Index of the bracket that opens what `close` ends.
+/// Index of the bracket that matches the closing bracket `close`.
 std::optional<std::size_t> opening_bracket(const std::vector<ScanToken> &tokens, std::size_t close);
 
 /// Byte ranges between the top-level commas of tokens [begin, end); empty when there are no tokens.
