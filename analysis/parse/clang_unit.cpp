@@ -1,7 +1,7 @@
-// Runs Clang's parser over one file and keeps the AST alive.
+// Runs Clang's parser on one file and keeps the AST.
 //
-// Errors in user code are normal: they become diagnostics, and parsing goes on after them, fatal
-// ones included. Thread: that of the unit.
+// Errors in user code are normal: they become diagnostics, and parsing continues after them, even
+// after fatal ones. Thread: the unit's thread.
 #include "analysis/parse/clang_unit.h"
 
 #include "support/budget.h"
@@ -20,13 +20,13 @@
 namespace warpwright::analysis {
 namespace {
 
-/// What the preprocessor left out.
+/// Parts of the input that the preprocessor left out.
 struct LeftOut {
   int headers = 0;
-  std::vector<Range> ranges; ///< of the main file
+  std::vector<Range> ranges; ///< ranges of the main file
 };
 
-/// Skips headers that do not exist where that is wanted, and notes what else is not parsed.
+/// Skips missing headers if wanted, and records the headers and ranges that are not parsed.
 class WatchPreprocessor : public clang::PPCallbacks {
 public:
   WatchPreprocessor(const clang::SourceManager &sources, bool skip_missing_headers,
@@ -112,9 +112,9 @@ public:
     action_ = std::move(action);
     if (llvm::Error error = action_->Execute())
       return fail("cannot parse " + file_.path + ": " + llvm::toString(std::move(error)));
-    checkpoint(); // a parse that was cut short is worth nothing
-    // Whoever asks for parents or visits the whole tree means this file, not what it includes: a visit of the
-    // headers would read the whole precompiled preamble.
+    checkpoint(); // the result of an interrupted parse is discarded
+    // Limits traversals (parent maps, visits of the whole tree) to this file. A visit of the
+    // headers would load the whole precompiled preamble.
     context().setTraversalScope(top_level_declarations());
     diagnostics_ = believable(std::move(collector_.entries),
                               options.skip_missing_headers && left_out_.headers > 0);
@@ -122,7 +122,7 @@ public:
   }
 
 private:
-  std::shared_ptr<const void> keep_alive_; // first, so that it goes last
+  std::shared_ptr<const void> keep_alive_; // first member, so it is destroyed last
   SourceFile file_;
   Pass pass_;
   LeftOut left_out_;
@@ -145,8 +145,9 @@ std::string absolute_path(const std::string &path, const std::string &directory)
 
 namespace {
 
-/// What Clang's driver made of one command line. It is asked anew only for another one: it looks for compilers on the disk, which takes longer
-/// than parsing a small file, and a walk along moves parses the same file with the same flags again and again.
+/// The result of Clang's driver for the last command line. The driver searches the disk for
+/// compilers, which takes longer than parsing a small file. A search over moves parses the same
+/// file with the same flags many times.
 struct KnownInvocation {
   std::vector<std::string> arguments;
   std::string path;

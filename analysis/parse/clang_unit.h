@@ -1,7 +1,7 @@
-// A ParsedUnit over a live CompilerInstance: what the stub pass and the full pass both end in.
+// A ParsedUnit over a live CompilerInstance, the result of both the stub pass and the full pass.
 //
-// Private to analysis/parse. Owns everything the AST points into: invocation, file system, source
-// text. Leaves out code generation and instantiation statistics. Thread: one at a time.
+// Private to analysis/parse. It owns everything that the AST points to: invocation, file system,
+// source text. Nothing is compiled beyond the syntax check. Thread: one at a time.
 #pragma once
 
 #include "analysis/parse/diagnostics.h"
@@ -20,28 +20,28 @@ using FileSystem = llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>;
 
 struct UnitOptions {
   Pass pass = Pass::Stub;
-  /// Headers that do not exist are skipped in silence, and what follows from that is not reported.
+  /// Skips missing headers silently, and does not report errors that may follow from them.
   bool skip_missing_headers = false;
-  std::vector<CollectedDiagnostic> earlier;    ///< from the preamble
-  std::shared_ptr<const void> keep_alive = {}; ///< what the tree borrows from: the preamble
+  std::vector<CollectedDiagnostic> earlier;    ///< diagnostics from the preamble
+  std::shared_ptr<const void> keep_alive = {}; ///< objects that the AST points into: the preamble
 };
 
-/// Turns driver arguments ("-x", "cuda", ...) into an invocation for `path`. Errors: a flag that
-/// Clang refuses, named.
+/// Turns driver arguments ("-x", "cuda", ...) into an invocation for `path`.
+/// Errors: a flag that Clang rejects; the message names it.
 Result<std::unique_ptr<clang::CompilerInvocation>>
 make_invocation(const std::vector<std::string> &arguments, const std::string &path,
                 FileSystem files);
 
-/// `files` with `file` laid over it.
+/// `files` with `file` as an overlay.
 FileSystem with_file(FileSystem files, const SourceFile &file);
 
-/// Parses `file` (which `files` must already serve, or the invocation remap). Errors: Clang cannot
-/// start.
+/// Parses `file`. Either `files` serves it already, or the invocation remaps it.
+/// Errors: Clang cannot start.
 Result<std::unique_ptr<ParsedUnit>> parse(SourceFile file,
                                           std::unique_ptr<clang::CompilerInvocation> invocation,
                                           FileSystem files, UnitOptions options);
 
-/// The path under which Clang sees a file: absolute, also for an unsaved buffer.
+/// The absolute path under which Clang sees a file; unsaved buffers get one too.
 std::string absolute_path(const std::string &path, const std::string &directory);
 
 } // namespace warpwright::analysis

@@ -1,5 +1,5 @@
-// Collecting and filtering what Clang reports.
-// Thread: that of the parse.
+// Collector and filter of Clang's diagnostics.
+// Thread: the parsing thread.
 #include "analysis/parse/diagnostics.h"
 
 #include <clang/Basic/DiagnosticIDs.h>
@@ -27,7 +27,8 @@ Severity severity_of(clang::DiagnosticsEngine::Level level) {
   return level == clang::DiagnosticsEngine::Warning ? Severity::Warning : Severity::Information;
 }
 
-/// Errors that no declaration can mend; Clang's category "Parse Issue" holds others too.
+/// Whether a declaration could not fix the error. Clang's category "Parse Issue" holds other errors
+/// too.
 bool is_grammar_error(unsigned id, std::string_view message) {
   const llvm::StringRef category = clang::DiagnosticIDs::getCategoryNameFromID(
       clang::DiagnosticIDs::getCategoryNumberForDiag(id));
@@ -39,13 +40,13 @@ bool is_grammar_error(unsigned id, std::string_view message) {
                              [&](const char *beginning) { return message.starts_with(beginning); });
 }
 
-/// By file, not by name: SourceManager::isInMainFile believes #line directives and the built-in
+/// Compares file IDs, because SourceManager::isInMainFile follows #line directives and the built-in
 /// definitions.
 bool is_in_main_file(const clang::SourceManager &sources, clang::SourceLocation location) {
   return sources.getFileID(location) == sources.getMainFileID();
 }
 
-/// The #include in the main file through which `location` was reached; invalid when there is none.
+/// The #include in the main file through which `location` was reached; invalid if there is none.
 clang::SourceLocation include_in_main_file(const clang::SourceManager &sources,
                                            clang::SourceLocation location) {
   while (location.isValid() && !is_in_main_file(sources, location))

@@ -1,8 +1,8 @@
-// Clang's diagnostics as this project's, and the choice of which of them to believe.
+// Conversion of Clang's diagnostics, and selection of the reliable ones.
 //
-// Private to analysis/parse. When headers were skipped, a name that nobody declared proves nothing,
-// so only errors of grammar are reported then, and of those only the ones that do not follow from
-// an unknown name on their line. Thread: that of the parse.
+// Private to analysis/parse. If headers were skipped, an undeclared name proves nothing. Then only
+// grammar errors are reported, and only on lines without an earlier other error. Thread: the
+// parsing thread.
 #pragma once
 
 #include "analysis/facts.h"
@@ -18,7 +18,8 @@ struct CollectedDiagnostic {
   bool is_grammar = false;
 };
 
-/// Keeps errors and warnings of the main file, and of each #include in it the first error inside.
+/// Keeps the errors and warnings of the main file, and the first error inside each of its
+/// #includes.
 class DiagnosticCollector : public clang::DiagnosticConsumer {
 public:
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
@@ -31,7 +32,7 @@ private:
            const clang::SourceManager &sources, clang::SourceLocation location);
 };
 
-/// Keeps the first error only: for parsing flags.
+/// Keeps only the first error; used for parsing flags.
 class FirstError : public clang::DiagnosticConsumer {
 public:
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level,

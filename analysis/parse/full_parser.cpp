@@ -1,7 +1,7 @@
-// The full pass over PrecompiledPreamble: invocation and preamble are kept, only the text after the
-// #includes is parsed anew.
+// The full pass with PrecompiledPreamble: invocation and preamble are kept, and only the text after
+// the #includes is parsed again.
 //
-// Diagnostics of the preamble are collected when it is built and repeated with each unit that uses
+// Diagnostics of the preamble are collected when it is built, and repeated in each unit that uses
 // it.
 #include "analysis/parse/full_parser.h"
 #include "support/budget.h"
@@ -19,14 +19,14 @@
 namespace warpwright::analysis {
 namespace {
 
-/// What a unit borrows from as long as it lives.
+/// Data that a unit needs as long as it lives.
 struct Preamble {
   std::shared_ptr<const ResourceHeaders> resource_headers;
   clang::PrecompiledPreamble precompiled;
   std::vector<CollectedDiagnostic> diagnostics;
 };
 
-/// Ends the building of a preamble at the budget's limits.
+/// Stops the construction of a preamble at the budget's limits.
 class WatchedPreamble : public clang::PreambleCallbacks {
 public:
   void BeforeExecute(clang::CompilerInstance &compiler) override {
@@ -67,10 +67,10 @@ std::vector<std::string> full_arguments(const SourceFile &file, const ParseSetti
 
 struct FullParser::State {
   std::shared_ptr<const ResourceHeaders> resource_headers;
-  FileSystem files; ///< the real ones with the resource headers over them
+  FileSystem files; ///< the real files with the resource headers as an overlay
   std::vector<std::string> arguments;
   std::string path;
-  std::unique_ptr<clang::CompilerInvocation> invocation; ///< for `arguments` and `path`
+  std::unique_ptr<clang::CompilerInvocation> invocation; ///< built from `arguments` and `path`
   std::shared_ptr<const Preamble> preamble;
 
   Result<void> configure(const SourceFile &file, const ParseSettings &settings) {
@@ -92,9 +92,9 @@ struct FullParser::State {
     return preamble && preamble->precompiled.CanReuse(*invocation, buffer, bounds, *files);
   }
 
-  /// Errors: Clang cannot write the preamble; the caller then parses without one.
+  /// Errors: Clang cannot write the preamble.
   Result<void> build_preamble(const llvm::MemoryBuffer &buffer) {
-    preamble = nullptr; // give its memory back first
+    preamble = nullptr; // frees the memory of the old preamble first
     const auto bounds = clang::ComputePreambleBounds(invocation->getLangOpts(), buffer, 0);
     DiagnosticCollector collector;
     clang::CompilerInvocation for_preamble(*invocation);
@@ -107,12 +107,12 @@ struct FullParser::State {
         clang::PrecompiledPreamble::Build(for_preamble, &buffer, bounds, diagnostics, files,
                                           std::make_shared<clang::PCHContainerOperations>(),
                                           /*StoreInMemory=*/true, /*StoragePath=*/"", callbacks);
-    checkpoint(); // headers that were cut short are not kept
+    checkpoint(); // an interrupted preamble is discarded
     if (!built)
       return fail("cannot precompile the headers of " + path + ": " + built.getError().message());
     preamble = std::make_shared<const Preamble>(
         Preamble{resource_headers, std::move(*built), std::move(collector.entries)});
-    malloc_trim(0); // building took several times what is kept
+    malloc_trim(0); // the construction needs several times the memory of the result
     return {};
   }
 };
@@ -154,7 +154,7 @@ Result<std::unique_ptr<ParsedUnit>> FullParser::parse(SourceFile file,
       return std::unexpected(done.error());
   auto invocation = std::make_unique<clang::CompilerInvocation>(*state_->invocation);
   FileSystem files = state_->files;
-  // The invocation takes the buffer over and its compiler frees it.
+  // The invocation takes ownership of the buffer, and its compiler frees it.
   state_->preamble->precompiled.OverridePreamble(*invocation, files, buffer.release());
   return analysis::parse(std::move(file), std::move(invocation), std::move(files),
                          {.pass = Pass::Full,

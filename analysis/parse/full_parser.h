@@ -1,11 +1,11 @@
-// The full pass: parses a file against the user's real headers, with the headers compiled once and
-// kept in memory.
+// The full pass: parses a file against the user's real headers, which are compiled once and kept in
+// memory.
 //
-// One parser a file. The first parse after a change in the leading #includes builds the preamble
-// (seconds for large headers); later ones reuse it (milliseconds). Whoever owns the parser decides
-// on which thread that runs. Leaves out the device pass: kernels are read from the host pass, which
-// sees their bodies too. Thread: one at a time; units it returned may outlive it, each on one
-// thread.
+// Each file has its own parser. The first parse after a change of the leading #includes builds the
+// preamble (seconds for large headers); later parses reuse it (milliseconds). The owner chooses the
+// thread. There is no device pass: kernels are read from the host pass, which sees their bodies
+// too.
+// Thread: one at a time; returned units may outlive the parser, each on one thread.
 #pragma once
 
 #include "analysis/parse/resource_headers.h"
@@ -24,12 +24,13 @@ public:
   FullParser(FullParser &&) noexcept;
   FullParser &operator=(FullParser &&) noexcept;
 
-  /// Whether parse() would reuse the preamble; looks at the file system. False before the first
+  /// Whether parse() would reuse the preamble; checks the file system. False before the first
   /// parse.
   bool is_preamble_current(const SourceFile &file, const ParseSettings &settings) const;
 
-  /// Errors: `settings.cuda_path` is empty, Clang refuses a flag or cannot start. Missing headers
-  /// are no error here but a diagnostic of the unit.
+  /// Parses `file` with all of its headers. Missing headers become diagnostics of the unit.
+  /// Errors: `settings.cuda_path` is empty, Clang rejects a flag or cannot start, or the headers
+  /// cannot be precompiled.
   Result<std::unique_ptr<ParsedUnit>> parse(SourceFile file, const ParseSettings &settings);
 
 

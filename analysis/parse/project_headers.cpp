@@ -1,5 +1,5 @@
-// Which headers are the user's own.
-// Thread: that of the parse.
+// Selection of the user's own headers.
+// Thread: the parsing thread.
 #include "analysis/parse/project_headers.h"
 
 #include <llvm/ADT/SmallString.h>
@@ -11,7 +11,7 @@
 namespace warpwright::analysis {
 namespace {
 
-/// Folders under which libraries keep their headers.
+/// Folders in which libraries keep their headers.
 constexpr auto kLibraryFolders = std::to_array<llvm::StringRef>(
     {"torch", "ATen",    "c10",           "caffe2",       "thrust",   "cub",
      "cccl",  "cutlass", "cute",          "libcudacxx",   "pybind11", "boost",
@@ -32,7 +32,7 @@ llvm::StringRef relative_part(llvm::StringRef path, llvm::StringRef main_file) {
 
 std::error_code not_found() { return std::make_error_code(std::errc::no_such_file_or_directory); }
 
-/// A pipe or a device would be read for ever, or wait for ever when it is opened.
+/// Rejects pipes and devices, because opening or reading them may never end.
 llvm::ErrorOr<llvm::vfs::Status> regular_file(llvm::vfs::FileSystem &files,
                                               const llvm::Twine &path) {
   auto status = files.status(path);

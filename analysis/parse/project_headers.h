@@ -1,9 +1,8 @@
-// The files that the stub pass may read: the user's own headers, and of those no more than a
-// budget.
+// File system of the stub pass: the user's own headers, within a size budget.
 //
-// Libraries are what makes parsing slow, and their stand-ins are built in; a header that is refused
-// looks as if it did not exist. Judged by where a header lies relative to the main file, so that
-// working inside such a library is no different. Thread: that of the parse.
+// Library headers are slow to parse, and stand-ins for them are built in. A rejected header looks
+// like a missing one. A header is classified by its place relative to the main file, so files
+// inside such a library can be edited too. Thread: the parsing thread.
 #pragma once
 
 #include <llvm/Support/VirtualFileSystem.h>
@@ -12,7 +11,7 @@
 
 namespace warpwright::analysis {
 
-/// Files that are no files, as pipes and devices, are not there.
+/// A file system without pipes, devices and other files that are not regular.
 class RegularFiles : public llvm::vfs::ProxyFileSystem {
 public:
   using ProxyFileSystem::ProxyFileSystem;
@@ -22,7 +21,7 @@ public:
 
 class ProjectHeaders : public llvm::vfs::ProxyFileSystem {
 public:
-  /// What may be read in one parse; about 20 ms of Clang's time.
+  /// Bytes that one parse may read; Clang needs about 20 ms for them.
   static constexpr std::size_t kBudgetBytes = 512 * 1024;
 
   ProjectHeaders(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files, std::string main_file,

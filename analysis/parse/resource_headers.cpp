@@ -1,7 +1,7 @@
-// Unpacks the archive of Clang's headers: zstd over tar, as CMake wrote it
+// Unpacks the archive of Clang's headers, a tar file compressed with zstd by CMake
 // (resource_headers.cmake).
 //
-// Only what that tar holds is understood: regular files with names that fit the header.
+// Only the features of that tar file are supported: regular files whose names fit into the header.
 // Thread: any.
 #include "analysis/parse/resource_headers.h"
 
@@ -23,7 +23,7 @@ extern "C" const char warpwright_resource_headers[], warpwright_resource_headers
 namespace warpwright::analysis {
 namespace {
 
-constexpr std::size_t kBlock = 512; // POSIX ustar
+constexpr std::size_t kBlock = 512; // block size of POSIX ustar
 
 Result<std::string> decompress(std::string_view packed) {
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
@@ -79,8 +79,8 @@ Result<void> ResourceHeaders::index() {
       entries_.push_back({std::string(field(header, 0, 100)), content});
     offset = content.begin + (size + kBlock - 1) / kBlock * kBlock;
   }
-  // Clang wants a 0 after each file: padding, or the header of the next file, which has been read
-  // by now.
+  // Clang needs a 0 after each file. It overwrites padding, or the header of the next file, which
+  // has been read already.
   for (const Entry &entry : entries_)
     archive_[entry.range.end] = '\0';
   return {};

@@ -1,8 +1,8 @@
-// Clang's own headers (stddef.h, the x86 intrinsics, the CUDA wrappers), carried inside the binary.
+// Clang's own headers (stddef.h, the x86 intrinsics, the CUDA wrappers), embedded in the binary.
 //
-// The full pass needs them where no Clang is installed; a packed archive of 0.5 MB holds them.
-// Unpacked once by whoever wires the program and shared by all parsers. Leaves out the headers of
-// other targets. Thread: immutable after unpack().
+// The full pass needs them on machines without Clang. They are stored in a packed archive of 0.5
+// MB, which the program unpacks once and shares between all parsers. Headers of other targets are
+// not included. Thread: immutable after unpack().
 #pragma once
 
 #include "support/error.h"
@@ -17,13 +17,13 @@ namespace warpwright::analysis {
 
 class ResourceHeaders {
 public:
-  /// Errors: the archive inside the binary is damaged.
+  /// Errors: the embedded archive is damaged.
   static Result<std::shared_ptr<const ResourceHeaders>> unpack();
 
-  /// For `-resource-dir`.
+  /// Path for `-resource-dir`.
   static constexpr const char *kDirectory = "/.warpwright-clang";
 
-  /// Serves the headers under kDirectory; `files` borrows their bytes.
+  /// Serves the headers under kDirectory. `files` refers to the bytes of this object.
   void add_to(llvm::vfs::InMemoryFileSystem &files) const;
   std::size_t count() const { return entries_.size(); }
 

@@ -1,9 +1,8 @@
-// The stub pass: parses against built-in declarations, so that facts are there within milliseconds
-// of opening.
+// The stub pass: parses against built-in declarations, so facts are available within milliseconds
+// after a file is opened.
 //
-// Reads the user's own headers and no others: standard, CUDA and framework headers are left out
-// (their stand-ins are built in), because reading them is what makes other tools slow. Thread: any;
-// every call is on its own.
+// It reads only the user's own headers. Standard, CUDA and framework headers are slow to read, so
+// they are replaced by built-in stand-ins. Thread: any; calls are independent.
 #include "analysis/parse/clang_unit.h"
 #include "analysis/parse/project_headers.h"
 #include "analysis/stub/stub_headers.h"
@@ -27,7 +26,8 @@ bool needs(const StubHeader &header, std::string_view text) {
          });
 }
 
-/// A file's text and that of the user's headers that it includes, as far as they are found: which built-in groups they mention.
+/// The text of a file and of the user headers it includes, to find the built-in groups they
+/// mention.
 class Mentions {
 public:
   Mentions(const SourceFile &file, const ParseSettings &settings, const FileSystem &files)
@@ -87,8 +87,8 @@ private:
   std::string text_;
 };
 
-/// Whether Clang takes the precompiled groups beside these flags: only with the language they were
-/// compiled for.
+/// Whether the flags are compatible with the precompiled groups: only -D, include folders, `-x
+/// cuda` and -std=c++17 are.
 bool suit_precompiled(const std::vector<std::string> &flags) {
   static constexpr std::array kTakeValue{"-I",         "-isystem", "-iquote",
                                          "-idirafter", "-include", "-imacros"};
@@ -107,10 +107,10 @@ std::string stub_path(std::string_view name) {
   return std::string(kStubDirectory) + std::string(name);
 }
 
-/// @param mentions the text that says which groups are needed
+/// @param mentions text that decides which groups are needed
 std::vector<std::string> stub_arguments(std::string_view mentions, const ParseSettings &settings,
                                         bool precompiled) {
-  // stub/precompile.cmake compiles the core groups with the same.
+  // Keep in sync with stub/precompile.cmake, which compiles the core groups with the same flags.
   std::vector<std::string> arguments{"-x",
                                      "cuda",
                                      "--cuda-host-only",

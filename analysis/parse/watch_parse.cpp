@@ -1,4 +1,4 @@
-// The two hooks that Clang has; see watch_parse.h. Thread: that of the parse.
+// Clang's hooks for tokens and instantiations; see watch_parse.h. Thread: the parsing thread.
 #include "analysis/parse/watch_parse.h"
 
 #include "support/budget.h"
@@ -18,7 +18,7 @@ public:
   void atTemplateBegin(const clang::Sema &,
                        const clang::Sema::CodeSynthesisContext &) override {
     if (current_budget)
-      current_budget->ends_parse(); // throws where the end of the text does not end it
+      current_budget->ends_parse(); // throws if the parser continues after the end of the text
   }
   void atTemplateEnd(const clang::Sema &, const clang::Sema::CodeSynthesisContext &) override {}
 };

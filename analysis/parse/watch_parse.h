@@ -1,5 +1,6 @@
-// Where Clang's parser looks at the budget of the analysis it works for: at tokens, and at instantiations of templates,
-// which read none. Private to analysis/parse. Both do nothing outside a guard. Thread: that of the parse.
+// Budget checks in Clang's parser: at each token, and at each template instantiation, which reads
+// no tokens. Private to analysis/parse. Both functions do nothing outside a guard. Thread: the
+// parsing thread.
 #pragma once
 
 #include <clang/AST/ASTConsumer.h>
@@ -9,10 +10,11 @@
 
 namespace warpwright::analysis {
 
-/// From a limit of the budget on, `preprocessor` gives no more text, so that the parse ends as at the end of the file.
+/// Once a limit is exceeded, `preprocessor` returns no more text, so the parse ends as at the end
+/// of the file.
 void watch_tokens(clang::Preprocessor &preprocessor);
 
-/// A consumer that keeps nothing and looks at the budget whenever an instantiation begins.
+/// A consumer that keeps nothing and checks the budget at the start of each instantiation.
 std::unique_ptr<clang::ASTConsumer> watch_instantiations();
 
 } // namespace warpwright::analysis

@@ -8,9 +8,9 @@ namespace {
 constexpr std::string_view kBegin = "# >>> warpwright ";
 constexpr std::string_view kEnd = "# <<< warpwright ";
 
-/// "# >>> warpwright Model, plan 0123 >>>": lines of `what`, from its mark to the line after the closing one.
+/// A marked block, from "# >>> warpwright Model, plan 0123 >>>" to the line after its closing mark.
 struct Marked {
-  std::string what; ///< the class
+  std::string what; ///< name of the class
   std::string plan;
   Range range;
   Range inside;
@@ -48,7 +48,7 @@ std::string marked_text(const Variant &variant, const std::string &inside) {
          std::string(kEnd) + variant.module + " <<<\n";
 }
 
-/// With the two empty lines that were put after it, or at the end of the text before it.
+/// Erases a block with the two empty lines after it, or before it at the end of the text.
 void erase_block(std::string &text, Range range) {
   const bool is_last = text.find_first_not_of(" \t\r\n", range.end) == std::string::npos;
   for (int line = 0; line < 2; ++line)
@@ -78,7 +78,8 @@ std::string with_line_end(std::string text) {
   return text;
 }
 
-/// Where an appended variant goes: before what runs the file as a program, else the end.
+/// Insertion point of an appended variant: before `if __name__ == "__main__"`, else the end of the
+/// text.
 std::size_t end_of_definitions(const PythonFile &file, const std::string &text) {
   for (const PythonStatement &statement : file.statements)
     if (statement.only_runs_as_main)
@@ -86,7 +87,7 @@ std::size_t end_of_definitions(const PythonFile &file, const std::string &text) 
   return text.size();
 }
 
-/// The start of the comment lines right above a definition, which belong to it.
+/// Start of the comment lines directly above a definition.
 std::size_t with_comments_above(const PythonFile &file, const std::string &text,
                                 std::size_t start) {
   for (auto comment = file.comments.rbegin(); comment != file.comments.rend(); ++comment) {

@@ -1,8 +1,9 @@
-// Variants of modules in the text of a Python file: how they are marked, put in, taken out and found again.
+// Variants of modules in the text of a Python file: marking, insertion, removal and search.
 //
-// A variant stands between two marks, so that the file as its user wrote it can be had again: that is what is traced, hashed and
-// measured against. A variant is a text whose last line decorates a class (model_writer.h). "appended": it decorates a class ModelNew at
-// the end. "in place": it stands right above the user's class.
+// Two marks enclose a variant, so that the user's original file can be restored. The original is
+// traced, hashed and used as the baseline of measurements. A variant is a text whose last line
+// decorates a class (model_writer.h). An "appended" variant decorates a class ModelNew at the end
+// of the file. An "in place" variant is directly above the user's class.
 // Thread: pure functions.
 #pragma once
 
@@ -13,32 +14,33 @@
 namespace warpwright::analysis {
 
 struct Variant {
-  std::string module; ///< the user's class
-  std::string plan;   ///< hash, or its beginning
+  std::string module; ///< name of the user's class
+  std::string plan;   ///< hash or its first digits
   std::string decorator; ///< whole lines; the last one decorates the class that follows
-  std::string subclass;  ///< the class that it decorates; not used in place
+  std::string subclass;  ///< the decorated class; unused in place
 };
 
-/// Which plan's variant of `module` the text says it holds; empty: none.
+/// The plan of the variant of `module` in the text; empty: there is none.
 std::string applied_plan(const std::string &text, const std::string &module);
-/// Returns the text between the variant's marks, which begins with the decorator; empty: there is no variant.
+/// The text between the variant's marks, which starts with the decorator; empty: there is no
+/// variant.
 std::string applied_variant(const std::string &text, const std::string &module);
 
-/// The text without any variant; the same text where there is none.
+/// The text without any variants.
 std::string as_written(const std::string &text);
 
-/// The variant between its marks, as with_variant_appended() puts it into a file.
+/// The variant with its marks, as with_variant_appended() inserts it.
 std::string variant_block(const Variant &variant);
 
-/// The text with the variant appended, in place of one of the same module that was there.
-/// Errors: text that cannot be read.
+/// The text with the variant appended. It replaces an earlier variant of the same module.
+/// Errors: the text cannot be parsed.
 Result<std::string> with_variant_appended(const std::string &text, const Variant &variant);
 
-/// The text with the variant right above the class.
-/// Errors: the class is not there.
+/// The text with the variant directly above the class.
+/// Errors: the text cannot be parsed or has no such class.
 Result<std::string> with_variant_in_place(const std::string &text, const Variant &variant);
 
-/// The variant of `module` that stands appended in `text`; absent when there is none.
+/// The appended variant of `module` in `text`; nullopt if there is none.
 std::optional<Variant> appended_variant(const std::string &text, const std::string &module);
 
 } // namespace warpwright::analysis

@@ -15,7 +15,8 @@ std::string last_component(const std::string &dotted) {
   return dotted.substr(dotted.rfind('.') + 1);
 }
 
-/// By what the text says: nn.Module, torch.nn.Sequential, or a class of the file that is one.
+/// Whether the base classes in the text make this a module: nn.Module, another class of torch.nn,
+/// or a module class of the file.
 bool is_module(const PythonFile &file, const PythonClass &one, int depth = 0) {
   return depth < 20 && std::ranges::any_of(
                            one.bases,
@@ -30,7 +31,7 @@ bool is_module(const PythonFile &file, const PythonClass &one, int depth = 0) {
                            });
 }
 
-/// Also a class of unknown bases, where a comment says how it is called.
+/// Module classes, and classes with unknown bases that have a warpwright comment.
 std::vector<const PythonClass *> modules_of(const PythonFile &file, const std::string &text,
                                             const LineIndex &lines) {
   std::vector<const PythonClass *> modules;
@@ -49,7 +50,8 @@ const PythonStatement *statement_of(const PythonFile &file, const std::string &n
   return nullptr;
 }
 
-/// Parts of another module of the file: they are measured with it, and for themselves only where a comment says how.
+/// Whether another module of the file uses this one. Such a part is measured with that module, and
+/// separately only if a comment describes its call.
 bool is_used_by_another(const PythonFile &file, const std::vector<const PythonClass *> &modules,
                         const PythonClass &one) {
   return std::ranges::any_of(modules, [&](const PythonClass *other) {
@@ -69,7 +71,7 @@ public:
   Collector(const std::string &path, const std::string &text, const ProjectDisk &disk)
       : path_(path), text_(text), disk_(disk), written_(as_written(text)) {
     facts_.path = path;
-    facts_.pass = Pass::Full; // no other follows
+    facts_.pass = Pass::Full; // no other pass follows
   }
 
   FileFacts collect() {
@@ -98,7 +100,8 @@ public:
   }
 
 private:
-  /// @param module as written, @param place the same class in the text that the editor shows
+  /// @param module the class in the text without variants
+  /// @param place the same class in the text of the editor
   void add(const PythonFile &file, const PythonClass &module, const PythonFile &shown,
            const PythonClass &place) {
     Kernel kernel;
@@ -140,7 +143,8 @@ private:
     facts_.kernels.push_back(std::move(kernel));
   }
 
-  /// The files of its project travel with the module, and a measurement is of them too.
+  /// Adds the imported project files: they are sent with the module and belong to the measured
+  /// source.
   void add_imports(Kernel &kernel, model::TorchModule &task) const {
     if (!imports_) {
       kernel.slice_error = describe(imports_.error());
@@ -152,7 +156,7 @@ private:
       kernel.slice += "\n# " + path + " " + sha256_hex(text);
   }
 
-  /// The line where decorators begin.
+  /// Line of the first decorator, or of the class.
   std::size_t line_of_definition(const PythonClass &module) const {
     return written_lines_.line_of(module.range.begin) + 1;
   }

@@ -1,7 +1,9 @@
-// Torch modules of a Python file as facts: classes that derive from nn.Module, each with the task of calling it.
+// Torch modules of a Python file as facts: classes derived from nn.Module, each with the task of
+// calling it.
 //
-// By KernelBench's conventions (`Model`, `get_inputs`, `get_init_inputs`), else by the comment above the class. Buffers and the graph of
-// a task are not known here: only running the module tells (a runner's trace). Nothing is run. Thread: pure functions.
+// The call is described by KernelBench's conventions (`Model`, `get_inputs`, `get_init_inputs`) or
+// by the comment above the class. The buffers and the graph of a task are unknown here, because
+// they need a run of the module (a runner's trace). Nothing is run. Thread: pure functions.
 #pragma once
 
 #include "analysis/facts.h"
@@ -9,15 +11,17 @@
 
 namespace warpwright::analysis {
 
-/// Whether `path` is Python by its name.
+/// Whether the file name of `path` is that of a Python file.
 bool is_python(const std::string &path);
 
-/// Kernels are modules: their task holds the module, their slice is all that a measurement depends on.
-/// @param disk where the files of its project are that it imports
+/// Modules are stored as kernels: the task holds the module, and the slice holds all text that a
+/// measurement depends on.
+/// @param disk source of the project files that the module imports
 FileFacts module_facts(const std::string &path, const std::string &text,
                        const ProjectDisk &disk = no_disk());
 
-/// The comment line for a module that has none, to insert above it. Errors: there is no such class.
+/// The edit that inserts a comment line above a module without one.
+/// Errors: the text cannot be parsed or has no such class.
 Result<std::vector<TextEdit>> module_spec_edits(const std::string &text, const std::string &module);
 
 } // namespace warpwright::analysis

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kMark = "warpwright:";
 
 struct Argument {
-  std::string name; ///< empty: by position
+  std::string name; ///< empty: passed by position
   std::string value;
 };
 
@@ -32,7 +32,7 @@ bool is_identifier(std::string_view text) {
   });
 }
 
-/// The text of a comment without `#`, blanks around it left out.
+/// The trimmed text of a comment without `#`.
 std::string text_of(const PythonComment &comment, const std::string &text) {
   const std::string whole = text.substr(comment.range.begin, comment.range.size());
   return trimmed(std::string_view(whole).substr(whole.find_first_not_of('#') == std::string::npos
@@ -92,7 +92,8 @@ Result<std::string> values_of(const std::string &dtype, Kind kind, const std::st
               "Write normal, uniform, positive, zeros or integers LOW..HIGH");
 }
 
-/// A tensor by its dtype, or the expression as it stands.
+/// The expression for an argument: a tensor if the value is a dtype with a shape, else the value
+/// itself.
 Result<std::string> expression_of(const Argument &argument) {
   const std::string &value = argument.value;
   if (value.empty() || value.find('?') != std::string::npos)
@@ -114,7 +115,7 @@ Result<std::string> expression_of(const Argument &argument) {
                    trimmed(std::string_view(value).substr(close + 1)));
 }
 
-/// Parameters after self.
+/// Parameters of a method without self.
 std::vector<PythonParameter> parameters_of(const PythonClass &module, const std::string &method) {
   const PythonFunction *function = module.find_method(method);
   if (!function || function->parameters.empty())
@@ -126,7 +127,7 @@ bool takes_any(const std::vector<PythonParameter> &parameters) {
   return std::ranges::any_of(parameters, &PythonParameter::is_variadic);
 }
 
-/// Named arguments put where forward has them, as they are given by position.
+/// Arguments in the order of forward's parameters, because inputs are passed by position.
 Result<std::vector<Argument>> in_order(const PythonClass &module, std::vector<Argument> given) {
   const std::vector<PythonParameter> parameters = parameters_of(module, "forward");
   if (parameters.empty() || takes_any(parameters))
@@ -173,7 +174,7 @@ Result<std::string> inputs_text(const PythonClass &module, std::string_view item
   return "[" + text + "]";
 }
 
-/// All by position, or all by name: the two forms that a runner takes.
+/// The constructor's arguments, all by position or all by name; a runner accepts these two forms.
 Result<std::string> init_text(const PythonClass &module, std::string item) {
   if (item.starts_with('(') && item.ends_with(')') &&
       is_balanced(std::string_view(item).substr(1, item.size() - 2)))

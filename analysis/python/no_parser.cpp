@@ -1,4 +1,4 @@
-// In place of python_parser.cpp where tree-sitter's grammar of Python was not there to build with.
+// Replacement of python_parser.cpp for builds without tree-sitter's Python grammar.
 #include "analysis/python/python_file.h"
 
 namespace warpwright::analysis {

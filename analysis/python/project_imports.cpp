@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostFiles = 200, kMostBytes = std::size_t{2} << 20;
 constexpr int kMostFolders = 12;
 
-/// "/a/b" of "/a/b/c"; of "/a" and "/" the root, "".
+/// The parent folder: "/a" for "/a/b"; "" (the root) for "/a" and "/".
 std::string folder_of(const std::string &path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "" : path.substr(0, slash);
@@ -53,7 +53,7 @@ public:
 private:
   bool is_too_much() const { return found_.size() > kMostFiles || bytes_ > kMostBytes; }
 
-  /// Where names are looked up: the file's own folder, then those above it within the project.
+  /// Finds the folders for name lookup: the file's own folder and its parents within the project.
   void find_folders() {
     std::vector<std::string> all;
     for (std::string folder = folder_of(own_); !folder.empty() && all.size() < kMostFolders;
@@ -66,7 +66,8 @@ private:
           return;
         }
     }
-    // No project is marked: the file's own package, and the folder that holds it.
+    // Without a project mark: the folders of the file's own package and the folder that contains
+    // it.
     for (const std::string &folder : all) {
       folders_.push_back(folder);
       if (!disk_.exists(folder + "/__init__.py"))
@@ -91,7 +92,7 @@ private:
       folder = folder_of(folder);
     if (folder.empty())
       return;
-    include_root(folder_of(folder)); // the folder is a package of something
+    include_root(folder_of(folder)); // the folder is a package in its parent
     take(folder + "/__init__.py");
     imported_from(folder, one);
   }
@@ -111,7 +112,7 @@ private:
     }
   }
 
-  /// @return whether anything of it is a file of the project
+  /// @return whether any file of the project was found
   bool imported_from(const std::string &folder, const PythonImport &one) {
     bool any = false;
     std::string place = folder;
@@ -146,7 +147,7 @@ private:
     return true;
   }
 
-  /// The folder that holds all must be this one or one above it.
+  /// Moves root_ up until it contains `folder`.
   void include_root(const std::string &folder) {
     while (!(folder + "/").starts_with(root_ + "/"))
       root_ = folder_of(root_);
@@ -156,7 +157,7 @@ private:
   const ProjectDisk &disk_;
   std::vector<std::string> folders_; ///< nearest first
   std::map<std::string, std::string> found_;
-  std::vector<std::string> open_; ///< whose imports are not followed yet
+  std::vector<std::string> open_; ///< files whose imports are not yet followed
   std::string root_;
   std::size_t bytes_ = 0;
 };
@@ -171,7 +172,7 @@ ProjectDisk no_disk() {
 Result<ProjectImports> project_imports(const std::string &path, const std::string &text,
                                        const ProjectDisk &disk) {
   if (!path.starts_with("/") || path.contains("/../"))
-    return ProjectImports{}; // an unsaved buffer
+    return ProjectImports{}; // for example an unsaved buffer
   return Resolver(path, disk).resolve(text);
 }
 

@@ -1,9 +1,11 @@
-// The files of its own project that a Python file imports, with what those import: a module is sent to a runner with them, for the runner
-// has no access to the project.
+// The project files that a Python file imports, directly or indirectly. They are sent to the runner
+// with the module, because the runner has no access to the project.
 //
-// Names are looked up as Python does where the file is run from its own folder, or from a folder above it up to the project's root (the first
-// that holds .git, pyproject.toml, setup.py, setup.cfg or .warpwright.toml). What is found nowhere there is an installed package's. It
-// leaves out imports by a computed name and files that are no Python. Thread: any; all reading is the caller's.
+// Names are looked up as in a Python run from the file's own folder or from a parent folder up to
+// the project's root (the first folder with .git, pyproject.toml, setup.py, setup.cfg or
+// .warpwright.toml). Names that are not found there belong to installed packages. Imports by a
+// computed name and files other than Python are left out.
+// Thread: any; all files are read through the caller's ProjectDisk.
 #pragma once
 
 #include "support/error.h"
@@ -15,24 +17,25 @@
 
 namespace warpwright::analysis {
 
-/// How a project is read; absolute paths.
+/// File access for a project; paths are absolute.
 struct ProjectDisk {
   std::function<bool(const std::string &path)> exists;
-  /// nullopt: there is no such file.
+  /// The text of a file; nullopt if there is no such file.
   std::function<std::optional<std::string>(const std::string &path)> read;
 };
 
-/// A disk that holds nothing.
+/// An empty disk.
 ProjectDisk no_disk();
 
 struct ProjectImports {
   std::map<std::string, std::string>
-      files; ///< text by path from one folder, without the file itself; empty: it stands alone
-  std::string path; ///< of the file itself from that folder
+      files; ///< text by path in a common folder, without the file itself; empty: no imports
+  std::string path; ///< path of the file itself relative to that folder
 };
 
-/// @param path of the file, absolute; its text need not be what the disk holds
-/// Errors: more or larger files than a task may hold.
+/// @param path absolute path of the file
+/// @param text current text of the file, which may differ from the disk
+/// Errors: the imports are more or larger files than a task may hold.
 Result<ProjectImports> project_imports(const std::string &path, const std::string &text,
                                        const ProjectDisk &disk);
 

@@ -1,7 +1,8 @@
-// A Python source as its outline: what its top level holds, classes with their methods, comments.
+// Outline of a Python source: top-level statements, classes with their methods, imports, comments.
 //
-// Broken code is normal input: what the parser recovered is there, the rest is missing. Nothing is imported or run, so names that only
-// running would bind are not known. Ranges are bytes of the text; lines count from 1. Thread: values, any.
+// Broken code is normal input: the outline holds the parts that the parser recovered. Nothing is
+// imported or run, so names that are bound only at run time are unknown. Ranges are bytes of the
+// text; lines count from 1. Thread: any (plain values).
 #pragma once
 
 #include "support/error.h"
@@ -37,20 +38,20 @@ struct PythonClass {
   const PythonFunction *find_method(const std::string &wanted) const;
 };
 
-/// One statement of the top level.
+/// One top-level statement.
 struct PythonStatement {
   Range range;
-  std::set<std::string> binds;    ///< names that it defines, imports or assigns
-  std::set<std::string> uses;     ///< identifiers that it reads, attributes of objects left out
+  std::set<std::string> binds;    ///< names that the statement defines, imports or assigns
+  std::set<std::string> uses;     ///< identifiers that the statement reads, without attribute names
   bool only_runs_as_main = false; ///< if __name__ == "__main__"
   std::string code;               ///< without comments and empty lines
 };
 
 /// `from ..layers import Norm, Gate`, or one module of `import a, b.c`.
 struct PythonImport {
-  int level = 0;                  ///< dots in front: folders up, 1 is the file's own
+  int level = 0;                  ///< leading dots: folders up; 1 is the file's own folder
   std::string module;             ///< "layers", "pkg.layers"; empty: `from . import layers`
-  std::vector<std::string> names; ///< that are imported from it, and may be modules themselves
+  std::vector<std::string> names; ///< imported names, which may be modules
 };
 
 struct PythonComment {
@@ -59,21 +60,22 @@ struct PythonComment {
 };
 
 struct PythonFile {
-  std::vector<PythonStatement> statements; ///< in the order of the text, like the rest
-  std::vector<PythonClass> classes;        ///< of the top level
-  std::vector<PythonFunction> functions;   ///< of the top level
+  std::vector<PythonStatement> statements; ///< in text order, like the other members
+  std::vector<PythonClass> classes;        ///< top-level classes
+  std::vector<PythonFunction> functions;   ///< top-level functions
   std::vector<PythonComment> comments;
-  std::vector<PythonImport> imports; ///< wherever they stand
+  std::vector<PythonImport> imports; ///< imports at any depth
   bool has_errors = false;           ///< the parser had to skip something
 
   const PythonFunction *find_function(const std::string &name) const;
 };
 
-/// Errors: only a program that was built without Python's grammar.
+/// Errors: the text has too many tokens, or the program was built without a usable Python grammar.
 Result<PythonFile> parse_python(const std::string &text);
 
-/// The text of a top-level definition and of all that it needs of the file, in the file's order: definitions by name, and statements
-/// that may have effects (framework flags). Two texts are equal when only comments, empty lines or other definitions differ.
+/// The text of a top-level definition and of its dependencies in the file, in file order:
+/// definitions by name, and statements that may have effects (framework flags). Comments, empty
+/// lines and other definitions do not change the result.
 /// @param roots names that the file binds
 std::string needed_source(const PythonFile &file, std::set<std::string> roots);
 

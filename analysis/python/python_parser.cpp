@@ -1,4 +1,5 @@
-// The outline from tree-sitter's tree. A tree is made anew for each version: a file of a thousand lines takes about a millisecond.
+// Python outline from tree-sitter's tree. Each version is parsed from scratch, which takes about a
+// millisecond per thousand lines.
 #include "analysis/python/python_file.h"
 
 #include "analysis/python/token_count.h"
@@ -33,7 +34,7 @@ TSNode field(TSNode node, std::string_view name) {
 std::vector<TSNode> named_children(TSNode node) {
   std::vector<TSNode> children;
   TSTreeCursor cursor =
-      ts_tree_cursor_new(node); // by index each child would be searched from the first
+      ts_tree_cursor_new(node); // access by index would search from the first child each time
   if (ts_tree_cursor_goto_first_child(&cursor))
     do {
       if (const TSNode child = ts_tree_cursor_current_node(&cursor); ts_node_is_named(child))
@@ -43,9 +44,10 @@ std::vector<TSNode> named_children(TSNode node) {
   return children;
 }
 
-/// Deeper code than anyone writes is not followed: the walks below are recursive.
+/// Nesting limit: the walks below are recursive, and nobody writes deeper code.
 constexpr int kDeepest = 400;
-/// tree-sitter 0.20 frees what it did not allocate when a node has 65,536 children, and what it cannot parse becomes one such node.
+/// tree-sitter 0.20 corrupts memory if a node has 65,536 children. Unparsable text becomes one such
+/// node.
 constexpr std::size_t kMostTokens = 60'000;
 
 class Reader {
@@ -81,7 +83,7 @@ private:
         collect_comments_and_imports(child, depth + 1);
   }
 
-  /// Without `as`.
+  /// The imported name without the `as` alias.
   std::string imported_name(TSNode node) const {
     return text_of(type_of(node) == "aliased_import" ? field(node, "name") : node);
   }
@@ -100,7 +102,7 @@ private:
     file_.imports.push_back(std::move(made));
   }
 
-  /// What the parser could not place stands in ERROR nodes, with whole statements inside.
+  /// Text that the parser could not place is in ERROR nodes, which may contain whole statements.
   void read_statements(TSNode parent, int depth = 0) {
     for (const TSNode node : named_children(parent)) {
       const std::string_view type = type_of(node);
@@ -143,7 +145,7 @@ private:
     return text.find("__name__") != std::string::npos && text.find("__main__") != std::string::npos;
   }
 
-  /// Of imports and assignments; of what stands in branches too.
+  /// Collects names bound by imports, assignments and definitions, also inside branches.
   void collect_bindings(TSNode node, std::string_view type, std::set<std::string> &binds,
                         int depth = 0) const {
     if (type == "class_definition" || type == "function_definition" || depth > kDeepest)
@@ -173,13 +175,14 @@ private:
       if (type_of(child) == "aliased_import")
         binds.insert(text_of(field(child, "alias")));
       else if (type_of(child) == "wildcard_import")
-        binds.clear(); // it may bind anything: as a statement with effects it is always needed
+        binds.clear(); // may bind any name; with no binds, the statement is always needed
       else
         binds.insert(text_of(child).substr(0, text_of(child).find('.')));
     }
   }
 
-  /// Attributes (`torch.backends.x = True`) bind no name of the file: such a statement has an effect.
+  /// An attribute target (`torch.backends.x = True`) binds no name of the file, so the statement
+  /// counts as one with effects.
   void add_targets(TSNode target, std::set<std::string> &binds) const {
     if (ts_node_is_null(target))
       return;

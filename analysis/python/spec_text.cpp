@@ -5,8 +5,8 @@
 namespace warpwright::analysis {
 namespace {
 
-/// Calls `at` with each position outside of brackets and quotes until it says true.
-/// @return whether all brackets and quotes were closed at the end
+/// Calls `at` with each position outside of brackets and quotes until it returns true.
+/// @return true if `at` returned true, or if all brackets and quotes are closed at the end
 bool walk(std::string_view text, const std::function<bool(std::size_t)> &at) {
   std::string open;
   char quote = 0;

@@ -1,4 +1,4 @@
-// Small cuts of Python-like text: at separators that stand outside of brackets and strings.
+// Helpers to split Python-like text at separators outside of brackets and strings.
 //
 // Thread: pure functions.
 #pragma once
@@ -11,13 +11,14 @@ namespace warpwright::analysis {
 
 std::string trimmed(std::string_view text);
 
-/// Pieces between separators at depth 0, trimmed; a piece without text is left out.
+/// Trimmed pieces between separators outside of brackets and quotes; empty pieces are left out.
 std::vector<std::string> split_outside(std::string_view text, char separator);
 
-/// Position of the first assignment at depth 0: a single '=' that is no comparison; npos when there is none.
+/// Position of the first assignment outside of brackets and quotes (a single '=' that is no
+/// comparison); npos if there is none.
 std::size_t find_assignment(std::string_view text);
 
-/// Whether brackets and quotes close.
+/// Whether all brackets and quotes are closed.
 bool is_balanced(std::string_view text);
 
 } // namespace warpwright::analysis

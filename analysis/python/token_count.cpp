@@ -11,7 +11,7 @@ bool is_word(char c) {
   return c == '_' || std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80);
 }
 
-/// The end of the string that begins at `at`; npos where it is not closed.
+/// The end of the string that starts at `at`; npos if the string is not closed.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const bool triple = text.substr(at, 3) == std::string(3, quote);
@@ -31,7 +31,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 
 std::size_t count_python_tokens(std::string_view text) {
   std::size_t count = 0;
-  bool strings = true; // until one is not closed: then nobody knows what the rest is
+  bool strings = true; // false after an unclosed string, because the rest is ambiguous
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     ++count;

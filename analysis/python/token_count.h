@@ -1,4 +1,5 @@
-// How many tokens a Python text has at most: what the parser can hold is limited (python_parser.cpp).
+// Upper bound of the number of tokens in a Python text. The parser's capacity is limited
+// (python_parser.cpp).
 //
 // Thread: pure functions.
 #pragma once
@@ -8,7 +9,7 @@
 
 namespace warpwright::analysis {
 
-/// At least as many as there are; comments, and strings that are closed, count as one each.
+/// At least the number of tokens. A comment or a closed string counts as one token.
 std::size_t count_python_tokens(std::string_view text);
 
 } // namespace warpwright::analysis
