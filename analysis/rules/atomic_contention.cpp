@@ -1,8 +1,9 @@
-// atomic-contention: every thread of a warp adds to one address, and the additions are served one after the other.
+// atomic-contention: all threads of a warp add to one address, so the additions are serialized.
 //
-// Quiet for a single thread a warp or block, and for adding a constant, which compilers aggregate themselves. The fix
-// sums a warp with shuffles first; it needs the whole warp to be there, so it is offered only where no condition on
-// the thread stands around the call. Thread: that of the unit.
+// Not reported: additions by one thread of a warp or block, and additions of a constant, which
+// compilers aggregate themselves. The fix first sums each warp with shuffles. It needs full warps,
+// so it is offered only if the launches have full warps and no condition on the thread surrounds
+// the call. Thread: the unit's thread.
 #include "analysis/rules/guard.h"
 #include "analysis/rules/rules.h"
 
@@ -26,7 +27,8 @@ const CallExpr *atomic_call(const RuleKernel &kernel, const AccessSite &site) {
   return found;
 }
 
-/// Whether conditions around it pick few lanes of a warp: an equality or an inequality other than a bounds check.
+/// Whether a condition around the access depends on the thread and is not a bounds check, so that
+/// it may select few lanes of a warp.
 bool picks_lanes(KernelContext &context, const AccessSite &site) {
   const auto conditions = context.values.flow().conditions_between(site.at.region, 0);
   return std::ranges::any_of(conditions, [&](const Expr *condition) {

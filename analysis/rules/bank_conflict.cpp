@@ -1,8 +1,9 @@
-// bank-conflict: a warp's access to shared memory that falls on few banks and is served in several passes.
+// bank-conflict: a warp's access to shared memory that uses few banks and needs several passes.
 //
-// The fix pads the innermost dimension of a static array by one element, and is offered only when it removes the
-// conflict and every use of the array is a full subscript, so that no vector access loses its alignment.
-// Two-way conflicts are reported as hints. Thread: that of the unit.
+// The fix pads the innermost dimension of a static array by one element. It is offered only if it
+// reduces the conflict, makes no other access worse, and every use of the array is a full
+// subscript, so that no vector access loses its alignment. Two-way conflicts are reported as hints.
+// Thread: the unit's thread.
 #include "analysis/rules/rules.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -16,7 +17,7 @@ using namespace clang;
 
 namespace {
 
-/// Indices of a subscript chain, outermost first; empty when the base is not a plain variable.
+/// Indices of a subscript chain, outermost first; empty if the base is not `array`.
 std::vector<const Expr *> subscripts_of(const Expr *expression, const ValueDecl *array) {
   std::vector<const Expr *> indices;
   expression = expression->IgnoreParenImpCasts();
@@ -27,7 +28,7 @@ std::vector<const Expr *> subscripts_of(const Expr *expression, const ValueDecl 
   return named_variable(expression) == array ? indices : std::vector<const Expr *>{};
 }
 
-/// Extents as polynomials, outermost first, the last one padded.
+/// Extents of the array as polynomials, outermost first, with the last one padded.
 std::vector<symbolic::Polynomial> padded_extents(KernelContext &context, const VarDecl *array) {
   std::vector<symbolic::Polynomial> extents;
   QualType type = array->getType();
@@ -69,7 +70,7 @@ bool is_only_subscripted(KernelContext &context, const VarDecl *array, std::size
       return;
     subscripted += 1;
   });
-  // &tile[i][j] and casts of it would show as an address of a subscript.
+  // Detects &tile[i][j] and casts of it: they take the address of a subscript.
   bool has_address = false;
   for_each_statement(context.kernel.getBody(), [&](const Stmt *statement) {
     const auto *unary = dyn_cast<UnaryOperator>(statement);

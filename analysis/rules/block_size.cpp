@@ -1,8 +1,9 @@
-// block-size: a launch whose block is known and no multiple of 32 threads, so that its last warp runs partly empty.
+// block-size: a launch with a known block size that is no multiple of 32 threads, so its last warp
+// is partly empty.
 //
-// The fix rounds the x dimension up where it is a literal, or a constant or macro made of one literal in this file, and
-// the kernel checks its bounds. A launch of one single thread is meant and left alone.
-// Thread: that of the unit.
+// The fix rounds the x dimension up. It is offered if that dimension is a literal, or a constant or
+// macro defined as one literal in this file, and the kernel checks its bounds. A launch of a single
+// thread is intended and not reported. Thread: the unit's thread.
 #include "analysis/analyze.h"
 #include "analysis/rules/rules.h"
 
@@ -20,10 +21,10 @@ namespace {
 
 constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kMaxThreads =
-    1024; ///< of a block, CUDA C++ Programming Guide, compute capabilities
+    1024; ///< per block; CUDA C++ Programming Guide, compute capabilities
 
-/// Where the number behind an expression is written in this file: a literal, or the literal that a constant or a
-/// macro stands for.
+/// Range of the literal behind an expression in this file: the expression itself, or the literal in
+/// the definition of a constant or macro.
 std::optional<Range> literal_behind(const RuleInput &input, const Expr *expression, int depth = 0) {
   if (!expression || depth > 4)
     return std::nullopt;

@@ -1,9 +1,9 @@
 // divergent-barrier: a block-wide barrier that some threads of a block may not reach.
 //
-// A fix is offered where the barrier is the first or last statement of the branch, or stands between statements that
-// share no declarations: it then moves out of the branch. An early return before the barrier becomes guards around the
-// accesses that follow. Loops with a trip count that depends on the thread have no safe edit.
-// Thread: that of the unit.
+// A fix is offered if the barrier is the first or last statement of the branch, or if the
+// statements before it declare nothing. The barrier then moves out of the branch. An early return
+// before the barrier is replaced by guards around the later accesses. Loops with a trip count that
+// depends on the thread have no safe edit. Thread: the unit's thread.
 #include "analysis/rules/guard.h"
 #include "analysis/rules/rules.h"
 
@@ -29,7 +29,7 @@ const CallExpr *barrier_call(const RuleInput &input, const RuleKernel &kernel,
   return found;
 }
 
-/// The divergent condition around a position, and whether it is a loop.
+/// The innermost region around a position with a divergent condition, or null.
 const Region *divergent_region(KernelContext &context, const Position &at) {
   const Flow &flow = context.values.flow();
   for (const unsigned region : flow.regions_around(at.region))
@@ -55,7 +55,8 @@ bool declares(const CompoundStmt *block, const Stmt *until) {
   return false;
 }
 
-/// Whether a variable of the condition changes inside the branch, or the condition itself has effects.
+/// Whether a variable of the condition changes inside the branch, or evaluating the condition has
+/// side effects.
 bool condition_changes(KernelContext &context, const IfStmt *branch) {
   if (branch->getCond()->HasSideEffects(context.values.context()))
     return true;
@@ -72,7 +73,8 @@ bool condition_changes(KernelContext &context, const IfStmt *branch) {
   return changes;
 }
 
-/// The bytes from the end of what precedes a statement to its own end, so that its line goes with it.
+/// Range of a statement with the indentation and the line end before it, so that its line is
+/// removed with it.
 std::optional<Range> with_leading_space(const RuleInput &input, const Stmt *statement) {
   const auto range = input.unit.range_of(statement->getSourceRange());
   const auto end = end_of_statement(input, statement);
@@ -115,7 +117,7 @@ std::optional<QuickFix> move_out_of_branch(const RuleInput &input, KernelContext
   return QuickFix{"Split the branch at the barrier", {{*removed, split}}};
 }
 
-/// The condition under which threads go on, as text.
+/// The condition under which threads continue, as text.
 std::string negated(const RuleInput &input, const Expr *condition) {
   condition = condition->IgnoreParenImpCasts();
   const auto *binary = dyn_cast<BinaryOperator>(condition);
@@ -171,7 +173,7 @@ void check_divergent_barrier(const RuleInput &input, std::vector<Diagnostic> &ou
         continue;
       const Region *region = at ? divergent_region(*kernel.context, *at) : nullptr;
       const Exit *exit = at && !region ? divergent_exit(*kernel.context, *at) : nullptr;
-      // One early return makes every later barrier divergent: the first says it for all.
+      // An early return makes every later barrier divergent; only the first of them is reported.
       if (exit && !reported.insert(exit).second)
         continue;
       const char *reason =

@@ -1,8 +1,11 @@
-// double-arithmetic: float values that meet a double literal or a double function, so that double units compute.
+// double-arithmetic: float values mixed with a double literal or a double function, so the double
+// units do the work.
 //
-// Only what mixes float operands with literals counts: code that names double is meant, and a literal that is merely
-// converted to float costs nothing. Single-argument functions have float overloads in CUDA and are left alone.
-// Covers kernels and device functions of the file. Thread: that of the unit.
+// Only mixtures of float operands with literals are reported. Code that names double is intended,
+// and a literal that is only converted to float costs nothing. Functions with one argument have
+// float overloads in CUDA and are not reported. The rule covers kernels and device functions of the
+// file.
+// Thread: the unit's thread.
 #include "analysis/rules/rules.h"
 
 #include <clang/AST/Attr.h>
@@ -32,13 +35,14 @@ bool is_double(QualType type) {
   return !type.isNull() && type.getCanonicalType()->isSpecificBuiltinType(BuiltinType::Double);
 }
 
-/// What an expression of type double is made of.
+/// The operands of an expression of type double.
 struct Operands {
-  std::vector<const FloatingLiteral *> literals; ///< double ones
-  bool has_float = false;                        ///< values that are float before conversion
+  std::vector<const FloatingLiteral *> literals; ///< literals of type double
+  bool has_float = false;                        ///< whether any operand is a float before
+                                                 ///< conversion
 };
 
-/// Functions of one argument that have a float overload, so that they follow their argument.
+/// Functions of one argument with a float overload. Their result type follows the argument.
 bool follows_its_argument(const std::string &name) {
   static const std::set<std::string> names{
       "sqrt", "rsqrt", "exp",  "exp2", "log",   "log2", "log10", "sin",  "cos",
@@ -47,7 +51,8 @@ bool follows_its_argument(const std::string &name) {
   return names.contains(name);
 }
 
-/// Adds the operands of an expression; false when it holds a double that is meant, or anything not understood.
+/// Adds the operands of an expression. Returns false if the expression contains an intended double
+/// or an unknown construct.
 bool collect(const Expr *expression, Operands &operands, int depth = 0) {
   expression = expression->IgnoreParenImpCasts();
   if (depth > 60)
@@ -95,7 +100,8 @@ public:
                                   : true;
   }
 
-  /// Outer expressions are visited before their parts, so one report covers the largest float expression.
+  /// Outer expressions are visited before their parts, so one report covers the largest float
+  /// expression.
   bool VisitBinaryOperator(BinaryOperator *binary) {
     if (binary->isLogicalOp() || binary->getOpcode() == BO_Assign ||
         binary->getOpcode() == BO_Comma)
@@ -137,7 +143,7 @@ public:
   }
 
 private:
-  /// Edits that make a literal float; nothing when it cannot be reached.
+  /// An edit that makes a literal float; nullopt if the literal cannot be edited.
   std::optional<TextEdit> float_edit(const FloatingLiteral *literal) const {
     const auto range = input_.unit.range_of(literal->getSourceRange());
     const std::string text = range ? input_.text(*range) : "";
@@ -146,7 +152,7 @@ private:
         return insertion(range->end, "f");
       return std::nullopt;
     }
-    // A macro: other users of it may want the double.
+    // The literal is in a macro, and other uses of the macro may need the double.
     const Range use = shown_range(input_.unit, literal->getSourceRange());
     if (use.size() == 0)
       return std::nullopt;
@@ -197,7 +203,7 @@ private:
   const RuleInput &input_;
   std::vector<Diagnostic> &out_;
   std::set<Range> reported_;
-  std::set<const FloatingLiteral *> covered_; ///< by a report about an enclosing expression
+  std::set<const FloatingLiteral *> covered_; ///< reported with an enclosing expression
 };
 
 } // namespace

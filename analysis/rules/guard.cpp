@@ -1,5 +1,5 @@
-// Conditions around accesses as text edits; see guard.h.
-// Thread: that of the unit.
+// Text edits that add conditions around accesses; see guard.h.
+// Thread: the unit's thread.
 #include "analysis/rules/guard.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -26,7 +26,8 @@ bool find_path(const Stmt *statement, const Stmt *target, std::vector<const Stmt
   return false;
 }
 
-/// The statement of a block that an expression belongs to, and whether the expression is all of its right-hand side.
+/// The statement of a block that contains an expression, and the right-hand side if the expression
+/// is all of it.
 struct Enclosing {
   const Stmt *statement = nullptr;
   const Expr *whole_value = nullptr;

@@ -1,9 +1,11 @@
-// missing-bounds-check: a global access at the thread's grid position that no condition protects, in a kernel that is
-// told a size.
+// missing-bounds-check: an unchecked global access at the thread's grid position, in a kernel with
+// a size parameter.
 //
-// Quiet where the launches in the file cover the data exactly (no division in the grid) and where any condition on the
-// thread's position stands around the access. A warning when a launch rounds the grid up, information otherwise. The
-// fix returns early, or guards each access where barriers forbid that. Thread: that of the unit.
+// Not reported if the launches in the file cover the data exactly (no division in the grid), or if
+// any condition on the thread's position surrounds the access. The severity is Warning if a launch
+// rounds the grid up, else Information. The fix returns early, or guards each access if barriers
+// forbid that.
+// Thread: the unit's thread.
 #include "analysis/rules/guard.h"
 #include "analysis/rules/rules.h"
 
@@ -61,7 +63,8 @@ bool is_unchecked(KernelContext &context, const AccessSite &site) {
 
 enum class Coverage { Unknown, Exact, Divided, RoundedUp };
 
-/// What the grid expressions of the launches say; variables are looked through once.
+/// How the grid expressions of the launches cover the data. One variable per component is looked
+/// through.
 Coverage coverage_of(const RuleInput &input, const RuleKernel &kernel) {
   Coverage worst = Coverage::Unknown;
   for (const CUDAKernelCallExpr *launch : input.unit.launches()) {
@@ -88,7 +91,7 @@ Coverage coverage_of(const RuleInput &input, const RuleKernel &kernel) {
   return worst;
 }
 
-/// Whether a name is that of a number of elements of all data, rather than of one dimension.
+/// Whether a name suggests the number of all elements instead of one dimension.
 bool sounds_like_total(const std::string &name) {
   static const std::set<std::string> names{"n",      "N",     "size", "count", "len",
                                            "length", "total", "num",  "numel"};
@@ -109,7 +112,8 @@ bool sounds_like_size(const std::string &name) {
       parts, [&](const char *part) { return lower.find(part) != std::string::npos; });
 }
 
-/// Integer parameters that say how much data there is: by their name, or because an index is made of them.
+/// Integer parameters that give the size of the data, judged by their name or by their use in an
+/// index.
 std::vector<std::string> size_parameters(const KernelContext &context) {
   std::vector<std::string> names;
   for (const ParmVarDecl *parameter : context.kernel.parameters()) {
@@ -124,14 +128,15 @@ std::vector<std::string> size_parameters(const KernelContext &context) {
   return names;
 }
 
-/// The only candidate, or the only one that is named like the number of all elements.
+/// The only candidate, or the only one whose name suggests the number of all elements.
 std::string bound_among(std::vector<std::string> names) {
   if (names.size() > 1)
     std::erase_if(names, [](const std::string &name) { return !sounds_like_total(name); });
   return names.size() == 1 ? names[0] : std::string();
 }
 
-/// A local variable that holds the grid position along an axis, declared at the top of the body.
+/// The declaration of a local variable that holds the grid position along an axis, directly in the
+/// kernel's body; `name` gets the variable's name.
 const DeclStmt *declaration_of_position(KernelContext &context, int axis, std::string &name) {
   const auto *body = dyn_cast_or_null<CompoundStmt>(context.kernel.getBody());
   if (!body)
@@ -154,10 +159,10 @@ const DeclStmt *declaration_of_position(KernelContext &context, int axis, std::s
 
 struct Guard {
   const DeclStmt *after = nullptr;
-  std::string inside, outside; ///< conditions: all positions in bounds, one out of bounds
+  std::string inside, outside; ///< conditions of positions in and out of bounds
 };
 
-/// The bound of each axis that the access uses; nullopt when it cannot be told.
+/// The bound of each axis that the access uses; nullopt if it is unknown.
 std::optional<Guard> guard_of(KernelContext &context, const AccessSite &site) {
   const int bytes = std::max(site.access.element_bytes, 1);
   const auto elements = site.place.bytes.divided_by(bytes);

@@ -1,9 +1,10 @@
-// missing-const and missing-restrict: qualifiers that let the compiler keep loads in registers and use the read-only
-// cache.
+// missing-const and missing-restrict: qualifiers that let the compiler keep loads in registers and
+// use the read-only cache.
 //
-// const is offered for pointers that the kernel only reads and never hands on as non-const; restrict where a kernel
-// with several pointers writes one of them and no launch in the file passes one argument twice. The edits cover every
-// declaration of the kernel in the file. One diagnostic a kernel and rule. Thread: that of the unit.
+// const is offered for pointers that the kernel only reads and never passes on as non-const.
+// restrict is offered if a kernel with several pointers writes through one of them and no launch in
+// the file passes one argument twice. The edits cover every declaration of the kernel in the file.
+// There is one diagnostic per kernel and rule. Thread: the unit's thread.
 #include "analysis/rules/rules.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -34,7 +35,7 @@ bool is_pointer(const Expr *expression) {
   return !expression->getType().isNull() && expression->getType()->isAnyPointerType();
 }
 
-/// Whether the pointer is somewhere handed on to what takes a pointer to mutable data.
+/// Whether the pointer is passed on as a pointer to mutable data.
 bool flows_to_mutable(const FunctionDecl &kernel, const ParmVarDecl *pointer) {
   bool flows = false;
   for_each_statement(kernel.getBody(), [&](const Stmt *statement) {
@@ -68,7 +69,8 @@ bool flows_to_mutable(const FunctionDecl &kernel, const ParmVarDecl *pointer) {
   return flows;
 }
 
-/// The pointer's own `*` in a declaration of the parameter; nullopt for typedefs, arrays and macros.
+/// The pointer's own `*` in a declaration of the parameter; nullopt for typedefs, arrays and
+/// macros.
 std::optional<Range> star_of(const RuleInput &input, const ParmVarDecl *parameter) {
   const auto *info = parameter->getTypeSourceInfo();
   if (!info)
@@ -77,7 +79,7 @@ std::optional<Range> star_of(const RuleInput &input, const ParmVarDecl *paramete
   return pointer ? input.unit.range_of(SourceRange(pointer.getStarLoc())) : std::nullopt;
 }
 
-/// Edits on every declaration of the kernel in this file; nullopt when one of them cannot be edited.
+/// Edits of every declaration of the kernel in this file; nullopt if one of them cannot be edited.
 template <class Edit>
 std::optional<std::vector<TextEdit>> in_every_declaration(const FunctionDecl &kernel,
                                                           unsigned index, const Edit &edit) {
@@ -112,7 +114,7 @@ std::optional<TextEdit> restrict_edit(const RuleInput &input, const ParmVarDecl 
                         : input.unit.range_of(SourceRange(parameter->getLocation()));
   if (!name)
     return insertion(star->end, word);
-  // `float *const x` keeps its const behind the new word as well as before it.
+  // The word goes before the name, so `float *const x` keeps its const.
   return insertion(name->begin, word + " ");
 }
 
@@ -136,7 +138,7 @@ std::string listed(const std::vector<std::string> &names) {
   return text;
 }
 
-/// One diagnostic for the parameters in `indices`, on the first of them.
+/// Adds one diagnostic for the parameters in `indices`, at the first of them.
 template <class Edit>
 void report(const RuleInput &input, const RuleKernel &kernel, const std::vector<unsigned> &indices,
             const char *rule, const std::string &title, const std::string &reason, const Edit &edit,

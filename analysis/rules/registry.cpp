@@ -1,7 +1,8 @@
-// The table of rules, and the function that runs them all.
+// Table of rules, and the function that runs them.
 //
-// Diagnostics come out in the order of the text. A kernel that only the token scanner found has no AST and is
-// skipped. Thread: that of the unit.
+// Diagnostics are in text order. Kernels that only the token scanner found have no AST and are
+// skipped.
+// Thread: the unit's thread.
 #include "analysis/analyze.h"
 #include "analysis/rules/rule.h"
 #include "analysis/rules/rules.h"

@@ -1,8 +1,9 @@
-// What a rule is and what it is given. One file a rule, one line a rule in registry.cpp.
+// Interface of a rule and its input. Each rule has its own file and one line in registry.cpp.
 //
-// A rule says why something costs, how much where that is known, and offers an edit that it is sure of; where no edit
-// is safe it offers none. Severity: Warning for what is wrong or wastes most of a resource, Information for what
-// costs noticeably, Hint for what may help. Rules are pure and never fail. Thread: that of the unit.
+// A rule explains a cost, quantifies it if possible, and offers an edit only if the edit is safe.
+// Severity: Warning for errors and for code that wastes most of a resource, Information for
+// noticeable costs, Hint for possible improvements. Rules are pure functions and never fail.
+// Thread: the unit's thread.
 #pragma once
 
 #include "analysis/facts/kernel_context.h"
@@ -12,7 +13,7 @@
 
 namespace warpwright::analysis {
 
-/// One kernel, as plain facts and as AST.
+/// One kernel, as plain facts and as an AST.
 struct RuleKernel {
   const Kernel &facts;
   std::unique_ptr<KernelContext> context;
@@ -27,7 +28,7 @@ struct RuleInput {
   std::string text(Range range) const {
     return std::string(unit.text().substr(range.begin, range.size()));
   }
-  /// The kernel that a launch starts, or null.
+  /// The kernel that a launch starts, or null if it is unknown.
   const RuleKernel *kernel_of(const clang::CUDAKernelCallExpr *launch) const;
 };
 
@@ -36,7 +37,7 @@ struct Rule {
   void (*check)(const RuleInput &input, std::vector<Diagnostic> &out);
 };
 
-/// Every rule; the order is that of the table.
+/// All rules, in the order of the table.
 std::span<const Rule> rules();
 
 Diagnostic make_diagnostic(const RuleInput &input, const char *rule, Severity severity, Range range,

@@ -1,5 +1,5 @@
-// The entry of each rule, for the table in registry.cpp. What each looks for is said at the top of its file.
-// Thread: that of the unit.
+// Entry points of the rules, for the table in registry.cpp. Each rule's file describes the rule.
+// Thread: the unit's thread.
 #pragma once
 
 #include "analysis/rules/rule.h"

@@ -1,10 +1,11 @@
-// shared-memory-race: a thread reads an element of shared memory that another thread of the block wrote, with no
-// barrier in between.
+// shared-memory-race: a thread reads an element of shared memory that another thread of the block
+// wrote, with no barrier in between.
 //
-// Only the plain case: write and read in straight order in one body, affine indices that name different threads'
-// elements, and no barrier, warp synchronisation or call to unknown code between them. Code for a single warp and
-// races around a loop's back edge are not looked at. The fix inserts the barrier before the reading statement where all
-// threads get there. Thread: that of the unit.
+// Only the simple case is found: a write and a later read in the same loops of one body, affine
+// indices of different threads' elements, and no barrier, warp synchronization or call of unknown
+// code between them. Code for a single warp and races around a loop's back edge are not analyzed.
+// The fix inserts the barrier before the reading statement if all threads get there. Thread: the
+// unit's thread.
 #include "analysis/rules/guard.h"
 #include "analysis/rules/rules.h"
 
@@ -25,7 +26,7 @@ bool depends_on_thread(const KernelContext &context, const symbolic::Polynomial 
   });
 }
 
-/// Whether control flow may synchronise threads, or leave what this rule understands, between two positions.
+/// Whether a call between two positions may synchronize threads or is unknown to this rule.
 bool is_synchronised(KernelContext &context, const Position &from, const Position &to) {
   bool found = false;
   for_each_statement(context.kernel.getBody(), [&](const Stmt *statement) {
@@ -42,7 +43,7 @@ bool is_synchronised(KernelContext &context, const Position &from, const Positio
   return found;
 }
 
-/// In one iteration of the same loops: neither lies in a loop that the other is not in.
+/// Whether two positions are in the same loops.
 bool share_loops(const KernelContext &context, const Position &a, const Position &b) {
   const auto loops = [&](const Position &at) {
     std::vector<unsigned> result;
@@ -54,7 +55,7 @@ bool share_loops(const KernelContext &context, const Position &a, const Position
   return loops(a) == loops(b);
 }
 
-/// Whether one statement of a block holds both: s[t] += s[t + 1] reads before it writes.
+/// Whether one expression statement contains both: s[t] += s[t + 1] reads before it writes.
 bool share_statement(const KernelContext &context, const AccessSite &a, const AccessSite &b) {
   const auto first = path_to(context.kernel.getBody(), a.expression),
              second = path_to(context.kernel.getBody(), b.expression);
@@ -64,7 +65,7 @@ bool share_statement(const KernelContext &context, const AccessSite &a, const Ac
   return common > 0 && isa<Expr>(first[common - 1]);
 }
 
-/// Under `if (threadIdx.x < 32)`: one warp, which other means may keep in step.
+/// Whether the access is under `if (threadIdx.x < 32)`. Other means may synchronize a single warp.
 bool is_one_warp(KernelContext &context, const AccessSite &site) {
   return std::ranges::any_of(
       context.values.flow().conditions_between(site.at.region, 0), [&](const Expr *condition) {
@@ -86,7 +87,7 @@ bool is_race(KernelContext &context, const AccessSite &write, const AccessSite &
       context.values.kind_of(b) == SymbolKind::Varying || !depends_on_thread(context, a) ||
       !share_loops(context, write.at, read.at))
     return false;
-  // s[t] = ...; s[t + s/2]: written by another thread. Loop counters that differ are no evidence.
+  // s[t] = ...; s[t + s/2]: written by another thread. Different loop counters are no evidence.
   const symbolic::Polynomial difference = a - b;
   const bool is_offset = difference.number() && *difference.number() != 0;
   if (!is_offset && !depends_on_thread(context, difference))

@@ -1,8 +1,11 @@
-// tree-reduction: a reduction in shared memory whose last steps, within one warp, still pay a barrier each.
+// tree-reduction: a reduction in shared memory whose last steps, within one warp, still use
+// barriers.
 //
-// Recognised: for (s = blockDim.x / 2; s > 0; s >>= 1) { if (t < s) a[t] op= a[t + s]; __syncthreads(); } and the
-// interleaved form that counts s up. The fix ends the tree at 32 values and finishes them with shuffles; it needs
-// blocks of at least a warp and, as the loop itself does, a power of two. Thread: that of the unit.
+// Recognized: for (s = blockDim.x / 2; s > 0; s >>= 1) { if (t < s) a[t] op= a[t + s]; __syncthreads(); }
+// and the interleaved form that counts s up. The fix stops the tree at 32 values and reduces them
+// with shuffles. It needs a block size that is at least a warp and, like the loop itself, a power
+// of two.
+// Thread: the unit's thread.
 #include "analysis/rules/guard.h"
 #include "analysis/rules/rules.h"
 
@@ -33,13 +36,13 @@ const ArraySubscriptExpr *subscript(const Expr *expression) {
   return dyn_cast<ArraySubscriptExpr>(expression->IgnoreParenImpCasts());
 }
 
-/// The one statement that a branch guards, looking through braces.
+/// The only statement that a branch guards, without braces; null if there are several.
 const Stmt *only_statement(const Stmt *statement) {
   const auto *block = dyn_cast_or_null<CompoundStmt>(statement);
   return !block ? statement : block->size() == 1 ? block->body_front() : nullptr;
 }
 
-/// Whether b is a plus the loop's counter.
+/// Whether the index of b is the index of a plus the loop's counter, in the same array.
 bool is_partner(KernelContext &context, const ArraySubscriptExpr *a, const Expr *b,
                 const std::string &counter) {
   const auto *other = subscript(b);
@@ -103,7 +106,7 @@ bool steps_by_halves(AffineAnalysis &values, const Expr *increment, bool &is_int
          (opcode == BO_ShrAssign && number == 1);
 }
 
-/// Whether the loop goes down to one, rather than stopping at a warp: s > 0, s >= 1, s != 0, s.
+/// Whether the loop runs down to one instead of stopping at a warp: s > 0, s >= 1, s != 0, s.
 bool runs_to_one(AffineAnalysis &values, const Expr *condition, const VarDecl *counter,
                  bool is_interleaved) {
   if (!condition)
@@ -143,7 +146,7 @@ std::optional<Tree> match(const RuleInput &input, KernelContext &context, const 
     return std::nullopt;
   if (tree.array.empty() || tree.thread.empty() || tree.update.empty())
     return std::nullopt;
-  // The thread's own slot has to be its index in the block.
+  // The thread's slot must be its index in the block.
   const auto *target = subscript(cast<BinaryOperator>(update->IgnoreParenImpCasts())->getLHS());
   if (!(context.values.value(target->getRHS()) == symbolic::Polynomial::symbol("threadIdx.x")))
     return std::nullopt;

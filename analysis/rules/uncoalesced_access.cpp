@@ -1,9 +1,10 @@
-// uncoalesced-access: neighbouring threads of a warp touch global memory far apart.
+// uncoalesced-access: neighboring threads of a warp access distant elements of global memory.
 //
-// Quiet for accesses of a single thread, for atomics, and where neighbouring accesses of the same kernel use the
-// bytes in between. The fix swaps the roles of x and y, in the kernel and its launches, and is offered only when that
-// makes the strided accesses coalesced and spoils no other; everything else needs a rewrite through shared memory,
-// which is a move of the generator. Thread: that of the unit.
+// Not reported: accesses by a single thread, atomics, and accesses whose gaps are used by
+// neighboring accesses of the same kernel. The fix swaps the roles of x and y in the kernel and its
+// launches. It is offered only if the strided accesses become coalesced and no other access gets
+// worse. Other cases need a rewrite through shared memory, which is a move of the generator.
+// Thread: the unit's thread.
 #include "analysis/rules/rules.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -20,7 +21,7 @@ namespace {
 constexpr int kSectorBytes = 32;
 constexpr int kLanes = 32;
 
-/// Under `if (threadIdx.x == 0)` and the like.
+/// Whether an equality such as `if (threadIdx.x == 0)` selects one thread.
 bool is_single_thread(KernelContext &context, const AccessSite &site) {
   for (const Expr *condition : context.values.flow().conditions_between(site.at.region, 0)) {
     const auto *comparison = dyn_cast<BinaryOperator>(condition->IgnoreParenImpCasts());
@@ -33,7 +34,8 @@ bool is_single_thread(KernelContext &context, const AccessSite &site) {
   return false;
 }
 
-/// Whether accesses of the same buffer at other constant offsets use most of a stride: x[3*i], x[3*i+1], x[3*i+2].
+/// Whether accesses of the same buffer at other constant offsets use most of a stride: x[3*i],
+/// x[3*i+1], x[3*i+2].
 bool is_covered_by_neighbours(const KernelContext &context, const AccessSite &site) {
   if (!site.access.stride)
     return false;
@@ -55,7 +57,7 @@ bool is_wasteful(KernelContext &context, const AccessSite &site) {
          !is_covered_by_neighbours(context, site);
 }
 
-/// Sectors that a warp moves over those that the elements would fill when packed.
+/// Sectors that a warp moves, divided by the sectors of the same elements when packed.
 std::optional<std::int64_t> waste_of(const Access &access) {
   if (!access.stride || access.element_bytes <= 0)
     return std::nullopt;
@@ -90,7 +92,7 @@ bool swapping_helps(KernelContext &context) {
   for (const AccessSite &site : context.sites) {
     if (site.access.space == MemorySpace::Local)
       continue;
-    // Derived symbols hold thread indices inside, which a swap of the outer names would miss.
+    // Derived symbols contain thread indices that a swap of the outer names would miss.
     for (const std::string &name : site.place.bytes.symbols())
       if (const auto found = context.values.symbols().find(name);
           found != context.values.symbols().end() && found->second.operation != Operation::None)
@@ -109,7 +111,8 @@ bool swapping_helps(KernelContext &context) {
   return helps;
 }
 
-/// Exchanges the x and y components of one configuration; empty when both are equal, nullopt when it has no two.
+/// Edits that exchange the x and y components of a configuration; empty if both are equal, nullopt
+/// if a component is missing.
 std::optional<std::vector<TextEdit>> swap_dimensions(const RuleInput &input,
                                                      const Expr *configuration) {
   const Dimensions dimensions = dimensions_of(input.unit.context(), configuration);
@@ -123,7 +126,7 @@ std::optional<std::vector<TextEdit>> swap_dimensions(const RuleInput &input,
   return std::vector<TextEdit>{{*x_range, input.text(*y_range)}, {*y_range, input.text(*x_range)}};
 }
 
-/// Edits of all launches of the kernel; nullopt when one cannot be edited or the file shows none.
+/// Edits of all launches of the kernel; nullopt if one cannot be edited or the file has none.
 std::optional<std::vector<TextEdit>> launch_edits(const RuleInput &input,
                                                   const RuleKernel &kernel) {
   std::set<std::pair<Range, std::string>> edits;
@@ -142,7 +145,7 @@ std::optional<std::vector<TextEdit>> launch_edits(const RuleInput &input,
       if (is_ours)
         for (const TextEdit &edit : *changes)
           edits.emplace(edit.range, edit.replacement);
-      // A dim3 variable that other code uses too cannot change for this launch alone.
+      // A dim3 variable that other launches may use cannot be changed for this launch alone.
       if (variable && changes && !changes->empty() &&
           (!is_ours || input.unit.launches().size() > 1))
         return std::nullopt;
@@ -186,7 +189,7 @@ std::optional<QuickFix> swap_fix(const RuleInput &input, const RuleKernel &kerne
 void check_uncoalesced_access(const RuleInput &input, std::vector<Diagnostic> &out) {
   for (const RuleKernel &kernel : input.kernels) {
     std::set<std::pair<std::string, std::string>>
-        reported; // one report for the same index of one buffer
+        reported; // one report per index and buffer
     std::optional<std::optional<QuickFix>> fix;
     for (const AccessSite &site : kernel.context->sites) {
       if (!is_wasteful(*kernel.context, site) ||

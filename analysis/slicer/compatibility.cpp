@@ -1,5 +1,5 @@
-// Integer types match NVRTC's own headers (64 bits are `long long` there), so that a header
-// included later agrees. Thread: any.
+// Declarations of standard names for slices. Integer types match NVRTC's own headers (64-bit types
+// are `long long` there), so they agree with headers that are included later. Thread: any.
 #include "analysis/slicer/compatibility.h"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ constexpr Template kTemplates[] = {
                     "template <bool C, class T = void> using enable_if_t = typename "
                     "enable_if_t_of<C, T>::type;\n"}};
 
-/// NVRTC brings these itself.
+/// Names that NVRTC declares itself.
 constexpr std::string_view kBuiltIn[] = {"move", "forward", "initializer_list"};
 
 bool is_type(std::string_view name) {

@@ -1,9 +1,8 @@
-// What device code may use from the standard library, in the few lines that NVRTC needs to accept
-// it.
+// Standard-library names in device code, with the declarations that NVRTC needs to accept them.
 //
-// NVRTC has no <cstdint>, <cfloat>, <limits> or <algorithm>. A slice that uses a name of theirs
-// gets a small declaration of it; a name that is not listed here is an error of the slicer, which
-// says so. Thread: any.
+// NVRTC has no <cstdint>, <cfloat>, <limits> or <algorithm>. A slice that uses one of their names
+// gets a small declaration of it. A std:: name that is not listed here is an error of the slicer.
+// Thread: any.
 #pragma once
 
 #include <set>
@@ -12,13 +11,13 @@
 
 namespace warpwright::analysis::slicer {
 
-/// Declarations for those of `identifiers` (as used at all) and `std_names` (as used after `std::`)
-/// that need one, less those in `defined`, which the user's own code declares.
+/// Declarations for the names in `identifiers` (used anywhere) and `std_names` (used after `std::`)
+/// that need one. Names in `defined` are left out, because the user's code declares them.
 std::string compatibility_declarations(const std::set<std::string> &identifiers,
                                        const std::set<std::string> &std_names,
                                        const std::set<std::string> &defined);
 
-/// Whether `std::name` works in a slice.
+/// Whether `std::name` is available in a slice.
 bool is_supported_std(std::string_view name);
 
 } // namespace warpwright::analysis::slicer

@@ -1,5 +1,5 @@
-// Values come from a linear congruential generator seeded by the position, so they differ from one
-// another and never change. Thread: any.
+// Values are derived from the position with a linear congruential generator, so they vary between
+// elements and are always the same. Thread: any.
 #include "analysis/slicer/constants.h"
 
 #include <clang/AST/ASTContext.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMaxElements = 16384;
 
-/// Knuth's MMIX constants; the high bits are the good ones.
+/// Multiplier and increment of Knuth's MMIX generator; the high bits have the best quality.
 std::uint64_t scramble(std::uint64_t i) {
   return (i + 1) * 6364136223846793005ull + 1442695040888963407ull;
 }
@@ -22,7 +22,7 @@ std::string value(clang::QualType type, std::int64_t i) {
   const int number = static_cast<int>(scramble(static_cast<std::uint64_t>(i)) >> 56); // 0..255
   if (!type->isRealFloatingType())
     return std::to_string(number % 7 + 1);
-  // Sixteenths between -8 and 8, without zero, are exact in every floating-point type.
+  // Multiples of 1/16 between -8/16 and 7/16, without zero, are exact in every floating-point type.
   const int sixteenths = number % 16 - 8;
   char text[32];
   std::snprintf(text, sizeof text, "%.4ff", (sixteenths == 0 ? 3 : sixteenths) / 16.0);

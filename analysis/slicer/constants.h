@@ -1,8 +1,8 @@
 // Contents for `__constant__` variables that the host fills with cudaMemcpyToSymbol.
 //
-// A plan runs no host code, so a slice gives such a variable made-up contents: the same in the
-// reference and in every candidate, as both are cut by the slicer. Left as they are (zero):
-// variables with an initialiser, structs, and arrays too long to spell. Thread: any.
+// A plan runs no host code, so a slice gives such a variable generated contents. They are the same
+// in the reference and in every candidate, because the slicer cuts both. Unchanged are variables
+// with an initializer, structs, and arrays that are too long to write out. Thread: any.
 #pragma once
 
 #include <clang/AST/Decl.h>
@@ -11,8 +11,8 @@
 
 namespace warpwright::analysis::slicer {
 
-/// " = {0.25f, ...}" for an uninitialised `__constant__` array of numbers; empty where none is made
-/// up.
+/// " = {0.25f, ...}" for an uninitialized `__constant__` number or array of numbers; otherwise
+/// empty.
 std::string constant_initializer(const clang::VarDecl &variable);
 
 } // namespace warpwright::analysis::slicer

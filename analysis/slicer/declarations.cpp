@@ -1,9 +1,9 @@
-// Walks the declarations of the translation unit and finds their text.
+// Walk over the declarations of the translation unit, and their text.
 //
-// Functions of the host are kept as host-only items, so that an error can name the one that a
-// kernel calls. Unannotated members and constexpr functions get `__host__ __device__`: nvcc accepts
-// them in device code (members only in constant expressions), NVRTC and Clang refuse them. Thread:
-// that of the unit.
+// Host functions are kept as host-only items, so an error can name the one that a kernel calls.
+// Unannotated members and constexpr functions get `__host__ __device__`: nvcc accepts them in
+// device code (members only in constant expressions), but NVRTC and Clang reject them. Thread: the
+// unit's thread.
 #include "analysis/slicer/declarations.h"
 #include "analysis/slicer/constants.h"
 
@@ -77,7 +77,7 @@ private:
     return is_main ? 0 : inventory_.files.size() - 1;
   }
 
-  /// Follows the user's includes, each file once, where it is read first.
+  /// Follows the user's includes. Each file is read once, at its first include.
   void scan_includes(std::size_t index) {
     const std::vector<Directive> directives = inventory_.files[index]->directives;
     for (const Directive &directive : directives) {
@@ -101,7 +101,8 @@ private:
   /// Path and text of a user header that the parse read or could have read.
   std::optional<std::pair<std::string, std::string>> find_include(const SourceText &from,
                                                                   const Directive &directive) {
-    // A copy: asking for a file of a precompiled preamble loads it, which changes the table under an iterator.
+    // The table is copied: a request for a file of a precompiled preamble loads the file, which
+    // changes the table during iteration.
     std::vector<clang::FileEntryRef> entries;
     for (auto it = sources_.fileinfo_begin(); it != sources_.fileinfo_end(); ++it)
       entries.push_back(it->first);
@@ -125,7 +126,7 @@ private:
     return !path.starts_with(llvm::StringRef(kStubPrefix));
   }
 
-  /// Index of the user file that holds a location (of the expansion, for macros).
+  /// Index of the user file that contains a location (the expansion location for macros).
   std::optional<std::size_t> file_of(clang::SourceLocation location) const {
     const clang::FileID id = sources_.getFileID(sources_.getExpansionLoc(location));
     if (id == sources_.getMainFileID())
@@ -182,7 +183,7 @@ private:
     return llvm::dyn_cast<clang::FunctionDecl>(declaration);
   }
 
-  /// Names and kind. False for what a slice never needs.
+  /// Sets the names and the kind of an item. Returns false for declarations that slices never need.
   bool describe(const Decl *declaration, Item &item) const {
     if (const auto *directive = llvm::dyn_cast<clang::UsingDirectiveDecl>(declaration)) {
       item.is_using = true;
@@ -246,7 +247,7 @@ private:
     return range;
   }
 
-  /// A declaration that a macro made is the macro's invocation.
+  /// Range of a macro-generated declaration: the macro's invocation.
   Range macro_extent(const Decl *declaration, const SourceText &source) const {
     const clang::CharSourceRange expansion = sources_.getExpansionRange(declaration->getLocation());
     Range range{sources_.getFileOffset(expansion.getBegin()),
@@ -303,8 +304,8 @@ private:
     item.edits.push_back({{offset, offset}, text});
   }
 
-  /// `namespace cg = cooperative_groups;` and `using namespace nvcuda;` are lost when the parser
-  /// does not know the namespace, as in the stub pass; they are found by their tokens.
+  /// Adds `namespace cg = cooperative_groups;` and `using namespace nvcuda;` by their tokens. The
+  /// parser drops them if it does not know the namespace, as in the stub pass.
   void add_namespace_names() {
     const SourceText &source = *inventory_.files[0];
     for (std::size_t i = 0; i + 2 < source.tokens.size(); ++i) {
@@ -327,7 +328,7 @@ private:
     }
   }
 
-  /// Declarations that share text become one item.
+  /// Merges declarations that share text into one item.
   void merge_items() {
     auto &items = inventory_.items;
     std::ranges::stable_sort(items, [](const Item &a, const Item &b) {
@@ -352,7 +353,7 @@ private:
     items = std::move(merged);
   }
 
-  /// -D flags live in Clang's predefines buffer, between two line markers.
+  /// Reads the -D flags from Clang's predefines buffer, where they are between two line markers.
   void read_command_line() {
     for (unsigned i = 1; i < sources_.local_sloc_entry_size(); ++i) {
       const clang::SrcMgr::SLocEntry &entry = sources_.getLocalSLocEntry(i);

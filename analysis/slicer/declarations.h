@@ -1,8 +1,8 @@
-// What a slice may be made of: the user's files and the declarations at namespace scope in them.
+// Input of a slice: the user's files and the namespace-scope declarations in them.
 //
-// An item is the text of one declaration (or of several that share a statement: `const int A = 1, B
-// = 2;`). Only the user's own files are read: the toolkit's and the standard library's headers stay
-// includes, or are dropped. Thread: that of the unit.
+// An item is the text of one declaration, or of several in one statement (`const int A = 1, B =
+// 2;`). Only the user's own files are read. Headers of the toolkit and the standard library stay
+// includes or are dropped. Thread: the unit's thread.
 #pragma once
 
 #include "analysis/parsed_unit.h"
@@ -18,13 +18,13 @@ namespace warpwright::analysis::slicer {
 struct Item {
   std::size_t file = 0;
   Range range;
-  std::set<std::string> names;     ///< what it declares
-  std::set<std::string> operands;  ///< of an operator overload: names of the types it takes
-  std::vector<std::string> scopes; ///< "namespace a {", "extern \"C\" {": outermost first
-  bool is_host_only = false;       ///< no device code can use it
+  std::set<std::string> names;     ///< declared names
+  std::set<std::string> operands;  ///< for an operator overload: names of its parameter types
+  std::vector<std::string> scopes; ///< outermost first: "namespace a {", "extern \"C\" {"
+  bool is_host_only = false;       ///< device code cannot use it
   bool is_function = false;
-  bool is_using = false;       ///< using directive; `names` holds the namespace
-  std::vector<TextEdit> edits; ///< annotations and initialisers to insert, offsets into the file
+  bool is_using = false;       ///< a using directive; `names` holds the namespace
+  std::vector<TextEdit> edits; ///< inserted annotations and initializers; offsets into the file
   std::vector<const clang::Decl *> declarations;
 };
 
@@ -32,13 +32,13 @@ struct Inventory {
   std::vector<std::unique_ptr<SourceText>> files; ///< [0] is the main file
   std::vector<Item> items;                      ///< by file, then by offset; ranges do not overlap
   std::set<std::string> missing_headers;        ///< quoted includes that were not found
-  std::vector<std::string> command_line_macros; ///< "#define TILE 16" of -D flags
+  std::vector<std::string> command_line_macros; ///< from -D flags: "#define TILE 16"
 };
 
 /// Everything in the unit's user files that a slice may need.
 Inventory take_inventory(const ParsedUnit &unit);
 
-/// Whether NVRTC can include it: the toolkit's own device headers.
+/// Whether NVRTC can include a header: one of the toolkit's own device headers.
 bool is_device_header(std::string_view include);
 
 } // namespace warpwright::analysis::slicer

@@ -1,9 +1,10 @@
-// Cuts a kernel out of its file: closure over names, then the chosen text in source order.
+// Slicer of kernels and host declarations: closure over names, then the chosen text in source
+// order.
 //
-// The closure goes by identifiers, not by resolved references: it takes every overload and every
-// specialisation of a name, works in dependent code and in code that does not parse, and at worst
-// takes a declaration too many. Conditional directives around a chosen declaration are kept, with
-// the branches that this parse did not take. Thread: that of the unit.
+// The closure uses identifiers instead of resolved references. It takes every overload and every
+// specialization of a name, works in dependent code and in code that does not parse, and at worst
+// takes unneeded declarations. Conditional directives around a chosen declaration are kept, with
+// the branches that this parse did not take. Thread: the unit's thread.
 #include "analysis/analyze.h"
 #include "analysis/slicer/compatibility.h"
 #include "analysis/slicer/declarations.h"
@@ -19,7 +20,7 @@ namespace {
 using namespace slicer;
 using Kind = Directive::Kind;
 
-/// One piece of a file in text order: a directive, or an item by index.
+/// A piece of a file in text order: a directive, or an item by index.
 struct Piece {
   const Directive *directive = nullptr;
   std::size_t item = 0;
@@ -29,7 +30,7 @@ struct Piece {
 
 using HostItems = std::map<const clang::Decl *, const Item *>;
 
-/// The first use of something that exists on the host only.
+/// Finds the first use of a host-only declaration.
 struct HostUse : clang::RecursiveASTVisitor<HostUse> {
   explicit HostUse(const HostItems &host) : host(host) {}
 
@@ -38,7 +39,8 @@ struct HostUse : clang::RecursiveASTVisitor<HostUse> {
       found = {reference->getDecl(), reference->getLocation()};
     return !found;
   }
-  /// A call that the parser refused, or one in a template: host only when every candidate is.
+  /// A call in a template or one that the parser rejected. It counts only if every candidate is
+  /// host-only.
   bool VisitOverloadExpr(clang::OverloadExpr *overloads) {
     const clang::NamedDecl *last = nullptr;
     for (const clang::NamedDecl *candidate : overloads->decls()) {
@@ -59,7 +61,8 @@ class Slicer {
 public:
   enum class Side { Device, Host };
 
-  /// @param variant_scope where the declaration's applied variant keeps its kernels, no dependency of what the user wrote; nullopt: none
+  /// @param variant_scope namespace in which the declaration's applied variant keeps its kernels; it is
+  ///   no dependency of the user's code; nullopt: none
   Slicer(const ParsedUnit &unit, Side side, std::optional<std::string> variant_scope = std::nullopt)
       : unit_(unit), side_(side), variant_scope_(std::move(variant_scope)),
         inventory_(take_inventory(unit)) {
@@ -146,7 +149,7 @@ private:
           if (directive.kind == Kind::Define && needed_.contains(directive.name))
             collect_identifiers(*inventory_.files[file], directive.range, needed_);
         std::size_t position = 0;
-        emit_pieces(file, position); // adds the identifiers of conditions and of branches not taken
+        emit_pieces(file, position); // adds identifiers of conditions and of branches not taken
       }
     }
   }
@@ -196,7 +199,7 @@ private:
     return result;
   }
 
-  /// Host functions and host variables that chosen device functions refer to.
+  /// Fails if chosen device functions use host functions or host variables.
   Result<void> check_host_names(const std::string &what) const {
     HostItems host;
     for (const Item &item : inventory_.items)
@@ -230,7 +233,7 @@ private:
     return visitor.found;
   }
 
-  // ---- emission
+  // ---- output
 
   std::string preamble() const {
     std::set<std::string> defined = macros_;
@@ -267,8 +270,8 @@ private:
     return false;
   }
 
-  /// Whether the chosen text uses something of a toolkit header: cub alone costs a second to
-  /// compile.
+  /// Whether the chosen text uses names of a toolkit header. An unused header is costly: cub takes
+  /// a second to compile.
   bool uses_header(std::string_view header) const {
     static const std::pair<std::string_view, std::vector<std::string_view>> kMarkers[] = {
         {"cuda_fp16", {"half"}},
@@ -295,12 +298,12 @@ private:
     std::string text;
     while (position < pieces_[file].size()) {
       text += emit_pieces(file, position);
-      ++position; // an #endif or #else without its #if
+      ++position; // skips an #endif or #else without its #if
     }
     return text;
   }
 
-  /// Pieces up to the directive that ends the enclosing branch, which is left at `position`.
+  /// Emits pieces up to the directive that ends the enclosing branch; `position` then refers to it.
   std::string emit_pieces(std::size_t file, std::size_t &position) {
     std::string text;
     while (position < pieces_[file].size()) {
@@ -358,7 +361,8 @@ private:
     return text + (end ? std::string(inventory_.files[file]->of(end->range)) : "#endif") + "\n";
   }
 
-  /// A branch beside a chosen declaration, which this parse skipped and another compiler may take.
+  /// The text of a branch next to a chosen declaration. This parse skipped it, but another compiler
+  /// may take it.
   std::string branch_not_taken(std::size_t file, Range range) {
     const SourceText &source = *inventory_.files[file];
     const std::size_t first = token_at(source, range.begin);
@@ -412,7 +416,7 @@ private:
            (text ? *text : std::string(source.of(item.range))) + "\n" + after;
   }
 
-  /// A using directive is kept when its namespace has something in the slice.
+  /// Whether a using directive is kept: its namespace has declarations in the slice.
   bool is_used_namespace(const std::string &name) const {
     if (name == "nvcuda" || name == "cooperative_groups" || name == "cub" || name == "wmma")
       return std::ranges::any_of(inventory_.files, [&](const auto &file) {
@@ -436,7 +440,8 @@ private:
   std::set<std::string> needed_, macros_, std_names_;
 };
 
-/// A template's text need not name the types that it is launched with, and its instantiation's name does.
+/// Includes for the template arguments of the kernel's instantiations. The template's own text may
+/// not name these types.
 std::string headers_of_instantiations(const clang::FunctionDecl &kernel, const std::string &slice) {
   const clang::FunctionTemplateDecl *pattern = kernel.getDescribedFunctionTemplate();
   std::string headers;

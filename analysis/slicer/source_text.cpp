@@ -1,5 +1,5 @@
-// Lexes with Clang's raw lexer, which keeps directives as tokens and needs no preprocessor.
-// Thread: any.
+// Lexing of source files with Clang's raw lexer, which keeps directives as tokens and needs no
+// preprocessor. Thread: any.
 #include "analysis/slicer/source_text.h"
 
 #include <clang/Basic/LangOptions.h>
@@ -29,7 +29,7 @@ Kind kind_of(std::string_view word) {
   return found == kKinds.end() ? Kind::Other : found->second;
 }
 
-/// The end of the (continued) line that holds `offset`, without its newline.
+/// The end of the (continued) line that contains `offset`, without its newline.
 std::size_t line_end(std::string_view text, std::size_t offset) {
   while (true) {
     const std::size_t end = text.find('\n', offset);
@@ -44,7 +44,7 @@ std::size_t line_end(std::string_view text, std::size_t offset) {
   }
 }
 
-/// Reads the directive whose '#' is `tokens[hash]`.
+/// Reads the directive that starts with the '#' at `tokens[hash]`.
 Directive read_directive(const SourceText &source, std::size_t hash) {
   Directive directive;
   const std::string_view text = source.text;
@@ -72,7 +72,7 @@ bool is_one_of(std::string_view token, std::string_view set) {
   return token.size() == 1 && set.find(token[0]) != std::string_view::npos;
 }
 
-/// Where the declaration that starts at token `first` ends.
+/// The end of the declaration that starts at token `first`.
 std::size_t declaration_end(const SourceText &source, std::size_t first, bool is_function) {
   int depth = 0;
   for (std::size_t i = first; i < source.tokens.size(); ++i) {

@@ -1,7 +1,6 @@
-// The built-in headers as bytes of the object file, put there by the assembler (.incbin), and which
-// texts need which.
+// Built-in headers as bytes of the object file, and the words that select them for a text.
 //
-// The assembler rather than generated source: the headers stay plain files that an editor can open.
+// The assembler embeds them (.incbin), so they remain plain files that an editor can open.
 // Thread: any.
 #include "analysis/stub/stub_headers.h"
 

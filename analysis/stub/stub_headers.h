@@ -1,7 +1,7 @@
-// The built-in declarations that the stub pass parses against, carried inside the binary.
+// Built-in declarations for the stub pass, embedded in the binary.
 //
-// Each group declares what users commonly write of one library, without bodies; the groups beyond
-// `cuda` are only parsed by files that mention them. Thread: any; the texts are constants.
+// Each group declares the common names of one library, without bodies. Groups that are not always
+// needed are parsed only for files that mention them. Thread: any; the texts are constants.
 #pragma once
 
 #include <span>
@@ -12,15 +12,16 @@ namespace warpwright::analysis {
 struct StubHeader {
   std::string_view name; ///< file name, "cuda.h"
   std::string_view text;
-  /// The group is needed by a text that holds any of these; empty: always needed.
+  /// A text that contains any of these words needs the group; empty: every text needs it.
   std::span<const std::string_view> mentions;
   bool is_precompiled = false; ///< part of stub_precompiled()
 };
 
-/// In the order in which they must be included.
+/// All groups, in the order in which they must be included.
 std::span<const StubHeader> stub_headers();
 
-/// The core groups as Clang's precompiled header, made when this project was built with the flags of the stub pass.
+/// The core groups as a precompiled header, built together with this project with the stub pass's
+/// flags.
 std::string_view stub_precompiled();
 
 } // namespace warpwright::analysis

@@ -1,6 +1,7 @@
-// Equations between sizes in the checks at the top of a function: TORCH_CHECK(x.dim() == 2), x.size(1) == w.size(0), sizes(), scalar_type.
+// Shape facts from the checks at the top of a function: TORCH_CHECK(x.dim() == 2), x.size(1) ==
+// w.size(0), sizes(), scalar_type.
 //
-// Only what must hold for every call counts: checks under a condition or in a loop are left out.
+// Only checks that run in every call count; checks under a condition or in a loop are left out.
 #include "analysis/torch_cpp/functions.h"
 
 #include <clang/Lex/Lexer.h>
@@ -10,10 +11,10 @@ namespace {
 
 using llvm::dyn_cast;
 
-/// A number that a check speaks of.
+/// A number in a check.
 struct Term {
   std::optional<std::int64_t> value;
-  std::string tensor; ///< of a dimension, or of a number of dimensions
+  std::string tensor; ///< the tensor if the number is one of its dimensions or its rank
   std::optional<std::int64_t> dim;
   bool is_rank = false;
 };
@@ -45,7 +46,7 @@ public:
       : unit_(unit), facts_(std::move(facts)), numbers_(numbers) {}
 
   std::map<std::string, ShapeFacts> solve(const clang::Stmt *body) {
-    // Each equation may need what a later one says.
+    // Repeats, because an equation may depend on a later one.
     for (int round = 0; round < 8; ++round) {
       changed_ = false;
       read(body);
@@ -62,7 +63,8 @@ private:
     if (const auto *block = dyn_cast<clang::CompoundStmt>(statement))
       for (const clang::Stmt *part : block->body())
         read(part);
-    else if (const auto *once = dyn_cast<clang::DoStmt>(statement)) // of a macro
+    else if (const auto *once = dyn_cast<clang::DoStmt>(statement)) // the `do { ... } while (0)` of
+                                                                    // a macro
       read(once->getBody());
     else if (const auto *expression = dyn_cast<clang::Expr>(statement))
       is_assertion(unit_, *expression) ? holds(expression) : read_expression(plain(expression));
@@ -82,7 +84,7 @@ private:
       read_helper(*callee, *call);
   }
 
-  /// A function of the file that only checks its arguments.
+  /// Reads a function of the file that checks its arguments.
   void read_helper(const clang::FunctionDecl &function, const clang::CallExpr &call) {
     if (depth_ > 4)
       return;
@@ -216,7 +218,7 @@ private:
     return place.value ? Term{.tensor = tensor, .dim = place.value} : Term{};
   }
 
-  /// "x" of `x.size(1)`, for one of these members.
+  /// "x" for `x.size(1)` if the called member is one of `members`; otherwise empty.
   std::string member_of(const clang::Expr *expression,
                         std::initializer_list<const char *> members) {
     const auto *call = dyn_cast<clang::CXXMemberCallExpr>(plain(expression));

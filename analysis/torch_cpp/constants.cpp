@@ -8,7 +8,7 @@ namespace {
 
 using llvm::dyn_cast;
 
-/// "vector" of std::vector<int64_t>; empty where the type is no class.
+/// Name of a class type: "vector" for std::vector<int64_t>; otherwise empty.
 std::string class_name(clang::QualType type) {
   const clang::CXXRecordDecl *record = type.getNonReferenceType()->getAsCXXRecordDecl();
   return record ? record->getNameAsString() : "";
@@ -109,7 +109,7 @@ private:
       return type == "vector" || type == "ArrayRef"   ? Value(List{})
              : type == "Tensor" || type == "optional" ? Value(None{})
                                                       : Value();
-    // std::vector(count) and std::vector(count, value)
+    // The constructors std::vector(count) and std::vector(count, value).
     if (type == "vector" && arguments[0].integer() && !construction.isListInitialization()) {
       constexpr std::int64_t kMost = 64;
       const std::int64_t count = *arguments[0].integer();
@@ -141,7 +141,7 @@ private:
     return value.integer() ? Value(-*value.integer()) : Value();
   }
 
-  /// Arithmetic on parameters; what names none is left to Clang.
+  /// Arithmetic on numbers, which may be parameters' values. Clang evaluates other operations.
   static Value combined(clang::BinaryOperatorKind kind, const Value &a, const Value &b) {
     if (!a.is_number() || !b.is_number())
       return {};

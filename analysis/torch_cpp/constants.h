@@ -1,7 +1,9 @@
-// Values of expressions that are known without running the program: default arguments, a constructor's arguments, dtypes.
+// Values of expressions without running the program: default arguments, constructor arguments,
+// dtypes.
 //
-// Literals, enumerators, constants, arithmetic on them, lists, and parameters whose values the caller gives. Everything else is Unknown; it
-// is no error here. Thread: the unit's.
+// Known are literals, enumerators, constants, arithmetic on them, lists, and parameters whose
+// values the caller gives. Other values are Unknown, which is no error here. Thread: the unit's
+// thread.
 #pragma once
 
 #include "analysis/parsed_unit.h"
@@ -12,8 +14,8 @@
 
 namespace warpwright::analysis::torch_cpp {
 
-struct Unknown {}; ///< the text does not tell it
-struct Absent {};  ///< an argument that is not given
+struct Unknown {}; ///< the text does not determine the value
+struct Absent {};  ///< an omitted argument
 struct None {};    ///< nullopt, nullptr, an undefined tensor
 struct Value;
 using List = std::vector<Value>;
@@ -32,18 +34,18 @@ struct Value {
     return std::get_if<T>(&data);
   }
   bool is_number() const { return as<bool>() || as<std::int64_t>() || as<double>(); }
-  /// nullopt: no number.
+  /// The number; nullopt for other values.
   std::optional<double> number() const;
-  /// The value of a whole number or a flag.
+  /// The value of an integer or a flag.
   std::optional<std::int64_t> integer() const;
-  /// The values of a list of whole numbers; a single one is a list of one.
+  /// The values of a list of integers. A single integer is a list of one.
   std::optional<model::Shape> integers() const;
 };
 
-/// Values of parameters by declaration.
+/// Values of parameters, by declaration.
 using Bindings = std::map<const clang::ValueDecl *, Value>;
 
-/// @param known parameters that the expression may name
+/// @param known values of parameters that the expression may name
 Value constant(const ParsedUnit &unit, const clang::Expr &expression, const Bindings &known = {});
 
 } // namespace warpwright::analysis::torch_cpp

@@ -1,9 +1,11 @@
-// Where a module's forward and constructor are written, and whether another body may stand for forward's.
+// Facts about a module's forward and constructor, and whether another body can replace forward's.
 //
-// A plan gives what forward returns and the tensors that it changes. Whatever else forward changes, a member that it counts up or a list that
-// it fills, would not happen, so such a forward stays as it is. An object that was made with other values than the task's may compute
-// something else with tensors of the same shapes, so what it was made with, and the numbers among its members, must be comparable. Numbers of
-// modules that it holds are not compared: they follow from what it was made with.
+// A plan computes the results of forward and the tensors that it changes. Other effects (a member
+// that it counts up, a list that it fills) would be lost, so such a forward is not replaced. An
+// object with other values than the task's may compute something else for tensors of the same
+// shapes. Therefore its constructor arguments and the numbers among its members must be comparable.
+// Numbers of held modules are not compared, because they follow from the constructor arguments.
+// Thread: the unit's thread.
 #include "analysis/torch_cpp/module_classes.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
@@ -15,7 +17,7 @@ namespace {
 
 using llvm::dyn_cast;
 
-/// Whether an expression is a member of the object that runs, or of one that it holds.
+/// Whether an expression is a member of `this`, or part of such a member.
 bool is_member(const clang::Expr *expression) {
   for (;;) {
     expression = expression->IgnoreParenImpCasts();
@@ -34,7 +36,8 @@ bool is_member(const clang::Expr *expression) {
   }
 }
 
-/// The first place where a method, or one of the file that it calls, changes what the object holds otherwise than in a tensor's memory.
+/// Finds the first place where a method, or a function of the file that it calls, changes the
+/// object other than in a tensor's memory.
 class Writes : public clang::RecursiveASTVisitor<Writes> {
 public:
   const clang::Expr *first = nullptr;
@@ -81,7 +84,7 @@ private:
   std::set<const clang::FunctionDecl *> seen_;
 };
 
-/// Whether `==` tells two values of a type apart.
+/// Whether `==` distinguishes two values of a type.
 bool is_comparable(clang::QualType type) {
   type = type.getNonReferenceType().getUnqualifiedType();
   if (type->isArithmeticType())
@@ -122,7 +125,7 @@ void add_constructor(const ParsedUnit &unit, const ModuleClass &module,
   }
 }
 
-/// What the body of a constructor assigns to members of its object.
+/// Assignments to members in the body of a constructor.
 class Assignments : public clang::RecursiveASTVisitor<Assignments> {
 public:
   explicit Assignments(const clang::Stmt *body) {
@@ -142,13 +145,13 @@ public:
     return true;
   }
 
-  std::map<const clang::Decl *, const clang::Expr *> found; ///< null: under a condition, or changed
+  std::map<const clang::Decl *, const clang::Expr *> found; ///< null: conditional or compound
 
 private:
   std::set<const clang::Expr *> outer_;
 };
 
-/// The constructor's parameters with the values that the task gives them.
+/// The constructor's parameters with the task's values.
 Bindings bindings_of(const ParsedUnit &unit, const clang::FunctionDecl &constructor,
                      const ModuleInputs &inputs) {
   Bindings known;
@@ -163,7 +166,8 @@ Bindings bindings_of(const ParsedUnit &unit, const clang::FunctionDecl &construc
   return known;
 }
 
-/// Numbers among the object's members, as its constructor makes them. A number whose value the text does not tell cannot be compared later.
+/// Adds the numbers among the object's members as its constructor sets them. A number whose value
+/// is unknown cannot be compared later, so it is an obstacle.
 void add_numbers(const ParsedUnit &unit, const ModuleClass &module, const ModuleInputs &inputs,
                  CppForward &facts) {
   const clang::CXXConstructorDecl *constructor = constructor_of(*module.type);
@@ -220,7 +224,7 @@ std::optional<CppForward> forward_facts(const ParsedUnit &unit,
   const auto name = unit.range_of(module.forward->getNameInfo().getSourceRange());
   const auto whole = unit.range_of(module.type->getBraceRange());
   if (!range || !name || !whole)
-    return std::nullopt; // made by a macro
+    return std::nullopt; // produced by a macro
   CppForward facts{.range = *range, .name_range = *name};
   facts.class_end = whole->end - 1;
   if (const clang::FunctionDecl *declaration = module.forward->getCanonicalDecl();

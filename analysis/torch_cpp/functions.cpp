@@ -14,7 +14,8 @@ const clang::CXXRecordDecl *class_of(clang::QualType type) {
   return type.getNonReferenceType()->getAsCXXRecordDecl();
 }
 
-/// Which functions of the file others name: in calls, and in registrations.
+/// Functions that other functions name in calls or registrations, and functions that launch
+/// kernels.
 class References : public clang::RecursiveASTVisitor<References> {
 public:
   bool TraverseFunctionDecl(clang::FunctionDecl *function) {
@@ -40,7 +41,7 @@ public:
     return true;
   }
 
-  /// Those that launch kernels come to include those that call them.
+  /// Adds the direct and indirect callers of functions that launch kernels.
   void close() {
     std::vector<const clang::FunctionDecl *> open(launching.begin(), launching.end());
     while (!open.empty()) {
@@ -59,7 +60,7 @@ private:
   const clang::FunctionDecl *inside_ = nullptr;
 };
 
-/// Definitions in the main file, namespaces entered.
+/// Function definitions in the main file, namespaces included.
 class Definitions : public clang::RecursiveASTVisitor<Definitions> {
 public:
   explicit Definitions(const clang::SourceManager &sources) : sources_(sources) {}
@@ -145,7 +146,7 @@ std::vector<const clang::FunctionDecl *> torch_functions(const ParsedUnit &unit)
   for (const clang::FunctionDecl *function : definitions.found) {
     const clang::FunctionDecl *canonical = function->getCanonicalDecl();
     if (is_kept_body(unit, *function))
-      continue; // it is part of a variant
+      continue; // part of a variant
     if (!takes_tensors(*function) || !gives_tensors(function->getReturnType()) ||
         references.launching.contains(canonical))
       continue;

@@ -1,4 +1,4 @@
-// What a call of a function takes: the comment's facts first, then those of the checks, then defaults.
+// Inputs of a function call: first from the comment, then from the checks, then from defaults.
 #include "analysis/torch_cpp/module_classes.h"
 
 #include "support/words.h"
@@ -15,7 +15,7 @@ using model::Distribution;
 
 class Reader {
 public:
-  /// @param described what the comment stands above
+  /// @param described the declaration below the comment
   Reader(const ParsedUnit &unit, const clang::NamedDecl &described,
          const Spec &extra)
       : unit_(unit) {
@@ -29,8 +29,9 @@ public:
 
   const Spec &spec() const { return spec_; }
 
-  /// What a constructor is given, in numbers, flags, texts and lists of numbers; what has a default of another kind is not given.
-  /// @param seen what the file gives it where it makes an object
+  /// The constructor's arguments: numbers, flags, texts and lists of numbers. A parameter with a
+  /// default that nothing else sets is omitted.
+  /// @param seen arguments of the file's first construction of an object
   std::vector<Input> constructor(const clang::CXXConstructorDecl &constructor,
                                  const std::vector<Value> &seen) {
     const std::size_t before = result_.inputs.size();
@@ -182,7 +183,7 @@ std::string python_number(double value) {
   return exact_number(value);
 }
 
-/// An expression over torch that draws it.
+/// A torch expression that draws a tensor input.
 std::string drawn(const Input &input) {
   std::string shape = "[";
   for (std::size_t i = 0; i < input.type.shape.size(); ++i)
@@ -225,7 +226,7 @@ std::string written(const Value &value) {
   return "None";
 }
 
-/// Where the file makes an object of a class from values that are known: `Net net(784, 10);`.
+/// Finds the first construction of a class's object from known values: `Net net(784, 10);`.
 class Makings : public clang::RecursiveASTVisitor<Makings> {
 public:
   Makings(const ParsedUnit &unit, const clang::CXXRecordDecl &type)
@@ -241,7 +242,7 @@ public:
     return true;
   }
 
-  std::vector<Value> arguments; ///< of the first one
+  std::vector<Value> arguments; ///< arguments of the first construction
   std::size_t line = 0;
 
 private:

@@ -15,7 +15,7 @@ bool speaks_of_tensors(const std::string &text) {
          (text.contains("torch") || text.contains("at::") || text.contains("ATen"));
 }
 
-/// "Warpwright's variant 0123456789abcdef of NAME."; empty where the text holds none.
+/// "Warpwright's variant 0123456789abcdef of NAME."; empty if the text contains none.
 std::string applied_variant(std::string_view text, const std::string &name) {
   const std::string_view mark = "Warpwright's variant ";
   const std::size_t end = text.find(" of " + name + ". ");
@@ -25,7 +25,7 @@ std::string applied_variant(std::string_view text, const std::string &name) {
              : std::string(text.substr(begin, end - begin)) + " of " + name + ".";
 }
 
-/// What functions and modules have in common.
+/// The common part of functions and modules.
 /// @param called the function, or the module's forward
 std::optional<Kernel> kernel_of(const ParsedUnit &unit, const clang::NamedDecl &declaration,
                                 const clang::FunctionDecl &called, Inputs inputs) {
@@ -33,7 +33,7 @@ std::optional<Kernel> kernel_of(const ParsedUnit &unit, const clang::NamedDecl &
   const auto name = unit.range_of(clang::SourceRange(declaration.getLocation()));
   const auto body = unit.range_of(called.getBody()->getSourceRange());
   if (!whole || !name || !body)
-    return std::nullopt; // made by a macro
+    return std::nullopt; // produced by a macro
   Kernel kernel;
   kernel.name = declaration.getNameAsString();
   kernel.range = *whole;
@@ -70,7 +70,7 @@ std::optional<Kernel> kernel_of(const ParsedUnit &unit, const clang::FunctionDec
   return kernel;
 }
 
-/// @param module its forward as its user wrote it
+/// @param module the class with the forward that the user wrote
 std::optional<Kernel> kernel_of(const ParsedUnit &unit, const ModuleClass &module,
                                 ModuleInputs inputs) {
   auto kernel = kernel_of(unit, *module.type, *module.forward, inputs.call);

@@ -1,6 +1,8 @@
-// Functions over tensors as facts of a file, beside its kernels: each with the torch task of calling it.
+// Functions over tensors as facts of a file, next to its kernels: each with the torch task of
+// calling it.
 //
-// What a function computes is not read from its text: when the user optimizes it, a runner compiles the function and traces it. Thread: any.
+// The computation of a function is not read from its text. When the user optimizes a function, a
+// runner compiles and traces it. Thread: any.
 #pragma once
 
 #include "analysis/parsed_unit.h"
@@ -8,12 +10,13 @@
 
 namespace warpwright::analysis {
 
-/// Whether `path` is C++ without CUDA by its name. Of such files nothing but their torch functions is of interest: what else stands in them
-/// is clangd's, and headers that the stand-ins do not know would only give false alarms.
+/// Whether the file name of `path` is that of C++ without CUDA. Only torch functions of such files
+/// are analyzed: clangd covers the rest, and headers without stand-ins would cause false
+/// diagnostics.
 bool is_host_cpp(const std::string &path);
 
-/// Appends the file's torch functions to its kernels, and mistakes in their comments to its diagnostics. Does nothing for a file that
-/// does not speak of tensors, or that cannot be parsed at all.
+/// Appends the file's torch functions to its kernels, and errors in their comments to its
+/// diagnostics. Does nothing for a file that does not mention tensors or cannot be parsed.
 /// @param extra facts from elsewhere (`--spec`)
 void add_torch_functions(const SourceFile &file, const ParseSettings &settings,
                          FileFacts &facts, const Spec &extra = {});

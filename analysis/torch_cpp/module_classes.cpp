@@ -12,7 +12,7 @@ using llvm::dyn_cast;
 
 constexpr const char *kKept = "forward_as_written";
 
-/// Definitions of module classes in the main file, namespaces entered.
+/// Definitions of module classes in the main file, namespaces included.
 class Classes : public clang::RecursiveASTVisitor<Classes> {
 public:
   explicit Classes(const clang::SourceManager &sources) : sources_(sources) {}
@@ -32,7 +32,7 @@ private:
   const clang::SourceManager &sources_;
 };
 
-/// Module classes that a class's members and methods speak of.
+/// Module classes that a class's members and methods use.
 class Parts : public clang::RecursiveASTVisitor<Parts> {
 public:
   bool VisitFieldDecl(clang::FieldDecl *field) { return add(field->getType()); }
@@ -74,7 +74,7 @@ const clang::CXXMethodDecl *method_named(const clang::CXXRecordDecl &type, llvm:
       continue;
     const clang::FunctionDecl *definition = nullptr;
     if (found || !method->hasBody(definition))
-      return nullptr; // overloads, or a body elsewhere
+      return nullptr; // overloads, or a body in another file
     found = llvm::cast<clang::CXXMethodDecl>(definition);
   }
   return found;

@@ -1,9 +1,11 @@
-// Classes of the file that derive from torch::nn::Module and have a forward over tensors: found, asked for what making and calling one
-// takes, and turned into torch tasks.
+// Module classes of a file: classes that derive from torch::nn::Module and have a forward over
+// tensors. This covers their search, the inputs of construction and call, and the conversion to
+// torch tasks.
 //
-// A class that is part of another class of the file is measured with it, and for itself only where a comment says how it is called. What
-// the constructor takes follows from the comment above the class, then from where the file makes an object, then from defaults. It leaves out
-// class templates and forwards with overloads. Thread: the unit's.
+// A class that is part of another class of the file is measured with that class, and separately
+// only if a comment describes its call. The constructor's arguments come from the comment above the
+// class, then from the file's construction of an object, then from defaults. Class templates and
+// overloaded forwards are left out. Thread: the unit's thread.
 #pragma once
 
 #include "analysis/torch_cpp/functions.h"
@@ -11,19 +13,20 @@
 namespace warpwright::analysis::torch_cpp {
 
 struct ModuleClass {
-  const clang::CXXRecordDecl *type = nullptr;    ///< its definition
-  const clang::CXXMethodDecl *forward = nullptr; ///< with a body
+  const clang::CXXRecordDecl *type = nullptr;    ///< the definition of the class
+  const clang::CXXMethodDecl *forward = nullptr; ///< the definition of forward
 };
 
 std::vector<ModuleClass> torch_modules(const ParsedUnit &unit);
 
-/// Its forward as its user wrote it, where the file holds Warpwright's variant; else null.
+/// The forward that the user wrote, if the file contains Warpwright's variant of the class; else
+/// null.
 const clang::CXXMethodDecl *as_written(const ParsedUnit &unit, const ModuleClass &module);
 
-/// What making a module and calling it takes.
+/// Arguments of a module's constructor and call.
 struct ModuleInputs {
   std::vector<Input> init;
-  Inputs call; ///< with what is missing for `init`
+  Inputs call; ///< `missing` covers `init` too
   bool training = false;
 };
 
@@ -31,28 +34,32 @@ struct ModuleInputs {
 ModuleInputs inputs_of(const ParsedUnit &unit, const ModuleClass &module,
                        const Spec &extra = {});
 
-/// Where forward is written, what its object is made with, and what stands in the way of another body.
+/// Facts about forward and the constructor, with the reason if forward cannot be replaced. nullopt
+/// if a macro produced them.
 std::optional<CppForward> forward_facts(const ParsedUnit &unit,
                                                   const ModuleClass &module,
                                                   const ModuleInputs &inputs);
 
-/// The module that a runner compiles, makes and calls.
+/// The module that a runner compiles, constructs and calls.
 model::TorchModule module_of(const ParsedUnit &unit, const ModuleClass &module,
                              const ModuleInputs &inputs);
 
-// What the parts share.
+// Helpers of the files in this folder.
 
-/// The constructor whose parameters a task gives values; null: it is made of nothing.
+/// The first constructor that the user declared, other than copy and move constructors; null if
+/// there is none.
 const clang::CXXConstructorDecl *constructor_of(const clang::CXXRecordDecl &type);
 
-/// A number, a flag, a text or a list of numbers.
+/// C++ literal of a number, a flag, a text or a list of numbers.
 std::string cpp_literal(const Value &value);
-/// Of torch::nn, and not of the file.
+/// Whether a class belongs to torch::nn.
 bool is_of_library(const clang::CXXRecordDecl &type);
 bool is_torch_module(const clang::CXXRecordDecl &type);
-/// The class of the modules that a value of this type holds: of NetImpl, of its holder Net, of a shared pointer to it. Null: none.
+/// The module class of a value: the class itself (NetImpl), or the class in its holder (Net) or in
+/// a smart pointer; null for other types.
 const clang::CXXRecordDecl *held_module(clang::QualType type);
-/// The class's forward, or that of a class that it derives from; null: it has none with a body that takes so many arguments, or several.
+/// The forward with a body of a class or of its bases that accepts `arguments` arguments; null if
+/// there is none, or if forward is overloaded.
 const clang::CXXMethodDecl *forward_of(const clang::CXXRecordDecl &type, std::size_t arguments);
 
 } // namespace warpwright::analysis::torch_cpp

@@ -20,7 +20,7 @@ void add_own_headers(const ParsedUnit &unit, model::TorchModule &module) {
   const std::string own = normal(unit.file().path);
   const std::string folder = llvm::sys::path::parent_path(own).str();
   std::string root = llvm::sys::path::parent_path(folder).str();
-  if (root.size() < 2) // all of the disk is nobody's project
+  if (root.size() < 2) // the whole disk is no project
     root = folder;
   if (root.size() < 2)
     return;

@@ -1,5 +1,6 @@
-// The text of a function or class with its dependencies, as its user wrote it: what Warpwright's variant (server/export/cpp_writer.h) puts
-// into the file is taken out again, and white space does not count.
+// The text of a function or class with its dependencies as the user wrote it. The additions of
+// Warpwright's variant (server/export/cpp_writer.h) are removed, and white space is normalized.
+// Thread: the unit's thread.
 #include "analysis/analyze.h"
 #include "analysis/torch_cpp/functions.h"
 
@@ -25,7 +26,7 @@ void erase_all(std::string &text, std::string_view begin, std::string_view end) 
   }
 }
 
-/// One space between words, and no #line directives: both change when something else in the file does.
+/// Joins words with one space and removes #line directives: both depend on other parts of the file.
 std::string in_words(const std::string &text) {
   std::string result;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -45,7 +46,7 @@ std::string in_words(const std::string &text) {
   return result;
 }
 
-/// Erases a variant's function that calls kernels, in place of which stands the user's body.
+/// Erases a variant's function that calls kernels, and restores the user's body in its place.
 void restore(const ParsedUnit &unit, const clang::FunctionDecl &own, std::string &text) {
   const std::string kept = own.getNameAsString();
   const std::string name = kept.substr(0, kept.size() - kAsWritten.size());
@@ -73,7 +74,7 @@ std::string slice_of(const ParsedUnit &unit, const clang::NamedDecl &declaration
   if (own.getNameAsString().ends_with(kAsWritten))
     restore(unit, own, text);
   for (const char *word : {"virtual ", " override", " final"})
-    replace_all(text, word, ""); // the user's body loses them when a variant takes its place
+    replace_all(text, word, ""); // missing from the user's body when a variant replaces it
   return in_words(text);
 }
 

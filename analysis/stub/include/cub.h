@@ -1,4 +1,5 @@
-// Built-in stand-ins of CUB, Thrust and libcu++ (cuda::): the calls that kernels and their hosts make most.
+// Built-in stand-ins of CUB, Thrust and libcu++ (cuda::): the calls that are most common in CUDA
+// files.
 #pragma once
 namespace cub {
 enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS, BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY };

@@ -1,5 +1,5 @@
-// Built-in CUDA declarations, first part: keywords, vector types, built-in variables, the C library.
-// Declarations without bodies: they exist so that user code parses, not so that it links.
+// Built-in CUDA declarations, part 1: keywords, vector types, built-in variables, the C library.
+// Declarations have no bodies: user code must parse, not link.
 #pragma once
 #define __CUDACC__ 1
 #define __NVCC__ 1

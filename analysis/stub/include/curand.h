@@ -1,4 +1,5 @@
-// Built-in stand-ins of the libraries that host code drives: cuRAND (device side too), cuBLAS, cuDNN, cuFFT, NCCL, NVTX, driver.
+// Built-in stand-ins of cuRAND (host and device), cuBLAS, cuDNN, cuFFT, NCCL, NVTX and the driver
+// API.
 #pragma once
 struct curandStateXORWOW { unsigned v[5]; };
 typedef curandStateXORWOW curandState, curandState_t, curandStateXORWOW_t, curandStateMRG32k3a, curandStateMRG32k3a_t;

@@ -1,4 +1,4 @@
-// Built-in CUDA declarations, third part: what device code calls. Synchronisation, warp operations, atomics,
+// Built-in CUDA declarations, part 3: device functions. Synchronization, warp operations, atomics,
 // loads with cache hints, integer and type intrinsics, math.
 #pragma once
 WW_D void __syncthreads() __attribute__((convergent));
@@ -28,7 +28,7 @@ template <class T> WW_D T __reduce_and_sync(unsigned, T);
 template <class T> WW_D T __reduce_or_sync(unsigned, T);
 template <class T> WW_D T __reduce_xor_sync(unsigned, T);
 
-// The value converts as a call of the toolkit's overloads would: only the pointer decides the type.
+// The value converts as in the toolkit's overloads: only the pointer decides the type.
 template <class T> struct WwSame { typedef T type; };
 #define WW_ATOMIC(name) \
   template <class T> WW_D T name(T *, typename WwSame<T>::type); \
@@ -74,7 +74,8 @@ WW_D void __sincosf(float, float *, float *);
 WW_D double __dadd_rn(double, double), __dmul_rn(double, double), __ddiv_rn(double, double), __fma_rn(double, double, double);
 WW_D double __drcp_rn(double), __dsqrt_rn(double);
 
-// Each as the C library's pair, overloaded for float, and for integers and mixed arguments as C++ has it.
+// Each function: the C library's pair, a float overload, and C++'s overloads for integers and
+// mixes.
 template <bool> struct WwIf {};
 template <> struct WwIf<true> { typedef int type; };
 #define WW_INTEGER(T) typename WwIf<__is_integral(T)>::type = 0
@@ -127,7 +128,7 @@ WW_MINMAX(unsigned long long) WW_MINMAX(float) WW_MINMAX(double)
 template <class T, class U, WW_MIXED(T, U)> WW_HD decltype(T() + U()) min(T, U);
 template <class T, class U, WW_MIXED(T, U)> WW_HD decltype(T() + U()) max(T, U);
 
-// Textures: enough for a kernel that reads one to keep its place in the tree.
+// Textures: a kernel that reads one parses and keeps its place in the tree.
 template <class T> WW_D T tex1Dfetch(cudaTextureObject_t, int);
 template <class T> WW_D T tex1D(cudaTextureObject_t, float);
 template <class T> WW_D T tex2D(cudaTextureObject_t, float, float);

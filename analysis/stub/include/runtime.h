@@ -1,5 +1,5 @@
-// Built-in CUDA declarations, second part: the runtime API and the launch hooks that Clang looks for.
-// Types that a user may compare or pass on are declared as the toolkit does.
+// Built-in CUDA declarations, part 2: the runtime API and the launch hooks that Clang looks for.
+// Types that users may compare or pass on are declared as in the toolkit.
 #pragma once
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
@@ -135,7 +135,7 @@ struct cudaLaunchConfig_t {
 };
 
 extern "C" {
-// One of the two is what a launch becomes, whichever Clang takes the toolkit for.
+// A launch becomes a call of one of these two, depending on the toolkit version that Clang assumes.
 unsigned __cudaPushCallConfiguration(dim3, dim3, size_t = 0, cudaStream_t = 0);
 cudaError_t cudaConfigureCall(dim3, dim3, size_t = 0, cudaStream_t = 0);
 

@@ -1,5 +1,5 @@
-// Built-in stand-ins of the C++ standard library: what host code around kernels and device templates commonly use.
-// Everything is callable from both sides, because with nvcc's relaxed constexpr it is.
+// Built-in stand-ins of the C++ standard library: common names of host code and device templates.
+// All functions are callable from host and device, as with nvcc's relaxed constexpr.
 #pragma once
 namespace std {
 using ::size_t; using ::ptrdiff_t; using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;

@@ -1,5 +1,5 @@
-// Built-in stand-ins of PyTorch's C++ side: at::, c10::, torch::, pybind11 and the macros of extensions.
-// Enough that kernels, their launches and the functions around them parse; nothing here computes.
+// Built-in stand-ins of PyTorch's C++ API: at::, c10::, torch::, pybind11 and the extension macros.
+// Kernels, their launches and the functions around them parse; nothing here computes.
 #pragma once
 namespace c10 {
 enum class ScalarType : signed char { Byte, Char, Short, Int, Long, Half, Float, Double, ComplexHalf, ComplexFloat, ComplexDouble, Bool, BFloat16, Float8_e4m3fn, Float8_e5m2, Undefined };
@@ -59,8 +59,8 @@ template <class T, size_t N, template <class> class P = DefaultPtrTraits> using 
 template <class T, size_t N, template <class> class P = DefaultPtrTraits> using GenericPackedTensorAccessor = PackedTensorAccessor<T, N, P, int64_t>;
 template <class T, size_t N> using TensorAccessor = PackedTensorAccessor<T, N>;
 struct WwDtype { bool operator==(ScalarType) const; bool operator!=(ScalarType) const; bool operator==(WwDtype) const; operator ScalarType() const; };
-// ATen's operators by name. Arguments are whatever converts to Any, so that one declaration stands for every overload with one tensor as
-// its result; what they compute, a runner's trace says.
+// ATen's operators by name. Arguments convert to Any, so one declaration covers all overloads with one
+// tensor as the result. A runner's trace tells what the operators compute.
 struct Any { Any(); template <class T> Any(const T &); Any(std::initializer_list<Any>); };
 #define WW_ARGUMENTS Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}, Any = {}
 #define WW_OPERATORS(X) \
@@ -142,7 +142,7 @@ std::tuple<Tensor, Tensor> max(const Tensor &, int64_t, bool = false), min(const
 bool equal(const Tensor &, const Tensor &), allclose(const Tensor &, const Tensor &, double = 0, double = 0);
 typedef ArrayRef<Tensor> TensorList;
 namespace indexing { struct None_ {}; struct Ellipsis_ {}; constexpr None_ None{}; constexpr Ellipsis_ Ellipsis{}; struct Slice { Slice(Any = {}, Any = {}, Any = {}); }; }
-// Options of torch::nn::functional and of modules: what a call sets stays with its name.
+// Options of torch::nn::functional and of modules: the setters accept any arguments.
 struct WwOptions {
   WwOptions(); template <class... A> explicit WwOptions(const A &...); WwOptions(std::initializer_list<Any>);
 #define X(name) WwOptions &name(WW_ARGUMENTS);

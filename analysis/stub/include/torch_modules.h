@@ -1,7 +1,7 @@
-// Built-in stand-ins of torch::nn's modules, for files that speak of them: they take as long to parse as torch.h.
-// What those of the library hold and compute, a runner's trace says.
+// Built-in stand-ins of torch::nn's modules, only for files that mention modules: they take as long to
+// parse as torch.h. A runner's trace tells what the library's modules hold and compute.
 #pragma once
-#ifdef WW_ARGUMENTS // of torch.h, which a file may do without that speaks of other modules
+#ifdef WW_ARGUMENTS // defined in torch.h, which files about other modules may not include
 namespace torch {
 namespace nn {
 struct Module; template <class T> class ModuleHolder;
@@ -27,7 +27,7 @@ public:
 };
 #define TORCH_MODULE_IMPL(Name, ImplType) class Name : public torch::nn::ModuleHolder<ImplType> { public: using torch::nn::ModuleHolder<ImplType>::ModuleHolder; using Impl = ImplType; Name(); }
 #define TORCH_MODULE(Name) TORCH_MODULE_IMPL(Name, Name##Impl)
-// As modules of the library are asked: the result is one tensor.
+// Modules of the library whose forward returns one tensor.
 #define WW_MODULE(name) \
   struct name##Impl : Module { template <class... A> explicit name##Impl(const A &...); Tensor forward(WW_ARGUMENTS); Tensor operator()(WW_ARGUMENTS); void reset(); void reset_parameters(); Tensor weight, bias, running_mean, running_var, num_batches_tracked; WwOptions options; }; \
   typedef WwOptions name##Options; TORCH_MODULE(name);
@@ -37,7 +37,7 @@ X(Dropout) X(Dropout2d) X(Dropout3d) X(AlphaDropout) X(FeatureAlphaDropout) X(Id
 X(MaxPool1d) X(MaxPool2d) X(MaxPool3d) X(AvgPool1d) X(AvgPool2d) X(AvgPool3d) X(AdaptiveAvgPool1d) X(AdaptiveAvgPool2d) X(AdaptiveAvgPool3d) X(AdaptiveMaxPool1d) X(AdaptiveMaxPool2d) X(AdaptiveMaxPool3d) X(PixelShuffle) X(PixelUnshuffle) X(Upsample) X(ReflectionPad1d) X(ReflectionPad2d) X(ReplicationPad1d) X(ReplicationPad2d) X(ConstantPad1d) X(ConstantPad2d) X(ConstantPad3d) X(ZeroPad2d)
 X(CosineSimilarity) X(PairwiseDistance) X(MSELoss) X(L1Loss) X(SmoothL1Loss) X(HuberLoss) X(CrossEntropyLoss) X(NLLLoss) X(KLDivLoss) X(BCELoss) X(BCEWithLogitsLoss)
 #undef X
-// Those with several results.
+// Modules of the library whose forward returns several results.
 #define X(name, result) struct name##Impl : Module { template <class... A> explicit name##Impl(const A &...); result forward(WW_ARGUMENTS); void flatten_parameters(); }; typedef WwOptions name##Options; TORCH_MODULE(name);
 typedef std::tuple<Tensor, Tensor> WwPair; typedef std::tuple<Tensor, std::tuple<Tensor, Tensor>> WwStates;
 X(RNN, WwPair) X(GRU, WwPair) X(LSTM, WwStates) X(RNNCell, Tensor) X(GRUCell, Tensor) X(LSTMCell, WwPair) X(MultiheadAttention, WwPair) X(Functional, Tensor)

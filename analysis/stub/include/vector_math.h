@@ -1,4 +1,5 @@
-// Built-in declarations of the CUDA samples' helper_math.h and vector_math: arithmetic on vector types.
+// Built-in declarations of the CUDA samples' helper_math.h and vector_math: arithmetic on vector
+// types.
 #pragma once
 #define WW_VECTOR_MATH(V, T) \
   WW_HD V operator+(V, V); WW_HD V operator-(V, V); WW_HD V operator*(V, V); WW_HD V operator/(V, V); WW_HD V operator-(V); \
