@@ -154,8 +154,8 @@ struct Kernel {
   InferredTask task;
   std::string slice; ///< self-contained device source; empty when `slice_error` says why
   std::string slice_error;
-  /// Torch modules: name of the variant applied between the marks in the text; empty: unchanged
-  /// user code.
+  /// Torch modules: the applied variant. Python: the text between its marks; C++: "Warpwright's
+  /// variant HASH of NAME."; empty: unchanged user code.
   std::string applied_variant;
   std::optional<CppForward> forward; ///< torch modules in C++ only
 };

@@ -6,10 +6,10 @@ namespace warpwright::analysis {
 namespace {
 
 constexpr std::size_t kEnough = 6, kFewest = 3;
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 24; ///< of one buffer at a check binding
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 24; ///< per buffer at a check binding
 
-/// Each row is one round; size i takes column (i + round) of it. Tails and odd sizes, then
-/// multiples.
+/// Each row is one round. In round r, size i takes column (i + r) % 4; a single size takes column
+/// 0. First tails and odd sizes, then multiples.
 const std::vector<std::vector<std::int64_t>> kTails{
     {1, 1, 1, 1},        {33, 17, 65, 5},      {1000, 129, 77, 31},    {1023, 100, 300, 63},
     {257, 515, 130, 97}, {12345, 67, 33, 129}, {100003, 259, 190, 35}, {7, 300, 41, 513}};
@@ -56,7 +56,8 @@ Judgement judge(const Probe &probe, const LaunchDraft &draft,
   return result;
 }
 
-/// Whether some buffer is reached in a way that the ranges do not show: by vectors of a helper's type, say.
+/// Whether some buffer is accessed in a way that the ranges do not show, such as through vectors of
+/// a helper's type.
 bool is_opaque(const Probe &probe, const LaunchDraft &draft) {
   return std::ranges::any_of(draft.buffers, [&](const DraftBuffer &buffer) {
     return !probe.uses.contains(buffer.name) ||
@@ -66,7 +67,8 @@ bool is_opaque(const Probe &probe, const LaunchDraft &draft) {
   });
 }
 
-/// Multiples of the powers of two, up to a warp, that divide the program's own sizes.
+/// Rounds sizes up to multiples of the powers of two, up to a warp, that divide the program's own
+/// sizes.
 symbolic::Sizes aligned(symbolic::Sizes sizes, const symbolic::Sizes &own) {
   for (auto &[name, value] : sizes) {
     const std::int64_t known = own.at(name);
@@ -90,7 +92,8 @@ choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft, const symbo
   if (!measured || sizes.empty())
     return chosen;
   const Judgement expected = judge(*measured, draft, extents);
-  // Where the program's own sizes seem to overrun a buffer, the ranges are too wide to tell: of vectors, say.
+  // If the program's own sizes seem to overrun a buffer, the ranges are too wide to judge, as with
+  // vectors.
   const bool opaque = is_opaque(*measured, draft) || !expected.overrun.empty();
   const auto consider = [&](const symbolic::Sizes &wanted) {
     const symbolic::Sizes candidate = opaque ? aligned(wanted, sizes) : wanted;
@@ -118,7 +121,7 @@ choose_check_sizes(const SizeProbe &probe, const LaunchDraft &draft, const symbo
   rounds(kTails);
   if (chosen.size() < kFewest)
     rounds(kMultiples);
-  // One size at a time, where the sizes are bound to one another or to the launch.
+  // Changes one size at a time, in case the sizes depend on each other or on the launch.
   for (const auto &[name, value] : sizes)
     for (const std::int64_t other :
          {value - 1, value / 2, value / 4, value / 2 + 1, value / 4 * 3, value + 1}) {

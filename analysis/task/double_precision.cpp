@@ -1,10 +1,11 @@
 // The fp64 twin of a slice, token by token: types, literals, functions and conversions of narrower
 // floats become those of double.
 //
-// Text that depends on the bits or the layout of a float (reinterpretation as integers, unions,
-// inline PTX, tensor core fragments) has no twin. float4 becomes double4, which keeps 16 bytes of
-// alignment, so vector accesses stay legal. Leaves out renaming: a kernel with overloads for both
-// float and double does not compile afterwards, which the runner treats as no twin. Thread: any.
+// A text that depends on the bits or the layout of a float (reinterpretation as integers, unions,
+// inline PTX, tensor core fragments) has no twin. float4 becomes double4 with an alignment of 16
+// bytes, so vector accesses stay legal. Functions are not renamed: a kernel with overloads for both
+// float and double does not compile afterwards, and the runner then treats it as one without a
+// twin. Thread: any.
 #include "analysis/slicer/source_text.h"
 #include "analysis/task/infer_task.h"
 
@@ -114,7 +115,7 @@ constexpr std::string_view kMath[] = {
     "pow",      "powi",   "remainder", "rint",  "round", "rsqrt",  "rcbrt", "sin",    "sincos",
     "sinh",     "sinpi",  "sqrt",      "tan",   "tanh",  "tgamma", "trunc", "norm3d", "rhypot"};
 
-/// Names after which no twin exists.
+/// A text with one of these names has no twin.
 constexpr std::string_view kRefused[] = {"asm",
                                          "__asm__",
                                          "__asm",
@@ -193,7 +194,7 @@ private:
         edits_, [&](const TextEdit &edit) { return edit.range.contains(range.begin); });
   }
 
-  /// False when the text has no twin.
+  /// Returns false if the text has no twin.
   bool rewrite(const slicer::Token &token) {
     const std::string_view text = source_.of(token);
     if (!token.is_identifier)
@@ -237,7 +238,7 @@ private:
     return true;
   }
 
-  /// reinterpret_cast<const int *>: the bits of a float are looked at.
+  /// Whether the cast reads the bits of a float, as in reinterpret_cast<const int *>.
   bool reinterprets_as_integer() const {
     for (std::size_t i = 1; i < 8 && next(i) != ">"; ++i)
       if (is_integer_type(next(i)))
@@ -245,7 +246,7 @@ private:
     return false;
   }
 
-  /// __int_as_float of infinity or NaN, as in the constants of <cmath>.
+  /// Rewrites __int_as_float of infinity or NaN, as in the constants of <cmath>.
   bool special_value(const slicer::Token &token) {
     static const std::map<std::string_view, std::string_view> kValues{
         {"0x7f800000", "0x7ff0000000000000LL"},

@@ -1,5 +1,5 @@
-// The resolver: one function an expression kind, all returning nullopt for what they cannot
-// express. Thread: the unit's.
+// Resolver of integer host expressions: one function per kind of expression. All return nullopt for
+// expressions that they cannot resolve. Thread: the unit's thread.
 #include "analysis/task/host_expression.h"
 
 #include "support/budget.h"
@@ -14,10 +14,9 @@ namespace warpwright::analysis {
 namespace {
 
 constexpr int kMaxDepth = 60;
-constexpr int kMaxSteps = 100'000; ///< expressions looked at for one kernel
+constexpr int kMaxSteps = 100'000; ///< visited expressions per kernel
 
-/// The outermost macro that an expression's location comes from: its name and where the file names
-/// it.
+/// The outermost macro that an expression's location comes from: its name and the place of its use.
 struct MacroUse {
   std::string name;
   clang::SourceLocation location;
@@ -47,7 +46,7 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
-/// "prop.count" -> "prop_count".
+/// Identifier for a text: "prop.count" -> "prop_count".
 std::string symbol_name(std::string_view text) {
   std::string name;
   for (unsigned char c : text.substr(0, 40))
@@ -115,7 +114,8 @@ std::optional<HostValue> HostResolver::known(const clang::Expr *expression,
   return std::nullopt;
 }
 
-/// A whole expression that an object-like macro made is that macro: a root when it is a constant.
+/// The value of a whole expression that comes from one object-like macro. The macro is a root if it
+/// is constant.
 std::optional<HostValue> HostResolver::macro(const clang::Expr &expression) {
   const auto begin = outermost_macro(expression.getBeginLoc(), unit_);
   const auto end = outermost_macro(expression.getEndLoc(), unit_);
@@ -182,8 +182,8 @@ std::optional<HostValue> HostResolver::choice(const clang::ConditionalOperator &
                                               const HostFrame &frame) {
   const auto roots = roots_;
   const auto condition = integer(operation.getCond(), frame);
-  // A condition that only the running program decides (argc > 1) counts as false on its unknown
-  // side.
+  // If only the running program decides the condition (argc > 1), the false arm is used if it is a
+  // number, else the true arm.
   const bool known = condition && std::ranges::none_of(roots_, [&](const auto &entry) {
                        return !roots.contains(entry.first) && !entry.second.value;
                      });
@@ -217,7 +217,8 @@ const clang::Expr *HostResolver::definition_of(const clang::ValueDecl &variable)
   return assigned.empty() ? nullptr : assigned.front();
 }
 
-/// Of `if (argc > 1) n = atoi(argv[1]); else n = 1024;` the 1024.
+/// The value of a variable at a place. Known values win: `if (argc > 1) n = atoi(argv[1]); else n =
+/// 1024;` gives 1024.
 std::optional<HostValue> HostResolver::value_of(const clang::ValueDecl &variable,
                                                 const HostFrame &frame,
                                                 clang::SourceLocation place) {
@@ -282,7 +283,8 @@ const HostFrame *HostResolver::caller_of(const HostFrame &frame) {
   if (is_new)
     for (const PassedFunction &way : program_.calls_through_parameters(*frame.function))
       if (way.passed.enclosing && way.passed.enclosing != frame.function) {
-        // The frames of who passed the function, and of who calls its parameter.
+        // Frames of the function that passes the callee and of the function that calls its
+        // parameter.
         auto &passing = passing_frames_.emplace_back(
             std::make_unique<HostFrame>(HostFrame{way.passed.enclosing, nullptr, nullptr}));
         entry->second = std::make_unique<HostFrame>(
@@ -306,7 +308,7 @@ std::optional<HostValue> HostResolver::parameter(const clang::ParmVarDecl &decla
   if (own->function == owner && own->call)
     if (const clang::Expr *argument = argument_of(*own->call, declaration.getFunctionScopeIndex()))
       if (const auto value = integer(argument, *own->caller)) {
-        // A literal at the call is a size by the parameter's name.
+        // A literal argument is a size with the parameter's name.
         return value->number && is_symbol(declaration.getNameAsString())
                    ? root(declaration.getNameAsString(), value->number)
                    : *value;
@@ -356,7 +358,7 @@ std::optional<HostValue> HostResolver::call(const clang::CallExpr &call, const H
              : std::nullopt;
 }
 
-/// ceil(a / b) over floating-point quotients of integers.
+/// ceil(a / b) of floating-point or integer quotients.
 std::optional<HostValue> HostResolver::rounded_up(const clang::Expr *argument,
                                                   const HostFrame &frame) {
   const auto *quotient = llvm::dyn_cast_or_null<clang::BinaryOperator>(strip(argument));
@@ -369,7 +371,7 @@ std::optional<HostValue> HostResolver::rounded_up(const clang::Expr *argument,
                                                    : combine("/", *left, *right);
 }
 
-/// A body of `return e;`, or of `if (c) return a; return b;`.
+/// The value of a body such as `return e;` or `if (c) return a; return b;`.
 std::optional<HostValue> HostResolver::inlined(const clang::Stmt *body, const HostFrame &frame) {
   const auto *block = llvm::dyn_cast<clang::CompoundStmt>(body);
   if (!block)
@@ -430,7 +432,7 @@ std::optional<HostValue> HostResolver::elements(const clang::Expr *bytes, int el
                      ? elements(definition, element_bytes, *frame_of(*reference->getDecl(), frame))
                      : std::nullopt;
     --depth_;
-    if (found && !found->number) // a plain number may be a size by this variable's name
+    if (found && !found->number) // a number may be a size with this variable's name
       return found;
   }
   if (const auto *product = llvm::dyn_cast_or_null<clang::BinaryOperator>(expression);

@@ -1,5 +1,5 @@
-// Resolving what is not an integer: dim3 values, pointers and floating-point scalars.
-// Thread: the unit's.
+// Resolver of host values other than integers: dim3 values, pointers and floating-point scalars.
+// Thread: the unit's thread.
 #include "analysis/task/host_expression.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kMaxDepth = 40;
 
-/// False also where the tree gives no type, as in patterns of templates.
+/// False also for an expression without a type, as in patterns of templates.
 bool is_dim3(clang::QualType type) {
   const clang::RecordDecl *record =
       type.isNull() ? nullptr : type.getNonReferenceType()->getAsRecordDecl();
@@ -36,7 +36,7 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3(const clang::Expr *ex
   };
   if (const auto *list = llvm::dyn_cast<clang::InitListExpr>(expression))
     return fill(list->inits().begin(), list->inits().end()) ? std::optional(shape) : std::nullopt;
-  // `dim3 grid(n);` in a template's pattern: the expressions as written, without a type.
+  // `dim3 grid(n);` in a template's pattern: the list of expressions as written, without a type.
   if (const auto *list = llvm::dyn_cast<clang::ParenListExpr>(expression)) {
     const auto written = const_cast<clang::ParenListExpr *>(list)->exprs();
     return fill(written.begin(), written.end()) ? std::optional(shape) : std::nullopt;
@@ -69,7 +69,7 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3(const clang::Expr *ex
   return dim3_variable(*expression, frame);
 }
 
-/// A variable or parameter of type dim3, with later `grid.x = ...`.
+/// Value of a dim3 variable or parameter, with later assignments such as `grid.x = ...`.
 std::optional<std::array<HostValue, 3>> HostResolver::dim3_variable(const clang::Expr &expression,
                                                                     const HostFrame &frame) {
   const auto *reference = llvm::dyn_cast<clang::DeclRefExpr>(&expression);
@@ -78,7 +78,7 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3_variable(const clang:
   const clang::ValueDecl &variable = *reference->getDecl();
   const HostFrame *own = frame_of(variable, frame);
   std::optional<std::array<HostValue, 3>> shape;
-  ++depth_; // `dim3 grid = grid;`
+  ++depth_; // terminates for `dim3 grid = grid;`
   if (const auto *parameter = llvm::dyn_cast<clang::ParmVarDecl>(&variable)) {
     if (!own->call && caller_of(*own))
       own = own_frames_.at(own->function).get();
@@ -92,7 +92,8 @@ std::optional<std::array<HostValue, 3>> HostResolver::dim3_variable(const clang:
   for (std::size_t i = 0; shape && i < 3; ++i)
     if (const clang::Expr *assigned =
             program_.member_assignment(variable, std::string(1, "xyz"[i])))
-      // What the command line may say does not count.
+      // A conditional assignment counts only if its value is known; a value of the command line is
+      // not.
       if (const auto value = program_.conditional.contains(assigned) ? known(assigned, *own)
                                                                      : integer(assigned, *own))
         (*shape)[i] = *value;
@@ -204,7 +205,7 @@ std::optional<HostPointer> HostResolver::pointer(const clang::Expr *expression,
       base->text = unit_.text_of(expression->getSourceRange());
     return base;
   }
-  // thrust::raw_pointer_cast(v.data()), v.data().get(), t.data_ptr<float>()
+  // Covers thrust::raw_pointer_cast(v.data()), v.data().get() and t.data_ptr<float>().
   if (const auto *method = llvm::dyn_cast<clang::CXXMemberCallExpr>(expression))
     return pointer(method->getImplicitObjectArgument(), frame);
   if (const auto *call = llvm::dyn_cast<clang::CallExpr>(expression);

@@ -1,5 +1,5 @@
-// One visitor over the main file's declarations fills the index.
-// Thread: the unit's.
+// Visitors that fill the index of host code: one for the main file, one for the user's headers.
+// Thread: the unit's thread.
 #include "analysis/task/host_program.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
@@ -9,7 +9,7 @@
 namespace warpwright::analysis {
 namespace {
 
-/// What a header assigns to variables.
+/// Indexes the assignments in headers.
 class HeaderIndexer : public clang::RecursiveASTVisitor<HeaderIndexer> {
 public:
   explicit HeaderIndexer(HostProgram &program) : program_(program) {}
@@ -110,7 +110,7 @@ private:
     program_.conditional[assignment.getRHS()] = branch;
   }
 
-  /// `softmax` or `&softmax`; null for anything else.
+  /// The function in `softmax` or `&softmax`; null for other expressions.
   static const clang::FunctionDecl *function_of(const clang::Expr *argument) {
     argument = strip(argument);
     if (const auto *address = llvm::dyn_cast_or_null<clang::UnaryOperator>(argument);
@@ -131,7 +131,7 @@ private:
 
   HostProgram &program_;
   const clang::FunctionDecl *enclosing_ = nullptr;
-  std::vector<const clang::Stmt *> branches_; ///< around what is visited
+  std::vector<const clang::Stmt *> branches_; ///< branches around the visited statement
 };
 
 const clang::FunctionDecl *pattern_of(const clang::FunctionDecl *function) {

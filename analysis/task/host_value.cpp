@@ -1,5 +1,5 @@
-// Arithmetic of host values: numbers fold, the rest becomes text with no more parentheses than
-// needed. Thread: any.
+// Arithmetic of host values: numbers are folded, other values become text with only the necessary
+// parentheses. Thread: any.
 #include "analysis/task/host_expression.h"
 
 #include <map>
@@ -22,7 +22,7 @@ std::string wrap(const HostValue &value, int at_least) {
   return value.precedence < at_least ? "(" + value.text + ")" : value.text;
 }
 
-/// x + 0, x * 1, 0 * x and the like.
+/// Simplifies x + 0, x * 1, 0 * x and similar.
 std::optional<HostValue> simplified(const std::string &operation, const HostValue &left,
                                     const HostValue &right) {
   if (operation == "+" && left.number == 0)

@@ -1,9 +1,10 @@
-// From a launch and the kernel's ranges to a task.
+// Task inference: a task from a launch and the kernel's ranges.
 //
-// The order: the spec, the launch with every root a name, which roots are sizes, the launch again
-// over those, then what the ranges say of each buffer. What cannot be found out is a question,
-// never a guess that changes the meaning; a guess that does not (the value of a float argument) is
-// an assumption. Thread: the unit's.
+// The order of the steps: the spec, the launch with every root as a name, the choice of the roots
+// that are sizes, the launch again over these sizes, and the facts about each buffer from the
+// ranges. A fact that cannot be found becomes a question, never a guess that changes the meaning. A
+// guess that does not change the meaning (the value of a float argument) is an assumption. Thread:
+// the unit's thread.
 #include "analysis/task/infer_task.h"
 #include "analysis/task/check_sizes.h"
 #include "analysis/task/launch_draft.h"
@@ -83,8 +84,9 @@ private:
     }
   }
 
-  /// First with every root a name; then only those stay that are sizes: integer arguments, and what
-  /// both the grid and an allocation depend on. Roots of the block shape are tuning, not sizes.
+  /// Drafts the launch with every root as a name, and again with only the sizes as names. Sizes are
+  /// the roots of integer arguments and those that both the grid and an allocation depend on. Roots
+  /// of the block shape are tuning parameters, not sizes.
   LaunchDraft draft_over_sizes(const HostLaunch &launch) {
     LaunchDraft all = draft_launch(program_, launch, nullptr, fixed_);
     std::set<std::string> symbols = all.roots_of["arguments"];
@@ -158,7 +160,7 @@ private:
         described.direction = Direction::InOut;
       result_.task.buffers.push_back(std::move(described));
       if (!extent && !draft_.step.grid[0].symbols().empty() && !result_.missing.empty())
-        continue; // the guards will tell once the sizes are known
+        continue; // the guards give the extent once the sizes are known
       if (!extent && program_.launches_of(kernel_).empty() && !spec_.launch)
         continue;
     }
@@ -192,7 +194,7 @@ private:
     describe_work(prober);
   }
 
-  /// A check that names some sizes takes the others from the measured binding.
+  /// Checks with all sizes: a size that a check does not name keeps its measured value.
   std::vector<symbolic::Sizes> completed_checks() const {
     std::vector<symbolic::Sizes> checks = spec_.check_sizes;
     for (symbolic::Sizes &check : checks)
@@ -290,7 +292,7 @@ private:
     return in(measured_->ranges.positive) ? Kind::Positive : Kind::Normal;
   }
 
-  /// Integers that index another buffer stay inside it.
+  /// Limits integers that index another buffer to indices inside it.
   void index_distribution(const SizeProbe &prober, model::Buffer &buffer) {
     using enum Kind;
     if (buffer.distribution.kind != Integers || given_distribution(buffer.name))
@@ -370,9 +372,9 @@ private:
           result_.task.work.flops = *parsed;
   }
 
-  /// Rounding error of a sum of `length` terms of size 1: it grows with the root of the length at
-  /// best, and blocked summation keeps it there (Higham, Accuracy and Stability, 4.2). Factor 4
-  /// over the expected error.
+  /// Rounding error of a sum of `length` terms of size 1: it grows at least with the square root of
+  /// the length, and blocked summation achieves that (Higham, Accuracy and Stability, 4.2). The
+  /// tolerance is 4 times the expected error.
   void set_tolerance() {
     double epsilon = 0;
     for (const model::Buffer &buffer : result_.task.buffers)
@@ -393,7 +395,7 @@ private:
 
   void finish() {
     model::Task &task = result_.task;
-    // Fills were added before the launch step: keep them first.
+    // Fills are appended after the launch step, but must run first.
     std::ranges::stable_partition(task.reference.steps, [](const model::Step &step) {
       return std::holds_alternative<model::FillStep>(step);
     });
@@ -411,7 +413,8 @@ private:
     }
   }
 
-  /// Arguments and shared memory for the fp64 twin: floating-point scalars are passed as doubles.
+  /// Adapts arguments and shared memory to the fp64 twin: floating-point scalars are passed as
+  /// doubles.
   void promote(model::LaunchStep &launch) const {
     launch.kernel = double_precision(launch.kernel).value_or(launch.kernel);
     const bool has_half =
@@ -456,7 +459,7 @@ InferredTask infer_task(const ParsedUnit &unit, const clang::FunctionDecl &kerne
     result.missing.push_back({"spec", above.error->message});
     result.inferred = false;
   }
-  // A broken text can leave a slice that no runner takes, as with half an #include.
+  // A broken text can give a slice that no runner accepts, for example half an #include.
   if (const auto legal = result.inferred ? model::check_plan(result.task.reference, result.task)
                                          : Result<void>();
       !legal) {

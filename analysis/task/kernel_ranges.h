@@ -1,12 +1,13 @@
-// Which bytes of its buffers a kernel touches at given sizes: an interpreter of the kernel over
+// Byte ranges of the buffers that a kernel accesses at given sizes, from an interpreter over
 // intervals.
 //
-// All threads at once: threadIdx.x is [0, blockDim.x - 1], a guard narrows what it compares, a loop
-// widens what it changes. Correlations between variables are lost, except that a local that is
-// defined once is evaluated again where it is used. So the ranges are upper bounds, and exact for
-// the affine indices and guards of real kernels. Run at several bindings, the numbers give extents,
-// directions, preconditions and distributions (infer_task.cpp). Never fails: what it cannot follow
-// is unbounded. Thread: the unit's.
+// It treats all threads at once: threadIdx.x is [0, blockDim.x - 1], a guard narrows the values
+// that it compares, and a loop widens the values that it changes. Correlations between variables
+// are lost, except that a local with one definition is evaluated again at its use. The ranges are
+// therefore upper bounds, and exact for the affine indices and guards of real kernels.
+// infer_task.cpp derives extents, directions, preconditions and distributions from the numbers at
+// several bindings. The interpreter never fails: values that it cannot follow are unbounded.
+// Thread: the unit's thread.
 #pragma once
 
 #include "support/symbolic/interval.h"
@@ -37,24 +38,26 @@ struct LoadedValue {
 };
 
 struct RangedAccess {
-  std::string buffer; ///< parameter
+  std::string buffer; ///< name of the parameter
   symbolic::Interval bytes; ///< first and last byte, from the start of the parameter
   bool is_write = false, is_atomic = false;
-  bool is_uncertain = false;         ///< under a condition on data, or on something not understood
-  std::optional<LoadedValue> loaded; ///< when the index was loaded: coefficients in bytes
+  bool is_uncertain = false;         ///< under a condition that depends on data or is not
+                                     ///< understood
+  std::optional<LoadedValue> loaded; ///< if the index was loaded: coefficients in bytes
 };
 
 struct KernelRanges {
   std::vector<RangedAccess> accesses;
-  std::set<std::string> positive; ///< buffers whose values are divided by, or go into sqrt or log
+  std::set<std::string> positive; ///< buffers of divisors or of arguments of sqrt or log
   std::set<std::string> loop_bounds; ///< integer buffers whose values bound loops, as in CSR
-  std::set<std::string> escaped;     ///< pointers passed to something without a body
+  std::set<std::string> escaped;     ///< buffers whose pointers are passed to functions without a
+                                     ///< body
   std::int64_t reduction_length =
-      1; ///< trips of the loops around the longest floating-point accumulation
-  std::int64_t atomic_adds = 0; ///< of floating point, over all threads
+      1; ///< trips of the loops around the longest floating-point sum
+  std::int64_t atomic_adds = 0; ///< number of floating-point additions in all threads
 };
 
-/// @param kernel with a body; the specialisation that runs, where there is one
+/// @param kernel must have a body; the specialization that runs, if there is one
 KernelRanges kernel_ranges(const clang::ASTContext &context, const clang::FunctionDecl &kernel,
                            const BoundLaunch &launch);
 

@@ -1,5 +1,5 @@
-// Arguments of a launch to buffers, scalars and sizes.
-// Thread: the unit's.
+// Mapping of a launch's arguments to buffers, scalars and sizes.
+// Thread: the unit's thread.
 #include "analysis/task/launch_draft.h"
 #include "analysis/task/infer_task.h"
 
@@ -12,9 +12,9 @@ namespace warpwright::analysis {
 namespace {
 
 constexpr double kUnknownScalar =
-    1.25; ///< for a floating-point argument that only the running program knows
+    1.25; ///< value of a float argument that only the running program knows
 
-/// "ns::reduce<float, 256>", as NVRTC's name expressions want it.
+/// Name for NVRTC's name expressions: "ns::reduce<float, 256>".
 std::string kernel_name(const clang::FunctionDecl &callee) {
   std::string name = callee.getQualifiedNameAsString();
   for (std::size_t at = 0; (at = name.find("(anonymous namespace)::")) != std::string::npos;)
@@ -28,7 +28,7 @@ std::string kernel_name(const clang::FunctionDecl &callee) {
   return name;
 }
 
-/// Whether a typedef on the way was of a type that the parser does not know: it takes that for int.
+/// Whether a type is a typedef of an unknown type. The parser treats unknown types as int.
 bool names_unknown(clang::QualType type) {
   while (const auto *alias = type->getAs<clang::TypedefType>()) {
     if (alias->getDecl()->isInvalidDecl())
@@ -165,7 +165,7 @@ private:
     draft_.step.arguments.push_back(model::BufferArgument{buffer->name, offset});
   }
 
-  /// Frames that know a variable: the launch's, or its callers'.
+  /// The frame of `function` among the launch's frame and its callers; else the launch's frame.
   const HostFrame &frame_around(const clang::FunctionDecl *function) {
     for (const HostFrame *at = &frame_; at; at = resolver_.caller_of(*at))
       if (at->function == function)
@@ -212,7 +212,7 @@ private:
     return resolver_.elements(size, bytes, frame);
   }
 
-  /// thrust::device_vector<float> v(n)
+  /// Extent of a container from its construction: thrust::device_vector<float> v(n).
   void container_extent(const clang::VarDecl &variable, DraftBuffer &buffer) {
     const auto *construction = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(
         variable.getInit() ? strip(variable.getInit()) : nullptr);

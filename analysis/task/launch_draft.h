@@ -1,7 +1,7 @@
-// One launch of a kernel, read from the host code: its shape and what each parameter gets.
+// A kernel launch as read from the host code: its shape and the values of the parameters.
 //
-// Used twice: task inference reads it with every root a possible size, and the generator reads the
-// launch of an edited file over the sizes of a task. Thread: the unit's.
+// Task inference reads a launch with every root as a possible size. The generator reads the launch
+// of an edited file over the sizes of a task. Thread: the unit's thread.
 #pragma once
 
 #include "analysis/analyze.h"
@@ -15,16 +15,16 @@
 
 namespace warpwright::analysis {
 
-/// A buffer: one memory that one or more pointer parameters point into.
+/// A buffer: one memory block that one or more pointer parameters point into.
 struct DraftBuffer {
-  std::string name; ///< of the first parameter that gets it
-  std::string root; ///< of the host variable; empty without a launch
+  std::string name; ///< name of the first parameter that gets it
+  std::string root; ///< text of the host variable; empty without a launch
   const clang::ValueDecl *variable = nullptr;
   std::optional<model::Dtype> dtype;
   int lanes = 1; ///< dtype elements in one element of the parameter: 4 for float4
   std::vector<std::string> parameters;
-  std::optional<HostValue> extent; ///< in elements of dtype, from the allocation
-  std::optional<int> fill;         ///< byte of a cudaMemset of all of it before the launch
+  std::optional<HostValue> extent; ///< number of dtype elements, from the allocation
+  std::optional<int> fill;         ///< byte of a cudaMemset of the whole buffer before the launch
 };
 
 struct LaunchDraft {
@@ -40,22 +40,23 @@ struct LaunchDraft {
   std::vector<std::string> assumptions;
 };
 
-/// @param symbols roots that stay names; nullptr: all that have no fixed number
+/// @param symbols roots that stay names; nullptr: all roots except `fixed`
 /// @param fixed macros and constants that device code uses too
 LaunchDraft draft_launch(const HostProgram &program, const HostLaunch &launch,
                          const std::set<std::string> *symbols, const std::set<std::string> &fixed);
 
-/// Without a launch in the file: one that the spec gives, with parameters by their own names.
+/// For files without a launch: the launch from the spec, with the parameters' own names.
 LaunchDraft draft_from_spec(const ParsedUnit &unit, const clang::FunctionDecl &kernel,
                             const Spec &spec);
 
-/// Macros and file-level constants that the slice depends on: they cannot be sizes.
+/// Macros and file-level constants that the slice depends on; they cannot be sizes.
 std::set<std::string> fixed_names(const ParsedUnit &unit, const std::string &slice);
 
-/// Errors: a name in the step that the task does not have.
+/// Errors: the step uses a name that the task does not have.
 Result<void> check_names(const model::LaunchStep &step, const model::Task &task);
 
-/// Element type of a pointer and how many of it one element holds: {float32, 4} for float4.
+/// Element type of a pointer, and the number of these elements per pointee: {float32, 4} for
+/// float4.
 std::optional<std::pair<model::Dtype, int>> element_of(const clang::ASTContext &context,
                                                        clang::QualType type);
 

@@ -1,5 +1,5 @@
-// Calls of the range interpreter: functions of the file run with their arguments, device functions by what is known of their names.
-// Thread: the unit's.
+// Calls in the range interpreter: functions of the file are executed with their arguments; known
+// device functions are handled by name. Thread: the unit's thread.
 #include "analysis/facts/affine.h"
 #include "analysis/task/host_program.h"
 #include "analysis/task/range_interpreter.h"
@@ -17,7 +17,7 @@ bool is_float(clang::QualType type) { return !type.isNull() && type->isRealFloat
 
 RangeValue RangeInterpreter::evaluate_call(const clang::CallExpr &call) {
   const std::string name = callee_name(call);
-  // Assignment of a class type: half, float4, a struct.
+  // Assignment of a class type, such as half, float4 or a struct.
   if (const auto *assignment = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&call);
       assignment && assignment->isAssignmentOp() && assignment->getNumArgs() == 2) {
     const RangeValue value = evaluate(assignment->getArg(1));
@@ -28,7 +28,7 @@ RangeValue RangeInterpreter::evaluate_call(const clang::CallExpr &call) {
   if (const clang::FunctionDecl *definition = callee ? callee->getDefinition() : nullptr;
       definition && definition->getBody() && static_cast<int>(returns_.size()) < kMaxInline)
     return inlined(*definition, call);
-  // A half's conversion to float reads it.
+  // Reads the object, as in the conversion of a half to float.
   if (const auto *method = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call))
     evaluate(method->getImplicitObjectArgument());
   std::vector<RangeValue> arguments;
@@ -78,7 +78,8 @@ RangeValue RangeInterpreter::evaluate_call(const clang::CallExpr &call) {
   return value;
 }
 
-/// The index of `&bins[data[i]]` was loaded: computing the place again finds that out.
+/// Evaluates the place of an atomic again, to find out whether its index was loaded:
+/// `&bins[data[i]]`.
 void RangeInterpreter::place_of_atomic(const clang::CallExpr &call) {
   const bool silent = is_silent_;
   is_silent_ = true;

@@ -134,7 +134,7 @@ RangeValue RangeInterpreter::evaluate_variable(const clang::VarDecl &variable) {
     return {};
   }
   RangeValue value = known->second;
-  // A local that never changes is what its initialiser is now, under the guards in between.
+  // The value of a local that never changes is its initializer, evaluated under the current guards.
   if (const clang::Expr *initialiser = variable.getInit();
       initialiser && !value.loaded && variable.getType()->isIntegralOrEnumerationType() &&
       is_defined_once(variable)) {

@@ -1,5 +1,7 @@
-// The interpreter behind kernel_ranges.h, split over two files: statements and conditions,
-// expressions. Private to analysis/task. Thread: the unit's.
+// Interpreter behind kernel_ranges.h. The parts are statements and conditions
+// (range_statements.cpp), expressions (range_expressions.cpp) and calls (range_calls.cpp). Private
+// to analysis/task.
+// Thread: the unit's thread.
 #pragma once
 
 #include "analysis/task/kernel_ranges.h"
@@ -21,7 +23,7 @@ struct RangeValue {
   std::optional<PointerRange> pointer;
 };
 
-/// Values of a type before anything is known.
+/// The range of all values of a type.
 symbolic::Interval range_of_type(const clang::ASTContext &context, clang::QualType type);
 
 class RangeInterpreter {
@@ -31,10 +33,10 @@ public:
   KernelRanges run(const clang::FunctionDecl &kernel);
 
 private:
-  /// What is known on one path.
+  /// Facts that hold on one path.
   struct State {
     std::map<const clang::VarDecl *, RangeValue> variables;
-    std::map<std::string, symbolic::Interval> facts; ///< of expressions, by text
+    std::map<std::string, symbolic::Interval> facts; ///< ranges of expressions, by text
     bool is_dead = false;                  ///< after return, break, continue
   };
   struct Loop {
@@ -86,14 +88,14 @@ private:
   State state_;
   std::vector<Loop> loops_;
   std::vector<RangeValue *> returns_;
-  std::optional<LoadedValue> index_loaded_; ///< of the place computed last
+  std::optional<LoadedValue> index_loaded_; ///< the loaded index of the last place
   bool is_uncertain_ = false;
-  bool is_silent_ = false; ///< evaluating again: accesses were recorded before
+  bool is_silent_ = false; ///< repeated evaluation: accesses are already recorded
   int depth_ = 0;
   int steps_ = 0;
 };
 
-/// Parentheses, casts and temporaries removed.
+/// Removes parentheses, casts and temporaries.
 const clang::Expr *bare(const clang::Expr *expression);
 
 } // namespace warpwright::analysis

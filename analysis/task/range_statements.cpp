@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kMaxSteps = 200'000;
 
-/// How a loop changes a variable.
+/// The way in which a loop changes a variable.
 struct Change {
   bool grows = true, shrinks = true; ///< neither: unchanged; both: unknown
   const clang::Expr *amount = nullptr;
@@ -54,7 +54,7 @@ public:
   }
 
   std::map<const clang::VarDecl *, Change> changes;
-  std::set<const clang::VarDecl *> scaled; ///< by *=, /=, shifts
+  std::set<const clang::VarDecl *> scaled; ///< variables changed by *=, /= or shifts
 
 private:
   void note(const clang::Expr *target, bool grows, bool shrinks, const clang::Expr *amount,
@@ -84,7 +84,7 @@ bool always_leaves(const clang::Stmt *statement) {
   return block && !block->body_empty() && always_leaves(block->body_back());
 }
 
-/// Whether a store may change the value of an expression of this text.
+/// Whether an expression with this text reads memory, so that a store may change its value.
 bool reads_memory(const std::string &text) {
   return text.contains('[') || text.contains("->") || text.contains("(*") || text.starts_with('*');
 }
@@ -193,7 +193,7 @@ void RangeInterpreter::execute_if(const clang::IfStmt &statement) {
     execute(statement.getElse());
   }
   is_uncertain_ = was_uncertain || (leaves && !is_plain && after_then.is_dead);
-  // A buffer that both branches write is written whatever the condition says.
+  // A buffer that both branches write is written for any value of the condition.
   for (std::size_t i = before; i < middle; ++i)
     for (std::size_t j = middle; j < result_.accesses.size(); ++j)
       if (!was_uncertain && result_.accesses[i].is_write && result_.accesses[j].is_write &&
@@ -224,7 +224,7 @@ void RangeInterpreter::join(const State &other) {
   });
 }
 
-/// Trips of a loop with a counter: (bound - start) / step, rounded up; 1 when not known.
+/// Trips of a loop with a counter: (bound - start) / step, rounded up; 1 if unknown.
 std::int64_t RangeInterpreter::trips_of(const clang::Expr *condition, const clang::Expr *step) {
   const auto *comparison = llvm::dyn_cast_or_null<clang::BinaryOperator>(bare(condition));
   if (!comparison || !comparison->isRelationalOp() || !step)
@@ -253,7 +253,7 @@ std::int64_t RangeInterpreter::trips_of(const clang::Expr *condition, const clan
   return std::max<std::int64_t>(1, (distance.high + amount - 1) / amount);
 }
 
-/// Sets what the loop changes to every value that it may have in any iteration.
+/// Widens each variable that the loop changes to all values that it may have in any iteration.
 void RangeInterpreter::widen(const clang::Stmt *statement, std::int64_t trips) {
   if (!statement)
     return;
@@ -339,7 +339,7 @@ bool RangeInterpreter::is_defined_once(const clang::VarDecl &variable) {
   return !entry->second.contains(&variable);
 }
 
-/// Whether a condition is on positions and sizes alone, and lets a contiguous part of them through.
+/// Whether a condition depends only on positions and sizes, and selects a contiguous part of them.
 bool RangeInterpreter::is_positional(const clang::Expr *condition) {
   struct Visitor : clang::RecursiveASTVisitor<Visitor> {
     bool plain = true;
@@ -417,7 +417,7 @@ void RangeInterpreter::assume_comparison(const clang::BinaryOperator &comparison
   }
 }
 
-/// Everything that follows for the parts of `expression` from its own range.
+/// Narrows the range of `expression`, and of the parts of it that this determines.
 void RangeInterpreter::narrow(const clang::Expr *expression, symbolic::Interval range) {
   expression = bare(expression);
   if (!expression || depth_ > 40)

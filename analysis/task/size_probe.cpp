@@ -82,7 +82,7 @@ SizeProbe::explain(const std::vector<Probe> &probes,
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (!draft_.step.grid[axis].is_constant())
       factors.push_back("(" + draft_.step.grid[axis].text() + ")");
-  // Shortest first: numbers, one factor, two, three.
+  // Shortest candidates first: one factor, two, three.
   std::vector<std::string> candidates = factors;
   for (const std::string &a : factors)
     for (const std::string &b : factors)

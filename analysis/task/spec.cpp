@@ -1,5 +1,4 @@
-// A small recursive-descent reader over one line at a time; positions are offsets into the text it
-// was given.
+// Parser of specs: recursive descent with offsets into the given text.
 #include "analysis/task/spec.h"
 
 #include "analysis/spec_diagnostics.h"
@@ -64,7 +63,7 @@ private:
       ++position_;
     return std::string(text_.substr(begin, position_ - begin));
   }
-  /// Text up to one of `stops` outside parentheses.
+  /// Text up to one of `stops` outside of parentheses.
   std::string until(std::string_view stops) {
     spaces();
     const std::size_t begin = position_;
@@ -211,7 +210,7 @@ private:
       spec_.buffers[name] = std::move(buffer);
   }
 
-  /// "n]" or "batch, 64]"; of a torch function "]" too, a tensor without dimensions.
+  /// Reads a shape after "[": "n]", "batch, 64]", or "]" for a torch tensor without dimensions.
   bool shape(BufferSpec &buffer) {
     buffer.shape.emplace();
     std::string extent = "1";
@@ -334,8 +333,8 @@ private:
 
 constexpr std::string_view kMarker = "warpwright:";
 
-/// The comment's items in place of everything else, which becomes spaces: offsets stay those of the
-/// file.
+/// The text with everything except the comment's items replaced by spaces, so that offsets stay
+/// those of the file.
 std::string masked(std::string_view text, std::size_t end) {
   std::string result(text.substr(0, end));
   bool goes_on = false, is_spec = false;

@@ -1,5 +1,5 @@
-// Renders the warpwright comment of a kernel: known facts written out, `?` where the user has to
-// answer.
+// Renders the warpwright comment of a kernel: known facts, with `?` for facts that the user must
+// add.
 #include "analysis/task/infer_task.h"
 
 #include "support/words.h"
@@ -19,7 +19,7 @@ std::string distribution_name(const model::Distribution &distribution) {
   using Kind = model::Distribution::Kind;
   switch (distribution.kind) {
   case Kind::Normal:
-  case Kind::Module: // of torch tasks alone, which need no comment
+  case Kind::Module: // only in torch tasks, which need no comment
     return "normal";
   case Kind::Uniform:
     return "uniform";

@@ -1,13 +1,15 @@
-// Values that a program picks among, or asks the device for: one that is typical stands for them, and is an assumption that the user is
-// told of. Also what a function sets its parameter to, whatever was passed.
-// Thread: the unit's.
+// Typical values, in place of values that a program selects at run time or asks the device for.
+// Each is reported to the user as an assumption. Also the values that functions assign to their
+// parameters.
+// Thread: the unit's thread.
 #include "analysis/task/host_expression.h"
 #include "arch/gpu.h"
 
 namespace warpwright::analysis {
 namespace {
 
-/// Of an H100, for launches sized by the device: members of cudaDeviceProp, and the attributes of the same meaning.
+/// Facts about an H100, for launches that depend on the device: members of cudaDeviceProp, and the
+/// equivalent attributes.
 struct DeviceFact {
   std::string_view member, attribute;
   std::int64_t value;
@@ -34,7 +36,7 @@ const std::vector<DeviceFact> &device_facts() {
 
 } // namespace
 
-/// Of a table of numbers the element at a constant index, else a typical one.
+/// Element of a table of numbers: at a constant index the exact one, else a typical one.
 std::optional<HostValue> HostResolver::element(const clang::ArraySubscriptExpr &access,
                                                const HostFrame &frame) {
   const auto *table = llvm::dyn_cast_or_null<clang::DeclRefExpr>(strip(access.getBase()));
@@ -54,7 +56,8 @@ std::optional<HostValue> HostResolver::element(const clang::ArraySubscriptExpr &
   return typical_of(list, table->getDecl()->getNameAsString(), frame);
 }
 
-/// The middle one of `{32, 64, 128, 256, 512, 1024}`: a program that goes through all of them runs with it too.
+/// The middle element of a table such as `{32, 64, 128, 256, 512, 1024}`. A program that iterates
+/// over the table runs with that value too.
 std::optional<HostValue> HostResolver::typical_of(const clang::Expr *table, const std::string &name,
                                                   const HostFrame &frame) {
   const clang::Expr *inner = table->IgnoreParenImpCasts();
@@ -96,7 +99,7 @@ std::optional<HostValue> HostResolver::device_fact(const std::string &fact,
   return std::nullopt;
 }
 
-/// cudaDeviceGetAttribute(&variable, cudaDevAttrMultiProcessorCount, 0)
+/// The value of a variable that cudaDeviceGetAttribute(&variable, attribute, 0) sets.
 std::optional<HostValue> HostResolver::given_through_pointer(const clang::ValueDecl &variable) {
   for (const HostCall &call : program_.calls_named("cudaDeviceGetAttribute")) {
     if (call.call->getNumArgs() < 2)
