@@ -90,7 +90,7 @@ struct Barrier {
   std::size_t line = 0;
 };
 
-/// A `k<<<grid, block, shared, stream>>>(arguments)` or an equivalent cudaLaunchKernel.
+/// A launch `k<<<grid, block, shared, stream>>>(arguments)`.
 struct Launch {
   std::string kernel;
   std::string enclosing_function;

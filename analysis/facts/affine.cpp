@@ -157,8 +157,7 @@ std::string whole_expression_text(const ASTContext &context, const Expr *express
 std::string expression_text(const ASTContext &context, const Expr *expression) {
   if (!expression)
     return {};
-  const std::string text = source_text(context, *expression); // the name of the macro if the
-                                                              // expression is a macro use
+  const std::string text = source_text(context, *expression); // may be only the name of a macro
   return (text.empty() ? printed(context, *expression) : text).substr(0, 80);
 }
 

@@ -55,8 +55,8 @@ struct Place {
 
 class AffineAnalysis {
 public:
-  /// @param function must have a body; templates are analyzed as patterns, and dependent types count
-  ///   as four bytes
+  /// Templates are analyzed as patterns; dependent types count as four bytes.
+  /// @param function must have a body
   AffineAnalysis(const clang::ASTContext &context, const clang::FunctionDecl &function);
 
   /// Value of an integer expression of the function. Never fails: an unknown part becomes a Varying

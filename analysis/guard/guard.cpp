@@ -178,8 +178,7 @@ Thread *start_thread() {
 
 Thread *take_thread() {
   Thread *known = idle().with([](auto &threads) {
-    Thread *last = threads.empty() ? nullptr : threads.back(); // its stack is likely to be in the
-                                                               // caches
+    Thread *last = threads.empty() ? nullptr : threads.back(); // its stack is probably cached
     if (last)
       threads.pop_back();
     return last;

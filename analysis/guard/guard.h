@@ -31,7 +31,7 @@ constexpr Limits kFullLimits{std::chrono::seconds(60), std::size_t{4} << 30};
 /// Runs `work` under `limits` and waits for it. Inside a guard, runs it directly under the limits
 /// of that guard.
 /// @param work must own all data that it uses, because it may still run after an error
-/// Errors: the reason why the work ended, worded to follow "cannot analyse FILE: ".
+/// Errors: the reason why the work ended, worded to follow a colon in a message.
 Result<void> run_guarded(const Limits &limits, std::function<void()> work);
 
 /// Like run_guarded, for work that returns a Result. Errors of the work and of the guard are

@@ -38,8 +38,7 @@ bool is_double(QualType type) {
 /// The operands of an expression of type double.
 struct Operands {
   std::vector<const FloatingLiteral *> literals; ///< literals of type double
-  bool has_float = false;                        ///< whether any operand is a float before
-                                                 ///< conversion
+  bool has_float = false;                        ///< any operand is float before conversion
 };
 
 /// Functions of one argument with a float overload. Their result type follows the argument.

@@ -74,7 +74,7 @@ public:
 
   /// Roots found so far that are symbols, by name.
   const std::map<std::string, HostRoot> &roots() const { return roots_; }
-  /// "n is 1048576 unless the command line says otherwise"
+  /// Assumptions for the user, such as "the device has 132 multiprocessors".
   const std::vector<std::string> &assumptions() const { return assumptions_; }
 
 private:

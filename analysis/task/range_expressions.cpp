@@ -1,5 +1,5 @@
 // Expressions and memory accesses of the range interpreter.
-// Thread: the unit's.
+// Thread: the unit's thread.
 #include "analysis/facts/affine.h"
 #include "support/budget.h"
 #include "analysis/task/host_program.h"
