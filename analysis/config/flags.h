@@ -18,8 +18,7 @@ using ReadFile = std::function<std::optional<std::string>(const std::string &pat
 
 struct TranslatedFlags {
   std::vector<std::string> flags; ///< for Clang, paths absolute
-  std::string
-      cuda_path; ///< from --cuda-path= or the path of nvcc in the command; else empty
+  std::string cuda_path; ///< from --cuda-path= or the path of nvcc in the command; else empty
   std::vector<std::string> dropped; ///< dropped flags, each with its value
 };
 

@@ -13,9 +13,8 @@ namespace warpwright::analysis {
 
 struct WarpAccess {
   AccessPattern pattern = AccessPattern::Irregular;
-  std::optional<std::int64_t>
-      stride;                 ///< elements between neighboring lanes, if it is one number
-  int bank_conflict_ways = 1; ///< number of requests if the access were in shared memory
+  std::optional<std::int64_t> stride; ///< elements between neighboring lanes, if it is one number
+  int bank_conflict_ways = 1;         ///< number of requests if the access were in shared memory
 };
 
 /// @param bytes address relative to the base, which is assumed to be aligned to 128 bytes

@@ -29,7 +29,7 @@ ProjectDisk no_disk();
 
 struct ProjectImports {
   std::map<std::string, std::string>
-      files; ///< text by path in a common folder, without the file itself; empty: no imports
+      files;        ///< text by path in a common folder, without the file itself; empty: no imports
   std::string path; ///< path of the file itself relative to that folder
 };
 

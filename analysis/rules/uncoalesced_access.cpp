@@ -188,8 +188,7 @@ std::optional<QuickFix> swap_fix(const RuleInput &input, const RuleKernel &kerne
 
 void check_uncoalesced_access(const RuleInput &input, std::vector<Diagnostic> &out) {
   for (const RuleKernel &kernel : input.kernels) {
-    std::set<std::pair<std::string, std::string>>
-        reported; // one report per index and buffer
+    std::set<std::pair<std::string, std::string>> reported; // one report per index and buffer
     std::optional<std::optional<QuickFix>> fix;
     for (const AccessSite &site : kernel.context->sites) {
       if (!is_wasteful(*kernel.context, site) ||

@@ -38,7 +38,7 @@ struct LoadedValue {
 };
 
 struct RangedAccess {
-  std::string buffer; ///< name of the parameter
+  std::string buffer;       ///< name of the parameter
   symbolic::Interval bytes; ///< first and last byte, from the start of the parameter
   bool is_write = false, is_atomic = false;
   bool is_uncertain = false;         ///< under a condition on data or an unknown one
@@ -47,12 +47,11 @@ struct RangedAccess {
 
 struct KernelRanges {
   std::vector<RangedAccess> accesses;
-  std::set<std::string> positive; ///< buffers of divisors or of arguments of sqrt or log
+  std::set<std::string> positive;    ///< buffers of divisors or of arguments of sqrt or log
   std::set<std::string> loop_bounds; ///< integer buffers whose values bound loops, as in CSR
   std::set<std::string> escaped;     ///< buffers whose pointers are passed to external code
-  std::int64_t reduction_length =
-      1; ///< trips of the loops around the longest floating-point sum
-  std::int64_t atomic_adds = 0; ///< number of floating-point additions in all threads
+  std::int64_t reduction_length = 1; ///< trips of the loops around the longest floating-point sum
+  std::int64_t atomic_adds = 0;      ///< number of floating-point additions in all threads
 };
 
 /// @param kernel must have a body; the specialization that runs, if there is one
