@@ -40,7 +40,8 @@ struct StepOptions {
   double clip_low = 0.2, clip_high = 0.2, kl = 0; ///< ratios clipped to [1 - low, 1 + high]
 };
 
-/// Report of one optimizer step. `loss` is the weighted sum; other values are means over targets, 0 without targets.
+/// Report of one optimizer step. `loss` is the weighted sum of the targets' losses; `gradient_norm` is before clipping;
+/// the other values are means over targets, or 0 without targets.
 struct StepReport {
   double loss = 0, gradient_norm = 0;
   double imitation_loss = 0,

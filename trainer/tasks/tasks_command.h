@@ -1,5 +1,4 @@
-// `warpwright-train tasks`: shows what a choice of tasks holds, and writes their sources out, to look at and to run other tools on.
-// Thread: one.
+// `warpwright-train tasks` command: lists the tasks of a choice and can write their sources for other tools. Thread: one.
 #pragma once
 
 #include "trainer/tasks/task_sources.h"
@@ -8,10 +7,11 @@ namespace warpwright::trainer {
 
 struct TasksOptions {
   TaskChoice choice;
-  std::string write; ///< folder for the sources at their shapes; empty: only list
+  std::string write; ///< folder for sources at their shapes; empty: list only
 };
 
-/// One line a task on stdout; what was skipped on stderr. Errors: as choose_tasks(); a file that cannot be written.
+/// Prints one line per task to stdout, and skipped files to stderr. Errors: as choose_tasks(); a file that cannot be
+/// written.
 Result<void> run_tasks(const TasksOptions &options);
 
 } // namespace warpwright::trainer
