@@ -1,7 +1,7 @@
 // HTTP transport of an endpoint: one request over TLS, with the answer whole or piece by piece.
 //
-// The transport is an interface, so that tests of retries and limits use a fake. Only https.cpp includes Beast, which is
-// slow to compile. TLS is 1.2 or 1.3 with verified certificates; plain HTTP goes only to this machine. Proxies and
+// The transport is an interface, so that tests of retries and limits use a fake. Only https.cpp includes Beast, which
+// is slow to compile. TLS is 1.2 or 1.3 with verified certificates; plain HTTP goes only to this machine. Proxies and
 // redirects are not supported (an endpoint that redirects has a wrong URL). Connections are not kept alive: an answer
 // takes seconds, a handshake milliseconds. Thread: any; a call blocks its own thread.
 #pragma once

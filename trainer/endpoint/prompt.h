@@ -1,9 +1,9 @@
 // Contrastive prompt: the task, the device, two scored earlier versions, and the request.
 //
 // The method is from CUDA-L1 (arXiv 2507.14111): a model first explains why one of two scored versions is faster, then
-// writes a third, and so learns from the difference. Unlike CUDA-L1, the prompt asks for device source and a plan, never
-// for host code, and its wording is new. Scores are measured speedups with their intervals; a failed version is shown
-// with its outcome. Thread: any.
+// writes a third, and so learns from the difference. Unlike CUDA-L1, the prompt asks for device source and a plan,
+// never for host code, and its wording is new. Scores are measured speedups with their intervals; a failed version is
+// shown with its outcome. Thread: any.
 #pragma once
 
 #include "trainer/endpoint/chat.h"

@@ -1,9 +1,9 @@
 // Products of small float matrices for inference on a CPU, with fast softmax and gate functions.
 //
 // The product keeps six rows by sixteen columns in registers, or one row by 64 columns for the remaining rows. It is
-// compiled for AVX-512, AVX2 and the baseline; the first call picks one. Each element is summed over the inner dimension
-// in order, so the result of a row does not depend on the other rows. No threads are used, because a short prompt would
-// be done before they start. Thread: any.
+// compiled for AVX-512, AVX2 and the baseline; the first call picks one. Each element is summed over the inner
+// dimension in order, so the result of a row does not depend on the other rows. No threads are used, because a short
+// prompt would be done before they start. Thread: any.
 #pragma once
 
 #include <cstddef>

@@ -87,8 +87,8 @@ public:
   /// Log probability of each target's token, sequence after sequence.
   virtual std::vector<float> log_probabilities(const std::vector<Sequence> &batch,
                                                double temperature) = 0;
-  /// One optimizer step (AdamW) on the weighted sum of the targets' losses. Gradients are averaged over the processes of
-  /// a run, so every process must call it.
+  /// One optimizer step (AdamW) on the weighted sum of the targets' losses. Gradients are averaged over the processes
+  /// of a run, so every process must call it.
   virtual StepReport train(const std::vector<Sequence> &batch, const StepOptions &options) = 0;
 
   /// Weights ("layer.0.attention", ...) and, on request, the optimizer's state ("adam.m.layer.0...", ...).

@@ -1,7 +1,7 @@
 // Reader of the logs of a run's stages (stages/run_log.h), for pages and event files.
 //
-// An unreadable line is counted and reported but no error, because a killed process may leave half of its last line. If
-// a stage resumed, its steps replace earlier ones after the checkpoint. Values that a log does not have stay absent.
+// An unreadable line is counted and reported but is no error, because a killed process may leave half of its last line.
+// If a stage resumed, its steps replace earlier ones after the checkpoint. Values that a log does not have stay absent.
 // Thread: values, any.
 #pragma once
 

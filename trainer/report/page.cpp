@@ -18,7 +18,7 @@ std::string section(const std::string &title, const std::string &note, const std
          "</section>";
 }
 
-/// Returns a section. If it has no content, returns nothing and adds the title to `empty`, with the stage that fills it.
+/// Returns a section. Without content it returns nothing and adds the title to `empty`, with the stage that fills it.
 std::string section_or(const std::string &title, const std::string &note,
                        const std::string &content, std::vector<std::string> &empty,
                        const std::string &filled_by) {

@@ -1,9 +1,9 @@
-// Adversary of reinforcement learning: submits cheating candidates, to log the rewards that a policy would get for them.
+// Adversary of reinforcement learning: submits cheating candidates and logs the rewards that a policy would get.
 //
 // With rl.adversary, each step of a live run also submits the next cases of the adversary suite (runner/adversary), as
 // if they were answers to the step's prompts. Their verdicts go through the same rewards as the policy's answers. Each
-// case is logged, and each suspected cheat is stored. The cases do not affect gradients, because the policy's vocabulary
-// has no words for them. Thread: main.
+// case is logged, and each suspected cheat is stored. The cases do not affect gradients, because the policy's
+// vocabulary has no words for them. Thread: main.
 #pragma once
 
 #include "trainer/policy/reward.h"
@@ -20,7 +20,7 @@ public:
   Adversary(const Config &config, Environment &environment);
 
   /// Submits the next cases until all are done. Does nothing without rl.adversary, without a known device, or in a
-  /// process of another rank than 0.
+  /// process other than rank 0.
   /// @param groups measured groups; each case gets the advantage of an additional answer in one of them
   /// Errors: a full disk.
   Result<void> step(const std::vector<Group> &groups, const RollingNormaliser &rewards,

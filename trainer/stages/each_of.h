@@ -9,8 +9,8 @@
 
 namespace warpwright::trainer {
 
-/// Calls turn(i) for each i below `count`, up to `at_once` at a time; turns start in order. With one at a time, the turns
-/// run on the caller's thread.
+/// Calls turn(i) for each i below `count`, up to `at_once` at a time; turns start in order. With one at a time, the
+/// turns run on the caller's thread.
 template <class Turn>
 void each_of(std::size_t count, int at_once, Turn turn) {
   std::atomic<std::size_t> next = 0;

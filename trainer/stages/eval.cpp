@@ -1,7 +1,7 @@
 // Stage `eval`: scores policies by the best of k candidates on a split, with equal trials and equal unchanged sources.
 //
-// A task's best starts at 1, the score of its unchanged source; only verified candidates raise it, and failures count as
-// trials. Means are geometric over tasks, after averaging a task's repeats. Intervals are bootstraps over tasks, and
+// A task's best starts at 1, the score of its unchanged source; only verified candidates raise it, and failures count
+// as trials. Means are geometric over tasks, after averaging a task's repeats. Intervals are bootstraps over tasks, and
 // policies are compared task by task. Each session has its own seed, so a stopped live evaluation can resume from its
 // records without measuring again.
 #include "support/model/json.h"

@@ -232,8 +232,8 @@ private:
     }
   }
 
-  /// Sets weights so that the loss is the mean over reinforced targets plus analysis_weight times the mean over imitated
-  /// ones. Idle sequences get weight 0.
+  /// Sets weights so that the loss is the mean over reinforced targets plus analysis_weight times the mean over
+  /// imitated ones. Idle sequences get weight 0.
   std::vector<Sequence> normalised(const std::vector<Sequence> &sequences, std::size_t begin,
                                    std::size_t end) const {
     std::vector<Sequence> batch(sequences.begin() + std::ptrdiff_t(begin),

@@ -48,7 +48,8 @@ struct Group {
 std::vector<Exemplar> some_of(const std::vector<Exemplar> &tried, std::mt19937_64 &random);
 
 /// Reads the prompt of each group and answers it `answers` times. Up to `at_once` groups run at a time, because answers
-/// wait for the environment. A lost `warpwright env` leaves a group with fewer answers. Errors: as Environment::state().
+/// wait for the environment. A lost `warpwright env` leaves a group with fewer answers. Errors: as
+/// Environment::state().
 Result<void> answer_groups(std::vector<Group> &groups, Model &model, Environment &environment,
                            const SamplingOptions &sampling, int answers, int at_once);
 

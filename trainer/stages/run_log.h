@@ -4,11 +4,13 @@
 //   start      {"config": text, "seed", ..}; sft, selfsup, rl: also {"version", "resumed_from_step", ..}
 //   step       sft: {"loss", "accuracy_moves", "tokens_per_s", "learning_rate", "gradient_norm", "validation_loss"}
 //              selfsup: {"loss", "accuracy_moves", "proposals", "success"}
-//              rl: {"variant", "reward_mean", "reward_std", "success", "speedup_geomean", "kl", "entropy", "clip_share",
-//              "loss", "accuracy_analysis", "candidates_per_s", "distinct_share", "techniques": {"vectorize": 12, ..}, ..}
+//              rl: {"variant", "reward_mean", "reward_std", "success", "speedup_geomean", "kl", "entropy",
+//              "clip_share", "loss", "accuracy_analysis", "candidates_per_s", "distinct_share",
+//              "techniques": {"vectorize": 12, ..}, ..}
 //   proposal   collect, rl (only new bests): {"task", "policy", "moves", "outcome", "speedup", "best_speedup"};
 //              rl: also {"reward"}
-//   cheat      rl: {"task", "moves", "message"}: suspected, stored in cheats.jsonl beside this file, rewarded negatively
+//   cheat      rl: {"task", "moves", "message"}: suspected, rewarded negatively; stored in cheats.jsonl beside this
+//              file
 //   adversary  rl: {"case", "family", "honest", "outcome", "reward", "advantage", "rewarded"}: with rl.adversary
 //   analysis   eval: {"policy", "faster_accuracy", "faster_count", "faster_chance", "bound_accuracy", "bound_count",
 //              "bound_chance", "move_accuracy", "move_count", "move_chance"}
@@ -17,7 +19,8 @@
 //              on "cpu", scores are no speedups
 //   session    eval: {"policy", "task", "scores": [one per trial, 0 if not verified]}
 //   reference  eval: {"policy": "random", "k": 256, "geomean", "low", "high", "by_task"}: with eval.reference_trials
-//   paired     eval: {"policy", "against", "k", "ratio", "low", "high", "tasks"}: ratio of geometric means, 95% interval
+//   paired     eval: {"policy", "against", "k", "ratio", "low", "high", "tasks"}: ratio of geometric means,
+//              95% interval
 //   policy     eval: {"policy", "answers": {"usable": 9, "malformed": 1, ..}, "reasons": {..}, "prompt_tokens",
 //              "answer_tokens", "estimated", "requests", "retries", "rate_limited", "failures"}: for language models,
 //              once per repeat

@@ -1,8 +1,8 @@
 // Stage `selfsup`: the policy proposes, the runner verifies, and the policy learns verified answers.
 //
-// A round proposes for random tasks, keeps the answers with the verdict "verified", and imitates them for some steps; in
-// other words, the reward is 1 or 0, without a baseline. The stage teaches correctness, not speed, like the second stage
-// of CUDA-L1. Answers of earlier rounds serve only as exemplars.
+// A round proposes for random tasks, keeps the answers with the verdict "verified", and imitates them for some steps;
+// in other words, the reward is 1 or 0, without a baseline. The stage teaches correctness, not speed, like the second
+// stage of CUDA-L1. Answers of earlier rounds serve only as exemplars.
 #include "support/model/json.h"
 #include "trainer/policy/exemplars.h"
 #include "trainer/environment/walk.h"

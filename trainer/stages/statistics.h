@@ -11,8 +11,8 @@ struct Interval {
   double value = 0, low = 0, high = 0; ///< 95%
 };
 
-/// exp of the mean of `logs`, with a bootstrap interval over them (percentiles of 2000 resamples). A single value has an
-/// interval of width 0; without values, all is 0.
+/// exp of the mean of `logs`, with a bootstrap interval over them (percentiles of 2000 resamples). A single value has
+/// an interval of width 0; without values, all fields are 0.
 Interval geometric_mean(const std::vector<double> &logs, std::uint64_t seed);
 
 /// Geometric mean of exp(a - b) over tasks. The bootstrap draws tasks, so the difficulty of a task cancels.

@@ -1,7 +1,7 @@
 // Session of trials of one task: propose, measure, remember. `collect` and `eval` count candidates with it.
 //
-// A candidate counts once. If a proposal's source was tried before, the policy is asked again, up to a limit; after that
-// the trial is wasted. This holds for every policy. Thread: one per session.
+// A candidate counts once. If a proposal's source was tried before, the policy is asked again, up to a limit; after
+// that the trial is wasted. This holds for every policy. Thread: one per session.
 #pragma once
 
 #include "trainer/policy/exemplars.h"

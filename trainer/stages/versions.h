@@ -18,8 +18,8 @@ struct TaskVersions {
 /// instead, recorded or not. Tasks that cannot be opened are left out. Errors: the place measures and has no tasks.
 Result<std::vector<TaskVersions>> task_versions(Workplace &place, const std::vector<Split> &splits);
 
-/// The training tasks with a verified unchanged source. If the place measures, missing verdicts on unchanged sources are
-/// measured first. Errors: no tasks.
+/// The training tasks with a verified unchanged source. If the place measures, missing verdicts on unchanged sources
+/// are measured first. Errors: no tasks.
 Result<std::vector<TaskVersions>> training_tasks(Workplace &place, int in_flight,
                                                  std::stop_token stop);
 

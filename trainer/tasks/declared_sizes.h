@@ -1,8 +1,8 @@
 // Finds and replaces the sizes that a source declares.
 //
 // A size is declared once: `// warpwright: rows = 4096, ...`, `const int rows = 4096;`, `constexpr int`, `#define rows
-// 4096`, or, in Python, `rows = 4096` at the start of a line. Sizes after `check` do not change. A simple text search is
-// enough, because the sources are the suite's own and its test runs all of them. Thread: any.
+// 4096`, or, in Python, `rows = 4096` at the start of a line. Sizes after `check` do not change. A simple text search
+// is enough, because the sources are the suite's own and its test runs all of them. Thread: any.
 #pragma once
 
 #include "support/symbolic/expression.h"

@@ -1,10 +1,10 @@
 // Random shapes within a task's ranges, and the split of a shape.
 //
 // Shapes are split by cells. A size's cell is a quarter of an octave, and the sum of a shape's cells modulo 5 gives the
-// split: 4 held-out, 3 validation, 0 to 2 training. A held-out shape thus lies in cells where no task with as many sizes
-// is trained, although a training shape may lie just across a cell's boundary. Each range of an octave and a quarter has
-// shapes of all three splits. The random generator is built in, so a seed gives the same shapes on every machine.
-// Thread: any.
+// split: 4 held-out, 3 validation, 0 to 2 training. A held-out shape thus lies in cells where no task with the same
+// number of sizes is trained, although a training shape may lie just across a cell's boundary. Each range of an octave
+// and a quarter has shapes of all three splits. The random generator is built in, so a seed gives the same shapes on
+// every machine. Thread: any.
 #pragma once
 
 #include "support/symbolic/expression.h"

@@ -31,9 +31,9 @@ Result<ChosenTasks> choose_tasks(const TaskChoice &choice);
 /// Errors: an unreadable file or folder; a checkout without tasks.
 Result<ChosenTasks> import_benchmark(const std::filesystem::path &path, Split split);
 
-/// Imports all kernels of .cu files, and all modules of .py files that follow KernelBench's conventions, below a folder.
-/// The family is the file's name. A kernel whose task cannot be inferred fails only when it is opened. Errors: an
-/// unreadable file or folder; a folder without tasks.
+/// Imports all kernels of .cu files, and all modules of .py files that follow KernelBench's conventions, below a
+/// folder. The family is the file's name. A kernel whose task cannot be inferred fails only when it is opened. Errors:
+/// an unreadable file or folder; a folder without tasks.
 Result<ChosenTasks> import_sources(const std::filesystem::path &folder, Split split);
 
 } // namespace warpwright::trainer

@@ -1,4 +1,5 @@
-// `warpwright-train tasks` command: lists the tasks of a choice and can write their sources for other tools. Thread: one.
+// `warpwright-train tasks` command: lists the tasks of a choice and can write their sources for other tools.
+// Thread: one.
 #pragma once
 
 #include "trainer/tasks/task_sources.h"
