@@ -21,17 +21,17 @@ struct RunConfig {
 };
 
 struct TasksConfig {
-  std::vector<std::string> suites; ///< sources (tasks/task_sources.h); empty: the shipped suite
-  std::vector<std::string> families;                  ///< empty: all
+  std::vector<std::string> suites;   ///< sources (tasks/task_sources.h); empty: the shipped suite
+  std::vector<std::string> families; ///< empty: all
   std::vector<std::string> kinds = {"cuda", "torch"}; ///< kernels, and modules
   int shapes = 1;                                     ///< shapes drawn per task and split
   int at_most = 0; ///< tasks per split, evenly over families; 0: all
 };
 
 struct EnvironmentConfig {
-  std::string mode = "recorded";    ///< or "live"
-  std::vector<std::string> records; ///< files to replay; live: the first one is appended to
-  bool measure_misses = false;      ///< recorded: a runner measures missing verdicts
+  std::string mode = "recorded";         ///< or "live"
+  std::vector<std::string> records;      ///< files to replay; live: the first one is appended to
+  bool measure_misses = false;           ///< recorded: a runner measures missing verdicts
   std::string warpwright = "warpwright"; ///< executable for `env`: beside this one, or on the PATH
   std::string runner;                    ///< URL as in runner/client/client.h; empty: start one
   std::string device;                    ///< of the runner: "cuda:0", "cpu"; empty: the best one
@@ -83,8 +83,8 @@ struct RlConfig {
   double reward_clip = 3;       ///< in standard deviations, after rolling normalization
   double confirm_above = 3;     ///< larger speedups are measured again in a fresh worker
   double analysis_weight = 0.1; ///< of the supervised loss on analysis tokens
-  int best_of = 1;        ///< advantages reward the best of this many answers; 1: each answer
-  bool adversary = false; ///< live: also submit the adversary suite
+  int best_of = 1;              ///< advantages reward the best of this many answers; 1: each answer
+  bool adversary = false;       ///< live: also submit the adversary suite
   int checkpoint_every = 10;
   std::string weights;
 };

@@ -20,8 +20,8 @@ struct NetworkShape {
 
 /// A token to learn: imitated, or reinforced by its sequence's advantage.
 struct Target {
-  int position = 0; ///< in the sequence, at least 1; predicted from the tokens before
-  int token = -1;   ///< to learn; -1: the sequence's token at this position
+  int position = 0;         ///< in the sequence, at least 1; predicted from the tokens before
+  int token = -1;           ///< to learn; -1: the sequence's token at this position
   std::vector<int> allowed; ///< the sampling mask, which holds the token; empty: all tokens
   bool reinforced = false;
   float weight = 0;                     ///< of its loss in the sum; the caller normalizes

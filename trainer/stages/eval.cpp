@@ -22,7 +22,7 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr std::uint64_t kReferenceSeed = 0x9e3779b97f4a7c15; ///< differs from evaluated policies' seeds
+constexpr std::uint64_t kReferenceSeed = 0x9e3779b97f4a7c15; ///< not a policy's seed
 constexpr int kReferenceSession = 64, kLostTrials = 4;
 
 /// Results of one policy on one task in one repeat.

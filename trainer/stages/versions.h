@@ -9,7 +9,7 @@ struct TaskVersions {
   TrainingTask task;
   TaskView view;
   std::vector<Exemplar>
-      versions; ///< one per source text, with its shortest moves; the unchanged source first
+      versions;       ///< one per source text, with its shortest moves; the unchanged source first
   double best = 0;    ///< largest score
   bool timed = false; ///< some version has a measured speedup
 };
