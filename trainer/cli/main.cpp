@@ -1,7 +1,8 @@
-// `warpwright-train`: reads the command line and the configuration, and runs one stage. All wiring, no work.
+// Main program of `warpwright-train`: reads the command line and the configuration, and runs one stage.
 //
-// The same source makes `warpwright-collect`, without LibTorch: it has the stages that need no network, and as one file that needs
-// only glibc it collects on GPU machines where no LibTorch is. Exit codes: 0 done, 1 the stage failed or was stopped, 2 wrong arguments.
+// The same source also builds `warpwright-collect`, without LibTorch. That program has only the stages that need no
+// network. It is one file that depends only on glibc, so it can collect on GPU machines without LibTorch.
+// Exit codes: 0 done, 1 the stage failed or was stopped, 2 wrong arguments.
 #include "trainer/cli/policies.h"
 #include "trainer/cli/propose.h"
 #include "trainer/config/config.h"
@@ -66,7 +67,7 @@ std::string quoted(const std::string &text) {
   return result + "\"";
 }
 
-/// The options as settings, after those of --set.
+/// Settings from --set, followed by the settings that the other options stand for.
 std::vector<std::string> settings_of(const Options &options, const std::string &stage) {
   std::vector<std::string> settings = options.settings;
   const auto text = [&](const std::string &key, const std::string &value) {
@@ -89,7 +90,7 @@ std::vector<std::string> settings_of(const Options &options, const std::string &
   return settings;
 }
 
-/// Of several processes on this host, as torchrun started them: each has a GPU of its own, and a file of its own to write verdicts to.
+/// Gives each process that torchrun started on this host its own GPU and its own file for verdicts.
 void take_own_part(Config &config) {
   const char *rank = std::getenv("LOCAL_RANK"), *size = std::getenv("LOCAL_WORLD_SIZE");
   if (!rank || !size || std::string_view(size) == "1")
@@ -104,7 +105,7 @@ void take_own_part(Config &config) {
     return;
   const std::string shared = environment.records.front();
   environment.records.front() += std::string(".rank") + rank;
-  if (std::filesystem::exists(shared)) // what the first process knew so far
+  if (std::filesystem::exists(shared)) // verdicts of earlier runs
     environment.records.insert(environment.records.begin() + 1, shared);
 }
 
@@ -159,7 +160,7 @@ void add_tasks(CLI::App &app, TasksOptions &tasks) {
   command->add_option("--write", tasks.write, "Folder to write the sources to, at their shapes");
 }
 
-/// Only the protocol goes to stdout, and nothing to stderr but what failed.
+/// Runs `propose`: stdout carries only the protocol; stderr gets only failures.
 int propose(const Options &options) {
   auto config = load_config(options.config, settings_of(options, "eval"));
   auto policy = config ? make_policy(*config, options.policy, config->run.seed)
@@ -212,12 +213,13 @@ int run(int argc, char **argv) {
 }
 
 #ifdef WARPWRIGHT_LIBTORCH
-/// OpenBLAS takes recent CPUs for old ones where it does not know their numbers; it reads this variable before main.
+/// Sets OPENBLAS_CORETYPE and restarts this program. OpenBLAS picks old kernels for CPUs whose model numbers it does
+/// not know, and it reads the variable before main.
 void choose_blas_kernels(char **argv) {
   if (std::getenv("OPENBLAS_CORETYPE") || !__builtin_cpu_supports("avx2"))
     return;
   setenv("OPENBLAS_CORETYPE", __builtin_cpu_supports("avx512f") ? "SKYLAKEX" : "HASWELL", 1);
-  execv("/proc/self/exe", argv); // returns only where it fails: then it goes on slower
+  execv("/proc/self/exe", argv); // returns only on failure; the program then runs, but slower
 }
 #endif
 
@@ -230,7 +232,7 @@ int main(int argc, char **argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return run(argc, argv);
-  } catch (const std::exception &error) { // of libraries: out of memory among them
+  } catch (const std::exception &error) { // thrown by libraries, such as out of memory
     std::cerr << "warpwright-train: " << error.what()
               << "\nwarpwright-train: the same command goes on from the last checkpoint\n";
     return kFailed;

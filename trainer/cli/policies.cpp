@@ -14,7 +14,7 @@
 namespace warpwright::trainer {
 namespace {
 
-/// The last stage that is done in a run's folder.
+/// Weights of the last finished stage in a run's folder; empty if there are none.
 std::string latest_weights(const std::string &folder) {
   for (const char *stage : {"rl", "selfsup", "sft"})
     if (const std::string path = folder + "/" + stage + ".safetensors";
@@ -23,8 +23,8 @@ std::string latest_weights(const std::string &folder) {
   return {};
 }
 
-/// @param name "builtin", "builtin:WEIGHTS", either with "?analysis": scores hidden, and always the likeliest answer; or with "?plain":
-/// no exemplars, as a policy of `rl --variant grpo` was trained
+/// @param name "builtin" or "builtin:WEIGHTS". The suffix "?analysis" hides scores and always takes the likeliest
+/// answer. The suffix "?plain" leaves out exemplars, as `rl --variant grpo` trains.
 Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string name,
                                              std::uint64_t seed) {
   SamplingOptions options;
@@ -54,13 +54,13 @@ Result<std::unique_ptr<Policy>> make_builtin(const Config &config, std::string n
     return std::make_unique<BuiltinPolicy>(model.network, model.vocabulary, options, seed);
   }
 #endif
-  auto plain = load_plain_policy(weights); // faster than LibTorch, token by token
+  auto plain = load_plain_policy(weights); // faster than LibTorch for single tokens
   if (!plain)
     return std::unexpected(plain.error());
   return std::make_unique<BuiltinPolicy>(plain->network, plain->vocabulary, options, seed);
 }
 
-/// "endpoint:URL#MODEL", or "endpoint", which the table [endpoint] of the configuration describes.
+/// @param name "endpoint:URL#MODEL", or "endpoint": settings from the table [endpoint] of the configuration file
 Result<std::unique_ptr<Policy>> make_endpoint(const Config &config, const std::string &name,
                                               std::uint64_t seed) {
   auto settings =

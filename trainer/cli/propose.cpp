@@ -14,7 +14,7 @@ namespace {
 
 using rpc::Json;
 
-/// Errors: a verdict that is none.
+/// Errors: an invalid verdict.
 Result<std::vector<TriedVersion>> tried_of(const Json &list) {
   std::vector<TriedVersion> tried;
   for (const Json &entry : list) {
@@ -29,7 +29,7 @@ Json to_json(const Proposal &proposal) {
   if (proposal.exhausted)
     return {{"exhausted", true}, {"refused", proposal.refused}};
   const Analysis &said = proposal.analysis;
-  // A language model's section begins with labels, not with a sentence.
+  // A language model's analysis starts with labels, so a sentence about the bound goes before it.
   const std::string bound = said.design.empty() ? "" : analysis_text({.bound = said.bound}, {});
   Json analysis{{"text", bound + (bound.empty() ? "" : "\n\n") + said.text},
                 {"design", said.design}};
@@ -97,7 +97,7 @@ private:
   const Config &config_;
   Policy &policy_;
   Proposer proposer_;
-  Exclusive<RecordBook> records_; ///< in memory: states that were asked for
+  Exclusive<RecordBook> records_; ///< states so far, only in memory
   std::unique_ptr<LiveEnvironment> environment_;
 };
 

@@ -1,4 +1,4 @@
-// One list of fields a table, walked once to read and once to print.
+// Reader and printer of configurations; both walk one list of fields per table.
 #include "trainer/config/config.h"
 
 #include "trainer/config/table_reader.h"
@@ -10,7 +10,7 @@
 namespace warpwright::trainer {
 namespace {
 
-/// Prints what a TableReader reads, with the same calls.
+/// Printer of a table, with the same calls as TableReader.
 class TablePrinter {
 public:
   TablePrinter(std::ostringstream &out, const std::string &table) : out_(out) {
@@ -58,7 +58,7 @@ private:
 
 constexpr int kMany = 1'000'000'000;
 
-/// Every table of a run with its name and its fields: read and printed alike.
+/// Visits each table of a run with its name and its fields, for reading and for printing.
 void each_table(auto &config, auto visit) {
   visit("run", config.run, [](auto &table, auto &run) {
     table.read("seed", run.seed)

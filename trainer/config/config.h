@@ -1,8 +1,8 @@
-// What a run of the trainer is told, from one TOML file: every key with its default, one struct a table.
+// Configuration of a trainer run, from one TOML file: one struct per table, with the default of every key.
 //
 // The file is read strictly: an unknown key, a wrong type or a value out of range is refused with its name and line.
-// `describe_config` prints all of it, defaults included, so that a log holds what a run was made with. Tables of other
-// folders ([endpoint], [report]) are read by them with the same TableReader (table_reader.h). Thread: values, any.
+// `describe_config` prints every key, defaults included, so that logs hold the full configuration. Tables of other
+// folders ([endpoint], [report]) are read there, with the same TableReader (table_reader.h). Thread: values, any.
 #pragma once
 
 #include "support/error.h"
@@ -14,45 +14,45 @@
 namespace warpwright::trainer {
 
 struct RunConfig {
-  std::uint64_t seed = 1;     ///< of all drawings
+  std::uint64_t seed = 1;     ///< of all random draws
   std::string out = "run";    ///< folder of checkpoints and logs
   std::string device = "cpu"; ///< of the network: "cpu", "cuda", "cuda:1"
   int threads = 0;            ///< of LibTorch on a CPU; 0: its own choice
 };
 
 struct TasksConfig {
-  std::vector<std::string> suites; ///< as tasks/task_sources.h takes them; empty: the shipped suite
-  std::vector<std::string> families;                  ///< empty: all
+  std::vector<std::string> suites;   ///< sources (tasks/task_sources.h); empty: the shipped suite
+  std::vector<std::string> families; ///< empty: all
   std::vector<std::string> kinds = {"cuda", "torch"}; ///< kernels, and modules
-  int shapes = 1;                                     ///< drawn of each task for a split
-  int at_most = 0; ///< of each split, evenly over families; 0: all
+  int shapes = 1;                                     ///< shapes drawn per task and split
+  int at_most = 0; ///< tasks per split, evenly over families; 0: all
 };
 
 struct EnvironmentConfig {
-  std::string mode = "recorded";    ///< or "live"
-  std::vector<std::string> records; ///< files to replay; live: the first one is appended to
-  bool measure_misses = false;      ///< recorded: measure what is missing, where a runner is there
-  std::string warpwright = "warpwright"; ///< executable with `env`; beside this one, or on the path
+  std::string mode = "recorded";         ///< or "live"
+  std::vector<std::string> records;      ///< files to replay; live: the first one is appended to
+  bool measure_misses = false;           ///< recorded: a runner measures missing verdicts
+  std::string warpwright = "warpwright"; ///< executable for `env`: beside this one, or on the PATH
   std::string runner;                    ///< URL as in runner/client/client.h; empty: start one
-  std::string device;                    ///< of the runner: "cuda:0", "cpu"; empty: its best
+  std::string device;                    ///< of the runner: "cuda:0", "cpu"; empty: the best one
   int measure_budget_ms = 300;           ///< for one candidate
   int in_flight = 8;                     ///< candidates at the runner at once
   int env_processes = 2;
 };
 
-/// Of the builtin policy; fixed when its weights are first made.
+/// Network of the builtin policy; fixed when weights are created.
 struct NetworkConfig {
   int width = 128, layers = 4, heads = 4, context = 512; ///< context in tokens
 };
 
 struct CollectConfig {
-  /// Taken in turn; "builtin" too.
+  /// Used in turn; "builtin" is allowed too.
   std::vector<std::string> strategies = {"dense", "random", "evolve"};
   std::vector<std::string> splits = {"training", "validation", "held-out"};
-  int trials = 32;     ///< measured candidates a task
-  int longest = 6;     ///< moves of a candidate
-  int deepest = 2;     ///< moves of a candidate of "dense"
-  int seconds = 0;     ///< stop cleanly after; 0: when done
+  int trials = 32;     ///< measured candidates per task
+  int longest = 6;     ///< most moves of a candidate
+  int deepest = 2;     ///< most moves of a candidate of "dense"
+  int seconds = 0;     ///< time limit for a clean stop; 0: none
   std::string weights; ///< of "builtin"
 };
 
@@ -61,30 +61,30 @@ struct SftConfig {
   double learning_rate = 3e-4, weight_decay = 0.01;
   int warmup = 50, checkpoint_every = 100;
   double top = 0.1;           ///< imitated: verified within this share of a task's best log speedup
-  double hidden_scores = 0.5; ///< of prompts, in which exemplars come without their scores
-  std::string weights;        ///< to start from; empty: new ones
+  double hidden_scores = 0.5; ///< share of prompts that hide the exemplars' scores
+  std::string weights;        ///< initial weights; empty: new ones
 };
 
 struct SelfsupConfig {
   int rounds = 10, proposals = 256, steps = 50,
-      batch = 16; ///< a round: propose, verify, keep, train
+      batch = 16; ///< one round: propose, verify, keep, train
   double learning_rate = 1e-4, temperature = 1.0;
   std::string weights;
 };
 
 struct RlConfig {
   std::string variant =
-      "contrastive"; ///< or "grpo"; "evolve", "random": no learning, the same trials
-  int steps = 500, groups = 8, group_size = 8; ///< a step: groups of proposals to one prompt each
-  int updates = 2;                             ///< gradient steps a step
+      "contrastive"; ///< or "grpo"; "evolve", "random": the same trials without learning
+  int steps = 500, groups = 8, group_size = 8; ///< per step: groups of proposals, one prompt each
+  int updates = 2;                             ///< gradient updates per step
   double learning_rate = 1e-4, clip_low = 0.2, clip_high = 0.2, kl = 0.02, temperature = 1.0;
-  double bucket_temperature = 0.5; ///< of exemplars: softmax over the means of score buckets
+  double bucket_temperature = 0.5; ///< of the softmax over means of score buckets (exemplar choice)
   int buckets = 8;
-  double reward_clip = 3;       ///< after rolling normalisation, standard deviations
-  double confirm_above = 3;     ///< speedups over this are measured again in a fresh worker
+  double reward_clip = 3;       ///< in standard deviations, after rolling normalization
+  double confirm_above = 3;     ///< larger speedups are measured again in a fresh worker
   double analysis_weight = 0.1; ///< of the supervised loss on analysis tokens
-  int best_of = 1;        ///< advantages are for the best of so many answers; 1: for each answer
-  bool adversary = false; ///< live: submit the adversary suite beside the policy's answers
+  int best_of = 1;              ///< advantages reward the best of this many answers; 1: each answer
+  bool adversary = false;       ///< live: also submit the adversary suite
   int checkpoint_every = 10;
   std::string weights;
 };
@@ -94,8 +94,8 @@ struct EvalConfig {
       "random", "evolve", "builtin"}; ///< "builtin:WEIGHTS" too; "random@16": at most 16 trials
   std::vector<int> k = {1, 2, 4, 8, 16, 32, 64};
   std::string split = "held-out";
-  int repeats = 3;          ///< seeds a task
-  int reference_trials = 0; ///< of random search, whose best the results are shares of; 0: none
+  int repeats = 3;          ///< seeds per task
+  int reference_trials = 0; ///< of random search; results are shares of its best; 0: none
   double temperature = 1.0;
   std::string weights;
 };
@@ -113,13 +113,14 @@ struct Config {
   EvalConfig eval;
 };
 
-/// Errors: the file, the line, the key and what is allowed: "train.toml:12: rl.clip_low is -1; write a number in 0..1".
-/// @param settings "rl.variant = \"grpo\"" each, which win over the file; from the command line
+/// Errors: an unreadable file, or a key with its file, line and allowed values: "train.toml:12: rl.clip_low is no
+/// number in 0..1".
+/// @param settings from the command line, such as "rl.variant = \"grpo\""; they override the file
 Result<Config> load_config(const std::string &path, const std::vector<std::string> &settings = {});
 Result<Config> parse_config(const std::string &text, const std::string &path,
                             const std::vector<std::string> &settings = {});
 
-/// As TOML, with every key.
+/// The configuration as TOML, with every key.
 std::string describe_config(const Config &config);
 
 } // namespace warpwright::trainer

@@ -1,4 +1,4 @@
-// Implementation over toml++, which knows the line of every value.
+// Strict table reader over toml++, which knows the line of every value.
 #include "trainer/config/table_reader.h"
 
 #include <toml++/toml.h>
@@ -40,7 +40,7 @@ Result<void> TomlFile::set(const std::string &setting) {
     if (!root.contains(table))
       root.insert(table, toml::table());
     if (!root[table].is_table())
-      continue; // allow() refuses it, with its line
+      continue; // allow() reports this key with its line
     for (const auto &[key, value] : *fields.as_table())
       root[table].as_table()->insert_or_assign(key, value);
   }

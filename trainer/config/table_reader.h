@@ -1,7 +1,7 @@
-// Reads one table of a TOML file strictly: every key is asked for by name, and what nobody asked for is an error.
+// Strict reader of one TOML table: code reads every key by name, and a key that was not read is an error.
 //
-// Errors name file, line and key. A reader keeps its first error and ignores what is asked afterwards, so a list of
-// fields reads as a list. Thread: one.
+// Errors name file, line and key. A reader keeps its first error, so calls can be chained without checks.
+// Thread: one.
 #pragma once
 
 #include "support/error.h"
@@ -16,12 +16,12 @@
 
 namespace warpwright::trainer {
 
-/// A parsed file; it outlives its readers.
+/// A parsed file. It must outlive its readers.
 class TomlFile {
 public:
-  /// Errors: what is no TOML, with its line.
+  /// Errors: invalid TOML, with its line.
   static Result<TomlFile> parse(const std::string &text, const std::string &path);
-  /// Replaces one value: "table.key = value". Errors: another form.
+  /// Sets one value, given as "table.key = value". Errors: another form.
   Result<void> set(const std::string &setting);
   TomlFile(TomlFile &&) noexcept;
   ~TomlFile();
@@ -37,7 +37,7 @@ private:
 
 class TableReader {
 public:
-  /// The table may be absent: then every field keeps its default.
+  /// @param table may be absent from the file; then every field keeps its default
   TableReader(const TomlFile &file, std::string table);
 
   TableReader &read(const std::string &key, std::string &value);
@@ -48,11 +48,11 @@ public:
   TableReader &read(const std::string &key, double &value, double least, double most);
   TableReader &read(const std::string &key, std::vector<std::string> &value);
   TableReader &read(const std::string &key, std::vector<int> &value);
-  /// One of a list of words.
+  /// Reads a text that must be one of `words`.
   TableReader &choose(const std::string &key, std::string &value,
                       const std::vector<std::string> &words);
 
-  /// The first error; also a key that was not asked for. Call it last.
+  /// Returns the first error, or an error for a key that was not read. Call it last.
   Result<void> finish();
 
 private:

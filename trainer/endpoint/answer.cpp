@@ -34,7 +34,7 @@ struct Block {
   std::size_t begin = 0, end = 0; ///< of the whole block, fences included
 };
 
-/// Fenced blocks of a text, in order. Errors: a block that is not closed.
+/// Returns the fenced blocks of a text, in order. Errors: an unclosed block.
 Result<std::vector<Block>> blocks_of(std::string_view text) {
   std::vector<Block> blocks;
   std::optional<Block> open;
@@ -59,7 +59,7 @@ Result<std::vector<Block>> blocks_of(std::string_view text) {
   return blocks;
 }
 
-/// The three sections. A heading inside a fenced block is text.
+/// Splits an answer into its three sections. A heading inside a fenced block is plain text.
 Result<std::array<std::string, 3>> sections_of(const std::string &text) {
   std::array<std::string, 3> sections;
   int current = -1;
@@ -87,12 +87,12 @@ Result<std::array<std::string, 3>> sections_of(const std::string &text) {
   return sections;
 }
 
-/// "2" of the line "Faster version: 2"; nullopt where there is none.
+/// Returns the value of a labeled line: "2" for "Faster version: 2"; nullopt if there is no such line.
 std::optional<std::string> field(const std::string &section, std::string_view label) {
   for (std::size_t at = 0; at < section.size();) {
     const std::size_t end = std::min(section.find('\n', at), section.size());
     std::string line = trimmed(std::string_view(section).substr(at, end - at));
-    std::erase(line, '*'); // models like to write labels in bold
+    std::erase(line, '*'); // models often write labels in bold
     if (line.starts_with("- "))
       line = line.substr(2);
     if (lowered(line).starts_with(lowered(std::string(label)) + ":"))
@@ -165,7 +165,7 @@ Result<model::Plan> plan_of(Code code, const model::Task &task) {
   auto plan = model::plan_from_json(code.plan);
   if (!plan)
     return plan;
-  plan->moves.clear(); // nothing that it says of itself counts
+  plan->moves.clear(); // moves that a model claims are not trusted
   TRY(model::check_plan(*plan, task));
   return plan;
 }

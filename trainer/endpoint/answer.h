@@ -1,11 +1,13 @@
-// A language model's answer, read strictly: analysis, design, device source and plan, or why it cannot be used.
+// Strict parser of a language model's answer: analysis, design, device source and plan, or the reason for a refusal.
 //
-//   ## Performance Analysis      begins with the lines `Faster version: 1|2|none`, `Decisive change: ...`, `Bound: memory|compute|latency`
+//   ## Performance Analysis      has the lines `Faster version: 1|2|none`, `Decisive change: ...`,
+//                                `Bound: memory|compute|latency`
 //   ## Algorithm Design
-//   ## Code Implementation       one ```cuda block (device source), one ```json block (the plan without its source), in this order
+//   ## Code Implementation       one ```cuda block (device source), then one ```json block (the plan without its
+//                                source)
 //
-// Each heading once, in this order, at the start of a line. Reasons are written for the model: they go into its next prompt.
-// Thread: any.
+// Each heading must appear once, in this order, at the start of a line. Reasons are written for the model, because they
+// go into its next prompt. Thread: any.
 #pragma once
 
 #include "support/model/task.h"
@@ -15,23 +17,23 @@
 
 namespace warpwright::trainer {
 
-/// What kind of answer it was, for counts.
+/// Kind of an answer, for counts.
 enum class AnswerKind {
   Usable,
   Malformed, ///< headings, blocks or lines are missing or too many
-  BadPlan,   ///< JSON that is no plan, or one that does not fit the task
-  HostCode,  ///< source or plan of a host program
+  BadPlan,   ///< the JSON is no plan, or the plan does not fit the task
+  HostCode,  ///< source or plan needs host code
 };
 const char *name(AnswerKind kind);
 
 struct ParsedAnswer {
   AnswerKind kind = AnswerKind::Malformed;
-  std::string refused; ///< why, as one sentence; empty when usable
-  Analysis analysis;   ///< also of refused answers, as far as it was read
+  std::string refused; ///< reason as one sentence; empty if usable
+  Analysis analysis;   ///< as far as it could be read, also of refused answers
   std::optional<model::Plan> plan;
 };
 
-/// @param versions how many scored versions the prompt showed: with two, `Faster version` must be 1 or 2
+/// @param versions number of scored versions in the prompt; with two, `Faster version` must be 1 or 2
 ParsedAnswer parse_answer(const std::string &text, const model::Task &task, int versions);
 
 } // namespace warpwright::trainer

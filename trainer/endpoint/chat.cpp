@@ -17,12 +17,12 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFirstPause{1'000}, kLongestPause{60'000};
-/// A server that asks for more than this is told to a person instead.
+/// The client gives up, with an error for the user, if the server asks for a longer wait.
 constexpr std::chrono::minutes kLongestRetryAfter{15};
 constexpr int kLeastAnswerTokens = 256;
 constexpr std::chrono::seconds kMinute{60};
 
-/// Three bytes a token: less than most texts have, so that an estimate spends too much rather than too little.
+/// Estimates three bytes per token. Most texts have more, so the estimate is rather too high.
 std::uint64_t estimated_tokens(std::size_t bytes) { return bytes / 3 + 1; }
 
 bool may_mend(int status) {
@@ -60,13 +60,13 @@ std::optional<milliseconds> parse_retry_after(const std::string &text,
   return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(when - now));
 }
 
-/// How one try went.
+/// Result of one try.
 struct ChatClient::Try {
   std::optional<ChatAnswer> answer;
   std::optional<ChatUsage> usage;
-  std::size_t bytes = 0; ///< of text that arrived, whatever became of it
+  std::size_t bytes = 0; ///< received, with event framing; may be of no use
   Error error;
-  bool again = false; ///< another try may mend it
+  bool again = false; ///< another try may succeed
   bool limited = false;
   std::string retry_after;
 };
@@ -76,7 +76,7 @@ ChatClient::ChatClient(EndpointConfig config, std::unique_ptr<HttpTransport> tra
     : config_(std::move(config)), transport_(std::move(transport)), clock_(std::move(clock)),
       random_(seed), log_(std::move(log)) {}
 
-/// Tokens that the answer may have. Errors: the budget is spent.
+/// Returns the number of tokens that the answer may have. Errors: the budget is spent.
 Result<int> ChatClient::affordable(const std::string &prompt) const {
   if (config_.token_budget == 0)
     return config_.max_tokens;
@@ -170,7 +170,7 @@ milliseconds ChatClient::pause_before(int next_attempt, const std::string &retry
   const double longest =
       std::min<double>(static_cast<double>(kLongestPause.count()),
                        static_cast<double>(kFirstPause.count()) * std::exp2(next_attempt - 1));
-  // Jitter over the upper half, so that many clients do not come back at once.
+  // Jitter over the upper half of the pause, so that many clients do not return at once.
   const double share = 0.5 + 0.5 * static_cast<double>(random_() >> 11) * 0x1p-53;
   return milliseconds(std::llround(longest * share));
 }
@@ -215,7 +215,7 @@ Result<ChatAnswer> ChatClient::complete(const std::vector<ChatMessage> &messages
       ++totals_.answers;
       return *made.answer;
     }
-    // An answer that broke off was paid for all the same.
+    // Answers that broke off cost tokens too.
     if (made.bytes > 0) {
       totals_.prompt_tokens += estimated_tokens(prompt.size());
       totals_.answer_tokens += estimated_tokens(made.bytes);

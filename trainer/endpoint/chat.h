@@ -1,9 +1,10 @@
-// Chat completions of an OpenAI-compatible endpoint: one conversation in, one answer's text out, whatever the line does meanwhile.
+// Client of an OpenAI-compatible endpoint's chat completions: a conversation in, an answer's text out, with retries.
 //
-// Tried again, with exponential backoff and jitter, or after Retry-After: 408, 409, 429, 5xx, lines that are down, silent or cut. Not
-// tried again: what a second try would not mend (400, 401, 403, 404, ...). Our own limits of requests and tokens a minute are waited
-// for; the budget of tokens ends the run. Tokens are what the endpoint reports, or, where it reports none, a third of the bytes, and
-// marked as estimated. Thread: one at a time.
+// The client tries again, with exponential backoff and jitter or after Retry-After, on 408, 409, 429, 5xx, unusable
+// answers, and connections that fail, stay silent or break off. It does not retry other statuses (400, 401, 403, 404,
+// ...). It waits when the configured requests or tokens per minute are used up; a spent token budget is an error. Token
+// counts come from the endpoint; if it reports none, a third of the bytes is counted and marked as estimated.
+// Thread: one at a time.
 #pragma once
 
 #include "trainer/endpoint/https.h"
@@ -22,25 +23,25 @@ struct ChatMessage {
 
 struct ChatAnswer {
   std::string text;
-  std::string finish; ///< "stop", "length", ...; empty where the endpoint says none
+  std::string finish; ///< "stop", "length", ...; empty if the endpoint gives none
 };
 
-/// What was spent and met so far, for logs and reports.
+/// Counters of requests, failures and tokens so far, for logs and reports.
 struct ChatTotals {
   std::uint64_t requests = 0, answers = 0, retries = 0, rate_limited = 0, failures = 0;
   std::uint64_t prompt_tokens = 0, answer_tokens = 0;
-  bool estimated = false; ///< some of the tokens
+  bool estimated = false; ///< some token counts are estimates
   double waited_s = 0;    ///< for limits and between tries
 };
 
-/// Time as the client sees it; tests use a fake.
+/// Clock of the client; tests use a fake.
 class ChatClock {
 public:
   virtual ~ChatClock() = default;
   virtual std::chrono::steady_clock::time_point now() = 0;
-  /// The date, for a Retry-After that names one.
+  /// The date, for a Retry-After header that holds a date.
   virtual std::chrono::system_clock::time_point date() = 0;
-  /// @return false when `stop` asked first
+  /// @return false if a stop was requested before the time was over
   virtual bool sleep(std::chrono::milliseconds duration, std::stop_token stop) = 0;
 };
 std::unique_ptr<ChatClock> make_real_clock();
@@ -49,12 +50,13 @@ class ChatClient {
 public:
   using Log = std::function<void(const std::string &line)>;
 
-  /// @param log one line a retry; may be empty
+  /// @param log gets one line per retry; may be empty
   ChatClient(EndpointConfig config, std::unique_ptr<HttpTransport> transport,
              std::unique_ptr<ChatClock> clock, std::uint64_t seed, Log log = {});
 
-  /// @param on_text pieces of the answer as they arrive; of every try anew; may be empty
-  /// Errors: the budget is spent; an error that trying again does not mend; the last of `attempts`; a stop.
+  /// @param on_text gets pieces of the answer as they arrive, from the start again in each try; may be empty
+  /// Errors: the budget is spent; an error that is not retried; the last of `attempts` failed; a stop; a Retry-After
+  /// over 15 minutes.
   Result<ChatAnswer> complete(const std::vector<ChatMessage> &messages,
                               const std::function<void(std::string_view)> &on_text = {},
                               std::stop_token stop = {});
@@ -83,7 +85,7 @@ private:
   std::deque<Spent> last_minute_;
 };
 
-/// Seconds of a Retry-After header: a number, or an HTTP date; nullopt: neither.
+/// Pause that a Retry-After header asks for, given in seconds or as an HTTP date; nullopt: neither.
 std::optional<std::chrono::milliseconds>
 parse_retry_after(const std::string &text, std::chrono::system_clock::time_point now);
 

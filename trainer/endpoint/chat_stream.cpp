@@ -23,7 +23,7 @@ std::string text_in(const json &object, const char *key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// The only choice, or null.
+/// Returns the first choice, or null.
 const json *choice_of(const json &document) {
   const auto choices = document.find("choices");
   if (choices == document.end() || !choices->is_array() || choices->empty() ||
@@ -59,7 +59,7 @@ bool ChatStream::append(std::string_view piece,
     } else if (line_.starts_with("data:")) {
       const std::size_t start = line_.size() > 5 && line_[5] == ' ' ? 6 : 5;
       event_ += (event_.empty() ? "" : "\n") + line_.substr(start);
-    } // else: a comment that keeps the line alive, or another field
+    } // else: a keep-alive comment or another field
     line_.clear();
   }
   return !done_ && problem_.empty();

@@ -1,7 +1,8 @@
-// A chat completion out of a body: server-sent events as they arrive, or one JSON object.
+// Parser of a chat completion's body: server-sent events as they arrive, or one JSON object.
 //
-// Events may be cut anywhere, also inside a UTF-8 sequence or between \r and \n. What the events must hold is strict: each is a JSON object with
-// `choices`, or an `error`; the stream ends with [DONE] or a finish_reason. Thread: one at a time.
+// Pieces may be cut anywhere, also inside a UTF-8 sequence or between \r and \n. The content is checked strictly: each
+// event must be a JSON object with `choices`, `usage` or `error`, and the stream must end with [DONE] or a
+// finish_reason. Thread: one at a time.
 #pragma once
 
 #include "support/error.h"
@@ -17,9 +18,9 @@ struct ChatUsage {
 
 class ChatStream {
 public:
-  /// @return false when the rest is not wanted: it has failed, or [DONE] was read
+  /// @return false if no more input is needed: the stream has failed, or [DONE] was read
   bool append(std::string_view piece, const std::function<void(std::string_view)> &on_text);
-  /// When the body has ended. Errors: an event that is none, an error that the endpoint sent, no end, no text.
+  /// Call it after the body has ended. Errors: an invalid event, an error from the endpoint, no end, no text.
   Result<ChatAnswer> finish() const;
   const std::optional<ChatUsage> &usage() const { return usage_; }
 
@@ -32,10 +33,10 @@ private:
   bool done_ = false;
 };
 
-/// Of a body that is one object. Errors: as ChatStream.
+/// Parses a body that is one JSON object. Errors: as ChatStream.
 Result<ChatAnswer> chat_answer_from(const std::string &body, std::optional<ChatUsage> &usage);
 
-/// What the endpoint says is wrong, from an error's body; its first 200 bytes where it is no JSON.
+/// The endpoint's message from the body of an error; the body's first 200 bytes if it is not JSON.
 std::string endpoint_message(const std::string &body);
 
 } // namespace warpwright::trainer

@@ -19,7 +19,7 @@ Result<EndpointConfig> checked(EndpointConfig config) {
   return config;
 }
 
-/// Errors: a file that somebody else may read or write.
+/// Reads the key file. Errors: a file that others may read or write, or that is empty.
 Result<std::string> read_private(const std::string &path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0)

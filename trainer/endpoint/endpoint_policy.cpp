@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-/// With its code, where the exemplar or the environment has it.
+/// Returns an exemplar for the prompt, with its code if the exemplar or the environment has it.
 PromptVersion version_of(const Exemplar &exemplar, const TrainingTask &task,
                          Environment &environment) {
   PromptVersion version{.moves = exemplar.moves, .measured = exemplar.measured};
@@ -26,7 +26,7 @@ PromptVersion version_of(const Exemplar &exemplar, const TrainingTask &task,
   return version;
 }
 
-/// A reason without its line and its end: enough to count by.
+/// Returns the start of a reason, without its line number, as a key for counts.
 std::string head_of(const std::string &reason) {
   return reason.substr(0, reason.find(" (line")).substr(0, 80);
 }

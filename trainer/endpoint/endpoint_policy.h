@@ -1,8 +1,8 @@
-// A language model behind an endpoint as a policy: the contrastive prompt out, its answer read strictly, refusals carried into the next
-// prompt of the same task, everything counted.
+// Policy that asks a language model behind an endpoint: sends the contrastive prompt and parses the answer strictly.
 //
-// What cannot be used is a proposal with a reason and no plan. The endpoint's failure for good (budget, key, no such model) is an error: the
-// run cannot go on with it. Thread: one.
+// An unusable answer becomes a proposal with a reason and no plan; the reason goes into the next prompt of the same
+// task. Answers are counted by kind. Permanent failures of the endpoint (budget, key, no such model) are errors that
+// end the run. Thread: one.
 #pragma once
 
 #include "trainer/endpoint/answer.h"
@@ -13,17 +13,17 @@
 
 namespace warpwright::trainer {
 
-/// Answers by kind, and why those that were refused were.
+/// Counts of answers by kind, and of refusals by reason.
 struct AnswerCounts {
   std::map<AnswerKind, int> kinds;
-  std::map<std::string, int> reasons; ///< of refusals: the first words, how often
+  std::map<std::string, int> reasons; ///< key: the first words of a reason
   int answers() const;
   int refused() const;
 };
 
 class EndpointPolicy final : public Policy {
 public:
-  /// @param log gets the summary at the end; may be empty
+  /// @param log gets the summary in the destructor; may be empty
   EndpointPolicy(std::unique_ptr<ChatClient> client, std::string model, ChatClient::Log log = {});
   ~EndpointPolicy() override;
 
@@ -33,9 +33,9 @@ public:
   nlohmann::json account() const override;
   const AnswerCounts &counts() const { return counts_; }
   const ChatTotals &totals() const { return client_->totals(); }
-  /// "12 answers of MODEL: 9 usable, 2 malformed, 1 host_code; 34,120 tokens; 3 retries".
+  /// "12 answers of MODEL: 9 usable, 2 malformed, 1 host_code; 34120 tokens; 3 retries, 0 times rate limited".
   std::string summary() const;
-  /// Stops a request that is under way.
+  /// Stop source of all requests, the current one included.
   std::stop_source &stop() { return stop_; }
 
 private:
@@ -47,7 +47,7 @@ private:
   std::stop_source stop_;
 };
 
-/// Wires transport, key and limits together. Errors: no key, a file that cannot be read.
+/// Creates the policy with its transport, key and limits. Errors: no key; an unreadable file.
 Result<std::unique_ptr<EndpointPolicy>>
 make_endpoint_policy(const EndpointConfig &config, std::uint64_t seed, ChatClient::Log log = {});
 

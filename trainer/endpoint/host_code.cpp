@@ -34,13 +34,13 @@ constexpr Sign kSigns[] = {
     {"cudnn", false, "it calls cuDNN; a library step of the plan may do that"},
 };
 
-/// Of the runtime's names that begin with `cuda`, those that device code may call.
+/// Names of the CUDA runtime, beginning with `cuda`, that device code may call.
 constexpr std::string_view kDeviceCalls[] = {"cudaGridDependencySynchronize",
                                              "cudaTriggerProgrammaticLaunchCompletion"};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// `float::x` holds no `at::`; `torch::Tensor` holds `torch`.
+/// True if a sign stands at word boundaries: `float::x` does not match `at::`; `torch::Tensor` matches `torch`.
 bool stands(const std::string &code, std::size_t at, const Sign &sign) {
   const std::size_t end = at + sign.text.size();
   return !(is_word(sign.text.front()) && at > 0 && is_word(code[at - 1])) &&
@@ -54,7 +54,7 @@ std::size_t line_of(const std::string &text, std::size_t at) {
   return line;
 }
 
-/// A call of the CUDA runtime: cudaMalloc(...).
+/// Finds a call of the CUDA runtime, such as cudaMalloc(...).
 std::optional<std::pair<std::size_t, std::string>> runtime_call(const std::string &code) {
   for (std::size_t at = code.find("cuda"); at != std::string::npos;
        at = code.find("cuda", at + 4)) {

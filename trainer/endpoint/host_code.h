@@ -1,8 +1,8 @@
-// Why a text is no device source: what only a host program may do, named.
+// Detector of host code in sources and plans that must be device code.
 //
-// Nothing of a proposer's host code could run anyway (a candidate is data), so this decides nothing about safety: it tells a language
-// model what it did wrong, in words that the next prompt carries, instead of leaving it to a compiler's first error.
-// Comments and strings are not looked at. Thread: any.
+// This is no safety check: a candidate is data, so its host code never runs. The detector tells a language model its
+// mistake in the next prompt, in clearer words than a compiler's first error. It ignores comments and strings.
+// Thread: any.
 #pragma once
 
 #include "support/model/task.h"
@@ -12,13 +12,13 @@
 
 namespace warpwright::trainer {
 
-/// The first thing in `source` that belongs to a host program, as one sentence; nullopt: none.
+/// Describes the first host code in `source`, as one sentence with its line; nullopt: none.
 std::optional<std::string> host_code_in(const std::string &source);
 
-/// The same of a plan's steps: calls of modules.
+/// Describes host code in a plan's steps, which are calls of modules; nullopt: none.
 std::optional<std::string> host_code_in(const model::Plan &plan);
 
-/// The text with comments and string literals blanked, every other byte where it was.
+/// Blanks comments and string literals in a text; every other byte keeps its position.
 std::string without_comments(const std::string &source);
 
 } // namespace warpwright::trainer

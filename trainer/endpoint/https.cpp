@@ -27,7 +27,7 @@ runner::net::TlsTarget target_of(const EndpointUrl &url, const std::string &ca) 
   return {.host = url.host, .port = url.port, .ca = ca};
 }
 
-/// One request: its loop, its connection, and what ends it.
+/// One request with its event loop, deadline and stop token.
 class Call {
 public:
   Call(const EndpointUrl &url, const std::string &ca, std::stop_token stop)
@@ -57,7 +57,8 @@ public:
 private:
   std::string where() const { return url_.host + ":" + url_.port; }
 
-  /// Runs the loop until the operation that `start` begins is done. @return its error, also for a stop
+  /// Starts an operation and runs the loop until the operation is done. @return its error; after a stop:
+  /// operation_aborted
   template <class Start>
   error_code await(beast::tcp_stream &socket, std::chrono::milliseconds limit, Start start) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -131,7 +132,7 @@ private:
         http::async_read_some(stream, buffer, parser,
                               [done](error_code why, std::size_t) { done(why); });
       });
-      // Servers that end the body by closing often leave out TLS's own goodbye.
+      // Servers that end the body by closing the connection often omit TLS's close_notify.
       if (error == asio::ssl::error::stream_truncated || error == asio::error::eof ||
           error == http::error::end_of_stream) {
         error_code end;

@@ -77,7 +77,7 @@ std::string sizes_text(const symbolic::Sizes &sizes) {
   return text.empty() ? "none" : text;
 }
 
-/// Without `#line`, which speaks of the user's file: reasons name lines of the block.
+/// Removes `#line`, which refers to the user's file, because reasons give line numbers within the block.
 std::string shown_source(const std::string &source) {
   std::string text;
   for (std::size_t at = 0; at < source.size();) {
@@ -91,7 +91,7 @@ std::string shown_source(const std::string &source) {
   return text;
 }
 
-/// The plan's JSON without what the source block holds already.
+/// Returns the plan as JSON, without its source (shown in its own block) and its moves.
 std::string steps_of(const model::Plan &plan) {
   json document = model::to_json(plan);
   document.erase("source");
@@ -139,7 +139,7 @@ std::string device_section(const std::optional<model::DeviceInfo> &device) {
   return text + "\n";
 }
 
-/// Times, compile report and bound, as far as they are known.
+/// Describes time, compile report and bound, as far as they are known.
 std::string facts(const Measured &measured) {
   std::string text;
   if (measured.candidate_time)

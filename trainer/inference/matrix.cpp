@@ -1,4 +1,4 @@
-// The bodies are written once and inlined into one function an instruction set.
+// CPU kernels: each body is written once and inlined into one function per instruction set.
 #include "trainer/inference/matrix.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Product {
   std::size_t result_stride, rows, inner, columns;
 };
 
-/// Rows by Blocks * kLanes elements from (row, column) on.
+/// Computes a tile of Rows by Blocks * kLanes elements that starts at (row, column).
 template <std::size_t Rows, std::size_t Blocks>
 WARPWRIGHT_INLINE void tile(const Product &product, std::size_t row, std::size_t column) {
   Lanes sums[Rows][Blocks] = {};
@@ -43,7 +43,7 @@ WARPWRIGHT_INLINE void tile(const Product &product, std::size_t row, std::size_t
                   &sums[r][b], sizeof(Lanes));
 }
 
-/// Columns that fill no lanes.
+/// Computes the columns of a row that are too few to fill the lanes.
 WARPWRIGHT_INLINE void rest(const Product &product, std::size_t row, std::size_t from) {
   for (std::size_t column = from; column < product.columns; ++column) {
     float sum = 0;
@@ -71,7 +71,7 @@ WARPWRIGHT_INLINE void multiply_body(const Product &product) {
     rest(product, row, whole);
 }
 
-/// exp(x) = 2^n exp(r) with |r| <= ln(2) / 2; the polynomial is Cephes's expf (Moshier).
+/// exp(x) = 2^n exp(r) with |r| <= ln(2) / 2; the polynomial is from expf of Cephes (Moshier).
 WARPWRIGHT_INLINE float exponential(float x) {
   const float bounded = std::min(std::max(x, -87.0f), 88.0f);
   const float n = std::floor(bounded * 1.44269504088896341f + 0.5f);
@@ -93,7 +93,7 @@ WARPWRIGHT_INLINE void exponentials_body(float *values, std::size_t count) {
 }
 
 WARPWRIGHT_INLINE void softmax_body(float *values, std::size_t count, float scale) {
-  // Sixteen maxima and sums, because the order of a sum is not the compiler's to change.
+  // Sixteen separate maxima and sums vectorize; the compiler may not reorder a single sum.
   float largest[kLanes], sums[kLanes] = {};
   std::fill_n(largest, kLanes, values[0]);
   const std::size_t whole = count / kLanes * kLanes;

@@ -1,4 +1,4 @@
-// Forward pass of new tokens after cached ones: N new tokens, C width, H heads, D = C / H, I inner.
+// Forward pass of new tokens after cached ones. Shapes: N new tokens, C width, H heads, D = C / H, I inner width.
 #include "trainer/inference/plain_network.h"
 
 #include "trainer/inference/matrix.h"
@@ -13,12 +13,12 @@ namespace {
 
 constexpr float kEpsilon = 1e-6f;
 constexpr double kRotationBase = 10'000;
-constexpr std::size_t kQueryRows = 48; ///< attended at once
-constexpr std::size_t kLanes = 16;     ///< keys are padded to
+constexpr std::size_t kQueryRows = 48; ///< queries per block of attention
+constexpr std::size_t kLanes = 16;     ///< key counts are padded to multiples
 
 using Floats = std::vector<float>;
 
-/// A weight as multiply() wants it: (in, out) of a (out, in) that the file holds.
+/// A weight matrix (in, out), the layout of multiply(); the file holds it as (out, in).
 struct Linear {
   std::size_t in = 0, out = 0;
   Floats values;
@@ -41,10 +41,10 @@ struct Weights {
   std::vector<Layer> layers;
 };
 
-/// Keys of a layer and head as (D, capacity), values as (capacity, D).
+/// Keys and values of all layers and heads; for each, keys are (D, capacity) and values (capacity, D).
 struct Cache {
   Floats keys, values;
-  std::vector<int> tokens; ///< that are in it
+  std::vector<int> tokens; ///< cached so far
 };
 
 void normalize(const float *x, const Floats &gain, std::size_t rows, Floats &result) {
@@ -65,7 +65,7 @@ void add(Floats &sum, const Floats &more) {
     sum[i] += more[i];
 }
 
-/// Reads tokens after those of a cache.
+/// Forward pass of tokens that follow those of a cache.
 class Reading {
 public:
   Reading(const Weights &weights, Cache &cache) : w_(weights), cache_(cache) {}
@@ -141,7 +141,7 @@ private:
       scores_.resize(rows * stride);
       multiply({queries_.data() + row * w_.head, w_.head}, {keys, w_.capacity}, scores_.data(),
                stride, rows, w_.head, stride);
-      for (std::size_t i = 0; i < rows; ++i) { // each row sees one key more than the one before
+      for (std::size_t i = 0; i < rows; ++i) { // each row sees one key more than the previous row
         softmax(scores_.data() + i * stride, seen + i, scale);
         std::fill(scores_.data() + i * stride + seen + i, scores_.data() + (i + 1) * stride, 0.0f);
       }
@@ -206,7 +206,7 @@ public:
   std::unique_ptr<Decoding> decode(const std::vector<int> &prompt) override {
     const auto same =
         std::mismatch(prompt.begin(), prompt.end(), last_.tokens.begin(), last_.tokens.end()).first;
-    // Of a prompt that is known whole the last token is read again: its hidden state was not kept.
+    // The last token is always read again, because the cache keeps no hidden state.
     const auto from = std::min(same, prompt.end() - 1);
     Cache cache = last_;
     cache.tokens.assign(prompt.begin(), from);
@@ -252,7 +252,7 @@ private:
   std::string problem_;
 };
 
-/// In float, as LibTorch computes them.
+/// Fills the tables of rotary positions, in float as LibTorch computes them.
 void fill_rotations(Weights &weights) {
   const std::size_t half = weights.head / 2;
   for (std::size_t position = 0; position < std::size_t(weights.shape.context); ++position)

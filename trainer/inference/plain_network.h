@@ -1,9 +1,9 @@
-// The builtin policy's transformer for answering only, without LibTorch: what `warpwright` itself runs, in milliseconds.
+// Inference of the builtin policy's transformer without LibTorch; `warpwright` itself runs it, in milliseconds.
 //
-// The same function of the same weights as trainer/network/transformer.h, in float32 on one core; a test compares the two. Keys and values
-// of what was read are kept, and the last prompt with them: of a next one that begins alike, only the rest is read. Products are those of
-// matrix.h; logits are computed of the tokens that are allowed, and of no others. It leaves out training, batches and devices.
-// Thread: one at a time, with all of its decodings.
+// It computes the same function as trainer/network/transformer.h, in float32 on one core; a test compares the two. The
+// keys and values of the last prompt are kept; if the next prompt begins with the same tokens, only the rest is read.
+// Products come from matrix.h; logits are computed only for allowed tokens. Training, batches and devices are left out.
+// Thread: one at a time, for a network together with all of its decodings.
 #pragma once
 
 #include "support/error.h"
@@ -12,15 +12,15 @@
 
 namespace warpwright::trainer {
 
-/// Errors: a tensor that is missing, or of another shape; its name is said.
+/// Errors: an invalid shape; a missing tensor or one of another shape, with its name.
 Result<std::unique_ptr<Decoder>> make_plain_network(const NetworkShape &shape,
                                                     const std::vector<NamedTensor> &tensors);
 
-/// Weights as a stage writes them, ready to answer.
+/// A network with its vocabulary, loaded from a stage's weights.
 struct PlainPolicy {
   std::shared_ptr<Decoder> network;
   std::shared_ptr<const Vocabulary> vocabulary;
-  std::string stage; ///< that wrote them
+  std::string stage; ///< stage that wrote the weights
 };
 
 /// Errors: as read_weights() and make_plain_network().

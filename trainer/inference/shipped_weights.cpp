@@ -10,8 +10,8 @@ std::string shipped_weights() {
     return named;
   std::error_code failed;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
-  for (const char *place : {"../../share/warpwright/policy.safetensors", // of lib/warpwright
-                            "../share/warpwright/policy.safetensors",    // of bin
+  for (const char *place : {"../../share/warpwright/policy.safetensors", // from lib/warpwright
+                            "../share/warpwright/policy.safetensors",    // from bin
                             "../../../trainer/weights/policy.safetensors"})
     if (const auto path = (program / place).lexically_normal();
         std::filesystem::exists(path, failed))

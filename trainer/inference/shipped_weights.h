@@ -1,12 +1,12 @@
-// Where the weights of the builtin policy are that came with the program. Thread: any.
+// Path of the builtin policy's weights that ship with the program. Thread: any.
 #pragma once
 
 #include <string>
 
 namespace warpwright::trainer {
 
-/// $WARPWRIGHT_WEIGHTS; share/warpwright/policy.safetensors of the installation that this program is in, or, of a build, the
-/// source tree's trainer/weights. Empty: there are none.
+/// The first of: $WARPWRIGHT_WEIGHTS; share/warpwright/policy.safetensors of this program's installation;
+/// trainer/weights of the source tree, for a build. Empty: there are none.
 std::string shipped_weights();
 
 } // namespace warpwright::trainer

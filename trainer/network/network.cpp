@@ -1,4 +1,4 @@
-// Sampling, losses and the optimiser over the transformer.
+// Sampling, losses and optimizer of the transformer.
 #include "trainer/network/network.h"
 
 #include "trainer/network/process_group.h"
@@ -46,7 +46,7 @@ public:
   void push(int token) override { read({token}); }
   int length() const override { return length_; }
   std::unique_ptr<Decoding> fork() const override {
-    return std::make_unique<CachedDecoding>(*this); // tensors are shared, and never written
+    return std::make_unique<CachedDecoding>(*this); // shares its tensors, which never change
   }
 
 private:
@@ -65,7 +65,7 @@ private:
   int length_ = 0;
 };
 
-/// The targets of a batch, flat, as tensors of N.
+/// All targets of a batch as tensors of N elements; `forbidden` is (N, V).
 struct FlatTargets {
   at::Tensor place, token, forbidden, reinforced, weight, advantage, old_log, reference_log;
   std::int64_t count = 0, imitated = 0;
@@ -178,7 +178,7 @@ private:
     at::Tensor chosen; ///< (N)
   };
 
-  /// @param of_all the temperature is of all targets, not only of reinforced ones
+  /// @param of_all the temperature applies to all targets, not only to reinforced ones
   Predicted predict(const std::vector<Sequence> &batch, double temperature, bool of_all) {
     const at::Tensor tokens = padded_tokens(batch);
     Predicted predicted{
@@ -225,7 +225,7 @@ private:
     return loss;
   }
 
-  /// AdamW (Loshchilov and Hutter 2019), after averaging over the world and clipping by the norm of all gradients.
+  /// AdamW step (Loshchilov and Hutter 2019), after averaging gradients over the world and clipping their total norm.
   void update(const StepOptions &options, StepReport &report) {
     const c10::NoGradGuard no_gradients;
     std::vector<at::Tensor> gradients;

@@ -1,4 +1,4 @@
-// c10d over a TCP store: Gloo on CPUs, NCCL on GPUs, whichever of them this LibTorch was built with and has headers for.
+// Process group of c10d over a TCP store: Gloo on CPUs, NCCL on GPUs, as far as this LibTorch has them with headers.
 #include "trainer/network/process_group.h"
 
 #include <ATen/ATen.h>
@@ -22,11 +22,11 @@ using Reduce = std::function<void(at::Tensor &)>;
 
 struct Joined {
   World world;
-  at::Device device = at::kCPU; ///< that tensors must be on to be reduced
-  Reduce sum;                   ///< in place; empty when alone
+  at::Device device = at::kCPU; ///< device of tensors to reduce
+  Reduce sum;                   ///< sums in place; empty with one process
 };
 
-/// LibTorch's groups are reached from wherever a gradient is averaged, and there is one world a process, as there is one environment.
+/// The world of this process. It is global because every average needs it and a process is in one world only.
 Joined &joined() {
   static Joined value;
   return value;
@@ -48,7 +48,7 @@ Reduce sum_with(c10::intrusive_ptr<Group> group) {
 c10::intrusive_ptr<c10d::Store> store_of(const World &world) {
   c10d::TCPStoreOptions options;
   options.port = std::uint16_t(std::atoi(variable("MASTER_PORT").c_str()));
-  // Under torchrun its agent serves the store already.
+  // The agent of torchrun may serve the store already.
   options.isServer = world.rank == 0 && variable("TORCHELASTIC_USE_AGENT_STORE") != "True";
   options.numWorkers = world.size;
   options.waitWorkers = false;
@@ -86,7 +86,7 @@ World join_world(const std::string &device, std::string &problem) {
   try {
     joined().device = at::Device(device);
     joined().sum = connect(world, joined().device, problem);
-  } catch (const std::exception &error) { // of LibTorch
+  } catch (const std::exception &error) { // thrown by LibTorch
     problem = error.what();
   }
   if (!joined().sum)

@@ -1,6 +1,7 @@
-// A mean over processes, for gradients: c10d behind two functions. Includes LibTorch; C++17.
+// Mean of gradients over processes, with c10d. Includes LibTorch; C++17.
 //
-// c10d's backends derive from ProcessGroup in LibTorch 1.13 and from Backend in 2.x; nothing else of that shows here. Thread: one.
+// The implementation supports LibTorch 1.13, where c10d's backends derive from ProcessGroup, and 2.x, where they derive
+// from Backend. Thread: one.
 #pragma once
 
 #include "trainer/network/network.h"
@@ -9,7 +10,8 @@
 
 namespace warpwright::trainer {
 
-/// In place, over all processes of the world; nothing when alone. Every process calls it with the same shapes, in the same order.
+/// Replaces the tensors by their means over the world; does nothing with one process. Every process must call it with
+/// the same shapes in the same order.
 void average_over_world(std::vector<at::Tensor> &tensors);
 
 } // namespace warpwright::trainer

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little && sizeof(float) == 4);
 
-constexpr std::size_t kLengthBytes = 8, kMostHeaderBytes = 100'000'000; ///< of the format
+constexpr std::size_t kLengthBytes = 8, kMostHeaderBytes = 100'000'000; ///< from the format
 
 Result<NamedTensor> decode(const std::string &name, const Json &entry, std::string_view bytes) {
   NamedTensor tensor;
@@ -86,7 +86,7 @@ Result<void> write_safetensors(const std::string &path, const TensorFile &file) 
   }
   std::string text = header.dump();
   text.append((kLengthBytes - text.size() % kLengthBytes) % kLengthBytes,
-              ' '); // as the format asks
+              ' '); // alignment that the format requires
   const std::uint64_t length = text.size();
   std::string bytes(reinterpret_cast<const char *>(&length), kLengthBytes);
   bytes += text;
@@ -94,7 +94,7 @@ Result<void> write_safetensors(const std::string &path, const TensorFile &file) 
     bytes.append(reinterpret_cast<const char *>(tensor.values.data()),
                  tensor.values.size() * sizeof(float));
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
-    std::error_code ignored; // writing says what is wrong
+    std::error_code ignored; // the write reports the problem
     std::filesystem::create_directories(folder, ignored);
   }
   return write_atomically(path, bytes);

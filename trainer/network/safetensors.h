@@ -1,7 +1,7 @@
-// The file format of weights (github.com/huggingface/safetensors): 8 bytes of header length, a JSON header, then the tensors' bytes.
+// Reader and writer of safetensors files (github.com/huggingface/safetensors), the format of weights.
 //
-// Reads and writes F32, little-endian; other types are refused. Writing is atomic: a new file is written, flushed to the disk and
-// renamed. Thread: any.
+// A file is 8 bytes of header length, a JSON header, then the tensors' bytes. Only F32, little-endian, is supported;
+// other types are refused. Writing is atomic: a new file is written, flushed to disk and renamed. Thread: any.
 #pragma once
 
 #include "support/error.h"
@@ -16,9 +16,9 @@ struct TensorFile {
   std::vector<NamedTensor> tensors;
 };
 
-/// Errors: not readable, no such format, sizes that do not fit.
+/// Errors: an unreadable file, another format, sizes that do not fit.
 Result<TensorFile> read_safetensors(const std::string &path);
-/// Errors: a full disk or a folder that cannot be written; what was there before is then kept.
+/// Errors: a full disk; a folder that cannot be written. The previous file is then kept.
 Result<void> write_safetensors(const std::string &path, const TensorFile &file);
 
 } // namespace warpwright::trainer

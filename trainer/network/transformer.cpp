@@ -1,4 +1,4 @@
-// Forward pass: B sequences, T tokens, C width, H heads, D = C / H.
+// Forward pass of the transformer. Shapes: B sequences, T tokens, C width, H heads, D = C / H.
 #include "trainer/network/transformer.h"
 
 #include <ATen/ATen.h>
@@ -8,7 +8,7 @@
 
 namespace warpwright::trainer {
 
-/// Of initial weights: the same for a seed, whatever the device and the version of LibTorch.
+/// Generator of initial weights. A seed gives the same weights on every device and version of LibTorch.
 class Normal {
 public:
   explicit Normal(std::uint64_t seed) : random_(seed) {}
@@ -34,7 +34,7 @@ at::Tensor normalized(const at::Tensor &x, const at::Tensor &gain) {
   return x * at::rsqrt(x.pow(2).mean(-1, true) + kEpsilon) * gain;
 }
 
-/// @param q (B, H, T, D) @param k, v (B, H, S, D); causal when T > 1, and then T == S
+/// @param q (B, H, T, D) @param k, v (B, H, S, D). Causal if T > 1, which requires T == S.
 at::Tensor attention(const at::Tensor &q, const at::Tensor &k, const at::Tensor &v) {
   const bool causal = q.size(2) > 1;
 #if TORCH_VERSION_MAJOR >= 2

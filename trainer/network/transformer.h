@@ -7,7 +7,7 @@
 
 namespace warpwright::trainer {
 
-/// Keys and values of what was read, one a layer, (1, H, T, D).
+/// Cached keys and values, one tensor (B, H, T, D) per layer.
 struct KeyValues {
   std::vector<at::Tensor> keys, values;
 };
@@ -19,13 +19,13 @@ public:
   struct Parameter {
     std::string name;
     at::Tensor tensor;
-    bool decays; ///< matrices do, norms do not
+    bool decays; ///< weight decay: on for matrices, off for norms
   };
   std::vector<Parameter> &parameters() { return parameters_; }
   const std::vector<Parameter> &parameters() const { return parameters_; }
   const at::Device &device() const { return device_; }
 
-  /// @param tokens (B, T) int64 @return (B, T, C), after the last norm
+  /// @param tokens (B, T) int64 @param cache appended to, if not null @return (B, T, C), after the last norm
   at::Tensor hidden(const at::Tensor &tokens, KeyValues *cache = nullptr) const;
   /// @param hidden (N, C) @return (N, V)
   at::Tensor logits(const at::Tensor &hidden) const;

@@ -45,7 +45,7 @@ Result<WeightsFile> read_weights(const std::string &path) {
     weights.optimizer_steps = Json::parse(file.metadata.at("optimizer_steps"));
   } catch (const Json::exception &error) {
     return fail(path + ": its metadata cannot be read: " + error.what());
-  } catch (const std::out_of_range &) { // of map::at
+  } catch (const std::out_of_range &) { // thrown by map::at
     return fail(path + ": its metadata is not complete");
   }
   weights.tensors = std::move(file.tensors);

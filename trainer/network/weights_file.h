@@ -1,5 +1,6 @@
-// What a file of weights says, without a network: format, shape, vocabulary, stage, tensors. For training (checkpoint.h) and for
-// inference without LibTorch. Thread: any.
+// Contents of a weights file without a network: format, shape, vocabulary, stage, tensors.
+//
+// Training (checkpoint.h) and inference without LibTorch both read it. Thread: any.
 #pragma once
 
 #include "trainer/network/safetensors.h"
@@ -21,7 +22,7 @@ struct WeightsFile {
   std::vector<NamedTensor> tensors;
 };
 
-/// Errors: not readable, another format, metadata that is not complete.
+/// Errors: an unreadable file, another format, incomplete metadata.
 Result<WeightsFile> read_weights(const std::string &path);
 
 nlohmann::json shape_json(const NetworkShape &shape);

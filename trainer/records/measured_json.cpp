@@ -1,4 +1,4 @@
-// Implementation: short arrays for times and ratios, absent members for what is not known.
+// JSON form of verdicts: times and ratios are short arrays; unknown values are absent.
 #include "trainer/records/measured_json.h"
 
 #include "support/model/json.h"
@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Six digits are more than any measurement holds.
+/// Rounds to six digits, which is more than the precision of any measurement.
 double rounded(double value) {
   if (value == 0 || !std::isfinite(value))
     return value;

@@ -1,4 +1,4 @@
-// One verdict of the records as JSON, without its task, device and state. Thread: any.
+// Conversion of recorded verdicts to and from JSON, without task, device and state. Thread: any.
 #pragma once
 
 #include "trainer/records/record.h"
@@ -8,7 +8,7 @@
 namespace warpwright::trainer {
 
 nlohmann::json to_json(const Measured &measured);
-/// Throws nlohmann::json::exception where a member has another type. Errors: an outcome that is not known.
+/// Throws nlohmann::json::exception for a missing member or one of another type. Errors: an unknown outcome.
 Result<Measured> measured_from_json(const nlohmann::json &line);
 
 } // namespace warpwright::trainer

@@ -1,4 +1,4 @@
-// From the runner's whole verdict to what is kept of it.
+// Conversion from the runner's full verdict to the recorded part.
 #include "trainer/records/record.h"
 
 namespace warpwright::trainer {

@@ -1,4 +1,4 @@
-// Lines in, lines out, and the index between them.
+// Reader, writer and in-memory index of record files.
 #include "trainer/records/record_book.h"
 
 #include "support/model/json.h"
@@ -78,7 +78,7 @@ Result<RecordBook> RecordBook::append_to(const std::string &path) {
       return fail(path + ": " + loaded.error().message, loaded.error().remedy);
   }
   if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty()) {
-    std::error_code ignored; // opening says what is wrong
+    std::error_code ignored; // opening the file reports the problem
     std::filesystem::create_directories(folder, ignored);
   }
   book.path_ = path;
@@ -95,11 +95,11 @@ Result<void> RecordBook::load(const std::string &text) {
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
     if (lines.eof() && !text.ends_with('\n'))
-      break; // torn
+      break; // torn last line
     Result<void> taken;
     try {
       taken = take_line(Json::parse(line));
-    } catch (const std::exception &error) { // of JSON, or a number that no line introduced
+    } catch (const std::exception &error) { // invalid JSON, or an undefined number
       taken = fail(error.what());
     }
     if (!taken)

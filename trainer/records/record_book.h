@@ -1,16 +1,17 @@
-// The file of records, and an index of it in memory: what `collect` writes and `--env recorded` replays.
+// File of records with an in-memory index; `collect` writes it and `--env recorded` replays it.
 //
-// Lines are JSON objects with one of these members, strings interned by the order of their lines:
+// Lines are JSON objects with one of these members. Tasks, moves and devices have numbers, in the order of their lines:
 //   {"warpwright_records": 1}                      the first line: format version
 //   {"task": id, "family": .., "split": "training", "language": .., "kernel": .., "hash": .., "definition": {..}}
-//                                                  of torch modules also "graph": text, as generator/search/graph_env.h has it
-//   {"move": "vectorize(width=4)"}                 move number = count of such lines before
-//   {"device": {..}}                               as model::DeviceInfo
+//                                                  torch modules also have "graph": text (generator/search/graph_env.h)
+//   {"move": "vectorize(width=4)"}                 the move's number is the count of such lines before
+//   {"device": {..}}                               a model::DeviceInfo
 //   {"state": [task, move, ...], "text": "0f3a..", "legal": [move, ...]}
 //   {"verdict": [task, device], "text": "0f3a..", "outcome": "verified", "speedup": [ratio, low, high, pairs],
-//    "reference": [median, low, high], "candidate": [..] (ns), ...}        members that are not known are absent
-// A torn last line (the writer was killed) is dropped when the file is opened to append. A file that ends in ".xz" or
-// ".gz" is read through `xz`/`gzip` and never written. Thread: one; guard a shared book from outside.
+//    "reference": [median, low, high], "candidate": [..] (ns), ...}        unknown members are absent
+// A torn last line (the writer was killed) is ignored by readers and removed when the file is opened to append. A file
+// that ends in ".xz" or ".gz" is read through `xz`/`gzip` and never written. Thread: one; guard a shared book from
+// outside.
 #pragma once
 
 #include "support/model/task.h"
@@ -24,39 +25,40 @@
 
 namespace warpwright::trainer {
 
-/// A task as the records know it: enough for prompts and for reports, without its source's includes.
+/// A recorded task: enough for prompts and for reports, but without its source file.
 struct TaskRecord {
   std::string id, family, language, kernel;
   Split split = Split::Training;
   std::string hash;          ///< model::hash of the definition
   nlohmann::json definition; ///< model::Task as JSON, as inferred from the source
-  std::string graph;         ///< of torch modules: text, for prompts
+  std::string graph;         ///< op graph of a torch module as text, for prompts
   std::map<Moves, StateRecord> states;
-  /// Device name -> hash of the text -> verdict; the last one written counts.
+  /// Device key -> hash of the text -> verdict; the last written verdict counts.
   std::map<std::string, std::map<std::string, Measured>> verdicts;
 };
 
 class RecordBook {
 public:
-  /// In memory only.
+  /// An empty book in memory only.
   RecordBook();
-  /// Reads what is there. Errors: not readable, another format version, a line that is no record (with its number).
+  /// Reads a file. Errors: an unreadable file, another format version, an invalid line (with its number).
   static Result<RecordBook> read(const std::string &path);
-  /// The same, then appends to the file; creates it.
+  /// Reads a file, or creates it, and appends later additions. Errors: as read(); a packed file; one that cannot be
+  /// written.
   static Result<RecordBook> append_to(const std::string &path);
 
   const std::map<std::string, TaskRecord> &tasks() const { return tasks_; }
   const TaskRecord *find(const std::string &task) const;
   const StateRecord *find_state(const std::string &task, const Moves &moves) const;
-  /// @param device empty: of any device, the first by name
+  /// @param device key of a device; empty: the first device, by name, that has a verdict
   const Measured *find_verdict(const std::string &task, const std::string &text_hash,
                                const std::string &device = {}) const;
-  /// The largest speedup of the task that a fresh worker confirmed on this device; nullopt: none.
+  /// The task's largest speedup on this device that a fresh worker confirmed; nullopt: none.
   std::optional<double> confirmed_speedup(const std::string &task, const std::string &device) const;
   const std::vector<model::DeviceInfo> &devices() const { return devices_; }
 
-  /// Each appends its line and flushes it; adding what is there already does nothing.
-  /// Errors: a full disk or a lost file, with the path; an unknown task.
+  /// Each of these functions appends its line and flushes the file; a known record is not written again.
+  /// Errors: a full disk or a lost file, with the path; an unknown task or device; a task with another definition.
   Result<void> add_task(const TrainingTask &task, const nlohmann::json &definition,
                         const std::string &hash, const std::string &graph = {});
   Result<void> add_device(const model::DeviceInfo &device);
@@ -64,7 +66,7 @@ public:
   Result<void> add_verdict(const std::string &task, const std::string &text_hash,
                            const Measured &measured);
 
-  /// Adds all of another book. Errors: as the above.
+  /// Adds all records of another book. Errors: as add_task() and add_state().
   Result<void> add(const RecordBook &other);
 
 private:
@@ -75,7 +77,7 @@ private:
   Result<nlohmann::json> move_numbers(const Moves &moves);
   Moves moves_of(const nlohmann::json &numbers, std::size_t first) const;
 
-  std::string path_; ///< empty: in memory
+  std::string path_; ///< empty: only in memory
   std::unique_ptr<std::ofstream> file_;
   std::map<std::string, TaskRecord> tasks_;
   std::vector<std::string> task_order_, moves_;
@@ -83,12 +85,12 @@ private:
   std::vector<model::DeviceInfo> devices_;
 };
 
-/// The tasks of a book as training tasks, without their sources: enough for a recorded environment.
+/// The tasks of a book as training tasks without sources, which is enough for a recorded environment.
 std::vector<TrainingTask> recorded_tasks(const RecordBook &book);
 
-/// "training", "validation", "held-out".
+/// Name of a split: "training", "validation", "held-out".
 std::string_view name(Split split);
-/// Errors: another word.
+/// Parses the name of a split. Errors: another word.
 Result<Split> split_from(const std::string &name);
 
 } // namespace warpwright::trainer

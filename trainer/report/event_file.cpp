@@ -53,7 +53,7 @@ std::string header_of(double wall_time_s) {
   return key(1, kFixed64) + little_endian(std::bit_cast<std::uint64_t>(wall_time_s));
 }
 
-/// "rl contrastive (run 2)" as a folder: "rl-contrastive-run-2".
+/// Folder name of a label: "rl contrastive (run 2)" -> "rl-contrastive-run-2".
 std::string folder_name(const std::string &label) {
   std::string name;
   for (const char c : label)

@@ -58,7 +58,7 @@ std::string band(const std::vector<PlotPoint> &points, const svg::Axis &x, const
   return "<polygon class='band " + style + "' points='" + forward + backward + "'/>";
 }
 
-/// Mean over a window of a fifteenth of the points, at least three.
+/// Mean over a window of a fifteenth of the points, at least three points; shorter at the ends.
 std::vector<std::pair<double, double>> running_mean(const std::vector<PlotPoint> &points,
                                                     const svg::Axis &x, const svg::Axis &y) {
   const std::size_t half = std::max<std::size_t>(1, points.size() / 30);

@@ -1,5 +1,6 @@
-// Curves over steps as inline SVG: each series faint as it was, and firm as a running mean; bands for intervals. Colours are classes of the
-// page's style (page_style.h), so that they follow light and dark. Thread: any.
+// Line plots as inline SVG: each series as a faint curve, with its running mean as a firm curve and intervals as bands.
+//
+// Colors are classes of the page's style (page_style.h), so that they follow the light and dark themes. Thread: any.
 #pragma once
 
 #include <string>
@@ -9,12 +10,12 @@ namespace warpwright::trainer {
 
 struct PlotPoint {
   double x = 0, y = 0;
-  double low = 0, high = 0; ///< of the band; equal: none
+  double low = 0, high = 0; ///< of the band; equal: no band
 };
 
 struct PlotSeries {
   std::string label;
-  std::size_t colour = 0; ///< index of the palette
+  std::size_t colour = 0; ///< palette index
   std::vector<PlotPoint> points;
 };
 
@@ -26,17 +27,17 @@ struct LinePlot {
   std::vector<double> rules; ///< horizontal lines at these values, if in range
 };
 
-/// Title, curves and axes; empty where no series has a point.
+/// Draws title, curves and axes; empty if no series has a point.
 std::string draw(const LinePlot &plot);
 
 struct PlotBar {
   std::string label;
-  std::vector<std::pair<std::size_t, double>> dots; ///< colour and value
+  std::vector<std::pair<std::size_t, double>> dots; ///< color and value
 };
-/// A row a label, dots on a common logarithmic axis around 1: speedups.
+/// Draws speedups as dots, one row per label, on a common logarithmic axis that includes 1.
 std::string draw_ratios(const std::string &title, const std::vector<PlotBar> &rows);
 
-/// "label" with its colour, one after another.
+/// A legend of labels with their colors.
 std::string legend(const std::vector<std::pair<std::string, std::size_t>> &entries);
 
 } // namespace warpwright::trainer

@@ -35,7 +35,7 @@ std::string moves_text(const json &line) {
   return text;
 }
 
-/// Reads one file into the log of all.
+/// Adds the lines of one log file to the training log.
 class Reader {
 public:
   Reader(TrainingLog &log, std::string folder) : log_(log), folder_(std::move(folder)) {}
@@ -116,7 +116,7 @@ private:
     TaskBest &task = task_named(text_of(line, "task"));
     ++task.proposals;
     task.verified += outcome == "verified";
-    // Without a time of its own a proposal's best is a score, not a speedup.
+    // If a proposal was not timed, its best_speedup is a score, not a speedup.
     const auto speedup = outcome == "verified" ? number_of(line, "speedup") : std::nullopt;
     const auto value = speedup ? number_of(line, "best_speedup").value_or(*speedup) : speedup;
     log_.timed += speedup.has_value();
@@ -184,7 +184,7 @@ private:
                         number_of(line, "success"),
                         number_of(line, "share_of_best"),
                         count_of(line, "tasks")};
-    // Of an evaluation that was run again, the last one counts.
+    // The last run of an evaluation replaces earlier ones.
     std::erase_if(log_.best_of_k, [&](const BestOfK &known) {
       return known.run == folder_ && known.policy == entry.policy && known.k == entry.k;
     });
@@ -206,7 +206,7 @@ private:
     const auto is_of = [&](const PairedRatio &known, const std::string &a, const std::string &b) {
       return known.run == folder_ && known.policy == a && known.against == b && known.k == entry.k;
     };
-    // Evaluations log both directions; one is shown.
+    // Evaluations log both directions of a pair; the page shows one.
     if (std::ranges::any_of(log_.paired, [&](const PairedRatio &known) {
           return is_of(known, entry.against, entry.policy);
         }))
@@ -222,7 +222,7 @@ private:
   std::map<std::string, std::size_t> tasks_;
 };
 
-/// "rl contrastive", and the folder behind it where two stages would be called the same.
+/// Labels the stages, such as "rl contrastive"; equal labels get their folder as a suffix.
 void name_stages(std::vector<StageLog> &stages) {
   std::map<std::string, int> uses;
   const auto plain = [](const StageLog &stage) {

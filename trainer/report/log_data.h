@@ -1,7 +1,7 @@
-// The logs of a run's stages as data: what stages/run_log.h wrote, read back for pages and event files.
+// Reader of the logs of a run's stages (stages/run_log.h), for pages and event files.
 //
-// A line that cannot be read is counted and shown, not fatal: a process that was killed may leave half of its last one. Where a stage
-// resumed, steps after the checkpoint it went on from are those of the resumed run. What a log does not say stays absent.
+// An unreadable line is counted and reported but is no error, because a killed process may leave half of its last line.
+// If a stage resumed, its steps replace earlier ones after the checkpoint. Values that a log does not have stay absent.
 // Thread: values, any.
 #pragma once
 
@@ -19,16 +19,16 @@ struct StepPoint {
   std::int64_t step = 0;
   std::int64_t time_s = 0;                  ///< since 1970, UTC
   std::map<std::string, double> values;     ///< "reward_mean", "loss", ...
-  std::map<std::string, double> techniques; ///< moves by name: how often in this step's proposals
+  std::map<std::string, double> techniques; ///< counts of moves in this step's faster candidates
 };
 
 /// One stage of one run folder.
 struct StageLog {
   std::string folder, stage, variant; ///< variant: of rl; else empty
-  std::string label;  ///< unique among all: "rl contrastive", with the folder where that is needed
-  std::string config; ///< as it was printed at the last start
+  std::string label;  ///< "rl contrastive", with the folder if several stages have that label
+  std::string config; ///< configuration of the last start
   std::vector<StepPoint> steps;  ///< ascending
-  std::optional<double> seconds; ///< when it is done
+  std::optional<double> seconds; ///< from the event "done"
   int starts = 0;
 };
 
@@ -46,7 +46,7 @@ struct PairedRatio {
   double ratio = 0, low = 0, high = 0;
 };
 
-/// How often the analysis was right, beside what guessing gives.
+/// Accuracy of a policy's analyses, and the accuracy of guessing.
 struct AnalysisAccuracy {
   struct Question {
     std::optional<double> accuracy, chance;
@@ -58,7 +58,7 @@ struct AnalysisAccuracy {
 
 struct TaskBest {
   std::string task;
-  std::map<std::string, double> best; ///< by label of the stage, or policy of an evaluation
+  std::map<std::string, double> best; ///< by policy; by stage if the log names no policy
   int proposals = 0, verified = 0;
 };
 
@@ -66,13 +66,13 @@ struct CheatEntry {
   std::string run, task, moves, message;
 };
 
-/// What a language model answered and cost, over all repeats of an evaluation.
+/// Answers and cost of a language model, over all repeats of an evaluation.
 struct PolicyAccount {
   std::string run, policy;
   std::map<std::string, int> answers; ///< by kind: "usable", "malformed", ...
   std::map<std::string, int> reasons; ///< of refusals
   double prompt_tokens = 0, answer_tokens = 0, requests = 0, retries = 0, rate_limited = 0;
-  bool estimated = false; ///< some of the tokens
+  bool estimated = false; ///< some token counts are estimates
 };
 
 struct TrainingLog {
@@ -88,10 +88,10 @@ struct TrainingLog {
   int lines = 0, unreadable = 0;
 };
 
-/// @param folders each with a log.jsonl. Errors: one that has none; no readable line in any.
+/// @param folders each with a log.jsonl. Errors: a folder without a log; no readable line in any log.
 Result<TrainingLog> read_training_logs(const std::vector<std::string> &folders);
 
-/// Seconds since 1970 of "2026-01-02T03:04:05Z"; 0 where it is no such text.
+/// Seconds since 1970 of a time such as "2026-01-02T03:04:05Z"; 0 for other text.
 std::int64_t seconds_of(const std::string &time);
 
 } // namespace warpwright::trainer

@@ -18,7 +18,7 @@ std::string section(const std::string &title, const std::string &note, const std
          "</section>";
 }
 
-/// A section, or one line that says what would fill it.
+/// Returns a section. Without content it returns nothing and adds the title to `empty`, with the stage that fills it.
 std::string section_or(const std::string &title, const std::string &note,
                        const std::string &content, std::vector<std::string> &empty,
                        const std::string &filled_by) {
@@ -33,7 +33,7 @@ std::string big(const std::string &value, const std::string &caption, const char
          "</span></div>";
 }
 
-/// Scores of the CPU backend are no speedups, and must not be read as such.
+/// True if nothing was timed: scores of the CPU backend are no speedups and must not be shown as such.
 bool is_untimed(const TrainingLog &log) {
   return log.timed == 0 &&
          std::ranges::all_of(log.best_of_k,
@@ -53,7 +53,7 @@ std::string devices_of(const TrainingLog &log) {
   return text.empty() ? "" : text + ".";
 }
 
-/// The best policy at the most trials that have been evaluated, and counts.
+/// The best policy at the largest evaluated k up to 4, and counts.
 std::string hero(const TrainingLog &log) {
   std::string blocks;
   if (!log.best_of_k.empty() && !is_untimed(log)) {

@@ -1,7 +1,8 @@
-// The report of a training run: one HTML page, complete in itself, with every plot as inline SVG. No script, nothing fetched.
+// Report of training runs: one self-contained HTML page with inline SVG plots, without scripts or external resources.
 //
-// It shows what the logs say and computes nothing of its own beyond running means: intervals and geometric means come from the
-// stages. What a log does not hold is left out, and where a section is empty the page says which stage would fill it. Thread: any.
+// The page shows the values of the logs; intervals and geometric means come from the stages, and the page adds only
+// running means. Values that the logs do not have are left out. The footer lists empty sections with the stages that
+// would fill them. Thread: any.
 #pragma once
 
 #include "trainer/report/log_data.h"

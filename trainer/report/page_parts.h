@@ -1,25 +1,26 @@
-// The sections of the training page, each an HTML text; empty where the log has nothing for it. Thread: any.
+// Sections of the training page as HTML; a section is empty if the log has no data for it. Thread: any.
 #pragma once
 
 #include "trainer/report/log_data.h"
 
 namespace warpwright::trainer {
 
-/// Curves of one kind of stage over its steps: reward, KL, entropy, success and so on for "rl"; losses and accuracies for "sft", "selfsup".
+/// Curves of one kind of stage over its steps: reward, KL, entropy, success and so on for "rl"; losses and accuracies
+/// for "sft" and "selfsup".
 std::string step_plots(const TrainingLog &log, const std::string &stage);
-/// Which moves were proposed, over the steps of each stage that logs them.
+/// Shares of moves over the steps of each stage that logs them.
 std::string technique_section(const TrainingLog &log);
-/// Best of k by policy, as curves and as the ablation's table, and the paired ratios.
+/// Best of k by policy, as curves and as a table, and the paired ratios.
 std::string evaluation_section(const TrainingLog &log);
-/// Accuracy of the analysis tokens beside chance.
+/// Accuracy of analyses, beside chance.
 std::string analysis_section(const TrainingLog &log);
-/// What language models answered, why they were refused, and what they cost.
+/// Answers of language models, reasons of refusals, and costs.
 std::string account_section(const TrainingLog &log);
-/// Best verified speedup of each task by who found it.
+/// Best verified speedup of each task, by the policy that found it.
 std::string task_section(const TrainingLog &log);
 std::string cheat_section(const TrainingLog &log);
 
-/// Digits after the point; an en dash for what is absent.
+/// A value with `digits` digits after the point; an en dash for an absent value.
 std::string shown(std::optional<double> value, int digits);
 
 } // namespace warpwright::trainer

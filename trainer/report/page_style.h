@@ -1,4 +1,5 @@
-// What training pages add to the project's report style: a palette of eight and small multiples. Thread: constant data.
+// Style of training pages, in addition to the project's report style: a palette of eight colors and a grid of plots.
+// Thread: constant data.
 #pragma once
 
 namespace warpwright::trainer {

@@ -1,4 +1,4 @@
-// `warpwright-train report`: logs in, one page and event files out. Thread: one.
+// `warpwright-train report` command: turns logs into one page and TensorBoard event files. Thread: one.
 #pragma once
 
 #include "support/error.h"
@@ -16,7 +16,8 @@ struct ReportOptions {
   bool quiet = false;
 };
 
-/// Says on stdout what was written. Errors: no log, a file that cannot be written.
+/// Writes the page and the event files, and prints their paths to stdout unless `quiet` is set. Errors: no log; a file
+/// that cannot be written.
 Result<void> run_report(const ReportOptions &options);
 
 } // namespace warpwright::trainer

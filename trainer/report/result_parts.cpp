@@ -20,7 +20,7 @@ std::string number_cell(const std::string &content, const char *style = "") {
   return std::string("<td class='n ") + style + "'>" + content + "</td>";
 }
 
-/// With the run behind it where several evaluated this policy.
+/// Label of a policy, with the run as a suffix if several runs evaluated the policy.
 std::string policy_label(const TrainingLog &log, const std::string &policy,
                          const std::string &run) {
   std::set<std::string> runs;

@@ -7,10 +7,10 @@
 namespace warpwright::trainer {
 namespace {
 
-/// A curve that stages may log.
+/// A curve of a value that stages may log.
 struct Curve {
   const char *key, *title;
-  double rule = 0; ///< a line to compare with; 0: none
+  double rule = 0; ///< value of a horizontal line for comparison; 0: none
   bool log_y = false;
   const char *spread = nullptr; ///< key of a standard deviation, drawn as a band
 };
@@ -51,7 +51,7 @@ std::vector<PlotPoint> points_of(const StageLog &stage, const Curve &curve) {
   return points;
 }
 
-/// Moves by how often they were proposed, most first.
+/// Moves with their counts, most frequent first.
 std::vector<std::pair<std::string, double>> totals_of(const StageLog &stage) {
   std::map<std::string, double> totals;
   for (const StepPoint &step : stage.steps)
@@ -70,7 +70,7 @@ double techniques_in(const StepPoint &step) {
   return sum;
 }
 
-/// Share of a move among all of a step, in percent.
+/// Share of a move among all moves of each step, in percent.
 std::vector<PlotPoint> shares_of(const StageLog &stage, const std::string &name) {
   std::vector<PlotPoint> points;
   for (const StepPoint &step : stage.steps) {

@@ -20,7 +20,7 @@ struct Attempt {
   Result<Measured> measured = fail("not measured");
 };
 
-/// What the attempt would get as one more answer of this group.
+/// Advantage that the attempt would get as an additional answer of this group.
 double advantage_of(const Group &group, const Measured &attempt, const RollingNormaliser &rewards,
                     int best_of) {
   std::vector<GroupMember> members;
@@ -91,7 +91,7 @@ Result<void> Adversary::step(const std::vector<Group> &groups, const RollingNorm
       fields["reward"] = reward;
       fields["advantage"] =
           advantage_of(groups[i % groups.size()], *measured, rewards, config_.rl.best_of);
-      fields["rewarded"] = reward > 1; // more than the unchanged source gets
+      fields["rewarded"] = reward > 1; // more than the reward of the unchanged source
       if (measured->speedup)
         fields["speedup"] = measured->speedup->ratio;
       if (measured->outcome == model::Outcome::SuspectedCheat)
@@ -100,7 +100,7 @@ Result<void> Adversary::step(const std::vector<Group> &groups, const RollingNorm
                          {},
                          model::to_json(subject.candidate).dump(),
                          *measured}));
-    } else { // turned down before a worker saw it
+    } else { // refused before a worker ran it
       fields["outcome"] = "rejected";
       fields["message"] = describe(measured.error());
       fields["reward"] = 0;

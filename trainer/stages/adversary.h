@@ -1,8 +1,9 @@
-// Candidates that cheat, as actions during reinforcement learning: what would a policy get for them?
+// Adversary of reinforcement learning: submits cheating candidates and logs the rewards that a policy would get.
 //
-// With rl.adversary each step of a live run also submits the next cases of the adversary suite (runner/adversary) as answers to one of its
-// prompts. Their verdicts go through the same rewards as the policy's own answers, beside which they stand; each is logged, and every cheat
-// that is suspected is kept as a case. The policy's gradients do not see them: their actions are no words of its vocabulary. Thread: main.
+// With rl.adversary, each step of a live run also submits the next cases of the adversary suite (runner/adversary), as
+// if they were answers to the step's prompts. Their verdicts go through the same rewards as the policy's answers. Each
+// case is logged, and each suspected cheat is stored. The cases do not affect gradients, because the policy's
+// vocabulary has no words for them. Thread: main.
 #pragma once
 
 #include "trainer/policy/reward.h"
@@ -11,20 +12,21 @@
 
 namespace warpwright::trainer {
 
-/// Appends to `folder`/cheats.jsonl, and says so in the log. Errors: a full disk.
+/// Appends a cheat to `folder`/cheats.jsonl and logs it. Errors: a full disk.
 Result<void> store_cheat(Learning &learning, const std::string &folder, const CheatCase &cheat);
 
 class Adversary {
 public:
   Adversary(const Config &config, Environment &environment);
 
-  /// The next cases, until all had their turn; nothing where they were not asked for, or nothing is measured live.
-  /// @param groups as measured, with advantages not yet taken: an attempt stands in one of them
+  /// Submits the next cases until all are done. Does nothing without rl.adversary, without a known device, or in a
+  /// process other than rank 0.
+  /// @param groups measured groups; each case gets the advantage of an additional answer in one of them
   /// Errors: a full disk.
   Result<void> step(const std::vector<Group> &groups, const RollingNormaliser &rewards,
                     Learning &learning);
 
-  /// Cases that had their turn: part of checkpoints.
+  /// Index of the next case; part of checkpoints.
   std::size_t next() const { return next_; }
   void go_on_from(std::size_t next) { next_ = next; }
 

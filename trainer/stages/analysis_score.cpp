@@ -10,10 +10,10 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr int kPairs = 8; ///< of exemplars a task
+constexpr int kPairs = 8; ///< pairs of exemplars per task
 constexpr ExemplarChoice kJudgedExemplars{.buckets = 8, .temperature = 4};
 
-/// Right answers, and what guessing reaches.
+/// Counts of right answers, and the number expected from guessing.
 struct Judged {
   double right = 0, chance = 0;
   std::map<std::string, int> truths;
@@ -24,7 +24,7 @@ struct Judged {
     ++truths[truth];
     ++count;
   }
-  /// The better of guessing evenly and of always saying the most frequent.
+  /// The better accuracy of two strategies: a uniform guess, and always the most frequent answer.
   double best_chance() const {
     int most = 0;
     for (const auto &[truth, times] : truths)
@@ -45,7 +45,7 @@ struct Judged {
 Result<void> score_analyses(const Config &config, const Surroundings &surroundings,
                             Workplace &place, const std::vector<TaskVersions> &versions,
                             RunLog &log) {
-  const auto device = place.environment().device(); // what was measured is asked, live too
+  const auto device = place.environment().device(); // questions use only records, also when live
   RecordedEnvironment recorded(place.records(), device ? device_key(*device) : "");
   for (const std::string &listed : config.eval.policies) {
     const std::string name = listed.substr(0, listed.find('@'));

@@ -1,4 +1,5 @@
-// How often analyses of builtin policies are right: with scores hidden, against what was measured, beside what guessing reaches. Thread: main.
+// Accuracy of builtin policies' analyses: with scores hidden, compared with measurements and with guessing.
+// Thread: main.
 #pragma once
 
 #include "trainer/stages/run_log.h"
@@ -6,7 +7,7 @@
 
 namespace warpwright::trainer {
 
-/// One "analysis" line a builtin policy of eval.policies; of each task several pairs of versions are asked about.
+/// Logs one "analysis" line per builtin policy of eval.policies, from several pairs of versions of each task.
 /// Errors: weights that cannot be read, a full disk.
 Result<void> score_analyses(const Config &config, const Surroundings &surroundings,
                             Workplace &place, const std::vector<TaskVersions> &versions,

@@ -1,8 +1,8 @@
-// `collect`: every strategy in turn over every task, and every verdict kept.
+// Stage `collect`: runs every strategy in turn over every task and records every verdict.
 //
-// Tasks go round by round, so that a run that is stopped early has covered all of them alike; several are under way at once,
-// so that a runner compiles one while it measures another. What the records hold already is not measured again: a run
-// that was killed goes on where it was. Leaves out any choice of which task deserves more trials.
+// Each round makes one trial of every task, so that a run that is stopped early has covered all tasks evenly. Several
+// tasks run at once, so that a runner compiles one while it measures another. Recorded verdicts are not measured again,
+// so a killed run resumes where it stopped. All tasks get the same number of trials.
 #include "support/model/json.h"
 #include "trainer/stages/progress.h"
 #include "trainer/stages/run_log.h"
@@ -27,9 +27,9 @@ struct Collected {
   bool given_up = false;
 };
 
-constexpr int kFailuresOfATask = 3, kFailures = 30; ///< then it is given up, and the run
+constexpr int kFailuresOfATask = 3, kFailures = 30; ///< limits for giving up a task and the run
 
-/// One for all threads: the log, the bar and the counts.
+/// State that all threads share: log, progress bar and counts.
 struct Account {
   RunLog log;
   Progress progress;
@@ -94,7 +94,7 @@ private:
     });
   }
 
-  /// Errors: of the run. A task that cannot be opened is logged and left out.
+  /// Errors: only those that end the run. A task that cannot be opened is logged and left out.
   Result<void> one_trial(Collected &collected) {
     if (collected.given_up || collected.trials >= config_.collect.trials)
       return {};
@@ -109,15 +109,15 @@ private:
         return surroundings_.stop.stop_requested() ? Result<void>()
                                                    : failed(collected, trial.error());
       if (trial->wasted)
-        continue; // the next strategy may know something
+        continue; // the next strategy may find a new candidate
       ++collected.trials;
       return report(collected, *trial, std::string(collected.policies[turn]->name()));
     }
-    collected.given_up = true; // nobody found anything new
+    collected.given_up = true; // no strategy found a new candidate
     return {};
   }
 
-  /// A crashed child or a lost job costs a trial; many of them are no accident.
+  /// Logs a failed trial, such as a crashed child or a lost job. Errors: too many failures in this run.
   Result<void> failed(Collected &collected, const Error &error) {
     collected.given_up = ++collected.failures >= kFailuresOfATask;
     return account_.with([&](Account &account) -> Result<void> {

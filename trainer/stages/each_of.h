@@ -1,4 +1,5 @@
-// A loop whose turns wait for children and devices, several at a time. Thread: the caller's, which waits; turns run on their own.
+// Parallel loop for turns that wait for child processes and devices. Thread: any; the caller waits, and turns run on
+// threads of their own.
 #pragma once
 
 #include <atomic>
@@ -8,7 +9,8 @@
 
 namespace warpwright::trainer {
 
-/// Calls turn(i) for each i below `count`, in order of their beginning, up to `at_once` at a time. With one at a time, on this thread.
+/// Calls turn(i) for each i below `count`, up to `at_once` at a time; turns start in order. With one at a time, the
+/// turns run on the caller's thread.
 template <class Turn>
 void each_of(std::size_t count, int at_once, Turn turn) {
   std::atomic<std::size_t> next = 0;

@@ -1,8 +1,9 @@
-// `eval`: the best of k candidates on a split, for any list of policies, all with the same trials and the same unchanged source.
+// Stage `eval`: scores policies by the best of k candidates on a split, with equal trials and equal unchanged sources.
 //
-// A task's best starts at 1, its unchanged source, and only what was verified can raise it; failures count as trials. Means are geometric
-// over tasks, each task the mean of its repeats. Intervals are bootstraps over tasks; policies are compared task by task. Sessions draw from
-// seeds of their own, so a live evaluation that was stopped goes on from its records: what was measured is not measured again.
+// A task's best starts at 1, the score of its unchanged source; only verified candidates raise it, and failures count
+// as trials. Means are geometric over tasks, after averaging a task's repeats. Intervals are bootstraps over tasks, and
+// policies are compared task by task. Each session has its own seed, so a stopped live evaluation can resume from its
+// records without measuring again.
 #include "support/model/json.h"
 #include "trainer/policy/reward.h"
 #include "trainer/stages/analysis_score.h"
@@ -21,18 +22,18 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr std::uint64_t kReferenceSeed = 0x9e3779b97f4a7c15; ///< not that of any policy judged
+constexpr std::uint64_t kReferenceSeed = 0x9e3779b97f4a7c15; ///< not a policy's seed
 constexpr int kReferenceSession = 64, kLostTrials = 4;
 
-/// Of one policy, one task and one repeat.
+/// Results of one policy on one task in one repeat.
 struct Session {
   std::vector<double> log_best; ///< [k]
-  std::vector<bool> found;      ///< [k]: something faster than the unchanged source
+  std::vector<bool> found;      ///< [k]: a candidate was faster than the unchanged source
   double seconds = 0;           ///< spent on proposals
   std::int64_t proposals = 0;
 };
 
-/// Of one policy: per task, per k, the mean log best over repeats; and how often something faster was found.
+/// Results of one policy: mean log best over repeats, and how often a faster candidate was found.
 struct Scores {
   std::string policy;
   std::vector<std::vector<double>> log_best; ///< [k][task]
@@ -62,7 +63,7 @@ public:
     std::ranges::sort(ks_);
   }
 
-  /// What was judged whole is reported, also when it is stopped.
+  /// Evaluates all policies. After a stop, it reports the policies that were evaluated completely.
   Result<void> run() {
     TRY(judge_reference());
     for (const std::string &listed : config_.eval.policies) {
@@ -84,7 +85,7 @@ public:
   }
 
 private:
-  /// "evolve@16" has at most 16 trials.
+  /// Values of k for a policy: "evolve@16" has at most 16 trials.
   std::vector<int> ks_of(const std::string &listed) const {
     std::vector<int> ks = ks_;
     if (const auto mark = listed.find('@'); mark != std::string::npos)
@@ -94,7 +95,7 @@ private:
 
   bool stopped() const { return surroundings_.stop.stop_requested(); }
 
-  /// Random search with many trials, as sessions of a few each, so that a runner is kept busy: the best of all of a task counts.
+  /// Runs random search with many trials, in short sessions that run at once; the best session of a task counts.
   Result<void> judge_reference() {
     if (config_.eval.reference_trials <= 0)
       return {};
@@ -112,8 +113,8 @@ private:
     return {};
   }
 
-  /// A session a seed and a task, tasks first: several at once, each with a policy of its own. Policies that keep an account are
-  /// asked by one session after the other.
+  /// Runs one session per seed and task; the index of the task changes fastest. Several sessions run at once, each with
+  /// its own policy. Endpoint policies, which keep an account, run one session at a time.
   Result<std::vector<Session>> sessions_of(const std::string &name,
                                            const std::vector<std::uint64_t> &seeds,
                                            const std::vector<int> &ks) {
@@ -170,7 +171,7 @@ private:
     double best = 1;
     bool found = false;
     int trials = 0, lost = 0;
-    std::vector<double> all; // of trials, 0 where nothing was verified
+    std::vector<double> all; // scores of trials, 0 if not verified
     for (std::size_t i = 0; i < ks.size(); ++i) {
       for (; trials < ks[i] && !session->exhausted(); ++trials) {
         auto trial = session->next(policy, place_.environment(),
@@ -283,7 +284,7 @@ private:
     return {};
   }
 
-  /// Of all that is recorded of the task.
+  /// Best score among all records of the task.
   double best_known(const TrainingTask &task) {
     return place_.records().with([&](RecordBook &book) {
       double best = 0;
@@ -300,10 +301,10 @@ private:
   Workplace &place_;
   std::vector<TrainingTask> tasks_;
   RunLog &log_;
-  Exclusive<RunLog *> shared_log_{&log_}; ///< while sessions run
+  Exclusive<RunLog *> shared_log_{&log_}; ///< for sessions that run at once
   std::vector<int> ks_;
   std::vector<Scores> all_;
-  std::vector<double> log_reference_; ///< [task], of random search with many trials
+  std::vector<double> log_reference_; ///< [task], from random search with many trials
   Progress progress_;
   std::int64_t sessions_done_ = 0;
 };
@@ -315,7 +316,7 @@ std::vector<std::string> ids_of(const std::vector<TrainingTask> &tasks) {
   return ids;
 }
 
-/// Tasks that cannot be inferred, or were not recorded, are logged and not judged.
+/// Removes and logs tasks that cannot be inferred, are not recorded, or have an unverified source.
 Result<void> leave_out_unmeasurable(std::vector<TrainingTask> &tasks, Environment &environment,
                                     int in_flight, RunLog &log, std::stop_token stop) {
   std::vector<Result<TrialSession>> sessions(tasks.size(), fail("stopped"));

@@ -5,7 +5,7 @@
 namespace warpwright::trainer {
 namespace {
 
-/// One process has answered for all: a number that differs between steps and between processes, from SplitMix64's mixer.
+/// Mixer of SplitMix64, which turns similar inputs into very different seeds.
 std::uint64_t mixed(std::uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
@@ -31,7 +31,7 @@ Result<Learning> Learning::start(const Config &config, const std::string &stage,
   const std::string &from = resumes ? checkpoint : weights;
   if (from.empty()) {
     learning.model_ = make_model(config.network, words, config.run.seed, config.run.device);
-    if (learning.writes()) // to judge what training adds
+    if (learning.writes()) // for comparison with trained weights
       TRY(save_model(weights_path(config.run.out, "untrained"), learning.model_, false));
   } else {
     learning.model_ = TRY(load_model(from, config.run.device));
@@ -72,7 +72,7 @@ Result<void> Learning::finish() {
   if (!writes())
     return {};
   Model shipped = model_;
-  shipped.state = nlohmann::json::object(); // is of the run, not of the weights
+  shipped.state = nlohmann::json::object(); // belongs to the run, not to the weights
   return save_model(weights_path(config_.run.out, stage_), shipped, false);
 }
 

@@ -1,4 +1,5 @@
-// What the stages that train share: where they start, how they go on after a kill, who writes in a world of several processes. Thread: main.
+// Common part of the training stages: initial weights, resuming after a kill, and output with several processes.
+// Thread: main.
 #pragma once
 
 #include "trainer/network/checkpoint.h"
@@ -8,11 +9,11 @@
 
 namespace warpwright::trainer {
 
-/// A stage under way. Only the process of rank 0 writes logs and checkpoints.
+/// A running stage. Only the process of rank 0 writes logs and checkpoints.
 class Learning {
 public:
-  /// Goes on from the stage's checkpoint in run.out where there is one, else from `weights`, else from new ones with `words`.
-  /// Errors: files that cannot be read or written.
+  /// Starts from the stage's checkpoint in run.out; without one from `weights`; if that is empty, from new weights with
+  /// the vocabulary `words`. Errors: files that cannot be read or written; other processes that cannot be joined.
   static Result<Learning> start(const Config &config, const std::string &stage,
                                 const std::string &weights, const std::vector<std::string> &words);
 
@@ -20,14 +21,14 @@ public:
   std::int64_t step() const { return model_.step; }
   const World &world() const { return world_; }
   bool writes() const { return world_.rank == 0; }
-  /// For drawings of a step: the same after a kill, another for each process.
+  /// Random generator of the current step: the same after a restart, different for each process.
   std::mt19937_64 random_of_step() const;
 
   /// Errors: a full disk.
   Result<void> log(const std::string &event, nlohmann::json fields);
-  /// After a step is done. Writes a checkpoint every `every` steps, and always when `last`.
+  /// Call it after each step. Writes a checkpoint every `every` steps, and always if `last`.
   Result<void> finish_step(int every, bool last);
-  /// The weights without the optimiser, to ship or to go on with.
+  /// Writes the weights without optimizer state, for shipping or for the next stage.
   Result<void> finish();
 
 private:

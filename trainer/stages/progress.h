@@ -1,4 +1,4 @@
-// One line on stderr about long work: how far, how fast, how long still. Silent when stderr is no terminal, or asked to be.
+// Progress line on stderr: work done, rate and remaining time. Silent if stderr is no terminal or on request.
 // Thread: one at a time.
 #pragma once
 
@@ -13,9 +13,9 @@ public:
   /// @param unit "candidates", "steps"
   Progress(std::string stage, std::string unit, std::int64_t total, bool quiet);
   ~Progress();
-  /// @param note what is worth seeing: "best 2.41x"; shown at most ten times a second
+  /// Updates the line, at most ten times a second. @param note short text such as "best 2.41x"
   void show(std::int64_t done, const std::string &note = {});
-  /// Of this process, since it was made.
+  /// Units per second in this process, since construction.
   double per_second() const;
 
 private:

@@ -1,9 +1,10 @@
-// `rl`: contrastive reinforcement learning, after CUDA-L1 (Li et al. 2025), with the loss of GRPO (Shao et al. 2024).
+// Stage `rl`: contrastive reinforcement learning, after CUDA-L1 (Li et al. 2025), with GRPO's loss (Shao et al. 2024).
 //
-// A step: draw tasks; put two versions of distinct score buckets into each prompt; answer each prompt group_size times; verify and
-// measure; turn verdicts into advantages (policy/reward.h); take a few clipped gradient steps, held near a reference policy by KL.
-// Variants for the ablation: "grpo" has no exemplars; "evolve" and "random" spend the same trials without learning.
-// Leaves out a value network, entropy bonuses, and off-policy corrections beyond the clipped ratio.
+// A step draws tasks, puts two versions from distinct score buckets into each prompt, answers each prompt group_size
+// times, verifies and measures the answers, turns verdicts into advantages (policy/reward.h), and takes a few clipped
+// gradient steps with a KL penalty towards a reference policy. Variants for ablation: "grpo" has no exemplars; "evolve"
+// and "random" use the same trials without learning. There is no value network, no entropy bonus, and no off-policy
+// correction beyond the clipped ratio.
 #include "support/model/json.h"
 #include "trainer/policy/analysis_truth.h"
 #include "trainer/policy/exemplars.h"
@@ -23,10 +24,10 @@ namespace warpwright::trainer {
 namespace {
 
 constexpr std::size_t kMinibatch = 32; ///< sequences
-constexpr double kHiddenScores = 0.25; ///< of prompts
-constexpr double kWarmup = 8; ///< steps, of the learning rate: the optimiser's moments are new
+constexpr double kHiddenScores = 0.25; ///< share of prompts that hide scores
+constexpr double kWarmup = 8; ///< steps of learning-rate warmup, because optimizer moments are new
 constexpr double kLeastGain = 0.1,
-                 kMostGain = 0.5; ///< of a task, where tasks are drawn by what there is to gain
+                 kMostGain = 0.5; ///< weight of a task by its known gain, for drawing tasks
 
 class Reinforcement {
 public:
@@ -65,7 +66,7 @@ public:
                        config_.rl.confirm_above, surroundings_.stop));
     TRY(adversary_.step(groups, rewards_, learning_));
     if (surroundings_.stop.stop_requested())
-      return {}; // half measured: the step is done again
+      return {}; // partly measured; the next start repeats the step
     metrics.measured_now();
     std::vector<Sequence> sequences;
     for (Group &group : groups)
@@ -97,7 +98,7 @@ private:
     return {{0, 0}, {target}};
   }
 
-  /// More often where more is known to be gained.
+  /// Draws a task; tasks with a larger known gain are more likely.
   const TaskVersions &drawn_task(std::mt19937_64 &random) const {
     const auto place = std::ranges::upper_bound(shares_, draw_unit(random) * shares_.back());
     return tasks_[std::min(tasks_.size() - 1, std::size_t(place - shares_.begin()))];
@@ -139,7 +140,7 @@ private:
     return {};
   }
 
-  /// Verdicts to advantages, and what is to be learned from them.
+  /// Turns a group's verdicts into advantages and adds the sequences to learn.
   Result<void> take(Group &group, StepMetrics &metrics, std::vector<Sequence> &sequences) {
     const TaskVersions &task = *group.task;
     std::vector<GroupMember> members;
@@ -170,7 +171,8 @@ private:
     return {};
   }
 
-  /// Reinforced: choices of moves that were choices, where the group taught something. Imitated: the analysis as measured.
+  /// The targets to learn from one answer. Reinforced: moves with an alternative, if the advantage is not 0. Imitated:
+  /// the analysis that measurements support.
   Sequence learned(const Rollout &rollout, double advantage, const AnalysisTruth &truth) const {
     Sequence sequence{rollout.sequence.tokens, {}};
     const Vocabulary &vocabulary = *learning_.model().vocabulary;
@@ -216,7 +218,7 @@ private:
     options.clip_low = config_.rl.clip_low;
     options.clip_high = config_.rl.clip_high;
     options.kl = config_.rl.kl;
-    // Every process takes as many steps as the others: gradients are averaged over them.
+    // All processes must take the same number of steps, because gradients are averaged over them.
     for (int i = 0; i < config_.rl.updates; ++i) {
       for (std::size_t j = sequences.size(); j > 1; --j)
         std::swap(sequences[j - 1], sequences[draw_index(j, random)]);
@@ -230,7 +232,8 @@ private:
     }
   }
 
-  /// Weights such that reinforced targets average, and imitated ones average times analysis_weight.
+  /// Sets weights so that the loss is the mean over reinforced targets plus analysis_weight times the mean over
+  /// imitated ones. Idle sequences get weight 0.
   std::vector<Sequence> normalised(const std::vector<Sequence> &sequences, std::size_t begin,
                                    std::size_t end) const {
     std::vector<Sequence> batch(sequences.begin() + std::ptrdiff_t(begin),
@@ -246,7 +249,7 @@ private:
     return batch;
   }
 
-  /// Into the metrics, the versions that were tried, and the log where it is worth a line.
+  /// Adds a candidate to the metrics and the tried versions, and logs a suspected cheat or a new best.
   Result<void> note(const TrainingTask &task, const Candidate &candidate,
                     std::optional<double> reward, StepMetrics &metrics) {
     const Moves &moves = candidate.rollout.proposal.moves;
@@ -280,7 +283,7 @@ private:
   RollingNormaliser rewards_;
   Adversary adversary_;
   Model reference_;
-  std::vector<double> shares_; ///< of drawings, summed up to each task
+  std::vector<double> shares_; ///< cumulative weights of tasks
   std::unique_ptr<Policy> strategy_;
   std::string last_note_;
 };

@@ -9,7 +9,7 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr double kMostKnown = 24; ///< versions of a session under way
+constexpr double kMostKnown = 24; ///< versions besides the unchanged source
 
 } // namespace
 
@@ -61,7 +61,7 @@ Result<void> TriedVersions::take(const nlohmann::json &json,
 
 std::vector<Exemplar> some_of(const std::vector<Exemplar> &tried, std::mt19937_64 &random) {
   std::vector<Exemplar> some(tried.begin(), tried.begin() + !tried.empty());
-  // Half of the drawings know nothing more, and the others less often much than little.
+  // Half of the draws add no version; in the other half, few versions are more likely than many.
   const double known = std::max(0.0, 2 * draw_unit(random) - 1);
   const auto most = std::min<double>(kMostKnown, double(tried.size()));
   for (std::size_t left = std::size_t(known * known * most + 0.5); left > 0; --left)
@@ -90,7 +90,7 @@ Result<void> answer_groups(std::vector<Group> &groups, Model &model, Environment
   each_of(groups.size(), at_once, [&](std::size_t i) {
     auto answered = answer_one(groups[i]);
     const bool lost = !answered && answered.error().message.starts_with(kEnvLost);
-    if (!answered && !lost) // a lost child costs the group
+    if (!answered && !lost) // a lost child only loses the group's answers
       failure.with([&](auto &first) { first = answered.error(); });
   });
   return failure.with([](auto &first) -> Result<void> {
@@ -141,7 +141,7 @@ Result<void> measure_groups(std::vector<Group> &groups, Environment &environment
         measured->speedup->ratio > confirm_above && !measured->confirmed)
       measured = environment.confirm(*jobs[i].task, jobs[i].moves, stop);
     if (!measured && measured.error().message.starts_with(kEnvLost))
-      return; // says nothing about the candidate
+      return; // a lost child says nothing about the candidate
     if (!measured && !stop.stop_requested()) {
       failure.with([&](auto &first) { first = measured.error(); });
       failed = true;

@@ -1,7 +1,8 @@
-// `selfsup`: the policy proposes, the runner verifies, what was verified is learned; reward 1 or 0, no baseline.
+// Stage `selfsup`: the policy proposes, the runner verifies, and the policy learns verified answers.
 //
-// A round proposes for tasks in turn, keeps the answers whose verdict is "verified", and imitates them for some steps. It teaches what is
-// correct, not what is fast, as the second stage of CUDA-L1 does. Leaves out a memory of earlier rounds.
+// A round proposes for random tasks, keeps the answers with the verdict "verified", and imitates them for some steps;
+// in other words, the reward is 1 or 0, without a baseline. The stage teaches correctness, not speed, like the second
+// stage of CUDA-L1. Answers of earlier rounds serve only as exemplars.
 #include "support/model/json.h"
 #include "trainer/policy/exemplars.h"
 #include "trainer/environment/walk.h"
@@ -15,9 +16,9 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr int kAnswers = 4; ///< to one prompt
+constexpr int kAnswers = 4; ///< per prompt
 
-/// Prompts and their answers, several prompts at a time.
+/// Draws prompts and answers them, several prompts at a time.
 Result<std::vector<Group>> proposed(const Config &config, Workplace &place, Model &model,
                                     const std::vector<TaskVersions> &tasks, TriedVersions &before,
                                     std::mt19937_64 &random) {
@@ -36,7 +37,7 @@ Result<std::vector<Group>> proposed(const Config &config, Workplace &place, Mode
   return groups;
 }
 
-/// The verified answers, their moves to imitate.
+/// Returns the verified answers, with their moves as targets to imitate.
 std::vector<Sequence> kept(const std::vector<Group> &groups) {
   std::vector<Sequence> sequences;
   for (const Group &group : groups)

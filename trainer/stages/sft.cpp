@@ -1,8 +1,9 @@
-// `sft`: imitation of the verified best of each recorded task, and of what was measured of its exemplars.
+// Stage `sft`: imitation of each recorded task's verified best versions, and of the analysis that measurements support.
 //
-// A step draws tasks, for each a version near its best as the answer, and as exemplars versions that score less, so that the answer is an
-// improvement on the prompt; some prompts have only the unchanged source, as the first proposal of a search has, and some hide their scores.
-// Loss: cross-entropy of the answer's tokens under the mask of legal moves. Leaves out the prompt's own tokens from the loss.
+// A step draws tasks. For each task, the answer is a version near its best and the exemplars are versions with lower
+// scores, so that the answer improves on the prompt. Some prompts have only the unchanged source, as in the first
+// proposal of a search, and some hide scores. The loss is the cross-entropy of the answer's tokens under the mask of
+// legal moves; prompt tokens have no loss.
 #include "trainer/policy/analysis_truth.h"
 #include "trainer/policy/exemplars.h"
 #include "trainer/environment/walk.h"
@@ -18,8 +19,8 @@ namespace warpwright::trainer {
 namespace {
 
 constexpr float kAnalysisWeight = 1.0f;
-constexpr double kFirstTrial = 0.3; ///< of prompts: only the unchanged source is known
-/// Warmer than in reinforcement learning: prompts of all kinds.
+constexpr double kFirstTrial = 0.3; ///< share of prompts with only the unchanged source
+/// A higher temperature than in reinforcement learning, for more varied prompts.
 constexpr ExemplarChoice kExemplars{.buckets = 8, .temperature = 4};
 constexpr int kValidationEvery = 50;
 
@@ -77,7 +78,7 @@ Result<std::vector<Sequence>> drawn_batch(const std::vector<Imitated> &tasks, in
   return batch;
 }
 
-/// Linear warm-up, then a cosine down to a tenth.
+/// Learning rate: linear warmup, then a cosine down to a tenth.
 double rate_at(const SftConfig &config, std::int64_t step) {
   if (step < config.warmup)
     return config.learning_rate * double(step + 1) / double(config.warmup);
@@ -85,7 +86,7 @@ double rate_at(const SftConfig &config, std::int64_t step) {
   return config.learning_rate * (0.1 + 0.45 * (1 + std::cos(std::min(1.0, done) * 3.14159265)));
 }
 
-/// Mean log probability of the validation split's answers, negated.
+/// Mean negative log probability of the targets in `batch`.
 double validation_loss(Network &network, const std::vector<Sequence> &batch) {
   double sum = 0;
   const std::vector<float> logs = network.log_probabilities(batch, 1);
@@ -99,7 +100,7 @@ double validation_loss(Network &network, const std::vector<Sequence> &batch) {
 Result<void> run_sft(const Config &config, const Surroundings &surroundings) {
   auto place = TRY(Workplace::open(config));
   auto training = TRY(task_versions(*place, {Split::Training}));
-  // Without any the loss is not judged, and the log has no such member.
+  // Without validation tasks, the log has no validation loss.
   const auto validation = task_versions(*place, {Split::Validation});
   const std::vector<Imitated> tasks = imitated_of(training, config.sft.top);
   const std::vector<Imitated> judged =
@@ -110,7 +111,7 @@ Result<void> run_sft(const Config &config, const Surroundings &surroundings) {
   auto learning =
       TRY(Learning::start(config, "sft", config.sft.weights, vocabulary_words(*place, training)));
   Model &model = learning.model();
-  // Answers are known, so every legal move stands beside them, as in the sessions of somebody who proposes.
+  // Verdicts of the answers are known, so masks can have all legal moves, as in real sessions.
   const auto device = place->environment().device();
   RecordedEnvironment known(place->records(), device ? device_key(*device) : "", nullptr,
                             RecordedEnvironment::Masks::Whole);

@@ -1,4 +1,4 @@
-// Means over tasks and their intervals. Thread: any.
+// Geometric means over tasks, with confidence intervals. Thread: any.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@ struct Interval {
   double value = 0, low = 0, high = 0; ///< 95%
 };
 
-/// exp of the mean of `logs`, with a bootstrap over them (percentiles of 2000 drawings). A single one has an interval of no width.
+/// exp of the mean of `logs`, with a bootstrap interval over them (percentiles of 2000 resamples). A single value has
+/// an interval of width 0; without values, all fields are 0.
 Interval geometric_mean(const std::vector<double> &logs, std::uint64_t seed);
 
-/// The same of exp(a - b), task by task: tasks are drawn, not policies, so what is hard for both cancels.
-/// @param a, b of equal length
+/// Geometric mean of exp(a - b) over tasks. The bootstrap draws tasks, so the difficulty of a task cancels.
+/// @param a, b log scores by task, of equal length
 Interval paired_ratio(const std::vector<double> &a, const std::vector<double> &b,
                       std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// What is logged of one step of reinforcement learning. Thread: one.
+// Metrics of one step of reinforcement learning, for the log. Thread: one.
 #pragma once
 
 #include "trainer/network/network.h"
@@ -16,14 +16,14 @@ public:
   explicit StepMetrics(std::string variant) : variant_(std::move(variant)) {}
   void add_candidate(const Moves &moves, const std::optional<Measured> &measured,
                      std::optional<double> reward);
-  /// Answers are there; what comes is their verdicts.
+  /// Marks the end of answering and the start of measuring.
   void answered_now() { answered_ = std::chrono::steady_clock::now(); }
-  /// Verdicts are there; what comes is learning.
+  /// Marks the end of measuring and the start of learning.
   void measured_now() { measured_ = std::chrono::steady_clock::now(); }
   void add(const StepReport &report) { reports_.push_back(report); }
   /// The fields of a "step" line (run_log.h).
   nlohmann::json to_json() const;
-  /// For the progress bar.
+  /// Short text for the progress bar.
   std::string note() const;
 
 private:
@@ -35,7 +35,7 @@ private:
   std::vector<double> rewards_, log_speedups_;
   int candidates_ = 0, verified_ = 0;
   std::set<Moves> distinct_;
-  std::map<std::string, int> techniques_; ///< of verified candidates that are faster
+  std::map<std::string, int> techniques_; ///< counts of moves in verified, faster candidates
   std::vector<StepReport> reports_;
 };
 

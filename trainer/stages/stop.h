@@ -1,4 +1,4 @@
-// When a stage ends early: a signal, or its time is over. It then writes a checkpoint and says how to go on. Thread: any.
+// Early end of a stage, by a signal or a time limit. Thread: any.
 #pragma once
 
 #include <chrono>
@@ -6,13 +6,14 @@
 
 namespace warpwright::trainer {
 
-/// Asked to stop by the first SIGINT or SIGTERM; the second one ends the process as usual. Call once, from main.
+/// Returns a source that the first SIGINT or SIGTERM stops; the second signal ends the process as usual. Call it once,
+/// from main, before other threads start.
 std::stop_source stop_on_signals();
 
-/// A limit that a loop asks about.
+/// A time limit that a loop checks.
 class Deadline {
 public:
-  /// @param seconds 0: none
+  /// @param seconds 0: no limit
   explicit Deadline(int seconds)
       : end_(seconds > 0 ? std::chrono::steady_clock::now() + std::chrono::seconds(seconds)
                          : std::chrono::steady_clock::time_point::max()) {}

@@ -1,7 +1,7 @@
-// Trials of one task: propose, measure, remember. Collecting, learning and judging all count candidates with it.
+// Session of trials of one task: propose, measure, remember. `collect` and `eval` count candidates with it.
 //
-// A candidate counts once: a proposal whose source was tried before is asked for again, up to a limit; then the trial is
-// wasted, for every policy alike. Thread: one a session.
+// A candidate counts once. If a proposal's source was tried before, the policy is asked again, up to a limit; after
+// that the trial is wasted. This holds for every policy. Thread: one per session.
 #pragma once
 
 #include "trainer/policy/exemplars.h"
@@ -13,7 +13,7 @@ namespace warpwright::trainer {
 struct Trial {
   Proposal proposal;
   Measured measured;
-  bool wasted = false; ///< nothing new was proposed, or it cannot be used
+  bool wasted = false; ///< no new usable candidate was proposed
 };
 
 class TrialSession {
@@ -26,14 +26,14 @@ public:
   const TrainingTask &task() const { return *task_; }
   const TaskView &view() const { return view_; }
   const std::vector<Exemplar> &tried() const { return tried_; }
-  /// Largest score of what was tried, the unchanged source among it.
+  /// Largest score of the tried versions, the unchanged source included.
   double best() const { return best_; }
   bool exhausted() const { return exhausted_; }
 
-  /// Errors: the environment or the policy cannot go on.
+  /// Makes one trial. Errors: the environment or the policy cannot continue.
   Result<Trial> next(Policy &policy, Environment &environment, const ExemplarChoice &choice,
                      std::mt19937_64 &random, std::stop_token stop);
-  /// Takes a verdict from elsewhere: of records, when a collection goes on.
+  /// Adds a known verdict, such as one from the records of a resumed collection.
   void remember(const Moves &moves, const std::string &text_hash, const Measured &measured);
 
 private:

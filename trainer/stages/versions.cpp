@@ -11,9 +11,9 @@
 namespace warpwright::trainer {
 namespace {
 
-constexpr double kWorthwhile = 1.02; ///< less is not imitated
+constexpr double kWorthwhile = 1.02; ///< least speedup to imitate
 
-/// Of one task: source text -> its shortest moves and the verdict.
+/// Versions of one task, one per source text with its shortest moves; sorted by length of moves.
 std::vector<Exemplar> versions_of(RecordBook &book, const std::string &task,
                                   const std::string &device) {
   std::map<std::string, Exemplar> by_text;
@@ -42,7 +42,7 @@ Result<std::vector<TaskVersions>> task_versions(Workplace &place,
                                                 const std::vector<Split> &splits) {
   const auto device = place.environment().device();
   std::vector<TrainingTask> tasks;
-  if (place.measures()) { // records hold no sources to go on from
+  if (place.measures()) { // records have no sources to measure
     tasks = TRY(place.tasks(splits));
   } else {
     tasks = place.records().with([](RecordBook &book) { return recorded_tasks(book); });

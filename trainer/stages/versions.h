@@ -1,4 +1,4 @@
-// All that is recorded of each task, as learning wants it: its measured versions side by side. Thread: any, once made.
+// Measured versions of each task, from the records, for learning. Thread: any, after construction.
 #pragma once
 
 #include "trainer/stages/workplace.h"
@@ -9,25 +9,26 @@ struct TaskVersions {
   TrainingTask task;
   TaskView view;
   std::vector<Exemplar>
-      versions; ///< one a source text, by the shortest moves that give it; the unchanged one first
+      versions;       ///< one per source text, with its shortest moves; the unchanged source first
   double best = 0;    ///< largest score
   bool timed = false; ///< some version has a measured speedup
 };
 
-/// Of recorded tasks of which something was verified; where the place measures, of the suites' tasks instead, recorded or not. Those that
-/// cannot be opened are left out. Errors: no tasks.
+/// Versions of the recorded tasks that have a verified version. If the place measures, the suites' tasks are used
+/// instead, recorded or not. Tasks that cannot be opened are left out. Errors: the place measures and has no tasks.
 Result<std::vector<TaskVersions>> task_versions(Workplace &place, const std::vector<Split> &splits);
 
-/// What learning works on: the training tasks, each with the verdict on its unchanged source; measured first where the place measures.
-/// Errors: no tasks, and what to do; whatever keeps the environment from going on.
+/// The training tasks with a verified unchanged source. If the place measures, missing verdicts on unchanged sources
+/// are measured first. Errors: no tasks.
 Result<std::vector<TaskVersions>> training_tasks(Workplace &place, int in_flight,
                                                  std::stop_token stop);
 
-/// Words of the prompts and of all legal moves, most frequent first: what a new vocabulary holds.
+/// Words of a new vocabulary, from the prompts and all legal moves, most frequent first.
 std::vector<std::string> vocabulary_words(Workplace &place, const std::vector<TaskVersions> &tasks);
 
-/// Versions to imitate: verified, with moves, and within `share` of the task's best log speedup; of tasks without times all
-/// verified ones. Indices into `versions`; none where nothing is faster than the unchanged source by 2% for sure.
+/// Indices of versions to imitate. They have moves, are verified, at least 2% faster than the unchanged source by their
+/// conservative speedup, and within `share` of the task's best log speedup. Tasks without times: all verified versions
+/// with moves.
 std::vector<std::size_t> versions_to_imitate(const TaskVersions &task, double share);
 
 } // namespace warpwright::trainer

@@ -28,7 +28,7 @@ Result<std::vector<TrainingTask>> drawn_tasks(const Config &config, Split split)
   return std::move(chosen.tasks);
 }
 
-/// The first of each family, then the second of each, and so on.
+/// Orders tasks so that the first of each family comes before the second of any family, and so on.
 void spread_over_families(std::vector<TrainingTask> &tasks) {
   std::map<std::string, std::size_t> seen;
   std::vector<std::pair<std::size_t, TrainingTask>> ranked;

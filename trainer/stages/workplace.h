@@ -1,4 +1,4 @@
-// What every stage starts from: records, the environment, and the tasks, as the configuration asks for them. Thread: main.
+// Workplace of a stage: the records, the environment and the tasks that the configuration names. Thread: main.
 #pragma once
 
 #include "trainer/config/config.h"
@@ -10,11 +10,11 @@
 
 namespace warpwright::trainer {
 
-/// What a stage gets from `main` besides its configuration.
+/// Inputs of a stage from `main`, besides the configuration.
 struct Surroundings {
   std::stop_token stop;
   bool quiet = false;
-  /// A policy by its name: "random", "evolve", "dense", "builtin", "builtin:WEIGHTS", "endpoint:URL".
+  /// Creates a policy by its name (cli/policies.h).
   std::function<Result<std::unique_ptr<Policy>>(const Config &, const std::string &name,
                                                 std::uint64_t seed)>
       make_policy;
@@ -22,16 +22,16 @@ struct Surroundings {
 
 class Workplace {
 public:
-  /// Errors: no records, no runner, no tasks; each says what to do.
+  /// Errors: an unknown kind of tasks, no records, no runner; each message has a remedy.
   static Result<std::unique_ptr<Workplace>> open(const Config &config);
 
   Environment &environment() { return *environment_; }
-  /// Whether what is not recorded can be measured.
+  /// True if unrecorded candidates can be measured.
   bool measures() const { return live_ != nullptr; }
   Exclusive<RecordBook> &records() { return records_; }
-  /// Whether tasks.kinds asks for such tasks.
+  /// True if tasks.kinds includes the task's kind.
   bool wants(const TrainingTask &task) const;
-  /// Of the wanted splits; in live environments of the suites, else those recorded.
+  /// Tasks of the splits, from the suites if the place measures, else from the records. Errors: no tasks.
   Result<std::vector<TrainingTask>> tasks(const std::vector<Split> &splits) const;
 
 private:

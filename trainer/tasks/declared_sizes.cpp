@@ -18,7 +18,7 @@ std::size_t skip_spaces(std::string_view line, std::size_t at) {
   return at;
 }
 
-/// Digits after `NAME =` (or `NAME ` of a #define) at `at`.
+/// Finds the digits after `NAME =` at `at`, or after `NAME ` for a #define.
 std::optional<Range> value_at(std::string_view line, std::size_t at, const std::string &name,
                               bool define) {
   if (line.substr(at, name.size()) != name)
@@ -37,7 +37,7 @@ std::optional<Range> value_at(std::string_view line, std::size_t at, const std::
   return Range{at, end};
 }
 
-/// Among the items of a structured comment, which commas divide.
+/// Finds the digits of `name` among the items of a structured comment, which are separated by commas.
 std::optional<Range> in_comment(std::string_view line, std::size_t at, const std::string &name) {
   while (at < line.size()) {
     at = skip_spaces(line, at);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kDrawings = 4096;
 
-/// floor(4 log2(value)), exact for values below 2^31.
+/// floor(4 log2(value)), computed exactly; values are clamped to 1..2^30.
 int cell_of(std::int64_t value) {
   const auto v = static_cast<unsigned __int128>(std::clamp<std::int64_t>(value, 1, 1 << 30));
   unsigned __int128 power = v * v * v * v;

@@ -1,9 +1,10 @@
-// Sizes drawn within a task's ranges, and the split that a shape belongs to.
+// Random shapes within a task's ranges, and the split of a shape.
 //
-// Shapes are split by cells: a size's cell is a quarter of an octave, and the sum of a shape's cells modulo 5 says where it belongs: 4
-// held-out, 3 validation, 0 to 2 training. So no held-out shape has a neighbour within a few per cent that was trained on, in any task
-// with as many sizes, and every range of an octave and a quarter holds shapes of all three. Drawings are of our own generator: the same seed gives the same
-// shapes on every machine. Thread: any.
+// Shapes are split by cells. A size's cell is a quarter of an octave, and the sum of a shape's cells modulo 5 gives the
+// split: 4 held-out, 3 validation, 0 to 2 training. A held-out shape thus lies in cells where no task with the same
+// number of sizes is trained, although a training shape may lie just across a cell's boundary. Each range of an octave
+// and a quarter has shapes of all three splits. The random generator is built in, so a seed gives the same shapes on
+// every machine. Thread: any.
 #pragma once
 
 #include "support/symbolic/expression.h"
@@ -17,16 +18,16 @@ namespace warpwright::trainer {
 
 struct SizeRange {
   std::string name;
-  std::int64_t small = 1; ///< at which the task is checked without a GPU
+  std::int64_t small = 1; ///< size for checks without a GPU
   std::int64_t from = 1, to = 1, step = 1;
 };
 
 struct ShapeSpace {
   std::vector<SizeRange> sizes;
-  std::int64_t least_points = 0, most_points = 0; ///< of the product of all sizes; 0: any
+  std::int64_t least_points = 0, most_points = 0; ///< bounds of the product of all sizes; 0: none
 };
 
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+/// Random generator SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 class ShapeRandom {
 public:
   explicit ShapeRandom(std::uint64_t seed) : state_(seed) {}
@@ -41,13 +42,13 @@ Split split_of_shape(const symbolic::Sizes &sizes);
 
 symbolic::Sizes small_shape(const ShapeSpace &space);
 
-/// Log-uniform; every second value is rounded to three significant bits, as sizes of real programs are.
+/// Draws a shape, log-uniformly. Half of the sizes are rounded to three significant bits, as in real programs.
 /// @param split of the shape; nullopt: any
-/// @return nullopt where 4096 drawings gave none
+/// @return nullopt if 4096 draws found no shape
 std::optional<symbolic::Sizes> draw_shape(const ShapeSpace &space, std::optional<Split> split,
                                           ShapeRandom &random);
 
-/// "rows=4096,cols=512", by name.
+/// Text of a shape, in the order of names: "cols=512,rows=4096".
 std::string shape_text(const symbolic::Sizes &sizes);
 
 } // namespace warpwright::trainer

@@ -1,4 +1,4 @@
-// The splits by name, as suites and options write them. Thread: any.
+// Names of splits in suites and options. Thread: any.
 #pragma once
 
 #include "trainer/tasks/training_task.h"
@@ -14,7 +14,7 @@ inline constexpr const char *split_text(Split split) {
                                       : "held-out";
 }
 
-/// nullopt: another word.
+/// Parses the name of a split; nullopt: another word.
 inline std::optional<Split> split_named(std::string_view text) {
   for (const Split split : {Split::Training, Split::Validation, Split::HeldOut})
     if (text == split_text(split))

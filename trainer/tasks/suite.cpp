@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One family's file while it is read.
+/// A family file that is being read.
 struct Family {
   fs::path path;
   std::string name;
@@ -157,7 +157,7 @@ Result<fs::path> shipped_suite() {
   if (!error) {
     const fs::path above = program.parent_path().parent_path();
     candidates.push_back(above / "share/warpwright/tasks");
-    candidates.push_back(above.parent_path() / "share/warpwright/tasks"); // of lib/warpwright
+    candidates.push_back(above.parent_path() / "share/warpwright/tasks"); // from lib/warpwright
   }
   candidates.push_back(WARPWRIGHT_TASK_SUITE);
   for (const fs::path &candidate : candidates)
@@ -175,7 +175,7 @@ TrainingTask at_shape(const SuiteTask &task, const symbolic::Sizes &sizes, Split
   made.split = split;
   made.language = task.language;
   made.path = task.path;
-  // load_suite() found every size of the task.
+  // This cannot fail: load_suite() found every size of the task.
   made.text = with_sizes(task.text, sizes).value_or(task.text);
   made.kernel = task.kernel;
   return made;
@@ -186,7 +186,7 @@ std::vector<TrainingTask> draw_variations(const SuiteTask &task, Split split, in
   std::vector<TrainingTask> variations;
   if (task.split != Split::Training && task.split != split)
     return variations;
-  // All shapes of a family that is not trained on belong to the family's split.
+  // All shapes of a family outside training belong to the family's split.
   const auto wanted = task.split == Split::Training ? std::optional(split) : std::nullopt;
   ShapeRandom random(seed_of(task, split, seed));
   std::set<std::string> known;
@@ -204,7 +204,7 @@ std::vector<std::string> kernel_names(const std::string &text) {
   std::vector<std::string> names;
   for (std::size_t at = text.find("__global__"); at != std::string::npos;
        at = text.find("__global__", at + 1)) {
-    // The parenthesis of the parameters, after that of __launch_bounds__ where there is one.
+    // Find the parenthesis of the parameters; skip that of __launch_bounds__.
     std::size_t open = text.find('(', at);
     if (const std::size_t bounds = text.find("__launch_bounds__", at); bounds < open)
       open = text.find('(', text.find(')', open));

@@ -55,7 +55,7 @@ TrainingTask module_task(std::string id, std::string family, Split split, std::s
           .kernel = "Model"};
 }
 
-/// "1" of a path that has a folder level1; empty where none has such a name.
+/// Returns "1" for a path with a folder level1; empty for a path without a level.
 std::string level_of(const fs::path &path) {
   for (const fs::path &part : path)
     if (const std::string name = part.string(); name.starts_with("level") && name.size() > 5)
@@ -136,10 +136,10 @@ Result<ChosenTasks> tasks_of(const SourceName &source, const TaskChoice &choice)
   return chosen;
 }
 
-/// What is the same of all shapes of a task.
+/// The id without its last part, which is the shape in a suite.
 std::string task_of(const TrainingTask &task) { return task.id.substr(0, task.id.rfind('/')); }
 
-/// Families in turn; of a family, each task at one shape before any at a second.
+/// Keeps tasks of all families in turn; within a family, each task at one shape before any at a second shape.
 void keep_evenly(std::vector<TrainingTask> &tasks, int at_most) {
   if (at_most <= 0 || std::ssize(tasks) <= at_most)
     return;
@@ -170,7 +170,7 @@ Result<ChosenTasks> import_benchmark(const fs::path &path, Split split) {
   for (const fs::path &file : files) {
     const std::string level = level_of(fs::relative(file, path.parent_path(), error));
     auto text = TRY(read_file(file));
-    // A checkout holds more Python than tasks.
+    // A checkout also has Python files that are no tasks.
     if (level.empty() || !is_module_file(text))
       continue;
     const std::string stem = file.stem().string();

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "softmax/softmax_rows/cols=512,rows=8192" as a file's name.
+/// File name of a task: its id with dots for slashes, and an extension.
 std::string file_name(const TrainingTask &task) {
   std::string name = task.id;
   for (char &c : name)

@@ -1,4 +1,4 @@
-// `warpwright-train tasks`: shows what a choice of tasks holds, and writes their sources out, to look at and to run other tools on.
+// `warpwright-train tasks` command: lists the tasks of a choice and can write their sources for other tools.
 // Thread: one.
 #pragma once
 
@@ -8,10 +8,11 @@ namespace warpwright::trainer {
 
 struct TasksOptions {
   TaskChoice choice;
-  std::string write; ///< folder for the sources at their shapes; empty: only list
+  std::string write; ///< folder for sources at their shapes; empty: list only
 };
 
-/// One line a task on stdout; what was skipped on stderr. Errors: as choose_tasks(); a file that cannot be written.
+/// Prints one line per task to stdout, and skipped files to stderr. Errors: as choose_tasks(); a file that cannot be
+/// written.
 Result<void> run_tasks(const TasksOptions &options);
 
 } // namespace warpwright::trainer

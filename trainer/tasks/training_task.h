@@ -1,8 +1,8 @@
-// One task to learn from or to be judged on: a source of somebody's, the kernel in it, and which split it is in.
+// Task for training or evaluation: a source, the kernel in it, and its split.
 //
-// It is read from a task suite (trainer/tasks), a KernelBench checkout or a folder of user sources; what it computes
-// is inferred by `warpwright env` (its `tasks` method), so no model::Task is in here. A CUDA task names a kernel, a
-// torch task the class of its module. Thread: values, any.
+// A task comes from a task suite (suite.h), a KernelBench checkout or a folder of user sources. It has no model::Task,
+// because `warpwright env` infers that from the source (method `tasks`). A CUDA task names a kernel, a torch task the
+// class of its module. Thread: values, any.
 #pragma once
 
 #include "support/symbolic/expression.h"
@@ -18,13 +18,13 @@ enum class Split { Training, Validation, HeldOut };
 inline constexpr const char *kTorchLanguage = "torch-python";
 
 struct TrainingTask {
-  std::string id;     ///< unique in its suite and stable for ever: "row_softmax/4096x1024"
-  std::string family; ///< held-out families and shapes are told apart by it: "row_softmax"
+  std::string id;     ///< unique in its suite, permanent: "softmax/softmax_rows/cols=512,rows=8192"
+  std::string family; ///< group of similar tasks, which a split may hold out: "softmax"
   Split split = Split::Training;
   std::string language = "cuda";  ///< or "torch-python"
-  std::string path;               ///< of the source, as messages show it; need not exist
-  std::string text;               ///< of the whole source, sizes already written into it
-  std::string kernel;             ///< of "cuda": the kernel; of "torch-python": the class
+  std::string path;               ///< of the source, for messages; need not exist
+  std::string text;               ///< the whole source, with this task's sizes
+  std::string kernel;             ///< "cuda": the kernel; "torch-python": the class
   std::vector<std::string> flags; ///< of the compiler
 };
 

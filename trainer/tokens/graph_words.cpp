@@ -12,17 +12,17 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::size_t kVariables = 24;
-/// Attributes that say what a node costs, and how its elements lie.
+/// Attributes that determine a node's cost or the layout of its elements.
 constexpr std::array<std::string_view, 9> kKept{
     "dim", "dims", "kernel", "stride", "causal", "groups", "target", "transposed", "diagonal"};
-constexpr std::size_t kMostNumbers = 4; ///< of one attribute
+constexpr std::size_t kMostNumbers = 4; ///< words per list of numbers
 
 struct Line {
   std::string name, op, dtype;
   Words shape, operands, attributes;
 };
 
-/// What stands between two marks, from `at` on; empty where they are not there.
+/// Returns the text between two marks, searched from `at` on; empty if a mark is missing.
 std::string_view between(std::string_view text, char open, char close, std::size_t at = 0) {
   const std::size_t begin = text.find(open, at);
   const std::size_t end = begin == text.npos ? text.npos : text.find(close, begin + 1);
@@ -45,7 +45,7 @@ std::string size_of(std::string_view digits) {
   return size_word(std::atof(std::string(digits).c_str()));
 }
 
-/// {dims=[1,2], eps=1e-05}: kept ones, numbers one by one.
+/// Words of a list such as {dims=[1,2], eps=1e-05}: only kept attributes, one word per number.
 Words attribute_words(std::string_view text) {
   Words words;
   for (const std::string_view name : kKept) {
@@ -74,7 +74,7 @@ Words attribute_words(std::string_view text) {
   return words;
 }
 
-/// "%r: f32[16,64] = maximum(%c, %zero) {..}"; without an op where it is no node.
+/// Parses a node such as "%r: f32[16,64] = maximum(%c, %zero) {..}". Other text gives a line without an op.
 Line read_line(std::string_view text) {
   Line line;
   const std::size_t colon = text.find(": "), equals = text.find(" = ");
@@ -131,7 +131,7 @@ private:
     put(line.shape);
   }
 
-  /// "# region 0: 2 of %conv"
+  /// Writes the words of a line such as "# region 0: 2 of %conv".
   void write_region(std::string_view text) {
     const auto node = nodes_.find(std::string(text.substr(std::min(text.find('%'), text.size()))));
     if (node == nodes_.end())

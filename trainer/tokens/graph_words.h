@@ -1,9 +1,10 @@
-// An op graph as words, with the names of its values taken away: what a prompt says of a torch module where it shows a kernel's source.
+// Words of an op graph for prompts, with the names of its values replaced; they stand in for a kernel's source.
 //
-//   region=0 2^1 op:conv 2^4 2^6 2^4 2^4 ..    groups of alike regions, the most time first: how many, what, the result's shape
-//   v0 op:relu v1 2^4 2^6 ..                   then the nodes in order; a shape where it is not the first operand's, a dtype likewise
-// Few attributes are said. It reads the text that `warpwright env` gives (generator/search/graph_env.h), and what it cannot read it leaves out.
-// Thread: any.
+//   region=0 2^1 op:conv 2^4 2^6 2^4 2^4 ..    first groups of alike regions, slowest first: count if above 1, op, type
+//   v0 op:relu v1 2^4 2^6 ..                   then the nodes in order: op, operands, and the type if the first
+//                                              operand has another one
+// A type is the dtype if it is not f32, then the shape. Few attributes are kept. The input is the text of `warpwright
+// env` (generator/search/graph_env.h); lines that cannot be read are left out. Thread: any.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace warpwright::trainer {
 
-/// @param most words; what comes after is left out
+/// @param most largest number of words; the rest is left out
 std::vector<std::string> graph_words(std::string_view graph, std::size_t most);
 
 } // namespace warpwright::trainer

@@ -35,7 +35,7 @@ public:
   }
 
 private:
-  /// @return whether something is left
+  /// Skips blanks, comments and line markers. @return false at the end of the text
   bool skip_blank() {
     for (; place_ < text_.size(); ++place_) {
       const std::string_view rest = text_.substr(place_);

@@ -1,7 +1,8 @@
-// Device source as words, with names of the user's own taken away.
+// Words of device source for prompts, with the user's own names replaced.
 //
-// Comments, line markers and the punctuation that only closes what a word opened are left out; a name that is called, a keyword
-// and a name of CUDA stay; other names become v0, v1, ... in the order they appear, long numbers "num". Nothing is parsed. Thread: any.
+// Comments, line markers, brackets other than [], commas and semicolons are left out. Called names, members, keywords
+// and CUDA's names stay. Other names become v0, v1, ..., v23, v0, ... in the order of appearance; long numbers become
+// "num". Nothing is parsed. Thread: any.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace warpwright::trainer {
 
-/// @param most words; what comes after is left out
+/// @param most largest number of words; the rest is left out
 std::vector<std::string> source_words(std::string_view source, std::size_t most);
 
 } // namespace warpwright::trainer

@@ -1,7 +1,7 @@
-// The words that the transformer knows, and their numbers. It is a part of the weights' file: a network cannot be read without it.
+// Vocabulary of the transformer: words and their numbers. It is part of the weights file.
 //
-// Some words are always there and first; the rest comes from the tasks and moves that the first training saw. A word
-// that is not known is kUnknown. Thread: any, once made.
+// Fixed words come first; the others come from the tasks and moves of the first training. An unknown word maps to
+// kUnknown. Thread: any, after construction.
 #pragma once
 
 #include <map>
@@ -12,10 +12,10 @@ namespace warpwright::trainer {
 
 class Vocabulary {
 public:
-  /// The fixed words, then `words` in their order, each once.
+  /// Holds the fixed words, then `words` in their order, without duplicates.
   explicit Vocabulary(const std::vector<std::string> &words = {});
 
-  int id(const std::string &word) const; ///< of kUnknown where it is not known
+  int id(const std::string &word) const; ///< unknown words: the id of kUnknown
   std::vector<int> ids(const std::vector<std::string> &words) const;
   const std::string &word(int id) const { return words_.at(std::size_t(id)); }
   int size() const { return int(words_.size()); }
@@ -32,9 +32,9 @@ private:
   std::map<std::string, int> ids_;
 };
 
-/// Powers of two as one word each: 4096 -> "2^12", 5000 -> "2^12"; 0 -> "0".
+/// Word of a size, rounded down to a power of two: 4096 -> "2^12", 5000 -> "2^12"; below 1 -> "0".
 std::string size_word(double value);
-/// Speedups in quarters of an octave, within a thousandth to a thousandfold: 2.0 -> "x+4"; failures -> "x0".
+/// Word of a speedup in quarters of an octave, clamped to 1/1024..1024: 2.0 -> "x+4"; failures -> "x0".
 std::string score_word(double score);
 
 } // namespace warpwright::trainer
