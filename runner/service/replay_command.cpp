@@ -1,4 +1,5 @@
-// `replay VERDICT`: the same task, plan and options once more, and how the two verdicts compare.
+// `replay VERDICT`: a second run of the same task, plan and options, and a comparison of the two
+// verdicts.
 #include "runner/connect/connect.h"
 #include "runner/deep/verdict_comparison.h"
 #include "runner/service/commands.h"
@@ -23,7 +24,8 @@ struct Replay {
   deep::VerdictComparison comparison;
 };
 
-/// Of the document that `warpwright optimize --json` writes: each kernel has its best variant's verdict.
+/// The only verdict in the output of `warpwright optimize --json`, in which each kernel has its
+/// best variant's verdict.
 Result<json> only_verdict(const json &report) {
   std::string names;
   const json *found = nullptr;
