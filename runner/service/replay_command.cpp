@@ -47,7 +47,7 @@ Result<model::Verdict> load_verdict(const std::string &path) {
   auto verdict = load_json_file(path, [](const json &document) -> Result<model::Verdict> {
     if (document.is_array())
       return fail("it holds several verdicts", "Give one of them");
-    // a verdict has kernels too
+    // a verdict contains "kernels", too
     const bool is_report =
         document.is_object() && document.contains("kernels") && !document.contains("outcome");
     auto held = TRY(is_report ? only_verdict(document) : Result<json>(document));
