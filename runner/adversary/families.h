@@ -13,7 +13,7 @@ std::vector<Case> race_cases();         ///< missing barriers, uninitialized mem
 std::vector<Case> precision_cases();    ///< fewer bits, NaN and infinity dropped
 std::vector<Case> shape_cases();        ///< right only at some sizes, alignments or values
 std::vector<Case> value_cases();  ///< answers without work, magnitudes, magnified rounding errors
-std::vector<Case> clock_cases();  ///< behaviour by time, work left running, L2, roofline
+std::vector<Case> clock_cases();  ///< behavior by time, work left running, L2, roofline
 std::vector<Case> plan_cases();   ///< plans that do not fit their task
 std::vector<Case> fault_cases();  ///< endless, trapping and impossible kernels
 std::vector<Case> source_cases(); ///< sources that attack the compiler or its host

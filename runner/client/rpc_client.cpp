@@ -155,7 +155,8 @@ void RpcClient::cancel(std::int64_t id) {
     return;
   found->second.cancelled = true;
   if (state_ == State::Up)
-    return connection_->cancel(found->second.request); // the answer to the cancelled request ends the call
+    // The answer to the cancelled request ends the call.
+    return connection_->cancel(found->second.request);
   end_cancelled_calls();
 }
 

@@ -22,7 +22,8 @@ struct PlainLaunch {
   std::vector<symbolic::Sizes> sizes; ///< the plan runs once for each, in this order
   std::uint64_t seed = 1;
   std::string code_folder; ///< where launches of the same plan share compiled code; empty: nowhere
-  int repeat = 1; ///< number of runs for each of the sizes, each on inputs drawn again from the same seed
+  /// Number of runs for each of the sizes, each on inputs drawn again from the same seed.
+  int repeat = 1;
 };
 
 /// @param say called before each run with "at SIZES" and, for each buffer, "buffer NAME ADDRESS

@@ -32,7 +32,8 @@ constexpr Metric kMetrics[] = {
      Fold::Average},
     {"dram__bytes_read.sum", "dram_read_bytes", Fold::Sum},
     {"dram__bytes_write.sum", "dram_write_bytes", Fold::Sum},
-    {"dram__bytes_op_read.sum", "dram_read_bytes", Fold::Sum}, // name of the same metric on later chips
+    // Names of the same metrics on later chips.
+    {"dram__bytes_op_read.sum", "dram_read_bytes", Fold::Sum},
     {"dram__bytes_op_write.sum", "dram_write_bytes", Fold::Sum},
     {"lts__throughput.avg.pct_of_peak_sustained_elapsed", "l2_throughput_percent", Fold::Average},
     {"lts__t_sector_hit_rate.pct", "l2_hit_percent", Fold::Average},

@@ -41,7 +41,7 @@ std::optional<Comparison> compare(const Interval &before, const Interval &now, b
 struct VerdictComparison {
   bool same_outcome = false;
   std::optional<Comparison> speedup, candidate_time;
-  std::string untimed;                  ///< why no times can be compared; empty otherwise
+  std::string untimed; ///< why no times can be compared; empty otherwise
   /// of device, driver, host, sizes and runner: "driver: 580.65, now 580.82"
   std::vector<std::string> differences;
 

@@ -35,7 +35,7 @@ struct Fault {
     Unsupported,   ///< this backend cannot run it; says nothing about the source
     OutOfMemory,
     Suspected, ///< forbidden acts of host code: flags, patches, threads (docs/candidates.md)
-    Internal, ///< the device or its driver, not the job
+    Internal,  ///< the device or its driver, not the job
   };
   Kind kind = Kind::Internal;
   std::string message;      ///< one sentence
@@ -122,10 +122,11 @@ class TorchHost;
 /// results are published after the clock has stopped.
 struct TorchOperation {
   std::shared_ptr<const CallHandle> call; ///< the host forgets the call with the last copy
-  bool is_module = false;                 ///< the task's module; with neither flag, an ATen operator
-  bool is_host_code = false;              ///< another system's module, in its own process
-  std::string name;                       ///< for messages: "the module", "aten::convolution"
-  std::vector<TensorArgument> results;    ///< the buffers for its results
+  /// The task's module; with neither flag, an ATen operator.
+  bool is_module = false;
+  bool is_host_code = false;           ///< another system's module, in its own process
+  std::string name;                    ///< for messages: "the module", "aten::convolution"
+  std::vector<TensorArgument> results; ///< the buffers for its results
 };
 using Operation = std::variant<LaunchOperation, FillOperation, TorchOperation>;
 
@@ -165,8 +166,7 @@ struct Capabilities {
   bool has_guard_pages = false;   ///< an access to the byte after an allocation is a Crash
   bool has_thread_orders = false; ///< set_thread_order() has an effect
   bool host_memory = false;       ///< an Address is a host pointer of this process
-  bool device_checks =
-      false; ///< the runner's own kernels generate and compare large buffers
+  bool device_checks = false;     ///< the runner's own kernels generate and compare large buffers
   /// Number of elements in all buffers above which a task takes long, so that check_sizes are
   /// preferred. nullopt: no limit.
   std::optional<std::int64_t> preferred_max_elements;

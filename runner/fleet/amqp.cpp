@@ -60,7 +60,8 @@ amqp_table_entry_t entry(const std::string &key, amqp_table_t value) {
 Delivery decode(const amqp_envelope_t &envelope) {
   Delivery delivery;
   const amqp_basic_properties_t &properties = envelope.message.properties;
-  delivery.queue = text(envelope.consumer_tag); // consume() uses the queue's name as the consumer tag
+  // consume() uses the queue's name as the consumer tag.
+  delivery.queue = text(envelope.consumer_tag);
   if (properties._flags & AMQP_BASIC_MESSAGE_ID_FLAG)
     delivery.message_id = text(properties.message_id);
   if (properties._flags & AMQP_BASIC_REPLY_TO_FLAG)

@@ -258,7 +258,8 @@ std::vector<IsolationLayer> settle(const Sandbox &sandbox, std::vector<Isolation
   FileRules rules = file_rules(sandbox);
   for (const fs::path &folder : private_directory())
     setenv("TMPDIR", folder.c_str(), 1);
-  if (uses_driver(sandbox.kind)) // the driver opens its threads' comm files with truncation to name them
+  // The driver opens its threads' comm files with truncation to name them.
+  if (uses_driver(sandbox.kind))
     rules.writable.push_back(has_view && sees_itself ? "/proc" : "/proc/self");
   if (sandbox.sees_all)
     rules.readable = rules.executable = {"/"};

@@ -56,7 +56,8 @@ private:
 /// Result of a fork in both processes. The supervisor's has a guest, for which is_there() is true
 /// unless the fork failed. The guest's has the layers entered so far, which settle() completes.
 struct Forked {
-  std::optional<std::vector<IsolationLayer>> inside; ///< layers entered so far; set only in the guest
+  /// Layers entered so far; set only in the guest.
+  std::optional<std::vector<IsolationLayer>> inside;
   Guest guest;
 };
 

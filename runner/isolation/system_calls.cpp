@@ -168,7 +168,8 @@ std::string deny_what_is_dangerous(WorkerKind kind, FilterPart part) {
   for (const char *call : {"socket", "socketpair"})
     for (const scmp_datum_t type : {SOCK_DGRAM, SOCK_RAW}) // raw AF_UNIX sockets are datagrams
       filter.add_if(kRefuse, call, {SCMP_A1(SCMP_CMP_MASKED_EQ, kSocketType, type)});
-  filter.add(SCMP_ACT_ERRNO(ECONNREFUSED), kReachesOut); // the same error as without a driver's daemon
+  // The same error as without a driver's daemon.
+  filter.add(SCMP_ACT_ERRNO(ECONNREFUSED), kReachesOut);
   for (const unsigned long request : {0x5412ul /* TIOCSTI */, 0x541Cul /* TIOCLINUX */})
     filter.add_if(kRefuse, "ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, kRequestBits, request)});
   if (part == FilterPart::ForStart)

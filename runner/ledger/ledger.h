@@ -36,7 +36,8 @@ struct LedgerEntry {
   /// text that is written when the variant is applied to a torch module
   /// (server/optimize/optimize_module.h)
   std::string variant_text;
-  std::string source_hash; ///< sha256 of the kernel's source text at measurement; detects stale entries
+  /// Sha256 of the kernel's source text at measurement; detects stale entries.
+  std::string source_hash;
   Proposed proposed;
 };
 

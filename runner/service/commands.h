@@ -62,8 +62,10 @@ struct ServeCommand {
   std::size_t max_message_bytes = 16u << 20, max_queue = 1'000, max_clients = 512, max_jobs = 256;
   int max_job_time_ms = 3'600'000, linger_s = 600;
   int workers_per_gpu = 1; ///< workers that take turns on one GPU
-  bool allow_weak_isolation = false; ///< serve without layers that the work needs (docs/isolation.md)
-  bool allow_busy_gpu = false; ///< measure while other processes compute on the GPU; verdicts say so
+  /// Serve without layers that the work needs (docs/isolation.md).
+  bool allow_weak_isolation = false;
+  /// Measure while other processes compute on the GPU; verdicts say so.
+  bool allow_busy_gpu = false;
   Permissions permissions;
   QuotaLimits quotas; ///< for each owner
   std::string metrics; ///< HOST:PORT; empty: no endpoint

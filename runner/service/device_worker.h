@@ -22,10 +22,10 @@
 #include "runner/service/code_shelves.h"
 #include "runner/service/device_turn.h"
 #include "runner/service/error_tail.h"
-#include "runner/worker/lost_worker.h"
 #include "runner/service/neighbours.h"
 #include "runner/service/pausable_timer.h"
 #include "runner/service/stage_clock.h"
+#include "runner/worker/lost_worker.h"
 #include "support/model/verify_options.h"
 #include "support/rpc/connection.h"
 
@@ -47,11 +47,12 @@ struct QueuedJob {
   std::string owner;    ///< a token's name, or the kind of client without a token
   std::string no_tools; ///< why requested tools do not examine the job; empty: they may
   std::chrono::steady_clock::time_point accepted = std::chrono::steady_clock::now();
-  std::optional<model::Verdict> first; ///< verdict of the first run, when this is the second measurement
-  bool ran_again = false; ///< after the loss of a worker that the candidate did not cause
+  /// Verdict of the first run, when this is the second measurement.
+  std::optional<model::Verdict> first;
+  bool ran_again = false;          ///< after the loss of a worker that the candidate did not cause
   std::vector<model::Check> notes; ///< checks to add to the verdict, such as why the job ran again
-  bool examined = false;               ///< the examination by tools was started or ruled out
-  bool alone = false;                  ///< its memory did not suffice beside other workers
+  bool examined = false;           ///< the examination by tools was started or ruled out
+  bool alone = false;              ///< its memory did not suffice beside other workers
 };
 
 struct WorkerSettings {
@@ -179,20 +180,21 @@ private:
   std::string told_missing_; ///< missing layers that were logged last
   State state_ = State::Down;
   Ended ended_ = Ended::ByItself;
-  int starts_killed_ = 0;        ///< consecutive processes killed from outside while they started
-  bool python_ = false;          ///< whether the current or next process is the one with torch
+  int starts_killed_ = 0;          ///< consecutive processes killed from outside while they started
+  bool python_ = false;            ///< whether the current or next process is the one with torch
   std::optional<Binding> binding_; ///< of the current process, from its first job on
-  std::uint64_t generation_ = 0; ///< of the process: late events of an older one are ignored
+  std::uint64_t generation_ = 0;   ///< of the process: late events of an older one are ignored
   std::optional<Process> process_;
   std::shared_ptr<rpc::Connection> connection_;
   std::shared_ptr<ErrorTail> errors_; ///< stderr of the current process or of the last one
   PausableTimer timer_;               ///< ends a process that takes too long
   boost::asio::steady_timer reap_timer_;
-  std::optional<PrivateDirectory> directory_;  ///< of the current process
-  std::optional<QueuedJob> waiting_, running_; ///< waiting for the worker to be ready; running on the worker
-  std::string large_task_;                     ///< hash of a task that needs the device alone
-  std::shared_ptr<deep::Examiner> examiner_;   ///< of the running job
-  std::string activity_ = "starting", side_;   ///< as last reported
+  std::optional<PrivateDirectory> directory_; ///< of the current process
+  /// Waiting for the worker to be ready; running on the worker.
+  std::optional<QueuedJob> waiting_, running_;
+  std::string large_task_;                   ///< hash of a task that needs the device alone
+  std::shared_ptr<deep::Examiner> examiner_; ///< of the running job
+  std::string activity_ = "starting", side_; ///< as last reported
   StageClock clock_;
   Neighbours::Clock::time_point measuring_since_{}; ///< of the running job
 };

@@ -91,7 +91,8 @@ bool DeviceWorker::examine(rpc::Outcome &outcome) {
 }
 
 void DeviceWorker::on_examined(const model::Verdict &verdict) {
-  const auto keep = std::exchange(examiner_, nullptr); // keeps the examiner alive during its callback
+  // Keeps the examiner alive during its callback.
+  const auto keep = std::exchange(examiner_, nullptr);
   settings_.turn->leave(this);
   if (ended_ == Ended::Cancelled)
     answer(std::unexpected(job_cancelled()));

@@ -147,7 +147,8 @@ void JobTable::on_stage(std::int64_t id, const std::string &stage, const std::st
     return;
   found->second.stage = stage;
   found->second.activity = activity;
-  const auto listeners = found->second.listeners; // a listener may leave or end the job during its callback
+  // A copy, because a listener may leave or end the job during its callback.
+  const auto listeners = found->second.listeners;
   for (const auto &[ticket, listener] : listeners)
     listener.on_stage(stage, activity);
 }

@@ -19,8 +19,8 @@ namespace warpwright::runner {
 struct JobTableLimits {
   std::size_t max_unfinished = 1'000; ///< waiting and running jobs
   std::size_t max_unfinished_bytes = 512u << 20;
-  std::size_t max_stored_bytes = 64u
-                                 << 20; ///< verdicts without an acknowledgement; the oldest are dropped first
+  /// Verdicts without an acknowledgement; the oldest are dropped first.
+  std::size_t max_stored_bytes = 64u << 20;
   /// How long a job without clients runs on, and how long a verdict is kept.
   std::chrono::milliseconds linger{600'000};
   QuotaLimits of_owner;
@@ -70,7 +70,7 @@ private:
     std::map<std::int64_t, JobListener> listeners;
     std::string stage, activity; ///< last reported
     std::optional<rpc::Outcome> outcome;
-    std::size_t size_bytes = 0;               ///< of the request; of the outcome, once there is one
+    std::size_t size_bytes = 0; ///< of the request; of the outcome, once there is one
     /// when the job ends or its verdict is dropped, unless a client asks for it
     std::optional<Clock::time_point> expires;
     bool is_keyed() const { return !key.second.empty(); }

@@ -26,8 +26,8 @@ private:
   boost::asio::steady_timer timer_;
   std::function<void()> over_;
   std::optional<Clock::time_point> end_, paused_; ///< absent: no limit; not paused
-  std::shared_ptr<char>
-      awaited_; ///< expires when its wait is cancelled, which the handler of a completed wait must notice
+  /// Expires when its wait is cancelled, which the handler of a completed wait must notice.
+  std::shared_ptr<char> awaited_;
 };
 
 } // namespace warpwright::runner

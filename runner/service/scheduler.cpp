@@ -164,7 +164,8 @@ Result<void> Scheduler::submit(QueuedJob job) {
     pending.compiled = Compiled::NotYet;
   tell_position(pending);
   if (!is_broken(device))
-    devices_[device].worker->warm_up_for(pending.job); // the worker starts while the job is compiled
+    // The worker starts while the job is compiled.
+    devices_[device].worker->warm_up_for(pending.job);
   enqueue(std::move(pending), false);
   dispatch();
   return {};

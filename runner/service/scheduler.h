@@ -1,5 +1,4 @@
-// Which job runs on which device, and when: all devices of this machine are used, one job at a time
-// on each.
+// Scheduler of jobs on all devices of this machine, one job at a time on each.
 //
 // A job names one device ("cuda:1"), a kind ("cuda"), a part of a GPU's name ("H200") or nothing
 // (the best kind there is). It waits in its client's queue until a device that suits it is free;

@@ -69,10 +69,11 @@ struct Service::Client {
   boost::asio::steady_timer deadline; ///< for authentication; delay of the answer to a wrong token
   std::shared_ptr<rpc::Connection> connection; ///< null once the connection has ended
   std::string owner, name; ///< owner of the client's jobs; unique name of this client
-  std::string token_hash; ///< SHA-256 of the client's token; empty: none was needed
+  std::string token_hash;  ///< SHA-256 of the client's token; empty: none was needed
   bool admitted = false, refused = false;
-  std::size_t traces = 0;                           ///< outstanding requests
-  std::map<std::string, JobTable::Ticket> requests; ///< outstanding; the key is the request's id as JSON text
+  std::size_t traces = 0; ///< outstanding requests
+  /// Outstanding; the key is the request's id as JSON text.
+  std::map<std::string, JobTable::Ticket> requests;
   std::unique_ptr<net::Keepalive> keepalive;
 };
 
@@ -145,7 +146,8 @@ void Service::use_tokens(net::TokenList tokens) {
   const auto known = authenticated_; // a copy, because on_closed erases entries
   for (const auto &[name, weak] : known) {
     const ClientPtr client = weak.lock();
-    if (!client || !client->connection || tokens_.owner_of_hash(client->token_hash) == client->owner)
+    if (!client || !client->connection ||
+        tokens_.owner_of_hash(client->token_hash) == client->owner)
       continue;
     client->connection->abort("its token was withdrawn");
     if (!tokens_.has_owner(client->owner))

@@ -95,7 +95,8 @@ private:
   std::size_t admitted_ = 0;
   Observer *observer_ = nullptr;
   std::uint64_t arrivals_ = 0;
-  std::map<std::string, std::weak_ptr<Client>> authenticated_; ///< authenticated with a token; by name
+  /// Authenticated with a token; by name.
+  std::map<std::string, std::weak_ptr<Client>> authenticated_;
 };
 
 } // namespace warpwright::runner

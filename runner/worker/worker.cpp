@@ -89,7 +89,8 @@ public:
       connection_->request(kTakeTurn, nullptr, [&](const rpc::Outcome &) { taken.set_value(); });
     });
     taken.get_future().wait();
-    deadline_ += std::chrono::steady_clock::now() - asked; // waiting does not count towards the job's time
+    // Waiting does not count towards the job's time.
+    deadline_ += std::chrono::steady_clock::now() - asked;
     if (device_)
       device_->set_deadline(deadline_);
   }
@@ -230,7 +231,8 @@ private:
   std::vector<IsolationLayer> isolation_; ///< part of the `info` reply
   std::chrono::steady_clock::time_point deadline_;
   std::shared_ptr<rpc::Connection> connection_;
-  bool device_lost_ = false; ///< written on the job thread before it posts the answer, read after that
+  /// Written on the job thread before it posts the answer, read after that.
+  bool device_lost_ = false;
 };
 
 } // namespace
