@@ -22,10 +22,10 @@
 #include "runner/service/code_shelves.h"
 #include "runner/service/device_turn.h"
 #include "runner/service/error_tail.h"
+#include "runner/worker/lost_worker.h"
 #include "runner/service/neighbours.h"
 #include "runner/service/pausable_timer.h"
 #include "runner/service/stage_clock.h"
-#include "runner/worker/lost_worker.h"
 #include "support/model/verify_options.h"
 #include "support/rpc/connection.h"
 

@@ -146,8 +146,7 @@ void Service::use_tokens(net::TokenList tokens) {
   const auto known = authenticated_; // a copy, because on_closed erases entries
   for (const auto &[name, weak] : known) {
     const ClientPtr client = weak.lock();
-    if (!client || !client->connection ||
-        tokens_.owner_of_hash(client->token_hash) == client->owner)
+    if (!client || !client->connection || tokens_.owner_of_hash(client->token_hash) == client->owner)
       continue;
     client->connection->abort("its token was withdrawn");
     if (!tokens_.has_owner(client->owner))
